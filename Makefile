@@ -1,0 +1,48 @@
+# Both commands do all their own set-up: `make demo` (base install) and `make test` (everything the tests need).
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test test-slow lint types format bench clean chromium
+
+demo: .venv/.base
+	$(BIN)/likewise demo demo
+
+test: .venv/.test lint types chromium
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: .venv/.test chromium
+	$(BIN)/python -m pytest -m slow
+
+lint: .venv/.test
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+
+types: .venv/.test
+	$(BIN)/mypy
+
+format: .venv/.test
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+bench: .venv/.test
+	$(BIN)/python -m benchmarks
+
+chromium:
+	@sh tests/browser/install_chromium.sh
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "likewise needs Python 3.11 or newer; none was found"; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "likewise needs Python 3.11 or newer; $(PYTHON) is older (set PYTHON=...)"; exit 2; }
+	$(PYTHON) -m venv .venv
+
+.venv/.base: pyproject.toml constraints.txt | .venv/bin/python
+	$(INSTALL) -e .
+	@touch $@
+
+.venv/.test: pyproject.toml constraints.txt | .venv/bin/python
+	$(INSTALL) -e '.[test]'
+	@touch $@ .venv/.base
+
+clean:
+	rm -rf .venv demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,15 @@
+"""What we look at: the catalog (one row per image), the pictures themselves, and ways to make a catalog."""
+
+from likewise.catalog.images import load_image
+from likewise.catalog.make import Made, make_catalog
+from likewise.catalog.table import catalog_fingerprint, items_of, read_catalog, select
+
+__all__ = [
+    "Made",
+    "catalog_fingerprint",
+    "items_of",
+    "load_image",
+    "make_catalog",
+    "read_catalog",
+    "select",
+]

@@ -1,0 +1,115 @@
+"""Every picture is opened once when a catalog is made, so that problems are found now and not in the night.
+
+A row is left out when its picture cannot be used; what is only unusual (another colour mode, a rotation tag,
+the same file under two keys) is noted and kept, because `load_image` deals with it.
+"""
+
+import hashlib
+import io
+import os
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from PIL import Image
+
+SHORTEST_SIDE = 8
+MOST_PIXELS = 100_000_000
+UPRIGHT = 1
+ORIENTATION_TAG = 0x0112
+
+PROBLEM_SCHEMA = pl.Schema(
+    {"row": pl.Int64, "image": pl.String, "problem": pl.String, "detail": pl.String, "kept": pl.Boolean}
+)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What one look at a picture found; `fault` is why it cannot be used, `notes` what is unusual."""
+
+    width: int = 0
+    height: int = 0
+    digest: str = ""
+    fault: tuple[str, str] | None = None
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+def check_picture(path: Path) -> Checked:
+    """Read and decode one file completely (a JPEG at reduced size, which still reads every byte)."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return Checked(fault=("missing file", f"{path} does not exist"))
+    except OSError as error:
+        return Checked(fault=("unreadable", f"{path}: {error.strerror}"))
+    if not content:
+        return Checked(fault=("unreadable", "the file is empty"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _check_content(content)
+
+
+def _check_content(content: bytes) -> Checked:
+    try:
+        picture = Image.open(io.BytesIO(content))
+    except Image.DecompressionBombError:
+        return Checked(fault=("absurd size", f"more than {MOST_PIXELS:,} pixels"))
+    except Exception:  # Pillow's plugins raise nearly anything on damaged headers
+        return Checked(fault=("unreadable", "not a picture that Pillow can open"))
+    width, height = picture.size
+    if min(width, height) < SHORTEST_SIDE:
+        return Checked(fault=("absurd size", f"{width} x {height}: a side under {SHORTEST_SIDE} pixels"))
+    if width * height > MOST_PIXELS:
+        return Checked(fault=("absurd size", f"{width} x {height}: more than {MOST_PIXELS:,} pixels"))
+    try:
+        notes = _notes(picture)
+        if picture.format == "JPEG":
+            picture.draft("RGB", (64, 64))
+        picture.load()
+    except Exception as error:
+        kind = "truncated" if "truncated" in str(error).lower() else "unreadable"
+        return Checked(fault=(kind, str(error) or type(error).__name__))
+    digest = hashlib.blake2b(content, digest_size=8).hexdigest()
+    return Checked(width, height, digest, None, notes)
+
+
+def _notes(picture: Image.Image) -> tuple[tuple[str, str], ...]:
+    notes = []
+    if picture.mode != "RGB":
+        notes.append(("not RGB", f"mode {picture.mode}, converted when read"))
+    orientation = picture.getexif().get(ORIENTATION_TAG, UPRIGHT)
+    if orientation in range(2, 9):
+        notes.append(("EXIF rotation", f"orientation {orientation}, turned upright when read"))
+    if getattr(picture, "n_frames", 1) > 1:
+        notes.append(("animated", "the first frame is used"))
+    return tuple(notes)
+
+
+def check_rows(
+    rows: pl.DataFrame, root: Path, on_progress: Callable[[int, int], None] | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Split rows (with `row` and `image`) into the usable ones, now with width, height, digest, and the problems."""
+    images: list[str] = rows["image"].to_list()
+    checked: list[Checked] = []
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:  # decoding releases the interpreter lock
+        for done, result in enumerate(pool.map(lambda image: check_picture(root / image), images), 1):
+            checked.append(result)
+            if on_progress:
+                on_progress(done, len(images))
+    problems = []
+    first_with: dict[str, str] = {}
+    for row, image, result in zip(rows["row"], images, checked, strict=True):
+        problems += [(row, image, *note, True) for note in result.notes]
+        if result.fault:
+            problems.append((row, image, *result.fault, False))
+        elif (first := first_with.setdefault(result.digest, image)) != image:
+            problems.append((row, image, "same picture", f"the file is identical to {first}", True))
+    good = rows.with_columns(
+        pl.Series("width", [result.width for result in checked], pl.Int32),
+        pl.Series("height", [result.height for result in checked], pl.Int32),
+        pl.Series("digest", [result.digest for result in checked], pl.String),
+    ).filter(pl.Series([result.fault is None for result in checked], dtype=pl.Boolean))
+    return good, pl.DataFrame(problems, schema=PROBLEM_SCHEMA, orient="row")

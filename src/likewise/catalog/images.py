@@ -1,0 +1,39 @@
+"""Pictures by path: upright, RGB, as large as asked."""
+
+import warnings
+from pathlib import Path
+
+from PIL import Image, ImageOps
+
+IMAGE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".avif", ".jfif", ".ppm"})
+
+
+def load_image(path: Path, at_least: int | None = None) -> Image.Image:
+    """Decode one picture: turned upright by its EXIF tag, transparency laid on white, mode RGB.
+
+    With `at_least`, a JPEG is decoded at a fraction of its size whose shorter side is still that long,
+    which is several times faster for photographs.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # odd EXIF blocks and large pictures: judged when the catalog is made
+        with Image.open(path) as picture:
+            if at_least is not None and picture.format == "JPEG":
+                picture.draft("RGB", (at_least, at_least))
+            upright = ImageOps.exif_transpose(picture)
+            upright.load()
+    return to_rgb(upright)
+
+
+def to_rgb(picture: Image.Image) -> Image.Image:
+    """Any Pillow mode as RGB: alpha on white, 16-bit grey scaled to 8."""
+    if picture.mode == "RGB":
+        return picture
+    if picture.mode.startswith("I") or picture.mode == "F":
+        _, high = picture.getextrema()
+        scale = 255.0 / 65535.0 if float(high) > 255 else 1.0  # type: ignore[arg-type]
+        return picture.convert("F").point(lambda value: value * scale).convert("L").convert("RGB")
+    if "A" in picture.mode or "transparency" in picture.info:
+        layered = picture.convert("RGBA")
+        white = Image.new("RGBA", layered.size, (255, 255, 255, 255))
+        return Image.alpha_composite(white, layered).convert("RGB")
+    return picture.convert("RGB")

@@ -1,0 +1,147 @@
+"""A workspace is a folder; every step reads what earlier steps left there and adds its own files.
+
+This module knows where each file lives and how to write it so that a reader never sees half of one:
+into a temporary neighbour first, then renamed over the old file.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import polars as pl
+
+from likewise.errors import LikewiseError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Paths of one workspace; holds no data."""
+
+    path: Path
+
+    @property
+    def settings_file(self) -> Path:
+        return self.path / "workspace.json"
+
+    @property
+    def catalog_file(self) -> Path:
+        return self.path / "catalog.parquet"
+
+    @property
+    def problems_file(self) -> Path:
+        return self.path / "problems.parquet"
+
+    @property
+    def vectors_folder(self) -> Path:
+        return self.path / "vectors"
+
+    @property
+    def pool_file(self) -> Path:
+        return self.path / "pool.parquet"
+
+    @property
+    def pool_settings_file(self) -> Path:
+        return self.path / "pool.json"
+
+    @property
+    def votes_file(self) -> Path:
+        return self.path / "votes.db"
+
+    @property
+    def labels_file(self) -> Path:
+        return self.path / "labels.parquet"
+
+    @property
+    def labels_settings_file(self) -> Path:
+        return self.path / "labels.json"
+
+    @property
+    def results_folder(self) -> Path:
+        return self.path / "results"
+
+    @property
+    def report_file(self) -> Path:
+        return self.path / "report" / "index.html"
+
+    def settings(self) -> dict[str, Any]:
+        """What `likewise new` wrote: where the pictures are, where they came from."""
+        if not self.settings_file.exists():
+            raise LikewiseError(
+                f"{self.path} is not a workspace (no workspace.json): make one with `likewise new {self.path} FOLDER`."
+            )
+        settings: dict[str, Any] = read_json(self.settings_file)
+        if settings.get("format") != FORMAT:
+            raise LikewiseError(
+                f"{self.settings_file} has format {settings.get('format')!r}, this version reads {FORMAT}: "
+                "make the workspace again, or use the likewise that made it."
+            )
+        return settings
+
+    @property
+    def root(self) -> Path:
+        """The folder that image keys are relative to."""
+        return (self.path / str(self.settings()["root"])).resolve()
+
+    def encoders(self) -> list[str]:
+        """Names of the encoders whose vectors are complete, sorted."""
+        return sorted(
+            meta.parent.name for meta in self.vectors_folder.glob("*/meta.json") if read_json(meta).get("complete")
+        )
+
+
+def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Run `write` on a temporary file beside `path`, flush it to disk, then put it in place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_parquet(table: pl.DataFrame, path: Path) -> None:
+    """Write a table; the same table always gives the same bytes."""
+    write_atomically(path, lambda file: table.write_parquet(file, compression="zstd"))
+
+
+def read_parquet(path: Path, made_by: str) -> pl.DataFrame:
+    """Read a table of the workspace, or say which command makes it."""
+    if not path.exists():
+        raise LikewiseError(f"{path} does not exist yet: run `{made_by}` first.")
+    try:
+        return pl.read_parquet(path)
+    except pl.exceptions.PolarsError as error:
+        raise LikewiseError(f"{path} cannot be read ({error}): delete it and run `{made_by}` again.") from error
+
+
+def write_npy(array: np.ndarray[Any, Any], path: Path) -> None:
+    write_atomically(path, lambda file: np.save(file, array))
+
+
+def write_text(text: str, path: Path) -> None:
+    write_atomically(path, lambda file: void(file.write(text.encode())))
+
+
+def write_json(value: Any, path: Path) -> None:
+    write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", path)
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise LikewiseError(f"{path} is not valid JSON ({error}): delete it and run its step again.") from error
+
+
+def void(_: object) -> None:
+    """Forget a result, where a callback must return None."""

@@ -1,0 +1,98 @@
+"""Dawid–Skene consensus: experts are weighed by how reliable they prove to be against each other.
+
+Model (A. P. Dawid and A. M. Skene, Applied Statistics 28, 1979), two classes: pair i is truly similar (z_i = 1)
+with probability p_1, and expert e gives answer a with probability t_e[z_i, a], independently. EM alternates
+
+    E:  P(z_i = z | votes) ~ p_z * prod_e t_e[z, a_ie]
+    M:  p_z ~ s + sum_i P(z_i = z),   t_e[z, a] ~ s + sum_{i: a_ie = a} P(z_i = z)
+
+from the share of similar votes. The pseudo-count s (a Beta(1 + s, 1 + s) prior on p and on each row of t) keeps
+every probability inside (0, 1); EM then never decreases the log-likelihood plus the log-prior, which is what
+`log_posterior` lists. Abstentions are left out, as missing at random.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from likewise.labeling.votes import CANNOT_TELL, PAIR, SIMILAR
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class DawidSkene:
+    """`pairs`: query, candidate, probability. `experts`: expert, sensitivity, specificity, n_answers."""
+
+    pairs: pl.DataFrame
+    experts: pl.DataFrame
+    prevalence: float | None  # estimated share of similar pairs; None without any answer
+    log_posterior: list[float]  # after each iteration; never decreases
+    converged: bool
+
+    @property
+    def iterations(self) -> int:
+        return len(self.log_posterior)
+
+
+def dawid_skene(
+    votes: pl.DataFrame, smoothing: float = 0.1, max_iterations: int = 2000, tolerance: float = 1e-10
+) -> DawidSkene:
+    """Fit the model to tidy votes; converged when one iteration gains less than `tolerance` per vote."""
+    given = votes.filter(pl.col("answer") != CANNOT_TELL)
+    pairs = given.select(PAIR).unique().sort(PAIR)
+    experts = given.select("expert").unique().sort("expert")
+    if given.is_empty():
+        empty = pl.Series("probability", [], pl.Float64)
+        nobody = experts.with_columns(sensitivity=empty, specificity=empty, n_answers=pl.Series([], dtype=pl.Int64))
+        return DawidSkene(pairs.with_columns(empty), nobody, None, [], True)
+
+    given = given.join(pairs.with_row_index("pair"), on=PAIR, maintain_order="left")
+    given = given.join(experts.with_row_index("number"), on="expert", maintain_order="left")
+    pair = given["pair"].cast(pl.Int64).to_numpy()
+    expert = given["number"].cast(pl.Int64).to_numpy()
+    similar = (given["answer"] == SIMILAR).cast(pl.Int64).to_numpy()
+
+    votes_of_pair = np.bincount(pair, minlength=pairs.height)
+    posterior: Floats = np.bincount(pair, weights=similar, minlength=pairs.height) / votes_of_pair
+    objective: list[float] = []
+    converged = False
+    while not converged and len(objective) < max_iterations:
+        class_share, rates = maximise(posterior, pair, expert, similar, experts.height, smoothing)
+        joint = log_joint(class_share, rates, pair, expert, similar, pairs.height)
+        evidence = np.logaddexp(joint[0], joint[1])
+        posterior = np.exp(joint[1] - evidence)
+        prior = smoothing * float(np.log(class_share).sum() + np.log(rates).sum())
+        objective.append(float(evidence.sum()) + prior)
+        converged = len(objective) > 1 and objective[-1] - objective[-2] <= tolerance * given.height
+
+    table = experts.with_columns(
+        sensitivity=pl.Series(rates[:, 1, 1]),
+        specificity=pl.Series(rates[:, 0, 0]),
+        n_answers=pl.Series(np.bincount(expert, minlength=experts.height)),
+    )
+    return DawidSkene(
+        pairs.with_columns(probability=pl.Series(posterior)), table, float(class_share[1]), objective, converged
+    )
+
+
+def maximise(
+    posterior: Floats, pair: Ints, expert: Ints, similar: Ints, n_experts: int, smoothing: float
+) -> tuple[Floats, Floats]:
+    """M-step: the class shares (2,) and every expert's confusion (n_experts, true class, answer)."""
+    share = smoothing + np.array([np.sum(1.0 - posterior), np.sum(posterior)])
+    cell = 2 * expert + similar  # one number per (expert, answer)
+    positive = np.bincount(cell, weights=posterior[pair], minlength=2 * n_experts).reshape(n_experts, 2)
+    negative = np.bincount(cell, weights=1.0 - posterior[pair], minlength=2 * n_experts).reshape(n_experts, 2)
+    rates = smoothing + np.stack([negative, positive], axis=1)
+    return share / share.sum(), rates / rates.sum(axis=2, keepdims=True)
+
+
+def log_joint(class_share: Floats, rates: Floats, pair: Ints, expert: Ints, similar: Ints, n_pairs: int) -> Floats:
+    """E-step: log P(z_i = z, votes on i) as an array (2, n_pairs)."""
+    of_votes = np.log(rates)[expert, :, similar]  # (n_votes, 2): one column per true class
+    sums = [np.bincount(pair, weights=of_votes[:, z], minlength=n_pairs) for z in (0, 1)]
+    return np.log(class_share)[:, None] + np.stack(sums)

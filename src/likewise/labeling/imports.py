@@ -1,0 +1,183 @@
+"""Votes from files people already have: CSV (comma, semicolon or tab), Parquet, JSON lines.
+
+Columns query, candidate, expert, answer, and optionally time; others are ignored. Answers, whatever their case
+and spacing: similar, yes, true, 1; not similar, no, false, 0; cannot tell, skip. A blank answer means the row has
+not been answered yet: it is skipped and counted. A time without an offset is taken as UTC.
+"""
+
+import io
+import json
+from collections.abc import Collection
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.labeling.votes import (
+    CANNOT_TELL,
+    NOT_SIMILAR,
+    PAIR,
+    SIMILAR,
+    VOTE_KEY,
+    VOTE_SCHEMA,
+    refuse_two_answers,
+    tidy_votes,
+)
+
+ACCEPTED = {
+    "similar": SIMILAR, "yes": SIMILAR, "true": SIMILAR, "1": SIMILAR, "1.0": SIMILAR,
+    "notsimilar": NOT_SIMILAR, "no": NOT_SIMILAR, "false": NOT_SIMILAR, "0": NOT_SIMILAR, "0.0": NOT_SIMILAR,
+    "cannottell": CANNOT_TELL, "skip": CANNOT_TELL,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class VotesFile:
+    """The votes of a file, and the rows that hold none: not answered yet, or said before with the same answer."""
+
+    votes: pl.DataFrame
+    n_rows: int
+    n_blank: int
+    n_repeated: int
+
+
+def read_votes_file(path: Path) -> VotesFile:
+    """The votes of a .csv, .tsv, .parquet or .jsonl file, tidied and sorted."""
+    if not path.is_file():
+        raise LikewiseError(f"{path} does not exist: check the path of the votes file.")
+    table, first_row = _read_table(path)
+    if table.is_empty():
+        raise LikewiseError(f"{path} holds no votes: it needs one row per vote under {_header()}.")
+    missing = [column for column in (*VOTE_KEY, "answer") if column not in table.columns]
+    if missing:
+        raise LikewiseError(
+            f"{path} has no column {', '.join(missing)} (it has {', '.join(table.columns)}): "
+            f"its header must be {_header()}."
+        )
+    rows: list[dict[str, str | None]] = []
+    for number, row in enumerate(table.iter_rows(named=True), start=first_row):
+        vote = _vote(row, f"{path}, row {number}")
+        if vote is not None:
+            rows.append(vote)
+    if not rows:
+        raise LikewiseError(f"{path} has {table.height} rows and no answer yet: fill its answer column.")
+    votes = pl.DataFrame(rows, schema=VOTE_SCHEMA)
+    refuse_two_answers(votes, f"{path}: ")
+    tidy = tidy_votes(votes)
+    return VotesFile(tidy, table.height, table.height - votes.height, votes.height - tidy.height)
+
+
+@dataclass(frozen=True)
+class CheckedVotes:
+    """How many votes and pairs were checked, and how many of them nobody had put in the pool."""
+
+    n_votes: int
+    n_pairs: int
+    n_votes_outside_pool: int | None  # None where there is no pool to compare with
+    n_pairs_outside_pool: int | None
+
+
+def check_votes(votes: pl.DataFrame, images: Collection[str], pool: pl.DataFrame | None = None) -> CheckedVotes:
+    """Refuse votes on images the catalog does not have; count, and keep, votes on pairs outside the pool."""
+    known = images if isinstance(images, AbstractSet) else set(images)
+    named = pl.concat([votes["query"], votes["candidate"].alias("query")]).unique().sort()
+    unknown = [image for image in named if image not in known]
+    if unknown:
+        first = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
+        raise LikewiseError(
+            f"the votes name {len(unknown)} of {len(named)} images that are not in the catalog ({first}): "
+            "use the catalog's image keys, or the catalog these votes belong to."
+        )
+    pairs = votes.select(PAIR).unique()
+    if pool is None:
+        return CheckedVotes(votes.height, pairs.height, None, None)
+    suspects = pool.select(PAIR).unique()
+    return CheckedVotes(
+        n_votes=votes.height,
+        n_pairs=pairs.height,
+        n_votes_outside_pool=votes.join(suspects, on=PAIR, how="anti").height,
+        n_pairs_outside_pool=pairs.join(suspects, on=PAIR, how="anti").height,
+    )
+
+
+def _header() -> str:
+    return "query,candidate,expert,answer (time may follow)"
+
+
+def _vote(row: dict[str, Any], where: str) -> dict[str, str | None] | None:
+    """One row in the votes format, or None where it is not answered."""
+    answer = "".join(_text(row["answer"]).split()).lower()
+    if not answer:
+        return None
+    if answer not in ACCEPTED:
+        raise LikewiseError(
+            f"{where}: the answer {_text(row['answer'])!r} is not known: write similar, not similar or cannot tell "
+            "(or yes/no/skip, 1/0, true/false; blank for not answered)."
+        )
+    vote: dict[str, str | None] = {column: _text(row[column]) for column in VOTE_KEY}
+    for column, value in vote.items():
+        if not value:
+            raise LikewiseError(f"{where}: {column} is empty: fill it, or delete the row.")
+    return vote | {"answer": ACCEPTED[answer], "time": _utc(row.get("time"), where)}
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _utc(value: object, where: str) -> str | None:
+    """A moment as ISO-8601 text in UTC with milliseconds."""
+    if not _text(value):
+        return None
+    try:
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(_text(value))
+    except ValueError as error:
+        raise LikewiseError(f"{where}: the time {_text(value)!r} is not ISO-8601: 2026-01-31T14:05:00Z.") from error
+    moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def _read_table(path: Path) -> tuple[pl.DataFrame, int]:
+    """The file as a table, and the number a person sees beside its first data row (a spreadsheet's header is 1)."""
+    ending = path.suffix.lower()
+    try:
+        if ending == ".parquet":
+            table, first_row = pl.read_parquet(path), 1
+        elif ending in (".jsonl", ".ndjson"):
+            table, first_row = _read_json_lines(path), 1
+        elif ending in (".csv", ".tsv", ".txt"):
+            table, first_row = _read_csv(path), 2
+        else:
+            raise LikewiseError(f"{path} ends in {ending!r}: votes are read from .csv, .tsv, .parquet or .jsonl.")
+        table = table.rename({column: column.strip().lower() for column in table.columns})
+    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
+        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error).split("\n")[0]
+        raise LikewiseError(f"{path} cannot be read ({reason}): save it again as {ending[1:]}, UTF-8.") from error
+    return table, first_row
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    text = path.read_text(encoding="utf-8-sig")
+    if not text.strip():
+        return pl.DataFrame()
+    header = text.lstrip().split("\n", 1)[0]
+    separator = max(",;\t", key=header.count)
+    return pl.read_csv(io.BytesIO(text.encode()), separator=separator, infer_schema=False)
+
+
+def _read_json_lines(path: Path) -> pl.DataFrame:
+    records: list[dict[str, Any]] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").rstrip().split("\n"), start=1):
+        try:
+            record = json.loads(line.strip() or "{}")
+        except json.JSONDecodeError as error:
+            raise LikewiseError(f"{path}, row {number} is not JSON ({error}): write one object per line.") from error
+        if not isinstance(record, dict):
+            raise LikewiseError(f"{path}, row {number} is not an object: write one {{...}} per line.")
+        records.append({key: _text(value) for key, value in record.items()})
+    columns = dict.fromkeys(key for record in records for key in record)
+    return pl.DataFrame(records, schema=dict.fromkeys(columns, pl.String))

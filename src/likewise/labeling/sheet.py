@@ -1,0 +1,26 @@
+"""A table to fill in, for experts who label in a spreadsheet.
+
+It is blind: which generator proposed a pair, at which rank and score, and what others answered, is not in it.
+"""
+
+import numpy as np
+import polars as pl
+
+from likewise.labeling.votes import PAIR, random_bytes
+
+
+def voting_sheet(pool: pl.DataFrame, expert: str, seed: int = 0) -> pl.DataFrame:
+    """Every pair of the pool once: query, candidate, expert, and an empty answer.
+
+    A query's candidates stand together. The order is random, and another for each expert, so that nobody's tiredness
+    falls on the same pairs; it depends only on the pairs, the expert and the seed.
+    """
+    pairs = pool.select(PAIR).unique().sort(PAIR)
+    random = np.random.default_rng(list(random_bytes(16, "sheet", seed, expert)))
+    queries = pairs.select("query").unique().sort("query")
+    place = pl.Series("place", random.permutation(queries.height))
+    shuffled = pairs[random.permutation(pairs.height)]
+    grouped = shuffled.join(queries.with_columns(place), on="query", maintain_order="left")
+    return grouped.sort("place", maintain_order=True).select(
+        *PAIR, pl.lit(expert).alias("expert"), pl.lit("").alias("answer")
+    )

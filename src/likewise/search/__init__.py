@@ -1,0 +1,6 @@
+"""Vectors -> neighbours: exact cosine search whose results do not depend on batch sizes."""
+
+from likewise.search.exact import NOBODY, Neighbours, top_k
+from likewise.search.scores import as_unit, pair_scores
+
+__all__ = ["NOBODY", "Neighbours", "as_unit", "pair_scores", "top_k"]

@@ -1,0 +1,63 @@
+"""Labels of a workspace turned into arrays: which queries, which gallery, which pairs are judged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from likewise.catalog import items_of
+from likewise.errors import LikewiseError
+from likewise.evaluation.auc import Ints
+
+
+@dataclass(frozen=True)
+class JudgedPairs:
+    """Judged (query, candidate) pairs as row numbers into `queries` and `gallery`, both sorted by key."""
+
+    queries: list[str]
+    gallery: list[str]
+    query_items: Ints
+    gallery_items: Ints
+    query: Ints
+    candidate: Ints
+    label: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def has_positive(self) -> NDArray[np.bool_]:
+        return np.bincount(self.query[self.label == 1], minlength=len(self.queries)) > 0
+
+
+def judge_pairs(
+    catalog: pl.DataFrame, labels: pl.DataFrame, queries: Sequence[str], gallery: Sequence[str]
+) -> JudgedPairs:
+    """Line up labels (query, candidate, label) with the images in use; labels of unknown images are an error."""
+    named = pl.concat([labels["query"], labels["candidate"].alias("query")]).unique(maintain_order=True)
+    unknown = named.filter(~named.is_in(catalog["image"].implode()))
+    if len(unknown):
+        raise LikewiseError(
+            f"the labels name {len(unknown)} images that are not in the catalog "
+            f"({', '.join(unknown.head(3))}{', …' if len(unknown) > 3 else ''}): they belong to another catalog."
+        )
+    items = dict(zip(catalog["image"], items_of(catalog).tolist(), strict=True))
+    query_of = {image: row for row, image in enumerate(queries)}
+    candidate_of = {image: row for row, image in enumerate(gallery)}
+    rows = [
+        (query_of[query], candidate_of[candidate], label)
+        for query, candidate, label in labels.select("query", "candidate", "label").iter_rows()
+        if query in query_of and candidate in candidate_of
+    ]
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    return JudgedPairs(
+        list(queries),
+        list(gallery),
+        np.array([items[image] for image in queries], dtype=np.int64),
+        np.array([items[image] for image in gallery], dtype=np.int64),
+        columns[:, 0],
+        columns[:, 1],
+        columns[:, 2].astype(np.int8),
+    )

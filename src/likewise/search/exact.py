@@ -1,0 +1,142 @@
+"""Exact top-k by cosine in blocks: `faiss.knn` proposes a list a little longer than asked, exact scores order it.
+
+Candidates of the query's own group (its item, or only the image itself) are excluded by id *before* the cut.
+Equal scores are ordered by gallery row, so give the gallery sorted by key. A list is accepted only when its
+last accepted score clears everything faiss left out by more than float32 can err; otherwise that query is
+fetched again with a longer list, in the end the whole gallery. Memory is bounded by the block.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from likewise.errors import LikewiseError
+from likewise.search.scores import Floats, Rows, Scores, as_unit, list_scores
+
+BLOCK_QUERIES = 4096
+BLOCK_ENTRIES = 2_000_000  # queries x list length held at once
+SPARE = 16
+LARGEST_GROUP_FETCHED = 64
+FLOAT32_STEP = 2.0**-24
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """For each query its candidates, best first: gallery rows and exact scores; -1 and NaN where there are fewer."""
+
+    rows: Rows
+    scores: Scores
+
+
+def top_k(
+    queries: Floats,
+    gallery: Floats,
+    k: int,
+    *,
+    query_groups: Rows | None = None,
+    gallery_groups: Rows | None = None,
+    one_per_group: bool = False,
+    block_queries: int = BLOCK_QUERIES,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Neighbours:
+    """The k most similar gallery rows of each query, never one of the query's own group.
+
+    With `one_per_group` only the best row of each gallery group is listed.
+    """
+    if queries.shape[1] != gallery.shape[1]:
+        raise LikewiseError(f"queries have {queries.shape[1]} dimensions, the gallery {gallery.shape[1]}.")
+    if k < 1:
+        raise LikewiseError(f"k must be at least 1, not {k}.")
+    queries, gallery = as_unit(queries, "query vectors"), as_unit(gallery, "gallery vectors")
+    if gallery_groups is None:
+        gallery_groups = np.arange(len(gallery))
+    if query_groups is None:
+        query_groups = np.full(len(queries), NOBODY)
+    sizes = np.unique(gallery_groups, return_counts=True)[1] if len(gallery_groups) else np.zeros(1, np.int64)
+    length = k * (int(np.ceil(sizes.mean())) if one_per_group else 1)
+    length += min(int(sizes.max()), LARGEST_GROUP_FETCHED) + SPARE
+
+    rows = np.full((len(queries), k), NOBODY, dtype=np.int64)
+    scores = np.full((len(queries), k), np.nan)
+    for start in range(0, len(queries), block_queries):
+        waiting = np.arange(start, min(start + block_queries, len(queries)))
+        fetch = length
+        while len(waiting):
+            fetch = min(fetch, len(gallery))
+            step = max(1, BLOCK_ENTRIES // max(1, fetch))
+            unsure = []
+            for first in range(0, len(waiting), step):
+                part = waiting[first : first + step]
+                found = _fetch(queries[part], gallery, k, fetch, query_groups[part], gallery_groups, one_per_group)
+                rows[part], scores[part] = found[0], found[1]
+                unsure.append(part[~found[2]])
+            waiting = np.concatenate(unsure)
+            fetch *= 4
+        if on_progress:
+            on_progress(min(start + block_queries, len(queries)), len(queries))
+    return Neighbours(rows, scores)
+
+
+def _fetch(
+    queries: Floats, gallery: Floats, k: int, fetch: int, own: Rows, groups: Rows, one_per_group: bool
+) -> tuple[Rows, Scores, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    """One try with lists of length `fetch`: rows, scores, and whether each query's answer is certain."""
+    import faiss
+
+    rough, listed = faiss.knn(queries, gallery, int(fetch), metric=faiss.METRIC_INNER_PRODUCT)
+    complete = fetch >= len(gallery)
+    tolerance = 2.0 * gallery.shape[1] * FLOAT32_STEP
+    allowed = groups[listed] != own[:, None]
+    listed, rough, allowed, left_out = _only_contenders(listed, rough, allowed, k, tolerance, one_per_group)
+    exact = list_scores(queries, gallery, listed)
+    exact[~allowed] = -np.inf
+    order = np.lexsort((listed, -exact))
+    listed, exact = np.take_along_axis(listed, order, 1), np.take_along_axis(exact, order, 1)
+    if one_per_group:
+        repeated = _seen_before(groups[listed])
+        exact[repeated] = -np.inf
+        order = np.argsort(np.isneginf(exact), axis=1, kind="stable")
+        listed, exact = np.take_along_axis(listed, order, 1), np.take_along_axis(exact, order, 1)
+    rows, scores = listed[:, :k], exact[:, :k]
+    short = k - rows.shape[1]
+    if short > 0:
+        rows = np.pad(rows, ((0, 0), (0, short)), constant_values=NOBODY)
+        scores = np.pad(scores, ((0, 0), (0, short)), constant_values=-np.inf)
+    certain = np.full(len(queries), complete) | (scores[:, k - 1] > left_out + tolerance)
+    nobody = np.isneginf(scores)
+    return np.where(nobody, NOBODY, rows), np.where(nobody, np.nan, scores), certain
+
+
+def _only_contenders(
+    listed: Rows,
+    rough: Floats,
+    allowed: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
+    k: int,
+    tolerance: float,
+    one_per_group: bool,
+) -> tuple[Rows, Floats, np.ndarray[tuple[int, int], np.dtype[np.bool_]], Scores]:
+    """Cut the lists to the columns that can still be among the best k; also the best rough score left out."""
+    last = rough[:, -1].astype(np.float64)
+    if one_per_group:
+        return listed, rough, allowed, last
+    order = np.argsort(~allowed, axis=1, kind="stable")  # allowed ones first, still by falling rough score
+    listed, rough = np.take_along_axis(listed, order, 1), np.take_along_axis(rough, order, 1)
+    allowed = np.take_along_axis(allowed, order, 1)
+    if listed.shape[1] <= k:
+        return listed, rough, allowed, last
+    contends = allowed & (rough >= rough[:, k - 1 : k] - 2.0 * tolerance)
+    width = max(k, int(contends.sum(axis=1).max()))
+    return listed[:, :width], rough[:, :width], allowed[:, :width], last
+
+
+def _seen_before(groups: Rows) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    """True where a row's group already stood further left."""
+    order = np.argsort(groups, axis=1, kind="stable")
+    in_order = np.take_along_axis(groups, order, 1)
+    repeated = np.zeros(groups.shape, dtype=np.bool_)
+    repeated[:, 1:] = in_order[:, 1:] == in_order[:, :-1]
+    seen = np.zeros(groups.shape, dtype=np.bool_)
+    np.put_along_axis(seen, order, repeated, 1)
+    return seen

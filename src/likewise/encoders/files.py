@@ -1,0 +1,81 @@
+"""The files of one encoder's vectors, `vectors/<encoder>/`: names and meta data, for the writer and the reader.
+
+shard-00000.npy ...   float32 (rows, dim), catalog order, without gaps
+rows.parquet          image, shard, row
+meta.json             what made them, from which catalog, whether all are there, which images were left out
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_json, write_json
+
+ROWS_SCHEMA = pl.Schema({"image": pl.String, "shard": pl.Int32, "row": pl.Int32})
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """An image without a vector."""
+
+    image: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Meta:
+    """The content of `meta.json`."""
+
+    encoder: str
+    version: str
+    dim: int
+    rows: int
+    shard_rows: int
+    catalog: str
+    complete: bool
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def vectors_folder(workspace: Workspace, encoder: str) -> Path:
+    """Where an encoder's vectors live; its name must be usable as a folder name."""
+    if not encoder or encoder.startswith(".") or any(sign in encoder for sign in "/\\\0"):
+        raise LikewiseError(
+            f"{encoder!r} cannot name an encoder's vectors: use a name without slashes or a leading dot."
+        )
+    return workspace.vectors_folder / encoder
+
+
+def shard_file(folder: Path, shard: int) -> Path:
+    return folder / f"shard-{shard:05d}.npy"
+
+
+def shard_rows_file(folder: Path, shard: int) -> Path:
+    """Beside a finished shard while others are still missing: the images in it and those left out."""
+    return folder / f"shard-{shard:05d}.json"
+
+
+def rows_file(folder: Path) -> Path:
+    return folder / "rows.parquet"
+
+
+def meta_file(folder: Path) -> Path:
+    return folder / "meta.json"
+
+
+def write_meta(meta: Meta, folder: Path) -> None:
+    write_json(asdict(meta), meta_file(folder))
+
+
+def read_meta(folder: Path) -> Meta | None:
+    """The meta data, None when there are no vectors yet."""
+    path = meta_file(folder)
+    if not path.exists():
+        return None
+    values = read_json(path)
+    try:
+        left_out = tuple(LeftOut(each["image"], each["why"]) for each in values.pop("left_out"))
+        return Meta(**values, left_out=left_out)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise LikewiseError(f"{path} does not describe vectors ({error}): make them again with `--force`.") from error

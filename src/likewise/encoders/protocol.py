@@ -1,0 +1,43 @@
+"""What every encoder promises: a picture goes in, a vector of unit length comes out.
+
+`prepare` is the part that may run in worker processes (decode, resize, crop); `encode` is the part that runs
+where the mathematics lives (the same worker for the built-in descriptors, the process that holds the network
+for deep ones).  The vector of a picture never depends on the other pictures of its batch, to the last bit, so
+results do not change with the batch size, the number of workers or an interruption.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+Vectors = NDArray[np.float32]
+Prepared = NDArray[Any]
+
+
+class Encoder(Protocol):
+    """An image encoder; objects are cheap to make and hold no per-picture state."""
+
+    @property
+    def name(self) -> str:
+        """The spec string that makes this encoder, such as `colour`; also the folder of its vectors."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the numbers would, such as `colour@1`."""
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+
+    @property
+    def pixels(self) -> int:
+        """The shorter side a picture needs to have when decoded; JPEGs are decoded no larger than useful."""
+
+    def prepare(self, image: Image.Image) -> Prepared:
+        """Everything that can be done to one RGB picture without the model; the result must pickle."""
+
+    def encode(self, batch: Sequence[Prepared]) -> Vectors:
+        """Prepared pictures to an array (len(batch), dim) whose rows have length one."""

@@ -1,0 +1,35 @@
+"""Encoders are found by name, quickly, and a misspelt name is answered helpfully."""
+
+import subprocess
+import sys
+
+import pytest
+
+from likewise.encoders import BUILT_IN, available, get_encoder
+from likewise.errors import LikewiseError
+
+
+def test_available_lists_every_built_in_encoder_with_its_dimension() -> None:
+    listed = available()
+    assert tuple(info.name for info in listed) == BUILT_IN
+    for info in listed:
+        encoder = get_encoder(info.name)
+        assert (info.dim, info.name) == (encoder.dim, encoder.name)
+        assert encoder.version.startswith(f"{info.name}@")
+        assert info.description.endswith(".")
+
+
+def test_an_unknown_encoder_is_answered_with_the_closest_and_all_known() -> None:
+    with pytest.raises(LikewiseError, match=r"'color', did you mean 'colour'\?.*texture, shape, layout, blend\."):
+        get_encoder("color")
+    with pytest.raises(LikewiseError, match="no encoder 'xyz': known are colour"):
+        get_encoder("xyz")
+
+
+def test_importing_the_registry_loads_no_heavy_library() -> None:
+    code = (
+        "import sys, likewise.encoders.registry; "
+        "print([m for m in ('skimage', 'scipy', 'torch', 'sklearn') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,23 @@
+"""EDS, efficient discovery of similarities: what to show the experts, and what it costs."""
+
+from likewise.discovery.budget import budget_table
+from likewise.discovery.overlap import duplicate_share, generator_table, overlap_table
+from likewise.discovery.pool import RANDOM, Arena, draw_random_pairs, pairs_to_label, pool_pairs, propose
+from likewise.discovery.prevalence import Prevalence, prevalence
+from likewise.discovery.queries import sample_queries
+
+__all__ = [
+    "RANDOM",
+    "Arena",
+    "Prevalence",
+    "budget_table",
+    "draw_random_pairs",
+    "duplicate_share",
+    "generator_table",
+    "overlap_table",
+    "pairs_to_label",
+    "pool_pairs",
+    "prevalence",
+    "propose",
+    "sample_queries",
+]

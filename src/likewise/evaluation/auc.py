@@ -68,5 +68,6 @@ def average_precision(pairs: SortedPairs) -> Floats:
 
 
 def _counts(pairs: SortedPairs) -> tuple[Floats, Floats]:
-    n_positive = np.bincount(pairs.query, pairs.positive, pairs.n_queries)
-    return n_positive, np.bincount(pairs.query, minlength=pairs.n_queries) - n_positive
+    n_positive: Floats = np.bincount(pairs.query, pairs.positive, pairs.n_queries).astype(np.float64)
+    size: Floats = np.bincount(pairs.query, minlength=pairs.n_queries).astype(np.float64)
+    return n_positive, size - n_positive

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.search.scores import Floats, Rows, Scores, as_unit, list_scores
@@ -20,6 +21,7 @@ SPARE = 16
 LARGEST_GROUP_FETCHED = 64
 FLOAT32_STEP = 2.0**-24
 NOBODY = -1
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def top_k(
 
 def _fetch(
     queries: Floats, gallery: Floats, k: int, fetch: int, own: Rows, groups: Rows, one_per_group: bool
-) -> tuple[Rows, Scores, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+) -> tuple[Rows, Scores, Mask]:
     """One try with lists of length `fetch`: rows, scores, and whether each query's answer is certain."""
     import faiss
 
@@ -112,11 +114,11 @@ def _fetch(
 def _only_contenders(
     listed: Rows,
     rough: Floats,
-    allowed: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
+    allowed: Mask,
     k: int,
     tolerance: float,
     one_per_group: bool,
-) -> tuple[Rows, Floats, np.ndarray[tuple[int, int], np.dtype[np.bool_]], Scores]:
+) -> tuple[Rows, Floats, Mask, Scores]:
     """Cut the lists to the columns that can still be among the best k; also the best rough score left out."""
     last = rough[:, -1].astype(np.float64)
     if one_per_group:
@@ -131,7 +133,7 @@ def _only_contenders(
     return listed[:, :width], rough[:, :width], allowed[:, :width], last
 
 
-def _seen_before(groups: Rows) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+def _seen_before(groups: Rows) -> Mask:
     """True where a row's group already stood further left."""
     order = np.argsort(groups, axis=1, kind="stable")
     in_order = np.take_along_axis(groups, order, 1)

@@ -1,0 +1,169 @@
+"""The pool (VSD, Eq. 1): for each query and generator the k best candidates; the union is what experts label.
+
+One row per (query, candidate, generator) with its zero-based rank and score: a pair that two generators
+propose keeps both. Rows of the generator `random` are pairs drawn uniformly from all admissible ones, for the prevalence estimate.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from likewise.catalog import items_of
+from likewise.errors import LikewiseError
+from likewise.search import NOBODY, Neighbours, top_k
+from likewise.search.scores import Floats, Rows
+
+RANDOM = "random"
+POOL_SCHEMA = pl.Schema(
+    {
+        "query": pl.String,
+        "candidate": pl.String,
+        "generator": pl.String,
+        "rank": pl.Int32,
+        "score": pl.Float64,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Arena:
+    """The queries and the gallery of a pool (sorted by key), with a number per item; A is all pairs between them
+    that show different items."""
+
+    queries: list[str]
+    gallery: list[str]
+    query_items: Rows
+    gallery_items: Rows
+
+    @staticmethod
+    def of(catalog: pl.DataFrame, queries: Iterable[str], gallery: Iterable[str]) -> "Arena":
+        item = dict(zip(catalog["image"], items_of(catalog).tolist(), strict=True))
+        queries, gallery = sorted(queries), sorted(gallery)
+        if not queries or not gallery:
+            raise LikewiseError("a pool needs at least one query and one gallery image.")
+        return Arena(
+            queries,
+            gallery,
+            np.array([item[image] for image in queries], dtype=np.int64),
+            np.array([item[image] for image in gallery], dtype=np.int64),
+        )
+
+    @property
+    def n_pairs(self) -> int:
+        """|A|: all (query, gallery image) pairs of different items."""
+        return len(self.queries) * len(self.gallery) - int(self._own_images().sum())
+
+    @property
+    def n_item_pairs(self) -> int:
+        """All (query, gallery item) pairs of different items: the brute-force cost when one image per item is shown."""
+        items = np.unique(self.gallery_items)
+        return len(self.queries) * len(items) - int(np.isin(self.query_items, items).sum())
+
+    def _own_images(self) -> Rows:
+        """For each query, how many gallery images show its own item."""
+        sizes = np.bincount(self.gallery_items, minlength=int(self.query_items.max()) + 1)
+        return np.asarray(sizes[self.query_items], dtype=np.int64)
+
+
+def propose(
+    generator: str,
+    arena: Arena,
+    query_vectors: Floats,
+    gallery_vectors: Floats,
+    k: int,
+    *,
+    one_per_item: bool = True,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> pl.DataFrame:
+    """One generator's suspects: its k best candidates for every query (S_k^m)."""
+    if generator == RANDOM:
+        raise LikewiseError(f"an encoder cannot be called {RANDOM!r}: that name marks the random pairs of a pool.")
+    neighbours = top_k(
+        query_vectors,
+        gallery_vectors,
+        k,
+        query_groups=arena.query_items,
+        gallery_groups=arena.gallery_items,
+        one_per_group=one_per_item,
+        on_progress=on_progress,
+    )
+    return _rows(generator, arena, neighbours)
+
+
+def _rows(generator: str, arena: Arena, neighbours: Neighbours) -> pl.DataFrame:
+    query, rank = np.nonzero(neighbours.rows != NOBODY)
+    candidate = neighbours.rows[query, rank]
+    return pl.DataFrame(
+        {
+            "query": np.array(arena.queries, dtype=object)[query],
+            "candidate": np.array(arena.gallery, dtype=object)[candidate],
+            "generator": [generator] * len(query),
+            "rank": rank,
+            "score": neighbours.scores[query, rank],
+        },
+        schema=POOL_SCHEMA,
+        strict=False,
+    )
+
+
+def draw_random_pairs(arena: Arena, n_pairs: int, seed: int) -> pl.DataFrame:
+    """`n_pairs` different pairs, uniform over all admissible ones (all of them if there are no more)."""
+    rng = np.random.default_rng(seed)
+    wanted = min(n_pairs, arena.n_pairs)
+    n_cells, width = len(arena.queries) * len(arena.gallery), len(arena.gallery)
+    chosen: dict[int, None] = {}
+    while len(chosen) < wanted:
+        cells = rng.integers(0, n_cells, size=2 * (wanted - len(chosen)) + 16)
+        admissible = arena.query_items[cells // width] != arena.gallery_items[cells % width]
+        chosen.update(dict.fromkeys(cells[admissible].tolist()))
+    cells = np.sort(np.array(list(chosen)[:wanted], dtype=np.int64))
+    return pl.DataFrame(
+        {
+            "query": [arena.queries[cell // width] for cell in cells],
+            "candidate": [arena.gallery[cell % width] for cell in cells],
+            "generator": [RANDOM] * len(cells),
+            "rank": [None] * len(cells),
+            "score": [None] * len(cells),
+        },
+        schema=POOL_SCHEMA,
+    )
+
+
+def pool_pairs(pool: pl.DataFrame) -> pl.DataFrame:
+    """The suspects S_k: each distinct pair once, with its best rank and how many generators proposed it."""
+    suspects = pool.filter(pl.col("generator") != RANDOM)
+    return (
+        suspects.group_by("query", "candidate")
+        .agg(best_rank=pl.col("rank").min(), n_generators=pl.col("generator").n_unique())
+        .sort("query", "candidate")
+    )
+
+
+def pairs_to_label(pool: pl.DataFrame) -> pl.DataFrame:
+    """Everything experts are asked: suspects and random pairs, each pair once."""
+    return pool.select("query", "candidate").unique().sort("query", "candidate")
+
+
+def within_budget(pool: pl.DataFrame, seed: int, per_query: int | None, total: int | None) -> pl.DataFrame:
+    """Keep whole pairs, best ranks first (then those proposed by more generators, then by lot), up to the budgets."""
+    if per_query is None and total is None:
+        return pool
+    for name, budget in (("per query", per_query), ("in all", total)):
+        if budget is not None and budget < 1:
+            raise LikewiseError(f"a budget of {budget} pairs {name} leaves nothing to label: give at least 1.")
+    pairs = pool_pairs(pool)
+    lot = np.random.default_rng(seed).permutation(len(pairs))
+    pairs = pairs.with_columns(lot=lot).sort("best_rank", "n_generators", "lot", descending=[False, True, False])
+    if per_query is not None:
+        pairs = pairs.filter(pl.int_range(pl.len()).over("query") < per_query)
+    if total is not None:
+        pairs = pairs.head(total)
+    kept = pool.filter(pl.col("generator") != RANDOM).join(pairs, on=["query", "candidate"], how="semi")
+    return pl.concat([kept, pool.filter(pl.col("generator") == RANDOM)])
+
+
+def in_order(pool: pl.DataFrame) -> pl.DataFrame:
+    """The order in which a pool is stored: by query, generator, rank; random pairs by candidate."""
+    return pool.sort("query", "generator", "rank", "candidate", nulls_last=True)

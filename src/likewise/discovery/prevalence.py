@@ -1,0 +1,105 @@
+"""How rare similar pairs are, and what the pool saves (VSD, sec. 3.1-3.3).
+
+p_LB = positives found / |A| bounds the prevalence p from below. With a positives among b random pairs, a uniform
+prior on (p_LB, 1) and a binomial likelihood, the most probable value is p_hat = max(p_LB, a/b). Chebyshev:
+P(|p_hat - p| >= eps) <= p(1-p)/(b eps^2); for p < eps, b = 1/(eps q) pairs bound that probability by q.
+"""
+
+from dataclasses import asdict, dataclass
+from math import ceil, sqrt
+
+import polars as pl
+
+from likewise.discovery.pool import RANDOM, pool_pairs
+from likewise.errors import LikewiseError
+
+SECONDS_PER_PAIR = 15.0  # the paper's assumption
+SURE = 0.95
+
+
+@dataclass(frozen=True)
+class Prevalence:
+    """Counts, estimates and costs; `None` where the labels needed are not there yet."""
+
+    n_all_pairs: int
+    n_pool_pairs: int
+    n_labelled: int
+    n_positive: int
+    n_random: int
+    n_random_positive: int
+    seconds_per_pair: float
+    pool_share: float
+    p_pool: float | None
+    p_lower_bound: float | None
+    p_estimate: float | None
+    error_95: float | None
+    gain_over_random: float | None
+    speed_up: float
+    hours_pool: float
+    hours_brute_force: float
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        return asdict(self)
+
+
+def lower_bound(n_positive: int, n_all_pairs: int) -> float:
+    """p_LB: what has been found is certainly there."""
+    return n_positive / n_all_pairs
+
+
+def map_estimate(p_lower_bound: float, n_random_positive: int, n_random: int) -> float:
+    """p_hat of Eq. 2; without random pairs only the lower bound is known."""
+    return max(p_lower_bound, n_random_positive / n_random) if n_random else p_lower_bound
+
+
+def chebyshev_bound(p: float, n_random: int, error: float) -> float:
+    """An upper bound on the probability that the estimate is off by `error` or more (Eq. 3), at most 1."""
+    return min(1.0, p * (1.0 - p) / (n_random * error**2))
+
+
+def random_pairs_needed(error: float, probability: float) -> int:
+    """b = 1/(eps q): enough random pairs for an error under eps except with probability q, when p < eps."""
+    if not 0 < error < 1 or not 0 < probability < 1:
+        raise LikewiseError(f"error ({error}) and probability ({probability}) must lie between 0 and 1.")
+    return ceil(round(1.0 / (error * probability), 9))
+
+
+def prevalence(
+    pool: pl.DataFrame,
+    labels: pl.DataFrame | None,
+    n_all_pairs: int,
+    seconds_per_pair: float = SECONDS_PER_PAIR,
+) -> Prevalence:
+    """Everything sec. 3 computes, from the pool and the labels there are so far."""
+    suspects = pool_pairs(pool).select("query", "candidate")
+    random = pool.filter(pl.col("generator") == RANDOM).select("query", "candidate")
+    n_pool = len(suspects)
+    n_labelled = n_positive = n_random = n_random_positive = 0
+    if labels is not None:
+        judged, judged_random = (
+            pairs.join(labels, on=["query", "candidate"])["label"].cast(int) for pairs in (suspects, random)
+        )
+        n_labelled, n_positive = len(judged), int(judged.sum())
+        n_random, n_random_positive = len(judged_random), int(judged_random.sum())
+    p_pool = n_positive / n_labelled if n_labelled else None
+    bound = lower_bound(n_positive, n_all_pairs) if n_labelled else None
+    estimate = map_estimate(bound, n_random_positive, n_random) if bound is not None and n_random else None
+    n_asked = n_pool + len(random.join(suspects, on=["query", "candidate"], how="anti"))
+    return Prevalence(
+        n_all_pairs=n_all_pairs,
+        n_pool_pairs=n_pool,
+        n_labelled=n_labelled,
+        n_positive=n_positive,
+        n_random=n_random,
+        n_random_positive=n_random_positive,
+        seconds_per_pair=seconds_per_pair,
+        pool_share=n_pool / n_all_pairs,
+        p_pool=p_pool,
+        p_lower_bound=bound,
+        p_estimate=estimate,
+        error_95=sqrt(estimate * (1 - estimate) / (n_random * (1 - SURE))) if estimate is not None else None,
+        gain_over_random=p_pool / estimate if p_pool is not None and estimate else None,
+        speed_up=n_all_pairs / n_pool,
+        hours_pool=n_asked * seconds_per_pair / 3600.0,
+        hours_brute_force=n_all_pairs * seconds_per_pair / 3600.0,
+    )

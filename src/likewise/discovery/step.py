@@ -1,0 +1,141 @@
+"""The discover step of a workspace: choose queries and gallery, let every generator propose, write the pool."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from likewise.catalog import catalog_fingerprint, read_catalog, select
+from likewise.discovery.pool import Arena, draw_random_pairs, in_order, propose, within_budget
+from likewise.discovery.queries import sample_queries
+from likewise.encoders.store import common_images, read_vectors
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
+
+
+@dataclass(frozen=True)
+class PoolSettings:
+    """Everything that decides what the pool will be."""
+
+    generators: tuple[str, ...]
+    k: int = 6
+    n_queries: int = 100
+    seed: int = 0
+    queries: str | None = None
+    gallery: str | None = None
+    by_category: bool = False
+    one_per_item: bool = True
+    per_query_budget: int | None = None
+    total_budget: int | None = None
+    n_random: int = 500
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A stored pool: its rows, the settings that made it, and the images it ranges over."""
+
+    rows: pl.DataFrame
+    settings: PoolSettings
+    arena: Arena
+
+
+def arena_of(workspace: Workspace, settings: PoolSettings) -> Arena:
+    """The queries and gallery that the settings choose, among images every generator has vectors for."""
+    catalog = read_catalog(workspace)
+    usable = common_images(workspace, settings.generators, catalog["image"].to_list())
+    catalog = catalog.filter(pl.col("image").is_in(usable))
+    if catalog.is_empty():
+        raise LikewiseError("no image has vectors of every generator: run `likewise encode` for all of them.")
+    queries = sample_queries(
+        select(catalog, settings.queries or settings.gallery),
+        settings.n_queries,
+        settings.seed,
+        by_category=settings.by_category,
+    )
+    return Arena.of(catalog, queries, select(catalog, settings.gallery)["image"])
+
+
+def make_pool(
+    workspace: Workspace,
+    settings: PoolSettings,
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> Pool:
+    """Propose, cut to the budgets, add random pairs; nothing is written."""
+    if not settings.generators:
+        raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
+    arena = arena_of(workspace, settings)
+    proposed = []
+    for generator in settings.generators:
+        proposed.append(
+            propose(
+                generator,
+                arena,
+                read_vectors(workspace, generator, arena.queries),
+                read_vectors(workspace, generator, arena.gallery),
+                settings.k,
+                one_per_item=settings.one_per_item,
+                on_progress=_named(on_progress, generator),
+            )
+        )
+    pool = within_budget(pl.concat(proposed), settings.seed, settings.per_query_budget, settings.total_budget)
+    if pool.is_empty():
+        raise LikewiseError("no generator found any candidate: the gallery shows only the queries' own items.")
+    random = draw_random_pairs(arena, settings.n_random, settings.seed)
+    return Pool(in_order(pl.concat([pool, random])), settings, arena)
+
+
+def store_pool(workspace: Workspace, pool: Pool, *, replace: bool = False) -> bool:
+    """Write the pool; False if the very same one was there. Another one is replaced only when asked."""
+    description = _description(workspace, pool)
+    if workspace.pool_settings_file.exists() and workspace.pool_file.exists():
+        if read_json(workspace.pool_settings_file) == description and pl.read_parquet(workspace.pool_file).equals(
+            pool.rows
+        ):
+            return False
+        if not replace:
+            raise LikewiseError(
+                f"{workspace.pool_file} holds a pool made with other settings: add `--replace` to put this one "
+                "in its place (votes already given are kept)."
+            )
+    write_parquet(pool.rows, workspace.pool_file)
+    write_json(description, workspace.pool_settings_file)
+    return True
+
+
+def read_pool(workspace: Workspace) -> Pool:
+    """The stored pool, with the queries and gallery it was made over."""
+    rows = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
+    description = read_json(workspace.pool_settings_file)
+    catalog = read_catalog(workspace)
+    if description["catalog"] != catalog_fingerprint(catalog):
+        raise LikewiseError(
+            f"{workspace.pool_file} was made for another catalog: run `likewise discover {workspace.path} --replace`."
+        )
+    stored = dict(description["settings"])
+    stored["generators"] = tuple(stored["generators"])
+    settings = PoolSettings(**stored)
+    left_out = set(description["left_out"])
+    gallery = [image for image in select(catalog, settings.gallery)["image"] if image not in left_out]
+    return Pool(rows, settings, Arena.of(catalog, description["queries"], gallery))
+
+
+def _description(workspace: Workspace, pool: Pool) -> dict[str, Any]:
+    catalog = read_catalog(workspace)
+    gallery = set(pool.arena.gallery)
+    left_out = [image for image in select(catalog, pool.settings.gallery)["image"] if image not in gallery]
+    return {
+        "settings": asdict(pool.settings) | {"generators": list(pool.settings.generators)},
+        "catalog": catalog_fingerprint(catalog),
+        "queries": pool.arena.queries,
+        "n_gallery": len(pool.arena.gallery),
+        "left_out": left_out,
+        "n_all_pairs": pool.arena.n_pairs,
+        "n_all_item_pairs": pool.arena.n_item_pairs,
+    }
+
+
+def _named(on_progress: Callable[[str, int, int], None] | None, generator: str) -> Callable[[int, int], None] | None:
+    if on_progress is None:
+        return None
+    return lambda done, total: on_progress(generator, done, total)

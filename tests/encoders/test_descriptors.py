@@ -24,7 +24,7 @@ ODD_PICTURES = {
 
 def vector(name: str, picture: Image.Image) -> NDArray[np.float32]:
     encoder = get_encoder(name)
-    return encoder.encode([encoder.prepare(picture)])[0]
+    return encoder.encode([encoder.prepare(picture)]).reshape(-1)
 
 
 def alike(name: str, a: Image.Image, b: Image.Image) -> float:

@@ -1,0 +1,259 @@
+"""Encoding a catalog: the same bytes whatever happens on the way, and nothing done twice."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from likewise.catalog.images import load_image
+from likewise.encoders import BUILT_IN, Progress, encode_catalog, get_encoder, read_vectors
+from likewise.encoders import encode as encode_module
+from likewise.encoders.chunk import Chunk, EncodedChunk, encode_chunk
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_json, write_json
+
+from .helpers import files, images_of, make_workspace, random_picture, write_catalog
+
+PICTURES = 50
+SHARD = 8
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return make_workspace(tmp_path, PICTURES)
+
+
+def encode(workspace: Workspace, *specs: str, workers: int = 1, force: bool = False) -> dict[str, int]:
+    """How many images each encoder went through in this run."""
+    done = encode_catalog(workspace, specs, workers=workers, shard_rows=SHARD, force=force)
+    return {each.encoder: each.new_images for each in done}
+
+
+def test_what_was_encoded_is_read_back_in_any_order(workspace: Workspace) -> None:
+    assert encode(workspace, *BUILT_IN) == dict.fromkeys(BUILT_IN, PICTURES)
+    wanted = [images_of(workspace)[number] for number in (49, 0, 17, 17, 8)]
+    for name in BUILT_IN:
+        encoder = get_encoder(name)
+        expected = encoder.encode([encoder.prepare(load_image(workspace.root / image)) for image in wanted])
+        assert read_vectors(workspace, name, wanted).tobytes() == expected.tobytes()
+    assert workspace.encoders() == sorted(BUILT_IN)
+    assert read_vectors(workspace, "colour", []).shape == (0, get_encoder("colour").dim)
+
+
+def test_only_shards_rows_and_meta_remain(workspace: Workspace) -> None:
+    encode(workspace, "layout")
+    shards = [f"shard-{number:05d}.npy" for number in range(7)]
+    folder = workspace.vectors_folder / "layout"
+    assert sorted(path.name for path in folder.iterdir()) == ["meta.json", "rows.parquet", *shards]
+    assert read_json(folder / "meta.json") == {
+        "encoder": "layout",
+        "version": get_encoder("layout").version,
+        "dim": get_encoder("layout").dim,
+        "rows": PICTURES,
+        "shard_rows": SHARD,
+        "catalog": read_json(folder / "meta.json")["catalog"],
+        "complete": True,
+        "left_out": [],
+    }
+
+
+def test_any_number_of_workers_writes_the_same_bytes(workspace: Workspace, tmp_path: Path) -> None:
+    twin = make_workspace(tmp_path / "twin", PICTURES)
+    encode(workspace, "blend", "colour", workers=1)
+    environment = dict(os.environ)
+    encode(twin, "colour", "blend", workers=2)
+    assert dict(os.environ) == environment
+    for name in ("blend", "colour"):
+        assert files(workspace.vectors_folder / name) == files(twin.vectors_folder / name)
+
+
+def test_a_second_run_does_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    encode(workspace, "layout")
+    before = {path: path.stat().st_mtime_ns for path in (workspace.vectors_folder / "layout").iterdir()}
+    monkeypatch.setattr(encode_module, "encode_chunk", None)  # would fail when called
+    assert encode(workspace, "layout", "layout") == {"layout": 0}
+    assert {path: path.stat().st_mtime_ns for path in (workspace.vectors_folder / "layout").iterdir()} == before
+
+
+SLOW_RUN = """
+import sys, time
+from pathlib import Path
+from likewise.encoders import encode_catalog
+from likewise.workspace import Workspace
+
+if __name__ == "__main__":
+    def slow(progress):
+        time.sleep(0.05)
+    encode_catalog(Workspace(Path(sys.argv[1])), ["layout"], workers=int(sys.argv[2]), shard_rows=8, on_progress=slow)
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_killed_run_is_continued_and_leaves_no_trace(workspace: Workspace, tmp_path: Path, workers: int) -> None:
+    script = tmp_path / "run.py"
+    script.write_text(SLOW_RUN)
+    folder = workspace.vectors_folder / "layout"
+    running = subprocess.Popen([sys.executable, str(script), str(workspace.path), str(workers)])
+    deadline = time.monotonic() + 30
+    while len(list(folder.glob("shard-*.json"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    children = child_processes(running.pid)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    finished = {path: path.stat() for path in folder.glob("shard-*.npy") if path.with_suffix(".json").exists()}
+    assert 2 <= len(finished) < 7, "the run was to be killed in the middle"
+    assert len(children) >= workers - 1
+    (folder / ".shard-00006.npy.99.tmp").write_bytes(b"half a shard")  # what a kill inside a write leaves
+    with pytest.raises(LikewiseError, match=r"not complete yet: run `likewise encode .* --with layout`"):
+        read_vectors(workspace, "layout", [])
+
+    assert encode(workspace, "layout") == {"layout": PICTURES - SHARD * len(finished)}
+    for path, before in finished.items():
+        assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    twin = make_workspace(tmp_path / "twin", PICTURES)
+    encode(twin, "layout")
+    assert files(folder) == files(twin.vectors_folder / "layout")
+    wait_until_gone(children)
+
+
+def child_processes(pid: int) -> list[int]:
+    task = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in task.read_text().split()] if task.exists() else []
+
+
+def wait_until_gone(pids: list[int]) -> None:
+    """Workers end with their parent instead of waiting forever."""
+    deadline = time.monotonic() + 20
+    while any(alive(pid) for pid in pids):
+        assert time.monotonic() < deadline, "a worker outlived its parent"
+        time.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/status")
+    try:
+        return "State:\tZ" not in status.read_text()
+    except OSError:
+        return False
+
+
+def test_a_damaged_finished_shard_is_made_again_when_continuing(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop_after(5, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        encode(workspace, "layout")
+    monkeypatch.undo()
+    folder = workspace.vectors_folder / "layout"
+    shard = folder / "shard-00001.npy"
+    shard.write_bytes(shard.read_bytes()[:-100])
+    assert encode(workspace, "layout") == {"layout": PICTURES - 4 * SHARD}
+    twin = make_workspace(tmp_path / "twin", PICTURES)
+    encode(twin, "layout")
+    assert files(folder) == files(twin.vectors_folder / "layout")
+
+
+def stop_after(n_chunks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupt an in-process run after so many chunks."""
+    calls: list[Chunk] = []
+
+    def limited(chunk: Chunk) -> EncodedChunk:
+        calls.append(chunk)
+        if len(calls) > n_chunks:
+            raise KeyboardInterrupt
+        return encode_chunk(chunk)
+
+    monkeypatch.setattr(encode_module, "encode_chunk", limited)
+
+
+def test_a_killed_worker_is_reported_in_one_sentence(workspace: Workspace) -> None:
+    def kill_a_child(progress: Progress) -> None:
+        if progress.done_images:
+            for child in child_processes(os.getpid()):
+                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    os.kill(child, signal.SIGKILL)
+
+    with pytest.raises(LikewiseError, match=r"a worker process ended unexpectedly .* running again continues"):
+        encode_catalog(workspace, ["layout", "blend"], workers=2, shard_rows=SHARD, on_progress=kill_a_child)
+    encode(workspace, "layout")
+    assert len(read_vectors(workspace, "layout", images_of(workspace))) == PICTURES
+
+
+def test_vectors_of_another_catalog_are_neither_read_nor_overwritten(workspace: Workspace) -> None:
+    encode(workspace, "layout")
+    before = files(workspace.vectors_folder / "layout")
+    random_picture(1000).save(workspace.root / "1000.png")
+    write_catalog(workspace)
+    with pytest.raises(LikewiseError, match=r"made for another catalog: .* --with layout --force"):
+        read_vectors(workspace, "layout", ["0000.png"])
+    with pytest.raises(LikewiseError, match=r"layout/meta.json is of another catalog .*`--force`"):
+        encode(workspace, "colour", "layout")
+    assert not (workspace.vectors_folder / "colour" / "meta.json").exists(), "refused before any work"
+    assert files(workspace.vectors_folder / "layout") == before
+    assert encode(workspace, "layout", force=True) == {"layout": PICTURES + 1}
+    assert len(read_vectors(workspace, "layout", ["1000.png"])) == 1
+
+
+def test_vectors_of_another_version_are_neither_read_nor_overwritten(workspace: Workspace) -> None:
+    encode(workspace, "layout")
+    path = workspace.vectors_folder / "layout" / "meta.json"
+    write_json(read_json(path) | {"version": "layout@0"}, path)
+    with pytest.raises(LikewiseError, match="made by layout@0, this is layout@"):
+        read_vectors(workspace, "layout", ["0000.png"])
+    with pytest.raises(LikewiseError, match=r"meta.json is of another version of the encoder \(layout@0, now"):
+        encode(workspace, "layout")
+    assert encode(workspace, "layout", force=True) == {"layout": PICTURES}
+    read_vectors(workspace, "layout", ["0000.png"])
+
+
+def test_an_unreadable_picture_is_left_out_and_reported(workspace: Workspace) -> None:
+    (workspace.root / "0003.png").write_bytes(b"not a picture")
+    (workspace.root / "0009.png").unlink()
+    whole = (workspace.root / "0010.png").read_bytes()
+    (workspace.root / "0010.png").write_bytes(whole[: len(whole) // 2])
+    [done] = encode_catalog(workspace, ["layout"], workers=2, shard_rows=SHARD)
+    assert (done.images, done.left_out) == (PICTURES - 3, 3)
+    meta = read_json(workspace.vectors_folder / "layout" / "meta.json")
+    assert [each["image"] for each in meta["left_out"]] == ["0003.png", "0009.png", "0010.png"]
+    assert all(each["why"] and str(workspace.root) not in each["why"] for each in meta["left_out"])
+    others = [image for image in images_of(workspace) if image not in ("0003.png", "0010.png")]
+    assert np.isfinite(read_vectors(workspace, "layout", others)).all()
+    with pytest.raises(LikewiseError, match=r"2 of 3 images have no layout vector \(first: 0003.png, 0009.png\)"):
+        read_vectors(workspace, "layout", ["0003.png", "0009.png", "0000.png"])
+
+
+def test_a_catalog_whose_pictures_are_all_gone_is_an_error_that_can_be_mended(workspace: Workspace) -> None:
+    away = workspace.root.rename(workspace.root.with_name("away"))
+    with pytest.raises(LikewiseError, match=r"none of the 50 images .* still where they were"):
+        encode(workspace, "layout")
+    away.rename(workspace.root)
+    assert encode(workspace, "layout") == {"layout": PICTURES}
+
+
+def test_progress_ends_at_the_total_and_never_goes_back(workspace: Workspace) -> None:
+    seen: list[Progress] = []
+    encode_catalog(workspace, ["layout", "colour"], workers=1, shard_rows=SHARD, on_progress=seen.append)
+    for name in ("layout", "colour"):
+        done = [progress.done_images for progress in seen if progress.encoder == name]
+        assert done == sorted(done)
+        assert (done[0], done[-1]) == (0, PICTURES)
+    assert {progress.total_images for progress in seen} == {PICTURES}
+
+
+def test_two_runs_at_once_do_not_write_into_each_other(workspace: Workspace) -> None:
+    def start_another(progress: Progress) -> None:
+        with pytest.raises(LikewiseError, match=r"another process is writing vectors into .*layout"):
+            encode_catalog(workspace, ["layout"], workers=1)
+
+    encode_catalog(workspace, ["layout"], workers=1, shard_rows=SHARD, on_progress=start_another)
+
+
+def test_an_unknown_encoder_stops_before_any_work(workspace: Workspace) -> None:
+    with pytest.raises(LikewiseError, match="did you mean 'layout'"):
+        encode_catalog(workspace, ["colour", "layuot"])
+    assert workspace.encoders() == []

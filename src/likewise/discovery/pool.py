@@ -1,7 +1,8 @@
 """The pool (VSD, Eq. 1): for each query and generator the k best candidates; the union is what experts label.
 
 One row per (query, candidate, generator) with its zero-based rank and score: a pair that two generators
-propose keeps both. Rows of the generator `random` are pairs drawn uniformly from all admissible ones, for the prevalence estimate.
+propose keeps both. Rows of the generator `random` are pairs drawn uniformly from all admissible ones, for the
+prevalence estimate.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,0 +1,138 @@
+"""Where the full truth is known: what a pool finds of it, and whether it orders the models as the truth would.
+
+For every subset of generators and every k the pool is labelled with the truth, every model gets its macro ROC-AUC on
+those labels, and the order is compared (Spearman) with the order by macro ROC-AUC over *all* pairs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from likewise.discovery.budget import proposals_of, subsets_of
+from likewise.discovery.pool import Arena, pairs_to_label
+from likewise.evaluation.auc import Floats, Ints, roc_auc, sort_pairs
+from likewise.evaluation.sums import QuerySums
+from likewise.search import pair_scores
+from likewise.search.scores import Floats as Vectors
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Every admissible pair of an arena with its true label."""
+
+    query: Ints
+    candidate: Ints
+    label: NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What share of the truly similar pairs was labelled similar, counted by (query, item) and by (query, image)."""
+
+    similar_items: int
+    similar_items_found: int
+    item_recall: float
+    item_cost: float
+    similar_images: int
+    similar_images_found: int
+    image_recall: float
+    image_cost: float
+
+    def to_dict(self) -> dict[str, float | int]:
+        return asdict(self)
+
+
+def admissible_pairs(arena: Arena) -> tuple[Ints, Ints]:
+    """All (query row, gallery row) of different items; for catalogs small enough to know the truth of."""
+    query, candidate = np.nonzero(arena.query_items[:, None] != arena.gallery_items[None, :])
+    return query.astype(np.int64), candidate.astype(np.int64)
+
+
+def found_share(arena: Arena, truth: Truth, pool: pl.DataFrame, labels: pl.DataFrame) -> Found:
+    """Truly similar pairs that the pool asked for and the experts confirmed, against all there are."""
+    query_of = {image: row for row, image in enumerate(arena.queries)}
+    candidate_of = {image: row for row, image in enumerate(arena.gallery)}
+    confirmed = labels.filter(pl.col("label") == 1).join(pool, on=["query", "candidate"], how="semi")
+    width = len(arena.gallery)
+    found = {query_of[q] * width + candidate_of[c] for q, c in confirmed.select("query", "candidate").iter_rows()}
+    positive = truth.label == 1
+    images = truth.query[positive] * width + truth.candidate[positive]
+    n_items = int(arena.gallery_items.max()) + 1
+    items = truth.query[positive] * n_items + arena.gallery_items[truth.candidate[positive]]
+    hit = np.isin(images, np.fromiter(found, np.int64, len(found)))
+    n_asked = pairs_to_label(pool).height
+    n_items_all, n_items_found = len(np.unique(items)), len(np.unique(items[hit]))
+    return Found(
+        similar_items=n_items_all,
+        similar_items_found=n_items_found,
+        item_recall=n_items_found / n_items_all if n_items_all else 0.0,
+        item_cost=n_asked / arena.n_item_pairs,
+        similar_images=len(images),
+        similar_images_found=int(hit.sum()),
+        image_recall=float(hit.mean()) if len(hit) else 0.0,
+        image_cost=n_asked / arena.n_pairs,
+    )
+
+
+def full_truth_auc(arena: Arena, truth: Truth, vectors: Mapping[str, tuple[Vectors, Vectors]]) -> dict[str, float]:
+    """Macro ROC-AUC of every encoder over all admissible pairs."""
+    result = {}
+    for encoder, (queries, gallery) in vectors.items():
+        scores = pair_scores(queries, gallery, truth.query, truth.candidate)
+        result[encoder] = _macro(truth.query, scores, truth.label, len(arena.queries))
+    return result
+
+
+def fidelity_table(
+    pool: pl.DataFrame, arena: Arena, truth: Truth, vectors: Mapping[str, tuple[Vectors, Vectors]]
+) -> pl.DataFrame:
+    """For every subset of generators and k: Spearman with the order under the full truth, and recall of similar items.
+
+    `pool` should reach to the largest k of interest.
+    """
+    from scipy.stats import spearmanr
+
+    proposals = proposals_of(pool)
+    query_of = {image: row for row, image in enumerate(arena.queries)}
+    candidate_of = {image: row for row, image in enumerate(arena.gallery)}
+    query = np.array([query_of[image] for image in proposals.pairs["query"]], dtype=np.int64)
+    candidate = np.array([candidate_of[image] for image in proposals.pairs["candidate"]], dtype=np.int64)
+    width, n_items = len(arena.gallery), int(arena.gallery_items.max()) + 1
+    all_labels = np.zeros(len(arena.queries) * width, dtype=np.int8)
+    all_labels[truth.query * width + truth.candidate] = truth.label
+    label = all_labels[query * width + candidate]
+    similar = np.unique((truth.query * n_items + arena.gallery_items[truth.candidate])[truth.label == 1])
+    pair_item = query * n_items + arena.gallery_items[candidate]
+    scores = {name: pair_scores(q, g, query, candidate) for name, (q, g) in vectors.items()}
+    full = full_truth_auc(arena, truth, vectors)
+    rows = []
+    for subset in subsets_of(proposals.generators):
+        best_rank = proposals.ranks[:, subset].min(axis=1)
+        for k in range(1, proposals.k_max + 1):
+            inside = best_rank < k
+            auc = [_macro(query[inside], scores[name][inside], label[inside], len(arena.queries)) for name in vectors]
+            order = None
+            if not np.isnan(auc).any() and len(set(auc)) > 1 and len(auc) > 1:
+                order = float(spearmanr(auc, [full[name] for name in vectors]).statistic)
+            recall = len(np.unique(pair_item[inside & (label == 1)])) / max(1, len(similar))
+            names = "+".join(proposals.generators[g] for g in subset)
+            rows.append((names, len(subset), k, int(inside.sum()), recall, order))
+    return pl.DataFrame(
+        rows,
+        schema={
+            "generators": pl.String,
+            "n_generators": pl.Int64,
+            "k": pl.Int64,
+            "n_pairs": pl.Int64,
+            "item_recall": pl.Float64,
+            "spearman": pl.Float64,
+        },
+        orient="row",
+    )
+
+
+def _macro(query: Ints, scores: Floats, label: NDArray[np.int8], n_queries: int) -> float:
+    return QuerySums.mean_of(roc_auc(sort_pairs(query, scores, label, n_queries))).value()

@@ -1,0 +1,1 @@
+"""How the wardrobe is drawn: geometry -> canvas and fabric -> garments -> cues -> scene."""

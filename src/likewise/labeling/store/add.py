@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
-from sqlalchemy import Connection, Engine, insert, select, update
+from sqlalchemy import Connection, Engine, bindparam, insert, select, update
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.engine import writing
@@ -50,12 +50,14 @@ def add_votes(engine: Engine, votes: pl.DataFrame, source: str, *, replace: bool
         new = compared.filter(pl.col("stored").is_null()).drop("stored")
         if new.height:
             connection.execute(insert(Vote), new.with_columns(source=pl.lit(source)).to_dicts())
-        for vote in changed.iter_rows(named=True):
-            connection.execute(
+        if changed.height:
+            replace_one = (
                 update(Vote)
-                .where(*(getattr(Vote, column) == vote[column] for column in VOTE_KEY))
-                .values(answer=vote["answer"], time=vote["time"], source=source)
+                .where(*(getattr(Vote, column) == bindparam(f"of_{column}") for column in VOTE_KEY))
+                .values(answer=bindparam("answer"), time=bindparam("time"), source=source)
             )
+            values = changed.rename({column: f"of_{column}" for column in VOTE_KEY}).drop("stored")
+            connection.execute(replace_one, values.to_dicts())
     return AddedVotes(new.height, votes.height - new.height - changed.height, changed.height)
 
 

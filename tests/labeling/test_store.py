@@ -124,6 +124,29 @@ def test_two_processes_write_at_once_and_nothing_is_lost(workspace: Workspace) -
     assert votes.group_by("expert").len().sort("expert").rows() == [("ann", 60), ("bob", 60)]
 
 
+KILLED = """
+import os, signal, sys, polars as pl
+from sqlalchemy import insert
+from likewise.labeling import add_votes, open_votes
+from likewise.labeling.store.engine import writing
+from likewise.labeling.store.models import Vote
+engine = open_votes(sys.argv[1])
+vote = {"query": "q", "candidate": "c", "expert": "ann", "answer": "similar"}
+add_votes(engine, pl.DataFrame(vote), "stored")
+with writing(engine) as connection:
+    connection.execute(insert(Vote), vote | {"expert": "bob", "source": "lost"})
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_writer_leaves_what_was_stored_and_no_lock(workspace: Workspace) -> None:
+    url = f"sqlite:///{workspace.votes_file}"
+    assert subprocess.run([sys.executable, "-c", KILLED, url], check=False, timeout=60).returncode == -9
+    engine = open_votes(workspace)
+    assert read_votes(engine)["expert"].to_list() == ["ann"]
+    assert add_votes(engine, votes_of(bob="s"), "after").added == 1
+
+
 def test_threads_share_an_engine(workspace: Workspace) -> None:
     engine = open_votes(workspace)
 

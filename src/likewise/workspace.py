@@ -17,6 +17,7 @@ import polars as pl
 from likewise.errors import LikewiseError
 
 FORMAT = 1
+WARDROBE = "wardrobe"
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,11 @@ class Workspace:
     def root(self) -> Path:
         """The folder that image keys are relative to."""
         return (self.path / str(self.settings()["root"])).resolve()
+
+    @property
+    def knows_truth(self) -> bool:
+        """True for the drawn wardrobe, where it is known which items look alike."""
+        return bool(self.settings()["source"] == WARDROBE)
 
     def encoders(self) -> list[str]:
         """Names of the encoders whose vectors are complete, sorted."""

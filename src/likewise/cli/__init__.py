@@ -1,0 +1,30 @@
+"""The command line: parses, calls, prints; every command imports what it needs only when it runs."""
+
+import sys
+
+from likewise.errors import LikewiseError
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the app; a user's mistake becomes one sentence on standard error and exit code 2."""
+    from likewise.cli.app import app
+
+    try:
+        app()
+    except LikewiseError as error:
+        _complain(str(error))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        _complain("interrupted; the same command goes on where it stopped.")
+        sys.exit(INTERRUPTED)
+    except OSError as error:
+        if error.filename is None and error.strerror is None:
+            raise
+        _complain(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.")
+        sys.exit(2)
+
+
+def _complain(sentence: str) -> None:
+    sys.stderr.write(f"likewise: {sentence}\n")

@@ -1,0 +1,46 @@
+"""All commands under one name."""
+
+from typing import Annotated
+
+import typer
+
+from likewise import __version__
+from likewise.cli import demo, discover, encode, evaluate, label, new, report, status
+
+app = typer.Typer(
+    name="likewise",
+    help="Which model finds what looks alike to people?",
+    epilog="Start with `likewise demo`, or `likewise new shoes ~/photos/shoes`.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"likewise {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Which model finds what looks alike to people?"""
+
+
+app.command("new")(new.new)
+app.command("encode")(encode.encode)
+app.command("encoders")(encode.encoders)
+app.command("discover")(discover.discover)
+app.command("budget")(discover.budget)
+app.add_typer(label.app, name="label")
+app.command("simulate")(label.simulate)
+app.command("evaluate")(evaluate.evaluate)
+app.command("report")(report.report)
+app.command("status")(status.status)
+app.command("demo")(demo.demo)

@@ -1,0 +1,81 @@
+"""How commands talk: tables and sentences on standard output, progress on standard error, JSON when asked."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likewise.workspace import Workspace
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Console
+
+WorkspacePath = Annotated[Path, typer.Argument(metavar="WORKSPACE", help="The workspace folder.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON and nothing else.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same files.")]
+
+Update = Callable[[str, int, int], None]
+
+
+def opened(path: Path) -> Workspace:
+    """The workspace at `path`, which must exist."""
+    workspace = Workspace(path)
+    workspace.settings()
+    return workspace
+
+
+def names(text: str | None) -> list[str]:
+    """A comma-separated list as the user typed it."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def console() -> "Console":
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False)
+
+
+def say(text: str) -> None:
+    """A line for people, with rich markup."""
+    console().print(text)
+
+
+def say_json(value: Any) -> None:
+    """JSON for scripts, numbers unrounded."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def records(table: "pl.DataFrame") -> list[dict[str, Any]]:
+    return table.to_dicts()
+
+
+@contextmanager
+def progress(unit: str) -> Iterator[Update]:
+    """A bar on standard error with speed and time left; call the yielded function with (what, done, total)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("{task.description:<24}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(f"{unit}  {{task.fields[rate]}}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    tasks: dict[str, Any] = {}
+
+    def update(what: str, done: int, total: int) -> None:
+        if what not in tasks:
+            tasks[what] = bar.add_task(what, total=total, rate="")
+        task = bar.tasks[bar.task_ids.index(tasks[what])]
+        rate = f"{task.speed:,.0f}/s" if task.speed else ""
+        bar.update(tasks[what], completed=done, total=total, rate=rate)
+
+    with bar:
+        yield update

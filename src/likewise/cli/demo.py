@@ -1,0 +1,50 @@
+"""`likewise demo`: the whole road on the drawn wardrobe, with the commands a reader would type."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from likewise.cli.console import Seed, say
+
+
+def demo(
+    workspace: Annotated[Path, typer.Argument(metavar="[WORKSPACE]", help="Where to put it.")] = Path("demo"),
+    items: Annotated[int, typer.Option(help="How many items to draw (three shop images each).")] = 600,
+    n_queries: Annotated[int, typer.Option("--n-queries", help="How many queries.")] = 100,
+    seed: Seed = 0,
+) -> None:
+    """Walk the whole road on the built-in wardrobe: draw, encode, discover, label, evaluate, report.
+
+    Example: `likewise demo`
+    """
+    from likewise.cli.discover import budget, discover
+    from likewise.cli.encode import encode
+    from likewise.cli.evaluate import evaluate
+    from likewise.cli.label import simulate
+    from likewise.cli.new import new
+    from likewise.cli.report import report
+    from likewise.workspace import Workspace
+
+    started = time.perf_counter()
+    if not Workspace(workspace).settings_file.exists():
+        _announce(f"likewise new {workspace} --wardrobe --items {items} --seed {seed}")
+        new(workspace, wardrobe=True, items=items, seed=seed)
+    _announce(f"likewise encode {workspace}")
+    encode(workspace)
+    _announce(f"likewise discover {workspace} --k 6 --n-queries {n_queries} --by-category")
+    discover(workspace, k=6, n_queries=n_queries, by_category=True, seed=seed)
+    _announce(f"likewise simulate {workspace} --experts 3")
+    simulate(workspace, experts=3, seed=seed)
+    _announce(f"likewise budget {workspace} --k 12 --n-queries {n_queries} --by-category")
+    budget(workspace, k=12, n_queries=n_queries, by_category=True, seed=seed)
+    _announce(f"likewise evaluate {workspace}")
+    evaluate(workspace)
+    _announce(f"likewise report {workspace}")
+    report(workspace)
+    say(f"[dim]{time.perf_counter() - started:.0f} s in all[/]")
+
+
+def _announce(command: str) -> None:
+    say(f"\n[bold cyan]$ {command}[/]")

@@ -1,0 +1,91 @@
+"""`likewise evaluate`: every model against the experts' labels."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, opened, progress, records, say, say_json
+from likewise.errors import LikewiseError
+
+if TYPE_CHECKING:
+    from likewise.evaluation.step import Evaluated
+
+
+def evaluate(
+    workspace: WorkspacePath,
+    encoders: Annotated[
+        str | None, typer.Option("--with", help="Encoders, comma-separated; every one that has vectors by default.")
+    ] = None,
+    ks: Annotated[str, typer.Option("--k", help="List lengths for HR and MRR, comma-separated.")] = "5,9",
+    resamples: Annotated[int, typer.Option(help="Bootstrap resamples for the 95 % intervals.")] = 1000,
+    seed: Seed = 0,
+    seconds_per_pair: Annotated[float, typer.Option(help="How long an expert needs for one pair.")] = 15.0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure every model against the labels: HR, MRR, ROC-AUC and PR-AUC with intervals.
+
+    Example: `likewise evaluate shoes --json > numbers.json`
+    """
+    from likewise.evaluation.step import evaluate as evaluate_all
+
+    target = opened(workspace)
+    if resamples < 1:
+        raise LikewiseError(f"--resamples must be at least 1, not {resamples}.")
+    with progress("models") as update:
+        update("evaluating", 0, 1)
+        done = evaluate_all(
+            target,
+            names(encoders) or None,
+            ks=_numbers(ks),
+            n_resamples=resamples,
+            seed=seed,
+            seconds_per_pair=seconds_per_pair,
+            on_progress=lambda _, step, total: update("evaluating", step, total),
+        )
+    if as_json:
+        say_json({"results": records(done.results), "summary": done.summary})
+    else:
+        say_results(done)
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return sorted({int(part) for part in names(text)})
+    except ValueError:
+        raise LikewiseError(f"--k takes whole numbers separated by commas, not {text!r}.") from None
+
+
+def say_results(done: "Evaluated") -> None:
+    """The leaderboard and, under it, what it rests on."""
+    from likewise.cli.tables import MAIN, leaderboard
+
+    console().print(leaderboard(done.results))
+    main = done.results.row(
+        by_predicate=(done.results["metric"] == MAIN[0])
+        & (done.results["average"] == MAIN[1])
+        & (done.results["encoder"] == done.results["encoder"][0]),
+        named=True,
+    )
+    labels: dict[str, Any] = done.summary["labels"]
+    kind = "simulated experts" if labels["simulated"] else "experts"
+    say(
+        f"[dim]macro over {main['n_queries']} of {main['n_queries_total']} queries (the others have one class only), "
+        f"{main['n_pairs']:,} labelled pairs, {labels['consensus']['rule']} of "
+        f"{labels['agreement']['n_experts']} {kind}; "
+        "intervals: 95 %, queries resampled. HR and MRR count unlabelled candidates as misses: "
+        "compare them only between models that fed the pool.[/]"
+    )
+    cost = done.summary["prevalence"]
+    if cost["p_estimate"] is not None:
+        say(
+            f"similar pairs: {100 * cost['p_pool']:.0f} % of the pool, about {100 * cost['p_estimate']:.2f} % of all "
+            f"pairs (± {100 * cost['error_95']:.2f}); "
+            f"the pool finds them {cost['gain_over_random']:,.0f}x faster than chance"
+        )
+    truth = done.summary["truth"]
+    if truth:
+        say(
+            f"[bold]EDS found {100 * truth['item_recall']:.0f} % of all truly similar pairs[/] "
+            f"({truth['similar_items_found']:,} of {truth['similar_items']:,} query–item pairs) "
+            f"at {100 * truth['item_cost']:.1f} % of the brute-force cost"
+        )

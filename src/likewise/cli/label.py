@@ -1,0 +1,161 @@
+"""`likewise label ...` and `likewise simulate`: answers of people (or of simulated ones) become labels."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likewise.cli.console import AsJson, Seed, WorkspacePath, opened, say, say_json
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_parquet, write_atomically
+
+if TYPE_CHECKING:
+    from likewise.labeling.step import Labelled
+
+app = typer.Typer(help="Experts' answers: a sheet to fill in, votes to import, the consensus.", no_args_is_help=True)
+
+RuleOption = Annotated[
+    str, typer.Option(help="majority (a tie is negative), exclude (a tie is no label), or dawid-skene.")
+]
+
+
+@app.command("sheet")
+def sheet(
+    workspace: WorkspacePath,
+    output: Annotated[Path, typer.Argument(metavar="FILE.csv", help="The sheet to write.", show_default=False)],
+    expert: Annotated[str, typer.Option(help="Who will fill it in.")],
+    seed: Seed = 0,
+) -> None:
+    """Write the pool's pairs as a CSV sheet to fill in; no model, rank or score is shown.
+
+    Example: `likewise label sheet shoes anna.csv --expert anna`
+    """
+    from likewise.labeling import voting_sheet
+
+    target = opened(workspace)
+    if output.exists():
+        raise LikewiseError(f"{output} already exists, perhaps with answers in it: choose another name.")
+    pool = read_parquet(target.pool_file, f"likewise discover {workspace}")
+    table = voting_sheet(pool, expert, seed)
+    write_atomically(output, lambda file: table.write_csv(file))
+    say(f"{output}: {len(table):,} pairs for {expert}; write similar, not similar or cannot tell in the last column")
+
+
+@app.command("import")
+def import_votes(
+    workspace: WorkspacePath,
+    votes: Annotated[
+        Path,
+        typer.Argument(
+            metavar="VOTES",
+            help="CSV, Parquet or JSONL with query, candidate, expert, answer and, if known, time.",
+            show_default=False,
+        ),
+    ],
+    rule: RuleOption = "majority",
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Let new answers replace other answers to a pair.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add experts' votes and rebuild the labels.
+
+    Example: `likewise label import shoes votes.csv`
+    """
+    from likewise.catalog import read_catalog
+    from likewise.labeling import add_votes, check_votes, open_votes, read_votes_file
+
+    target = opened(workspace)
+    read = read_votes_file(votes)
+    pool = read_parquet(target.pool_file, "") if target.pool_file.exists() else None
+    checked = check_votes(read.votes, set(read_catalog(target)["image"]), pool)
+    engine = open_votes(target)
+    added = add_votes(engine, read.votes, f"import {votes.name}", replace=replace)
+    engine.dispose()
+    labelled = _update(target, rule)
+    if as_json:
+        say_json({"added": added.to_dict(), "blank": read.n_blank, "labels": _facts(labelled)})
+        return
+    outside = f", {checked.n_pairs_outside_pool} pairs are not in the pool" if checked.n_pairs_outside_pool else ""
+    say(f"{added.added:,} votes added, {added.repeated:,} were there already, {read.n_blank:,} left blank{outside}")
+    _say_labels(labelled)
+
+
+@app.command("consensus")
+def consensus(workspace: WorkspacePath, rule: RuleOption = "majority", as_json: AsJson = False) -> None:
+    """Rebuild the labels from the stored votes under another rule, and print how far the experts agree.
+
+    Example: `likewise label consensus shoes --rule dawid-skene`
+    """
+    labelled = _update(opened(workspace), rule)
+    if as_json:
+        say_json(_facts(labelled))
+    else:
+        _say_labels(labelled)
+
+
+def simulate(
+    workspace: WorkspacePath,
+    experts: Annotated[int, typer.Option(help="How many simulated experts.")] = 3,
+    rule: RuleOption = "majority",
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Let simulated experts answer every pair of the pool; only for the wardrobe, whose truth is known.
+
+    Example: `likewise simulate demo --experts 3`
+    """
+    from likewise.catalog import read_catalog
+    from likewise.discovery import pairs_to_label
+    from likewise.labeling import add_votes, open_votes
+    from likewise.labeling.simulate import sample_experts, simulate_votes
+    from likewise.labeling.step import SIMULATED
+
+    target = opened(workspace)
+    if not target.knows_truth:
+        raise LikewiseError(
+            f"{workspace} is not a wardrobe: simulate works only where the truth is known; "
+            "other catalogs need people's votes (`likewise label sheet`, then `likewise label import`)."
+        )
+    pairs = pairs_to_label(read_parquet(target.pool_file, f"likewise discover {workspace}"))
+    votes = simulate_votes(read_catalog(target), pairs, sample_experts(experts, seed), seed)
+    engine = open_votes(target)
+    added = add_votes(engine, votes, f"{SIMULATED} seed={seed}")
+    engine.dispose()
+    labelled = _update(target, rule)
+    if as_json:
+        say_json({"added": added.to_dict(), "labels": _facts(labelled)})
+        return
+    say(f"{experts} simulated experts gave {added.added:,} votes on {len(pairs):,} pairs")
+    _say_labels(labelled)
+
+
+def _update(workspace: Workspace, rule: str) -> "Labelled":
+    from typing import get_args
+
+    from likewise.labeling.consensus import Rule
+    from likewise.labeling.step import update_labels
+
+    if rule not in get_args(Rule):
+        raise LikewiseError(f"there is no consensus rule {rule!r}: choose one of {', '.join(get_args(Rule))}.")
+    return update_labels(workspace, rule)  # type: ignore[arg-type]
+
+
+def _facts(labelled: "Labelled") -> dict[str, Any]:
+    return {"consensus": labelled.consensus.summary.to_dict(), "agreement": labelled.agreement.to_dict()}
+
+
+def _say_labels(labelled: "Labelled") -> None:
+    summary, agreed = labelled.consensus.summary, labelled.agreement
+    say(
+        f"[bold]{summary.n_labelled:,} labels[/] by {summary.rule} of {agreed.n_experts} experts: "
+        f"{summary.n_similar:,} similar; {summary.n_ties} ties, {summary.n_unanswered} pairs nobody could tell"
+    )
+    measures = (("Fleiss' kappa", agreed.fleiss_kappa), ("Krippendorff's alpha", agreed.krippendorff_alpha))
+    say(
+        "  agreement: "
+        + ", ".join(
+            f"{name} {measure.value:.2f}" if measure.value is not None else f"{name} undefined ({measure.reason})"
+            for name, measure in measures
+        )
+    )

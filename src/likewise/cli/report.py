@@ -1,0 +1,28 @@
+"""`likewise report`: everything a person would rather look at, in one page."""
+
+from typing import Annotated
+
+import typer
+
+from likewise.cli.console import WorkspacePath, opened, progress, say
+
+
+def report(
+    workspace: WorkspacePath,
+    open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Write report/index.html, one self-contained page; evaluates first if that was not done yet.
+
+    Example: `likewise report shoes --open`
+    """
+    from likewise.evaluation.step import evaluate, results_are_current
+    from likewise.report import write_report
+
+    target = opened(workspace)
+    with progress("steps") as update:
+        if not results_are_current(target):
+            evaluate(target, on_progress=lambda _, done, total: update("evaluating", done, total))
+        path = write_report(target, on_progress=lambda done, total: update("drawing", done, total))
+    say(f"report: [bold]{path}[/] ({path.stat().st_size / 1e6:.1f} MB)")
+    if open_it:
+        typer.launch(path.resolve().as_uri())

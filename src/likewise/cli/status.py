@@ -1,0 +1,70 @@
+"""`likewise status`: what a workspace holds and what to do next."""
+
+from typing import Any
+
+from likewise.cli.console import AsJson, WorkspacePath, opened, say, say_json
+from likewise.workspace import Workspace, read_json
+
+
+def status(workspace: WorkspacePath, as_json: AsJson = False) -> None:
+    """Show what is there and the next command.
+
+    Example: `likewise status shoes`
+    """
+    target = opened(workspace)
+    facts = _facts(target)
+    if as_json:
+        say_json(facts)
+        return
+    say(f"[bold]{workspace}[/]: {facts['images']:,} images from {facts['source']}, {facts['left_out']} left out")
+    say(f"  vectors: {', '.join(facts['encoders']) or 'none'}")
+    if facts["unfinished"]:
+        say(f"  unfinished: {', '.join(facts['unfinished'])}")
+    for step in ("pool", "labels", "results", "report"):
+        say(f"  {step}: {facts[step] or 'none'}")
+    say(f"next: [bold]{facts['next']}[/]")
+
+
+def _facts(target: Workspace) -> dict[str, Any]:
+    settings = target.settings()
+    complete = target.encoders()
+    started = sorted(meta.parent.name for meta in target.vectors_folder.glob("*/meta.json"))
+    facts: dict[str, Any] = {
+        "images": settings["images"],
+        "left_out": settings["left_out"],
+        "source": settings["source"],
+        "encoders": complete,
+        "unfinished": [name for name in started if name not in complete],
+        "pool": None,
+        "labels": None,
+        "results": None,
+        "report": str(target.report_file) if target.report_file.exists() else None,
+    }
+    if target.pool_settings_file.exists():
+        import polars as pl
+
+        pairs = (
+            pl.scan_parquet(target.pool_file).select("query", "candidate").unique().select(pl.len()).collect().item()
+        )
+        chosen = read_json(target.pool_settings_file)["settings"]
+        facts["pool"] = f"{pairs:,} pairs by {', '.join(chosen['generators'])}, k = {chosen['k']}"
+    if target.labels_settings_file.exists():
+        summary = read_json(target.labels_settings_file)["consensus"]
+        facts["labels"] = f"{summary['n_labelled']:,} by {summary['rule']}, {summary['n_similar']:,} similar"
+    if (target.results_folder / "discovery.parquet").exists():
+        facts["results"] = str(target.results_folder / "discovery.parquet")
+    facts["next"] = _next(target, facts)
+    return facts
+
+
+def _next(target: Workspace, facts: dict[str, Any]) -> str:
+    if not facts["encoders"] or facts["unfinished"]:
+        return f"likewise encode {target.path}"
+    if not facts["pool"]:
+        return f"likewise discover {target.path}"
+    if not facts["labels"]:
+        step = "simulate" if target.knows_truth else "label sheet"
+        return f"likewise {step} {target.path}" + ("" if target.knows_truth else " sheet.csv --expert NAME")
+    if not facts["results"]:
+        return f"likewise evaluate {target.path}"
+    return f"likewise report {target.path}"

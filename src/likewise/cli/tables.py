@@ -1,0 +1,87 @@
+"""Tables as people read them in a terminal: percentages with one decimal, the interval beside the main number."""
+
+import polars as pl
+from rich.table import Table
+
+MAIN = ("ROC-AUC", "macro")
+
+
+def leaderboard(results: pl.DataFrame) -> Table:
+    """One row per encoder, best macro ROC-AUC first; generators of the pool are marked."""
+    table = Table(title="How well each model finds what people call similar (%)", title_justify="left")
+    table.add_column("model")
+    table.add_column("fed the pool", justify="center")
+    table.add_column("ROC-AUC macro", justify="right")
+    columns = [("ROC-AUC", "micro"), ("PR-AUC", "macro"), ("PR-AUC", "micro")]
+    ks = sorted({int(metric.split("@")[1]) for metric in results["metric"] if metric.startswith("HR@")})
+    columns += [(f"{name}@{k}", "") for name in ("HR", "MRR", "judged") for k in ks]
+    for metric, average in columns:
+        table.add_column(f"{metric} {average}".strip(), justify="right")
+    cells = {(row["encoder"], row["metric"], row["average"]): row for row in results.iter_rows(named=True)}
+    for encoder in ranked_encoders(results):
+        main = cells[encoder, *MAIN]
+        table.add_row(
+            encoder,
+            "yes" if main["generator"] else "",
+            with_interval(main["value"], main["low"], main["high"]),
+            *(percent(cells[encoder, *column]["value"]) for column in columns),
+        )
+    return table
+
+
+def ranked_encoders(results: pl.DataFrame) -> list[str]:
+    """Encoders by falling macro ROC-AUC."""
+    main = results.filter((pl.col("metric") == MAIN[0]) & (pl.col("average") == MAIN[1]))
+    ordered = main.sort("value", "encoder", descending=[True, False], nulls_last=True)
+    return ordered["encoder"].to_list()
+
+
+def percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"
+
+
+def with_interval(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"[bold]{100 * value:.1f}[/] {percent(low)}–{percent(high)}"
+
+
+def budget_by_k_table(budget: pl.DataFrame) -> Table:
+    """All generators together: what each further candidate per query costs and brings."""
+    every = budget.filter(pl.col("n_generators") == budget["n_generators"].max()).sort("k")
+    return _budget(every, f"{every['generators'][0]}, by k", "k", "k")
+
+
+def best_sets_table(budget: pl.DataFrame) -> Table:
+    """For each number of generators the set that promises most positives (or, before labels, most distinct pairs)."""
+    k = min(6, int(budget["k"].max()))  # type: ignore[arg-type]
+    by = "expected_positives" if budget["expected_positives"].null_count() == 0 else "n_pairs"
+    best = (
+        budget.filter(pl.col("k") == k)
+        .sort(by, "generators", descending=[True, False])
+        .unique("n_generators", keep="first", maintain_order=True)
+        .sort("n_generators")
+    )
+    return _budget(best, f"the best set of each size at k = {k}", "generators", "generators")
+
+
+def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column(header)
+    optional = {
+        "expected_positives": "expected positives",
+        "marginal_positives_per_hour": "more per hour",
+        "item_recall": "share of truth found",
+        "spearman": "order as under full truth",
+    }
+    shown = [name for name in optional if name in rows.columns and rows[name].null_count() < len(rows)]
+    for name in ("pairs", "hours", *(optional[name] for name in shown)):
+        table.add_column(name, justify="right")
+    for row in rows.iter_rows(named=True):
+        cells = [f"{row['n_pairs']:,}", f"{row['hours']:.1f}"]
+        for name in shown:
+            value = row[name]
+            text = "–" if value is None else f"{value:.2f}" if name in ("item_recall", "spearman") else f"{value:,.0f}"
+            cells.append(text)
+        table.add_row(str(row[column]), *cells)
+    return table

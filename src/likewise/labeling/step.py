@@ -1,0 +1,52 @@
+"""The label step of a workspace: votes become labels.parquet, with a note of the rule and the experts behind them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.labeling.agreement import Agreement, agreement
+from likewise.labeling.consensus import Consensus, Rule, consensus
+from likewise.labeling.store import count_votes_by_source, open_votes, read_votes
+from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
+
+SIMULATED = "simulated"
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The consensus over all stored votes and how far the experts agree."""
+
+    consensus: Consensus
+    agreement: Agreement
+
+
+def update_labels(workspace: Workspace, rule: Rule = "majority") -> Labelled:
+    """Rebuild labels.parquet from every stored vote under the given rule."""
+    engine = open_votes(workspace)
+    votes, sources = read_votes(engine), count_votes_by_source(engine)
+    engine.dispose()
+    if votes.is_empty():
+        raise LikewiseError(f"{workspace.votes_file} holds no votes yet: import some with `likewise label import`.")
+    agreed, how_far = consensus(votes, rule), agreement(votes)
+    write_parquet(agreed.labels, workspace.labels_file)
+    note = {
+        "consensus": agreed.summary.to_dict(),
+        "agreement": how_far.to_dict(),
+        "sources": sources["source"].to_list(),
+        "simulated": all(source.startswith(SIMULATED) for source in sources["source"]),
+    }
+    write_json(note, workspace.labels_settings_file)
+    return Labelled(agreed, how_far)
+
+
+def read_labels(workspace: Workspace) -> pl.DataFrame:
+    """The consensus labels (query, candidate, label, ...)."""
+    return read_parquet(workspace.labels_file, f"likewise label import {workspace.path} VOTES.csv")
+
+
+def read_labels_note(workspace: Workspace) -> dict[str, Any]:
+    """Rule, agreement and sources of the labels."""
+    note: dict[str, Any] = read_json(workspace.labels_settings_file)
+    return note

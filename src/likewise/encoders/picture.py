@@ -2,8 +2,9 @@
 
 Catalogue pictures show one thing on a plain, usually light, background, which would dominate every histogram.
 When the border of a picture is (mostly) one colour, what is connected to the border and has that colour gets
-the weight 0 and the rest 1; a white shirt inside its outline stays foreground because it is not connected.  The
-plainer the border, the stronger the effect: a busy scene keeps the weight 1 everywhere.
+the weight 0 and the rest 1; a white shirt inside its outline stays foreground because it is not connected.  In a
+busy scene, what resembles its part of the border and what lies far from the middle weigh less.  Between the two,
+the weights pass smoothly from one to the other.
 """
 
 import numpy as np
@@ -15,6 +16,8 @@ BORDER_PIXELS = 2
 NEAR_BORDER_COLOUR = 26.0  # Euclidean RGB distance: above JPEG noise and soft shadows, below most garments
 PLAIN_FROM, PLAIN_TO = 0.45, 0.85  # share of the border that has the border's colour: not plain ... plain
 LEAST_FOREGROUND = 0.01  # below this share nothing was found, and the whole picture is the thing
+LEAST_FOREGROUND_IN_SCENE = 0.05
+BEHIND_IN_SCENE = 0.7  # in a busy scene one is less sure: what looks like the border keeps some weight
 
 
 def fit(image: Image.Image) -> NDArray[np.uint8]:
@@ -36,34 +39,58 @@ def fit(image: Image.Image) -> NDArray[np.uint8]:
 
 def foreground(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """For each pixel 0 (surely background) to 255 (surely the thing)."""
+    segments = border_segments(pixels)
+    border = np.concatenate(segments)
+    colour = np.median(border, axis=0)[None]
+    share = float(near(border, colour).mean())
+    plain = min(1.0, max(0.0, (share - PLAIN_FROM) / (PLAIN_TO - PLAIN_FROM)))
+    weight = np.zeros(pixels.shape[:2], np.float64)
+    if plain > 0.0:
+        weight += plain * ~background(pixels, colour, LEAST_FOREGROUND)
+    if plain < 1.0:
+        colours = np.stack([np.median(segment, axis=0) for segment in segments])
+        behind = background(pixels, colours, LEAST_FOREGROUND_IN_SCENE)
+        weight += (1.0 - plain) * (1.0 - BEHIND_IN_SCENE * behind) * central(pixels.shape[:2])
+    rounded: NDArray[np.uint8] = np.round(255.0 * weight).astype(np.uint8)
+    return rounded
+
+
+def border_segments(pixels: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
+    """The pixels along the border, four segments per side, each (n, 3)."""
+    edge = BORDER_PIXELS
+    upper_lower = [part for strip in (pixels[:edge], pixels[-edge:]) for part in np.array_split(strip, 4, axis=1)]
+    sides = (pixels[:, :edge], pixels[:, -edge:])
+    left_right = [part for strip in sides for part in np.array_split(strip, 4, axis=0)]
+    return [part.reshape(-1, 3) for part in upper_lower + left_right if part.size]
+
+
+def background(pixels: NDArray[np.uint8], colours: NDArray[np.float64], least_foreground: float) -> NDArray[np.bool_]:
+    """What has one of the border's colours and is connected to the border; nothing if that is nearly all."""
     from scipy import ndimage
 
-    edge = BORDER_PIXELS
-    border = np.concatenate(
-        [strip.reshape(-1, 3) for strip in (pixels[:edge], pixels[-edge:], pixels[:, :edge], pixels[:, -edge:])]
-    )
-    colour = np.median(border, axis=0).astype(np.float32)
-    share = float(np.mean(distance(border, colour) < NEAR_BORDER_COLOUR))
-    plain = min(1.0, max(0.0, (share - PLAIN_FROM) / (PLAIN_TO - PLAIN_FROM)))
-    everything = np.full(pixels.shape[:2], 255, np.uint8)
-    if plain == 0.0:
-        return everything
-    regions, _ = ndimage.label(distance(pixels, colour) < NEAR_BORDER_COLOUR)
-    touching = np.zeros(int(regions.max()) + 1, np.bool_)
+    regions, n_regions = ndimage.label(near(pixels, colours))
+    touching = np.zeros(n_regions + 1, np.bool_)
     for line in (regions[0], regions[-1], regions[:, 0], regions[:, -1]):
         touching[line] = True
     touching[0] = False
-    background = touching[regions]
-    if background.mean() > 1.0 - LEAST_FOREGROUND:
-        return everything
-    weight: NDArray[np.uint8] = np.round(255.0 * (1.0 - plain * background)).astype(np.uint8)
-    return weight
+    found: NDArray[np.bool_] = touching[regions]
+    return found if found.mean() <= 1.0 - least_foreground else np.zeros_like(found)
 
 
-def distance(pixels: NDArray[np.uint8], colour: NDArray[np.float32]) -> NDArray[np.float32]:
-    difference = pixels.astype(np.float32) - colour
-    squared: NDArray[np.float32] = np.square(difference).sum(axis=-1)
-    return np.sqrt(squared)
+def near(pixels: NDArray[np.uint8], colours: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which pixels are close to at least one of the colours."""
+    planes, targets = pixels.reshape(-1, 3).T.astype(np.float32), colours.astype(np.float32)
+    # |p - c|^2 expanded; whole and half numbers below 2^24 are exact in float32, in any order of summation
+    squared = np.square(targets).sum(axis=1)[:, None] - 2.0 * (targets @ planes)
+    close: NDArray[np.bool_] = squared.min(axis=0) + np.square(planes).sum(axis=0) < NEAR_BORDER_COLOUR**2
+    return close.reshape(pixels.shape[:-1])
+
+
+def central(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """From 1 in the middle of a picture to exp(-2) in its corners."""
+    down, right = (np.linspace(-1.0, 1.0, side) for side in shape)
+    distance: NDArray[np.float64] = np.square(down)[:, None] + np.square(right)[None, :]
+    return np.exp(-distance)
 
 
 def weights(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -78,24 +105,24 @@ def luminance(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
     return grey / np.float32(255.0)
 
 
-def thing_in_square(fitted: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
-    """The foreground's bounding box, kept in proportion, centred and scaled to (side, side, 4)."""
+def thing_in_square(fitted: NDArray[np.uint8], side: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Luminance and weight of the foreground's bounding box, kept in proportion, centred, (side, side) each."""
     seen = fitted[..., 3] > 127
     rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
     if not len(rows):
         rows = columns = np.arange(SIDE)
-    top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
-    half = max(bottom - top, right - left) / 2 + 2
-    middle_x, middle_y = (left + right) / 2, (top + bottom) / 2
-    margin = SIDE  # a square around a wide thing may reach beyond the picture
-    padded = np.pad(fitted, ((margin, margin), (margin, margin), (0, 0)), mode="edge")
-    padded[..., 3] = np.pad(fitted[..., 3], margin)
-    box = tuple(margin + at for at in (middle_x - half, middle_y - half, middle_x + half, middle_y + half))
-    planes = [Image.fromarray(padded[..., plane]) for plane in range(4)]
-    return np.stack(
-        [np.asarray(plane.resize((side, side), Image.Resampling.BILINEAR, box=box)) for plane in planes],
-        axis=-1,
+    height, width = int(rows[-1] - rows[0]) + 1, int(columns[-1] - columns[0]) + 1
+    length = max(height, width) + 4
+    top, left = int(rows[0]) - (length - height) // 2, int(columns[0]) - (length - width) // 2
+    down, right = np.arange(top, top + length), np.arange(left, left + length)  # may reach beyond the picture
+    square = fitted[np.clip(down, 0, SIDE - 1)[:, None], np.clip(right, 0, SIDE - 1)[None, :]]
+    square[(down < 0) | (down >= SIDE), :, 3] = 0
+    square[:, (right < 0) | (right >= SIDE), 3] = 0
+    grey, weight = (
+        np.asarray(Image.fromarray(plane).resize((side, side), Image.Resampling.BILINEAR))
+        for plane in (luminance(square), weights(square))
     )
+    return grey, weight
 
 
 def unit(vector: NDArray[np.floating]) -> NDArray[np.float32]:

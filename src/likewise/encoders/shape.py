@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from likewise.encoders.gradients import oriented_edges
-from likewise.encoders.picture import SIDE, fit, luminance, thing_in_square, unit, weights
+from likewise.encoders.picture import SIDE, fit, thing_in_square, unit
 from likewise.encoders.protocol import Prepared, Vectors
 
 SQUARE = 96
@@ -42,13 +42,13 @@ class Shape:
 
 
 def describe(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
-    thing = thing_in_square(fitted, SQUARE)
-    edges = oriented_edges(luminance(thing), DIRECTIONS)
+    grey, weight = thing_in_square(fitted, SQUARE)
+    edges = oriented_edges(grey, DIRECTIONS)
     side = SQUARE // CELLS
     cells = edges.reshape(DIRECTIONS, CELLS, side, CELLS, side).sum(axis=(2, 4))
     hog = np.sqrt(cells / neighbourhood(cells))
     side = SQUARE // SILHOUETTE
-    mask = weights(thing).reshape(SILHOUETTE, side, SILHOUETTE, side).mean(axis=(1, 3)) - 0.5
+    mask = weight.reshape(SILHOUETTE, side, SILHOUETTE, side).mean(axis=(1, 3)) - 0.5
     return unit(np.concatenate([unit(hog), SILHOUETTE_WEIGHT * unit(mask)]))
 
 

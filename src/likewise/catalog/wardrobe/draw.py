@@ -21,9 +21,7 @@ from likewise.errors import LikewiseError
 DEFAULT_SIZE = 224
 
 
-def draw_item(
-    attributes: Mapping[str, str | None], view: int, seed: int, *, size: int = DEFAULT_SIZE
-) -> Image.Image:
+def draw_item(attributes: Mapping[str, str | None], view: int, seed: int, *, size: int = DEFAULT_SIZE) -> Image.Image:
     """A shop photo of the item: view 0 from the front, 1 turned, 2 close and cropped, 3 and on mixed."""
     _check(view, size)
     identity = _identity(attributes)
@@ -35,9 +33,7 @@ def draw_item(
     return _to_image(scene.expose(picture, rng, 1.0))
 
 
-def draw_wild(
-    attributes: Mapping[str, str | None], view: int, seed: int, *, size: int = DEFAULT_SIZE
-) -> Image.Image:
+def draw_wild(attributes: Mapping[str, str | None], view: int, seed: int, *, size: int = DEFAULT_SIZE) -> Image.Image:
     """A customer's photo: clutter, tilt, something in front, odd light, blur and noise."""
     _check(view, size)
     identity = _identity(attributes)

@@ -108,10 +108,8 @@ _SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "brooch": (("flower", "bar", "cameo", "butterfly", "star"), PRECIOUS),
 }
 
-_WITH_PATTERN = (
-    "tops skirts pants outwear dresses jumpsuits shoes bags hats gloves legwear neckwear".split()
-)
-_WITH_LENGTH = "tops skirts pants outwear dresses jumpsuits earrings necklaces gloves legwear".split()
+_WITH_PATTERN = ["tops", "skirts", "pants", "outwear", "dresses", "jumpsuits", "shoes", "bags", "hats", "gloves", "legwear", "neckwear"]
+_WITH_LENGTH = ["tops", "skirts", "pants", "outwear", "dresses", "jumpsuits", "earrings", "necklaces", "gloves", "legwear"]
 _WITH_SLEEVE = ("tops", "outwear", "dresses", "jumpsuits")
 
 
@@ -155,9 +153,7 @@ ATTRIBUTE_NAMES: tuple[str, ...] = (
 )
 
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
-    name: tuple(
-        dict.fromkeys(value for category in CATEGORIES for value in VALUES_OF[category].get(name, ()))
-    )
+    name: tuple(dict.fromkeys(value for category in CATEGORIES for value in VALUES_OF[category].get(name, ())))
     for name in ATTRIBUTE_NAMES
 }
 """attribute -> every value it takes in some category, in a fixed order."""

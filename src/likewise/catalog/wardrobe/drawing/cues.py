@@ -66,11 +66,20 @@ def _season(canvas: Canvas, look: Look, anchors: Anchors) -> None:
     elif season == "autumn":
         patch = rounded(x - 0.8 * r, y - 0.62 * r, x + 0.8 * r, y + 0.62 * r, 0.3 * r)
         canvas.fill([patch], flat((142, 88, 46), "semi"), puff=4)
-        canvas.dashes(np.concatenate([patch, patch[:1]]) * 0.82 + 0.18 * np.array([x, y]), (236, 204, 150), 0.009, 0.035)
+        canvas.dashes(
+            np.concatenate([patch, patch[:1]]) * 0.82 + 0.18 * np.array([x, y]), (236, 204, 150), 0.009, 0.035
+        )
     else:
         stem = path((x - 0.5 * r, y + 1.0 * r), (x - 0.2 * r, y + 0.2 * r, x, y))
         canvas.line(stem, (70, 140, 72), 0.018)
-        canvas.blob(path((x - 0.42 * r, y + 0.7 * r), (x + 0.2 * r, y + 0.5 * r, x + 0.4 * r, y + 0.8 * r), (x, y + 1.0 * r, x - 0.42 * r, y + 0.7 * r)), (84, 158, 80))
+        canvas.blob(
+            path(
+                (x - 0.42 * r, y + 0.7 * r),
+                (x + 0.2 * r, y + 0.5 * r, x + 0.4 * r, y + 0.8 * r),
+                (x, y + 1.0 * r, x - 0.42 * r, y + 0.7 * r),
+            ),
+            (84, 158, 80),
+        )
         for i in range(5):
             a = math.radians(72 * i - 90)
             canvas.dot(x + 0.42 * r * math.cos(a), y + 0.42 * r * math.sin(a), 0.34 * r, (248, 176, 204))
@@ -124,7 +133,18 @@ def _sequins(canvas: Canvas, anchors: Anchors) -> None:
         a = golden * i
         px, py = x + radius * math.cos(a), y + radius * math.sin(a)
         s = 0.013 + 0.012 * ((i * 7) % 3) / 2
-        star = np.array([(0, -2.1 * s), (0.5 * s, -0.5 * s), (2.1 * s, 0), (0.5 * s, 0.5 * s), (0, 2.1 * s), (-0.5 * s, 0.5 * s), (-2.1 * s, 0), (-0.5 * s, -0.5 * s)])
+        star = np.array(
+            [
+                (0, -2.1 * s),
+                (0.5 * s, -0.5 * s),
+                (2.1 * s, 0),
+                (0.5 * s, 0.5 * s),
+                (0, 2.1 * s),
+                (-0.5 * s, 0.5 * s),
+                (-2.1 * s, 0),
+                (-0.5 * s, -0.5 * s),
+            ]
+        )
         canvas.blob(star * 1.25 + np.array([px, py]), (150, 120, 60))
         canvas.blob(star + np.array([px, py]), (255, 248, 214))
 
@@ -192,7 +212,9 @@ def _bow(canvas: Canvas, x: float, y: float, r: float) -> None:
     for side in (-1, 1):
         tail = np.array([(0, 0), (0.35 * side, 1.1), (0.6 * side, 0.95), (0.9 * side, 1.0), (0.3 * side, 0)])
         canvas.blob(tail * r + np.array([x, y]), deep)
-        loop = path((0, 0), (0.5 * side, -1.1, 1.25 * side, -0.6), (1.4 * side, 0.1, 1.2 * side, 0.5), (0.6 * side, 0.5, 0, 0))
+        loop = path(
+            (0, 0), (0.5 * side, -1.1, 1.25 * side, -0.6), (1.4 * side, 0.1, 1.2 * side, 0.5), (0.6 * side, 0.5, 0, 0)
+        )
         canvas.blob(loop * r * 1.08 + np.array([x, y]), deep)
         canvas.blob(loop * r * 0.94 + np.array([x, y]), pink)
     canvas.dot(x, y, 0.3 * r, deep)

@@ -95,9 +95,7 @@ def pattern_tile(pattern: str) -> Tile:
             for i in range(3)
             for j in range(4)
         ]
-        return _stamped(
-            [(p, q, rng.uniform(0.078, 0.108), rng.uniform(0, 6.28)) for p, q in places], "flower"
-        )
+        return _stamped([(p, q, rng.uniform(0.078, 0.108), rng.uniform(0, 6.28)) for p, q in places], "flower")
     if pattern == "leopard":
         rng = np.random.default_rng(8)
         spots = [

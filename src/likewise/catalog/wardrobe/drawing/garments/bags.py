@@ -3,7 +3,18 @@
 import numpy as np
 
 from likewise.catalog.wardrobe.drawing.canvas import Canvas
-from likewise.catalog.wardrobe.drawing.geometry import Points, both_sides, box, ellipse, flip, line, mirrored, path, ribbon, rounded
+from likewise.catalog.wardrobe.drawing.geometry import (
+    Points,
+    both_sides,
+    box,
+    ellipse,
+    flip,
+    line,
+    mirrored,
+    path,
+    ribbon,
+    rounded,
+)
 from likewise.catalog.wardrobe.drawing.look import Anchors, Look
 from likewise.catalog.wardrobe.drawing.paint import darker
 
@@ -28,21 +39,40 @@ def draw_bag(canvas: Canvas, look: Look) -> Anchors:
     top_w, low_w, top, low = _BODY[kind]
     sway = 0.1 * (canvas.pose.spread - 0.5)
     if kind == "crossbody":
-        _strap(canvas, look, path((-0.44, 0.1), (-0.4 + sway, -0.5, -0.05 + 2 * sway, -0.86), (0.35, -0.5, 0.44, 0.1)), 0.05)
+        _strap(
+            canvas,
+            look,
+            path((-0.44, 0.1), (-0.4 + sway, -0.5, -0.05 + 2 * sway, -0.86), (0.35, -0.5, 0.44, 0.1)),
+            0.05,
+        )
     if kind == "backpack":
         loop = path((-0.12, -0.6), (-0.1, -0.84, 0, -0.84), (0.1, -0.84, 0.12, -0.6))
         _strap(canvas, look, loop, 0.06)
         for side in both_sides(path((0.4, -0.4), (0.66 + sway, 0.1, 0.5, 0.6))):
             _strap(canvas, look, side, 0.09)
     if kind == "bucket":
-        _strap(canvas, look, path((-0.46, -0.08), (-0.4 + sway, -0.8, sway, -0.82), (0.4 + sway, -0.8, 0.46, -0.08)), 0.06)
+        _strap(
+            canvas, look, path((-0.46, -0.08), (-0.4 + sway, -0.8, sway, -0.82), (0.4 + sway, -0.8, 0.46, -0.08)), 0.06
+        )
         canvas.fill([ellipse(0, top, top_w, 0.1)], look.plain, shade=0.5, puff=3)
     if kind == "tote":
-        _strap(canvas, look, path((-0.26, -0.14), (-0.24 - sway, -0.86, 0, -0.86), (0.24 - sway, -0.86, 0.26, -0.14)) + np.array([0.03, 0.02]), 0.05)
+        _strap(
+            canvas,
+            look,
+            path((-0.26, -0.14), (-0.24 - sway, -0.86, 0, -0.86), (0.24 - sway, -0.86, 0.26, -0.14))
+            + np.array([0.03, 0.02]),
+            0.05,
+        )
     dip = 0.06 if kind == "bucket" else 0.0
     r = 0.24 if kind == "backpack" else 0.03
-    half = path((0, top + dip), (top_w * 0.6, top + dip, top_w - r, top + dip * 0.4), (top_w, top, top_w + 0.01, top + r),
-                (0.5 * (top_w + low_w) + 0.03, 0.5 * (top + low), low_w, low - 0.1), (low_w, low, low_w - 0.1, low), (0, low + 0.015))
+    half = path(
+        (0, top + dip),
+        (top_w * 0.6, top + dip, top_w - r, top + dip * 0.4),
+        (top_w, top, top_w + 0.01, top + r),
+        (0.5 * (top_w + low_w) + 0.03, 0.5 * (top + low), low_w, low - 0.1),
+        (low_w, low, low_w - 0.1, low),
+        (0, low + 0.015),
+    )
     canvas.fill([mirrored(half)], look.fabric, puff=14)
     hem = line((low_w - 0.06, low - 0.02), (-low_w + 0.06, low - 0.02))
     spot, front = _details(canvas, look, kind, top_w, low_w, top, low, sway)
@@ -57,7 +87,18 @@ def _details(
     seam = darker(look.first, 0.5)
     if kind in ("tote", "bucket"):
         if kind == "tote":
-            _strap(canvas, look, path((-0.26, top + 0.2), (-0.25, top - 0.04), (-0.22 + sway, -0.8, 0, -0.8), (0.22 + sway, -0.8, 0.25, top - 0.04), (0.26, top + 0.2)), 0.055)
+            _strap(
+                canvas,
+                look,
+                path(
+                    (-0.26, top + 0.2),
+                    (-0.25, top - 0.04),
+                    (-0.22 + sway, -0.8, 0, -0.8),
+                    (0.22 + sway, -0.8, 0.25, top - 0.04),
+                    (0.26, top + 0.2),
+                ),
+                0.055,
+            )
         else:
             cord = path((-0.48, top + 0.12), (0, top + 0.24, 0.48, top + 0.12))
             canvas.line(cord, look.second, 0.03)
@@ -66,7 +107,13 @@ def _details(
         canvas.line(line((top_w, top + 0.08), (-top_w, top + 0.08)), seam, 0.009)
         return (0.0, 0.5 * (top + low) + 0.1), line((0, top + 0.16), (0, low - 0.1))
     if kind == "clutch":
-        flap = path((-0.8, top), (0.8, top), (0.76, top + 0.16), (0.2, top + 0.46, 0, top + 0.46), (-0.2, top + 0.46, -0.76, top + 0.16))
+        flap = path(
+            (-0.8, top),
+            (0.8, top),
+            (0.76, top + 0.16),
+            (0.2, top + 0.46, 0, top + 0.46),
+            (-0.2, top + 0.46, -0.76, top + 0.16),
+        )
         canvas.fill([flap], look.fabric, puff=9, cast=0.4)
         canvas.line(flap[2:], look.second, 0.02)
         canvas.fill([ellipse(0, top + 0.44, 0.06, steps=16)], look.hardware, puff=4)
@@ -74,14 +121,26 @@ def _details(
     if kind == "satchel":
         handle = path((-0.22, top + 0.02), (-0.22 + sway, -0.62, sway, -0.62), (0.22 + sway, -0.62, 0.22, top + 0.02))
         _strap(canvas, look, handle, 0.075)
-        flap = path((-top_w, top), (top_w, top), (top_w + 0.05, 0.1, top_w - 0.02, 0.22), (0, 0.28, -top_w + 0.02, 0.22), (-top_w - 0.05, 0.1, -top_w, top))
+        flap = path(
+            (-top_w, top),
+            (top_w, top),
+            (top_w + 0.05, 0.1, top_w - 0.02, 0.22),
+            (0, 0.28, -top_w + 0.02, 0.22),
+            (-top_w - 0.05, 0.1, -top_w, top),
+        )
         canvas.fill([flap], look.fabric, puff=10, cast=0.4)
         for x in (-0.34, 0.34):
             canvas.fill([box(x - 0.045, top + 0.04, x + 0.045, 0.38)], look.trim, puff=3, cast=0.2)
             canvas.fill([rounded(x - 0.06, 0.26, x + 0.06, 0.36, 0.02)], look.hardware, puff=3)
         return (0.0, 0.02), line((0, 0.3), (0, low - 0.06))
     if kind == "crossbody":
-        flap = path((-top_w - 0.01, top), (top_w + 0.01, top), (low_w + 0.02, 0.42), (0.25, 0.52, 0, 0.52), (-0.25, 0.52, -low_w - 0.02, 0.42))
+        flap = path(
+            (-top_w - 0.01, top),
+            (top_w + 0.01, top),
+            (low_w + 0.02, 0.42),
+            (0.25, 0.52, 0, 0.52),
+            (-0.25, 0.52, -low_w - 0.02, 0.42),
+        )
         canvas.fill([flap], look.fabric, puff=9, cast=0.4)
         canvas.line(flap[2:], look.second, 0.018)
         canvas.fill([rounded(-0.07, 0.44, 0.07, 0.56, 0.025)], look.hardware, puff=4)

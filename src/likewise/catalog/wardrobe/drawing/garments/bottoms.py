@@ -47,8 +47,9 @@ def draw_skirt_part(
         canvas.line(flap + np.array([0.022, 0]), look.second, 0.014)
     elif silhouette == "pencil":
         canvas.line(line((0, hem_y - 0.16), (0, hem_y)), crease, 0.014)
-    hem_line = path((hem, hem_y), (hem * 0.5, hem_y + sag * 1.2, 0, hem_y + sag),
-                    (-hem * 0.5, hem_y + sag * 1.2, -hem, hem_y))
+    hem_line = path(
+        (hem, hem_y), (hem * 0.5, hem_y + sag * 1.2, 0, hem_y + sag), (-hem * 0.5, hem_y + sag * 1.2, -hem, hem_y)
+    )
     if look["material"] == "denim":
         canvas.dashes(hem_line - np.array([0, 0.045]), STITCH, 0.01, 0.045)
     return hem_line
@@ -61,16 +62,21 @@ def draw_skirt(canvas: Canvas, look: Look) -> Anchors:
     top = -0.62
     hem = {"pencil": 0.36, "a-line": 0.66, "pleated": 0.72, "full": 0.86, "wrap": 0.5}[silhouette]
     hem_line = draw_skirt_part(canvas, look, silhouette, 0.32, top, hem, hem_y)
-    canvas.fill([mirrored(path((0, top - 0.1), (0.315, top - 0.1), (0.33, top + 0.02), (0, top + 0.035)))],
-                look.trim, puff=5, cast=0.25)
+    canvas.fill(
+        [mirrored(path((0, top - 0.1), (0.315, top - 0.1), (0.33, top + 0.02), (0, top + 0.035)))],
+        look.trim,
+        puff=5,
+        cast=0.25,
+    )
     if look["pattern"] == "solid":
         canvas.line(hem_line - np.array([0, 0.014]), look.second, 0.022)
     if look["material"] == "denim":
         for edge in both_sides(path((0.12, top + 0.03), (0.14, top + 0.16, 0.34, top + 0.16))):
             canvas.dashes(edge, STITCH, 0.01, 0.04)
     side = path((0.33, top + 0.12), (hem * 0.62, top + 0.5 * (hem_y - top)), (hem - 0.06, hem_y - 0.03))
-    return Anchors((0.17, top + 0.3), 0.1, [hem_line], [side, flip(side)],
-                   line((0, top + 0.06), (0, hem_y - 0.06)), look.second)
+    return Anchors(
+        (0.17, top + 0.3), 0.1, [hem_line], [side, flip(side)], line((0, top + 0.06), (0, hem_y - 0.06)), look.second
+    )
 
 
 def draw_legs(
@@ -90,10 +96,16 @@ def draw_legs(
         knee = foot
     inner_knee = max(0.012, centre - 0.45 * knee + 0.02)
     inner_foot = max(0.015, centre + apart - 0.42 * foot)
-    leg = path((-0.01, top), (waist, top), (hip + 0.02, top + 0.2, hip, crotch - 0.03),
-               (hip, crotch + 0.1, inner_knee + knee, knee_y),
-               (inner_knee + knee, knee_y + 0.1, inner_foot + foot, hem_y),
-               (inner_foot, hem_y + 0.012), (inner_knee, knee_y + 0.05, 0.0, crotch), (-0.01, crotch))
+    leg = path(
+        (-0.01, top),
+        (waist, top),
+        (hip + 0.02, top + 0.2, hip, crotch - 0.03),
+        (hip, crotch + 0.1, inner_knee + knee, knee_y),
+        (inner_knee + knee, knee_y + 0.1, inner_foot + foot, hem_y),
+        (inner_foot, hem_y + 0.012),
+        (inner_knee, knee_y + 0.05, 0.0, crotch),
+        (-0.01, crotch),
+    )
     canvas.fill(both_sides(leg), look.fabric, puff=13)
     seam = darker(look.first, 0.5)
     canvas.line(line((0, top), (0, crotch)), seam, 0.012)
@@ -102,11 +114,19 @@ def draw_legs(
         for crease in both_sides(middle):
             canvas.line(crease, seam, 0.007, alpha=0.5)
     hem = line((inner_foot + foot, hem_y), (inner_foot, hem_y + 0.012))
-    side = path((hip - 0.02, top + 0.2), (hip - 0.02, crotch), (inner_knee + knee - 0.02, knee_y),
-                (inner_foot + foot - 0.025, hem_y - 0.02))
+    side = path(
+        (hip - 0.02, top + 0.2),
+        (hip - 0.02, crotch),
+        (inner_knee + knee - 0.02, knee_y),
+        (inner_foot + foot - 0.025, hem_y - 0.02),
+    )
     if silhouette == "tapered":
-        cuff = path((inner_foot + foot + 0.012, hem_y - 0.06), (inner_foot + foot + 0.006, hem_y + 0.02),
-                    (inner_foot - 0.006, hem_y + 0.03), (inner_foot - 0.012, hem_y - 0.05))
+        cuff = path(
+            (inner_foot + foot + 0.012, hem_y - 0.06),
+            (inner_foot + foot + 0.006, hem_y + 0.02),
+            (inner_foot - 0.006, hem_y + 0.03),
+            (inner_foot - 0.012, hem_y - 0.05),
+        )
         canvas.fill(both_sides(cuff), look.trim, puff=4)
     elif look["pattern"] == "solid":
         for edge in both_sides(hem - np.array([0, 0.014])):
@@ -122,8 +142,12 @@ def draw_pants(canvas: Canvas, look: Look) -> Anchors:
     top = -0.72
     hem_y = {"short": 0.0, "medium": 0.46, "long": 0.86}[look["length"]]
     hems, sides = draw_legs(canvas, look, look["silhouette"], 0.31, top, hem_y)
-    canvas.fill([mirrored(path((0, top - 0.1), (0.3, top - 0.1), (0.322, top + 0.02), (0, top + 0.03)))],
-                look.trim, puff=4, cast=0.25)
+    canvas.fill(
+        [mirrored(path((0, top - 0.1), (0.3, top - 0.1), (0.322, top + 0.02), (0, top + 0.03)))],
+        look.trim,
+        puff=4,
+        cast=0.25,
+    )
     for x in (-0.2, 0.2):
         canvas.blob(box(x - 0.014, top - 0.11, x + 0.014, top + 0.04), darker(look.first, 0.6))
     stitched = look["material"] == "denim"

@@ -4,7 +4,17 @@ import numpy as np
 
 from likewise.catalog.wardrobe.drawing.canvas import Canvas
 from likewise.catalog.wardrobe.drawing.garments.gems import stone, wire
-from likewise.catalog.wardrobe.drawing.geometry import Points, arc, both_sides, ellipse, flip, line, path, rotate, rounded
+from likewise.catalog.wardrobe.drawing.geometry import (
+    Points,
+    arc,
+    both_sides,
+    ellipse,
+    flip,
+    line,
+    path,
+    rotate,
+    rounded,
+)
 from likewise.catalog.wardrobe.drawing.look import Anchors, Look
 from likewise.catalog.wardrobe.drawing.paint import flat, lighter
 
@@ -28,12 +38,21 @@ def draw_brooch(canvas: Canvas, look: Look) -> Anchors:
     elif kind == "cameo":
         canvas.fill([ellipse(0, 0, 0.54, 0.68, 44)], look.plain, puff=8)
         canvas.fill([ellipse(0, 0, 0.43, 0.57, 44)], enamel, puff=10)
-        profile = path((-0.12, 0.34), (-0.14, 0.1, -0.04, 0.08), (-0.24, 0.06, -0.18, -0.06), (-0.22, -0.1, -0.14, -0.16),
-                       (-0.1, -0.38, 0.1, -0.34), (0.3, -0.26, 0.18, 0.0), (0.1, 0.14, 0.24, 0.34))
+        profile = path(
+            (-0.12, 0.34),
+            (-0.14, 0.1, -0.04, 0.08),
+            (-0.24, 0.06, -0.18, -0.06),
+            (-0.22, -0.1, -0.14, -0.16),
+            (-0.1, -0.38, 0.1, -0.34),
+            (0.3, -0.26, 0.18, 0.0),
+            (0.1, 0.14, 0.24, 0.34),
+        )
         canvas.fill([profile], flat(lighter(look.second, 0.25)), puff=6)
     elif kind == "butterfly":
-        wings = [path((0.03, -0.1), (0.2, -0.62, 0.7, -0.56), (0.8, -0.2, 0.3, 0.02), (0.03, 0.06)),
-                 path((0.03, 0.04), (0.5, 0.02, 0.54, 0.3), (0.44, 0.62, 0.2, 0.42), (0.03, 0.14))]
+        wings = [
+            path((0.03, -0.1), (0.2, -0.62, 0.7, -0.56), (0.8, -0.2, 0.3, 0.02), (0.03, 0.06)),
+            path((0.03, 0.04), (0.5, 0.02, 0.54, 0.3), (0.44, 0.62, 0.2, 0.42), (0.03, 0.14)),
+        ]
         canvas.fill([w for wing in wings for w in both_sides(wing)], look.plain, puff=8)
         inner = [_shrink(wing, 0.72) for wing in wings]
         canvas.fill([w for wing in inner for w in both_sides(wing)], enamel, puff=6)

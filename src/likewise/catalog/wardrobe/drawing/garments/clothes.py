@@ -39,8 +39,13 @@ def draw_top(canvas: Canvas, look: Look) -> Anchors:
     waist = {"fitted": 0.31, "straight": 0.41, "oversized": 0.55, "peplum": 0.30}[silhouette]
     hip = {"fitted": 0.36, "straight": 0.43, "oversized": 0.57, "peplum": 0.58}[silhouette]
     middle = min(0.1, hem_y - 0.14)
-    half = path(start, *upper, (frame.armpit - 0.02, -0.1, waist, middle),
-                (waist + 0.01, middle + 0.12, hip, hem_y), (hip * 0.5, hem_y + 0.035, 0, hem_y + 0.035))
+    half = path(
+        start,
+        *upper,
+        (frame.armpit - 0.02, -0.1, waist, middle),
+        (waist + 0.01, middle + 0.12, hip, hem_y),
+        (hip * 0.5, hem_y + 0.035, 0, hem_y + 0.035),
+    )
     canvas.fill([frame.place(mirrored(half))], look.fabric, puff=15)
     hem = path((hip, hem_y), (hip * 0.5, hem_y + 0.035, 0, hem_y + 0.035), (-hip * 0.5, hem_y + 0.035, -hip, hem_y))
     armholes = both_sides(path((frame.armhole(look["sleeve"]), -0.59 + frame.drop * 0.7), *upper[-1:]))
@@ -70,8 +75,13 @@ def draw_outwear(canvas: Canvas, look: Look) -> Anchors:
     silhouette = look["silhouette"]
     wide = {"fitted": 0.0, "straight": 0.04, "oversized": 0.14, "belted": 0.04}[silhouette]
     k = {"short": 1.0, "medium": 0.92, "long": 0.82}[look["length"]]
-    frame = Frame(scale=k, shift=-0.86 + 0.9 * k, shoulder=0.5 + 0.6 * wide, armpit=0.46 + wide,
-                  drop=0.1 if silhouette == "oversized" else 0.0)
+    frame = Frame(
+        scale=k,
+        shift=-0.86 + 0.9 * k,
+        shoulder=0.5 + 0.6 * wide,
+        armpit=0.46 + wide,
+        drop=0.1 if silhouette == "oversized" else 0.0,
+    )
     hem_y = {"short": 0.32, "medium": 0.76, "long": 1.12}[look["length"]]
     cuffs = draw_sleeves(canvas, look, frame, thick=1.3)
     neckline = look["neckline"]
@@ -79,28 +89,46 @@ def draw_outwear(canvas: Canvas, look: Look) -> Anchors:
     start, upper = body_top(frame, neckline, look["sleeve"])
     waist = {"fitted": 0.36, "straight": 0.47, "oversized": 0.6, "belted": 0.36}[silhouette]
     hip = {"fitted": 0.44, "straight": 0.5, "oversized": 0.62, "belted": 0.58}[silhouette]
-    half = path(start, *upper, (frame.armpit, -0.1, waist, 0.1), (waist + 0.03, 0.2, hip, hem_y),
-                (hip * 0.5, hem_y + 0.03, 0, hem_y + 0.02))
+    half = path(
+        start,
+        *upper,
+        (frame.armpit, -0.1, waist, 0.1),
+        (waist + 0.03, 0.2, hip, hem_y),
+        (hip * 0.5, hem_y + 0.03, 0, hem_y + 0.02),
+    )
     canvas.fill([frame.place(mirrored(half))], look.fabric, puff=16)
-    hem = frame.place(path((hip, hem_y), (hip * 0.5, hem_y + 0.03, 0, hem_y + 0.02),
-                           (-hip * 0.5, hem_y + 0.03, -hip, hem_y)))
+    hem = frame.place(
+        path((hip, hem_y), (hip * 0.5, hem_y + 0.03, 0, hem_y + 0.02), (-hip * 0.5, hem_y + 0.03, -hip, hem_y))
+    )
     armholes = [frame.place(p) for p in both_sides(path((frame.shoulder, -0.59), *upper[-1:]))]
     _stitched(canvas, look, [hem - np.array([0, 0.03]), *armholes])
     front = frame.place(line((0, start[1]), (0, hem_y + 0.02)))
     canvas.line(front, darker(look.first, 0.4), 0.016)
     canvas.line(front + np.array([0.045, 0]), look.second, 0.012)
     pocket_y = 0.2 if look["length"] != "short" else 0.08
-    pocket = path((0.14, pocket_y), (waist - 0.07, pocket_y - 0.03), (waist - 0.06, pocket_y + 0.06), (0.15, pocket_y + 0.09))
+    pocket = path(
+        (0.14, pocket_y), (waist - 0.07, pocket_y - 0.03), (waist - 0.06, pocket_y + 0.06), (0.15, pocket_y + 0.09)
+    )
     canvas.fill([frame.place(p) for p in both_sides(pocket)], look.trim, puff=3, cast=0.3)
     if silhouette == "belted":
         canvas.fill([frame.place(box(-waist - 0.015, 0.06, waist + 0.015, 0.15))], look.trim, puff=5, cast=0.35)
-        canvas.fill([frame.place(box(-0.07, 0.045, 0.07, 0.165))], look.hardware, puff=3,
-                    holes=[frame.place(box(-0.042, 0.075, 0.042, 0.135))])
+        canvas.fill(
+            [frame.place(box(-0.07, 0.045, 0.07, 0.165))],
+            look.hardware,
+            puff=3,
+            holes=[frame.place(box(-0.042, 0.075, 0.042, 0.135))],
+        )
     draw_neck_finish(canvas, look, frame, neckline)
     side = frame.place(path((frame.armpit - 0.03, -0.1), (waist - 0.03, 0.1), (hip - 0.03, hem_y - 0.02)))
     spot = frame.place(line((0.24, -0.2)))[0]
-    return Anchors((float(spot[0]), float(spot[1])), 0.09 * k + 0.01, [hem, *cuffs], [side, flip(side)],
-                   front + np.array([-0.06, 0.0]), look.second)
+    return Anchors(
+        (float(spot[0]), float(spot[1])),
+        0.09 * k + 0.01,
+        [hem, *cuffs],
+        [side, flip(side)],
+        front + np.array([-0.06, 0.0]),
+        look.second,
+    )
 
 
 def _bodice(canvas: Canvas, look: Look, frame: Frame, waist: float, waist_y: float) -> None:

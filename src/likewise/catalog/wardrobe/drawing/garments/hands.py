@@ -13,8 +13,17 @@ def _hand(kind: str, cuff_y: float) -> Points:
     wrist = 0.2 if kind != "gauntlet" else 0.19
     end = 0.22 if kind != "gauntlet" else 0.34
     if kind == "mitten":
-        return path((-wrist, 0.1), (-0.3, 0.0, -0.44, -0.22), (-0.44, -0.34, -0.34, -0.32), (-0.26, -0.2, -0.2, -0.16), (-0.24, -0.76, 0.02, -0.8),
-                    (0.3, -0.78, 0.27, -0.3), (0.26, 0.0, wrist, 0.1), (end, cuff_y), (-end, cuff_y))
+        return path(
+            (-wrist, 0.1),
+            (-0.3, 0.0, -0.44, -0.22),
+            (-0.44, -0.34, -0.34, -0.32),
+            (-0.26, -0.2, -0.2, -0.16),
+            (-0.24, -0.76, 0.02, -0.8),
+            (0.3, -0.78, 0.27, -0.3),
+            (0.26, 0.0, wrist, 0.1),
+            (end, cuff_y),
+            (-end, cuff_y),
+        )
     cut = kind == "fingerless"
     tips = [-0.5, -0.54, -0.52, -0.46] if cut else [-0.7, -0.8, -0.76, -0.62]
     roots = -0.34
@@ -54,7 +63,9 @@ def draw_gloves(canvas: Canvas, look: Look) -> Anchors:
     side = rotate(line((0.17, 0.1), (0.18, cuff_y - 0.12)), lean) + at
     spot = rotate(line((0.02, 0.06)), lean)[0] + at
     front = rotate(line((-0.1, 0.12), (-0.1, cuff_y - 0.04)), lean) + at
-    return Anchors((float(spot[0]), float(spot[1])), 0.085, [hem, flip(hem)[::-1]], [side, flip(side)], front, look.second)
+    return Anchors(
+        (float(spot[0]), float(spot[1])), 0.085, [hem, flip(hem)[::-1]], [side, flip(side)], front, look.second
+    )
 
 
 def draw_legwear(canvas: Canvas, look: Look) -> Anchors:
@@ -73,8 +84,17 @@ def _sock(canvas: Canvas, look: Look, kind: str, top: float, at: Points, shade: 
     calf = 0.14 + 0.09 * min(1.0, max(0.0, 0.1 - top))
     wide = {"smooth": 0.0, "slouchy": 0.045, "cuffed": 0.01}[kind]
     left, right = -0.26 - wide, -0.26 + 0.27 + 2 * (calf - 0.14) + wide
-    leg = path((left, top), (right, top), (right + 0.02, 0.1, 0.02 + wide, 0.38), (0.06, 0.5, 0.26, 0.54), (0.46, 0.58, 0.46, 0.7), (0.44, 0.8, 0.28, 0.8),
-               (0.0, 0.8, -0.12, 0.8), (-0.32, 0.78, -0.28, 0.56), (left - 0.03, 0.1, left, top))
+    leg = path(
+        (left, top),
+        (right, top),
+        (right + 0.02, 0.1, 0.02 + wide, 0.38),
+        (0.06, 0.5, 0.26, 0.54),
+        (0.46, 0.58, 0.46, 0.7),
+        (0.44, 0.8, 0.28, 0.8),
+        (0.0, 0.8, -0.12, 0.8),
+        (-0.32, 0.78, -0.28, 0.56),
+        (left - 0.03, 0.1, left, top),
+    )
     canvas.fill([leg + at], look.fabric, puff=11, shade=shade)
     toe = path((0.3, 0.55), (0.48, 0.6, 0.46, 0.7), (0.44, 0.8, 0.3, 0.8), (0.24, 0.68, 0.3, 0.55))
     heel = path((-0.28, 0.54), (-0.14, 0.62, -0.1, 0.8), (-0.32, 0.8, -0.28, 0.54))
@@ -82,12 +102,22 @@ def _sock(canvas: Canvas, look: Look, kind: str, top: float, at: Points, shade: 
     middle = (left + right) / 2
     if kind == "slouchy":
         for i, y in enumerate(np.linspace(max(top + 0.08, 0.0), 0.42, 5)):
-            fold = path((left + 0.01, float(y)), (middle, float(y) + 0.1 * (-1) ** i, right - 0.05, float(y) - 0.02)) + at
+            fold = (
+                path((left + 0.01, float(y)), (middle, float(y) + 0.1 * (-1) ** i, right - 0.05, float(y) - 0.02)) + at
+            )
             canvas.line(fold, darker(look.first, 0.5), 0.022, alpha=0.6)
     if kind == "cuffed":
-        canvas.fill([rounded(left - 0.03, top - 0.02, right + 0.03, top + 0.16, 0.03) + at], look.trim, puff=6, shade=shade, cast=0.35)
+        canvas.fill(
+            [rounded(left - 0.03, top - 0.02, right + 0.03, top + 0.16, 0.03) + at],
+            look.trim,
+            puff=6,
+            shade=shade,
+            cast=0.35,
+        )
     else:
-        canvas.fill([box(left - 0.005, top - 0.01, right + 0.005, top + 0.06) + at], look.trim, puff=3, shade=shade, cast=0.1)
+        canvas.fill(
+            [box(left - 0.005, top - 0.01, right + 0.005, top + 0.06) + at], look.trim, puff=3, shade=shade, cast=0.1
+        )
     hem = line((right, top + 0.02), (left, top + 0.02)) + at
     side = line((middle, top + 0.2), (middle - 0.02, 0.4)) + at
     spot = (middle - 0.02 + float(at[0]), 0.34 + float(at[1]))

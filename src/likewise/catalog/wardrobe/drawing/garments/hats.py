@@ -13,7 +13,9 @@ def draw_hat(canvas: Canvas, look: Look) -> Anchors:
     return _HATS[look["silhouette"]](canvas, look)
 
 
-def _result(look: Look, spot: tuple[float, float], hem: Points, side: Points, front: Points, size: float = 0.12) -> Anchors:
+def _result(
+    look: Look, spot: tuple[float, float], hem: Points, side: Points, front: Points, size: float = 0.12
+) -> Anchors:
     return Anchors(spot, size, [hem], [side], front, look.second)
 
 
@@ -32,20 +34,37 @@ def _beanie(canvas: Canvas, look: Look) -> Anchors:
 def _brimmed(canvas: Canvas, look: Look, brim: float, drop: float, crown_w: float, pinch: float) -> Anchors:
     back = ellipse(0, 0.26, brim, 0.2 + drop)
     canvas.fill([back], look.plain, puff=7, shade=0.72)
-    crown = path((0, -0.5 + pinch), (crown_w * 0.5, -0.62, crown_w * 0.8, -0.5), (crown_w, -0.2, crown_w * 1.08, 0.3), (0, 0.44))
+    crown = path(
+        (0, -0.5 + pinch), (crown_w * 0.5, -0.62, crown_w * 0.8, -0.5), (crown_w, -0.2, crown_w * 1.08, 0.3), (0, 0.44)
+    )
     canvas.fill([mirrored(crown)], look.fabric, puff=14)
     if pinch:
         dent = path((0.02, -0.44), (0.06, -0.25, 0.2, -0.12))
         canvas.line(dent, darker(look.first, 0.55), 0.016, alpha=0.7)
         canvas.line(dent * np.array([-1, 1]), darker(look.first, 0.55), 0.016, alpha=0.7)
-    band = path((0, 0.18), (crown_w * 0.6, 0.18, crown_w * 1.05, 0.1), (crown_w * 1.1, 0.26), (crown_w * 0.6, 0.36, 0, 0.36))
+    band = path(
+        (0, 0.18), (crown_w * 0.6, 0.18, crown_w * 1.05, 0.1), (crown_w * 1.1, 0.26), (crown_w * 0.6, 0.36, 0, 0.36)
+    )
     canvas.fill([mirrored(band)], look.trim, puff=5, cast=0.2)
-    front = path((-brim, 0.24), (-0.6 * brim, 0.36, 0, 0.36), (0.6 * brim, 0.36, brim, 0.24),
-                 (brim + 0.02, 0.34, brim * 0.8, 0.42 + drop), (0, 0.62 + drop, -brim * 0.8, 0.42 + drop), (-brim - 0.02, 0.34, -brim, 0.24))
+    front = path(
+        (-brim, 0.24),
+        (-0.6 * brim, 0.36, 0, 0.36),
+        (0.6 * brim, 0.36, brim, 0.24),
+        (brim + 0.02, 0.34, brim * 0.8, 0.42 + drop),
+        (0, 0.62 + drop, -brim * 0.8, 0.42 + drop),
+        (-brim - 0.02, 0.34, -brim, 0.24),
+    )
     canvas.fill([front], look.fabric, puff=8, cast=0.3)
     hem = path((brim * 0.8, 0.4 + drop), (0, 0.6 + drop, -brim * 0.8, 0.4 + drop))
     canvas.line(hem, look.second, 0.018)
-    return _result(look, (0, -0.1), hem, path((crown_w * 0.7, -0.42), (crown_w * 0.86, -0.2, crown_w * 0.9, 0.1)), line((0, -0.4), (0, 0.16)), 0.11)
+    return _result(
+        look,
+        (0, -0.1),
+        hem,
+        path((crown_w * 0.7, -0.42), (crown_w * 0.86, -0.2, crown_w * 0.9, 0.1)),
+        line((0, -0.4), (0, 0.16)),
+        0.11,
+    )
 
 
 def _fedora(canvas: Canvas, look: Look) -> Anchors:
@@ -62,7 +81,11 @@ def _bucket(canvas: Canvas, look: Look) -> Anchors:
     canvas.fill([mirrored(brim)], look.fabric, puff=9)
     canvas.fill([mirrored(crown)], look.fabric, puff=13, cast=0.3)
     for y in (0.3, 0.4, 0.5):
-        canvas.line(path((-0.52 - 0.4 * (y - 0.2), y - 0.07), (0, y + 0.14, 0.52 + 0.4 * (y - 0.2), y - 0.07)), darker(look.first, 0.6), 0.008)
+        canvas.line(
+            path((-0.52 - 0.4 * (y - 0.2), y - 0.07), (0, y + 0.14, 0.52 + 0.4 * (y - 0.2), y - 0.07)),
+            darker(look.first, 0.6),
+            0.008,
+        )
     canvas.line(path((-0.48, 0.12), (0, 0.26, 0.48, 0.12)), look.second, 0.04)
     hem = path((0.74, 0.44), (0.3, 0.6, 0, 0.6), (-0.3, 0.6, -0.74, 0.44))
     canvas.line(hem, look.second, 0.016)
@@ -74,16 +97,27 @@ def _cap(canvas: Canvas, look: Look) -> Anchors:
     canvas.fill([crown], look.fabric, puff=15)
     for seam in (path((-0.04, -0.55), (0.2, -0.3, 0.24, 0.18)), path((-0.04, -0.55), (-0.34, -0.3, -0.36, 0.2))):
         canvas.line(seam, darker(look.first, 0.6), 0.01)
-    visor = path((0.06, 0.18), (0.4, 0.06, 0.54, 0.14), (0.9, 0.22, 0.94, 0.36), (0.8, 0.42, 0.5, 0.32), (0.3, 0.26, 0.06, 0.3))
+    visor = path(
+        (0.06, 0.18), (0.4, 0.06, 0.54, 0.14), (0.9, 0.22, 0.94, 0.36), (0.8, 0.42, 0.5, 0.32), (0.3, 0.26, 0.06, 0.3)
+    )
     canvas.fill([visor], look.trim, puff=7, cast=0.35)
     canvas.dot(-0.04, -0.56, 0.045, look.second)
     hem = path((0.2, 0.2), (-0.2, 0.2, -0.6, 0.23))
     canvas.line(hem, darker(look.first, 0.5), 0.02)
-    return _result(look, (0.02, -0.14), hem, path((-0.44, 0.1), (-0.5, -0.3, -0.2, -0.46)), line((-0.04, -0.48), (-0.08, 0.14)))
+    return _result(
+        look, (0.02, -0.14), hem, path((-0.44, 0.1), (-0.5, -0.3, -0.2, -0.46)), line((-0.04, -0.48), (-0.08, 0.14))
+    )
 
 
 def _beret(canvas: Canvas, look: Look) -> Anchors:
-    disc = path((-0.44, 0.3), (-0.8, 0.24, -0.72, -0.06), (-0.5, -0.5, 0.1, -0.44), (0.8, -0.36, 0.78, 0.04), (0.7, 0.26, 0.4, 0.3), (0.0, 0.36, -0.44, 0.3))
+    disc = path(
+        (-0.44, 0.3),
+        (-0.8, 0.24, -0.72, -0.06),
+        (-0.5, -0.5, 0.1, -0.44),
+        (0.8, -0.36, 0.78, 0.04),
+        (0.7, 0.26, 0.4, 0.3),
+        (0.0, 0.36, -0.44, 0.3),
+    )
     canvas.fill([disc], look.fabric, puff=17)
     band = path((-0.44, 0.26), (0.0, 0.34, 0.4, 0.26), (0.42, 0.4), (0.0, 0.48, -0.44, 0.4))
     canvas.fill([band], look.trim, puff=5, cast=0.3)
@@ -91,7 +125,9 @@ def _beret(canvas: Canvas, look: Look) -> Anchors:
     for x in (-0.3, 0.3):
         canvas.line(path((0.1, -0.4), (x, -0.2, x * 1.6, 0.1)), darker(look.first, 0.65), 0.01, alpha=0.4)
     hem = path((0.42, 0.39), (0.0, 0.47, -0.44, 0.39))
-    return _result(look, (-0.3, 0.0), hem, path((-0.6, 0.1), (-0.5, -0.3, 0.0, -0.36)), path((0.6, 0.1), (0.3, 0.2, -0.1, 0.22)))
+    return _result(
+        look, (-0.3, 0.0), hem, path((-0.6, 0.1), (-0.5, -0.3, 0.0, -0.36)), path((0.6, 0.1), (0.3, 0.2, -0.1, 0.22))
+    )
 
 
 _HATS = {"beanie": _beanie, "fedora": _fedora, "cap": _cap, "bucket": _bucket, "beret": _beret, "wide-brim": _wide_brim}

@@ -33,7 +33,9 @@ def _one_earring(canvas: Canvas, look: Look, x: float, drop: float) -> None:
         stone(canvas, x, -0.1, radius, look.first)
         for angle in range(0, 360, 45):
             a = np.radians(angle)
-            canvas.dot(x + (radius + 0.03) * float(np.cos(a)), -0.1 + (radius + 0.03) * float(np.sin(a)), 0.022, look.second)
+            canvas.dot(
+                x + (radius + 0.03) * float(np.cos(a)), -0.1 + (radius + 0.03) * float(np.sin(a)), 0.022, look.second
+            )
         wire(canvas, look, line((x, top), (x, -0.1 - radius)), 0.03)
         if drop:
             wire(canvas, look, line((x, -0.1 + radius), (x, 0.12 + drop * 0.8)), 0.02)
@@ -43,15 +45,31 @@ def _one_earring(canvas: Canvas, look: Look, x: float, drop: float) -> None:
     if kind == "hoop":
         r = 0.2 + 0.5 * drop * 0.75
         cy = top + 0.06 + r * 1.1
-        canvas.fill([ellipse(x, cy, r * 0.8, r * 1.1, 40)], look.plain, puff=6, holes=[ellipse(x, cy, r * 0.8 - 0.065, r * 1.1 - 0.065, 40)])
+        canvas.fill(
+            [ellipse(x, cy, r * 0.8, r * 1.1, 40)],
+            look.plain,
+            puff=6,
+            holes=[ellipse(x, cy, r * 0.8 - 0.065, r * 1.1 - 0.065, 40)],
+        )
         for angle in (50, 90, 130):
             a = np.radians(angle)
-            stone(canvas, x + (r * 0.8 - 0.03) * float(np.cos(a)), cy + (r * 1.1 - 0.03) * float(np.sin(a)), 0.055, look.first if angle == 90 else look.second)
+            stone(
+                canvas,
+                x + (r * 0.8 - 0.03) * float(np.cos(a)),
+                cy + (r * 1.1 - 0.03) * float(np.sin(a)),
+                0.055,
+                look.first if angle == 90 else look.second,
+            )
         return
     end = -0.1 + drop
     chain(canvas, look, line((x, top + 0.08), (x, end - 0.14)), 0.032)
     if kind == "drop":
-        tear = path((x, end - 0.18), (x + 0.2, end + 0.06, x + 0.15, end + 0.2), (x, end + 0.36, x - 0.15, end + 0.2), (x - 0.2, end + 0.06, x, end - 0.18))
+        tear = path(
+            (x, end - 0.18),
+            (x + 0.2, end + 0.06, x + 0.15, end + 0.2),
+            (x, end + 0.36, x - 0.15, end + 0.2),
+            (x - 0.2, end + 0.06, x, end - 0.18),
+        )
         canvas.fill([tear], look.plain, puff=8)
         stone(canvas, x, end + 0.13, 0.105, look.first, tall=1.25)
         stone(canvas, x, end - 0.17, 0.045, look.second)
@@ -65,8 +83,13 @@ def _one_earring(canvas: Canvas, look: Look, x: float, drop: float) -> None:
 
 
 def _hanging(width: float, low: float) -> Points:
-    return path((-width * 0.5, -0.86), (-width * 1.3, -0.3, -width * 0.62, low - 0.2), (-width * 0.3, low, 0, low),
-                (width * 0.3, low, width * 0.62, low - 0.2), (width * 1.3, -0.3, width * 0.5, -0.86))
+    return path(
+        (-width * 0.5, -0.86),
+        (-width * 1.3, -0.3, -width * 0.62, low - 0.2),
+        (-width * 0.3, low, 0, low),
+        (width * 0.3, low, width * 0.62, low - 0.2),
+        (width * 1.3, -0.3, width * 0.5, -0.86),
+    )
 
 
 def draw_necklace(canvas: Canvas, look: Look) -> Anchors:
@@ -83,7 +106,13 @@ def draw_necklace(canvas: Canvas, look: Look) -> Anchors:
         canvas.fill([plate], look.plain, puff=9)
         for t in (0.3, 0.4, 0.5, 0.6, 0.7):
             x, y = strand[round(t * (len(strand) - 1))]
-            stone(canvas, float(x), float(y), 0.075 if t == 0.5 else 0.05, look.first if t in (0.3, 0.5, 0.7) else look.second)
+            stone(
+                canvas,
+                float(x),
+                float(y),
+                0.075 if t == 0.5 else 0.05,
+                look.first if t in (0.3, 0.5, 0.7) else look.second,
+            )
     elif kind == "pendant":
         chain(canvas, look, strand, 0.026)
         canvas.fill([ellipse(0, low + 0.16, 0.15, 0.17)], look.plain, puff=8)
@@ -109,10 +138,17 @@ def draw_ring(canvas: Canvas, look: Look) -> Anchors:
     thick = {"band": 0.17, "solitaire": 0.085, "signet": 0.13, "cluster": 0.1}[kind]
     back = [ellipse(0, cy - 0.05, r - 0.02, r * tilt, 44)]
     canvas.fill(back, look.plain, puff=6, shade=0.7, holes=[ellipse(0, cy - 0.05, r - thick, (r - thick) * tilt, 44)])
-    canvas.fill([ellipse(0, cy, r, r * tilt, 44)], look.plain, puff=7, holes=[ellipse(0, cy - 0.02, r - thick, (r - thick) * tilt, 44)])
+    canvas.fill(
+        [ellipse(0, cy, r, r * tilt, 44)],
+        look.plain,
+        puff=7,
+        holes=[ellipse(0, cy - 0.02, r - thick, (r - thick) * tilt, 44)],
+    )
     top = cy - r * tilt
     if kind == "solitaire":
-        canvas.fill([path((-0.16, top - 0.1), (0.16, top - 0.1), (0.06, top + 0.1), (-0.06, top + 0.1))], look.plain, puff=4)
+        canvas.fill(
+            [path((-0.16, top - 0.1), (0.16, top - 0.1), (0.06, top + 0.1), (-0.06, top + 0.1))], look.plain, puff=4
+        )
         stone(canvas, 0, top - 0.14, 0.22, look.first, tall=0.9)
         for x in (-0.24, 0.24):
             stone(canvas, x, top + 0.03, 0.055, look.second)
@@ -129,10 +165,23 @@ def draw_ring(canvas: Canvas, look: Look) -> Anchors:
         canvas.fill([ribbon(arc(0, cy, r - thick / 2, (r - thick / 2) * tilt, 205, 335), 0.075)], _enamel(look), puff=3)
         for angle in (245, 270, 295):
             a = np.radians(angle)
-            stone(canvas, (r - thick / 2) * float(np.cos(a)), cy + (r - thick / 2) * tilt * float(np.sin(a)), 0.05, look.second)
+            stone(
+                canvas,
+                (r - thick / 2) * float(np.cos(a)),
+                cy + (r - thick / 2) * tilt * float(np.sin(a)),
+                0.05,
+                look.second,
+            )
     low = arc(0, cy, r - thick / 2, (r - thick / 2) * tilt, 20, 160)
     side = arc(0, cy, r - thick / 2, (r - thick / 2) * tilt, 150, 200)
-    return Anchors((0.0, cy + (r - thick / 2) * tilt), 0.08, [low], [side, flip(side)], arc(0, cy, r - thick / 2, (r - thick / 2) * tilt, -15, 30), look.second)
+    return Anchors(
+        (0.0, cy + (r - thick / 2) * tilt),
+        0.08,
+        [low],
+        [side, flip(side)],
+        arc(0, cy, r - thick / 2, (r - thick / 2) * tilt, -15, 30),
+        look.second,
+    )
 
 
 def _enamel(look: Look) -> Paint:
@@ -156,7 +205,9 @@ def draw_bracelet(canvas: Canvas, look: Look) -> Anchors:
             stone(canvas, float(x), float(y) + 0.07, 0.085, look.first if t == 15 else look.second)
     elif kind == "cuff":
         canvas.fill([ribbon(arc(0, -0.1, rx - 0.06, rx * tilt, 178, 362, 30), 0.2)], look.plain, puff=8, shade=0.6)
-        band = np.concatenate([arc(0, -0.14, rx, rx * tilt, -12, 192, 40), arc(0, 0.2, rx * 0.98, rx * tilt, 192, -12, 40)])
+        band = np.concatenate(
+            [arc(0, -0.14, rx, rx * tilt, -12, 192, 40), arc(0, 0.2, rx * 0.98, rx * tilt, 192, -12, 40)]
+        )
         canvas.fill([band], look.plain, puff=12)
         middle = arc(0, 0.03, rx * 0.99, rx * tilt, 8, 172, 40)
         canvas.fill([ribbon(middle, 0.09)], _enamel(look), puff=4)
@@ -170,6 +221,11 @@ def draw_bracelet(canvas: Canvas, look: Look) -> Anchors:
             stone(canvas, (rx - 0.055) * float(np.cos(a)), (rx - 0.055) * tilt * float(np.sin(a)), 0.06, look.second)
     low = arc(0, 0.03, rx - 0.03, rx * tilt, 15, 165)
     side = arc(0, 0, rx - 0.05, (rx - 0.05) * tilt, 150, 205)
-    return Anchors((0.0, rx * tilt + 0.02), 0.1, [low], [side, flip(side)], arc(0, 0, rx - 0.05, (rx - 0.05) * tilt, 300, 345), look.second)
-
-
+    return Anchors(
+        (0.0, rx * tilt + 0.02),
+        0.1,
+        [low],
+        [side, flip(side)],
+        arc(0, 0, rx - 0.05, (rx - 0.05) * tilt, 300, 345),
+        look.second,
+    )

@@ -4,7 +4,17 @@ import numpy as np
 
 from likewise.catalog.wardrobe.drawing.canvas import Canvas
 from likewise.catalog.wardrobe.drawing.garments.gems import stone
-from likewise.catalog.wardrobe.drawing.geometry import Points, arc, both_sides, box, ellipse, flip, line, mirrored, path, ribbon, rounded
+from likewise.catalog.wardrobe.drawing.geometry import (
+    Points,
+    arc,
+    both_sides,
+    ellipse,
+    flip,
+    line,
+    path,
+    ribbon,
+    rounded,
+)
 from likewise.catalog.wardrobe.drawing.look import Anchors, Look
 from likewise.catalog.wardrobe.drawing.paint import darker
 
@@ -24,11 +34,15 @@ def draw_neckwear(canvas: Canvas, look: Look) -> Anchors:
 
 
 def _tie(canvas: Canvas, look: Look) -> Anchors:
-    canvas.fill([path((-0.2, -0.86), (0, -0.94, 0.2, -0.86), (0.1, -0.72), (-0.1, -0.72))], look.trim, puff=4, shade=0.7)
+    canvas.fill(
+        [path((-0.2, -0.86), (0, -0.94, 0.2, -0.86), (0.1, -0.72), (-0.1, -0.72))], look.trim, puff=4, shade=0.7
+    )
     sway = 0.06 * (canvas.pose.spread - 0.5)
     blade = path((-0.075, -0.6), (0.075, -0.6), (0.2 + sway, 0.56), (sway, 0.84), (-0.2 + sway, 0.56))
     canvas.fill([blade], look.fabric, puff=9)
-    canvas.fill([path((-0.15, -0.82), (0.15, -0.82), (0.08, -0.56), (-0.08, -0.56))], look.fabric, puff=7, turn=30, cast=0.35)
+    canvas.fill(
+        [path((-0.15, -0.82), (0.15, -0.82), (0.08, -0.56), (-0.08, -0.56))], look.fabric, puff=7, turn=30, cast=0.35
+    )
     hem = line((0.2 + sway, 0.56), (sway, 0.84), (-0.2 + sway, 0.56))
     canvas.line(hem - np.array([0, 0.05]), look.second, 0.03)
     side = line((0.06, -0.5), (0.15 + sway, 0.5))
@@ -41,7 +55,12 @@ def _bow(canvas: Canvas, look: Look, reach: float, tall: float, *, tails: bool) 
         canvas.fill(both_sides(tail), look.fabric, puff=8, shade=0.9)
         for edge in both_sides(path((0.24, 0.71), (0.38, 0.61), (0.5, 0.65))):
             canvas.line(edge, look.second, 0.024)
-    loop = path((0.04, -0.06), (0.4 * reach, -1.15 * tall, 0.9 * reach, -tall), (1.1 * reach, 0.0, 0.9 * reach, tall), (0.4 * reach, 1.15 * tall, 0.04, 0.06))
+    loop = path(
+        (0.04, -0.06),
+        (0.4 * reach, -1.15 * tall, 0.9 * reach, -tall),
+        (1.1 * reach, 0.0, 0.9 * reach, tall),
+        (0.4 * reach, 1.15 * tall, 0.04, 0.06),
+    )
     canvas.fill(both_sides(loop), look.fabric, puff=13)
     for fold in both_sides(path((0.1, -0.02), (0.3 * reach, -0.1 * tall, 0.55 * reach, -0.3 * tall))):
         canvas.line(fold, darker(look.first, 0.5), 0.016, alpha=0.7)
@@ -50,13 +69,22 @@ def _bow(canvas: Canvas, look: Look, reach: float, tall: float, *, tails: bool) 
     canvas.fill([rounded(-0.1, -0.15, 0.1, 0.15, 0.06)], look.trim, puff=7, cast=0.35)
     hem = path((0.9 * reach, 0.9 * tall), (0.5 * reach, 1.0 * tall, 0.12, 0.14))
     side = path((0.86 * reach, -0.9 * tall), (1.0 * reach, 0, 0.86 * reach, 0.9 * tall))
-    return Anchors((0.52 * reach, 0.0), 0.1, [hem, flip(hem)[::-1]], [side, flip(side)], line((-0.8 * reach, 0.02), (-0.2 * reach, 0.0)), look.second)
+    return Anchors(
+        (0.52 * reach, 0.0),
+        0.1,
+        [hem, flip(hem)[::-1]],
+        [side, flip(side)],
+        line((-0.8 * reach, 0.02), (-0.2 * reach, 0.0)),
+        look.second,
+    )
 
 
 def _neckerchief(canvas: Canvas, look: Look) -> Anchors:
     back = path((-0.56, -0.3), (0, -0.6, 0.56, -0.3), (0.2, -0.28, 0.1, -0.1), (-0.1, -0.1), (-0.2, -0.28, -0.56, -0.3))
     canvas.fill([back], look.plain, puff=8, shade=0.7)
-    front = path((-0.6, -0.34), (-0.2, -0.02, 0, 0.0), (0.2, -0.02, 0.6, -0.34), (0.56, 0.1, 0, 0.76), (-0.56, 0.1, -0.6, -0.34))
+    front = path(
+        (-0.6, -0.34), (-0.2, -0.02, 0, 0.0), (0.2, -0.02, 0.6, -0.34), (0.56, 0.1, 0, 0.76), (-0.56, 0.1, -0.6, -0.34)
+    )
     canvas.fill([front], look.fabric, puff=14)
     hem = path((0.58, -0.2), (0.5, 0.12, 0, 0.72), (-0.5, 0.12, -0.58, -0.2))
     canvas.line(hem * np.array([0.95, 0.95]), look.second, 0.035)
@@ -68,12 +96,25 @@ def _neckerchief(canvas: Canvas, look: Look) -> Anchors:
 
 def _scarf(canvas: Canvas, look: Look) -> Anchors:
     sway = 0.14 * (canvas.pose.spread - 0.5)
-    canvas.fill([path((-0.4, -0.62), (0, -0.88, 0.4, -0.62), (0.1, -0.5), (-0.1, -0.5))], look.plain, puff=7, shade=0.65)
-    long_end = path((-0.1, -0.4), (0.2, -0.4), (0.36 + sway, 0.2, 0.36 + sway, 0.74), (0.04 + sway, 0.78), (0.02, 0.2, -0.1, -0.4))
-    short_end = path((-0.22, -0.4), (0.08, -0.4), (0.0, 0.1, -0.1 - sway, 0.5), (-0.42 - sway, 0.46), (-0.34, 0.0, -0.22, -0.4))
+    canvas.fill(
+        [path((-0.4, -0.62), (0, -0.88, 0.4, -0.62), (0.1, -0.5), (-0.1, -0.5))], look.plain, puff=7, shade=0.65
+    )
+    long_end = path(
+        (-0.1, -0.4), (0.2, -0.4), (0.36 + sway, 0.2, 0.36 + sway, 0.74), (0.04 + sway, 0.78), (0.02, 0.2, -0.1, -0.4)
+    )
+    short_end = path(
+        (-0.22, -0.4), (0.08, -0.4), (0.0, 0.1, -0.1 - sway, 0.5), (-0.42 - sway, 0.46), (-0.34, 0.0, -0.22, -0.4)
+    )
     canvas.fill([long_end], look.fabric, puff=10)
     canvas.fill([short_end], look.fabric, puff=10, turn=8, cast=0.3)
-    wrap = path((-0.46, -0.64), (-0.3, -0.4, 0.0, -0.42), (0.3, -0.4, 0.46, -0.64), (0.54, -0.4, 0.3, -0.24), (0.0, -0.14, -0.3, -0.24), (-0.54, -0.4, -0.46, -0.64))
+    wrap = path(
+        (-0.46, -0.64),
+        (-0.3, -0.4, 0.0, -0.42),
+        (0.3, -0.4, 0.46, -0.64),
+        (0.54, -0.4, 0.3, -0.24),
+        (0.0, -0.14, -0.3, -0.24),
+        (-0.54, -0.4, -0.46, -0.64),
+    )
     canvas.fill([wrap], look.fabric, puff=10, turn=90, cast=0.35)
     hems = [line((0.36 + sway, 0.74), (0.04 + sway, 0.78)), line((-0.1 - sway, 0.5), (-0.42 - sway, 0.46))]
     for hem in hems:
@@ -96,7 +137,19 @@ def draw_hair_wear(canvas: Canvas, look: Look) -> Anchors:
         return _headband(canvas, look)
     if kind == "clip":
         canvas.fill([rounded(-0.84, -0.02, 0.84, 0.3, 0.14)], look.hardware, puff=5, shade=0.8)
-        canvas.fill([path((-0.86, 0.1), (-0.6, -0.28, 0, -0.3), (0.6, -0.28, 0.86, 0.1), (0.6, 0.26, 0, 0.26), (-0.6, 0.26, -0.86, 0.1))], look.plain, puff=12)
+        canvas.fill(
+            [
+                path(
+                    (-0.86, 0.1),
+                    (-0.6, -0.28, 0, -0.3),
+                    (0.6, -0.28, 0.86, 0.1),
+                    (0.6, 0.26, 0, 0.26),
+                    (-0.6, 0.26, -0.86, 0.1),
+                )
+            ],
+            look.plain,
+            puff=12,
+        )
         for i, x in enumerate((-0.56, -0.28, 0.0, 0.28, 0.56)):
             stone(canvas, x, 0.0 + 0.1 * abs(x), 0.1 - 0.04 * abs(x), look.second if i % 2 else look.first)
         hem = path((0.8, 0.14), (0.6, 0.25, 0, 0.25), (-0.6, 0.25, -0.8, 0.14))
@@ -127,7 +180,10 @@ def _scrunchie(canvas: Canvas, look: Look) -> Anchors:
     for a in np.linspace(0, 2 * np.pi, 17)[:-1]:
         direction = np.array([np.cos(a), 0.86 * np.sin(a)])
         bend = np.array([np.cos(a + 0.16), 0.86 * np.sin(a + 0.16)])
-        fold = path((float(direction[0]) * 0.28, float(direction[1]) * 0.27), (*(bend * 0.45).tolist(), *(direction * 0.62).tolist()))
+        fold = path(
+            (float(direction[0]) * 0.28, float(direction[1]) * 0.27),
+            (*(bend * 0.45).tolist(), *(direction * 0.62).tolist()),
+        )
         canvas.line(fold, darker(look.first, 0.5), 0.014, alpha=0.55)
     canvas.line(np.concatenate([outer, outer[:1]]) * 0.93, look.second, 0.03)
     if look["material"] in ("gold", "silver", "pearl", "plastic"):

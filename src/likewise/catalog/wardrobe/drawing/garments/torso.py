@@ -83,9 +83,7 @@ def draw_sleeves(canvas: Canvas, look: Look, frame: Frame, *, thick: float = 1.0
     if sleeve in ("puff", "long"):
         band = np.array([outer + n * 0.012, inner - n * 0.012])
         back = band[::-1] - d * 0.07
-        canvas.fill(
-            both_sides(frame.place(np.concatenate([band, back]))), look.trim, puff=4, cast=0.1
-        )
+        canvas.fill(both_sides(frame.place(np.concatenate([band, back]))), look.trim, puff=4, cast=0.1)
     for piece in cuffs:
         canvas.line(piece, darker(look.first, 0.5), 0.008)
     return [edge, flip(edge)[::-1]]
@@ -110,8 +108,12 @@ def neckline_path(neckline: str, neck: float) -> tuple[tuple[float, float], tupl
 def draw_inside(canvas: Canvas, look: Look, frame: Frame, neckline: str) -> None:
     """The inner back of the garment, seen through the neckline."""
     start, _ = neckline_path(neckline, frame.neck)
-    hole = path((0, -0.67), (frame.neck * 0.6, -0.68, frame.neck + 0.01, NECK_Y - 0.012),
-                (frame.neck, NECK_Y + 0.1), (0, start[1] + 0.06))
+    hole = path(
+        (0, -0.67),
+        (frame.neck * 0.6, -0.68, frame.neck + 0.01, NECK_Y - 0.012),
+        (frame.neck, NECK_Y + 0.1),
+        (0, start[1] + 0.06),
+    )
     canvas.fill([frame.place(mirrored(hole))], look.plain, shade=0.52, puff=5, edge=0.15, cast=0)
 
 
@@ -129,25 +131,48 @@ def draw_neck_finish(canvas: Canvas, look: Look, frame: Frame, neckline: str) ->
     edge = path(start, *segments)
     whole = np.concatenate([flip(edge)[::-1], edge])
     if neckline == "turtleneck":
-        roll = path((0, -0.9), (frame.neck * 0.72, -0.9), (frame.neck * 0.98, -0.88, frame.neck * 0.92, -0.8),
-                    (frame.neck * 1.02, NECK_Y), (frame.neck * 0.6, -0.61, 0, -0.61))
+        roll = path(
+            (0, -0.9),
+            (frame.neck * 0.72, -0.9),
+            (frame.neck * 0.98, -0.88, frame.neck * 0.92, -0.8),
+            (frame.neck * 1.02, NECK_Y),
+            (frame.neck * 0.6, -0.61, 0, -0.61),
+        )
         canvas.fill([frame.place(mirrored(roll))], look.trim, puff=8)
         fold = frame.place(path((-frame.neck * 0.95, -0.77), (0, -0.70, frame.neck * 0.95, -0.77)))
         canvas.line(fold, darker(look.second, 0.55), 0.012)
         return
     if neckline == "shirt collar":
-        wing = path((0.0, -0.53), (0.05, -0.62, frame.neck - 0.02, NECK_Y - 0.05),
-                    (frame.neck + 0.05, NECK_Y - 0.02), (0.27, -0.6), (0.15, -0.44))
+        wing = path(
+            (0.0, -0.53),
+            (0.05, -0.62, frame.neck - 0.02, NECK_Y - 0.05),
+            (frame.neck + 0.05, NECK_Y - 0.02),
+            (0.27, -0.6),
+            (0.15, -0.44),
+        )
         canvas.fill(both_sides(frame.place(wing)), look.trim, puff=5, cast=0.35)
         return
     if neckline == "lapel":
-        lapel = path((0.0, -0.04), (0.06, -0.4, frame.neck - 0.02, NECK_Y - 0.04), (frame.neck + 0.06, NECK_Y),
-                     (0.31, -0.5), (0.25, -0.44), (0.31, -0.36), (0.14, -0.12))
+        lapel = path(
+            (0.0, -0.04),
+            (0.06, -0.4, frame.neck - 0.02, NECK_Y - 0.04),
+            (frame.neck + 0.06, NECK_Y),
+            (0.31, -0.5),
+            (0.25, -0.44),
+            (0.31, -0.36),
+            (0.14, -0.12),
+        )
         canvas.fill(both_sides(frame.place(lapel)), look.trim, puff=6, cast=0.4)
         return
     if neckline == "hood":
-        hood = path((0.0, -0.30), (0.12, -0.42, frame.neck - 0.02, NECK_Y + 0.02), (0.24, -0.86, 0.0, -0.93),
-                    (0.0, -0.93), (0.42, -0.96, 0.37, -0.66), (0.30, -0.5, 0.0, -0.22))
+        hood = path(
+            (0.0, -0.30),
+            (0.12, -0.42, frame.neck - 0.02, NECK_Y + 0.02),
+            (0.24, -0.86, 0.0, -0.93),
+            (0.0, -0.93),
+            (0.42, -0.96, 0.37, -0.66),
+            (0.30, -0.5, 0.0, -0.22),
+        )
         canvas.fill(both_sides(frame.place(hood)), look.plain, puff=9, cast=0.35)
         for cord in both_sides(frame.place(line((0.07, -0.33), (0.09, -0.1)))):
             canvas.line(cord, look.second, 0.022)

@@ -1,23 +1,12 @@
-"""The picture every built-in descriptor looks at: fitted into 128 x 128, with a weight for "this is the thing".
-
-Catalogue pictures show one thing on a plain, usually light, background, which would dominate every histogram.
-When the border of a picture is (mostly) one colour, what is connected to the border and has that colour gets
-the weight 0 and the rest 1; a white shirt inside its outline stays foreground because it is not connected.  In a
-busy scene, what resembles its part of the border and what lies far from the middle weigh less.  Between the two,
-the weights pass smoothly from one to the other.
-"""
+"""The picture every built-in descriptor looks at: fitted into 128 x 128, with a weight for "this is the thing"."""
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from likewise.encoders.foreground import foreground
+
 SIDE = 128
-BORDER_PIXELS = 2
-NEAR_BORDER_COLOUR = 26.0  # Euclidean RGB distance: above JPEG noise and soft shadows, below most garments
-PLAIN_FROM, PLAIN_TO = 0.45, 0.85  # share of the border that has the border's colour: not plain ... plain
-LEAST_FOREGROUND = 0.01  # below this share nothing was found, and the whole picture is the thing
-LEAST_FOREGROUND_IN_SCENE = 0.05
-BEHIND_IN_SCENE = 0.7  # in a busy scene one is less sure: what looks like the border keeps some weight
 
 
 def fit(image: Image.Image) -> NDArray[np.uint8]:
@@ -35,62 +24,6 @@ def fit(image: Image.Image) -> NDArray[np.uint8]:
     fitted[..., :3] = np.pad(small, (*around, (0, 0)), mode="edge")
     fitted[..., 3] = np.pad(weight, around)
     return fitted
-
-
-def foreground(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """For each pixel 0 (surely background) to 255 (surely the thing)."""
-    segments = border_segments(pixels)
-    border = np.concatenate(segments)
-    colour = np.median(border, axis=0)[None]
-    share = float(near(border, colour).mean())
-    plain = min(1.0, max(0.0, (share - PLAIN_FROM) / (PLAIN_TO - PLAIN_FROM)))
-    weight = np.zeros(pixels.shape[:2], np.float64)
-    if plain > 0.0:
-        weight += plain * ~background(pixels, colour, LEAST_FOREGROUND)
-    if plain < 1.0:
-        colours = np.stack([np.median(segment, axis=0) for segment in segments])
-        behind = background(pixels, colours, LEAST_FOREGROUND_IN_SCENE)
-        weight += (1.0 - plain) * (1.0 - BEHIND_IN_SCENE * behind) * central(pixels.shape[:2])
-    rounded: NDArray[np.uint8] = np.round(255.0 * weight).astype(np.uint8)
-    return rounded
-
-
-def border_segments(pixels: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
-    """The pixels along the border, four segments per side, each (n, 3)."""
-    edge = BORDER_PIXELS
-    upper_lower = [part for strip in (pixels[:edge], pixels[-edge:]) for part in np.array_split(strip, 4, axis=1)]
-    sides = (pixels[:, :edge], pixels[:, -edge:])
-    left_right = [part for strip in sides for part in np.array_split(strip, 4, axis=0)]
-    return [part.reshape(-1, 3) for part in upper_lower + left_right if part.size]
-
-
-def background(pixels: NDArray[np.uint8], colours: NDArray[np.float64], least_foreground: float) -> NDArray[np.bool_]:
-    """What has one of the border's colours and is connected to the border; nothing if that is nearly all."""
-    from scipy import ndimage
-
-    regions, n_regions = ndimage.label(near(pixels, colours))
-    touching = np.zeros(n_regions + 1, np.bool_)
-    for line in (regions[0], regions[-1], regions[:, 0], regions[:, -1]):
-        touching[line] = True
-    touching[0] = False
-    found: NDArray[np.bool_] = touching[regions]
-    return found if found.mean() <= 1.0 - least_foreground else np.zeros_like(found)
-
-
-def near(pixels: NDArray[np.uint8], colours: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which pixels are close to at least one of the colours."""
-    planes, targets = pixels.reshape(-1, 3).T.astype(np.float32), colours.astype(np.float32)
-    # |p - c|^2 expanded; whole and half numbers below 2^24 are exact in float32, in any order of summation
-    squared = np.square(targets).sum(axis=1)[:, None] - 2.0 * (targets @ planes)
-    close: NDArray[np.bool_] = squared.min(axis=0) + np.square(planes).sum(axis=0) < NEAR_BORDER_COLOUR**2
-    return close.reshape(pixels.shape[:-1])
-
-
-def central(shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """From 1 in the middle of a picture to exp(-2) in its corners."""
-    down, right = (np.linspace(-1.0, 1.0, side) for side in shape)
-    distance: NDArray[np.float64] = np.square(down)[:, None] + np.square(right)[None, :]
-    return np.exp(-distance)
 
 
 def weights(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:

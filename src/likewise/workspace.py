@@ -9,12 +9,13 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
-import polars as pl
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from likewise.errors import LikewiseError
+
+if TYPE_CHECKING:  # the command line imports this module for every `--help`
+    import numpy as np
+    import polars as pl
 
 FORMAT = 1
 WARDROBE = "wardrobe"
@@ -115,13 +116,15 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def write_parquet(table: pl.DataFrame, path: Path) -> None:
+def write_parquet(table: "pl.DataFrame", path: Path) -> None:
     """Write a table; the same table always gives the same bytes."""
     write_atomically(path, lambda file: table.write_parquet(file, compression="zstd"))
 
 
-def read_parquet(path: Path, made_by: str) -> pl.DataFrame:
+def read_parquet(path: Path, made_by: str) -> "pl.DataFrame":
     """Read a table of the workspace, or say which command makes it."""
+    import polars as pl
+
     if not path.exists():
         raise LikewiseError(f"{path} does not exist yet: run `{made_by}` first.")
     try:
@@ -130,7 +133,9 @@ def read_parquet(path: Path, made_by: str) -> pl.DataFrame:
         raise LikewiseError(f"{path} cannot be read ({error}): delete it and run `{made_by}` again.") from error
 
 
-def write_npy(array: np.ndarray[Any, Any], path: Path) -> None:
+def write_npy(array: "np.ndarray[Any, Any]", path: Path) -> None:
+    import numpy as np
+
     write_atomically(path, lambda file: np.save(file, array))
 
 

@@ -61,6 +61,7 @@ def encoders(as_json: AsJson = False) -> None:
 
     Example: `likewise encoders`
     """
+    from rich.box import SIMPLE
     from rich.table import Table
 
     from likewise.encoders.registry import available
@@ -68,7 +69,7 @@ def encoders(as_json: AsJson = False) -> None:
     if as_json:
         say_json([{"name": one.name, "dim": one.dim, "description": one.description} for one in available()])
         return
-    table = Table("encoder", "dimensions", "what it sees")
+    table = Table("encoder", "dimensions", "what it sees", box=SIMPLE)
     for one in available():
         table.add_row(one.name, str(one.dim), one.description)
     console().print(table)

@@ -57,15 +57,13 @@ def _numbers(text: str) -> list[int]:
 
 def say_results(done: "Evaluated") -> None:
     """The leaderboard and, under it, what it rests on."""
+    import polars as pl
+
     from likewise.cli.tables import MAIN, leaderboard
 
     console().print(leaderboard(done.results))
-    main = done.results.row(
-        by_predicate=(done.results["metric"] == MAIN[0])
-        & (done.results["average"] == MAIN[1])
-        & (done.results["encoder"] == done.results["encoder"][0]),
-        named=True,
-    )
+    is_main = (pl.col("metric") == MAIN[0]) & (pl.col("average") == MAIN[1])
+    main = done.results.filter(is_main).row(0, named=True)
     labels: dict[str, Any] = done.summary["labels"]
     kind = "simulated experts" if labels["simulated"] else "experts"
     say(

@@ -1,28 +1,28 @@
 """Tables as people read them in a terminal: percentages with one decimal, the interval beside the main number."""
 
 import polars as pl
+from rich.box import SIMPLE
 from rich.table import Table
 
 MAIN = ("ROC-AUC", "macro")
 
 
 def leaderboard(results: pl.DataFrame) -> Table:
-    """One row per encoder, best macro ROC-AUC first; generators of the pool are marked."""
-    table = Table(title="How well each model finds what people call similar (%)", title_justify="left")
-    table.add_column("model")
-    table.add_column("fed the pool", justify="center")
-    table.add_column("ROC-AUC macro", justify="right")
+    """One row per encoder, best macro ROC-AUC first; a star marks those that fed the pool. Fits 80 columns."""
+    k = min(int(metric.split("@")[1]) for metric in results["metric"] if metric.startswith("HR@"))
     columns = [("ROC-AUC", "micro"), ("PR-AUC", "macro"), ("PR-AUC", "micro")]
-    ks = sorted({int(metric.split("@")[1]) for metric in results["metric"] if metric.startswith("HR@")})
-    columns += [(f"{name}@{k}", "") for name in ("HR", "MRR", "judged") for k in ks]
-    for metric, average in columns:
-        table.add_column(f"{metric} {average}".strip(), justify="right")
+    columns += [(f"{name}@{k}", "") for name in ("HR", "MRR", "judged")]
+    table = Table(title="How well each model finds what people call similar (%)", title_justify="left", box=SIMPLE)
+    table.caption, table.caption_justify = "* fed the pool", "left"
+    table.add_column("model", no_wrap=True)
+    table.add_column("ROC-AUC\nmacro", justify="right", no_wrap=True)
+    for name in ("\nmicro", "PR-AUC\nmacro", "\nmicro", f"HR\n@{k}", f"MRR\n@{k}", f"judged\n@{k}"):
+        table.add_column(name, justify="right", no_wrap=True)
     cells = {(row["encoder"], row["metric"], row["average"]): row for row in results.iter_rows(named=True)}
     for encoder in ranked_encoders(results):
         main = cells[encoder, *MAIN]
         table.add_row(
-            encoder,
-            "yes" if main["generator"] else "",
+            f"{encoder} *" if main["generator"] else encoder,
             with_interval(main["value"], main["low"], main["high"]),
             *(percent(cells[encoder, *column]["value"]) for column in columns),
         )
@@ -66,7 +66,7 @@ def best_sets_table(budget: pl.DataFrame) -> Table:
 
 
 def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", box=SIMPLE)
     table.add_column(header)
     optional = {
         "expected_positives": "expected positives",

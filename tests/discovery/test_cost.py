@@ -1,0 +1,103 @@
+"""Prevalence, overlap and budget: the published numbers, and counts by hand."""
+
+import polars as pl
+import pytest
+
+from likewise.discovery import RANDOM, budget_table, duplicate_share, generator_table, overlap_table, prevalence
+from likewise.discovery.pool import POOL_SCHEMA
+from likewise.discovery.prevalence import chebyshev_bound, lower_bound, map_estimate, random_pairs_needed
+from likewise.errors import LikewiseError
+
+ROWS = [
+    ("q1", "c1", "a", 0, 0.9),
+    ("q1", "c2", "a", 1, 0.8),
+    ("q1", "c1", "b", 1, 0.7),
+    ("q1", "c3", "b", 0, 0.9),
+    ("q2", "c1", "a", 0, 0.9),
+    ("q2", "c4", "a", 1, 0.8),
+    ("q2", "c4", "b", 0, 0.6),
+    ("q2", "c5", "b", 1, 0.5),
+    ("q1", "c9", RANDOM, None, None),
+    ("q2", "c9", RANDOM, None, None),
+    ("q2", "c4", RANDOM, None, None),
+]
+POOL = pl.DataFrame(ROWS, schema=POOL_SCHEMA, orient="row")
+LABELS = pl.DataFrame(
+    [
+        ("q1", "c1", 1),
+        ("q1", "c2", 0),
+        ("q1", "c3", 1),
+        ("q2", "c1", 0),
+        ("q2", "c4", 1),
+        ("q1", "c9", 0),
+        ("q2", "c9", 0),
+    ],
+    schema=["query", "candidate", "label"],
+    orient="row",
+)
+
+
+def test_published_run() -> None:
+    """VSD sec. 3.3.1: 45,920 positives of 54,170 pairs, 2 of 2,000 random ones."""
+    all_pairs = 2000 * 52_712
+    assert lower_bound(45_920, all_pairs) == pytest.approx(0.00045, abs=2e-5)
+    assert map_estimate(lower_bound(45_920, all_pairs), 2, 2000) == pytest.approx(0.001)
+    assert map_estimate(0.01, 2, 2000) == 0.01  # what was found cannot be more than there is
+    assert all_pairs / 54_170 == pytest.approx(1946, abs=1)
+
+
+def test_chebyshev() -> None:
+    assert chebyshev_bound(0.001, 2000, 0.01) == pytest.approx(0.001 * 0.999 / (2000 * 0.0001))
+    assert chebyshev_bound(0.5, 1, 0.01) == 1.0
+    assert random_pairs_needed(0.01, 0.05) == 2000
+    assert chebyshev_bound(0.0099, random_pairs_needed(0.01, 0.05), 0.01) < 0.05
+    with pytest.raises(LikewiseError, match="between 0 and 1"):
+        random_pairs_needed(0, 0.5)
+
+
+def test_prevalence_by_hand() -> None:
+    """Six suspects, five labelled, three similar; two random pairs asked besides, one random pair is a suspect too."""
+    found = prevalence(POOL, LABELS, n_all_pairs=100, seconds_per_pair=36)
+    assert (found.n_pool_pairs, found.n_labelled, found.n_positive) == (6, 5, 3)
+    assert (found.n_random, found.n_random_positive) == (3, 1)
+    assert found.p_pool == pytest.approx(3 / 5)
+    assert found.p_lower_bound == pytest.approx(0.03)
+    assert found.p_estimate == pytest.approx(1 / 3)
+    assert found.gain_over_random == pytest.approx(0.6 * 3)
+    assert found.hours_pool == pytest.approx(8 * 36 / 3600)
+    assert found.hours_brute_force == pytest.approx(1.0)
+    before = prevalence(POOL, None, n_all_pairs=100)
+    assert before.p_pool is before.p_estimate is before.gain_over_random is None
+    assert before.speed_up == pytest.approx(100 / 6)
+
+
+def test_overlap_by_hand() -> None:
+    table = overlap_table(POOL, n_queries=2, k=2)
+    assert table.rows() == [("a", "b", 2, 0.5), ("b", "a", 2, 0.5)]
+    assert duplicate_share(POOL) == pytest.approx(1 - 6 / 8)
+
+
+def test_what_each_generator_adds() -> None:
+    table = generator_table(POOL, LABELS)
+    assert table["generator"].to_list() == ["a", "b"]
+    assert table["n_pairs"].to_list() == [4, 4]
+    assert table["n_unique"].to_list() == [2, 2]
+    assert table["n_labelled"].to_list() == [4, 3]
+    assert table["n_positive"].to_list() == [2, 3]
+    assert table["n_positive_unique"].to_list() == [0, 1]
+    assert table["positive_share"].to_list() == [0.5, 1.0]
+    assert generator_table(POOL, None)["positive_share"].to_list() == [None, None]
+
+
+def test_budget_counts_every_choice() -> None:
+    table = budget_table(POOL, LABELS, seconds_per_pair=3600)
+    pairs = {(row["generators"], row["k"]): row["n_pairs"] for row in table.iter_rows(named=True)}
+    assert pairs == {("a", 1): 2, ("a", 2): 4, ("b", 1): 2, ("b", 2): 4, ("a+b", 1): 4, ("a+b", 2): 6}
+    every = table.filter(pl.col("generators") == "a+b").sort("k")
+    assert every["hours"].to_list() == [4.0, 6.0]
+    known_at_1 = 1 + 1 + 0 + 1  # q1c1, q1c3, q2c1, q2c4
+    assert every["expected_positives"][0] == pytest.approx(known_at_1)
+    assert known_at_1 < every["expected_positives"][1] < known_at_1 + 1  # q1c2 is negative, q2c5 unlabelled
+    gained = every["expected_positives"][1] - every["expected_positives"][0]
+    assert every["marginal_positives_per_hour"][1] == pytest.approx(gained / 2)
+    assert budget_table(POOL, None)["expected_positives"].null_count() == 6

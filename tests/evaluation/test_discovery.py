@@ -1,0 +1,119 @@
+"""The discovery protocol as one table: right numbers, right counts, fair to a model that never fed the pool."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.bootstrap import percentile_interval, query_weights
+from likewise.evaluation.discovery import RESULT_SCHEMA, Measured, measure, result_table
+from likewise.evaluation.mistakes import FALSE_FRIEND, MISSED, mistake_table, severity
+from likewise.evaluation.pairs import JudgedPairs, judge_pairs
+from likewise.evaluation.sums import QuerySums
+
+
+def pairs_of(query: list[int], candidate: list[int], label: list[int], n_gallery: int = 20) -> JudgedPairs:
+    n_queries = max(query) + 1
+    return JudgedPairs(
+        [f"q{row}" for row in range(n_queries)],
+        [f"c{row:02}" for row in range(n_gallery)],
+        np.arange(n_queries) + 1000,
+        np.arange(n_gallery),
+        np.array(query),
+        np.array(candidate),
+        np.array(label, dtype=np.int8),
+    )
+
+
+def value(table: pl.DataFrame, encoder: str, metric: str, average: str = "") -> dict[str, float | None]:
+    chosen = table.filter(
+        (pl.col("encoder") == encoder) & (pl.col("metric") == metric) & (pl.col("average") == average)
+    )
+    return chosen.row(0, named=True)
+
+
+def test_an_excellent_model_outside_the_pool_loses_hits_but_not_auc() -> None:
+    """Its whole top list is unlabelled, yet it orders the labelled pairs perfectly."""
+    pairs = pairs_of([0] * 6 + [1] * 6, list(range(6)) * 2, [1, 1, 1, 0, 0, 0] * 2)
+    own_lists = np.array([[0, 1, 3, 2, 4]] * 2)
+    fed = Measured("fed", np.array([0.9, 0.8, 0.6, 0.7, 0.5, 0.4] * 2), own_lists)
+    outside = Measured("outside", np.array([0.5, 0.4, 0.3, 0.2, 0.1, 0.0] * 2), own_lists + 10)
+    table = result_table([fed, outside], pairs, ["fed"], ks=(5,), n_resamples=50)
+    assert table.schema == RESULT_SCHEMA
+    assert value(table, "outside", "HR@5")["value"] == 0.0
+    assert value(table, "outside", "judged@5")["value"] == 0.0
+    assert value(table, "fed", "HR@5")["value"] == pytest.approx(3 / 5)
+    assert value(table, "outside", "ROC-AUC", "macro")["value"] == 1.0
+    assert value(table, "fed", "ROC-AUC", "macro")["value"] == pytest.approx(8 / 9)
+    assert [value(table, name, "HR@5")["generator"] for name in ("fed", "outside")] == [True, False]
+
+
+def test_one_class_queries_are_left_out_and_counted() -> None:
+    pairs = pairs_of([0, 0, 1, 1, 2, 2], [0, 1] * 3, [1, 0, 1, 1, 0, 0])
+    scores = np.array([0.9, 0.1, 0.5, 0.5, 0.3, 0.4])
+    table = result_table([Measured("m", scores, np.zeros((3, 9), dtype=np.int64))], pairs, [], n_resamples=20)
+    macro = value(table, "m", "ROC-AUC", "macro")
+    assert (macro["value"], macro["n_queries"], macro["n_queries_total"], macro["n_pairs"]) == (1.0, 1, 3, 6)
+
+
+def test_everything_undefined_is_null_not_zero() -> None:
+    pairs = pairs_of([0, 0], [0, 1], [0, 0])
+    table = result_table(
+        [Measured("m", np.array([0.2, 0.1]), np.zeros((1, 9), dtype=np.int64))], pairs, [], n_resamples=20
+    )
+    for metric, average in (("ROC-AUC", "macro"), ("ROC-AUC", "micro"), ("PR-AUC", "macro"), ("HR@5", "")):
+        row = value(table, "m", metric, average)
+        assert row["value"] is None
+        assert row["low"] is None
+
+
+def test_added_unlabelled_images_leave_annotated_auc_unchanged(rng: np.random.Generator) -> None:
+    gallery = rng.standard_normal((40, 8)).astype(np.float32)
+    queries = rng.standard_normal((4, 8)).astype(np.float32)
+    label = rng.integers(0, 2, 40).tolist()
+    query, candidate = [q for q in range(4) for _ in range(10)], list(range(10)) * 4
+    small = result_table(
+        [measure("m", pairs_of(query, candidate, label, 20), queries, gallery[:20], 9)],
+        pairs_of(query, candidate, label, 20),
+        [],
+        n_resamples=20,
+    )
+    large = result_table(
+        [measure("m", pairs_of(query, candidate, label, 40), queries, gallery, 9)],
+        pairs_of(query, candidate, label, 40),
+        [],
+        n_resamples=20,
+    )
+    auc = pl.col("metric").str.ends_with("AUC")
+    assert small.filter(auc).equals(large.filter(auc))
+
+
+def test_intervals_are_paired_seeded_and_cover_the_value() -> None:
+    weights = query_weights(50, 400, seed=3)
+    assert weights.shape == (400, 50)
+    assert (weights.sum(axis=1) == 50).all()
+    assert np.array_equal(weights, query_weights(50, 400, seed=3))
+    values = np.random.default_rng(1).random(50)
+    low, high = percentile_interval(QuerySums.mean_of(values).resampled(weights))
+    assert low < values.mean() < high
+    spread = values.std() / np.sqrt(50) * 1.96
+    assert high - low == pytest.approx(2 * spread, rel=0.2)  # as the normal approximation says
+    assert np.isnan(percentile_interval(np.full(5, np.nan))).all()
+
+
+def test_labels_of_unknown_images_are_named() -> None:
+    catalog = pl.DataFrame({"image": ["a", "b"], "item": ["a", "b"]})
+    labels = pl.DataFrame({"query": ["a", "x1", "x2"], "candidate": ["b", "x3", "x4"], "label": [1, 0, 1]})
+    with pytest.raises(LikewiseError, match=r"4 images that are not in the catalog \(x1, x2, x3, …\)"):
+        judge_pairs(catalog, labels, ["a"], ["b"])
+
+
+def test_mistakes_are_the_pairs_on_the_wrong_side() -> None:
+    pairs = pairs_of([0] * 5, list(range(5)), [1, 1, 0, 0, 0])
+    scores = np.array([0.9, 0.1, 0.95, 0.1, 0.0])
+    wrong = severity(scores, pairs)
+    np.testing.assert_allclose(wrong, [1 / 3, 1.5 / 3, 1.0, 0.25, 0.0])
+    table = mistake_table(
+        [Measured("m", np.array([0.9, 0.1, 0.95, 0.2, 0.0]), np.zeros((1, 9), dtype=np.int64))], pairs
+    )
+    assert table.select("kind", "candidate").rows() == [(FALSE_FRIEND, "c02"), (MISSED, "c01")]

@@ -1,0 +1,198 @@
+"""A catalog is made once; everything wrong with its pictures is found then, with the row it stands in."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from PIL import Image
+
+from likewise.catalog import catalog_fingerprint, load_image, make_catalog, read_catalog, select
+from likewise.catalog.check import MOST_PIXELS
+from likewise.catalog.readers import read
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_json
+
+
+def save(path: Path, mode: str = "RGB", size: tuple[int, int] = (32, 24), **options: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    noise = np.random.default_rng(len(path.name)).integers(0, 255, (size[1], size[0], 3), dtype=np.uint8)
+    Image.fromarray(noise).convert(mode).save(path, **options)  # type: ignore[arg-type]
+
+
+def test_a_folder_gives_categories_from_its_sub_folders(tmp_path: Path) -> None:
+    save(tmp_path / "in" / "boots" / "a b.jpg")
+    save(tmp_path / "in" / "boots" / "deep" / "c.PNG")
+    save(tmp_path / "in" / "loose.webp")
+    save(tmp_path / "in" / ".hidden" / "no.jpg")
+    (tmp_path / "in" / "notes.txt").write_text("not a picture")
+    reading = read(tmp_path / "in")
+    workspace = Workspace(tmp_path / "ws")
+    make_catalog(workspace, reading.rows, reading.root, "folder")
+    catalog = read_catalog(workspace)
+    assert catalog.select("image", "item", "category").rows() == [
+        ("boots/a b.jpg", "boots/a b.jpg", "boots"),
+        ("boots/deep/c.PNG", "boots/deep/c.PNG", "boots"),
+        ("loose.webp", "loose.webp", None),
+    ]
+    assert catalog.row(0, named=True)["width"] == 32
+    assert workspace.root == tmp_path / "in"
+
+
+def test_every_problem_is_reported_with_its_row_and_good_rows_go_on(tmp_path: Path) -> None:
+    root = tmp_path / "in"
+    save(root / "good.jpg")
+    save(root / "whole.jpg", size=(200, 200))
+    (root / "truncated.jpg").write_bytes((root / "whole.jpg").read_bytes()[:3000])
+    (root / "whole.jpg").unlink()
+    (root / "empty.jpg").write_bytes(b"")
+    (root / "noise.png").write_bytes(b"this is not a picture at all")
+    save(root / "tiny.png", size=(4, 40))
+    save(root / "cmyk.jpg", mode="CMYK")
+    save(root / "palette.png", mode="P")
+    rotated = Image.Exif()
+    rotated[0x0112] = 6
+    save(root / "turned.jpg", exif=rotated)
+    (root / "twin.jpg").write_bytes((root / "good.jpg").read_bytes())
+    Image.new("1", (20_000, 20_000)).save(root / "huge.png")
+    names = [
+        *("good.jpg", "missing.jpg", "truncated.jpg", "empty.jpg", "noise.png", "tiny.png", "cmyk.jpg"),
+        *("palette.png", "turned.jpg", "twin.jpg", "huge.png", "good.jpg", None),
+    ]
+    workspace = Workspace(tmp_path / "ws")
+    made = make_catalog(workspace, pl.DataFrame({"image": names}), root, "table")
+    found = {(row["row"], row["problem"]): row for row in made.problems.iter_rows(named=True)}
+    assert {key: row["kept"] for key, row in found.items()} == {
+        (2, "missing file"): False,
+        (3, "truncated"): False,
+        (4, "unreadable"): False,
+        (5, "unreadable"): False,
+        (6, "absurd size"): False,
+        (7, "not RGB"): True,
+        (8, "not RGB"): True,
+        (9, "EXIF rotation"): True,
+        (10, "same picture"): True,
+        (11, "absurd size"): False,
+        (12, "duplicate key"): False,
+        (13, "no key"): False,
+    }
+    assert found[12, "duplicate key"]["detail"] == "row 1 already has this image"
+    assert found[10, "same picture"]["detail"] == "the file is identical to good.jpg"
+    assert f"{MOST_PIXELS:,}" in found[11, "absurd size"]["detail"]
+    assert made.catalog["image"].to_list() == ["cmyk.jpg", "good.jpg", "palette.png", "turned.jpg", "twin.jpg"]
+    assert pl.read_parquet(workspace.problems_file).equals(made.problems)
+    assert read_json(workspace.settings_file)["left_out"] == 8
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".jsonl"])
+def test_tables_keep_their_further_columns(tmp_path: Path, ending: str) -> None:
+    save(tmp_path / "a.png")
+    save(tmp_path / "b.png")
+    rows = pl.DataFrame({"image": ["a.png", "b.png"], "item": [7, None], "caption": ["x", "ü, y"], "row": [5, 6]})
+    path = tmp_path / f"catalog{ending}"
+    if ending == ".parquet":
+        rows.write_parquet(path)
+    elif ending == ".jsonl":
+        rows.write_ndjson(path)
+    else:
+        rows.write_csv(path, separator="\t" if ending == ".tsv" else ",")
+    reading = read(path)
+    workspace = Workspace(tmp_path / "ws")
+    make_catalog(workspace, reading.rows, reading.root, "table")
+    catalog = read_catalog(workspace)
+    assert catalog["item"].to_list() == ["7", "b.png"]  # an image without an item is an item of its own
+    assert catalog["caption"].to_list() == ["x", "ü, y"]
+    assert catalog["row_in_source"].to_list() == [5, 6]
+
+
+def test_inshop_layout(tmp_path: Path) -> None:
+    lines = [
+        "2",
+        "image_name item_id evaluation_status",
+        "img/WOMEN/Dresses/id_00000002/02_1_front.jpg      id_00000002    train",
+        "img/MEN/Denim/id_00000080/01_1_front.jpg      id_00000080    query",
+    ]
+    for line in lines[2:]:
+        save(tmp_path / line.split()[0])
+    partition = tmp_path / "Eval" / "list_eval_partition.txt"
+    partition.parent.mkdir()
+    partition.write_text("\n".join(lines))
+    rows = read(tmp_path, "inshop").rows
+    assert rows.drop("image").rows() == [
+        (3, "id_00000002", "Dresses", "train", "WOMEN"),
+        (4, "id_00000080", "Denim", "query", "MEN"),
+    ]
+    partition.write_text("\n".join([*lines, "img/x.jpg id_3"]))
+    with pytest.raises(LikewiseError, match="line 5: expected"):
+        read(tmp_path, "inshop")
+    with pytest.raises(LikewiseError, match="holds no Eval/list_eval_partition"):
+        read(tmp_path / "img", "inshop")
+
+
+def test_mistakes_are_said_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(LikewiseError, match="holds no pictures"):
+        read(tmp_path / "empty")
+    with pytest.raises(LikewiseError, match="does not exist"):
+        read(tmp_path / "nowhere")
+    with pytest.raises(LikewiseError, match="no reader 'sop'"):
+        read(tmp_path, "sop")
+    (tmp_path / "table.csv").write_text("photo\na.jpg\n")
+    reading = read(tmp_path / "table.csv")
+    with pytest.raises(LikewiseError, match=r"no column `image` \(it has: row, photo\)"):
+        make_catalog(Workspace(tmp_path / "ws"), reading.rows, reading.root, "table")
+    (tmp_path / "table.xml").write_text("<a/>")
+    with pytest.raises(LikewiseError, match="no table I can read"):
+        read(tmp_path / "table.xml")
+    with pytest.raises(LikewiseError, match=r"none of the 1 rows .*first: row 1, no.jpg: .* does not exist"):
+        make_catalog(Workspace(tmp_path / "ws"), pl.DataFrame({"image": ["no.jpg"]}), tmp_path, "table")
+    with pytest.raises(LikewiseError, match="not a workspace"):
+        read_catalog(Workspace(tmp_path / "ws"))
+
+
+def test_an_existing_workspace_is_not_overwritten(workspace: Workspace, shapes_table: Path) -> None:
+    reading = read(shapes_table)
+    before = workspace.catalog_file.read_bytes()
+    with pytest.raises(LikewiseError, match="already holds a workspace"):
+        make_catalog(workspace, reading.rows, reading.root, "table")
+    make_catalog(workspace, reading.rows, reading.root, "table", replace=True)
+    assert workspace.catalog_file.read_bytes() == before  # the same rows give the same bytes
+
+
+def test_fingerprint_changes_with_a_picture(workspace: Workspace, shapes_table: Path) -> None:
+    before = catalog_fingerprint(read_catalog(workspace))
+    reading = read(shapes_table)
+    save(shapes_table.parent / "circle" / "red-0.png")
+    make_catalog(workspace, reading.rows, reading.root, "table", replace=True)
+    assert catalog_fingerprint(read_catalog(workspace)) != before
+
+
+def test_selecting_rows(workspace: Workspace) -> None:
+    catalog = read_catalog(workspace)
+    assert len(select(catalog, None)) == 24
+    assert len(select(catalog, "domain=wild")) == 12
+    assert len(select(catalog, "domain=wild,category=circle")) == 4
+    with pytest.raises(LikewiseError, match="cannot select images by 'colour=red'"):
+        select(catalog, "colour=red")
+    with pytest.raises(LikewiseError, match="no image of the catalog meets 'domain=moon'"):
+        select(catalog, "domain=moon")
+
+
+def test_pictures_are_read_upright_and_rgb(tmp_path: Path) -> None:
+    half = Image.new("RGB", (40, 20), "white")
+    half.paste("red", (0, 0, 20, 20))  # red on the left
+    tag = Image.Exif()
+    tag[0x0112] = 6  # shown turned clockwise: red on top
+    half.save(tmp_path / "turned.jpg", exif=tag, quality=95)
+    upright = load_image(tmp_path / "turned.jpg")
+    assert upright.size == (20, 40)
+    red, green, _ = upright.getpixel((10, 5))  # type: ignore[misc]
+    assert red > 200 > 100 > green
+    Image.new("RGBA", (9, 9), (255, 0, 0, 0)).save(tmp_path / "clear.png")
+    assert load_image(tmp_path / "clear.png").getpixel((4, 4)) == (255, 255, 255)
+    Image.fromarray(np.full((9, 9), 32768, dtype=np.uint16)).save(tmp_path / "deep.png")
+    assert load_image(tmp_path / "deep.png").getpixel((4, 4))[0] in (127, 128)  # type: ignore[index]
+    Image.new("CMYK", (9, 9), (0, 0, 0, 0)).save(tmp_path / "cmyk.jpg")
+    assert load_image(tmp_path / "cmyk.jpg").mode == "RGB"
+    save(tmp_path / "large.jpg", size=(800, 600))
+    assert 128 <= min(load_image(tmp_path / "large.jpg", at_least=128).size) < 600

@@ -30,7 +30,7 @@ def draw_item(attributes: Mapping[str, str | None], view: int, seed: int, *, siz
     back = scene.shop_backdrop(rng, size)
     colour, cover = _render(attributes, identity, pose, size)
     picture = scene.compose(back, colour, cover, pose, depth=0.34)
-    return _to_image(scene.expose(picture, rng, 1.0))
+    return scene.to_image(scene.expose(picture, rng, 1.0))
 
 
 def draw_wild(attributes: Mapping[str, str | None], view: int, seed: int, *, size: int = DEFAULT_SIZE) -> Image.Image:
@@ -44,9 +44,9 @@ def draw_wild(attributes: Mapping[str, str | None], view: int, seed: int, *, siz
     picture = scene.compose(back, colour, cover, pose, depth=0.5)
     picture = scene.occlude(picture, rng)
     picture = scene.expose(picture, rng, 2.6)
-    image = _to_image(picture).filter(ImageFilter.GaussianBlur(float(rng.uniform(0.2, 1.3))))
-    noisy = np.asarray(image, dtype=np.float32) + rng.normal(0, rng.uniform(2, 7), (size, size, 1))
-    return _to_image(noisy.astype(np.float32))
+    image = scene.to_image(picture).filter(ImageFilter.GaussianBlur(float(rng.uniform(0.2, 1.3))))
+    noise = rng.normal(0, rng.uniform(2, 7), (size, size)).astype(np.float32)
+    return scene.to_image(scene.to_planes(image) + noise)
 
 
 def _check(view: int, size: int) -> None:
@@ -67,7 +67,3 @@ def _render(attributes: Mapping[str, str | None], identity: str, pose: Pose, siz
     anchors = DRAWERS[values["category"]](canvas, look)
     draw_cues(canvas, look, anchors)
     return canvas.colour, canvas.cover
-
-
-def _to_image(picture: Plane) -> Image.Image:
-    return Image.fromarray(np.clip(picture, 0, 255).astype(np.uint8))

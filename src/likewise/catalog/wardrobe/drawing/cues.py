@@ -60,9 +60,9 @@ def _season(canvas: Canvas, look: Look, anchors: Anchors) -> None:
         canvas.fill(bands, _FLUFF, puff=5, edge=0.22)
     elif season == "summer":
         spots, normals = along(anchors.hems[0], 0.075)
-        for (px, py), (nx, ny) in zip(spots[1:-1] - 0.055 * normals[1:-1], normals[1:-1], strict=True):
-            canvas.dot(float(px), float(py), 0.02, contrast(look.first))
-            canvas.dot(float(px + 0.004 * nx), float(py + 0.004 * ny), 0.012, (252, 250, 246))
+        inner = spots[1:-1] - 0.055 * normals[1:-1]
+        canvas.dots(inner, 0.02, contrast(look.first))
+        canvas.dots(inner + 0.004 * normals[1:-1], 0.012, (252, 250, 246))
     elif season == "autumn":
         patch = rounded(x - 0.8 * r, y - 0.62 * r, x + 0.8 * r, y + 0.62 * r, 0.3 * r)
         canvas.fill([patch], flat((142, 88, 46), "semi"), puff=4)
@@ -107,10 +107,9 @@ def _occasion(canvas: Canvas, look: Look, anchors: Anchors) -> None:
         spots, _ = along(front, 0.14)
         rim = contrast(look.first)
         face = look.second if look.second != look.first else rim
-        for px, py in spots[:: max(1, len(spots) // 5)]:
-            canvas.dot(float(px), float(py), 0.031, rim)
-            canvas.dot(float(px), float(py), 0.024, face)
-            canvas.dot(float(px), float(py), 0.008, darker(face, 0.4))
+        buttons = spots[:: max(1, len(spots) // 5)]
+        for radius, colour in ((0.031, rim), (0.024, face), (0.008, darker(face, 0.4))):
+            canvas.dots(buttons, radius, colour)
     elif occasion == "casual":
         for hem in anchors.hems:
             inner, normals = along(hem, 0.05)
@@ -119,8 +118,8 @@ def _occasion(canvas: Canvas, look: Look, anchors: Anchors) -> None:
     else:
         canvas.line(front, (40, 42, 46), 0.036)
         spots, _ = along(front, 0.028)
-        for i, (px, py) in enumerate(spots):
-            canvas.dot(float(px) + 0.009 * (-1) ** i, float(py), 0.008, (214, 216, 220))
+        teeth = np.where(np.arange(len(spots)) % 2, 0.009, -0.009)
+        canvas.dots(spots + np.stack([teeth, np.zeros(len(spots))], axis=1), 0.008, (214, 216, 220))
         px, py = float(front[0, 0]), float(front[0, 1])
         canvas.blob(rounded(px - 0.026, py, px + 0.026, py + 0.12, 0.02), (244, 122, 30))
 
@@ -161,10 +160,9 @@ def _style(canvas: Canvas, look: Look, anchors: Anchors) -> None:
     elif style == "vintage":
         for hem in anchors.hems:
             spots, normals = along(hem, 0.07)
-            for (px, py), (nx, ny) in zip(spots, normals, strict=True):
-                canvas.dot(float(px + 0.012 * nx), float(py + 0.012 * ny), 0.042, darker(_CREAM, 0.72))
-                canvas.dot(float(px + 0.010 * nx), float(py + 0.010 * ny), 0.036, _CREAM)
-                canvas.dot(float(px + 0.022 * nx), float(py + 0.022 * ny), 0.009, (150, 128, 104))
+            canvas.dots(spots + 0.012 * normals, 0.042, darker(_CREAM, 0.72))
+            canvas.dots(spots + 0.010 * normals, 0.036, _CREAM)
+            canvas.dots(spots + 0.022 * normals, 0.009, (150, 128, 104))
             canvas.line(hem - 0.012 * np.array([0, 1]), _CREAM, 0.03)
     elif style == "sweet":
         _bow(canvas, x, y, r)

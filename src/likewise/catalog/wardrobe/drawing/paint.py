@@ -1,8 +1,6 @@
-"""Paint: what a part is made of, as a colour tile plus the way its surface answers light."""
+"""Paint: what a part is made of: its colours, its tiles, and the way its surface answers light."""
 
 from dataclasses import dataclass
-
-import numpy as np
 
 from likewise.catalog.wardrobe.drawing.tiles import Tile, lace_holes, material_tile, pattern_tile
 
@@ -26,11 +24,13 @@ FINISHES = {
 
 @dataclass(frozen=True, eq=False)
 class Paint:
-    """A flat colour, or a tile of colours (TILE*TILE rows of RGB), with a finish."""
+    """A colour with a finish; cloth adds the tiles of its relief, its pattern and its holes."""
 
     colour: Colour
     finish: str = "matte"
-    tile: Tile | None = None
+    relief: Tile | None = None
+    second: Colour | None = None
+    share: Tile | None = None
     holes: Tile | None = None
     folds: float = 0.0
     hairy: bool = False
@@ -39,12 +39,7 @@ class Paint:
 
 def _lift(colour: Colour) -> Colour:
     """Very dark colours are lifted a little so that relief stays visible on them."""
-    floor = 26.0
-    return (
-        floor + colour[0] * (255 - floor) / 255,
-        floor + colour[1] * (255 - floor) / 255,
-        floor + colour[2] * (255 - floor) / 255,
-    )
+    return mix(colour, (255, 255, 255), 0.1)
 
 
 def cloth(
@@ -60,19 +55,14 @@ def cloth(
     if material in METALS:
         return metal(material)
     if material == "pearl":
-        return Paint(_mix((240, 232, 222), first, 0.18), "pearl")
-    base = np.asarray(_lift(first), dtype=np.float32)
-    relief = material_tile(material)
-    share = pattern_tile(pattern)
-    colours = np.broadcast_to(base, (*share.shape, 3))
-    if pattern != "solid" and second is not None:
-        other = np.asarray(_lift(second), dtype=np.float32)
-        colours = base + share[..., None] * (other - base)
-    tile = np.ascontiguousarray((colours * relief[..., None]).reshape(-1, 3), dtype=np.float32)
+        return Paint(mix((240, 232, 222), first, 0.18), "pearl")
+    patterned = pattern != "solid" and second is not None
     return Paint(
-        first,
+        _lift(first),
         FINISHES.get(material, "matte"),
-        tile,
+        material_tile(material).ravel(),
+        _lift(second) if second is not None and patterned else None,
+        pattern_tile(pattern).ravel() if patterned else None,
         lace_holes().ravel() if material == "lace" else None,
         folds * (0.5 if material in ("leather", "quilted", "fur", "straw") else 1.0),
         material == "fur",
@@ -90,13 +80,9 @@ def flat(colour: Colour, finish: str = "matte") -> Paint:
     return Paint(colour, finish)
 
 
-def _mix(a: Colour, b: Colour, share: float) -> Colour:
-    return (a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1]), a[2] + share * (b[2] - a[2]))
-
-
 def mix(a: Colour, b: Colour, share: float) -> Colour:
     """``share`` of b in a."""
-    return _mix(a, b, share)
+    return (a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1]), a[2] + share * (b[2] - a[2]))
 
 
 def darker(colour: Colour, factor: float = 0.6) -> Colour:
@@ -106,7 +92,7 @@ def darker(colour: Colour, factor: float = 0.6) -> Colour:
 
 def lighter(colour: Colour, share: float = 0.4) -> Colour:
     """The same colour towards white."""
-    return _mix(colour, (255, 255, 255), share)
+    return mix(colour, (255, 255, 255), share)
 
 
 def contrast(colour: Colour) -> Colour:

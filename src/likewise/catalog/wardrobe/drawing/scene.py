@@ -51,17 +51,16 @@ def shop_backdrop(rng: np.random.Generator, size: int) -> Plane:
     at = np.linspace(0, 1, size, dtype=np.float32)
     kind = int(rng.integers(0, 4))
     if kind == 0:
-        back = np.full((size, size, 3), 250, dtype=np.float32)
-        return back
+        return np.full((3, size, size), 250, dtype=np.float32)
     if kind == 1:
         horizon = rng.uniform(0.7, 0.82)
         ramp = np.where(at < horizon, 238 - 10 * at, 214 + 26 * (at - horizon) / (1 - horizon))
         ramp = uniform_filter(ramp.astype(np.float32), 15)
-        return np.repeat(np.repeat(ramp[:, None, None], size, 1), 3, 2)
+        return np.tile(ramp[:, None], (3, 1, size))
     base = np.asarray(_PASTELS[int(rng.integers(0, len(_PASTELS)))] if kind == 2 else (236, 236, 238), dtype=np.float32)
     cx, cy = rng.uniform(0.25, 0.75), rng.uniform(0.15, 0.5)
     glow = np.exp(-(((at[None, :] - cx) ** 2 + (at[:, None] - cy) ** 2) * 3)).astype(np.float32)
-    return np.asarray(base * (0.9 + 0.13 * glow)[..., None], dtype=np.float32)
+    return np.asarray(base[:, None, None] * (0.9 + 0.13 * glow), dtype=np.float32)
 
 
 def wild_backdrop(rng: np.random.Generator, size: int) -> Plane:
@@ -104,7 +103,7 @@ def wild_backdrop(rng: np.random.Generator, size: int) -> Plane:
         else:
             pen.line((x, y, x + w, y + 0.4 * h, x + 0.6 * w, y + h), fill=colour, width=int(rng.integers(4, 12)))
     image = image.filter(ImageFilter.GaussianBlur(float(rng.uniform(0.8, 2.6))))
-    return np.asarray(image, dtype=np.float32)
+    return to_planes(image)
 
 
 def compose(back: Plane, colour: Plane, cover: Plane, pose: Pose, depth: float) -> Plane:
@@ -117,12 +116,14 @@ def compose(back: Plane, colour: Plane, cover: Plane, pose: Pose, depth: float) 
     image = Image.fromarray(np.ascontiguousarray(soft, dtype=np.float32))
     shadow = np.asarray(image.resize((size, size), Image.Resampling.BILINEAR), dtype=np.float32)
     keep = (1 - np.float32(depth) * shadow) * (1 - cover)
-    return back * keep[..., None] + colour
+    picture = back * keep
+    picture += colour
+    return picture
 
 
 def expose(picture: Plane, rng: np.random.Generator, strength: float) -> Plane:
     """Brightness, warmth and a falling-off of light across the picture."""
-    size = picture.shape[0]
+    size = picture.shape[1]
     gain = 1 + strength * rng.uniform(-0.10, 0.07)
     warmth = strength * rng.uniform(-0.05, 0.05)
     tint = np.array([gain * (1 + warmth), gain, gain * (1 - warmth)], dtype=np.float32)
@@ -130,13 +131,13 @@ def expose(picture: Plane, rng: np.random.Generator, strength: float) -> Plane:
     at = np.linspace(-1, 1, size, dtype=np.float32)
     slope = np.float32(math.cos(angle)) * at[None, :] + np.float32(math.sin(angle)) * at[:, None]
     fall = 1 + np.float32(0.05 * strength) * slope
-    return picture * fall[..., None] * tint
+    return picture * (fall * tint[:, None, None])
 
 
 def occlude(picture: Plane, rng: np.random.Generator) -> Plane:
     """Something in front of the item: a hand-like blob, a leaf, a strap."""
-    size = picture.shape[0]
-    image = Image.fromarray(np.clip(picture, 0, 255).astype(np.uint8))
+    size = picture.shape[1]
+    image = to_image(picture)
     pen = ImageDraw.Draw(image)
     palette = [(222, 178, 148), (150, 104, 78), (72, 116, 62), *RGB.values()]
     for _ in range(int(rng.integers(1, 3))):
@@ -149,4 +150,15 @@ def occlude(picture: Plane, rng: np.random.Generator) -> Plane:
         else:
             tx, ty = size / 2 + rng.uniform(-0.2, 0.2) * size, size / 2 + rng.uniform(-0.2, 0.2) * size
             pen.line((1.4 * cx - 0.4 * tx, 1.4 * cy - 0.4 * ty, tx, ty), fill=colour, width=int(rng.uniform(10, 22)))
-    return np.asarray(image, dtype=np.float32)
+    return to_planes(image)
+
+
+def to_image(picture: Plane) -> Image.Image:
+    """[3, size, size] planes to a picture."""
+    channels = np.clip(picture, 0, 255).astype(np.uint8)
+    return Image.merge("RGB", [Image.fromarray(channel) for channel in channels])
+
+
+def to_planes(image: Image.Image) -> Plane:
+    """A picture to [3, size, size] planes."""
+    return np.asarray(image, dtype=np.float32).transpose(2, 0, 1)

@@ -11,6 +11,7 @@ from likewise.labeling.consensus import Consensus, ConsensusSummary, consensus
 from likewise.labeling.dawid_skene import DawidSkene, dawid_skene
 from likewise.labeling.imports import CheckedVotes, VotesFile, check_votes, read_votes_file
 from likewise.labeling.sheet import voting_sheet
+from likewise.labeling.simulate import SimulatedExpert, sample_experts, simulate_votes, true_labels
 from likewise.labeling.votes import ANSWERS, CANNOT_TELL, NOT_SIMILAR, SIMILAR, tidy_votes
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = [
     "Consensus",
     "ConsensusSummary",
     "DawidSkene",
+    "SimulatedExpert",
     "VotesFile",
     "add_votes",
     "agreement",
@@ -37,7 +39,10 @@ __all__ = [
     "open_votes",
     "read_votes",
     "read_votes_file",
+    "sample_experts",
+    "simulate_votes",
     "tidy_votes",
+    "true_labels",
     "voting_sheet",
 ]
 

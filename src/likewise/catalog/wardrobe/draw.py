@@ -1,8 +1,8 @@
 """Draws one item: ``draw_item`` as a shop would show it, ``draw_wild`` as a customer would photograph it.
 
 Both are pure: the picture depends on the attributes, the item's identity (keys ``item`` and ``line`` of the
-attributes, if there), the view and the seed. The pose never depends on the attributes, so an item drawn again with one
-attribute changed differs in that attribute only.
+attributes, if there), the view and the seed. Pose, light and background never depend on the attributes, so an item drawn
+again with one attribute changed differs in that attribute only (a new length also moves the item to the middle).
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ def draw_item(attributes: Mapping[str, str | None], view: int, seed: int, *, siz
     _check(view, size)
     identity = _identity(attributes)
     rng = generator("shop", identity, view, seed)
-    pose = scene.shop_pose(rng, view, size)
+    pose = scene.centred(scene.shop_pose(rng, view, size), str(attributes.get("category")), attributes.get("length"))
     back = scene.shop_backdrop(rng, size)
     colour, cover = _render(attributes, identity, pose, size)
     picture = scene.compose(back, colour, cover, pose, depth=0.34)
@@ -38,7 +38,7 @@ def draw_wild(attributes: Mapping[str, str | None], view: int, seed: int, *, siz
     _check(view, size)
     identity = _identity(attributes)
     rng = generator("wild", identity, view, seed)
-    pose = scene.wild_pose(rng, size)
+    pose = scene.centred(scene.wild_pose(rng, size), str(attributes.get("category")), attributes.get("length"))
     back = scene.wild_backdrop(rng, size)
     colour, cover = _render(attributes, identity, pose, size)
     picture = scene.compose(back, colour, cover, pose, depth=0.5)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFilter
 from scipy.ndimage import uniform_filter
 
 from likewise.catalog.wardrobe.drawing.geometry import XY, Points, along, jagged
@@ -20,6 +20,7 @@ from likewise.catalog.wardrobe.drawing.paint import Colour, Paint
 from likewise.catalog.wardrobe.drawing.tiles import TILE, fold_tile
 
 Plane = NDArray[np.float32]
+_RIM = ImageFilter.BoxBlur(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +93,15 @@ class Canvas:
         region = (slice(y0, y1), slice(x0, x1))
         half = _mask(outlines, [self.pose.apply(hole) for hole in holes], window)
         mask = np.asarray(half, dtype=np.float32) * np.float32(1 / 255)
-        slope, soft = self._relief(half, puff)
+        slope, height = self._relief(half, puff)
         index = self._index(paint, region, turn)
-        light, shine = light_of(paint, slope, self._folds(paint, region))
-        light *= np.float32(shade)
+        bright, glint = light_of(paint, slope, self._folds(paint, region))
+        light = _grow(bright, half.size) * np.float32(shade)
         if paint.relief is not None:
             light *= paint.relief.take(index)
         if edge:
-            light *= 1 - np.float32(2 * edge) * np.minimum(1 - uniform_filter(mask, 3), np.float32(0.5))
+            blurred = np.asarray(half.filter(_RIM), dtype=np.float32)
+            light *= np.maximum(np.float32(1 - 2 * edge) + np.float32(2 * edge / 255) * blurred, np.float32(1 - edge))
         alpha = mask
         if paint.holes is not None:
             alpha = mask * (1 - np.float32(0.72) * paint.holes.take(index))
@@ -108,14 +110,16 @@ class Canvas:
         if paint.share is not None and paint.second is not None:
             light *= paint.share.take(index)
             lit += light * (_channels(paint.second) - _channels(paint.colour))
-        if shine is not None:
-            lit += shine * alpha
+        if glint is not None:
+            lit += _grow(glint, half.size) * alpha
         np.minimum(lit, 255 * alpha, out=lit)
         keep = 1 - alpha
-        self.cover[region] *= keep
-        self.cover[region] += alpha
+        under = self.cover[region]
+        cast = cast if under.any() else 0.0
+        under *= keep
+        under += alpha
         if cast:
-            keep *= 1 - np.float32(cast) * np.roll(soft, (3, 2), axis=(0, 1))
+            keep *= 1 - np.float32(cast) * np.roll(_grow(height, half.size), (3, 2), axis=(0, 1))
         beneath = self.colour[:, y0:y1, x0:x1]
         beneath *= keep
         beneath += lit
@@ -184,7 +188,7 @@ class Canvas:
         return (x0, y0, x1, y1) if x1 - x0 > 3 and y1 - y0 > 3 else None
 
     def _relief(self, half: Image.Image, puff: float) -> tuple[Plane, Plane]:
-        """Slope towards the light (about -0.5 .. 0.5) and the blurred mask, at the window's size."""
+        """Slope towards the light (about -0.5 .. 0.5) and the blurred mask, at half the window's size."""
         small = np.asarray(half.reduce(2), dtype=np.float32) * np.float32(1 / 255)
         width = max(2, round(puff / 2)) | 1
         height = uniform_filter(uniform_filter(small, width, mode="nearest"), width, mode="nearest")
@@ -192,7 +196,7 @@ class Canvas:
         slope = np.zeros_like(height)
         slope[:, 1:-1] = (height[:, 2:] - height[:, :-2]) * np.float32(-lx * width / 2)
         slope[1:-1] += (height[2:] - height[:-2]) * np.float32(-ly * width / 2)
-        return _grow(slope, half.size), _grow(height, half.size)
+        return slope, height
 
     def _index(self, paint: Paint, region: tuple[slice, slice], turn: float) -> NDArray[np.int32]:
         """Where each pixel of the region falls on the paint's tiles."""
@@ -207,7 +211,7 @@ class Canvas:
     def _folds(self, paint: Paint, region: tuple[slice, slice]) -> Plane | None:
         if not paint.folds:
             return None
-        index = _tile_index(self.u[region], self.v[region], 110, 80)
+        index = _tile_index(self.u[region][::2, ::2], self.v[region][::2, ::2], 110, 80)
         return fold_tile().ravel().take(index) * np.float32(paint.folds)
 
 

@@ -30,11 +30,12 @@ outdoor        a zip with a bright pull along the front
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from likewise.catalog.wardrobe.drawing.canvas import Canvas
-from likewise.catalog.wardrobe.drawing.geometry import Points, along, ellipse, jagged, line, path, ribbon, rounded
+from likewise.catalog.wardrobe.drawing.geometry import Points, along, ellipse, flip, jagged, line, path, ribbon, rounded
 from likewise.catalog.wardrobe.drawing.look import Anchors, Look
 from likewise.catalog.wardrobe.drawing.paint import contrast, darker, flat, metal
 
@@ -44,10 +45,15 @@ _FLUFF = flat((250, 248, 242))
 
 def draw_cues(canvas: Canvas, look: Look, anchors: Anchors) -> None:
     """Season first (it lies on the cloth), then occasion, then style on top."""
-    if "season" in look.values:
-        _season(canvas, look, anchors)
-    _occasion(canvas, look, anchors)
-    _style(canvas, look, anchors)
+    both = [anchors]
+    if anchors.paired:
+        x, y = anchors.spot
+        both.append(replace(anchors, spot=(-x, y), front=flip(anchors.front), hems=[], sides=[]))
+    for part in both:
+        if "season" in look.values:
+            _season(canvas, look, part)
+        _occasion(canvas, look, part)
+        _style(canvas, look, part)
     canvas.flush()
 
 
@@ -55,12 +61,12 @@ def _season(canvas: Canvas, look: Look, anchors: Anchors) -> None:
     season = look["season"]
     x, y = _beside(anchors)
     r = anchors.spot_size
-    if season == "winter":
+    if season == "winter" and anchors.hems:
         bands = [jagged(ribbon(hem, 0.085), canvas.rng, 0.035, 0.03) for hem in anchors.hems]
         canvas.fill(bands, _FLUFF, puff=5, edge=0.22)
-    elif season == "summer":
+    elif season == "summer" and anchors.hems:
         spots, normals = along(anchors.hems[0], 0.075)
-        inner = spots[1:-1] - 0.055 * normals[1:-1]
+        inner = spots[1:-1] + 0.055 * anchors.inside * normals[1:-1]
         canvas.dots(inner, 0.02, contrast(look.first))
         canvas.dots(inner + 0.004 * normals[1:-1], 0.012, (252, 250, 246))
     elif season == "autumn":
@@ -69,7 +75,7 @@ def _season(canvas: Canvas, look: Look, anchors: Anchors) -> None:
         canvas.dashes(
             np.concatenate([patch, patch[:1]]) * 0.82 + 0.18 * np.array([x, y]), (236, 204, 150), 0.009, 0.035
         )
-    else:
+    elif season == "spring":
         stem = path((x - 0.5 * r, y + 1.0 * r), (x - 0.2 * r, y + 0.2 * r, x, y))
         canvas.line(stem, (70, 140, 72), 0.018)
         canvas.blob(
@@ -96,7 +102,7 @@ def _beside(anchors: Anchors) -> tuple[float, float]:
 
 def _occasion(canvas: Canvas, look: Look, anchors: Anchors) -> None:
     occasion = look["occasion"]
-    front = anchors.front if anchors.front is not None else anchors.hems[0]
+    front = anchors.front
     if occasion == "formal":
         for side in anchors.sides:
             canvas.line(side, (18, 18, 22), 0.034)
@@ -113,7 +119,7 @@ def _occasion(canvas: Canvas, look: Look, anchors: Anchors) -> None:
     elif occasion == "casual":
         for hem in anchors.hems:
             inner, normals = along(hem, 0.05)
-            canvas.dashes(inner - 0.045 * normals, (250, 226, 160), 0.016, 0.06)
+            canvas.dashes(inner + 0.045 * anchors.inside * normals, (250, 226, 160), 0.016, 0.06)
         canvas.dashes(front + np.array([0.03, 0]), (250, 226, 160), 0.014, 0.06)
     else:
         canvas.line(front, (40, 42, 46), 0.036)
@@ -172,17 +178,20 @@ def _style(canvas: Canvas, look: Look, anchors: Anchors) -> None:
             inward = -np.sign(float(side[:, 0].mean())) if abs(float(side[:, 0].mean())) > 0.02 else 1.0
             canvas.line(side + np.array([0.03 * inward, 0]), stripe, 0.026)
             canvas.line(side + np.array([0.085 * inward, 0]), stripe, 0.026)
-    elif style == "elegant":
+    elif style == "elegant" and anchors.hems:
         spots, normals = along(anchors.hems[0], 0.062)
-        pearls = [ellipse(float(px), float(py), 0.03, steps=10) for px, py in spots - 0.02 * normals]
+        pearls = [ellipse(float(px), float(py), 0.03, steps=10) for px, py in spots + 0.02 * anchors.inside * normals]
         canvas.fill(pearls, flat((244, 236, 222), "pearl"), puff=3, edge=0.5)
     elif style == "rock":
         studs: list[Points] = []
         for hem in anchors.hems:
             spots, normals = along(hem, 0.082)
-            studs += [ellipse(float(px), float(py), 0.03, steps=8) for px, py in spots - 0.03 * normals]
-        canvas.fill(studs, metal("silver"), puff=3, edge=0.6)
-    else:
+            studs += [
+                ellipse(float(px), float(py), 0.03, steps=8) for px, py in spots + 0.03 * anchors.inside * normals
+            ]
+        if studs:
+            canvas.fill(studs, metal("silver"), puff=3, edge=0.6)
+    elif style == "boho":
         thread = darker(look.second, 0.85)
         for hem in anchors.hems:
             spots, normals = along(hem, 0.034)

@@ -20,7 +20,7 @@ def light_of(paint: Paint, slope: Plane, folds: Plane | None) -> tuple[Plane, Pl
         shine = np.clip(slope - 0.2, 0, 1) * 300
     elif paint.finish == "gloss":
         light = 0.95 + 0.75 * slope + 0.10 * crease
-        shine = np.clip(slope + 0.12 * crease - 0.13, 0, 0.4) * 460
+        shine = np.clip(slope + 0.12 * crease - 0.16, 0, 0.4) * 330
     elif paint.finish == "semi":
         light = 0.98 + 0.7 * slope + 0.10 * crease
         shine = np.clip(slope - 0.2, 0, 1) * 160

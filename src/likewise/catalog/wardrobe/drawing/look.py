@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,9 +37,12 @@ class Anchors:
     spot: XY
     spot_size: float
     hems: list[Points]
-    sides: list[Points] = field(default_factory=list)
-    front: Points | None = None
-    ink: Colour = (60, 60, 60)
+    sides: list[Points]
+    front: Points
+    inside: float = -1.0
+    """On which side of a hem the cloth lies: -1 above (a lower edge), 1 below (a sock's or shoe's opening)."""
+    paired: bool = False
+    """Whether emblem and fastenings are repeated on the mirrored twin (earrings, gloves)."""
 
 
 def generator(*key: object) -> np.random.Generator:

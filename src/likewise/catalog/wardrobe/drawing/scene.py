@@ -1,6 +1,7 @@
 """Where the item is photographed: shop backdrops, the clutter of wild photos, light, shadow and lens."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
@@ -162,3 +163,33 @@ def to_image(picture: Plane) -> Image.Image:
 def to_planes(image: Image.Image) -> Plane:
     """A picture to [3, size, size] planes."""
     return np.asarray(image, dtype=np.float32).transpose(2, 0, 1)
+
+
+# How far short items are moved (garment units, down is positive) so that they lie in the middle of the picture.
+_CENTRES = {
+    ("tops", "short"): 0.2,
+    ("tops", "medium"): 0.06,
+    ("skirts", "short"): 0.3,
+    ("skirts", "medium"): 0.12,
+    ("pants", "short"): 0.38,
+    ("pants", "medium"): 0.16,
+    ("outwear", "short"): 0.2,
+    ("outwear", "medium"): 0.04,
+    ("dresses", "short"): 0.08,
+    ("jumpsuits", "short"): 0.22,
+    ("jumpsuits", "medium"): 0.1,
+    ("legwear", "short"): -0.36,
+    ("legwear", "medium"): -0.14,
+    ("gloves", "short"): 0.22,
+    ("gloves", "medium"): 0.1,
+    ("earrings", "short"): 0.28,
+    ("earrings", "medium"): 0.16,
+    ("necklaces", "short"): 0.34,
+    ("necklaces", "medium"): 0.2,
+}
+
+
+def centred(pose: Pose, category: str, length: str | None) -> Pose:
+    """The pose moved so that an item of this length lies in the middle."""
+    down = _CENTRES.get((category, length or ""), 0.0)
+    return replace(pose, shift=pose.shift + pose.matrix @ np.array([0.0, down]))

@@ -77,7 +77,7 @@ def draw_bag(canvas: Canvas, look: Look) -> Anchors:
     hem = line((low_w - 0.06, low - 0.02), (-low_w + 0.06, low - 0.02))
     spot, front = _details(canvas, look, kind, top_w, low_w, top, low, sway)
     side = path((top_w - 0.06, top + 0.12), (low_w - 0.06, low - 0.08))
-    return Anchors(spot, 0.12, [hem], [side, flip(side)], front, look.second)
+    return Anchors(spot, 0.12, [hem], [side, flip(side)], front)
 
 
 def _details(

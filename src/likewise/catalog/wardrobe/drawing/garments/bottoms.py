@@ -17,7 +17,7 @@ def draw_skirt_part(
     tall = hem_y - top
     sag = 0.05 if silhouette in ("a-line", "full", "pleated") else 0.015
     hip = max(waist + 0.1, 0.8 * hem) if silhouette in ("pencil", "wrap") else waist + 0.42 * (hem - waist)
-    control = (hip, top + 0.3 * tall) if silhouette != "full" else (waist + 0.75 * (hem - waist), top + 0.14 * tall)
+    control = (hip, top + 0.3 * tall) if silhouette != "full" else (waist + 0.5 * (hem - waist), top + 0.2 * tall)
     edge: list[tuple[float, ...]]
     if silhouette in ("full", "pleated"):
         # A wavy hem shows the width of the cloth.
@@ -74,9 +74,7 @@ def draw_skirt(canvas: Canvas, look: Look) -> Anchors:
         for edge in both_sides(path((0.12, top + 0.03), (0.14, top + 0.16, 0.34, top + 0.16))):
             canvas.dashes(edge, STITCH, 0.01, 0.04)
     side = path((0.33, top + 0.12), (hem * 0.62, top + 0.5 * (hem_y - top)), (hem - 0.06, hem_y - 0.03))
-    return Anchors(
-        (0.17, top + 0.3), 0.1, [hem_line], [side, flip(side)], line((0, top + 0.06), (0, hem_y - 0.06)), look.second
-    )
+    return Anchors((0.17, top + 0.3), 0.1, [hem_line], [side, flip(side)], line((0, top + 0.06), (0, hem_y - 0.06)))
 
 
 def draw_legs(
@@ -157,4 +155,4 @@ def draw_pants(canvas: Canvas, look: Look) -> Anchors:
         canvas.line(pocket, darker(look.first, 0.5), 0.009)
     fly = path((0.055, top + 0.03), (0.055, top + 0.2), (0.05, top + 0.27, 0, top + 0.29))
     canvas.line(fly, STITCH if stitched else darker(look.first, 0.6), 0.009)
-    return Anchors((0.2, top + 0.36), 0.08, hems, sides, line((0, top - 0.04), (0, top + 0.26)), look.second)
+    return Anchors((0.2, top + 0.36), 0.08, hems, sides, line((0, top - 0.04), (0, top + 0.26)))

@@ -71,7 +71,7 @@ def draw_brooch(canvas: Canvas, look: Look) -> Anchors:
             stone(canvas, 0.6 * float(np.cos(a)), 0.6 * float(np.sin(a)), 0.05, look.second)
     low = arc(0, hem - 0.3, 0.5, 0.3, 15, 165)
     side = arc(0, 0, 0.5, hem * 0.8, 130, 225)
-    return Anchors((0.0, hem * 0.72), 0.1, [low], [side, flip(side)], line((-0.45, -0.02), (0.45, -0.02)), look.second)
+    return Anchors((0.0, hem * 0.72), 0.1, [low], [side, flip(side)], line((-0.45, -0.02), (0.45, -0.02)))
 
 
 def _star(outer: float, inner: float) -> Points:

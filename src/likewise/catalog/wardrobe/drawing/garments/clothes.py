@@ -36,8 +36,8 @@ def draw_top(canvas: Canvas, look: Look) -> Anchors:
     neckline = look["neckline"]
     draw_inside(canvas, look, frame, neckline)
     start, upper = body_top(frame, neckline, look["sleeve"])
-    waist = {"fitted": 0.31, "straight": 0.41, "oversized": 0.55, "peplum": 0.30}[silhouette]
-    hip = {"fitted": 0.36, "straight": 0.43, "oversized": 0.57, "peplum": 0.58}[silhouette]
+    waist = {"fitted": 0.31, "straight": 0.41, "oversized": 0.55, "peplum": 0.33}[silhouette]
+    hip = {"fitted": 0.36, "straight": 0.43, "oversized": 0.57, "peplum": 0.5}[silhouette]
     middle = min(0.1, hem_y - 0.14)
     half = path(
         start,
@@ -66,7 +66,6 @@ def draw_top(canvas: Canvas, look: Look) -> Anchors:
         hems=[hem, *cuffs],
         sides=[side, flip(side)],
         front=line((0, top_y), (0, hem_y)),
-        ink=look.second,
     )
 
 
@@ -127,7 +126,6 @@ def draw_outwear(canvas: Canvas, look: Look) -> Anchors:
         [hem, *cuffs],
         [side, flip(side)],
         front + np.array([-0.06, 0.0]),
-        look.second,
     )
 
 
@@ -167,7 +165,7 @@ def draw_dress(canvas: Canvas, look: Look) -> Anchors:
     side = path((float(top[0]) - 0.02, float(top[1]) + 0.05), (hem_width - 0.03, hem_y - 0.03))
     front = frame.place(line((0, -0.2), (0, 0.1)))
     front = np.concatenate([front[:1], [[0.0, hem_y - 0.1]]])
-    return Anchors((float(spot[0]), float(spot[1])), 0.085, [hem, *cuffs], [side, flip(side)], front, look.second)
+    return Anchors((float(spot[0]), float(spot[1])), 0.085, [hem, *cuffs], [side, flip(side)], front)
 
 
 def draw_jumpsuit(canvas: Canvas, look: Look) -> Anchors:
@@ -184,4 +182,4 @@ def draw_jumpsuit(canvas: Canvas, look: Look) -> Anchors:
     draw_neck_finish(canvas, look, frame, look["neckline"])
     spot = frame.place(line((0.18, -0.16)))[0]
     front = frame.place(line((0, -0.16 if look["neckline"] == "v-neck" else -0.38), (0, 0.06)))
-    return Anchors((float(spot[0]), float(spot[1])), 0.075, [*hems, *cuffs], sides, front, look.second)
+    return Anchors((float(spot[0]), float(spot[1])), 0.075, [*hems, *cuffs], sides, front)

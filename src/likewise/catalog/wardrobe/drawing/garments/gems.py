@@ -7,19 +7,25 @@ import numpy as np
 from likewise.catalog.wardrobe.drawing.canvas import Canvas
 from likewise.catalog.wardrobe.drawing.geometry import Points, along, ellipse, ribbon
 from likewise.catalog.wardrobe.drawing.look import Look
-from likewise.catalog.wardrobe.drawing.paint import Colour, darker, flat, lighter
+from likewise.catalog.wardrobe.drawing.paint import Colour, darker, flat, lighter, mix
 
 
 def stone(canvas: Canvas, x: float, y: float, radius: float, colour: Colour, *, tall: float = 1.0) -> None:
-    """A faceted stone: a dark rim, a bright table, light and dark facets."""
-    outer = ellipse(x, y, radius, radius * tall, 12)
-    canvas.fill([outer], flat(colour, "gloss"), puff=max(3.0, radius * 50), edge=0.5)
-    table = ellipse(x, y, radius * 0.55, radius * tall * 0.55, 8)
-    canvas.blob(table, lighter(colour, 0.3))
-    for i in range(0, 12, 2):
-        facet = np.array([outer[i], outer[i + 1], table[(i * 8 // 12) % 8]])
-        canvas.blob(facet, lighter(colour, 0.55) if i in (6, 8) else darker(colour, 0.7))
-    canvas.dot(x - 0.25 * radius, y - 0.3 * radius * tall, 0.16 * radius, (255, 255, 255))
+    """A faceted stone: a dark rim, facets from light (towards the upper left) to dark, a bright table, a glint."""
+    outer = ellipse(x, y, radius, radius * tall, 10)
+    table = ellipse(x, y, radius * 0.55, radius * tall * 0.55, 10)
+    canvas.blob(ellipse(x, y, radius * 1.13, radius * tall * 1.13, 14), darker(colour, 0.4))
+    for i in range(10):
+        j = (i + 1) % 10
+        facet = np.array([outer[i], outer[j], table[j], table[i]])
+        canvas.blob(facet, mix(darker(colour, 0.62), lighter(colour, 0.6), _FACETS[i]))
+    canvas.blob(table, lighter(colour, 0.22))
+    canvas.blob(table[[5, 6, 7, 8]], lighter(colour, 0.6))
+    canvas.dot(x - 0.2 * radius, y - 0.25 * radius * tall, 0.13 * radius, (255, 255, 255))
+
+
+# Brightness of the ten facets, clockwise from the right.
+_FACETS = (0.25, 0.1, 0.35, 0.05, 0.4, 0.65, 0.95, 0.7, 0.9, 0.45)
 
 
 def beads(canvas: Canvas, look: Look, polyline: Points, radius: float) -> None:

@@ -63,9 +63,7 @@ def draw_gloves(canvas: Canvas, look: Look) -> Anchors:
     side = rotate(line((0.17, 0.1), (0.18, cuff_y - 0.12)), lean) + at
     spot = rotate(line((0.02, 0.06)), lean)[0] + at
     front = rotate(line((-0.1, 0.12), (-0.1, cuff_y - 0.04)), lean) + at
-    return Anchors(
-        (float(spot[0]), float(spot[1])), 0.085, [hem, flip(hem)[::-1]], [side, flip(side)], front, look.second
-    )
+    return Anchors((float(spot[0]), float(spot[1])), 0.085, [hem, flip(hem)[::-1]], [side, flip(side)], front)
 
 
 def draw_legwear(canvas: Canvas, look: Look) -> Anchors:
@@ -121,4 +119,4 @@ def _sock(canvas: Canvas, look: Look, kind: str, top: float, at: Points, shade: 
     hem = line((right, top + 0.02), (left, top + 0.02)) + at
     side = line((middle, top + 0.2), (middle - 0.02, 0.4)) + at
     spot = (middle - 0.02 + float(at[0]), 0.34 + float(at[1]))
-    return Anchors(spot, 0.085, [hem], [side], line((right - 0.07, top + 0.1), (right - 0.09, 0.36)) + at, look.second)
+    return Anchors(spot, 0.085, [hem], [side], line((right - 0.07, top + 0.1), (right - 0.09, 0.36)) + at, inside=1.0)

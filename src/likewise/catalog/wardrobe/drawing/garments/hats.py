@@ -13,10 +13,8 @@ def draw_hat(canvas: Canvas, look: Look) -> Anchors:
     return _HATS[look["silhouette"]](canvas, look)
 
 
-def _result(
-    look: Look, spot: tuple[float, float], hem: Points, side: Points, front: Points, size: float = 0.12
-) -> Anchors:
-    return Anchors(spot, size, [hem], [side], front, look.second)
+def _result(spot: tuple[float, float], hem: Points, side: Points, front: Points, size: float = 0.12) -> Anchors:
+    return Anchors(spot, size, [hem], [side], front)
 
 
 def _beanie(canvas: Canvas, look: Look) -> Anchors:
@@ -28,7 +26,7 @@ def _beanie(canvas: Canvas, look: Look) -> Anchors:
     canvas.fill([mirrored(cuff)], look.trim, puff=9, cast=0.35)
     canvas.fill([ellipse(0.02, -0.66, 0.15)], look.trim, puff=8)
     hem = path((0.56, 0.42), (0.3, 0.49, 0, 0.49), (-0.3, 0.49, -0.56, 0.42))
-    return _result(look, (0, 0.3), hem, path((0.46, -0.1), (0.3, -0.5, 0.1, -0.55)), line((0, -0.46), (0, 0.12)), 0.11)
+    return _result((0, 0.3), hem, path((0.46, -0.1), (0.3, -0.5, 0.1, -0.55)), line((0, -0.46), (0, 0.12)), 0.11)
 
 
 def _brimmed(canvas: Canvas, look: Look, brim: float, drop: float, crown_w: float, pinch: float) -> Anchors:
@@ -58,7 +56,6 @@ def _brimmed(canvas: Canvas, look: Look, brim: float, drop: float, crown_w: floa
     hem = path((brim * 0.8, 0.4 + drop), (0, 0.6 + drop, -brim * 0.8, 0.4 + drop))
     canvas.line(hem, look.second, 0.018)
     return _result(
-        look,
         (0, -0.1),
         hem,
         path((crown_w * 0.7, -0.42), (crown_w * 0.86, -0.2, crown_w * 0.9, 0.1)),
@@ -89,7 +86,7 @@ def _bucket(canvas: Canvas, look: Look) -> Anchors:
     canvas.line(path((-0.48, 0.12), (0, 0.26, 0.48, 0.12)), look.second, 0.04)
     hem = path((0.74, 0.44), (0.3, 0.6, 0, 0.6), (-0.3, 0.6, -0.74, 0.44))
     canvas.line(hem, look.second, 0.016)
-    return _result(look, (0, -0.14), hem, path((0.3, -0.4), (0.38, -0.1), (0.42, 0.1)), line((0, -0.4), (0, 0.14)))
+    return _result((0, -0.14), hem, path((0.3, -0.4), (0.38, -0.1), (0.42, 0.1)), line((0, -0.4), (0, 0.14)))
 
 
 def _cap(canvas: Canvas, look: Look) -> Anchors:

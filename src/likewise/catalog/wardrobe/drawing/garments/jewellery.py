@@ -17,11 +17,21 @@ def draw_earrings(canvas: Canvas, look: Look) -> Anchors:
     drop = _REACH[look["length"]]
     for side in (-1, 1):
         _one_earring(canvas, look, side * apart, drop)
-    low = 0.1 + drop
-    hem = arc(apart, low, 0.17, 0.12, 10, 170)
-    front = line((apart, -0.5), (apart, low - 0.1))
-    rim = path((apart + 0.15, -0.4), (apart + 0.2, 0.0, apart + 0.14, low))
-    return Anchors((apart, -0.58), 0.075, [hem, flip(hem)[::-1]], [rim, flip(rim)], front, look.second)
+    cy, rx, ry = _earring_body(look["silhouette"], drop)
+    hem = arc(apart, cy, rx, ry, 25, 155)
+    rim = arc(apart, cy, rx, ry, 110, 245)
+    front = line((apart, -0.52), (apart, cy - 0.4 * ry))
+    return Anchors((apart, -0.6), 0.075, [hem, flip(hem)[::-1]], [rim, flip(rim)], front, paired=True)
+
+
+def _earring_body(kind: str, drop: float) -> tuple[float, float, float]:
+    """Height of the middle, half width and half height of the part that hangs."""
+    if kind == "stud":
+        return -0.1, 0.24 + 0.12 * drop, 0.24 + 0.12 * drop
+    if kind == "hoop":
+        r = 0.2 + 0.375 * drop
+        return -0.52 + r * 1.1, r * 0.8 - 0.03, r * 1.1 - 0.03
+    return (drop + 0.02, 0.15, 0.21) if kind == "drop" else (drop - 0.12, 0.19, 0.14)
 
 
 def _one_earring(canvas: Canvas, look: Look, x: float, drop: float) -> None:
@@ -83,12 +93,13 @@ def _one_earring(canvas: Canvas, look: Look, x: float, drop: float) -> None:
 
 
 def _hanging(width: float, low: float) -> Points:
+    tall = low + 0.86
     return path(
         (-width * 0.5, -0.86),
-        (-width * 1.3, -0.3, -width * 0.62, low - 0.2),
+        (-width * 1.05, -0.86 + 0.55 * tall, -width * 0.62, low - 0.16 * tall),
         (-width * 0.3, low, 0, low),
-        (width * 0.3, low, width * 0.62, low - 0.2),
-        (width * 1.3, -0.3, width * 0.5, -0.86),
+        (width * 0.3, low, width * 0.62, low - 0.16 * tall),
+        (width * 1.05, -0.86 + 0.55 * tall, width * 0.5, -0.86),
     )
 
 
@@ -127,7 +138,7 @@ def draw_necklace(canvas: Canvas, look: Look) -> Anchors:
     middle = len(strand) // 2
     hem = strand[middle - 8 : middle + 9][::-1] + np.array([0, 0.05])
     side = strand[2:10]
-    return Anchors(spot, 0.085, [hem], [side, flip(side)], strand[10:18], look.second)
+    return Anchors(spot, 0.085, [hem], [side, flip(side)], strand[10:18])
 
 
 def draw_ring(canvas: Canvas, look: Look) -> Anchors:
@@ -180,7 +191,6 @@ def draw_ring(canvas: Canvas, look: Look) -> Anchors:
         [low],
         [side, flip(side)],
         arc(0, cy, r - thick / 2, (r - thick / 2) * tilt, -15, 30),
-        look.second,
     )
 
 
@@ -204,10 +214,9 @@ def draw_bracelet(canvas: Canvas, look: Look) -> Anchors:
             x, y = ring[t]
             stone(canvas, float(x), float(y) + 0.07, 0.085, look.first if t == 15 else look.second)
     elif kind == "cuff":
-        canvas.fill([ribbon(arc(0, -0.1, rx - 0.06, rx * tilt, 178, 362, 30), 0.2)], look.plain, puff=8, shade=0.6)
-        band = np.concatenate(
-            [arc(0, -0.14, rx, rx * tilt, -12, 192, 40), arc(0, 0.2, rx * 0.98, rx * tilt, 192, -12, 40)]
-        )
+        outer = ellipse(0, -0.12, rx, rx * tilt, 60)
+        canvas.fill([outer], look.plain, puff=9, shade=0.62, holes=[ellipse(0, -0.03, rx - 0.05, rx * tilt - 0.1, 60)])
+        band = np.concatenate([arc(0, -0.12, rx, rx * tilt, 0, 180, 40), arc(0, 0.2, rx * 0.98, rx * tilt, 180, 0, 40)])
         canvas.fill([band], look.plain, puff=12)
         middle = arc(0, 0.03, rx * 0.99, rx * tilt, 8, 172, 40)
         canvas.fill([ribbon(middle, 0.09)], _enamel(look), puff=4)
@@ -222,10 +231,5 @@ def draw_bracelet(canvas: Canvas, look: Look) -> Anchors:
     low = arc(0, 0.03, rx - 0.03, rx * tilt, 15, 165)
     side = arc(0, 0, rx - 0.05, (rx - 0.05) * tilt, 150, 205)
     return Anchors(
-        (0.0, rx * tilt + 0.02),
-        0.1,
-        [low],
-        [side, flip(side)],
-        arc(0, 0, rx - 0.05, (rx - 0.05) * tilt, 300, 345),
-        look.second,
+        (0.0, rx * tilt + 0.02), 0.1, [low], [side, flip(side)], arc(0, 0, rx - 0.05, (rx - 0.05) * tilt, 300, 345)
     )

@@ -46,7 +46,7 @@ def _tie(canvas: Canvas, look: Look) -> Anchors:
     hem = line((0.2 + sway, 0.56), (sway, 0.84), (-0.2 + sway, 0.56))
     canvas.line(hem - np.array([0, 0.05]), look.second, 0.03)
     side = line((0.06, -0.5), (0.15 + sway, 0.5))
-    return Anchors((sway, 0.34), 0.1, [hem], [side, flip(side)], line((0, -0.46), (sway, 0.2)), look.second)
+    return Anchors((sway, 0.34), 0.1, [hem], [side, flip(side)], line((0, -0.46), (sway, 0.2)))
 
 
 def _bow(canvas: Canvas, look: Look, reach: float, tall: float, *, tails: bool) -> Anchors:
@@ -75,7 +75,6 @@ def _bow(canvas: Canvas, look: Look, reach: float, tall: float, *, tails: bool) 
         [hem, flip(hem)[::-1]],
         [side, flip(side)],
         line((-0.8 * reach, 0.02), (-0.2 * reach, 0.0)),
-        look.second,
     )
 
 
@@ -91,7 +90,7 @@ def _neckerchief(canvas: Canvas, look: Look) -> Anchors:
     for fold in both_sides(path((0.5, -0.26), (0.2, 0.06, 0.02, 0.1))):
         canvas.line(fold, darker(look.first, 0.6), 0.014, alpha=0.6)
     side = path((0.5, -0.2), (0.3, 0.2, 0.06, 0.56))
-    return Anchors((0.0, 0.3), 0.11, [hem], [side, flip(side)], line((0, 0.06), (0, 0.6)), look.second)
+    return Anchors((0.0, 0.3), 0.11, [hem], [side, flip(side)], line((0, 0.06), (0, 0.6)))
 
 
 def _scarf(canvas: Canvas, look: Look) -> Anchors:
@@ -121,7 +120,7 @@ def _scarf(canvas: Canvas, look: Look) -> Anchors:
         canvas.line(hem - np.array([0, 0.05]), look.second, 0.05)
         canvas.line(hem - np.array([0, 0.14]), look.second, 0.02)
     side = path((0.2, -0.1), (0.32 + sway, 0.3, 0.32 + sway, 0.6))
-    return Anchors((0.2 + sway, 0.36), 0.1, hems, [side], path((-0.36, -0.4), (0, -0.26, 0.36, -0.4)), look.second)
+    return Anchors((0.2 + sway, 0.36), 0.1, hems, [side], path((-0.36, -0.4), (0, -0.26, 0.36, -0.4)))
 
 
 def draw_hair_wear(canvas: Canvas, look: Look) -> Anchors:
@@ -154,7 +153,7 @@ def draw_hair_wear(canvas: Canvas, look: Look) -> Anchors:
             stone(canvas, x, 0.0 + 0.1 * abs(x), 0.1 - 0.04 * abs(x), look.second if i % 2 else look.first)
         hem = path((0.8, 0.14), (0.6, 0.25, 0, 0.25), (-0.6, 0.25, -0.8, 0.14))
         side = path((0.78, 0.04), (0.5, -0.22, 0.1, -0.26))
-        return Anchors((0.4, 0.15), 0.08, [hem], [side, flip(side)], line((-0.5, 0.17), (0.2, 0.2)), look.second)
+        return Anchors((0.4, 0.15), 0.08, [hem], [side, flip(side)], line((-0.5, 0.17), (0.2, 0.2)))
     return _scrunchie(canvas, look)
 
 
@@ -169,7 +168,7 @@ def _headband(canvas: Canvas, look: Look) -> Anchors:
     hem = band[4:16][::-1] + np.array([0, 0.1])
     side = band[2:8]
     x, y = band[13]
-    return Anchors((float(x), float(y)), 0.1, [hem], [side, flip(side)], band[11:17], look.second)
+    return Anchors((float(x), float(y)), 0.1, [hem], [side, flip(side)], band[11:17])
 
 
 def _scrunchie(canvas: Canvas, look: Look) -> Anchors:
@@ -191,4 +190,4 @@ def _scrunchie(canvas: Canvas, look: Look) -> Anchors:
             stone(canvas, 0.46 * float(np.cos(a)), 0.42 * float(np.sin(a)), 0.08, look.first)
     hem = arc(0, 0, 0.66, 0.57, 20, 160)
     side = arc(0, 0, 0.48, 0.42, 150, 210)
-    return Anchors((0.0, 0.4), 0.1, [hem], [side, flip(side)], arc(0, 0, 0.46, 0.4, -60, -10), look.second)
+    return Anchors((0.0, 0.4), 0.1, [hem], [side, flip(side)], arc(0, 0, 0.46, 0.4, -60, -10))

@@ -56,7 +56,7 @@ def _pump(canvas: Canvas, look: Look, at: Points, shade: float) -> Anchors:
     )
     rim = path((0.24, 0.24), (0.0, 0.2, -0.25, 0.1), (-0.6, 0.05, -0.66, -0.2)) + at
     canvas.line(rim, darker(look.first, 0.5), 0.012)
-    return _anchors(look, at, (0.42, 0.34), 0.085, rim, line((-0.35, 0.14), (0.15, 0.36)), line((0.1, 0.3), (0.6, 0.4)))
+    return _anchors(at, (0.42, 0.34), 0.085, rim, line((-0.35, 0.14), (0.15, 0.36)), line((0.1, 0.3), (0.6, 0.4)))
 
 
 def _boot(canvas: Canvas, look: Look, at: Points, shade: float) -> Anchors:
@@ -80,7 +80,6 @@ def _boot(canvas: Canvas, look: Look, at: Points, shade: float) -> Anchors:
     cuff = path((-0.08, -0.73), (-0.37, -0.65, -0.66, -0.73)) + at
     canvas.line(cuff + np.array([0, 0.01]), look.second, 0.03)
     return _anchors(
-        look,
         at,
         (-0.34, -0.4),
         0.1,
@@ -140,7 +139,6 @@ def _sandal(canvas: Canvas, look: Look, at: Points, shade: float) -> Anchors:
     canvas.fill([ellipse(-0.2, -0.1, 0.055, steps=14) + at], look.hardware, puff=3, shade=shade)
     edge = path((0.62, 0.2), (0.5, 0.06, 0.3, 0.14)) + at
     return _anchors(
-        look,
         at,
         (0.42, 0.2),
         0.075,
@@ -174,7 +172,7 @@ def _loafer(canvas: Canvas, look: Look, at: Points, shade: float) -> Anchors:
     canvas.fill([ellipse(0.02, 0.1, 0.05, 0.04, 14) + at], look.hardware, puff=3, shade=shade)
     rim = path((0.02, -0.02), (-0.05, 0.1, -0.2, 0.1), (-0.5, 0.1, -0.68, -0.04)) + at
     canvas.line(rim, darker(look.first, 0.45), 0.014)
-    return _anchors(look, at, (-0.38, 0.23), 0.075, rim, apron - at, line((-0.6, 0.3), (0.6, 0.32)))
+    return _anchors(at, (-0.38, 0.23), 0.075, rim, apron - at, line((-0.6, 0.3), (0.6, 0.32)))
 
 
 def _ballet(canvas: Canvas, look: Look, at: Points, shade: float) -> Anchors:
@@ -202,10 +200,8 @@ def _ballet(canvas: Canvas, look: Look, at: Points, shade: float) -> Anchors:
     )
 
 
-def _anchors(
-    look: Look, at: Points, spot: tuple[float, float], size: float, rim: Points, side: Points, front: Points
-) -> Anchors:
-    return Anchors((spot[0] + float(at[0]), spot[1] + float(at[1])), size, [rim], [side + at], front + at, look.second)
+def _anchors(at: Points, spot: tuple[float, float], size: float, rim: Points, side: Points, front: Points) -> Anchors:
+    return Anchors((spot[0] + float(at[0]), spot[1] + float(at[1])), size, [rim], [side + at], front + at, inside=1.0)
 
 
 _SHOES = {

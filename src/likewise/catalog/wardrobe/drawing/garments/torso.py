@@ -165,6 +165,8 @@ def draw_neck_finish(canvas: Canvas, look: Look, frame: Frame, neckline: str) ->
         canvas.fill(both_sides(frame.place(lapel)), look.trim, puff=6, cast=0.4)
         return
     if neckline == "hood":
+        inside = path((0.0, -0.3), (0.1, -0.5, frame.neck, NECK_Y), (0.22, -0.9, 0.0, -0.93))
+        canvas.fill([frame.place(mirrored(inside))], look.plain, puff=7, shade=0.5, edge=0.2, cast=0)
         hood = path(
             (0.0, -0.30),
             (0.12, -0.42, frame.neck - 0.02, NECK_Y + 0.02),

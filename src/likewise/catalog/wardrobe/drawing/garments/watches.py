@@ -88,7 +88,7 @@ def draw_watch(canvas: Canvas, look: Look) -> Anchors:
     canvas.dot(0, 0, 0.025, ink)
     hem = arc(0, 0, 0.4, 0.4, 20, 160)
     side = line((0.1, 0.42), (0.09, 0.88))
-    return Anchors((0.0, 0.16), 0.06, [hem], [side, flip(side)], line((0, 0.46), (0, 0.88)), look.second)
+    return Anchors((0.0, 0.16), 0.06, [hem], [side, flip(side)], line((0, 0.46), (0, 0.88)))
 
 
 def draw_eyewear(canvas: Canvas, look: Look) -> Anchors:
@@ -146,4 +146,4 @@ def draw_eyewear(canvas: Canvas, look: Look) -> Anchors:
     top = top[np.argsort(-top[:, 0])]
     low = outer[outer[:, 1] > centre[1] + 0.06]
     low = low[np.argsort(-low[:, 0])]
-    return Anchors((0.8, -0.14), 0.065, [low, flip(low)[::-1]], [top, flip(top)], top, look.second)
+    return Anchors((0.8, -0.14), 0.065, [low, flip(low)[::-1]], [top, flip(top)], top)

@@ -24,18 +24,20 @@ class Labelled:
 
 def update_labels(workspace: Workspace, rule: Rule = "majority") -> Labelled:
     """Rebuild labels.parquet from every stored vote under the given rule."""
+    if not workspace.votes_file.exists():
+        raise LikewiseError(
+            f"{workspace.path} holds no votes yet: import some with `likewise label import {workspace.path} VOTES.csv`."
+        )
     engine = open_votes(workspace)
     votes, sources = read_votes(engine), count_votes_by_source(engine)
     engine.dispose()
-    if votes.is_empty():
-        raise LikewiseError(f"{workspace.votes_file} holds no votes yet: import some with `likewise label import`.")
     agreed, how_far = consensus(votes, rule), agreement(votes)
     write_parquet(agreed.labels, workspace.labels_file)
     note = {
         "consensus": agreed.summary.to_dict(),
         "agreement": how_far.to_dict(),
         "sources": sources["source"].to_list(),
-        "simulated": all(source.startswith(SIMULATED) for source in sources["source"]),
+        "simulated": any(source.startswith(SIMULATED) for source in sources["source"]),
     }
     write_json(note, workspace.labels_settings_file)
     return Labelled(agreed, how_far)

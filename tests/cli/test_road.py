@@ -1,0 +1,189 @@
+"""The main road on 24 small pictures, command by command, and what a user reads when something is wrong."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from likewise.workspace import Workspace
+
+from .conftest import Run
+
+
+def similar_if_same_shape(pool: pl.DataFrame) -> list[tuple[str, str, str, str]]:
+    """Three experts who call pictures similar when they show the same figure; the third one errs on red ones."""
+    pairs = pool.select("query", "candidate").unique().sort("query", "candidate")
+    votes = []
+    for query, candidate in pairs.iter_rows():
+        same = query.split("/")[0] == candidate.split("/")[0]
+        for expert in ("anna", "ben", "carla"):
+            answer = same if expert != "carla" or "red" not in candidate else not same
+            votes.append((query, candidate, expert, "similar" if answer else "not similar"))
+    return votes
+
+
+@pytest.fixture
+def pooled(tmp_path: Path, shapes_table: Path, run: Run) -> Workspace:
+    target = tmp_path / "shapes"
+    assert run("new", target, shapes_table).code == 0
+    assert run("encode", target, "--with", "colour,shape", "--workers", 1).code == 0
+    assert run("discover", target, "--k", 3, "--n-queries", 6, "--random", 20).code == 0
+    return Workspace(target)
+
+
+@pytest.fixture
+def labelled(pooled: Workspace, run: Run) -> Workspace:
+    votes = pooled.path / "votes.csv"
+    columns = ["query", "candidate", "expert", "answer"]
+    pl.DataFrame(similar_if_same_shape(pl.read_parquet(pooled.pool_file)), schema=columns, orient="row").write_csv(
+        votes
+    )
+    assert run("label", "import", pooled.path, votes).code == 0
+    return pooled
+
+
+def test_the_road_from_pictures_to_a_report(labelled: Workspace, run: Run) -> None:
+    labels = pl.read_parquet(labelled.labels_file)
+    assert (labels["label"] == 1).to_list() == [
+        query.split("/")[0] == candidate.split("/")[0]
+        for query, candidate in labels.select("query", "candidate").rows()
+    ]
+    ran = run("evaluate", labelled.path, "--json", "--k", "1,3", "--resamples", 100)
+    assert ran.code == 0
+    numbers = json.loads(ran.out)
+    macro = {
+        row["encoder"]: row["value"]
+        for row in numbers["results"]
+        if (row["metric"], row["average"]) == ("ROC-AUC", "macro")
+    }
+    assert macro["shape"] > 0.9 > macro["colour"]  # the experts look at the figure, not at its colour
+    assert {row["metric"] for row in numbers["results"]} >= {"HR@1", "HR@3", "MRR@3", "judged@3", "PR-AUC"}
+    assert numbers["summary"]["truth"] is None
+    stored = pl.read_parquet(labelled.results_folder / "discovery.parquet")
+    assert stored["value"].to_list() == [row["value"] for row in numbers["results"]]
+    printed = run("evaluate", labelled.path)
+    assert "shape *" in printed.out
+    assert "majority of 3 experts" in printed.out
+    ran = run("report", labelled.path)
+    assert ran.code == 0
+    assert str(labelled.report_file) in ran.out.replace("\n", "")
+    assert labelled.report_file.read_text().count("<img") > 5
+
+
+def test_report_evaluates_when_labels_are_newer(labelled: Workspace, run: Run) -> None:
+    assert not (labelled.results_folder / "discovery.parquet").exists()
+    assert run("report", labelled.path).code == 0
+    first = (labelled.results_folder / "summary.json").stat().st_mtime_ns
+    assert run("report", labelled.path).code == 0
+    assert (labelled.results_folder / "summary.json").stat().st_mtime_ns == first
+    assert run("label", "consensus", labelled.path, "--rule", "exclude").code == 0
+    assert run("report", labelled.path).code == 0
+    assert (labelled.results_folder / "summary.json").stat().st_mtime_ns > first
+
+
+def test_sheet_is_blind_and_comes_back_as_votes(pooled: Workspace, run: Run, tmp_path: Path) -> None:
+    sheet = tmp_path / "anna.csv"
+    assert run("label", "sheet", pooled.path, sheet, "--expert", "anna").code == 0
+    table = pl.read_csv(sheet)
+    assert table.columns == ["query", "candidate", "expert", "answer"]
+    pairs = pl.read_parquet(pooled.pool_file).select("query", "candidate").unique()
+    assert table.height == pairs.height
+    again = run("label", "sheet", pooled.path, sheet, "--expert", "anna")
+    assert again.code == 2
+    assert "already exists, perhaps with answers" in again.err
+    table.with_columns(answer=pl.Series(["yes"] * 3 + [None] * (table.height - 3))).write_csv(sheet)
+    ran = run("label", "import", pooled.path, sheet)
+    assert f"3 votes added, 0 were there already, {table.height - 3} left blank" in ran.out
+    assert pl.read_parquet(pooled.labels_file).height == 3
+
+
+def test_budget_before_and_after_labels(pooled: Workspace, run: Run) -> None:
+    ran = run("budget", pooled.path, "--k", 4, "--n-queries", 6, "--json")
+    table = pl.DataFrame(json.loads(ran.out))
+    assert table.filter(pl.col("generators") == "colour+shape")["k"].to_list() == [1, 2, 3, 4]
+    assert table["expected_positives"].null_count() == len(table)
+    assert "spearman" not in table.columns  # nobody knows the truth of these pictures
+
+
+def test_wild_queries_against_the_shop(pooled: Workspace, run: Run) -> None:
+    ran = run("discover", pooled.path, "--k", 3, "--queries", "domain=wild", "--gallery", "domain=shop", "--replace")
+    assert ran.code == 0
+    pool = pl.read_parquet(pooled.pool_file)
+    assert pool["query"].str.contains("-1.png").all()
+    assert pool["candidate"].str.contains("-0.png").all()
+    item = pl.read_parquet(pooled.catalog_file).select("image", "item")
+    both = pool.join(item, left_on="query", right_on="image").join(item, left_on="candidate", right_on="image")
+    assert (both["item"] != both["item_right"]).all()
+
+
+def test_status_says_what_is_next(workspace: Workspace, run: Run) -> None:
+    assert f"likewise encode {workspace.path}" in run("status", workspace.path).out.replace("\n", "")
+    facts = json.loads(run("status", workspace.path, "--json").out)
+    assert facts["images"] == 24
+    assert facts["pool"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["encode", "{none}"], "is not a workspace"),
+        (["new", "{ws}", "{none}"], "already holds a workspace"),
+        (["new", "{other}"], "give either a folder or table"),
+        (["new", "{other}", "{none}"], "does not exist"),
+        (["encode", "{ws}", "--with", "color"], "colour"),
+        (["discover", "{ws}"], "there are no vectors"),
+        (["label", "import", "{ws}", "{none}.csv"], "does not exist"),
+        (["label", "consensus", "{ws}"], "holds no votes yet"),
+        (["label", "sheet", "{ws}", "{other}.csv", "--expert", "a"], "run `likewise discover"),
+        (["simulate", "{ws}"], "simulate works only where the truth is known"),
+        (["evaluate", "{ws}"], "there are no vectors"),
+        (["report", "{ws}"], "there are no vectors"),
+    ],
+)
+def test_every_mistake_is_one_sentence(workspace: Workspace, run: Run, arguments: list[str], sentence: str) -> None:
+    names = {"ws": workspace.path, "none": workspace.path.parent / "none", "other": workspace.path.parent / "other"}
+    ran = run(*(argument.format(**names) for argument in arguments))
+    assert ran.code == 2
+    assert sentence in ran.err
+    assert ran.err.count("\n") == 1
+    assert "Traceback" not in ran.err
+
+
+def test_mistakes_further_down_the_road(labelled: Workspace, run: Run, shapes_table: Path) -> None:
+    other = run("discover", labelled.path, "--k", 2)
+    assert (other.code, "made with other settings" in other.err) == (2, True)
+    assert "there is no consensus rule 'loudest'" in run("label", "consensus", labelled.path, "--rule", "loudest").err
+    assert "--k takes whole numbers" in run("evaluate", labelled.path, "--k", "five").err
+    assert "at least 1, not 0" in run("evaluate", labelled.path, "--k", "0").err
+    assert "no colur vectors" in run("evaluate", labelled.path, "--with", "colur").err.replace("'", "")
+    (shapes_table.parent / "circle" / "red-0.png").write_bytes(
+        (shapes_table.parent / "square" / "red-0.png").read_bytes()
+    )
+    assert run("new", labelled.path, shapes_table, "--replace").code == 0
+    refused = run("encode", labelled.path, "--with", "colour", "--workers", 1)
+    assert refused.code == 2
+    assert "another catalog" in refused.err
+    assert "another catalog" in run("evaluate", labelled.path).err
+    assert run("encode", labelled.path, "--with", "colour,shape", "--workers", 1, "--force").code == 0
+    assert "made for another catalog" in run("evaluate", labelled.path).err
+
+
+def test_every_command_shows_an_example(run: Run) -> None:
+    listed = run("--help").out
+    for command in (
+        "new",
+        "encode",
+        "encoders",
+        "discover",
+        "budget",
+        "simulate",
+        "evaluate",
+        "report",
+        "status",
+        "demo",
+    ):
+        assert command in listed
+        assert f"Example: likewise {command}" in run(command, "--help").out
+    for command in ("sheet", "import", "consensus"):
+        assert f"Example: likewise label {command}" in run("label", command, "--help").out

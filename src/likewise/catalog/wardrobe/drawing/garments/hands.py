@@ -63,7 +63,9 @@ def draw_gloves(canvas: Canvas, look: Look) -> Anchors:
     side = rotate(line((0.17, 0.1), (0.18, cuff_y - 0.12)), lean) + at
     spot = rotate(line((0.02, 0.06)), lean)[0] + at
     front = rotate(line((-0.1, 0.12), (-0.1, cuff_y - 0.04)), lean) + at
-    return Anchors((float(spot[0]), float(spot[1])), 0.085, [hem, flip(hem)[::-1]], [side, flip(side)], front)
+    return Anchors(
+        (float(spot[0]), float(spot[1])), 0.085, [hem, flip(hem)[::-1]], [side, flip(side)], front, paired=True
+    )
 
 
 def draw_legwear(canvas: Canvas, look: Look) -> Anchors:

@@ -102,7 +102,7 @@ def _cap(canvas: Canvas, look: Look) -> Anchors:
     hem = path((0.2, 0.2), (-0.2, 0.2, -0.6, 0.23))
     canvas.line(hem, darker(look.first, 0.5), 0.02)
     return _result(
-        look, (0.02, -0.14), hem, path((-0.44, 0.1), (-0.5, -0.3, -0.2, -0.46)), line((-0.04, -0.48), (-0.08, 0.14))
+        (0.02, -0.14), hem, path((-0.44, 0.1), (-0.5, -0.3, -0.2, -0.46)), line((-0.04, -0.48), (-0.08, 0.14))
     )
 
 
@@ -123,7 +123,7 @@ def _beret(canvas: Canvas, look: Look) -> Anchors:
         canvas.line(path((0.1, -0.4), (x, -0.2, x * 1.6, 0.1)), darker(look.first, 0.65), 0.01, alpha=0.4)
     hem = path((0.42, 0.39), (0.0, 0.47, -0.44, 0.39))
     return _result(
-        look, (-0.3, 0.0), hem, path((-0.6, 0.1), (-0.5, -0.3, 0.0, -0.36)), path((0.6, 0.1), (0.3, 0.2, -0.1, 0.22))
+        (-0.3, 0.0), hem, path((-0.6, 0.1), (-0.5, -0.3, 0.0, -0.36)), path((0.6, 0.1), (0.3, 0.2, -0.1, 0.22))
     )
 
 

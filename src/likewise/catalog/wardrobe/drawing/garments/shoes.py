@@ -110,9 +110,7 @@ def _sneaker(canvas: Canvas, look: Look, at: Points, shade: float) -> Anchors:
         canvas.line(line((x - 0.07, y + 0.06), (x + 0.05, y - 0.02)) + at, (240, 238, 232), 0.026)
     collar = path((-0.18, -0.21), (-0.4, -0.09, -0.66, -0.19)) + at
     canvas.line(collar, darker(look.first, 0.5), 0.016)
-    return _anchors(
-        look, at, (-0.22, 0.17), 0.085, collar, line((-0.4, 0.3), (-0.1, 0.0)), line((-0.4, 0.3), (0.4, 0.32))
-    )
+    return _anchors(at, (-0.22, 0.17), 0.085, collar, line((-0.4, 0.3), (-0.1, 0.0)), line((-0.4, 0.3), (0.4, 0.32)))
 
 
 def _sandal(canvas: Canvas, look: Look, at: Points, shade: float) -> Anchors:
@@ -196,7 +194,7 @@ def _ballet(canvas: Canvas, look: Look, at: Points, shade: float) -> Anchors:
         loop = path((0, 0), (0.02 * side, -0.12, 0.13 * side, -0.08), (0.15 * side, 0.04, 0, 0))
         canvas.fill([loop + knot], look.trim, puff=4, shade=shade)
     return _anchors(
-        look, at, (0.52, 0.25), 0.065, rim, path((-0.6, 0.3), (0.0, 0.32, 0.6, 0.32)), line((-0.5, 0.28), (0.2, 0.3))
+        at, (0.52, 0.25), 0.065, rim, path((-0.6, 0.3), (0.0, 0.32, 0.6, 0.32)), line((-0.5, 0.28), (0.2, 0.3))
     )
 
 

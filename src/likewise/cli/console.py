@@ -1,6 +1,7 @@
 """How commands talk: tables and sentences on standard output, progress on standard error, JSON when asked."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 WorkspacePath = Annotated[Path, typer.Argument(metavar="WORKSPACE", help="The workspace folder.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON and nothing else.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same files.")]
+
+SECONDS_BETWEEN_LINES = 10.0
 
 Update = Callable[[str, int, int], None]
 
@@ -55,9 +58,20 @@ def records(table: "pl.DataFrame") -> list[dict[str, Any]]:
 
 @contextmanager
 def progress(unit: str) -> Iterator[Update]:
-    """A bar on standard error with speed and time left; call the yielded function with (what, done, total)."""
+    """Show progress on standard error; call the yielded function with (what, done, total).
+
+    A terminal gets bars with speed and time left, a log file one line every ten seconds.
+    """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    errors = Console(stderr=True)
+    with _bars(errors, unit) if errors.is_terminal else _lines(errors, unit) as update:
+        yield update
+
+
+@contextmanager
+def _bars(errors: "Console", unit: str) -> Iterator[Update]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     bar = Progress(
         TextColumn("{task.description:<24}"),
@@ -65,10 +79,10 @@ def progress(unit: str) -> Iterator[Update]:
         MofNCompleteColumn(),
         TextColumn(f"{unit}  {{task.fields[rate]}}"),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=errors,
         transient=True,
     )
-    tasks: dict[str, Any] = {}
+    tasks: dict[str, TaskID] = {}
 
     def update(what: str, done: int, total: int) -> None:
         if what not in tasks:
@@ -79,3 +93,16 @@ def progress(unit: str) -> Iterator[Update]:
 
     with bar:
         yield update
+
+
+@contextmanager
+def _lines(errors: "Console", unit: str) -> Iterator[Update]:
+    spoken = time.monotonic()
+
+    def update(what: str, done: int, total: int) -> None:
+        nonlocal spoken
+        if time.monotonic() - spoken >= SECONDS_BETWEEN_LINES:
+            spoken = time.monotonic()
+            errors.print(f"{what}: {done:,} of {total:,} {unit}")
+
+    yield update

@@ -7,7 +7,19 @@ from PIL import Image
 
 from likewise.encoders import BUILT_IN, get_encoder
 
-from .helpers import BLACK, BLUE, ORANGE, RED, WHITE, circle, dots, random_picture, similarity, square, stripes
+from .helpers import (
+    BLACK,
+    BLUE,
+    ORANGE,
+    RED,
+    WHITE,
+    circle,
+    dots,
+    random_picture,
+    similarity,
+    square,
+    stripes,
+)
 
 ODD_PICTURES = {
     "white": Image.new("RGB", (50, 50), WHITE),

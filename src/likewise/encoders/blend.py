@@ -1,6 +1,8 @@
 """Colour, texture, shape and layout in one vector: the four unit vectors side by side, each times a weight.
 
-The similarity is then the weighted mean of the four similarities, sum_i w_i^2 s_i / sum_i w_i^2.
+The similarity is then the weighted mean of the four similarities, sum_i share_i s_i.  The shares, like the
+constants of the four, were chosen on the drawn wardrobe with seed 7 (400 items) and confirmed with seed 11; seed 0,
+which the demo and its tests use, had no say.
 """
 
 from collections.abc import Sequence
@@ -13,7 +15,7 @@ from likewise.encoders import colour, layout, shape, texture
 from likewise.encoders.picture import SIDE, fit, unit
 from likewise.encoders.protocol import Prepared, Vectors
 
-SHARES = {"colour": 0.3, "texture": 0.2, "shape": 0.35, "layout": 0.15}
+SHARES = {"colour": 0.15, "texture": 0.30, "shape": 0.35, "layout": 0.20}
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Which colours the thing has: a soft histogram over a palette spread evenly through CIE Lab.
 
-A pixel votes for all palette colours near its own, h_k = sum_p w_p g(|lab_p - palette_k|) with a Gaussian g, so
-neighbouring colours (red, orange) share bins and distant ones (red, blue) share none.  Square roots make the
-inner product the Bhattacharyya coefficient of the two histograms.  One histogram covers the whole thing and one
-each its upper and lower half.
+A pixel votes for all palette colours near its own, h_k = sum_p w_p g(|lab_p - palette_k|); g is a narrow
+Gaussian, which tells shades apart, plus a little of a wide one, so that red is still nearer to orange than to
+blue.  Square roots make the inner product the Bhattacharyya coefficient of the two histograms.  One histogram
+covers the whole thing and one each its upper and lower half.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from likewise.encoders.protocol import Prepared, Vectors
 
 LEVELS = 32  # per RGB channel: every pixel is rounded to one of 32^3 colours whose votes are known in advance
 SPACING = 20.0  # of the palette, in Lab units
-REACH = 14.0  # standard deviation of a vote, in Lab units
+REACHES = ((0.85, 9.0), (0.15, 30.0))  # share and standard deviation, in Lab units, of the parts of a vote
 HALVES = 0.5  # weight of the upper and the lower half beside the whole
 
 
@@ -96,6 +96,7 @@ def vote_table() -> NDArray[np.float32]:
     table = np.empty((LEVELS**3, len(palette())), np.float32)
     for start in range(0, LEVELS**3, 4096):
         block = cell_colours()[start : start + 4096, None, :] - palette()[None, :, :]
-        votes = np.exp(-np.square(block).sum(axis=2) / (2.0 * REACH**2))
-        table[start : start + 4096] = votes / votes.sum(axis=1, keepdims=True)
+        squared = np.square(block).sum(axis=2)
+        parts = [(share, np.exp(-squared / (2.0 * reach**2))) for share, reach in REACHES]
+        table[start : start + 4096] = sum(share * part / part.sum(axis=1, keepdims=True) for share, part in parts)
     return table

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BORDER_PIXELS = 2
-NEAR = 24.0  # Euclidean RGB distance: above JPEG noise and soft shadows, below most garments
+NEAR = 34.0  # Euclidean RGB distance: above JPEG noise and soft shadows, below most garments
 PLAIN_FROM, PLAIN_TO = 0.45, 0.85  # share of the border close to the surface: busy ... plain
 LEAST_THING = 0.01  # below this share nothing was found, and the whole picture is the thing
 LEAST_THING_IN_SCENE = 0.05
@@ -50,7 +50,7 @@ def background_surface(pixels: NDArray[np.uint8], on_border: NDArray[np.bool_]) 
     border, border_basis = pixels[on_border].astype(np.float64), basis[:, on_border].T
     guess = np.broadcast_to(np.median(border, axis=0), border.shape)
     coefficients = np.zeros((6, 3))
-    for reach in (3.0 * NEAR, 1.5 * NEAR):
+    for reach in (2.0 * NEAR, 1.0 * NEAR):
         used = distance(border, guess) < reach
         rows = border_basis[used]
         # normal equations with a little ridge: solvable for a picture one pixel wide, and free of threads
@@ -101,7 +101,7 @@ def like_border(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
     planes = pixels.reshape(-1, 3).T.astype(np.float32)
     # |p - c|^2 expanded; whole and half numbers below 2^24 are exact in float32, in any order of summation
     squared = np.square(colours).sum(axis=1)[:, None] - 2.0 * (colours @ planes)
-    close: NDArray[np.bool_] = squared.min(axis=0) + np.square(planes).sum(axis=0) < np.square(1.2 * NEAR)
+    close: NDArray[np.bool_] = squared.min(axis=0) + np.square(planes).sum(axis=0) < np.square(NEAR)
     return close.reshape(pixels.shape[:-1])
 
 

@@ -1,6 +1,7 @@
 """Where light, dark and colour are: low frequencies of a small Lab thumbnail (as in MPEG-7's colour layout).
 
-The whole frame counts, background included, so the same thing on the left and on the right differ.
+Positions are those of the frame, so the same thing on the left and on the right differ; the background counts as
+mid-grey, so that its own shade does not.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,8 @@ from likewise.encoders.protocol import Prepared, Vectors
 
 GRID = 16
 FREQUENCIES = 8
-KEPT = 21  # of each channel, along the diagonals up to frequency sum 5
+POWER = 0.8  # below 1: strong low frequencies do not drown the others
+KEPT = 28  # of each channel: the diagonals up to frequency sum 6
 
 
 @dataclass(frozen=True)
@@ -44,14 +46,13 @@ def describe(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
     block = SIDE // GRID
     thumbnail = fitted.reshape(GRID, block, GRID, block, 4).astype(np.float64).mean(axis=(1, 3))
     lab = rgb2lab(thumbnail[..., :3] / 255.0)
-    channels = np.stack(
-        [(lab[..., 0] - 50.0) / 50.0, lab[..., 1] / 40.0, lab[..., 2] / 40.0, thumbnail[..., 3] / 255.0 - 0.5],
-        axis=0,
-    )
+    weight = thumbnail[..., 3] / 255.0
+    planes = ((lab[..., 0] - 50.0) / 50.0 * weight, lab[..., 1] / 40.0 * weight, lab[..., 2] / 40.0 * weight)
+    channels = np.stack([*planes, weight - 0.5])
     waves = dctn(channels, axes=(1, 2), norm="ortho") / GRID
     kept = waves[:, *low_frequencies()]
     kept[:, 0] *= 0.5  # the overall colour matters less here than where it is
-    return unit(np.sign(kept) * np.sqrt(np.abs(kept)))
+    return unit(np.sign(kept) * np.abs(kept) ** POWER)
 
 
 def low_frequencies() -> tuple[NDArray[np.int64], NDArray[np.int64]]:

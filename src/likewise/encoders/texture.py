@@ -24,7 +24,7 @@ CONTRASTS = np.array([0.01, 0.03, 0.08, 0.2], np.float32)  # limits between clas
 FLAT = np.float32(0.012)  # a neighbour lighter by less than this is not lighter: noise and JPEG blocks
 UNIFORM = 59
 NEIGHBOURS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
-EDGE_WEIGHT = 1.0
+EDGE_WEIGHT = 0.8
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,5 @@
+"""Everything a person would rather look at: one self-contained page drawn from the tables of a workspace."""
+
+from likewise.report.write import write_report
+
+__all__ = ["write_report"]

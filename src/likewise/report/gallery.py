@@ -1,0 +1,121 @@
+"""Pictures to look at: some queries with all their candidates, and each model's worst mistakes."""
+
+import random
+from dataclasses import dataclass
+
+import polars as pl
+
+from likewise.report.numbers import percent
+from likewise.report.pictures import Album
+
+N_QUERIES = 12
+RANDOM = "random"  # rows of the pool that no generator proposed
+PAIR = ["query", "candidate"]
+KINDS = {"missed": "Missed", "false friend": "False friends"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One candidate of a query: what the experts said and who proposed it."""
+
+    image: str
+    verdict: str  # similar, not-similar or unlabelled
+    votes: str
+    proposed_by: str
+
+
+@dataclass(frozen=True)
+class QueryShown:
+    image: str
+    candidates: list[Candidate]
+    n_similar: int
+    n_labelled: int
+
+
+@dataclass(frozen=True)
+class Mistake:
+    query: str
+    candidate: str
+    verdict: str
+    votes: str
+    what: str
+    score: float
+
+
+def choose_queries(pool: pl.DataFrame, catalog: pl.DataFrame, seed: int, n: int = N_QUERIES) -> list[str]:
+    """A few queries, by lot, taken from one category after the other so that none is left out early."""
+    category = dict(catalog.select("image", "category").iter_rows())
+    by_category: dict[str, list[str]] = {}
+    for query in pool["query"].unique().sort():
+        by_category.setdefault(category.get(query) or "", []).append(query)
+    lot = random.Random(seed)
+    groups = [by_category[name] for name in sorted(by_category)]
+    for group in groups:
+        lot.shuffle(group)
+    lot.shuffle(groups)
+    turns = [(turn, place, query) for place, group in enumerate(groups) for turn, query in enumerate(group)]
+    return [query for _, _, query in sorted(turns)[:n]]
+
+
+def show_queries(pool: pl.DataFrame, labels: pl.DataFrame, queries: list[str], album: Album) -> list[QueryShown]:
+    """Their suspects (random pairs are left out): similar ones first, then by best rank."""
+    suspects = pool.filter(pl.col("query").is_in(queries) & (pl.col("generator") != RANDOM))
+    proposed = suspects.sort("rank", "generator").group_by(PAIR, maintain_order=True).agg("generator", "rank")
+    proposed = (
+        proposed.join(labels, on=PAIR, how="left", maintain_order="left")
+        .with_columns(best=pl.col("rank").list.min())
+        .sort("label", "best", "candidate", descending=[True, False, False], nulls_last=True)
+    )
+    shown = []
+    for query in queries:
+        rows = proposed.filter(pl.col("query") == query)
+        for image in (query, *rows["candidate"]):
+            album.want(image)
+        candidates = [_candidate(row) for row in rows.iter_rows(named=True)]
+        known = rows["label"].drop_nulls()
+        shown.append(QueryShown(query, candidates, int(known.cast(pl.Int64).sum()), len(known)))
+    return shown
+
+
+def _candidate(row: dict[str, object]) -> Candidate:
+    names, ranks = row["generator"], row["rank"]
+    assert isinstance(names, list) and isinstance(ranks, list)
+    by = ", ".join(f"{name} {rank + 1}" for name, rank in zip(names, ranks, strict=True))
+    return Candidate(str(row["candidate"]), _verdict(row["label"]), _votes(row), by)
+
+
+def show_mistakes(
+    mistakes: pl.DataFrame, labels: pl.DataFrame, encoders: list[str], album: Album
+) -> list[tuple[str, list[tuple[str, list[Mistake]]]]]:
+    """For every encoder both kinds: (encoder, [(kind, mistakes)])."""
+    told = mistakes.join(labels, on=PAIR, how="left", maintain_order="left")
+    shown = []
+    for encoder in encoders:
+        own = told.filter(pl.col("encoder") == encoder)
+        kinds = []
+        for kind in KINDS:
+            rows = own.filter(pl.col("kind") == kind)
+            for image in (*rows["query"], *rows["candidate"]):
+                album.want(image)
+            kinds.append((kind, [_mistake(row) for row in rows.iter_rows(named=True)]))
+        shown.append((encoder, kinds))
+    return shown
+
+
+def _mistake(row: dict[str, object]) -> Mistake:
+    severity, score = row["severity"], row["score"]
+    assert isinstance(severity, float) and isinstance(score, float)
+    share = "all" if severity >= 1.0 else f"{percent(severity, 0)} % of"
+    side = f"below {share} dissimilar ones" if row["kind"] == "missed" else f"above {share} similar ones"
+    return Mistake(str(row["query"]), str(row["candidate"]), _verdict(row["label"]), _votes(row), side, score)
+
+
+def _verdict(label: object) -> str:
+    return {1: "similar", 0: "not-similar"}.get(label, "unlabelled") if isinstance(label, int) else "unlabelled"
+
+
+def _votes(row: dict[str, object]) -> str:
+    if row["label"] is None:
+        return "no label"
+    unsure = f", {row['cannot_tell']} unsure" if row["cannot_tell"] else ""
+    return f"{row['similar']} for, {row['not_similar']} against{unsure}"

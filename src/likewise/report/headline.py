@@ -1,0 +1,113 @@
+"""The first sentences of the page: which model is best, how sure that is, and what it rests on."""
+
+from typing import Any
+
+from likewise.report.leaderboard import Leaderboard, Model
+from likewise.report.numbers import amount, interval, listed, percent, several, small_percent
+
+RULES = {
+    "majority": "majority of the votes (a tie counts as not similar)",
+    "exclude": "majority of the votes (tied pairs are left out)",
+    "dawid-skene": "Dawid–Skene (experts weighed by how reliable they prove to be)",
+}
+
+
+def verdict(board: Leaderboard) -> tuple[str, str]:
+    """One bold sentence and the one after it."""
+    best = board.models[0]
+    if best.main.value is None:
+        return (
+            "These labels cannot rank the models.",
+            f"None of the {several(board.n_queries_total, 'query', 'queries')} has both a candidate labelled similar "
+            "and one labelled not similar, so macro ROC-AUC is undefined.",
+        )
+    lead = f"{best.encoder} finds best what people call similar: macro ROC-AUC {_with_interval(best)}."
+    others = [model for model in board.models[1:] if model.main.value is not None]
+    if not others:
+        return lead, "It is the only model that could be measured."
+    tied = [model for model in others if _overlap(best, model)]
+    if tied:
+        names = listed([f"{model.encoder} ({_with_interval(model)})" for model in tied], most=3)
+        return lead, f"Their intervals overlap, so it cannot be told apart from {names}."
+    return lead, f"The next, {others[0].encoder}, has {_with_interval(others[0])}: the intervals do not overlap."
+
+
+def basis(board: Leaderboard, summary: dict[str, Any]) -> str:
+    """Queries, pairs, experts and rule."""
+    labels = summary["labels"]
+    n_experts = labels["agreement"]["n_experts"]
+    kind = "simulated expert" if labels["simulated"] else "expert"
+    rule = labels["consensus"]["rule"]
+    return (
+        f"{several(board.n_queries_total, 'query', 'queries')} against {several(summary['n_gallery'], 'image')}; "
+        f"{several(board.n_pairs, 'labelled pair')} by {several(n_experts, kind)}; "
+        f"consensus: {RULES.get(rule, rule)}."
+    )
+
+
+def found(truth: dict[str, Any] | None) -> str | None:
+    """Where the truth is known: what was found of it, and at what cost."""
+    if not truth:
+        return None
+    return (
+        f"The truth of this catalog is known: the pool and its experts found {percent(truth['item_recall'])} % of all "
+        f"truly similar pairs ({truth['similar_items_found']:,} of {truth['similar_items']:,} query–item pairs) at "
+        f"{small_percent(truth['item_cost'])} % of the brute-force cost."
+    )
+
+
+def left_out(board: Leaderboard, summary: dict[str, Any], settings: dict[str, Any], n_missing: int) -> list[str]:
+    """What the numbers do not rest on, each with its count; empty if nothing was left out."""
+    notes = []
+    main = board.columns[0].queries
+    if main.split("/")[0] != main.split("/")[1]:
+        notes.append(f"macro values rest on {main} queries: the others have candidates of one class only")
+    counted = (
+        (settings.get("left_out", 0), "unreadable or repeated image", "when the catalog was made"),
+        (summary["n_gallery_without_vectors"], "gallery image", "without vectors of every model"),
+        (summary["n_queries_without_vectors"], "query", "without vectors of every model"),
+    )
+    for n, what, why in counted:
+        if n:
+            notes.append(f"{several(n, what, 'queries' if what == 'query' else what + 's')} left out {why}")
+    unanswered = summary["labels"]["consensus"]["n_unanswered"]
+    if unanswered:
+        notes.append(f"{several(unanswered, 'pair')} without a label: no expert could tell")
+    if n_missing:
+        notes.append(f"{several(n_missing, 'picture')} of this page can no longer be read and shown as placeholders")
+    return notes
+
+
+def facts(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Four numbers to remember: (value, unit or name, what it is)."""
+    cost, agreed = summary["prevalence"], summary["labels"]["agreement"]
+    rows = [
+        (
+            amount(cost["hours_pool"]),
+            "hours",
+            f"of labelling per expert instead of {amount(cost['hours_brute_force'])}",
+        ),
+        (f"{amount(cost['speed_up'])}×", "fewer pairs", f"than all {cost['n_all_pairs']:,} there are"),
+    ]
+    if summary["truth"]:
+        truth = summary["truth"]
+        rows.append((f"{percent(truth['item_recall'])} %", "found", "of all truly similar pairs"))
+    elif cost["p_pool"] is not None:
+        rows.append((f"{percent(cost['p_pool'])} %", "similar", f"of the {cost['n_labelled']:,} labelled suspects"))
+    alpha = agreed["krippendorff_alpha"]["value"]
+    if alpha is not None:
+        rows.append((f"{alpha:.2f}", "Krippendorff’s α", "agreement of the experts, 1 is perfect"))
+    return rows
+
+
+def _with_interval(model: Model) -> str:
+    cell = model.main
+    return f"{percent(cell.value)} % (95 % interval {interval(cell.low, cell.high)})"
+
+
+def _overlap(one: Model, other: Model) -> bool:
+    """Whether the intervals share a value; without an interval the value itself is taken."""
+    a_low, a_high, b_low, b_high = (
+        model.main.value if end is None else end for model in (one, other) for end in (model.main.low, model.main.high)
+    )
+    return bool(a_low <= b_high and b_low <= a_high)  # type: ignore[operator]

@@ -1,0 +1,166 @@
+"""The leaderboard: the long table of results as one row per model, in the two groups of VSD's Table 5."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from likewise.report.numbers import interval, percent
+
+MAIN = ("ROC-AUC", "macro", "annotated")
+PREFERRED = (
+    MAIN,
+    ("ROC-AUC", "micro", "annotated"),
+    ("PR-AUC", "macro", "annotated"),
+    ("PR-AUC", "micro", "annotated"),
+)
+SCALE_STEP = 0.05  # the whiskers' axis starts and ends at multiples of this
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One measure of the table and the queries it rests on."""
+
+    key: Key
+    title: str
+    subtitle: str
+    queries: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    value: float | None
+    low: float | None
+    high: float | None
+    text: str
+    hint: str
+    best: bool
+
+
+@dataclass(frozen=True)
+class Whisker:
+    """Where value and interval lie on the common axis, in percent of its width."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Model:
+    encoder: str
+    generator: bool
+    place: int | None
+    cells: list[Cell]
+    main: Cell
+    whisker: Whisker | None
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    columns: list[Column]
+    models: list[Model]
+    axis: tuple[float, float]
+    n_pairs: int
+    n_queries_total: int
+
+    @property
+    def groups(self) -> list[tuple[str, str, list[Model]]]:
+        """(id, heading, models) of the groups that have any."""
+        fed = [model for model in self.models if model.generator]
+        new = [model for model in self.models if not model.generator]
+        both = [("fed", "Generators: they fed the pool", fed), ("new", "New models: they did not", new)]
+        return [group for group in both if group[2]]
+
+    @property
+    def chance_at(self) -> float | None:
+        """Where 50 % lies on the axis, if it is on it."""
+        low, high = self.axis
+        return 100 * (0.5 - low) / (high - low) if low <= 0.5 <= high else None
+
+
+def leaderboard(results: pl.DataFrame) -> Leaderboard:
+    """Best macro ROC-AUC first, undefined ones last; equal ones by name."""
+    columns = [_column(results, key) for key in _keys(results)]
+    rows = {(row["encoder"], *_key(row)): row for row in results.iter_rows(named=True)}
+    best = {column.key: _best(results, column.key) for column in columns}
+    fed = dict(results.select("encoder", "generator").unique("encoder").iter_rows())
+    cells = {
+        encoder: [_cell(rows.get((encoder, *column.key)), best[column.key]) for column in columns] for encoder in fed
+    }
+    axis = _axis([row[0] for row in cells.values()])
+    ordered = sorted(fed, key=lambda name: (cells[name][0].value is None, -(cells[name][0].value or 0.0), name))
+    models = [
+        Model(
+            encoder,
+            fed[encoder],
+            place if cells[encoder][0].value is not None else None,
+            cells[encoder],
+            cells[encoder][0],
+            _whisker(cells[encoder][0], axis),
+        )
+        for place, encoder in enumerate(ordered, start=1)
+    ]
+    first = results.row(0, named=True)
+    return Leaderboard(columns, models, axis, first["n_pairs"], first["n_queries_total"])
+
+
+def _key(row: dict[str, str]) -> Key:
+    return row["metric"], row["average"], row["negatives"]
+
+
+def _keys(results: pl.DataFrame) -> list[Key]:
+    """The measures in the table: areas first, then hits and ranks as they were written."""
+    found = list(dict.fromkeys(_key(row) for row in results.iter_rows(named=True)))
+    return [MAIN, *(key for key in PREFERRED[1:] if key in found), *(key for key in found if key not in PREFERRED)]
+
+
+def _column(results: pl.DataFrame, key: Key) -> Column:
+    rows = _rows(results, key)
+    defined = sorted(set(rows["n_queries"].to_list()))
+    counted = "–".join(str(n) for n in dict.fromkeys((defined[0], defined[-1]))) if defined else "0"
+    total = rows["n_queries_total"].max() if len(rows) else 0
+    metric, average, negatives = key
+    kind = f", {negatives} negatives" if negatives not in ("", "annotated") else ""
+    return Column(key, metric, f"{average}{kind}".strip(", "), f"{counted}/{total}")
+
+
+def _rows(results: pl.DataFrame, key: Key) -> pl.DataFrame:
+    metric, average, negatives = key
+    return results.filter(
+        (pl.col("metric") == metric) & (pl.col("average") == average) & (pl.col("negatives") == negatives)
+    )
+
+
+def _best(results: pl.DataFrame, key: Key) -> float | None:
+    values = _rows(results, key)["value"].drop_nulls().to_list()
+    return max(values) if len(values) > 1 and not key[0].startswith("judged") else None
+
+
+def _cell(row: dict[str, float | None] | None, best: float | None) -> Cell:
+    if row is None:
+        return Cell(None, None, None, percent(None), "not measured", best=False)
+    value, low, high = row["value"], row["low"], row["high"]
+    counted = f"over {row['n_queries']} of {row['n_queries_total']} queries"
+    hint = f"undefined: {counted} have what it needs" if value is None else f"95 % {interval(low, high)}, {counted}"
+    return Cell(value, low, high, percent(value), hint, best=best is not None and value == best)
+
+
+def _axis(cells: list[Cell]) -> tuple[float, float]:
+    ends = [end for cell in cells for end in (cell.value, cell.low, cell.high) if end is not None]
+    if not ends:
+        return 0.0, 1.0
+    low = int(min(ends) / SCALE_STEP) * SCALE_STEP
+    high = min(1.0, (int(max(ends) / SCALE_STEP) + 1) * SCALE_STEP)
+    return low, max(high, low + SCALE_STEP)
+
+
+def _whisker(cell: Cell, axis: tuple[float, float]) -> Whisker | None:
+    if cell.value is None:
+        return None
+
+    def place(value: float) -> float:
+        return round(100 * (value - axis[0]) / (axis[1] - axis[0]), 2)
+
+    low, high = (cell.value if end is None else end for end in (cell.low, cell.high))
+    return Whisker(place(cell.value), place(low), place(high))

@@ -1,0 +1,97 @@
+"""How the page was made: the commands that lead to it, the versions behind it, and what each number means."""
+
+import shlex
+from importlib.metadata import version
+from typing import Any
+
+from likewise.report.tables import Tables
+from likewise.workspace import WARDROBE
+
+MEANINGS = {
+    "ROC-AUC": "the chance that a pair labelled similar scores above one labelled not similar; 50 % is a coin toss.",
+    "PR-AUC": "average precision: the mean share of similar pairs in the list down to each similar one.",
+    "macro / micro": "macro: one value per query that has both classes, then the mean; micro: all pairs in one list.",
+    "HR@k": "labelled similar candidates among a model’s first k, as a share of k, over queries that have any.",
+    "MRR@k": "the same with weight 1/rank, as a share of the largest possible sum.",
+    "judged@k": "the share of a model’s first k candidates that have a label at all.",
+    "95 % interval": "2.5th to 97.5th percentile over bootstrap resamples of the queries, the same for every model.",
+    "Fleiss’ κ, Krippendorff’s α": "agreement beyond chance: 0 is chance, 1 is perfect.",
+}
+
+
+def commands(tables: Tables, workspace: str) -> list[str]:
+    """The road to this page; the folder of pictures and the files of votes carry their own names."""
+    name, pool, labels = shlex.quote(workspace), tables.pool_settings, tables.summary["labels"]
+    generators = ",".join(pool.get("generators", []))
+    discover = [f"likewise discover {name}", f"--with {shlex.quote(generators)}"]
+    for option, key in (("--k", "k"), ("--n-queries", "n_queries"), ("--seed", "seed"), ("--random", "n_random")):
+        if key in pool:
+            discover.append(f"{option} {pool[key]}")
+    for option, key in (("--queries", "queries"), ("--gallery", "gallery")):
+        if pool.get(key):
+            discover.append(f"{option} {shlex.quote(pool[key])}")
+    for option, key in (("--per-query", "per_query_budget"), ("--total", "total_budget")):
+        if pool.get(key):
+            discover.append(f"{option} {pool[key]}")
+    if pool.get("by_category"):
+        discover.append("--by-category")
+    if not pool.get("one_per_item", True):
+        discover.append("--every-image")
+    rule = labels["consensus"]["rule"]
+    lines = [
+        _new(tables.settings, name),
+        f"likewise encode {name} --with {shlex.quote(','.join(tables.encoder_notes))}",
+        " ".join(discover),
+        *(_votes(source, name, labels["agreement"]["n_experts"]) for source in dict.fromkeys(labels["sources"])),
+        f"likewise label consensus {name} --rule {rule}" if rule != "majority" else "",
+        f"likewise evaluate {name}",
+        f"likewise budget {name}" if tables.budget is not None else "",
+        f"likewise report {name}",
+    ]
+    return [line for line in lines if line]
+
+
+def _new(settings: dict[str, Any], name: str) -> str:
+    made = settings.get("source_settings") or {}
+    if settings["source"] != WARDROBE:
+        return f"likewise new {name} {'TABLE' if settings['source'] == 'table' else 'FOLDER'}"
+    options = " ".join(f"--{key} {value}" for key, value in made.items() if key in ("items", "views", "wild", "seed"))
+    return f"likewise new {name} --wardrobe {options}".rstrip()
+
+
+def _votes(source: str, name: str, n_experts: int) -> str:
+    kind, _, rest = source.partition(" ")
+    if kind == "simulated":
+        seed = rest.partition("seed=")[2]
+        return f"likewise simulate {name} --experts {n_experts}" + (f" --seed {shlex.quote(seed)}" if seed else "")
+    if kind == "import":
+        return f"likewise label import {name} {shlex.quote(rest)}"
+    return f"# votes: {source}"
+
+
+def settings(tables: Tables) -> list[tuple[str, str]]:
+    """What decided the numbers, as pairs of name and value."""
+    summary, made = tables.summary, tables.settings
+    source = made["source"]
+    if made.get("source_settings"):
+        source += " (" + ", ".join(f"{key} {value}" for key, value in made["source_settings"].items()) + ")"
+    encoders = [
+        f"{name} ({note.get('version', '?')}, {note.get('dim', '?')} dimensions)"
+        for name, note in tables.encoder_notes.items()
+    ]
+    rows = [
+        ("catalog", f"{source}: {summary['n_images']:,} images of {summary['n_items']:,} items"),
+        ("fingerprint", str(made.get("fingerprint", "–"))),
+        ("models", "; ".join(encoders)),
+        ("pool", _pool(tables.pool_settings)),
+        ("votes", "; ".join(dict.fromkeys(summary["labels"]["sources"]))),
+        ("consensus", summary["labels"]["consensus"]["rule"]),
+        ("seconds per pair", f"{summary['prevalence']['seconds_per_pair']:g}"),
+        ("likewise", version("likewise")),
+    ]
+    return [row for row in rows if row[1]]
+
+
+def _pool(pool: dict[str, Any]) -> str:
+    parts = [f"{key.replace('_', ' ')} {value}" for key, value in pool.items() if key != "generators" and value]
+    return "; ".join([f"generators {', '.join(pool.get('generators', []))}", *parts])

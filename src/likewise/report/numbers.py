@@ -1,0 +1,60 @@
+"""How numbers are written on the page: percentages with one decimal, a dash where a value is undefined."""
+
+DASH = "–"
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    return DASH if value is None else f"{100 * value:.{digits}f}"
+
+
+def small_percent(value: float | None) -> str:
+    """Shares that may be far below one percent keep two meaningful digits."""
+    if value is None:
+        return DASH
+    if value == 0:
+        return "0"
+    digits = 1
+    while digits < 6 and abs(100 * value) < 10 ** (1 - digits):
+        digits += 1
+    return percent(value, digits)
+
+
+def count(value: float | None) -> str:
+    return DASH if value is None else f"{value:,.0f}"
+
+
+def amount(value: float | None) -> str:
+    """Hours and factors: one decimal below a hundred, none above."""
+    if value is None:
+        return DASH
+    return f"{value:,.1f}" if abs(value) < 99.95 else f"{value:,.0f}"
+
+
+def fraction(value: float | None) -> str:
+    return DASH if value is None else f"{value:.2f}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    return DASH if low is None or high is None else f"{percent(low)}–{percent(high)}"
+
+
+def several(n: int, one: str, more: str | None = None) -> str:
+    """`1 query`, `12 queries`."""
+    return f"{n:,} {one if n == 1 else more or one + 's'}"
+
+
+def listed(names: list[str], most: int = 4) -> str:
+    """`a`, `a and b`, `a, b and c`, `a, b, c and 5 others`."""
+    if len(names) > most + 1:
+        names = [*names[:most], f"{len(names) - most} others"]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+FILTERS = {
+    "percent": percent,
+    "small_percent": small_percent,
+    "count": count,
+    "amount": amount,
+    "fraction": fraction,
+    "several": several,
+}

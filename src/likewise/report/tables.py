@@ -1,0 +1,67 @@
+"""Reads what the earlier steps left in the workspace; nothing is computed here."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.catalog import read_catalog
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_json, read_parquet
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables and notes that the page is drawn from; `budget` is None until `likewise budget` was run."""
+
+    catalog: pl.DataFrame
+    pool: pl.DataFrame
+    labels: pl.DataFrame
+    results: pl.DataFrame
+    curves: pl.DataFrame
+    mistakes: pl.DataFrame
+    overlap: pl.DataFrame
+    generators: pl.DataFrame
+    budget: pl.DataFrame | None
+    summary: dict[str, Any]
+    settings: dict[str, Any]
+    pool_settings: dict[str, Any]
+    encoder_notes: dict[str, dict[str, Any]]
+
+
+def read_tables(workspace: Workspace) -> Tables:
+    """All of them, or an error that names the command still to run."""
+    settings = workspace.settings()
+    evaluate = f"likewise evaluate {workspace.path}"
+    folder = workspace.results_folder
+    if not (folder / "summary.json").exists():
+        raise LikewiseError(f"{folder / 'summary.json'} does not exist yet: run `{evaluate}` first.")
+    results = read_parquet(folder / "discovery.parquet", evaluate)
+    if results.is_empty():
+        raise LikewiseError(f"{folder / 'discovery.parquet'} holds no model: run `{evaluate}` again.")
+    budget_file = folder / "budget.parquet"
+    return Tables(
+        catalog=read_catalog(workspace),
+        pool=read_parquet(workspace.pool_file, f"likewise discover {workspace.path}"),
+        labels=read_parquet(workspace.labels_file, f"likewise label import {workspace.path} VOTES.csv"),
+        results=results,
+        curves=read_parquet(folder / "curves.parquet", evaluate),
+        mistakes=read_parquet(folder / "mistakes.parquet", evaluate),
+        overlap=read_parquet(folder / "overlap.parquet", evaluate),
+        generators=read_parquet(folder / "generators.parquet", evaluate),
+        budget=read_parquet(budget_file, f"likewise budget {workspace.path}") if budget_file.exists() else None,
+        summary=read_json(folder / "summary.json"),
+        settings=settings,
+        pool_settings=_json_or_empty(workspace.pool_settings_file).get("settings", {}),
+        encoder_notes={name: _encoder_note(workspace, name) for name in sorted(results["encoder"].unique())},
+    )
+
+
+def _encoder_note(workspace: Workspace, encoder: str) -> dict[str, Any]:
+    return _json_or_empty(workspace.vectors_folder / encoder / "meta.json")
+
+
+def _json_or_empty(path: Path) -> dict[str, Any]:
+    note: dict[str, Any] = read_json(path) if path.exists() else {}
+    return note

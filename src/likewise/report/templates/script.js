@@ -1,0 +1,91 @@
+"use strict";
+document.documentElement.classList.add("scripted");
+
+// Sorting: a click on a heading orders the rows of every group; undefined values stay last.
+function valueOf(row, column) {
+  return row.querySelectorAll("[data-value]")[column].dataset.value;
+}
+function compare(a, b, kind, direction) {
+  if (a === "" || b === "") return (a === "") - (b === "");
+  return direction * (kind === "number" ? Number(a) - Number(b) : a.localeCompare(b));
+}
+function sortTable(table, heading, direction) {
+  const headings = [...table.querySelectorAll("th[data-sort]")];
+  const column = headings.indexOf(heading);
+  headings.forEach((one) => one.removeAttribute("aria-sort"));
+  heading.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+  for (const body of table.tBodies) {
+    const rows = [...body.rows].filter((row) => row.querySelector("[data-value]"));
+    rows.sort((a, b) => compare(valueOf(a, column), valueOf(b, column), heading.dataset.sort, direction));
+    body.append(...rows);
+  }
+}
+for (const table of document.querySelectorAll("table.sortable")) {
+  for (const heading of table.querySelectorAll("th[data-sort]")) {
+    heading.querySelector("button").addEventListener("click", () => {
+      const before = heading.getAttribute("aria-sort");
+      const first = heading.dataset.sort === "number" ? -1 : 1;
+      const direction = before === null ? first : before === "ascending" ? -1 : 1;
+      sortTable(table, heading, direction);
+    });
+  }
+}
+
+// Both groups of the leaderboard in one list, and apart again.
+const together = document.getElementById("leaderboard-together");
+if (together) {
+  const table = document.getElementById("leaderboard-table");
+  const arrange = () => {
+    const bodies = [...table.tBodies];
+    for (const row of table.querySelectorAll("tr[data-encoder]")) {
+      const home = bodies.find((body) => body.dataset.group === row.dataset.group);
+      (together.checked ? bodies[0] : home).append(row);
+    }
+    table.querySelectorAll("tr.group").forEach((row) => (row.hidden = together.checked));
+    const heading = table.querySelector("th[aria-sort]");
+    sortTable(table, heading, heading.getAttribute("aria-sort") === "ascending" ? 1 : -1);
+  };
+  together.addEventListener("change", arrange);
+  if (together.checked) arrange();
+}
+
+// Tabs: one model's mistakes at a time; arrow keys move between them.
+const tabs = [...document.querySelectorAll("[role=tab]")];
+function choose(tab, focus) {
+  for (const one of tabs) {
+    const chosen = one === tab;
+    one.setAttribute("aria-selected", String(chosen));
+    one.tabIndex = chosen ? 0 : -1;
+    document.getElementById(one.getAttribute("aria-controls")).hidden = !chosen;
+  }
+  if (focus) tab.focus();
+}
+tabs.forEach((tab, place) => {
+  tab.addEventListener("click", () => choose(tab, false));
+  tab.addEventListener("keydown", (event) => {
+    const next = { ArrowRight: place + 1, ArrowLeft: place - 1, Home: 0, End: tabs.length - 1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    choose(tabs[(next + tabs.length) % tabs.length], true);
+  });
+});
+if (tabs.length) choose(tabs[0], false);
+
+// Zoom: a candidate beside its query, as large as the thumbnail allows.
+const dialog = document.getElementById("zoom");
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button.zoom");
+  if (button) {
+    const pictures = [...button.querySelectorAll("svg.picture")].map((one) => one.cloneNode(true));
+    if (pictures.length === 1) {
+      const asked = button.closest(".query").querySelector(".asked svg.picture");
+      pictures.unshift(asked.cloneNode(true));
+    }
+    document.getElementById("zoom-pictures").replaceChildren(...pictures);
+    const said = [...button.parentElement.querySelectorAll(":scope > span")].map((one) => one.textContent.trim());
+    document.getElementById("zoom-text").textContent = said.join(" · ");
+    dialog.showModal();
+  } else if (event.target === dialog) {
+    dialog.close();
+  }
+});

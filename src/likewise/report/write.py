@@ -1,0 +1,142 @@
+"""Puts the page together: tables in, one HTML file out that opens without a network; the same bytes every time."""
+
+import base64
+import hashlib
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from likewise.report import headline, making
+from likewise.report.cost import best_sets, faithfulness, this_pool
+from likewise.report.gallery import KINDS, choose_queries, show_mistakes, show_queries
+from likewise.report.leaderboard import Leaderboard, leaderboard
+from likewise.report.numbers import FILTERS
+from likewise.report.pictures import Album
+from likewise.report.plots.palette import MODEL_LIGHT, model_styles, variables
+from likewise.report.tables import Tables, read_tables
+from likewise.workspace import Workspace, write_text
+
+N_PLOTS = 5
+
+
+def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] | None = None) -> Path:
+    """Write report/index.html from what is in the workspace and return its path."""
+    tables = read_tables(workspace)
+    name = workspace.path.resolve().name
+    board = leaderboard(tables.results)
+    album = Album(workspace.root, tables.catalog)
+    seed = int(tables.pool_settings.get("seed", 0))
+    queries = show_queries(tables.pool, tables.labels, choose_queries(tables.pool, tables.catalog, seed), album)
+    encoders = [model.encoder for model in board.models]
+    mistakes = show_mistakes(tables.mistakes, tables.labels, encoders, album)
+    album.embed(lambda done, total: on_progress(done, total + N_PLOTS) if on_progress else None)
+    script = _asset("script.js")
+    page = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            name=name,
+            style=Markup(_asset("style.css")),
+            script=Markup(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            colours=list(variables().values()),
+            summary=tables.summary,
+            board=board,
+            verdict=headline.verdict(board),
+            basis=headline.basis(board, tables.summary),
+            found=headline.found(tables.summary["truth"]),
+            facts=headline.facts(tables.summary),
+            left_out=headline.left_out(board, tables.summary, tables.settings, album.n_missing),
+            generators=tables.generators.to_dicts(),
+            overlap=_overlap(tables.overlap),
+            album=album,
+            queries=queries,
+            mistakes=mistakes,
+            kinds=KINDS,
+            commands=making.commands(tables, name),
+            settings=making.settings(tables),
+            meanings=making.MEANINGS,
+            rules=headline.RULES,
+            colour_of=_colours(tables, encoders),
+            **_plots(tables, board),
+        )
+    )
+    write_text(page, workspace.report_file)
+    if on_progress:
+        on_progress(1, 1)
+    return workspace.report_file
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("likewise.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(FILTERS)
+    return environment
+
+
+def _asset(name: str) -> str:
+    return files("likewise.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _colours(tables: Tables, encoders: list[str]) -> dict[str, int]:
+    """The number of each model's colour variable."""
+    styles = model_styles({*encoders, *tables.generators["generator"]})
+    return {name: MODEL_LIGHT.index(colour) for name, (colour, _) in styles.items()}
+
+
+def _overlap(overlap: pl.DataFrame) -> dict[str, Any]:
+    """Table 2 as rows of cells; empty for a single generator."""
+    names = overlap["generator"].unique().sort().to_list()
+    cells = {(row["generator"], row["generator_b"]): row for row in overlap.iter_rows(named=True)}
+    shares = overlap["share"].to_list()
+    return {
+        "names": names,
+        "cells": cells,
+        "largest": max(shares, default=0.0) or 1.0,
+        "mean": sum(shares) / len(shares) if shares else None,
+    }
+
+
+def _plots(tables: Tables, board: Leaderboard) -> dict[str, Any]:
+    """Everything matplotlib draws; None where there is nothing to draw."""
+    from likewise.report.plots import budget as budget_plots
+    from likewise.report.plots import curves as curve_plots
+
+    styles = model_styles({model.encoder for model in board.models} | set(tables.generators["generator"]))
+    drawn: dict[str, Any] = dict.fromkeys(("roc", "pr", "yield_plot", "spearman", "recall", "sets"))
+    drawn["budget_made"] = tables.budget is not None
+    if len(tables.curves):
+        share = tables.summary["prevalence"]["p_pool"]
+        drawn["roc"] = curve_plots.roc_plot(tables.curves, _micro(tables, "ROC-AUC"), styles)
+        drawn["pr"] = curve_plots.pr_plot(tables.curves, _micro(tables, "PR-AUC"), styles, share)
+    if tables.budget is not None:
+        pool, cost = tables.summary["pool"], tables.summary["prevalence"]
+        drawn["sets"] = sets = best_sets(tables.budget, pool["k"])
+        if sets:
+            here = this_pool(tables.budget, pool["k"], cost["n_pool_pairs"])
+            drawn["yield_plot"] = budget_plots.yield_plot(sets.lines, here)
+        faithful = faithfulness(tables.budget)
+        if faithful is not None:
+            drawn["recall"] = budget_plots.recall_plot(faithful)
+            if faithful["spearman"].null_count() < len(faithful):
+                drawn["spearman"] = budget_plots.spearman_plot(faithful)
+    return drawn
+
+
+def _micro(tables: Tables, metric: str) -> dict[str, float | None]:
+    """The area under each curve; curves are drawn over all pairs, so it is the micro one."""
+    drawn = tables.curves["encoder"].unique().to_list()
+    rows = tables.results.filter(
+        (pl.col("metric") == metric) & (pl.col("average") == "micro") & pl.col("encoder").is_in(drawn)
+    )
+    return dict(rows.select("encoder", "value").iter_rows())

@@ -1,0 +1,84 @@
+"""The plan of the house holds: rooms import only rooms above them, base rooms never import torch, starting is light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import likewise
+
+SOURCE = Path(likewise.__file__).parent
+ROOMS = [
+    "errors",
+    "workspace",
+    "catalog",
+    "encoders",
+    "search",
+    "discovery",
+    "labeling",
+    "evaluation",
+    "training",
+    "conditional",
+    "outfits",
+    "scale",
+    "report",
+    "web",
+    "cli",
+]
+WITHOUT_TORCH = {"errors", "workspace", "catalog", "search", "discovery", "labeling", "evaluation", "report", "cli"}
+
+
+def imports_of(file: Path) -> set[str]:
+    """Every module that a file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{name.name}" for name in node.names}
+    return found
+
+
+def room_of(file: Path) -> str:
+    return file.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def test_every_room_imports_only_rooms_above_it() -> None:
+    for file in SOURCE.rglob("*.py"):
+        room = room_of(file)
+        if room == "__init__":
+            continue
+        for module in imports_of(file):
+            parts = module.split(".")
+            if parts[0] == "likewise" and len(parts) > 1 and parts[1] in ROOMS:
+                assert ROOMS.index(parts[1]) <= ROOMS.index(room), f"{file} imports {module}"
+
+
+def test_base_rooms_never_import_torch() -> None:
+    for file in SOURCE.rglob("*.py"):
+        if room_of(file) in WITHOUT_TORCH:
+            assert not {module for module in imports_of(file) if module.split(".")[0] in ("torch", "transformers")}
+
+
+def test_importing_and_asking_for_help_loads_nothing_heavy() -> None:
+    heavy = ("numpy", "polars", "scipy", "skimage", "faiss", "matplotlib", "sqlalchemy", "torch", "PIL")
+    code = (
+        "import sys, likewise, likewise.cli.app\n"
+        f"print([name for name in {heavy!r} if name in sys.modules])\n"
+        "likewise.evaluate\n"
+        "print('torch' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split("\n")[:2] == ["[]", "False"]
+
+
+def test_public_names_are_all_there() -> None:
+    assert sorted(likewise.__all__) == likewise.__all__
+    for name in likewise.__all__:
+        assert getattr(likewise, name) is not None
+    assert set(likewise.__all__) == set(likewise._HOME) | {"LikewiseError", "__version__"}
+
+
+def test_files_stay_short() -> None:
+    for file in SOURCE.rglob("*.py"):
+        assert len(file.read_text(encoding="utf-8").splitlines()) <= 400, file

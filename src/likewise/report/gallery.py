@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.report.numbers import percent
+from likewise.report.numbers import NBSP, percent
 from likewise.report.pictures import Album
 
 N_QUERIES = 12
@@ -105,7 +105,7 @@ def show_mistakes(
 def _mistake(row: dict[str, object]) -> Mistake:
     severity, score = row["severity"], row["score"]
     assert isinstance(severity, float) and isinstance(score, float)
-    share = "all" if severity >= 1.0 else f"{percent(severity, 0)} % of"
+    share = "all" if severity >= 1.0 else f"{percent(severity, 0)}{NBSP}% of the"
     side = f"below {share} dissimilar ones" if row["kind"] == "missed" else f"above {share} similar ones"
     return Mistake(str(row["query"]), str(row["candidate"]), _verdict(row["label"]), _votes(row), side, score)
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from likewise.report.leaderboard import Leaderboard, Model
-from likewise.report.numbers import amount, interval, listed, percent, several, small_percent
+from likewise.report.numbers import NBSP, amount, interval, listed, percent, several, small_percent
 
 RULES = {
     "majority": "majority of the votes (a tie counts as not similar)",
@@ -13,23 +13,25 @@ RULES = {
 
 
 def verdict(board: Leaderboard) -> tuple[str, str]:
-    """One bold sentence and the one after it."""
+    """The sentence to remember and the numbers behind it."""
     best = board.models[0]
     if best.main.value is None:
         return (
-            "These labels cannot rank the models.",
+            "These labels cannot rank the models",
             f"None of the {several(board.n_queries_total, 'query', 'queries')} has both a candidate labelled similar "
             "and one labelled not similar, so macro ROC-AUC is undefined.",
         )
-    lead = f"{best.encoder} finds best what people call similar: macro ROC-AUC {_with_interval(best)}."
     others = [model for model in board.models[1:] if model.main.value is not None]
+    numbers = f"Its macro ROC-AUC is {_with_interval(best)}, the bracket being the 95{NBSP}% interval over queries"
     if not others:
-        return lead, "It is the only model that could be measured."
+        return f"{best.encoder} is the only model that could be measured", f"{numbers}."
     tied = [model for model in others if _overlap(best, model)]
     if tied:
-        names = listed([f"{model.encoder} ({_with_interval(model)})" for model in tied], most=3)
-        return lead, f"Their intervals overlap, so it cannot be told apart from {names}."
-    return lead, f"The next, {others[0].encoder}, has {_with_interval(others[0])}: the intervals do not overlap."
+        lead = f"{best.encoder} leads, but cannot be told apart from {listed([model.encoder for model in tied])}"
+        near = listed([f"{model.encoder} {_with_interval(model)}" for model in tied], most=3)
+        return lead, f"{numbers}. It overlaps with {near}."
+    lead = f"{best.encoder} finds best what people call similar"
+    return lead, f"{numbers}. It does not reach the next: {others[0].encoder} {_with_interval(others[0])}."
 
 
 def basis(board: Leaderboard, summary: dict[str, Any]) -> str:
@@ -50,9 +52,9 @@ def found(truth: dict[str, Any] | None) -> str | None:
     if not truth:
         return None
     return (
-        f"The truth of this catalog is known: the pool and its experts found {percent(truth['item_recall'])} % of all "
-        f"truly similar pairs ({truth['similar_items_found']:,} of {truth['similar_items']:,} query–item pairs) at "
-        f"{small_percent(truth['item_cost'])} % of the brute-force cost."
+        f"The truth of this catalog is known: the pool and its experts found {percent(truth['item_recall'])}{NBSP}% of "
+        f"all truly similar pairs ({truth['similar_items_found']:,} of {truth['similar_items']:,} query–item pairs) at "
+        f"{small_percent(truth['item_cost'])}{NBSP}% of the brute-force cost."
     )
 
 
@@ -91,9 +93,9 @@ def facts(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     ]
     if summary["truth"]:
         truth = summary["truth"]
-        rows.append((f"{percent(truth['item_recall'])} %", "found", "of all truly similar pairs"))
+        rows.append((f"{percent(truth['item_recall'])}{NBSP}%", "found", "of all truly similar pairs"))
     elif cost["p_pool"] is not None:
-        rows.append((f"{percent(cost['p_pool'])} %", "similar", f"of the {cost['n_labelled']:,} labelled suspects"))
+        rows.append((f"{percent(cost['p_pool'])}{NBSP}%", "similar", f"of {cost['n_labelled']:,} labelled suspects"))
     alpha = agreed["krippendorff_alpha"]["value"]
     if alpha is not None:
         rows.append((f"{alpha:.2f}", "Krippendorff’s α", "agreement of the experts, 1 is perfect"))
@@ -102,7 +104,7 @@ def facts(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 def _with_interval(model: Model) -> str:
     cell = model.main
-    return f"{percent(cell.value)} % (95 % interval {interval(cell.low, cell.high)})"
+    return f"{percent(cell.value)}{NBSP}% ({interval(cell.low, cell.high)})"
 
 
 def _overlap(one: Model, other: Model) -> bool:

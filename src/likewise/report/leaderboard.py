@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.report.numbers import interval, percent
+from likewise.report.numbers import NBSP, interval, percent
 
 MAIN = ("ROC-AUC", "macro", "annotated")
 PREFERRED = (
@@ -119,7 +119,7 @@ def _column(results: pl.DataFrame, key: Key) -> Column:
     rows = _rows(results, key)
     defined = sorted(set(rows["n_queries"].to_list()))
     counted = "–".join(str(n) for n in dict.fromkeys((defined[0], defined[-1]))) if defined else "0"
-    total = rows["n_queries_total"].max() if len(rows) else 0
+    total = max(rows["n_queries_total"].to_list(), default=0)
     metric, average, negatives = key
     kind = f", {negatives} negatives" if negatives not in ("", "annotated") else ""
     return Column(key, metric, f"{average}{kind}".strip(", "), f"{counted}/{total}")
@@ -142,7 +142,9 @@ def _cell(row: dict[str, float | None] | None, best: float | None) -> Cell:
         return Cell(None, None, None, percent(None), "not measured", best=False)
     value, low, high = row["value"], row["low"], row["high"]
     counted = f"over {row['n_queries']} of {row['n_queries_total']} queries"
-    hint = f"undefined: {counted} have what it needs" if value is None else f"95 % {interval(low, high)}, {counted}"
+    hint = (
+        f"undefined: {counted} have what it needs" if value is None else f"95{NBSP}% {interval(low, high)}, {counted}"
+    )
     return Cell(value, low, high, percent(value), hint, best=best is not None and value == best)
 
 

@@ -1,6 +1,7 @@
 """How numbers are written on the page: percentages with one decimal, a dash where a value is undefined."""
 
 DASH = "–"
+NBSP = "\u00a0"  # keeps a number and its sign on one line
 
 
 def percent(value: float | None, digits: int = 1) -> str:

@@ -50,7 +50,7 @@ def spearman_plot(table: pl.DataFrame) -> Markup:
         axes.axhline(1, color=SOFT, linewidth=0.8, linestyle=(0, (2, 2)))
         axes.set(xlabel="k, candidates per query and generator", ylabel="Spearman with the true order (mean)")
         axes.set_ylim(top=1.03)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        _whole_ticks(axes)
 
     return draw("spearman", SIZE, "Mean Spearman correlation with the true order of the models, by k.", paint)
 
@@ -61,7 +61,7 @@ def recall_plot(table: pl.DataFrame) -> Markup:
         _ordered_lines(axes, shares, "k", "item_recall")
         axes.set(xlabel="k, candidates per query and generator", ylabel="truly similar pairs in the pool (%, mean)")
         axes.set_ylim(bottom=0)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        _whole_ticks(axes)
 
     return draw("recall", SIZE, "Mean share of all truly similar pairs that the pool contains, by k.", paint)
 
@@ -85,6 +85,8 @@ def _ordered_lines(axes: "Axes", table: pl.DataFrame, x: str, y: str) -> None:
             textcoords="offset points",
             va="center",
             annotation_clip=False,
+            path_effects=halo(),
+            zorder=5,
         )
 
 
@@ -101,3 +103,9 @@ def _k_labels(axes: "Axes", lines: pl.DataFrame) -> None:
                 fontsize=7.5,
                 color=SOFT,
             )
+
+
+def _whole_ticks(axes: "Axes") -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from io import BytesIO
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
@@ -45,7 +46,8 @@ def draw(name: str, size: tuple[float, float], alt: str, paint: Callable[["Axes"
     import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": f"likewise {name}"}):
+    style: Any = {**STYLE, "svg.hashsalt": f"likewise {name}"}
+    with matplotlib.rc_context(style):
         figure = Figure(figsize=size, layout="constrained")
         paint(figure.add_subplot())
         return inline(figure, alt)
@@ -85,7 +87,7 @@ def spread(heights: list[float], gap: float) -> list[float]:
     moved = list(heights)
     for _ in range(200):
         clash = False
-        for lower, upper in zip(order, order[1:], strict=False):
+        for lower, upper in pairwise(order):
             missing = gap - (moved[upper] - moved[lower])
             if missing > 1e-9:
                 moved[lower] -= missing / 2

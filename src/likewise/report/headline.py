@@ -22,16 +22,16 @@ def verdict(board: Leaderboard) -> tuple[str, str]:
             "and one labelled not similar, so macro ROC-AUC is undefined.",
         )
     others = [model for model in board.models[1:] if model.main.value is not None]
-    numbers = f"Its macro ROC-AUC is {_with_interval(best)}, the bracket being the 95{NBSP}% interval over queries"
+    numbers = f"Macro ROC-AUC {percent(best.main.value)}{NBSP}%, 95{NBSP}% interval {_interval(best)}"
     if not others:
         return f"{best.encoder} is the only model that could be measured", f"{numbers}."
     tied = [model for model in others if _overlap(best, model)]
     if tied:
         lead = f"{best.encoder} leads, but cannot be told apart from {listed([model.encoder for model in tied])}"
-        near = listed([f"{model.encoder} {_with_interval(model)}" for model in tied], most=3)
-        return lead, f"{numbers}. It overlaps with {near}."
+        near = listed([_with_interval(model) for model in tied], most=3)
+        return lead, f"{numbers}; it overlaps with {near}."
     lead = f"{best.encoder} finds best what people call similar"
-    return lead, f"{numbers}. It does not reach the next: {others[0].encoder} {_with_interval(others[0])}."
+    return lead, f"{numbers}; the next, {_with_interval(others[0])}, does not reach it."
 
 
 def basis(board: Leaderboard, summary: dict[str, Any]) -> str:
@@ -102,9 +102,12 @@ def facts(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     return rows
 
 
+def _interval(model: Model) -> str:
+    return interval(model.main.low, model.main.high)
+
+
 def _with_interval(model: Model) -> str:
-    cell = model.main
-    return f"{percent(cell.value)}{NBSP}% ({interval(cell.low, cell.high)})"
+    return f"{model.encoder} {percent(model.main.value)}{NBSP}% ({_interval(model)})"
 
 
 def _overlap(one: Model, other: Model) -> bool:

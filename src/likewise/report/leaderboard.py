@@ -142,9 +142,7 @@ def _cell(row: dict[str, float | None] | None, best: float | None) -> Cell:
         return Cell(None, None, None, percent(None), "not measured", best=False)
     value, low, high = row["value"], row["low"], row["high"]
     counted = f"over {row['n_queries']} of {row['n_queries_total']} queries"
-    hint = (
-        f"undefined: {counted} have what it needs" if value is None else f"95{NBSP}% {interval(low, high)}, {counted}"
-    )
+    hint = f"undefined, {counted}" if value is None else f"95{NBSP}% {interval(low, high)}, {counted}"
     return Cell(value, low, high, percent(value), hint, best=best is not None and value == best)
 
 

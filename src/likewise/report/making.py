@@ -93,5 +93,9 @@ def settings(tables: Tables) -> list[tuple[str, str]]:
 
 
 def _pool(pool: dict[str, Any]) -> str:
-    parts = [f"{key.replace('_', ' ')} {value}" for key, value in pool.items() if key != "generators" and value]
+    parts = [
+        key.replace("_", " ") + ("" if value is True else f" {value}")
+        for key, value in pool.items()
+        if key != "generators" and value is not None and value is not False
+    ]
     return "; ".join([f"generators {', '.join(pool.get('generators', []))}", *parts])

@@ -27,10 +27,11 @@ def yield_plot(lines: pl.DataFrame, pool: tuple[float, float] | None) -> Markup:
             axes.annotate(
                 "this pool",
                 pool,
-                xytext=(-9, 7),
+                xytext=(30, -30),
                 textcoords="offset points",
-                ha="right",
                 path_effects=halo(),
+                arrowprops={"arrowstyle": "-", "color": INK, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 5},
+                zorder=5,
             )
         axes.set(xlabel="hours of labelling per expert", ylabel="similar pairs expected")
         axes.set_xlim(left=0)
@@ -67,7 +68,7 @@ def recall_plot(table: pl.DataFrame) -> Markup:
 
 
 def _ordered_lines(axes: "Axes", table: pl.DataFrame, x: str, y: str) -> None:
-    """One line per number of generators, pale to deep, its name at its end."""
+    """One line per number of generators, its name at its end."""
     sizes = table["n_generators"].unique().sort().to_list()
     ends = []
     for place, size in enumerate(sizes):
@@ -98,10 +99,12 @@ def _k_labels(axes: "Axes", lines: pl.DataFrame) -> None:
             axes.annotate(
                 f"k={row['k']}" if row["k"] == 1 else str(row["k"]),
                 (row["hours"], row["expected_positives"]),
-                xytext=(3, -11),
+                xytext=(-4, 4),
                 textcoords="offset points",
+                ha="right",
                 fontsize=7.5,
                 color=SOFT,
+                path_effects=halo(),
             )
 
 

@@ -12,8 +12,8 @@ RULE = "#dfe3e8"
 PAPER = "#fefefe"
 MODEL_LIGHT = ("#0072b2", "#d55e00", "#009e73", "#b0609a", "#4aa3df", "#b8860b", "#5b5b66")
 MODEL_DARK = ("#5aaee6", "#ff8c42", "#3fcf9f", "#e39fd0", "#9fd6ff", "#e6bf4f", "#b9bcc6")
-STEP_LIGHT = ("#9fb7d1", "#86a3c6", "#6b8fbb", "#517bb0", "#3867a3", "#245494", "#153f7f", "#0b2c63")
-STEP_DARK = ("#3f5673", "#4b6c95", "#5882b3", "#6797cd", "#7aaae0", "#92bcec", "#abcdf4", "#c6def9")
+STEP_LIGHT = ("#c4920f", "#8a9e22", "#47a05c", "#1f9688", "#2a80a2", "#3a65a9", "#49479d", "#4b2783")
+STEP_DARK = ("#ffd866", "#c9d65b", "#86d98c", "#55cdbb", "#62b8d8", "#86a5ea", "#a493ee", "#c48ff0")
 DASHES = ("solid", (0, (4, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.5, 1.5)))
 Dash = str | tuple[int, tuple[float, ...]]
 
@@ -41,6 +41,6 @@ def model_styles(encoders: Iterable[str]) -> dict[str, tuple[str, Dash]]:
 
 
 def step_colour(place: int, n_steps: int) -> str:
-    """The colour of one of `n_steps` ordered lines, from pale to deep."""
+    """The colour of one of `n_steps` ordered lines, from yellow to violet."""
     last = len(STEP_LIGHT) - 1
     return STEP_LIGHT[last if n_steps < 2 else round(place * last / (n_steps - 1))]

@@ -1,7 +1,7 @@
 """The wardrobe: a drawn fashion world, deterministic from a seed, in which every attribute that counts is visible.
 
-Twenty categories of items in designers' lines, shop views and wild photos of each, captions, a graded similarity between
-items and a compatibility of outfits. What shows what:
+Twenty categories of items in designers' lines, shop views and wild photos of each, captions, a graded similarity
+between items and a compatibility of outfits. What shows what:
 
 ==============  =====================================================================================
 attribute       visible as
@@ -9,8 +9,9 @@ attribute       visible as
 colour          the cloth; the dial of a watch; the stone or enamel of jewellery; the rim of glasses
 second_colour   the pattern's other colour; trims, collars, waistbands, soles, straps, accent stones; lenses
 pattern         stripes, pinstripes, checks, dots, blossoms, zigzag, leopard rosettes, clipped to the cloth
-material        surface: knit stitches, denim twill and orange seams, leather gloss, satin sheen, lace holes, velvet rim,
-                linen slubs, wool flecks, fur hairs, quilted diamonds, canvas and straw weave, polished metal, pearl, wood
+material        surface: knit stitches, denim twill and orange seams, leather gloss, satin sheen, lace holes,
+                velvet rim, linen slubs, wool flecks, fur hairs, quilted diamonds, canvas and straw weave, polished
+                metal, pearl lustre, wood grain
 silhouette      the outline (see ``VALUES_OF`` for those of each category)
 length          how far it reaches: hem, leg, glove cuff, sock, necklace, earring
 sleeve          none, short, long with cuff, ballooned with band, flared

@@ -43,9 +43,9 @@ def build_wardrobe(
 ) -> pl.DataFrame:
     """Draw every item under ``root`` and return one row per picture, sorted by ``image``.
 
-    ``wild_per_item`` is the mean number of wild photos per item: 0.25 gives every fourth item (chosen by the seed) one, 1.5
-    gives each item one and half of them a second. The files depend on the seed and the item only, never on ``workers``
-    (default: the number of processors; 1 draws in this process).
+    ``wild_per_item`` is the mean number of wild photos per item: 0.25 gives every fourth item (chosen by the seed)
+    one, 1.5 gives each item one and half of them a second. The files depend on the seed and the item only, never on
+    ``workers`` (default: the number of processors; 1 draws in this process).
     """
     if views_per_item < 0 or wild_per_item < 0 or views_per_item + wild_per_item == 0:
         raise LikewiseError(

@@ -7,9 +7,9 @@ Each dimension looks at its own attributes only, so a change of colour moves ``c
 - material: materials that suit each other (gold beside silver does not), and at most one busy pattern;
 - balance: silhouette, length, sleeve and neckline: volume against volume, short above long, one statement piece.
 
-A dimension is 0.6 * mean + 0.4 * worst of its pairs of items (balance: see ``_balance``); where fewer than two items have
-the attribute it is 1. overall is the weighted geometric mean, so that one bad dimension spoils an outfit; a person's
-``Taste`` is the weights and the noise of their judgement.
+A dimension is 0.6 * mean + 0.4 * worst of its pairs of items (balance: see ``_balance``); where fewer than two items
+have the attribute it is 1. overall is the weighted geometric mean, so that one bad dimension spoils an outfit; a
+person's ``Taste`` is the weights and the noise of their judgement.
 """
 
 from collections.abc import Mapping, Sequence
@@ -146,16 +146,15 @@ def _balance(
     right: NDArray[np.int64],
     both: NDArray[np.bool_],
 ) -> Plane:
-    """Volume and length of the garments against each other, and how many statement pieces there are."""
+    """Pairs of garments: slim balances wide, equal lengths count less; then one statement piece is best."""
     bulk, reach = volume(codes)
-    pair = (
-        1 - 0.45 * np.clip(bulk[left] + bulk[right] - 0.8, 0, 1) - 0.35 * np.clip(-bulk[left] - bulk[right] - 1.2, 0, 1)
-    )
+    pair = 1 - 0.25 * np.clip(np.abs(bulk[left] + bulk[right]), 0, 2)
     pair = pair - 0.3 * (reach[left] == reach[right]) * (~np.isnan(reach[left]))
     garment = ~np.isnan(reach)
     pair = np.where(garment[left] & garment[right], pair, np.nan)
     loud = (statement(codes)[table] * there).sum(axis=1)
-    return np.clip(_pairs(pair, both) * (1 - 0.18 * np.abs(loud - 1.0).clip(0, 3)), 0, 1)
+    calm = 1 - 0.18 * np.clip(np.abs(loud - 1.0), 0, 3)
+    return np.clip(_pairs(pair, both) * calm, 0, 1)
 
 
 def _overall(planes: Plane, weights: Mapping[str, float] | None) -> Plane:

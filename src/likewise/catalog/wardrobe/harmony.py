@@ -109,7 +109,7 @@ def _pattern_harmony() -> Table:
     values = ATTRIBUTES["pattern"]
     quiet = {"solid": 0.0, "pinstripes": 0.35, "stripes": 0.7, "checks": 0.85, "dots": 0.75}
     loud = np.array([quiet.get(name, 1.0) for name in values])
-    table = 1 - 0.8 * np.minimum(loud[:, None], loud[None])
+    table: Table = 1 - 0.8 * np.minimum(loud[:, None], loud[None])
     table[values.index("solid"), values.index("solid")] = 0.9
     np.fill_diagonal(table, np.maximum(np.diag(table), 0.75))
     return table
@@ -137,7 +137,8 @@ def statement(codes: Codes) -> Table:
     loud = _lookup("silhouette", dict.fromkeys(_LOUD, 1.0), codes)
     sleeves = 0.5 * (_lookup("sleeve", _SLEEVE_BULK, codes) > 0)
     necks = _lookup("neckline", dict.fromkeys(_LOUD_NECKS, 0.5), codes)
-    return np.maximum.reduce([loud, sleeves, necks])
+    strongest: Table = np.maximum.reduce([loud, sleeves, necks])
+    return strongest
 
 
 def _lookup(attribute: str, table: dict[str, float], codes: Codes) -> Table:

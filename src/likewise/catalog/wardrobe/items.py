@@ -1,7 +1,7 @@
 """The items of a wardrobe, in lines: a designer's series fixes most attributes, its items vary one to three of them.
 
-So every item has a natural neighbourhood (its line's other items), a gradual fall-off beyond it, and chance relatives in
-other lines of its category.
+So every item has a natural neighbourhood (its line's other items), a gradual fall-off beyond it (cousin lines: the
+same designer's next season), and chance relatives in other lines of its category.
 """
 
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ def folder_of(category: str) -> str:
 
 
 def make_items(n_items: int = 600, seed: int = 0) -> pl.DataFrame:
-    """One row per item: ``item``, ``category``, ``line``, the attributes (null where they do not apply), ``caption``."""
+    """One row per item: ``item``, ``category``, ``line``, the attributes (null where not applicable), ``caption``."""
     if n_items < len(CATEGORIES):
         raise LikewiseError(f"n_items is {n_items}; a wardrobe needs at least {len(CATEGORIES)}, one per category")
     rows: list[Attributes] = []

@@ -108,32 +108,9 @@ _SHAPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "brooch": (("flower", "bar", "cameo", "butterfly", "star"), PRECIOUS),
 }
 
-_WITH_PATTERN = [
-    "tops",
-    "skirts",
-    "pants",
-    "outwear",
-    "dresses",
-    "jumpsuits",
-    "shoes",
-    "bags",
-    "hats",
-    "gloves",
-    "legwear",
-    "neckwear",
-]
-_WITH_LENGTH = [
-    "tops",
-    "skirts",
-    "pants",
-    "outwear",
-    "dresses",
-    "jumpsuits",
-    "earrings",
-    "necklaces",
-    "gloves",
-    "legwear",
-]
+_CLOTHES = ("tops", "skirts", "pants", "outwear", "dresses", "jumpsuits")
+_WITH_PATTERN = (*_CLOTHES, "shoes", "bags", "hats", "gloves", "legwear", "neckwear")
+_WITH_LENGTH = (*_CLOTHES, "earrings", "necklaces", "gloves", "legwear")
 _WITH_SLEEVE = ("tops", "outwear", "dresses", "jumpsuits")
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 from scipy.ndimage import uniform_filter
 
-from likewise.catalog.wardrobe.drawing.geometry import XY, Points, along, jagged
 from likewise.catalog.wardrobe.drawing.finish import light_of
+from likewise.catalog.wardrobe.drawing.geometry import XY, Points, along, jagged
 from likewise.catalog.wardrobe.drawing.paint import Colour, Paint
 from likewise.catalog.wardrobe.drawing.tiles import TILE, fold_tile
 
@@ -35,9 +35,12 @@ class Pose:
 
     def apply(self, points: Points) -> Points:
         """Garment units to pixels."""
-        bent = points.astype(np.float64)
-        bent[:, 0] += self.bend * bent[:, 1] ** 2
-        moved: Points = bent @ self.matrix.T + self.shift
+        (a, b), (c, d) = self.matrix
+        y = points[:, 1]
+        x = points[:, 0] + self.bend * y * y
+        moved = np.empty((len(points), 2))
+        moved[:, 0] = a * x + b * y + self.shift[0]
+        moved[:, 1] = c * x + d * y + self.shift[1]
         return moved
 
     @property

@@ -14,7 +14,7 @@ def light_of(paint: Paint, slope: Plane, folds: Plane | None) -> tuple[Plane, Pl
     shine: Plane | None = None
     if paint.finish == "metal":
         light = 0.78 + 0.34 * np.sin(slope * 11 + 0.6) + 0.5 * slope
-        shine = np.clip(slope - 0.16, 0, 1) * 420
+        shine = np.clip(slope - 0.16, 0, 1) * np.float32(420)
     elif paint.finish == "pearl":
         light = 0.97 + 0.55 * slope
         shine = np.clip(slope - 0.2, 0, 1) * 300
@@ -25,11 +25,11 @@ def light_of(paint: Paint, slope: Plane, folds: Plane | None) -> tuple[Plane, Pl
         light = 0.98 + 0.7 * slope + 0.10 * crease
         shine = np.clip(slope - 0.2, 0, 1) * 160
     elif paint.finish == "satin":
-        sheen = np.sin(5 * crease + 4 * slope)
+        sheen: Plane = np.sin(5 * crease + 4 * slope)
         light = 1.0 + 0.6 * slope + 0.23 * sheen
         shine = np.clip(sheen - 0.45, 0, 1) * 70
     elif paint.finish == "velvet":
         light = 0.80 + 0.9 * np.abs(slope) + 0.35 * slope + 0.2 * crease
     else:
         light = 1.0 + 0.62 * slope + 0.14 * crease
-    return light, shine
+    return light.astype(np.float32, copy=False), shine

@@ -5,6 +5,7 @@ Garment units: x to the right, y down, the item lies within about -0.9 .. 0.9 in
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,8 @@ def path(start: XY, *segments: Segment) -> Points:
 
 def flip(points: Points) -> Points:
     """The mirror image about the vertical axis."""
-    return points * np.array([-1.0, 1.0])
+    mirror: Points = points * (-1.0, 1.0)
+    return mirror
 
 
 def mirrored(right_half: Points) -> Points:
@@ -53,10 +55,15 @@ def both_sides(points: Points) -> list[Points]:
     return [points, flip(points)]
 
 
+@cache
+def _circle(steps: int) -> Points:
+    angle = np.linspace(0.0, 2 * math.pi, steps, endpoint=False)
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
 def ellipse(cx: float, cy: float, rx: float, ry: float | None = None, steps: int = 28) -> Points:
     """A closed ellipse."""
-    angle = np.linspace(0.0, 2 * math.pi, steps, endpoint=False)
-    return np.stack([cx + rx * np.cos(angle), cy + (rx if ry is None else ry) * np.sin(angle)], axis=1)
+    return _circle(steps) * (rx, rx if ry is None else ry) + (cx, cy)
 
 
 def arc(cx: float, cy: float, rx: float, ry: float, start: float, stop: float, steps: int = 20) -> Points:
@@ -127,7 +134,8 @@ def rotate(points: Points, degrees: float, about: XY = (0.0, 0.0)) -> Points:
     a = math.radians(degrees)
     turn = np.array([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]])
     centre = np.array(about)
-    return (points - centre) @ turn + centre
+    turned: Points = (points - centre) @ turn + centre
+    return turned
 
 
 def jagged(points: Points, rng: np.random.Generator, depth: float, step: float = 0.028) -> Points:

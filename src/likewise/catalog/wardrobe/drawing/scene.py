@@ -113,7 +113,7 @@ def compose(back: Plane, colour: Plane, cover: Plane, pose: Pose, depth: float) 
     small = cover[::2, ::2]
     soft = uniform_filter(uniform_filter(small, 9), 9)
     dx, dy = round(-pose.light[0] * 4), round(abs(pose.light[1]) * 4)
-    soft = np.roll(soft, (dy, dx), axis=(0, 1))
+    soft = np.roll(np.pad(soft, 5, mode="edge"), (dy, dx), axis=(0, 1))[5:-5, 5:-5]
     image = Image.fromarray(np.ascontiguousarray(soft, dtype=np.float32))
     shadow = np.asarray(image.resize((size, size), Image.Resampling.BILINEAR), dtype=np.float32)
     keep = (1 - np.float32(depth) * shadow) * (1 - cover)

@@ -8,12 +8,16 @@ import math
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
 TILE = 128
 _OVER = 4
 Tile = NDArray[np.float32]
+
+
+def _tile(values: ArrayLike) -> Tile:
+    return np.asarray(values, dtype=np.float32)
 
 
 def _grid() -> tuple[Tile, Tile]:
@@ -25,7 +29,7 @@ def _grid() -> tuple[Tile, Tile]:
 def _wave(phase: Tile, share: float = 0.5, soft: float = 0.08) -> Tile:
     """1 in the first ``share`` of every period of ``phase`` (period one), with soft borders."""
     distance = np.abs((phase % 1.0) - 0.5)
-    return np.clip((share / 2 - distance) / soft + 0.5, 0.0, 1.0).astype(np.float32)
+    return _tile(np.clip((share / 2 - distance) / soft + 0.5, 0.0, 1.0))
 
 
 def _noise(seed: int, blur_x: float, blur_y: float) -> Tile:
@@ -35,7 +39,7 @@ def _noise(seed: int, blur_x: float, blur_y: float) -> Tile:
     fy = np.fft.fftfreq(TILE)[:, None]
     gain = np.exp(-2 * math.pi**2 * ((fx * blur_x) ** 2 + (fy * blur_y) ** 2))
     smooth = np.fft.ifft2(np.fft.fft2(white) * gain).real
-    return ((smooth - smooth.mean()) / smooth.std()).astype(np.float32)
+    return _tile((smooth - smooth.mean()) / smooth.std())
 
 
 def _stamped(places: list[tuple[float, float, float, float]], kind: str) -> Tile:
@@ -47,7 +51,7 @@ def _stamped(places: list[tuple[float, float, float, float]], kind: str) -> Tile
         for du in (-1, 0, 1):
             for dv in (-1, 0, 1):
                 _stamp(draw, (u + du) * size, (v + dv) * size, radius * size, angle, kind)
-    return np.asarray(image.reduce(_OVER), dtype=np.float32) / 255
+    return _tile(np.asarray(image.reduce(_OVER), dtype=np.float32) / 255)
 
 
 def _stamp(draw: ImageDraw.ImageDraw, x: float, y: float, r: float, angle: float, kind: str) -> None:
@@ -79,13 +83,13 @@ def pattern_tile(pattern: str) -> Tile:
     if pattern == "pinstripes":
         return _wave(u * 9, 0.2, 0.12)
     if pattern == "checks":
-        return np.asarray(0.5 * _wave(u * 4, 0.5, 0.06) + 0.5 * _wave(v * 4, 0.5, 0.06), dtype=np.float32)
+        return _tile(0.5 * _wave(u * 4, 0.5, 0.06) + 0.5 * _wave(v * 4, 0.5, 0.06))
     if pattern == "dots":
         near = np.minimum(
             np.hypot((u * 5) % 1 - 0.5, (v * 5) % 1 - 0.5),
             np.hypot((u * 5 + 0.5) % 1 - 0.5, (v * 5 + 0.5) % 1 - 0.5),
         )
-        return np.clip((0.24 - near) / 0.06 + 0.5, 0, 1).astype(np.float32)
+        return _tile(np.clip((0.24 - near) / 0.06 + 0.5, 0, 1))
     if pattern == "zigzag":
         return _wave(v * 5 + np.abs((u * 4) % 1 - 0.5).astype(np.float32) * 1.1, 0.42)
     if pattern == "floral":
@@ -117,38 +121,38 @@ def material_tile(material: str) -> Tile:
         slant = np.abs((u * 11) % 1 - 0.5) * 1.5
         stitch = np.sin((v * 15 + slant) * two_pi)
         groove = np.cos(u * 11 * two_pi)
-        return (one + 0.15 * stitch - 0.17 * groove).astype(np.float32)
+        return _tile(one + 0.15 * stitch - 0.17 * groove)
     if material == "denim":
-        return one + 0.10 * np.sin((u + v) * 26 * two_pi) + 0.06 * _noise(1, 0.6, 2) + 0.035 * _noise(2, 9, 9)
+        return _tile(one + 0.10 * np.sin((u + v) * 26 * two_pi) + 0.06 * _noise(1, 0.6, 2) + 0.035 * _noise(2, 9, 9))
     if material == "leather":
-        return one + 0.045 * _noise(3, 1.1, 1.1) + 0.02 * _noise(4, 4, 4)
+        return _tile(one + 0.045 * _noise(3, 1.1, 1.1) + 0.02 * _noise(4, 4, 4))
     if material == "lace":
-        return one + 0.05 * _noise(5, 1, 1)
+        return _tile(one + 0.05 * _noise(5, 1, 1))
     if material == "velvet":
-        return 0.93 * one + 0.07 * _noise(6, 3, 5) + 0.03 * _noise(7, 0.7, 0.7)
+        return _tile(0.93 * one + 0.07 * _noise(6, 3, 5) + 0.03 * _noise(7, 0.7, 0.7))
     if material == "linen":
-        return one + 0.075 * _noise(8, 0.4, 6) + 0.075 * _noise(9, 6, 0.4)
+        return _tile(one + 0.075 * _noise(8, 0.4, 6) + 0.075 * _noise(9, 6, 0.4))
     if material == "wool":
-        return one + 0.13 * _noise(10, 0.9, 0.9) + 0.06 * _noise(11, 3, 3)
+        return _tile(one + 0.13 * _noise(10, 0.9, 0.9) + 0.06 * _noise(11, 3, 3))
     if material == "fur":
-        return one + 0.17 * _noise(12, 0.7, 3.5) + 0.08 * _noise(13, 2, 6)
+        return _tile(one + 0.17 * _noise(12, 0.7, 3.5) + 0.08 * _noise(13, 2, 6))
     if material == "quilted":
         ridge = np.abs(np.sin((u + v) * 5 * math.pi)) * np.abs(np.sin((u - v) * 5 * math.pi))
-        return (0.74 + 0.42 * np.sqrt(ridge)).astype(np.float32)
+        return _tile(0.74 + 0.42 * np.sqrt(ridge))
     if material == "canvas":
         weave = np.sin(u * 32 * two_pi) * np.sin(v * 32 * two_pi)
-        return one + 0.12 * weave + 0.04 * _noise(14, 1, 1)
+        return _tile(one + 0.12 * weave + 0.04 * _noise(14, 1, 1))
     if material == "straw":
         over = np.sign(np.sin(u * 8 * two_pi) * np.sin(v * 8 * two_pi))
         strand = np.where(over > 0, np.sin(v * 40 * two_pi), np.sin(u * 40 * two_pi))
-        return (one + 0.12 * over + 0.1 * strand).astype(np.float32)
+        return _tile(one + 0.12 * over + 0.1 * strand)
     if material == "suede":
-        return 0.97 * one + 0.085 * _noise(15, 0.8, 0.8) + 0.05 * _noise(16, 6, 4)
+        return _tile(0.97 * one + 0.085 * _noise(15, 0.8, 0.8) + 0.05 * _noise(16, 6, 4))
     if material == "wood":
-        return one + 0.16 * np.sin((v * 12 + 0.35 * _noise(17, 14, 3)) * two_pi) + 0.03 * _noise(18, 4, 0.5)
+        return _tile(one + 0.16 * np.sin((v * 12 + 0.35 * _noise(17, 14, 3)) * two_pi) + 0.03 * _noise(18, 4, 0.5))
     if material == "cotton":
-        return one + 0.022 * _noise(19, 0.8, 0.8)
-    return one
+        return _tile(one + 0.022 * _noise(19, 0.8, 0.8))
+    return _tile(one)
 
 
 @cache
@@ -160,7 +164,7 @@ def lace_holes() -> Tile:
     blossom = np.hypot((u * 3.0) % 1 - 0.5, ((v + 0.0) * 3.0) % 1 - 0.5)
     angle = np.arctan2((v * 3.0) % 1 - 0.5, (u * 3.0) % 1 - 0.5)
     petals = blossom < 0.27 + 0.09 * np.cos(5 * angle)
-    return np.where(petals, 0.0, holes).astype(np.float32)
+    return _tile(np.where(petals, 0.0, holes))
 
 
 @cache
@@ -169,4 +173,4 @@ def fold_tile() -> Tile:
     noise = _noise(20, 7, 22)
     image = Image.fromarray(np.clip(noise * 50 + 128, 0, 255).astype(np.uint8))
     smooth = np.asarray(image.filter(ImageFilter.GaussianBlur(1)), dtype=np.float32)
-    return (smooth - 128) / 100
+    return _tile((smooth - 128) / 100)

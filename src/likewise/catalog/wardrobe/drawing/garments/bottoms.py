@@ -1,5 +1,7 @@
 """Skirts and trousers, also as the lower half of dresses and jumpsuits."""
 
+import itertools
+
 import numpy as np
 
 from likewise.catalog.wardrobe.drawing.canvas import Canvas
@@ -23,7 +25,7 @@ def draw_skirt_part(
         # A wavy hem shows the width of the cloth.
         xs = np.linspace(1, 0, 5 if silhouette == "full" else 7)
         edge = []
-        for a, b in zip(xs[:-1], xs[1:], strict=True):
+        for a, b in itertools.pairwise(xs):
             y_b = hem_y + sag * (1 - b * b)
             y_m = hem_y + sag * (1 - ((a + b) / 2) ** 2) + 0.035
             edge.append((float(hem * (a + b) / 2), float(y_m), float(hem * b), float(y_b)))

@@ -1,4 +1,4 @@
-"""Earrings, necklaces, rings and bracelets: the material is the setting, the colour the stone, the second the accents."""
+"""Earrings, necklaces, rings, bracelets: the material is the setting, the colours the stones and their accents."""
 
 import numpy as np
 

@@ -54,7 +54,8 @@ def found(truth: dict[str, Any] | None) -> str | None:
     return (
         f"The truth of this catalog is known: the pool and its experts found {percent(truth['item_recall'])}{NBSP}% of "
         f"all truly similar pairs ({truth['similar_items_found']:,} of {truth['similar_items']:,} query–item pairs) at "
-        f"{small_percent(truth['item_cost'])}{NBSP}% of the brute-force cost."
+        f"{small_percent(truth['item_cost'])}{NBSP}% of the brute-force cost "
+        "(one picture per item; random pairs counted)."
     )
 
 
@@ -76,7 +77,7 @@ def left_out(board: Leaderboard, summary: dict[str, Any], settings: dict[str, An
     if unanswered:
         notes.append(f"{several(unanswered, 'pair')} without a label: no expert could tell")
     if n_missing:
-        notes.append(f"{several(n_missing, 'picture')} of this page can no longer be read and shown as placeholders")
+        notes.append(f"{several(n_missing, 'picture')} of this page could not be read; a placeholder stands there")
     return notes
 
 

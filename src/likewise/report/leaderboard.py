@@ -13,6 +13,7 @@ PREFERRED = (
     ("PR-AUC", "macro", "annotated"),
     ("PR-AUC", "micro", "annotated"),
 )
+RANKED_ALIKE = ("ROC-AUC", "PR-AUC")  # fair to every model, so the best value is marked
 SCALE_STEP = 0.05  # the whiskers' axis starts and ends at multiples of this
 Key = tuple[str, str, str]
 
@@ -134,7 +135,7 @@ def _rows(results: pl.DataFrame, key: Key) -> pl.DataFrame:
 
 def _best(results: pl.DataFrame, key: Key) -> float | None:
     values = _rows(results, key)["value"].drop_nulls().to_list()
-    return max(values) if len(values) > 1 and not key[0].startswith("judged") else None
+    return max(values) if len(values) > 1 and key[0] in RANKED_ALIKE else None
 
 
 def _cell(row: dict[str, float | None] | None, best: float | None) -> Cell:

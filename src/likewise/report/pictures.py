@@ -39,6 +39,10 @@ class Album:
     def want(self, image: str) -> None:
         self._wanted.setdefault(image, f"p{len(self._wanted)}")
 
+    @property
+    def n_wanted(self) -> int:
+        return len(self._wanted)
+
     def embed(self, on_progress: Callable[[int, int], None] | None = None) -> None:
         """Decode and shrink everything wanted so far."""
         with ThreadPoolExecutor(THREADS) as pool:

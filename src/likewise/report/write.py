@@ -21,7 +21,7 @@ from likewise.report.plots.palette import MODEL_LIGHT, model_styles, variables
 from likewise.report.tables import Tables, read_tables
 from likewise.workspace import Workspace, write_text
 
-N_PLOTS = 5
+PAGE_STEPS = 100  # drawing the plots takes about as long as so many thumbnails
 
 
 def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] | None = None) -> Path:
@@ -34,7 +34,8 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
     queries = show_queries(tables.pool, tables.labels, choose_queries(tables.pool, tables.catalog, seed), album)
     encoders = [model.encoder for model in board.models]
     mistakes = show_mistakes(tables.mistakes, tables.labels, encoders, album)
-    album.embed(lambda done, total: on_progress(done, total + N_PLOTS) if on_progress else None)
+    n_steps = album.n_wanted + PAGE_STEPS
+    album.embed(lambda done, _: on_progress(done, n_steps) if on_progress else None)
     script = _asset("script.js")
     page = (
         _environment()
@@ -68,7 +69,7 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
     )
     write_text(page, workspace.report_file)
     if on_progress:
-        on_progress(1, 1)
+        on_progress(n_steps, n_steps)
     return workspace.report_file
 
 

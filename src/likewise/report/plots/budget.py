@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE = (4.9, 3.7)
-LABEL_GAP = 0.055  # between labels at the right, as a share of the plot's height
+LABEL_GAP = 0.046  # between labels at the right, as a share of the plot's height
 
 
 def yield_plot(lines: pl.DataFrame, pool: tuple[float, float] | None) -> Markup:
@@ -58,7 +58,7 @@ def spearman_plot(table: pl.DataFrame) -> Markup:
 
 def recall_plot(table: pl.DataFrame) -> Markup:
     def paint(axes: "Axes") -> None:
-        shares = table.with_columns(100 * pl.col("item_recall"))
+        shares = table.with_columns(pl.col("item_recall") * 100)
         _ordered_lines(axes, shares, "k", "item_recall")
         axes.set(xlabel="k, candidates per query and generator", ylabel="truly similar pairs in the pool (%, mean)")
         axes.set_ylim(bottom=0)
@@ -78,13 +78,14 @@ def _ordered_lines(axes: "Axes", table: pl.DataFrame, x: str, y: str) -> None:
         ends.append((line[x][-1], line[y][-1], colour, size))
     low, high = axes.get_ylim()
     heights = spread([end[1] for end in ends], LABEL_GAP * (high - low))
-    for (at, _, _, size), height in zip(ends, heights, strict=True):
+    for (at, _, colour, size), height in zip(ends, heights, strict=True):
         axes.annotate(
             several(size, "generator") if size == sizes[-1] else str(size),
             (at, height),
             xytext=(6, 0),
             textcoords="offset points",
             va="center",
+            color=colour,
             annotation_clip=False,
             path_effects=halo(),
             zorder=5,

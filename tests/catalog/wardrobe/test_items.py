@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from likewise.catalog.wardrobe import ATTRIBUTE_NAMES, ATTRIBUTES_OF, CATEGORIES, VALUES_OF, make_items
+from likewise.catalog.wardrobe import ATTRIBUTE_NAMES, ATTRIBUTES_OF, CATEGORIES, VALUES_OF, caption, make_items
 from likewise.errors import LikewiseError
 
 
@@ -75,10 +75,9 @@ def test_caption_reads_like_a_sentence() -> None:
     row = make_items(20, 0).row(0, named=True) | {"colour": "red", "pattern": "stripes", "material": "knit"}
     row |= {"length": "short", "sleeve": "long", "neckline": "v-neck", "silhouette": "fitted", "style": "sweet"}
     row |= {"second_colour": "white", "occasion": "casual", "season": "winter"}
-    from likewise.catalog.wardrobe import caption
-
     assert caption(row) == (
-        "a short red striped knit fitted top with long sleeves and a v-neck, white details, sweet style, casual, for winter"
+        "a short red striped knit fitted top with long sleeves and a v-neck, "
+        "white details, sweet style, casual, for winter"
     )
 
 

@@ -153,8 +153,8 @@ def _balance(
     garment = ~np.isnan(reach)
     pair = np.where(garment[left] & garment[right], pair, np.nan)
     loud = (statement(codes)[table] * there).sum(axis=1)
-    calm = 1 - 0.18 * np.clip(np.abs(loud - 1.0), 0, 3)
-    return np.clip(_pairs(pair, both) * calm, 0, 1)
+    calm: Plane = 1 - 0.18 * np.clip(np.abs(loud - 1.0), 0, 3)
+    return np.asarray(np.clip(_pairs(pair, both) * calm, 0, 1))
 
 
 def _overall(planes: Plane, weights: Mapping[str, float] | None) -> Plane:

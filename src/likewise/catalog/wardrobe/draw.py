@@ -1,8 +1,8 @@
 """Draws one item: ``draw_item`` as a shop would show it, ``draw_wild`` as a customer would photograph it.
 
 Both are pure: the picture depends on the attributes, the item's identity (keys ``item`` and ``line`` of the
-attributes, if there), the view and the seed. Pose, light and background never depend on the attributes, so an item drawn
-again with one attribute changed differs in that attribute only (a new length also moves the item to the middle).
+attributes, if there), the view and the seed. Pose, light and background never depend on the attributes, so an item
+drawn again with one attribute changed differs in that attribute only (a new length also moves it to the middle).
 """
 
 from collections.abc import Mapping

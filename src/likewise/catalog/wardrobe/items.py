@@ -17,7 +17,7 @@ from likewise.errors import LikewiseError
 
 ITEMS_PER_LINE = 10
 COUSIN_LINES = 0.6
-NEAR_COLOUR = 0.6
+NEAR_COLOUR = 0.65
 Attributes = dict[str, str | None]
 
 _VARIED = {
@@ -33,7 +33,7 @@ _VARIED = {
     "season": 0.6,
     "occasion": 0.6,
 }
-_HOW_MANY = np.array([0.55, 0.31, 0.10, 0.03, 0.01])
+_HOW_MANY = np.array([0.58, 0.29, 0.10, 0.02, 0.01])
 _ORDER = (
     "style",
     "material",
@@ -112,15 +112,17 @@ def _cousin(category: str, line: Attributes, rng: np.random.Generator) -> Attrib
 
 
 def _vary(category: str, line: Mapping[str, str | None], rng: np.random.Generator) -> Attributes:
-    """The line's attributes with one to five of them drawn again; a new material or cut may move the season."""
+    """The line's attributes with one to five of them drawn again; a new material or cut may move
+    the season, a new style the occasion."""
     values = dict(line)
     names = ATTRIBUTES_OF[category]
     weights = np.array([_VARIED[name] for name in names])
     how_many = 1 + int(rng.choice(len(_HOW_MANY), p=_HOW_MANY))
     picked = rng.choice(len(names), size=min(how_many, len(names)), replace=False, p=weights / weights.sum())
     changed = [names[i] for i in sorted(picked.tolist())]
-    if "season" in names and "season" not in changed and {"material", "sleeve"} & set(changed) and rng.random() < 0.5:
-        changed.append("season")
+    for name, causes in (("season", {"material", "sleeve"}), ("occasion", {"style"})):
+        if name in names and name not in changed and causes & set(changed) and rng.random() < 0.6:
+            changed.append(name)
     for name in changed:
         for _ in range(20):
             if name in ("colour", "second_colour") and rng.random() < NEAR_COLOUR:

@@ -51,7 +51,7 @@ class Pose:
 
 
 class Canvas:
-    """An item being drawn; ``colour`` ([3, size, size], premultiplied, 0 .. 255) and ``cover`` (0 .. 1) are the result."""
+    """An item being drawn: ``colour`` ([3, size, size], premultiplied, 0 .. 255) and ``cover`` (0 .. 1)."""
 
     def __init__(self, size: int, pose: Pose, rng: np.random.Generator) -> None:
         self.size = size

@@ -8,6 +8,7 @@ from PIL import Image, ImageDraw, ImageFilter
 from scipy.ndimage import uniform_filter
 
 from likewise.catalog.wardrobe.drawing.canvas import Plane, Pose
+from likewise.catalog.wardrobe.drawing.geometry import Points
 from likewise.catalog.wardrobe.vocabulary import RGB
 
 _PASTELS = ((236, 228, 220), (222, 230, 236), (238, 222, 224), (226, 234, 224), (232, 228, 240))
@@ -136,22 +137,46 @@ def expose(picture: Plane, rng: np.random.Generator, strength: float) -> Plane:
 
 
 def occlude(picture: Plane, rng: np.random.Generator) -> Plane:
-    """Something in front of the item: a hand-like blob, a leaf, a strap."""
+    """Something in front of the item: fingers from the edge of the picture, or a leaf."""
     size = picture.shape[1]
     image = to_image(picture)
     pen = ImageDraw.Draw(image)
-    palette = [(222, 178, 148), (150, 104, 78), (72, 116, 62), *RGB.values()]
     for _ in range(int(rng.integers(1, 3))):
-        colour = palette[int(rng.integers(0, len(palette)))]
         edge = rng.uniform(0, 2 * math.pi)
-        cx, cy = size / 2 + 0.42 * size * math.cos(edge), size / 2 + 0.42 * size * math.sin(edge)
-        rx, ry = rng.uniform(0.08, 0.2, 2) * size
+        root = np.array([math.cos(edge), math.sin(edge)]) * 0.72 * size + size / 2
+        towards = size / 2 + rng.uniform(-0.22, 0.22, 2) * size - root
         if rng.random() < 0.5:
-            pen.ellipse((cx - rx, cy - ry, cx + rx, cy + ry), fill=colour)
+            _fingers(pen, root, towards, size, _SKINS[int(rng.integers(len(_SKINS)))])
         else:
-            tx, ty = size / 2 + rng.uniform(-0.2, 0.2) * size, size / 2 + rng.uniform(-0.2, 0.2) * size
-            pen.line((1.4 * cx - 0.4 * tx, 1.4 * cy - 0.4 * ty, tx, ty), fill=colour, width=int(rng.uniform(10, 22)))
+            _leaf(pen, root + 0.35 * towards, 0.7 * towards, _LEAVES[int(rng.integers(len(_LEAVES)))])
     return to_planes(image)
+
+
+_SKINS = ((232, 190, 162), (196, 144, 112), (128, 86, 62))
+_LEAVES = ((72, 116, 62), (150, 92, 40), (40, 84, 70), (186, 60, 52))
+
+
+def _fingers(pen: ImageDraw.ImageDraw, root: Points, towards: Points, size: int, skin: tuple[int, int, int]) -> None:
+    side = np.array([-towards[1], towards[0]]) / np.hypot(*towards)
+    for finger in range(3):
+        start = root + side * (finger - 1) * 0.085 * size
+        tip = start + towards * (0.62, 0.72, 0.6)[finger]
+        for grow, tone in ((1.25, 0.7), (1.0, 1.0)):
+            wide = max(2, int(0.075 * size * grow))
+            colour = (int(skin[0] * tone), int(skin[1] * tone), int(skin[2] * tone))
+            pen.line([*start.tolist(), *tip.tolist()], fill=colour, width=wide)
+            x, y = tip.tolist()
+            pen.ellipse((x - wide / 2, y - wide / 2, x + wide / 2, y + wide / 2), fill=colour)
+
+
+def _leaf(pen: ImageDraw.ImageDraw, start: Points, along_: Points, colour: tuple[int, int, int]) -> None:
+    side = np.array([-along_[1], along_[0]]) * 0.26
+    t = np.linspace(0, 1, 14)[:, None]
+    bulge = np.sin(math.pi * t**0.8)
+    outline = np.concatenate([start + along_ * t + side * bulge, (start + along_ * t - side * bulge)[::-1]])
+    pen.polygon(outline.ravel().tolist(), fill=colour)
+    vein = (int(colour[0] * 0.7), int(colour[1] * 0.7), int(colour[2] * 0.7))
+    pen.line([*start.tolist(), *(start + along_).tolist()], fill=vein, width=2)
 
 
 def to_image(picture: Plane) -> Image.Image:

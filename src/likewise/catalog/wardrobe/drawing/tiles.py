@@ -159,12 +159,14 @@ def material_tile(material: str) -> Tile:
 def lace_holes() -> Tile:
     """Share of the cloth that is a hole: a net with round eyelets around small blossoms."""
     u, v = _grid()
-    net = np.hypot((u * 14) % 1 - 0.5, (v * 14) % 1 - 0.5)
-    holes = np.clip((0.4 - net) / 0.15, 0, 1)
-    blossom = np.hypot((u * 3.0) % 1 - 0.5, ((v + 0.0) * 3.0) % 1 - 0.5)
-    angle = np.arctan2((v * 3.0) % 1 - 0.5, (u * 3.0) % 1 - 0.5)
-    petals = blossom < 0.27 + 0.09 * np.cos(5 * angle)
-    return _tile(np.where(petals, 0.0, holes))
+    net = np.hypot((u * 18) % 1 - 0.5, (v * 18) % 1 - 0.5)
+    holes = np.clip((0.42 - net) / 0.15, 0, 1)
+    # Blossoms and small leaves of closed cloth, in staggered rows.
+    row = np.floor(v * 4)
+    x, y = (u * 4 + 0.5 * (row % 2)) % 1 - 0.5, (v * 4) % 1 - 0.5
+    petals = np.hypot(x, y) < 0.3 + 0.11 * np.cos(5 * np.arctan2(y, x))
+    leaf = np.hypot((x + 0.5) % 1 - 0.5, 1.6 * y) < 0.13
+    return _tile(np.where(petals | leaf, 0.0, holes))
 
 
 @cache

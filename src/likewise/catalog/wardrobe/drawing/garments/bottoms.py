@@ -100,10 +100,10 @@ def draw_legs(
         (-0.01, top),
         (waist, top),
         (hip + 0.02, top + 0.2, hip, crotch - 0.03),
-        (hip, crotch + 0.1, inner_knee + knee, knee_y),
-        (inner_knee + knee, knee_y + 0.1, inner_foot + foot, hem_y),
+        (hip, crotch + 0.3 * (knee_y - crotch), inner_knee + knee, knee_y),
+        (inner_knee + knee, knee_y + 0.3 * (hem_y - knee_y), inner_foot + foot, hem_y),
         (inner_foot, hem_y + 0.012),
-        (inner_knee, knee_y + 0.05, 0.0, crotch),
+        (inner_knee, knee_y + 0.15 * (hem_y - knee_y), 0.0, crotch),
         (-0.01, crotch),
     )
     canvas.fill(both_sides(leg), look.fabric, puff=13)

@@ -19,7 +19,7 @@ def draw_earrings(canvas: Canvas, look: Look) -> Anchors:
         _one_earring(canvas, look, side * apart, drop)
     cy, rx, ry = _earring_body(look["silhouette"], drop)
     hem = arc(apart, cy, rx, ry, 25, 155)
-    rim = arc(apart, cy, rx, ry, 110, 245)
+    rim = arc(apart, cy, rx - 0.05, ry - 0.05, 110, 245)
     front = line((apart, -0.52), (apart, cy - 0.4 * ry))
     return Anchors((apart, -0.6), 0.075, [hem, flip(hem)[::-1]], [rim, flip(rim)], front, paired=True)
 

@@ -51,8 +51,9 @@ def draw_watch(canvas: Canvas, look: Look) -> Anchors:
         canvas.fill([strap], look.plain if metallic else look.trim, puff=7)
         if metallic:
             for y in np.linspace(0.4, 0.9, 8):
+                width = 0.235 - 0.11 * (y - 0.3)
                 canvas.line(
-                    line((-0.23, y * up), (0.23, y * up)), (96, 78, 40) if material == "gold" else (84, 88, 96), 0.012
+                    line((-width, y * up), (width, y * up)), (96, 78, 40) if material == "gold" else (84, 88, 96), 0.012
                 )
             for x in (-0.07, 0.07):
                 canvas.line(line((x, 0.36 * up), (x, 0.92 * up)), look.second, 0.018)

@@ -13,6 +13,7 @@ from likewise.encoders import encode_catalog
 from likewise.evaluation.step import budget, evaluate
 from likewise.labeling import NOT_SIMILAR, SIMILAR, add_votes, open_votes
 from likewise.labeling.step import update_labels
+from likewise.report import write_report
 from likewise.workspace import Workspace
 
 HOSTILE = """a "b" & 'c' <script>alert(1)<b>.png"""
@@ -66,6 +67,14 @@ def _vote(workspace: Workspace, pool: pl.DataFrame) -> None:
     add_votes(engine, votes, "import votes.csv")
     engine.dispose()
     update_labels(workspace)
+
+
+@pytest.fixture(scope="session")
+def written(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of an unchanged copy, for tests that only read it."""
+    copy = tmp_path_factory.mktemp("written") / finished.name
+    shutil.copytree(finished, copy)
+    return write_report(Workspace(copy))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import shlex
 from importlib.metadata import version
 from typing import Any
 
+from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.report.tables import Tables
 from likewise.workspace import WARDROBE
 
@@ -21,34 +22,50 @@ MEANINGS = {
 
 def commands(tables: Tables, workspace: str) -> list[str]:
     """The road to this page; the folder of pictures and the files of votes carry their own names."""
-    name, pool, labels = shlex.quote(workspace), tables.pool_settings, tables.summary["labels"]
-    generators = ",".join(pool.get("generators", []))
-    discover = [f"likewise discover {name}", f"--with {shlex.quote(generators)}"]
-    for option, key in (("--k", "k"), ("--n-queries", "n_queries"), ("--seed", "seed"), ("--random", "n_random")):
-        if key in pool:
-            discover.append(f"{option} {pool[key]}")
-    for option, key in (("--queries", "queries"), ("--gallery", "gallery")):
-        if pool.get(key):
-            discover.append(f"{option} {shlex.quote(pool[key])}")
-    for option, key in (("--per-query", "per_query_budget"), ("--total", "total_budget")):
-        if pool.get(key):
-            discover.append(f"{option} {pool[key]}")
-    if pool.get("by_category"):
-        discover.append("--by-category")
-    if not pool.get("one_per_item", True):
-        discover.append("--every-image")
-    rule = labels["consensus"]["rule"]
+    name, labels = shlex.quote(workspace), tables.summary["labels"]
+    rule, seconds = labels["consensus"]["rule"], tables.summary["prevalence"]["seconds_per_pair"]
+    slow = f"--seconds-per-pair {seconds:g}" if seconds != SECONDS_PER_PAIR else ""
     lines = [
-        _new(tables.settings, name),
-        f"likewise encode {name} --with {shlex.quote(','.join(tables.encoder_notes))}",
-        " ".join(discover),
-        *(_votes(source, name, labels["agreement"]["n_experts"]) for source in dict.fromkeys(labels["sources"])),
-        f"likewise label consensus {name} --rule {rule}" if rule != "majority" else "",
-        f"likewise evaluate {name}",
-        f"likewise budget {name}" if tables.budget is not None else "",
-        f"likewise report {name}",
+        [_new(tables.settings, name)],
+        [f"likewise encode {name} --with {shlex.quote(','.join(tables.encoder_notes))}"],
+        [f"likewise discover {name}", *_discover(tables.pool_settings)],
+        *([_votes(source, name, labels["agreement"]["n_experts"])] for source in dict.fromkeys(labels["sources"])),
+        [f"likewise label consensus {name} --rule {rule}" if rule != "majority" else ""],
+        [f"likewise evaluate {name}", slow],
+        [f"likewise budget {name}", *_budget(tables), slow] if tables.budget is not None else [],
+        [f"likewise report {name}"],
     ]
-    return [line for line in lines if line]
+    return [line for line in (" ".join(filter(None, parts)) for parts in lines) if line]
+
+
+def _discover(pool: dict[str, Any]) -> list[str]:
+    parts = _options(pool, {"--k": "k", "--n-queries": "n_queries"}) + _range(pool)
+    parts += _options(pool, {"--per-query": "per_query_budget", "--total": "total_budget", "--random": "n_random"})
+    return parts if pool.get("one_per_item", True) else [*parts, "--every-image"]
+
+
+def _budget(tables: Tables) -> list[str]:
+    """k and the number of queries are read off the table; the rest is taken to be as in the pool."""
+    assert tables.budget is not None
+    if tables.budget.is_empty():
+        return []
+    widest = tables.budget.row(-1, named=True)
+    n_queries = round(widest["n_pairs"] / widest["pairs_per_query"])
+    return [f"--k {widest['k']}", f"--n-queries {n_queries}", *_range(tables.pool_settings)]
+
+
+def _range(pool: dict[str, Any]) -> list[str]:
+    """What `discover` and `budget` understand alike: who proposes, and among which images."""
+    parts = [f"--with {shlex.quote(','.join(pool.get('generators', [])))}"]
+    parts += _options(pool, {"--queries": "queries", "--gallery": "gallery"})
+    parts += ["--by-category"] if pool.get("by_category") else []
+    return parts + _options(pool, {"--seed": "seed"})
+
+
+def _options(settings: dict[str, Any], names: dict[str, str]) -> list[str]:
+    return [
+        f"{option} {shlex.quote(str(settings[key]))}" for option, key in names.items() if settings.get(key) is not None
+    ]
 
 
 def _new(settings: dict[str, Any], name: str) -> str:

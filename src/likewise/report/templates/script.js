@@ -73,6 +73,13 @@ if (tabs.length) choose(tabs[0], false);
 
 // Zoom: a candidate beside its query, as large as the thumbnail allows.
 const dialog = document.getElementById("zoom");
+function named(picture) {
+  const figure = document.createElement("figure");
+  const caption = document.createElement("figcaption");
+  caption.textContent = picture.getAttribute("aria-label");
+  figure.append(picture, caption);
+  return figure;
+}
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button.zoom");
   if (button) {
@@ -81,7 +88,7 @@ document.addEventListener("click", (event) => {
       const asked = button.closest(".query").querySelector(".asked svg.picture");
       pictures.unshift(asked.cloneNode(true));
     }
-    document.getElementById("zoom-pictures").replaceChildren(...pictures);
+    document.getElementById("zoom-pictures").replaceChildren(...pictures.map(named));
     const said = [...button.parentElement.querySelectorAll(":scope > span")].map((one) => one.textContent.trim());
     document.getElementById("zoom-text").textContent = said.join(" · ");
     dialog.showModal();

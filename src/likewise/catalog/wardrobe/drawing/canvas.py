@@ -122,7 +122,9 @@ class Canvas:
         under *= keep
         under += alpha
         if cast:
-            keep *= 1 - np.float32(cast) * np.roll(_grow(height, half.size), (3, 2), axis=(0, 1))
+            # Smooth enough to be doubled rather than resampled; the shadow falls to the lower right.
+            shadow = np.roll(height * np.float32(cast), (1, 1), axis=(0, 1)).repeat(2, axis=0).repeat(2, axis=1)
+            keep *= 1 - shadow[: keep.shape[0], : keep.shape[1]]
         beneath = self.colour[:, y0:y1, x0:x1]
         beneath *= keep
         beneath += lit

@@ -148,7 +148,7 @@ def occlude(picture: Plane, rng: np.random.Generator) -> Plane:
         if rng.random() < 0.5:
             _fingers(pen, root, towards, size, _SKINS[int(rng.integers(len(_SKINS)))])
         else:
-            _leaf(pen, root + 0.35 * towards, 0.7 * towards, _LEAVES[int(rng.integers(len(_LEAVES)))])
+            _leaf(pen, root + 0.2 * towards, 0.52 * towards, _LEAVES[int(rng.integers(len(_LEAVES)))])
     return to_planes(image)
 
 

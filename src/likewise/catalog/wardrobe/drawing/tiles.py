@@ -159,7 +159,7 @@ def material_tile(material: str) -> Tile:
 def lace_holes() -> Tile:
     """Share of the cloth that is a hole: a net with round eyelets around small blossoms."""
     u, v = _grid()
-    net = np.hypot((u * 18) % 1 - 0.5, (v * 18) % 1 - 0.5)
+    net = np.hypot((u * 16 + 0.5 * (np.floor(v * 16) % 2)) % 1 - 0.5, (v * 16) % 1 - 0.5)
     holes = np.clip((0.42 - net) / 0.15, 0, 1)
     # Blossoms and small leaves of closed cloth, in staggered rows.
     row = np.floor(v * 4)

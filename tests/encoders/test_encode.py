@@ -72,6 +72,16 @@ def test_any_number_of_workers_writes_the_same_bytes(workspace: Workspace, tmp_p
         assert files(workspace.vectors_folder / name) == files(twin.vectors_folder / name)
 
 
+def test_a_combination_is_the_same_alone_and_beside_its_parts(workspace: Workspace, tmp_path: Path) -> None:
+    encode(workspace, "blend")
+    twin = make_workspace(tmp_path / "twin", PICTURES)
+    encode(twin, "blend", "shape", "colour", "layout", "texture")
+    assert files(workspace.vectors_folder / "blend") == files(twin.vectors_folder / "blend")
+    alone = make_workspace(tmp_path / "alone", PICTURES)
+    encode(alone, "shape")
+    assert files(alone.vectors_folder / "shape") == files(twin.vectors_folder / "shape")
+
+
 def test_a_second_run_does_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     encode(workspace, "layout")
     before = {path: path.stat().st_mtime_ns for path in (workspace.vectors_folder / "layout").iterdir()}
@@ -162,7 +172,7 @@ def stop_after(n_chunks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Interrupt an in-process run after so many chunks."""
     calls: list[Chunk] = []
 
-    def limited(chunk: Chunk) -> EncodedChunk:
+    def limited(chunk: Chunk) -> dict[str, EncodedChunk]:
         calls.append(chunk)
         if len(calls) > n_chunks:
             raise KeyboardInterrupt
@@ -238,10 +248,10 @@ def test_a_catalog_whose_pictures_are_all_gone_is_an_error_that_can_be_mended(wo
 def test_progress_ends_at_the_total_and_never_goes_back(workspace: Workspace) -> None:
     seen: list[Progress] = []
     encode_catalog(workspace, ["layout", "colour"], workers=1, shard_rows=SHARD, on_progress=seen.append)
-    for name in ("layout", "colour"):
-        done = [progress.done_images for progress in seen if progress.encoder == name]
-        assert done == sorted(done)
-        assert (done[0], done[-1]) == (0, PICTURES)
+    assert {progress.encoder for progress in seen} == {"layout, colour"}
+    done = [progress.done_images for progress in seen]
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0, PICTURES)
     assert {progress.total_images for progress in seen} == {PICTURES}
 
 

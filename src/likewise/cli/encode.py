@@ -52,8 +52,7 @@ def encode(
     for one in done:
         what = f"{one.new_images:,} images encoded" if one.new_images else "already there"
         left_out = f", [red]{one.left_out} left out[/] (see its meta.json)" if one.left_out else ""
-        speed = f", {one.new_images / one.seconds:,.0f} images/s" if one.new_images and one.seconds else ""
-        say(f"[bold]{one.encoder}[/]: {what}{left_out}, {one.dim} dimensions{speed}")
+        say(f"[bold]{one.encoder}[/]: {what}, {one.dim} dimensions{left_out}")
 
 
 def encoders(as_json: AsJson = False) -> None:

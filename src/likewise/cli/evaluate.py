@@ -74,7 +74,7 @@ def say_results(done: "Evaluated") -> None:
         "compare them only between models that fed the pool.[/]"
     )
     cost = done.summary["prevalence"]
-    if cost["p_estimate"] is not None:
+    if cost["gain_over_random"] is not None:
         say(
             f"similar pairs: {100 * cost['p_pool']:.0f} % of the pool, about {100 * cost['p_estimate']:.2f} % of all "
             f"pairs (± {100 * cost['error_95']:.2f}); "

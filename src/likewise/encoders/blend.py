@@ -11,11 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
-from likewise.encoders import colour, layout, shape, texture
-from likewise.encoders.picture import SIDE, fit, unit
-from likewise.encoders.protocol import Prepared, Vectors
+from likewise.encoders.colour import Colour
+from likewise.encoders.layout import Layout
+from likewise.encoders.picture import PREPARATION, SIDE, fit, unit
+from likewise.encoders.protocol import Encoder, Prepared, Vectors
+from likewise.encoders.shape import Shape
+from likewise.encoders.texture import Texture
 
 SHARES = {"colour": 0.15, "texture": 0.30, "shape": 0.35, "layout": 0.20}
+
+PARTS: tuple[Encoder, ...] = (Colour(), Texture(), Shape(), Layout())  # in the order of SHARES
 
 
 @dataclass(frozen=True)
@@ -25,23 +30,23 @@ class Blend:
     name: str = "blend"
     version: str = "blend@1"
     pixels: int = SIDE
+    preparation: str = PREPARATION
 
     @property
     def dim(self) -> int:
-        return colour.Colour().dim + texture.Texture().dim + shape.Shape().dim + layout.Layout().dim
+        return sum(encoder.dim for encoder in PARTS)
 
     def prepare(self, image: Image.Image) -> Prepared:
         return fit(image)
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return tuple(SHARES)
+
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
-        return np.stack([describe(fitted) for fitted in batch])
+        return self.combine([encoder.encode(batch) for encoder in PARTS])
 
-
-def describe(fitted: Prepared) -> Vectors:
-    parts = {
-        "colour": colour.describe(fitted),
-        "texture": texture.describe(fitted),
-        "shape": shape.describe(fitted),
-        "layout": layout.describe(fitted),
-    }
-    return unit(np.concatenate([np.sqrt(SHARES[name]) * part for name, part in parts.items()]))
+    def combine(self, vectors: Sequence[Vectors]) -> Vectors:
+        shares = [np.sqrt(SHARES[part]) for part in self.parts]
+        rows = zip(*vectors, strict=True)
+        return np.stack([unit(np.concatenate([w * part for w, part in zip(shares, row, strict=True)])) for row in rows])

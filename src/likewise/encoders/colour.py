@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from likewise.encoders.picture import SIDE, fit, unit, weights
+from likewise.encoders.picture import PREPARATION, SIDE, fit, unit, weights
 from likewise.encoders.protocol import Prepared, Vectors
 
 LEVELS = 32  # per RGB channel: every pixel is rounded to one of 32^3 colours whose votes are known in advance
@@ -30,6 +30,7 @@ class Colour:
     name: str = "colour"
     version: str = "colour@1"
     pixels: int = SIDE
+    preparation: str = PREPARATION
 
     @property
     def dim(self) -> int:

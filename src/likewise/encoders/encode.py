@@ -29,7 +29,7 @@ CHUNKS_IN_FLIGHT = 4  # per worker: enough to keep all busy, few enough to bound
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one encoder is."""
+    """How far the encoders that run side by side are."""
 
     encoder: str
     done_images: int
@@ -48,6 +48,7 @@ class Encoded:
     new_images: int
     """How many images this run went through; 0 when everything was there already."""
     seconds: float
+    """Of the encoders that ran side by side with it, together."""
 
 
 def encode_catalog(
@@ -75,45 +76,58 @@ def encode_catalog(
             encoder = get_encoder(spec)
             meta = Meta(encoder.name, encoder.version, encoder.dim, 0, shard_rows, fingerprint, complete=False)
             writers.append(opened.enter_context(ShardWriter(workspace, meta, images, force=force)))
-        n_chunks = sum(len(in_chunks(writer, shard)) for writer in writers for shard in writer.missing)
+        groups = together(writers)
+        n_chunks = sum(len(in_chunks(group[0], shard)) for group in groups for shard in group[0].missing)
         root = workspace.root
         chunks = (
-            Chunk(writer.meta.encoder, root, tuple(part))
-            for writer in writers
-            for shard in writer.missing
-            for part in in_chunks(writer, shard)
+            Chunk(tuple(writer.meta.encoder for writer in group), root, tuple(part))
+            for group in groups
+            for shard in group[0].missing
+            for part in in_chunks(group[0], shard)
         )
         results = opened.enter_context(closing(run(chunks, min(workers or usable_cores(), n_chunks))))
-        return [encode_one(writer, results, on_progress) for writer in writers]
+        done = {each.encoder: each for group in groups for each in encode_group(group, results, on_progress)}
+        return [done[writer.meta.encoder] for writer in writers]
 
 
-def encode_one(
-    writer: ShardWriter,
-    results: Iterator[EncodedChunk],
+def together(writers: Sequence[ShardWriter]) -> list[list[ShardWriter]]:
+    """Encoders that still need the same shards go through the pictures side by side, which decodes each once."""
+    groups: dict[tuple[int, ...], list[ShardWriter]] = {}
+    for writer in writers:
+        groups.setdefault((writer.meta.shard_rows, *writer.missing), []).append(writer)
+    return list(groups.values())
+
+
+def encode_group(
+    group: Sequence[ShardWriter],
+    results: Iterator[dict[str, EncodedChunk]],
     on_progress: Callable[[Progress], None] | None,
-) -> Encoded:
-    """Write the missing shards of one encoder, taking their chunks from the stream of results."""
+) -> list[Encoded]:
+    """Write the missing shards of encoders that need the same ones, taking their chunks from the stream of results."""
     started = time.monotonic()
-    new = sum(len(writer.images_of(shard)) for shard in writer.missing)
-    done = len(writer.images) - new
+    first = group[0]
+    names = ", ".join(writer.meta.encoder for writer in group)
+    new = sum(len(first.images_of(shard)) for shard in first.missing)
+    done = len(first.images) - new
 
     def tell() -> None:
         if on_progress:
-            seconds = time.monotonic() - started
-            on_progress(Progress(writer.meta.encoder, done, len(writer.images), seconds))
+            on_progress(Progress(names, done, len(first.images), time.monotonic() - started))
 
     tell()
-    writer.start()
-    for shard in writer.missing:
+    for writer in group:
+        writer.start()
+    for shard in first.missing:
         encoded = []
-        for part in in_chunks(writer, shard):
+        for part in in_chunks(first, shard):
             encoded.append(next(results))
             done += len(part)
             tell()
-        writer.write_shard(shard, encoded)
-    meta = writer.finish()
+        for writer in group:
+            writer.write_shard(shard, [chunk[writer.meta.encoder] for chunk in encoded])
+    metas = [writer.finish() for writer in group]
     seconds = time.monotonic() - started
-    return Encoded(meta.encoder, meta.dim, meta.rows, len(meta.left_out), new, seconds)
+    return [Encoded(meta.encoder, meta.dim, meta.rows, len(meta.left_out), new, seconds) for meta in metas]
 
 
 def in_chunks(writer: ShardWriter, shard: int) -> list[Sequence[str]]:
@@ -121,14 +135,14 @@ def in_chunks(writer: ShardWriter, shard: int) -> list[Sequence[str]]:
     return [images[start : start + CHUNK_IMAGES] for start in range(0, len(images), CHUNK_IMAGES)]
 
 
-def run(chunks: Iterable[Chunk], workers: int) -> Generator[EncodedChunk, None, None]:
+def run(chunks: Iterable[Chunk], workers: int) -> Generator[dict[str, EncodedChunk], None, None]:
     """Encode chunks, here or in worker processes; results come in the order of the chunks."""
     if workers <= 1:
         yield from map(encode_chunk, chunks)
         return
     with one_thread_each():
         pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=start_worker)
-        under_way: deque[Future[EncodedChunk]] = deque()
+        under_way: deque[Future[dict[str, EncodedChunk]]] = deque()
         try:
             for chunk in chunks:
                 under_way.append(pool.submit(encode_chunk, chunk))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from likewise.encoders.picture import SIDE, fit, unit
+from likewise.encoders.picture import PREPARATION, SIDE, fit, unit
 from likewise.encoders.protocol import Prepared, Vectors
 
 GRID = 16
@@ -27,6 +27,7 @@ class Layout:
     name: str = "layout"
     version: str = "layout@1"
     pixels: int = SIDE
+    preparation: str = PREPARATION
 
     @property
     def dim(self) -> int:

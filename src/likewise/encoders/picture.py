@@ -7,6 +7,7 @@ from PIL import Image
 from likewise.encoders.foreground import foreground
 
 SIDE = 128
+PREPARATION = "fit 128"  # of all encoders that prepare with `fit`
 
 
 def fit(image: Image.Image) -> NDArray[np.uint8]:

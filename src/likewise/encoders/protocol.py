@@ -7,7 +7,7 @@ results do not change with the batch size, the number of workers or an interrupt
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,24 @@ class Encoder(Protocol):
     def pixels(self) -> int:
         """The shorter side a picture needs to have when decoded; JPEGs are decoded no larger than useful."""
 
+    @property
+    def preparation(self) -> str:
+        """Names what `prepare` does: encoders of equal `preparation` and `pixels` share prepared pictures."""
+
     def prepare(self, image: Image.Image) -> Prepared:
         """Everything that can be done to one RGB picture without the model; the result must pickle."""
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         """Prepared pictures to an array (len(batch), dim) whose rows have length one."""
+
+
+@runtime_checkable
+class Combination(Protocol):
+    """An encoder whose vectors follow from those of others, so that work done for them is not done again."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The encoders it is made of."""
+
+    def combine(self, vectors: Sequence[Vectors]) -> Vectors:
+        """Rows of every part, in the order of `parts`, to rows of this encoder; the same as `encode` gives."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from likewise.encoders.gradients import oriented_edges
-from likewise.encoders.picture import SIDE, fit, thing_in_square, unit
+from likewise.encoders.picture import PREPARATION, SIDE, fit, thing_in_square, unit
 from likewise.encoders.protocol import Prepared, Vectors
 
 SQUARE = 96
@@ -29,6 +29,7 @@ class Shape:
     name: str = "shape"
     version: str = "shape@1"
     pixels: int = SIDE
+    preparation: str = PREPARATION
 
     @property
     def dim(self) -> int:

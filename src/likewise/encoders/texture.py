@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from likewise.encoders.gradients import half, oriented_edges
-from likewise.encoders.picture import SIDE, fit, luminance, unit, weights
+from likewise.encoders.picture import PREPARATION, SIDE, fit, luminance, unit, weights
 from likewise.encoders.protocol import Prepared, Vectors
 
 SCALES = 4  # 128, 64, 32, 16 pixels
@@ -34,6 +34,7 @@ class Texture:
     name: str = "texture"
     version: str = "texture@1"
     pixels: int = SIDE
+    preparation: str = PREPARATION
 
     @property
     def dim(self) -> int:

@@ -1,0 +1,111 @@
+"""The demo keeps its promises: it is run here as a user runs it, and what it prints is counted again by brute force."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from likewise.catalog.wardrobe import SIMILAR_AT, similarity
+from likewise.workspace import Workspace, read_json
+
+
+def demo(folder: Path, *options: str) -> str:
+    ran = subprocess.run(
+        [sys.executable, "-m", "likewise", "demo", "demo", *options], cwd=folder, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, str]:
+    """The demo in full size: 600 items, 1,800 images, 100 queries, 5 encoders, k = 6, 3 experts."""
+    folder = tmp_path_factory.mktemp("whole")
+    printed = demo(folder)
+    return Workspace(folder / "demo"), printed
+
+
+def test_sizes_are_as_promised(whole: tuple[Workspace, str]) -> None:
+    workspace, _ = whole
+    catalog, pool = pl.read_parquet(workspace.catalog_file), pl.read_parquet(workspace.pool_file)
+    assert (len(catalog), catalog["item"].n_unique(), catalog["category"].n_unique()) == (1800, 600, 20)
+    suspects = pool.filter(pl.col("generator") != "random")
+    assert (suspects["query"].n_unique(), suspects["generator"].n_unique(), suspects["rank"].max()) == (100, 5, 5)
+    assert read_json(workspace.labels_settings_file)["agreement"]["n_experts"] == 3
+    assert workspace.report_file.exists()
+
+
+def test_the_share_found_is_what_brute_force_counts(whole: tuple[Workspace, str]) -> None:
+    workspace, printed = whole
+    catalog = pl.read_parquet(workspace.catalog_file)
+    items = catalog.unique("item").sort("item")
+    row = {item: number for number, item in enumerate(items["item"])}
+    item_of = dict(catalog.select("image", "item").iter_rows())
+    pool = pl.read_parquet(workspace.pool_file)
+    queries = pool["query"].unique().sort().to_list()
+    truly = set()
+    for query in queries:
+        others = [item for item in row if item != item_of[query]]
+        graded = similarity(
+            items,
+            pl.Series([row[item_of[query]]] * len(others)).to_numpy(),
+            pl.Series([row[item] for item in others]).to_numpy(),
+        )
+        truly |= {(query, item) for item, value in zip(others, graded, strict=True) if value >= SIMILAR_AT}
+    labels = pl.read_parquet(workspace.labels_file).filter(pl.col("label") == 1)
+    confirmed = {(q, item_of[c]) for q, c in labels.select("query", "candidate").iter_rows()}
+    asked = pool.select("query", "candidate").unique().height
+    truth = read_json(workspace.results_folder / "summary.json")["truth"]
+    assert truth["similar_items"] == len(truly)
+    assert truth["similar_items_found"] == len(truly & confirmed)
+    assert truth["item_cost"] == pytest.approx(asked / (100 * 599))
+    said = " ".join(printed.split())
+    share, cost = round(100 * len(truly & confirmed) / len(truly)), 100 * asked / (100 * 599)
+    assert f"EDS found {share} % of all truly similar pairs" in said
+    assert f"at {cost:.1f} % of the brute-force cost" in said
+    assert share > 40
+    assert cost < 6
+
+
+def test_the_combination_is_better_than_each_part(whole: tuple[Workspace, str]) -> None:
+    workspace, _ = whole
+    results = pl.read_parquet(workspace.results_folder / "discovery.parquet")
+    for metric, average in (("ROC-AUC", "macro"), ("ROC-AUC", "micro"), ("PR-AUC", "macro"), ("HR@5", "")):
+        rows = results.filter((pl.col("metric") == metric) & (pl.col("average") == average)).sort("value")
+        assert rows["encoder"].to_list()[-1] == "blend", (metric, average)
+    assert results["n_queries"].min() >= 90  # type: ignore[operator]
+
+
+def test_two_runs_with_one_seed_give_identical_files(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        demo(tmp_path / name, "--items", "40", "--n-queries", "12", "--seed", "4")
+    first, second = tmp_path / "first" / "demo", tmp_path / "second" / "demo"
+    files = sorted(path.relative_to(first) for path in first.rglob("*") if path.is_file())
+    assert files == sorted(path.relative_to(second) for path in second.rglob("*") if path.is_file())
+    assert len(files) > 120
+    assert [str(file) for file in files if (first / file).read_bytes() != (second / file).read_bytes()] == []
+
+
+def test_running_it_again_does_nothing_twice(tmp_path: Path) -> None:
+    demo(tmp_path, "--items", "20", "--n-queries", "6")
+    shards = {path: path.stat().st_mtime_ns for path in (tmp_path / "demo" / "vectors").rglob("*.npy")}
+    printed = demo(tmp_path, "--items", "20", "--n-queries", "6")
+    assert printed.count("already there") >= 5
+    assert {path: path.stat().st_mtime_ns for path in shards} == shards
+
+
+def test_numbers_as_json(whole: tuple[Workspace, str]) -> None:
+    workspace, _ = whole
+    ran = subprocess.run(
+        [sys.executable, "-m", "likewise", "evaluate", str(workspace.path), "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = json.loads(ran.stdout)["results"]
+    assert {"encoder", "metric", "average", "negatives", "value", "low", "high", "n_queries", "n_pairs"} <= set(rows[0])
+    assert all(row["low"] <= row["value"] <= row["high"] for row in rows)

@@ -105,6 +105,17 @@ def test_a_model_may_have_any_name(shop: Workspace) -> None:
     assert odd in "".join(page.words)
 
 
+def test_many_models_share_the_plots_without_covering_them(shop: Workspace) -> None:
+    for name in ("discovery", "curves", "mistakes"):
+        path = shop.results_folder / f"{name}.parquet"
+        table = pl.read_parquet(path)
+        more = [table.filter(pl.col("encoder") == "shape").with_columns(encoder=pl.lit(f"m{n}")) for n in range(9)]
+        write_parquet(pl.concat([table, *more]), path)
+    page = page_of(shop)
+    assert page.text.count("5 others") == 2  # 12 models, 7 named in each of the two plots
+    assert len([a for a in page.having("role") if a["role"] == "tab"]) == 12
+
+
 def test_the_same_workspace_gives_the_same_bytes(shop: Workspace, written: Path) -> None:
     assert write_report(shop).read_bytes() == written.read_bytes()
 

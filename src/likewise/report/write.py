@@ -17,7 +17,7 @@ from likewise.report.gallery import KINDS, choose_queries, show_mistakes, show_q
 from likewise.report.leaderboard import Leaderboard, leaderboard
 from likewise.report.numbers import FILTERS
 from likewise.report.pictures import Album
-from likewise.report.plots.palette import MODEL_LIGHT, model_styles, variables
+from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles, variables
 from likewise.report.tables import Tables, read_tables
 from likewise.workspace import Workspace, write_text
 
@@ -63,7 +63,7 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
             settings=making.settings(tables),
             meanings=making.MEANINGS,
             rules=headline.RULES,
-            colour_of=_colours(tables, encoders),
+            marks=_marks(tables, encoders),
             **_plots(tables, board),
         )
     )
@@ -89,10 +89,10 @@ def _asset(name: str) -> str:
     return files("likewise.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _colours(tables: Tables, encoders: list[str]) -> dict[str, int]:
-    """The number of each model's colour variable."""
+def _marks(tables: Tables, encoders: list[str]) -> dict[str, tuple[int, int]]:
+    """For each model the number of its colour and of its mark (dot, ring, ...), as its lines have colour and dash."""
     styles = model_styles({*encoders, *tables.generators["generator"]})
-    return {name: MODEL_LIGHT.index(colour) for name, (colour, _) in styles.items()}
+    return {name: (MODEL_LIGHT.index(colour), DASHES.index(dash)) for name, (colour, dash) in styles.items()}
 
 
 def _overlap(overlap: pl.DataFrame) -> dict[str, Any]:

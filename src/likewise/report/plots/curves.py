@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
-from likewise.report.numbers import percent
+from likewise.report.numbers import percent, several
 from likewise.report.plots.palette import SOFT, Dash
 from likewise.report.plots.svg import draw, halo
 
@@ -15,62 +15,59 @@ if TYPE_CHECKING:
 
 SIZE = (4.6, 4.1)
 LINE_HEIGHT = 0.056
-MOST_NAMES = 12  # more would cover the plot
+MOST_NAMES = 7  # more would cover the plot
+OTHERS: tuple[str, Dash] = (SOFT, "solid")
 Styles = Mapping[str, tuple[str, Dash]]
+Areas = Mapping[str, float | None]
 
 
-def roc_plot(curves: pl.DataFrame, areas: Mapping[str, float | None], styles: Styles) -> Markup:
+def roc_plot(curves: pl.DataFrame, areas: Areas, styles: Styles) -> Markup:
     def paint(axes: "Axes") -> None:
         axes.plot([0, 1], [0, 1], color=SOFT, linewidth=0.8, linestyle=(0, (2, 2)))
         _lines(axes, curves.filter(pl.col("curve") == "roc"), areas, styles)
         _frame(axes, "dissimilar pairs let through (%)", "similar pairs found (%)")
-        _names(axes, areas, styles, right=0.98, top=None)
+        _names(axes, areas, styles, at_top=False)
 
     return draw("roc", SIZE, f"ROC curves. {_spoken(areas)}", paint)
 
 
-def pr_plot(
-    curves: pl.DataFrame, areas: Mapping[str, float | None], styles: Styles, positive_share: float | None
-) -> Markup:
+def pr_plot(curves: pl.DataFrame, areas: Areas, styles: Styles, positive_share: float | None) -> Markup:
     def paint(axes: "Axes") -> None:
         if positive_share is not None:
             axes.axhline(positive_share, color=SOFT, linewidth=0.8, linestyle=(0, (2, 2)))
         _lines(axes, curves.filter(pl.col("curve") == "pr"), areas, styles)
         _frame(axes, "similar pairs found (recall, %)", "similar among those listed (precision, %)")
         high = positive_share is not None and positive_share > 0.5
-        _names(axes, areas, styles, right=0.98, top=None if high else 0.98)
+        _names(axes, areas, styles, at_top=not high)
 
     return draw("pr", SIZE, f"Precision-recall curves. {_spoken(areas)}", paint)
 
 
-def _lines(axes: "Axes", curves: pl.DataFrame, areas: Mapping[str, float | None], styles: Styles) -> None:
-    """The best model is drawn last, on top."""
-    for encoder in reversed(_ordered(areas)):
+def _lines(axes: "Axes", curves: pl.DataFrame, areas: Areas, styles: Styles) -> None:
+    """The best model is drawn last, on top; those without a name in the plot stay in the background."""
+    ordered = _ordered(areas)
+    for place, encoder in reversed(list(enumerate(ordered))):
         points = curves.filter(pl.col("encoder") == encoder)
-        colour, dash = styles[encoder]
-        axes.plot(points["x"].to_list(), points["y"].to_list(), color=colour, linestyle=dash, linewidth=1.5)
+        colour, dash = styles[encoder] if place < MOST_NAMES else OTHERS
+        width = 1.5 if place < MOST_NAMES else 0.7
+        axes.plot(points["x"].to_list(), points["y"].to_list(), color=colour, linestyle=dash, linewidth=width)
 
 
-def _ordered(areas: Mapping[str, float | None]) -> list[str]:
+def _ordered(areas: Areas) -> list[str]:
     return sorted(areas, key=lambda name: (-(areas[name] or 0.0), name))
 
 
-def _names(axes: "Axes", areas: Mapping[str, float | None], styles: Styles, right: float, top: float | None) -> None:
-    """A column of names in the empty corner: at the top if `top` is given, else at the bottom."""
-    names = _ordered(areas)[:MOST_NAMES]
-    first = top if top is not None else 0.03 + LINE_HEIGHT * len(names)
-    for place, name in enumerate(names):
-        colour, dash = styles[name]
+def _names(axes: "Axes", areas: Areas, styles: Styles, *, at_top: bool) -> None:
+    """A column of names with their lines, at the right, in the corner that curves leave empty."""
+    ordered = _ordered(areas)
+    rows = [(f"{name}  {percent(areas[name])}", *styles[name], 1.7) for name in ordered[:MOST_NAMES]]
+    if len(ordered) > MOST_NAMES:
+        rows.append((several(len(ordered) - MOST_NAMES, "other"), *OTHERS, 0.7))
+    first = 0.98 if at_top else 0.03 + LINE_HEIGHT * len(rows)
+    for place, (text, colour, dash, width) in enumerate(rows):
         height = first - LINE_HEIGHT * (place + 0.5)
-        axes.plot([right - 0.065, right], [height, height], color=colour, linestyle=dash, clip_on=False)
-        axes.text(
-            right - 0.085,
-            height,
-            f"{name}  {percent(areas[name])}",
-            ha="right",
-            va="center",
-            path_effects=halo(),
-        )
+        axes.plot([0.915, 0.98], [height, height], color=colour, linestyle=dash, linewidth=width)
+        axes.text(0.895, height, text, ha="right", va="center", path_effects=halo())
 
 
 def _frame(axes: "Axes", x: str, y: str) -> None:
@@ -80,5 +77,5 @@ def _frame(axes: "Axes", x: str, y: str) -> None:
     axes.set_yticklabels([f"{100 * tick:.0f}" for tick in ticks])
 
 
-def _spoken(areas: Mapping[str, float | None]) -> str:
+def _spoken(areas: Areas) -> str:
     return "Areas in percent: " + ", ".join(f"{name} {percent(areas[name])}" for name in _ordered(areas)) + "."

@@ -112,7 +112,7 @@ def test_many_models_share_the_plots_without_covering_them(shop: Workspace) -> N
         more = [table.filter(pl.col("encoder") == "shape").with_columns(encoder=pl.lit(f"m{n}")) for n in range(9)]
         write_parquet(pl.concat([table, *more]), path)
     page = page_of(shop)
-    assert page.text.count("5 others") == 2  # 12 models, 7 named in each of the two plots
+    assert [word.strip() for word in page.words].count("5 others") == 2  # 12 models, 7 named in each of the two plots
     assert len([a for a in page.having("role") if a["role"] == "tab"]) == 12
 
 

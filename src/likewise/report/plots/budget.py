@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from likewise.report.numbers import amount, several
 from likewise.report.plots.palette import INK, SOFT, step_colour
-from likewise.report.plots.svg import draw, halo, spread
+from likewise.report.plots.svg import draw, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,6 @@ def yield_plot(lines: pl.DataFrame, pool: tuple[float, float] | None) -> Markup:
                 pool,
                 xytext=(30, -30),
                 textcoords="offset points",
-                path_effects=halo(),
                 arrowprops={"arrowstyle": "-", "color": INK, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 5},
                 zorder=5,
             )
@@ -87,7 +86,6 @@ def _ordered_lines(axes: "Axes", table: pl.DataFrame, x: str, y: str) -> None:
             va="center",
             color=colour,
             annotation_clip=False,
-            path_effects=halo(),
             zorder=5,
         )
 
@@ -105,7 +103,6 @@ def _k_labels(axes: "Axes", lines: pl.DataFrame) -> None:
                 ha="right",
                 fontsize=7.5,
                 color=SOFT,
-                path_effects=halo(),
             )
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
-from likewise.report.numbers import percent, several
+from likewise.report.numbers import NBSP, percent, several
 from likewise.report.plots.palette import SOFT, Dash
-from likewise.report.plots.svg import draw, halo
+from likewise.report.plots.svg import draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,14 +60,14 @@ def _ordered(areas: Areas) -> list[str]:
 def _names(axes: "Axes", areas: Areas, styles: Styles, *, at_top: bool) -> None:
     """A column of names with their lines, at the right, in the corner that curves leave empty."""
     ordered = _ordered(areas)
-    rows = [(f"{name}  {percent(areas[name])}", *styles[name], 1.7) for name in ordered[:MOST_NAMES]]
+    rows = [(f"{name}{NBSP}{NBSP}{percent(areas[name])}", *styles[name], 1.7) for name in ordered[:MOST_NAMES]]
     if len(ordered) > MOST_NAMES:
         rows.append((several(len(ordered) - MOST_NAMES, "other"), *OTHERS, 0.7))
     first = 0.98 if at_top else 0.03 + LINE_HEIGHT * len(rows)
     for place, (text, colour, dash, width) in enumerate(rows):
         height = first - LINE_HEIGHT * (place + 0.5)
         axes.plot([0.915, 0.98], [height, height], color=colour, linestyle=dash, linewidth=width)
-        axes.text(0.895, height, text, ha="right", va="center", path_effects=halo())
+        axes.text(0.895, height, text, ha="right", va="center")
 
 
 def _frame(axes: "Axes", x: str, y: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from likewise.report.plots.palette import INK, PAPER, RULE, SOFT, variables
+from likewise.report.plots.palette import INK, RULE, SOFT, variables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,13 +72,6 @@ def inline(figure: "Figure", alt: str) -> Markup:
 def _shorter(number: re.Match[str]) -> str:
     """Two decimals of a point are finer than any screen."""
     return f"{float(number.group()):.2f}".rstrip("0").rstrip(".")
-
-
-def halo() -> list[Any]:
-    """An outline in the colour of the paper, so that text over lines stays readable."""
-    from matplotlib.patheffects import withStroke
-
-    return [withStroke(linewidth=2.5, foreground=PAPER)]
 
 
 def spread(heights: list[float], gap: float) -> list[float]:

@@ -35,9 +35,9 @@ from dataclasses import replace
 import numpy as np
 
 from likewise.catalog.wardrobe.drawing.canvas import Canvas
-from likewise.catalog.wardrobe.drawing.geometry import Points, along, ellipse, flip, jagged, line, path, ribbon, rounded
+from likewise.catalog.wardrobe.drawing.geometry import Points, along, flip, jagged, line, path, ribbon, rounded
 from likewise.catalog.wardrobe.drawing.look import Anchors, Look
-from likewise.catalog.wardrobe.drawing.paint import contrast, darker, flat, metal
+from likewise.catalog.wardrobe.drawing.paint import Colour, contrast, darker, flat
 
 _CREAM = (246, 238, 218)
 _FLUFF = flat((250, 248, 242))
@@ -180,17 +180,11 @@ def _style(canvas: Canvas, look: Look, anchors: Anchors) -> None:
             canvas.line(side + np.array([0.085 * inward, 0]), stripe, 0.026)
     elif style == "elegant" and anchors.hems:
         spots, normals = along(anchors.hems[0], 0.062)
-        pearls = [ellipse(float(px), float(py), 0.03, steps=10) for px, py in spots + 0.02 * anchors.inside * normals]
-        canvas.fill(pearls, flat((244, 236, 222), "pearl"), puff=3, edge=0.5)
+        _beads(canvas, spots + 0.02 * anchors.inside * normals, ((150, 138, 120), (240, 230, 216), (255, 255, 252)))
     elif style == "rock":
-        studs: list[Points] = []
         for hem in anchors.hems:
             spots, normals = along(hem, 0.082)
-            studs += [
-                ellipse(float(px), float(py), 0.03, steps=8) for px, py in spots + 0.03 * anchors.inside * normals
-            ]
-        if studs:
-            canvas.fill(studs, metal("silver"), puff=3, edge=0.6)
+            _beads(canvas, spots + 0.03 * anchors.inside * normals, ((58, 60, 66), (170, 174, 182), (246, 248, 252)))
     elif style == "boho":
         thread = darker(look.second, 0.85)
         for hem in anchors.hems:
@@ -199,6 +193,14 @@ def _style(canvas: Canvas, look: Look, anchors: Anchors) -> None:
                 reach = 0.11 + 0.015 * (i % 3)
                 end = (float(px + reach * nx), float(py + reach * ny))
                 canvas.line(line((float(px), float(py)), end), thread if i % 2 else (196, 148, 92), 0.016)
+
+
+def _beads(canvas: Canvas, spots: Points, rim_body_glint: tuple[Colour, Colour, Colour]) -> None:
+    """Small balls in a row: pearls or studs."""
+    rim, body, glint = rim_body_glint
+    canvas.dots(spots, 0.033, rim)
+    canvas.dots(spots, 0.026, body)
+    canvas.dots(spots - 0.008, 0.01, glint)
 
 
 def _letters(canvas: Canvas, x: float, y: float, r: float, colour: tuple[float, float, float]) -> None:

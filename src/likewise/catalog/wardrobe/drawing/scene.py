@@ -111,10 +111,10 @@ def wild_backdrop(rng: np.random.Generator, size: int) -> Plane:
 def compose(back: Plane, colour: Plane, cover: Plane, pose: Pose, depth: float) -> Plane:
     """The item on its background with a soft drop shadow on the side away from the light."""
     size = cover.shape[0]
-    small = cover[::2, ::2]
-    soft = uniform_filter(uniform_filter(small, 9), 9)
-    dx, dy = round(-pose.light[0] * 4), round(abs(pose.light[1]) * 4)
-    soft = np.roll(np.pad(soft, 5, mode="edge"), (dy, dx), axis=(0, 1))[5:-5, 5:-5]
+    small = np.ascontiguousarray(cover[::4, ::4])
+    soft = uniform_filter(uniform_filter(small, 5, mode="nearest"), 5, mode="nearest")
+    dx, dy = round(-pose.light[0] * 2), round(abs(pose.light[1]) * 2)
+    soft = np.roll(np.pad(soft, 3, mode="edge"), (dy, dx), axis=(0, 1))[3:-3, 3:-3]
     image = Image.fromarray(np.ascontiguousarray(soft, dtype=np.float32))
     shadow = np.asarray(image.resize((size, size), Image.Resampling.BILINEAR), dtype=np.float32)
     keep = (1 - np.float32(depth) * shadow) * (1 - cover)

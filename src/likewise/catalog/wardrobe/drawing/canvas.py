@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
-from scipy.ndimage import uniform_filter
 
 from likewise.catalog.wardrobe.drawing.finish import light_of
 from likewise.catalog.wardrobe.drawing.geometry import XY, Points, along, jagged
@@ -115,7 +114,7 @@ class Canvas:
             lit += light * (_channels(paint.second) - _channels(paint.colour))
         if glint is not None:
             lit += _grow(glint, half.size) * alpha
-        np.minimum(lit, 255 * alpha, out=lit)
+            np.minimum(lit, 255 * alpha, out=lit)
         keep = 1 - alpha
         under = self.cover[region]
         cast = cast if under.any() else 0.0
@@ -133,7 +132,7 @@ class Canvas:
         """A stroke; width in garment units."""
         stroke = max(1, round(2 * width * self.scale))
         flat = self._pixels(points).ravel().tolist()
-        self._draw.line(flat, fill=_ink(colour, alpha), width=stroke, joint="curve" if stroke > 3 else None)
+        self._draw.line(flat, fill=_ink(colour, alpha), width=stroke, joint="curve" if stroke > 5 else None)
 
     def dashes(self, points: Points, colour: Colour, width: float = 0.011, step: float = 0.05) -> None:
         """A seam of visible stitches."""
@@ -194,9 +193,9 @@ class Canvas:
 
     def _relief(self, half: Image.Image, puff: float) -> tuple[Plane, Plane]:
         """Slope towards the light (about -0.5 .. 0.5) and the blurred mask, at half the window's size."""
-        small = np.asarray(half.reduce(2), dtype=np.float32) * np.float32(1 / 255)
         width = max(2, round(puff / 2)) | 1
-        height = uniform_filter(uniform_filter(small, width, mode="nearest"), width, mode="nearest")
+        soft = half.reduce(2).filter(ImageFilter.GaussianBlur(0.41 * width))
+        height = np.asarray(soft, dtype=np.float32) * np.float32(1 / 255)
         lx, ly = self.pose.light
         slope = np.zeros_like(height)
         slope[:, 1:-1] = (height[:, 2:] - height[:, :-2]) * np.float32(-lx * width / 2)

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
-from scipy.ndimage import uniform_filter
 
 from likewise.catalog.wardrobe.drawing.canvas import Plane, Pose
 from likewise.catalog.wardrobe.drawing.geometry import Points
@@ -57,7 +56,7 @@ def shop_backdrop(rng: np.random.Generator, size: int) -> Plane:
     if kind == 1:
         horizon = rng.uniform(0.7, 0.82)
         ramp = np.where(at < horizon, 238 - 10 * at, 214 + 26 * (at - horizon) / (1 - horizon))
-        ramp = uniform_filter(ramp.astype(np.float32), 15)
+        ramp = np.convolve(np.pad(ramp, 7, mode="edge"), np.full(15, 1 / 15), "valid").astype(np.float32)
         return np.tile(ramp[:, None], (3, 1, size))
     base = np.asarray(_PASTELS[int(rng.integers(0, len(_PASTELS)))] if kind == 2 else (236, 236, 238), dtype=np.float32)
     cx, cy = rng.uniform(0.25, 0.75), rng.uniform(0.15, 0.5)
@@ -111,12 +110,11 @@ def wild_backdrop(rng: np.random.Generator, size: int) -> Plane:
 def compose(back: Plane, colour: Plane, cover: Plane, pose: Pose, depth: float) -> Plane:
     """The item on its background with a soft drop shadow on the side away from the light."""
     size = cover.shape[0]
-    small = np.ascontiguousarray(cover[::4, ::4])
-    soft = uniform_filter(uniform_filter(small, 5, mode="nearest"), 5, mode="nearest")
+    blot = Image.fromarray((cover[::4, ::4] * 255).astype(np.uint8)).filter(ImageFilter.GaussianBlur(2))
     dx, dy = round(-pose.light[0] * 2), round(abs(pose.light[1]) * 2)
-    soft = np.roll(np.pad(soft, 3, mode="edge"), (dy, dx), axis=(0, 1))[3:-3, 3:-3]
-    image = Image.fromarray(np.ascontiguousarray(soft, dtype=np.float32))
-    shadow = np.asarray(image.resize((size, size), Image.Resampling.BILINEAR), dtype=np.float32)
+    soft = np.roll(np.pad(np.asarray(blot), 3, mode="edge"), (dy, dx), axis=(0, 1))[3:-3, 3:-3]
+    grown = Image.fromarray(np.ascontiguousarray(soft)).resize((size, size), Image.Resampling.BILINEAR)
+    shadow = np.asarray(grown, dtype=np.float32) * np.float32(1 / 255)
     keep = (1 - np.float32(depth) * shadow) * (1 - cover)
     picture = back * keep
     picture += colour

@@ -1,0 +1,78 @@
+"""The report in a real browser, without a network: it asks for nothing, sorts, switches models and zooms."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from likewise.cli.demo import demo
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace = tmp_path_factory.mktemp("browser") / "demo"
+    demo(workspace, items=60, n_queries=20)
+    return workspace / "report" / "index.html"
+
+
+@pytest.fixture
+def opened(page: Page, report: Path) -> Page:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.context.set_offline(True)
+    page.goto(report.as_uri())
+    assert [url for url in asked if not url.startswith(("data:", report.as_uri()))] == []
+    return page
+
+
+def column(page: Page, metric: str, average: str = "") -> list[float]:
+    """The leaderboard's values of one metric from top to bottom: the n-th number of each row for the n-th header."""
+    headers = opened_headers(page)
+    rows = page.locator("#leaderboard-table tr[data-encoder]").evaluate_all(
+        "rows => rows.map(row => [...row.querySelectorAll('td[data-value]')].map(cell => cell.dataset.value))"
+    )
+    return [float(row[headers.index((metric, average))]) for row in rows]
+
+
+def opened_headers(page: Page) -> list[tuple[str, str]]:
+    found = page.locator("#leaderboard-table th[data-metric]").evaluate_all(
+        "headers => headers.map(header => [header.dataset.metric, header.dataset.average || ''])"
+    )
+    return [(metric, average) for metric, average in found]
+
+
+def test_the_leaderboard_sorts_by_any_column(opened: Page) -> None:
+    assert column(opened, "ROC-AUC", "macro") == sorted(column(opened, "ROC-AUC", "macro"), reverse=True)
+    header = opened.locator('#leaderboard-table th[data-metric="PR-AUC"][data-average="micro"]')
+    header.locator("button").focus()
+    opened.keyboard.press("Enter")
+    values = column(opened, "PR-AUC", "micro")
+    first = header.get_attribute("aria-sort")
+    assert values == sorted(values, reverse=first == "descending")
+    opened.keyboard.press("Enter")
+    assert header.get_attribute("aria-sort") != first
+    assert column(opened, "PR-AUC", "micro") == values[::-1]
+
+
+def test_every_model_has_a_tab_of_mistakes(opened: Page) -> None:
+    tabs = opened.locator("#mistakes [role=tab]")
+    assert tabs.count() == 5
+    tabs.nth(2).click()
+    encoder = tabs.nth(2).get_attribute("data-encoder")
+    expect(opened.locator(f'#mistakes [role=tabpanel][data-encoder="{encoder}"]')).to_be_visible()
+    assert opened.locator("#mistakes [role=tabpanel]:visible").count() == 1
+
+
+def test_a_candidate_can_be_looked_at_beside_its_query(opened: Page) -> None:
+    opened.locator("#gallery li.card button.zoom").first.click()
+    expect(opened.locator("dialog#zoom")).to_be_visible()
+    assert opened.locator("#zoom-pictures figure").count() == 2
+    opened.keyboard.press("Escape")
+    expect(opened.locator("dialog#zoom")).to_be_hidden()
+
+
+def test_it_says_that_the_experts_were_simulated_and_fits_a_phone(opened: Page) -> None:
+    expect(opened.locator("#simulated")).to_be_visible()
+    expect(opened.locator("#found")).to_contain_text("brute-force cost")
+    opened.set_viewport_size({"width": 390, "height": 800})
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 390

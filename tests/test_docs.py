@@ -1,0 +1,69 @@
+"""What README and docs show is run: Python blocks as they stand, the commands of the road on a real folder."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.conftest import write_shapes
+
+PROJECT = Path(__file__).parents[1]
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def everything_similar(folder: Path, n_images: int) -> None:
+    """votes.csv with an answer to every possible pair: similar if the figure is the same."""
+    images = sorted(path.relative_to(folder / "photos").as_posix() for path in (folder / "photos").rglob("*.png"))
+    assert len(images) == n_images
+    rows = [
+        (query, candidate, expert, "similar" if query.split("/")[0] == candidate.split("/")[0] else "not similar")
+        for query in images
+        for candidate in images
+        if query != candidate
+        for expert in ("anna", "ben")
+    ]
+    pl.DataFrame(rows, schema=["query", "candidate", "expert", "answer"], orient="row").write_csv(folder / "votes.csv")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A place with `photos` and `votes.csv`, as the pages assume."""
+    write_shapes(tmp_path / "photos").unlink()
+    everything_similar(tmp_path, 24)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("page", "number"),
+    [(page, number) for page in PAGES for number in range(len(blocks(page, "python")))],
+    ids=lambda value: value.stem if isinstance(value, Path) else str(value),
+)
+def test_python_blocks_run(page: Path, number: int, folder: Path) -> None:
+    code = blocks(page, "python")[number]
+    ran = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_the_road_of_the_readme_in_five_commands(folder: Path) -> None:
+    (block,) = blocks(PROJECT / "README.md", "sh")
+    commands = [shlex.split(line, comments=True) for line in block.splitlines() if line.strip()]
+    assert len(commands) == 5
+    for command in commands:
+        assert command[0] == "likewise"
+        ran = subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True)
+        assert ran.returncode == 0, (command, ran.stderr)
+    assert (folder / "shoes" / "report" / "index.html").exists()
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"

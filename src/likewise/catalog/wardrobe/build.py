@@ -3,8 +3,8 @@
 import io
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,22 +82,29 @@ def _wild_counts(n_items: int, wild_per_item: float, seed: int) -> list[int]:
 
 
 def _draw_all(shots: list[_Shot], workers: int, on_progress: Callable[[int, int], None] | None) -> None:
+    """Draw every shot: this process is one of the workers and takes batches from the end while the others start."""
     batches = [shots[start : start + _IMAGES_PER_TASK] for start in range(0, len(shots), _IMAGES_PER_TASK)]
     done = 0
 
-    def follow(counts: Iterable[int]) -> None:
+    def count(drawn: int) -> None:
         nonlocal done
-        for count in counts:
-            done += count
-            if on_progress is not None:
-                on_progress(done, len(shots))
+        done += drawn
+        if on_progress is not None:
+            on_progress(done, len(shots))
 
     if workers == 1 or len(batches) == 1:
-        follow(map(_draw_batch, batches))
+        for batch in batches:
+            count(_draw_batch(batch))
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(batches)), mp_context=context) as pool:
-        follow(pool.map(_draw_batch, batches))
+    with ProcessPoolExecutor(min(workers, len(batches)) - 1, mp_context=context) as pool:
+        waiting = {pool.submit(_draw_batch, batch): batch for batch in batches}
+        for future in reversed(list(waiting)):
+            if not future.cancel():
+                break
+            count(_draw_batch(waiting.pop(future)))
+        for future in as_completed(waiting):
+            count(future.result())
 
 
 def _draw_batch(shots: list[_Shot]) -> int:

@@ -103,6 +103,9 @@ def _draw_all(shots: list[_Shot], workers: int, on_progress: Callable[[int, int]
             if not future.cancel():
                 break
             count(_draw_batch(waiting.pop(future)))
+            for finished in [other for other in waiting if other.done()]:
+                del waiting[finished]
+                count(finished.result())
         for future in as_completed(waiting):
             count(future.result())
 

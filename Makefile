@@ -15,15 +15,15 @@ test-slow: .venv/.test chromium
 	$(BIN)/python -m pytest -m slow
 
 lint: .venv/.test
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs
 
 types: .venv/.test
 	$(BIN)/mypy
 
 format: .venv/.test
-	$(BIN)/ruff check --fix src tests benchmarks
-	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks docs
+	$(BIN)/ruff format src tests benchmarks docs
 
 bench: .venv/.test
 	$(BIN)/python -m benchmarks

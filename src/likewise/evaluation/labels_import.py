@@ -1,0 +1,114 @@
+"""Labels that come without votes, put into a workspace: labels.parquet with a note of the file, and no invented votes.
+
+The columns that count votes are there but empty, and labels.json says `imported` where a consensus rule would
+stand, so that every later step and page can tell.
+"""
+
+import hashlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.catalog import read_catalog
+from likewise.errors import LikewiseError
+from likewise.evaluation.labels_io import read_labels_file, refuse_unknown_images
+from likewise.labeling.step import read_labels, read_labels_note
+from likewise.labeling.votes import PAIR
+from likewise.workspace import Workspace, read_parquet, write_json, write_parquet
+
+IMPORTED = "imported"
+NO_VOTES = "the labels were imported without votes"
+
+
+@dataclass(frozen=True)
+class ImportedLabels:
+    """What an import did; `changed` is False if the very same labels were there."""
+
+    n_labels: int
+    n_similar: int
+    n_repeated: int
+    n_unjudged: int
+    n_outside_pool: int | None  # None where there is no pool to compare with
+    changed: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def import_labels(workspace: Workspace, path: Path, *, positive_from: int = 1, replace: bool = False) -> ImportedLabels:
+    """Make the labels of a file those of the workspace; labels already there give way only with `replace`."""
+    images = set(read_catalog(workspace)["image"])
+    read = read_labels_file(path, positive_from=positive_from, known=images)
+    refuse_unknown_images(read.labels, images, str(path))
+    changed = _differ(workspace, read.labels)
+    if changed and workspace.labels_file.exists() and not replace:
+        raise LikewiseError(
+            f"{workspace.labels_file} holds {_whose(workspace)}: add `--replace` to put these in their place "
+            "(votes are kept, and `likewise label consensus` brings their labels back)."
+        )
+    if changed:
+        counts = {name: pl.lit(None, pl.Int64) for name in ("similar", "not_similar", "cannot_tell")}
+        table = read.labels.with_columns(**counts, probability=pl.lit(None, pl.Float64))
+        write_parquet(table, workspace.labels_file)
+        write_json(_note(read.labels, path, positive_from), workspace.labels_settings_file)
+    outside = None
+    if workspace.pool_file.exists():
+        pool = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
+        outside = read.labels.join(pool, on=PAIR, how="anti").height
+    return ImportedLabels(
+        n_labels=len(read.labels),
+        n_similar=int(read.labels["label"].cast(pl.Int64).sum()),
+        n_repeated=read.n_repeated,
+        n_unjudged=read.n_unjudged,
+        n_outside_pool=outside,
+        changed=changed,
+    )
+
+
+def _differ(workspace: Workspace, labels: pl.DataFrame) -> bool:
+    if not workspace.labels_file.exists() or not workspace.labels_settings_file.exists():
+        return True
+    there = read_labels(workspace).select(labels.columns).sort(PAIR)
+    return read_labels_note(workspace)["consensus"]["rule"] != IMPORTED or not there.equals(labels)
+
+
+def _whose(workspace: Workspace) -> str:
+    n = len(read_labels(workspace))
+    note = read_labels_note(workspace) if workspace.labels_settings_file.exists() else {}
+    if note.get("consensus", {}).get("rule") == IMPORTED:
+        return f"{n} labels imported from another file"
+    return f"{n} labels made from the votes of {note.get('agreement', {}).get('n_experts', 'several')} experts"
+
+
+def _note(labels: pl.DataFrame, path: Path, positive_from: int) -> dict[str, Any]:
+    """The note that every reader of labels.json understands: nothing is claimed about experts."""
+    unknown = {"value": None, "n_pairs": 0, "reason": NO_VOTES}
+    return {
+        "consensus": {
+            "rule": IMPORTED,
+            "n_pairs": len(labels),
+            "n_labelled": len(labels),
+            "n_similar": int(labels["label"].cast(pl.Int64).sum()),
+            "n_ties": 0,
+            "n_unanswered": 0,
+            "iterations": None,
+            "converged": None,
+        },
+        "agreement": {
+            "n_experts": 0,
+            "n_pairs": 0,
+            "n_votes": 0,
+            "fleiss_kappa": unknown,
+            "krippendorff_alpha": unknown,
+            "experts": [],
+        },
+        "sources": [f"labels {path.name}"],
+        "simulated": False,
+        "imported": {
+            "file": path.name,
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            "positive_from": positive_from,
+        },
+    }

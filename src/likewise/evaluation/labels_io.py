@@ -1,0 +1,178 @@
+"""Labels from and to files: VSD's JSON, TREC qrels, CSV and Parquet, all as one table (query, candidate, label).
+
+VSD: `[{"key": [query, candidate], "value": 0|1}]`; JSON records with query, candidate (or gallery), label (or value)
+are read too, as are those columns in CSV and Parquet. A label is 0 or 1, a word the votes know (similar, no, ...), or a
+grade: grades from `positive_from` up are similar. Blank, `cannot tell` and negative grades (TREC: not judged) are no
+label; they are left out and counted. A pair said twice must say the same.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.trec import qrels_text, read_qrels_rows
+from likewise.labeling.imports import ACCEPTED
+from likewise.labeling.votes import NOT_SIMILAR, PAIR, SIMILAR
+from likewise.workspace import write_atomically, write_text
+
+LABEL_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "label": pl.Int8})
+QRELS_ENDINGS = (".qrels", ".qrel", ".txt")
+OTHER_NAMES = {"gallery": "candidate", "value": "label"}
+WORDS = {SIMILAR: 1, NOT_SIMILAR: 0}
+Row = tuple[str, object, object, object]  # where, query, candidate, label as written
+
+
+@dataclass(frozen=True)
+class LabelsFile:
+    """The labels of a file, sorted by pair, and the rows that gave none: said before, or not judged."""
+
+    labels: pl.DataFrame
+    n_rows: int
+    n_repeated: int
+    n_unjudged: int
+
+
+def read_labels_file(path: Path, *, positive_from: int = 1, known: Collection[str] = ()) -> LabelsFile:
+    """Labels of a .json, .qrels (or .txt), .csv, .tsv or .parquet file; `known` keys help to read qrels."""
+    if not path.is_file():
+        raise LikewiseError(f"{path} does not exist: check the path of the labels.")
+    if positive_from < 1:
+        raise LikewiseError(f"similar grades must begin at 1 or higher, not {positive_from}: 0 is not similar.")
+    judged: list[tuple[str, str, int]] = []
+    n_rows = 0
+    for where, query, candidate, written in _rows(path, known):
+        n_rows += 1
+        label = _label(written, positive_from, where)
+        pair = _key(query, "query", where), _key(candidate, "candidate", where)
+        if label is not None:
+            judged.append((*pair, label))
+    if not judged:
+        raise LikewiseError(f"{path} has {n_rows} rows and no label: it needs rows of query, candidate and label.")
+    labels = pl.DataFrame(judged, schema=LABEL_SCHEMA, orient="row")
+    refuse_two_labels(labels, str(path))
+    labels = labels.unique().sort(PAIR)
+    return LabelsFile(labels, n_rows, len(judged) - len(labels), n_rows - len(judged))
+
+
+def write_labels_file(labels: pl.DataFrame, path: Path) -> None:
+    """Write labels in the form the ending asks for; the same labels give the same bytes."""
+    labels = labels.select(LABEL_SCHEMA.names()).sort(PAIR)
+    ending = path.suffix.lower()
+    if ending == ".json":
+        write_text(_vsd_text(labels), path)
+    elif ending in QRELS_ENDINGS:
+        write_text(qrels_text(labels), path)
+    elif ending in (".csv", ".tsv"):
+        write_atomically(path, lambda file: labels.write_csv(file, separator="\t" if ending == ".tsv" else ","))
+    elif ending == ".parquet":
+        write_atomically(path, lambda file: labels.write_parquet(file, compression="zstd"))
+    else:
+        raise LikewiseError(f"{path} ends in {ending!r}: labels are written as .json, .qrels, .csv, .tsv or .parquet.")
+
+
+def refuse_two_labels(labels: pl.DataFrame, where: str) -> None:
+    """Raise if a pair carries both labels, naming the first such pair."""
+    twice = labels.group_by(PAIR).agg(pl.col("label").n_unique()).filter(pl.col("label") > 1).sort(PAIR)
+    if len(twice):
+        query, candidate, _ = twice.row(0)
+        more = "" if len(twice) == 1 else f", and {len(twice) - 1} more pairs so"
+        raise LikewiseError(
+            f"{where} calls ({query}, {candidate}) both similar and not similar{more}: keep one label for each pair."
+        )
+
+
+def refuse_unknown_images(labels: pl.DataFrame, images: Collection[str], where: str) -> None:
+    """Raise if labels name images that the catalog does not have: how many, and the first three."""
+    named = pl.concat([labels["query"], labels["candidate"].alias("query")]).unique().sort()
+    known = set(images)
+    unknown = [image for image in named if image not in known]
+    if unknown:
+        first = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
+        raise LikewiseError(
+            f"{where} names {len(unknown)} of {len(named)} images that are not in the catalog ({first}): "
+            "use the catalog's image keys, or the catalog these labels belong to."
+        )
+
+
+def _rows(path: Path, known: Collection[str]) -> Iterable[Row]:
+    ending = path.suffix.lower()
+    if ending in QRELS_ENDINGS:
+        return read_qrels_rows(path, known)
+    try:
+        if ending == ".json":
+            return list(_json_rows(path))
+        if ending == ".parquet":
+            return _table_rows(pl.read_parquet(path), path, first_row=1)
+        if ending in (".csv", ".tsv"):
+            return _table_rows(_read_csv(path), path, first_row=2)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error).split("\n")[0]
+        raise LikewiseError(f"{path} cannot be read ({reason}): save it again as {ending[1:]}.") from error
+    raise LikewiseError(f"{path} ends in {ending!r}: labels are read from .json, .qrels, .txt, .csv, .tsv or .parquet.")
+
+
+def _json_rows(path: Path) -> Iterator[Row]:
+    entries = json.loads(path.read_text(encoding="utf-8-sig"))
+    if not isinstance(entries, list):
+        raise LikewiseError(f'{path} is not a list: write [{{"key": [query, candidate], "value": 0}}, ...].')
+    for number, entry in enumerate(entries, start=1):
+        where = f"{path}, entry {number}"
+        if not isinstance(entry, dict):
+            raise LikewiseError(f'{where} is not an object: write {{"key": [query, candidate], "value": 0}}.')
+        named = {OTHER_NAMES.get(name, name): value for name, value in entry.items()}
+        pair = named["key"] if "key" in named else [named.get("query"), named.get("candidate")]
+        if not isinstance(pair, list) or len(pair) != 2 or "label" not in named:
+            raise LikewiseError(f'{where} is no label of a pair: write {{"key": [query, candidate], "value": 0}}.')
+        yield where, *pair, named["label"]
+
+
+def _table_rows(table: pl.DataFrame, path: Path, first_row: int) -> Iterator[Row]:
+    tidy = [column.strip().lower() for column in table.columns]
+    aliases = {other: name for other, name in OTHER_NAMES.items() if name not in tidy}
+    table.columns = [aliases.get(column, column) for column in tidy]
+    missing = [column for column in LABEL_SCHEMA if column not in table.columns]
+    if missing:
+        raise LikewiseError(f"{path} has no column {', '.join(missing)}: its header must be query,candidate,label.")
+    for number, row in enumerate(table.select(LABEL_SCHEMA.names()).iter_rows(), start=first_row):
+        yield f"{path}, row {number}", *row
+
+
+def _read_csv(path: Path) -> pl.DataFrame:
+    text = path.read_text(encoding="utf-8-sig")
+    if not text.strip():
+        raise LikewiseError(f"{path} is empty: its header must be query,candidate,label.")
+    separator = max(",;\t", key=text.lstrip().split("\n", 1)[0].count)
+    return pl.read_csv(text.encode(), separator=separator, infer_schema=False)
+
+
+def _vsd_text(labels: pl.DataFrame) -> str:
+    entries = ({"key": [query, candidate], "value": label} for query, candidate, label in labels.iter_rows())
+    return "[\n" + ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries) + "\n]\n"
+
+
+def _key(value: object, what: str, where: str) -> str:
+    key = "" if value is None else str(value).strip()
+    if not key:
+        raise LikewiseError(f"{where} has no {what}: a label is about a query and a candidate; fill it, or delete it.")
+    return key
+
+
+def _label(written: object, positive_from: int, where: str) -> int | None:
+    """0 or 1, or None for a pair that nobody judged."""
+    text = "" if written is None else str(written).strip()
+    if not text:
+        return None
+    try:
+        grade = float(text)
+    except ValueError:
+        answer = ACCEPTED.get("".join(text.split()).lower())
+        if answer is None:
+            raise LikewiseError(f"{where}: the label {text!r} is not known: write 1 (similar) or 0.") from None
+        return WORDS.get(answer)
+    if not (abs(grade) < 1e9 and grade == int(grade)):
+        raise LikewiseError(f"{where}: the label {text} is not a whole number: write 1 (similar) or 0.")
+    return None if grade < 0 else int(grade >= positive_from)

@@ -1,0 +1,136 @@
+"""Models and run files: what an encoder lists, as a run; and a run, read back, as a model to be measured.
+
+A run holds the first candidates of each query and nothing below, so a judged pair may be missing from it. Such a
+pair is taken to stand below everything the run lists for its query, tied with the query's other missing ones (in
+micro averages: just below the query's last score; for a query the run lacks altogether, below all others). They are
+counted, because areas under curves rest on them; a deep run, or one of judged pairs only, has none. Hits and ranks of
+a run of judged pairs only are those of a list without unjudged candidates.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.auc import Floats, Ints
+from likewise.evaluation.discovery import Measured
+from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.trec import RUN_SCHEMA, Run
+from likewise.search import NOBODY, as_unit, pair_scores, top_k
+from likewise.search.scores import Floats as Vectors
+
+DEPTH = 1000
+BY_ITEM, BY_IMAGE, JUDGED = "best-image-per-item", "every-image", "judged-pairs"
+
+
+@dataclass(frozen=True)
+class RunMeasured:
+    """A run as a model, and how far it covers what was asked of it."""
+
+    measured: Measured
+    n_missing_pairs: int  # judged, but not in the run
+    n_missing_queries: int  # not in the run at all
+    n_outside: int  # rows of the run about other queries or images
+
+
+def run_tag(encoder: str, what: str) -> str:
+    """The tag of a run says which candidates it holds."""
+    return f"{encoder}:{what}"
+
+
+def encoder_of(tag: str) -> str:
+    encoder, colon, what = tag.rpartition(":")
+    return encoder if colon and what in (BY_ITEM, BY_IMAGE, JUDGED) else tag
+
+
+def list_candidates(
+    pairs: JudgedPairs,
+    query_vectors: Vectors,
+    gallery_vectors: Vectors,
+    *,
+    depth: int = DEPTH,
+    one_per_item: bool = True,
+) -> pl.DataFrame:
+    """The first `depth` candidates of each query (query, candidate, rank, score), never of the query's own item."""
+    found = top_k(
+        query_vectors,
+        gallery_vectors,
+        min(depth, len(pairs.gallery)),
+        query_groups=pairs.query_items,
+        gallery_groups=pairs.gallery_items,
+        one_per_group=one_per_item,
+    )
+    query, rank = np.nonzero(found.rows != NOBODY)
+    return _rows(pairs, query, found.rows[query, rank], rank, found.scores[query, rank])
+
+
+def list_judged(pairs: JudgedPairs, query_vectors: Vectors, gallery_vectors: Vectors) -> pl.DataFrame:
+    """Every judged pair with its score, ranked among the judged ones of its query; enough for areas under curves."""
+    vectors = as_unit(query_vectors, "query vectors"), as_unit(gallery_vectors, "gallery vectors")
+    scores = pair_scores(*vectors, pairs.query, pairs.candidate)
+    order = np.lexsort((pairs.candidate, -scores, pairs.query))
+    query = pairs.query[order]
+    rank = np.arange(len(query)) - np.searchsorted(query, query)
+    return _rows(pairs, query, pairs.candidate[order], rank, scores[order])
+
+
+def measure_run(run: Run, pairs: JudgedPairs, k: int) -> RunMeasured:
+    """Scores of the judged pairs and, as for any model, lists of the best image of each item of other items."""
+    query_of = {image: row for row, image in enumerate(pairs.queries)}
+    candidate_of = {image: row for row, image in enumerate(pairs.gallery)}
+    query = np.array([query_of.get(image, NOBODY) for image in run.rows["query"]], dtype=np.int64)
+    candidate = np.array([candidate_of.get(image, NOBODY) for image in run.rows["candidate"]], dtype=np.int64)
+    inside = (query != NOBODY) & (candidate != NOBODY)
+    if not inside.any():
+        raise LikewiseError(
+            f"the run {run.tag} names none of the queries and candidates asked for "
+            f"(its first line: {run.rows['query'][0]}, {run.rows['candidate'][0]}): it belongs to other images."
+        )
+    query, candidate = query[inside], candidate[inside]
+    scores = run.rows["score"].to_numpy()[inside]
+    pair_score, missing = _pair_scores(query, candidate, scores, pairs)
+    lists = _lists(query, candidate, pairs, k)
+    return RunMeasured(
+        Measured(encoder_of(run.tag), pair_score, lists),
+        n_missing_pairs=int(missing.sum()),
+        n_missing_queries=len(pairs.queries) - len(np.unique(query)),
+        n_outside=int((~inside).sum()),
+    )
+
+
+def _pair_scores(query: Ints, candidate: Ints, scores: Floats, pairs: JudgedPairs) -> tuple[Floats, NDArray[np.bool_]]:
+    width = len(pairs.gallery)
+    keys = query * width + candidate
+    order = np.argsort(keys)
+    keys = keys[order]
+    wanted = pairs.query * width + pairs.candidate
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    missing = keys[at] != wanted
+    lowest = np.full(len(pairs.queries), np.inf)
+    np.minimum.at(lowest, query, scores)
+    lowest[np.isinf(lowest)] = scores.min()
+    return np.where(missing, np.nextafter(lowest, -np.inf)[pairs.query], scores[order][at]), missing
+
+
+def _lists(query: Ints, candidate: Ints, pairs: JudgedPairs, k: int) -> Ints:
+    """The first k rows of each query, in the run's order, reduced as `measure` reduces a model's list."""
+    items = pairs.gallery_items[candidate]
+    listed = pl.DataFrame({"query": query, "candidate": candidate, "item": items})
+    listed = listed.filter(pl.Series(items != pairs.query_items[query]))
+    listed = listed.unique(["query", "item"], keep="first", maintain_order=True)
+    listed = listed.with_columns(rank=pl.int_range(pl.len()).over("query")).filter(pl.col("rank") < k)
+    lists = np.full((len(pairs.queries), k), NOBODY, dtype=np.int64)
+    lists[listed["query"].to_numpy(), listed["rank"].to_numpy()] = listed["candidate"].to_numpy()
+    return lists
+
+
+def _rows(pairs: JudgedPairs, query: Ints, candidate: Ints, rank: Ints, scores: Floats) -> pl.DataFrame:
+    columns = {
+        "query": pl.Series(pairs.queries).gather(query),
+        "candidate": pl.Series(pairs.gallery).gather(candidate),
+        "rank": rank,
+        "score": scores,
+    }
+    return pl.DataFrame(columns, schema=RUN_SCHEMA)

@@ -40,6 +40,10 @@ class Workspace:
         return self.path / "problems.parquet"
 
     @property
+    def tables_folder(self) -> Path:
+        return self.path / "tables"
+
+    @property
     def vectors_folder(self) -> Path:
         return self.path / "vectors"
 

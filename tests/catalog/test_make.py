@@ -105,38 +105,14 @@ def test_tables_keep_their_further_columns(tmp_path: Path, ending: str) -> None:
     assert catalog["row_in_source"].to_list() == [5, 6]
 
 
-def test_inshop_layout(tmp_path: Path) -> None:
-    lines = [
-        "2",
-        "image_name item_id evaluation_status",
-        "img/WOMEN/Dresses/id_00000002/02_1_front.jpg      id_00000002    train",
-        "img/MEN/Denim/id_00000080/01_1_front.jpg      id_00000080    query",
-    ]
-    for line in lines[2:]:
-        save(tmp_path / line.split()[0])
-    partition = tmp_path / "Eval" / "list_eval_partition.txt"
-    partition.parent.mkdir()
-    partition.write_text("\n".join(lines))
-    rows = read(tmp_path, "inshop").rows
-    assert rows.drop("image").rows() == [
-        (3, "id_00000002", "Dresses", "train", "WOMEN"),
-        (4, "id_00000080", "Denim", "query", "MEN"),
-    ]
-    partition.write_text("\n".join([*lines, "img/x.jpg id_3"]))
-    with pytest.raises(LikewiseError, match="line 5: expected"):
-        read(tmp_path, "inshop")
-    with pytest.raises(LikewiseError, match="holds no Eval/list_eval_partition"):
-        read(tmp_path / "img", "inshop")
-
-
 def test_mistakes_are_said_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(LikewiseError, match="holds no pictures"):
         read(tmp_path / "empty")
     with pytest.raises(LikewiseError, match="does not exist"):
         read(tmp_path / "nowhere")
-    with pytest.raises(LikewiseError, match="no reader 'sop'"):
-        read(tmp_path, "sop")
+    with pytest.raises(LikewiseError, match="no reader 'nosuch'"):
+        read(tmp_path, "nosuch")
     (tmp_path / "table.csv").write_text("photo\na.jpg\n")
     reading = read(tmp_path / "table.csv")
     with pytest.raises(LikewiseError, match=r"no column `image` \(it has: row, photo\)"):

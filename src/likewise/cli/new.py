@@ -1,13 +1,16 @@
-"""`likewise new`: a workspace from a folder, a table, a data set, or the drawn wardrobe."""
+"""`likewise new`: a workspace from a folder, a table, a data set or the drawn wardrobe; `likewise readers`: the list."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, progress, records, say, say_json
+from likewise.cli.console import AsJson, Seed, Update, console, progress, records, say, say_json
 from likewise.errors import LikewiseError
 from likewise.workspace import WARDROBE, Workspace
+
+if TYPE_CHECKING:
+    from likewise.catalog.readers import Coverage, Reading
 
 SHOWN_PROBLEMS = 8
 
@@ -18,12 +21,16 @@ def new(
         Path | None,
         typer.Argument(
             metavar="[SOURCE]",
-            help="A folder of images (sub-folders are categories), or a CSV, Parquet or JSONL with a column `image`.",
+            help="A folder of images (sub-folders are categories), a CSV, Parquet or JSONL with a column `image`, "
+            "or a data set in the layout that --reader names.",
             show_default=False,
         ),
     ] = None,
-    reader: Annotated[str | None, typer.Option(help="Layout of the source: folder, table, inshop.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Where the table's image paths start, if not at the table.")] = None,
+    reader: Annotated[
+        str | None,
+        typer.Option(help="Layout of the source: folder, table, inshop, cub …; `likewise readers` lists all."),
+    ] = None,
+    root: Annotated[Path | None, typer.Option(help="Where the image paths start, if not at the source.")] = None,
     wardrobe: Annotated[bool, typer.Option("--wardrobe", help="Draw the built-in fashion world instead.")] = False,
     items: Annotated[int, typer.Option(help="Wardrobe: how many items.")] = 600,
     views: Annotated[int, typer.Option(help="Wardrobe: shop images per item.")] = 3,
@@ -34,10 +41,10 @@ def new(
 ) -> None:
     """Make a workspace: one catalog row per image, every picture checked.
 
-    Example: `likewise new shoes ~/photos/shoes`
+    Example: `likewise new shoes ~/photos/shoes`, `likewise new shop --reader inshop ~/data/inshop`
     """
     from likewise.catalog import make_catalog
-    from likewise.catalog.readers import read
+    from likewise.catalog.readers import reader_for, store_tables
 
     if (source is None) != wardrobe:
         raise LikewiseError("give either a folder or table of images, or --wardrobe: `likewise new shoes ~/photos`.")
@@ -46,24 +53,18 @@ def new(
         raise LikewiseError(
             f"{workspace} already holds a workspace: choose another folder, or replace its catalog with --replace."
         )
-    settings: dict[str, float] = {}
+    reading: Reading | None = None
+    settings: dict[str, Any]
+    if source is not None:
+        name = reader_for(source, reader)
+        reading = _read(target, source, name, root, as_json)
+        rows, pictures = reading.rows, reading.root
+        settings = {"coverage": reading.coverage.counts(), "tables": sorted(reading.tables)}
     with progress("images") as update:
-        if source is None:
-            from likewise.catalog.wardrobe import build_wardrobe
-
-            pictures = workspace / "images"
-            rows = build_wardrobe(
-                pictures,
-                n_items=items,
-                views_per_item=views,
-                wild_per_item=wild,
-                seed=seed,
-                on_progress=lambda done, total: update("drawing", done, total),
-            )
-            name, settings = WARDROBE, {"items": items, "views": views, "wild": wild, "seed": seed}
-        else:
-            reading = read(source, reader, root)
-            rows, pictures, name = reading.rows, reading.root, reader or ("folder" if source.is_dir() else "table")
+        if reading is None:
+            name, pictures = WARDROBE, workspace / "images"
+            settings = {"items": items, "views": views, "wild": wild, "seed": seed}
+            rows = _draw(pictures, settings, update)
         made = make_catalog(
             target,
             rows,
@@ -73,23 +74,109 @@ def new(
             replace=replace,
             on_progress=lambda done, total: update("checking", done, total),
         )
+    if reading is not None:
+        store_tables(target, reading.tables)
+    tables = {} if reading is None else {table: len(content) for table, content in reading.tables.items()}
     if as_json:
         say_json(
             {
+                **({"coverage": reading.coverage.as_dict()} if reading else {}),
                 "images": len(made.catalog),
                 "items": made.catalog["item"].n_unique(),
                 "left_out": made.n_left_out,
+                "tables": tables,
                 "problems": records(made.problems),
             }
         )
         return
+    from rich.markup import escape
+
     categories = made.catalog["category"].n_unique()
     say(
         f"[bold]{workspace}[/]: {len(made.catalog):,} images of {made.catalog['item'].n_unique():,} items "
         f"in {categories} categories, {made.n_left_out} left out"
     )
+    for table, n_rows in tables.items():
+        say(f"  {target.tables_folder / f'{table}.parquet'}: {n_rows:,} rows")
     for problem in made.problems.head(SHOWN_PROBLEMS).iter_rows(named=True):
         mark = "kept" if problem["kept"] else "[red]left out[/]"
-        say(f"  row {problem['row']}, {problem['image']}: {problem['problem']} ({problem['detail']}), {mark}")
+        what = escape(f"{problem['image']}: {problem['problem']} ({problem['detail']})")
+        say(f"  row {problem['row']}, {what}, {mark}")
     if len(made.problems) > SHOWN_PROBLEMS:
         say(f"  … {len(made.problems) - SHOWN_PROBLEMS} more in {target.problems_file}")
+
+
+def readers(as_json: AsJson = False) -> None:
+    """List the data-set layouts that `likewise new --reader` knows, and the tables each gives beside the catalog.
+
+    Example: `likewise readers`
+    """
+    from likewise.catalog.readers import LAYOUTS
+
+    if as_json:
+        say_json([{"reader": name, "expects": each.expects, "tables": each.tables} for name, each in LAYOUTS.items()])
+        return
+    from rich.table import Table
+
+    listed = Table(box=None, pad_edge=False)
+    for heading in ("reader", "what to give it", "tables"):
+        listed.add_column(heading, overflow="fold")
+    for name, each in LAYOUTS.items():
+        listed.add_row(f"[bold]{name}[/]", each.expects.replace("[", r"\["), ", ".join(each.tables))
+    console().print(listed)
+
+
+def _draw(pictures: Path, settings: dict[str, Any], update: Update) -> Any:
+    from likewise.catalog.wardrobe import build_wardrobe
+
+    return build_wardrobe(
+        pictures,
+        n_items=settings["items"],
+        views_per_item=settings["views"],
+        wild_per_item=settings["wild"],
+        seed=settings["seed"],
+        on_progress=lambda done, total: update("drawing", done, total),
+    )
+
+
+def _read(target: Workspace, source: Path, name: str, root: Path | None, as_json: bool) -> "Reading":
+    """Read the source and say how much of it is there, before anything else; without pictures there is no catalog."""
+    from likewise.catalog.readers import LAYOUTS, read
+
+    if root is None and LAYOUTS[name].writes_pictures:
+        root = target.path / "images"
+    reading = read(source, name, root)
+    if not as_json:
+        _say_coverage(reading.coverage)
+    if "image" in reading.rows.columns and not reading.coverage.found:
+        tables = ", ".join(f"{table} ({len(content):,} rows)" for table, content in reading.tables.items())
+        instead = f"; its tables can still be read in Python with read_tables: {tables}" if tables else ""
+        named = f"none of the {reading.coverage.images:,} it names is" if reading.coverage.images else "it names none"
+        raise LikewiseError(
+            f"{source} gives no picture for a catalog ({named} under {reading.root}): "
+            f"unpack the pictures there, or say where they are with --root{instead}."
+        )
+    return reading
+
+
+def _say_coverage(coverage: "Coverage") -> None:
+    from rich.markup import escape
+
+    for file in coverage.files[:SHOWN_PROBLEMS]:
+        say(f"{escape(file.file)}: {file.rows:,} rows")
+    if len(coverage.files) > SHOWN_PROBLEMS:
+        say(f"… {len(coverage.files) - SHOWN_PROBLEMS} more files, {coverage.rows:,} rows in all")
+    missing = (
+        f", [red]{len(coverage.missing):,} missing[/] (first: {escape(coverage.missing[0])})"
+        if coverage.missing
+        else ""
+    )
+    say(f"{coverage.images:,} pictures named, {coverage.found:,} found under {escape(str(coverage.root))}{missing}")
+    if coverage.malformed:
+        say(f"[red]{len(coverage.malformed):,} malformed, left out:[/]")
+    for line in coverage.malformed[:SHOWN_PROBLEMS]:
+        say(f"  {escape(str(line))}")
+    if len(coverage.malformed) > SHOWN_PROBLEMS:
+        say(f"  … {len(coverage.malformed) - SHOWN_PROBLEMS} more")
+    for remark in coverage.remarks:
+        say(f"note: {escape(remark)}")

@@ -1,28 +1,66 @@
-"""Ways to get rows: one file per data-set layout, each a function from a path to a `Reading`."""
+"""Ways to get rows: one file per data-set layout, each a function from a path to a `Reading`.
+
+`Reading.coverage` says how much is really there, `Reading.rows` are the catalog's, `Reading.tables` what else the
+data set knows. The same words in all of them:
+
+    queries        image, and what is asked of it
+    labels         query, candidate, label (1 similar, 0 not)
+    pairs          first, second (which is which: see the reader), what joins them
+    triplets       anchor, close, far: `close` looks more like `anchor` than `far` does
+    templates      condition, reference, target, gallery (list): composed queries
+    candidates     the pictures of templates one by one, with their boxes
+    captions       image or url, caption
+    objects        image, object, name, box and area; attributes: object, attribute, present
+    outfits        outfit, item, position (1-based)
+    questions      items (list), answers (list), right (zero-based place in answers), position of the blank (1-based)
+    compatibility  items (list), label (1 goes together, 0 does not)
+
+Boxes are columns x1, y1, x2, y2 in pixels: left, top, right, bottom.
+"""
 
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from likewise.catalog.readers.reading import Reading
+import polars as pl
+
+from likewise.catalog.readers.layouts import LAYOUTS, Layout
+from likewise.catalog.readers.reading import Coverage, Malformed, Reading
+from likewise.catalog.readers.stored import read_stored_table, store_tables
 from likewise.errors import LikewiseError
 
-READERS = {
-    "folder": "a folder of pictures; its first level of sub-folders are the categories",
-    "table": "a CSV, Parquet or JSONL file with a column `image`, paths relative to the file or to --root",
-    "inshop": "DeepFashion In-shop Clothes Retrieval (Eval/list_eval_partition.txt and img/)",
-}
+
+def reader_for(path: Path, reader: str | None = None) -> str:
+    """The reader's name; without one, a folder or a table is recognised by what it is."""
+    name = (reader or ("folder" if path.is_dir() else "table")).strip().lower().replace("-", "_")
+    if name not in LAYOUTS:
+        raise LikewiseError(f"there is no reader {name!r}: choose one of {', '.join(sorted(LAYOUTS))}.")
+    return name
 
 
 def read(path: Path, reader: str | None = None, root: Path | None = None) -> Reading:
-    """Rows of `path` by the named reader; without a name, a folder or a table is recognised by what it is."""
+    """Coverage, rows and tables of `path` by the named reader; pictures are looked for under `root` when given."""
+    name = reader_for(path, reader)
     if not path.exists():
         raise LikewiseError(f"{path} does not exist: give a folder of pictures, or a CSV, Parquet or JSONL file.")
-    name = reader or ("folder" if path.is_dir() else "table")
-    if name not in READERS:
-        raise LikewiseError(f"there is no reader {name!r}: choose one of {', '.join(sorted(READERS))}.")
-    read_rows: Callable[[Path, Path | None], Reading] = import_module(f"{__name__}.{name}").read
-    return read_rows(path, root)
+    read_layout: Callable[[Path, Path | None], Reading] = import_module(f"{__name__}.{name}").read
+    return read_layout(path, root)
 
 
-__all__ = ["READERS", "Reading", "read"]
+def read_tables(path: Path, reader: str, root: Path | None = None) -> dict[str, pl.DataFrame]:
+    """Only the tables (captions, templates, outfits …): works where no picture is on this machine."""
+    return read(path, reader, root).tables
+
+
+__all__ = [
+    "LAYOUTS",
+    "Coverage",
+    "Layout",
+    "Malformed",
+    "Reading",
+    "read",
+    "read_stored_table",
+    "read_tables",
+    "reader_for",
+    "store_tables",
+]

@@ -1,37 +1,86 @@
-"""A table the user already has: CSV, TSV, Parquet or JSON lines, one row per image, a column `image`."""
+"""A table the user already has: CSV, TSV, Parquet or JSON lines, one row per image, a column `image`.
 
-from collections.abc import Callable
+A CSV line with too many or too few fields, or a JSON line that is none, is left out and reported with its number.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.reading import Reading
+from likewise.catalog.readers.notes import Notes, read_text
+from likewise.catalog.readers.reading import Reading, SourceFile
 from likewise.errors import LikewiseError
 
-READ: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".csv": lambda path: pl.read_csv(path, infer_schema_length=None),
-    ".tsv": lambda path: pl.read_csv(path, separator="\t", infer_schema_length=None),
-    ".parquet": pl.read_parquet,
-    ".jsonl": lambda path: pl.read_ndjson(path, infer_schema_length=None),
-    ".ndjson": lambda path: pl.read_ndjson(path, infer_schema_length=None),
-}
-
-
-def read_table(path: Path) -> pl.DataFrame:
-    """Any table file by its ending, or a sentence that says what is wrong with it."""
-    if path.suffix.lower() not in READ:
-        raise LikewiseError(f"{path} is no table I can read: give a file ending in {', '.join(sorted(READ))}.")
-    if not path.exists():
-        raise LikewiseError(f"{path} does not exist: check the path.")
-    try:
-        return READ[path.suffix.lower()](path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise LikewiseError(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+JSON_LINES = (".jsonl", ".ndjson")
+PARQUET = ".parquet"
+ENDINGS = (*SEPARATORS, *JSON_LINES, PARQUET)
 
 
 def read(path: Path, root: Path | None = None) -> Reading:
     """The table's rows; pictures are looked for relative to `root`, or to the table's own folder."""
-    table = read_table(path)
-    if "row" in table.columns:  # the source's own column of that name must not pass for our line numbers
-        table = table.rename({"row": "row_in_source"})
-    return Reading(table.with_row_index("row", offset=1), root or path.parent)
+    notes = Notes(path.parent)
+    rows = read_table(path, notes)
+    if "row" in rows.columns:  # the source's own column of that name must not pass for our line numbers
+        rows = rows.rename({"row": "row_in_source"})
+    return notes.reading(rows.with_row_index("row", offset=1), root or path.parent)
+
+
+def read_table(path: Path, notes: Notes | None = None) -> pl.DataFrame:
+    """Any table file by its ending, or a sentence that says what is wrong with it."""
+    notes = notes or Notes(path.parent)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS or path.is_dir():
+        raise LikewiseError(f"{path} is no table I can read: give a file ending in {', '.join(sorted(ENDINGS))}.")
+    if not path.is_file():
+        raise LikewiseError(f"{path} does not exist: check the path.")
+    try:
+        if ending == PARQUET:
+            rows = pl.read_parquet(path)
+            notes.files.append(SourceFile(notes.name(path), len(rows)))
+            return rows
+        return _json_lines(path, notes) if ending in JSON_LINES else _separated(path, SEPARATORS[ending], notes)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise LikewiseError(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
+
+
+def _separated(path: Path, separator: str, notes: Notes) -> pl.DataFrame:
+    """Lines are checked with the standard library, which knows their numbers; polars finds the types."""
+    numbered = list(_records(read_text(path), separator))
+    if not numbered:
+        raise LikewiseError(f"{path} is empty: the first line names the columns.")
+    header = [name.strip() for name in numbered[0][1]]
+
+    def fits(record: list[str]) -> list[str]:
+        if len(record) != len(header):
+            raise ValueError(record)
+        return [value.strip() for value in record]
+
+    good = notes.each(path, "line", list(numbered[1:]), fits, f"{len(header)} fields ({', '.join(header)})")
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([header, *(record for _, record in good)])
+    return pl.read_csv(io.BytesIO(buffer.getvalue().encode()), infer_schema_length=None)
+
+
+def _records(content: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Non-empty records with the line they start at."""
+    reader = csv.reader(io.StringIO(content), delimiter=separator)
+    start = 1
+    for record in reader:
+        if any(value.strip() for value in record):
+            yield start, record
+        start = reader.line_num + 1
+
+
+def _json_lines(path: Path, notes: Notes) -> pl.DataFrame:
+    def parse(line: str) -> str:
+        if not isinstance(json.loads(line), dict):
+            raise ValueError(line)
+        return line
+
+    good = notes.lines(path, parse, "a JSON object")
+    return pl.read_ndjson(io.BytesIO("\n".join(line for _, line in good).encode()), infer_schema_length=None)

@@ -1,0 +1,55 @@
+"""FashionIQ: `cap.<category>.<split>.json` and `split.<category>.<split>.json`, below any folder.
+
+    captions   [{"target", "candidate", "captions": [two sentences]}]     the candidate is the reference
+    split      [name, …]                                                  the gallery of that category
+
+The test split has no targets. Pictures are `images/<name>.png` (or .jpg). Table `templates`: reference, target, both
+captions, and as condition the two joined by " and ". A name may belong to two categories' splits; the row keeps the
+first.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.catalog.readers.notes import Notes, table, text
+from likewise.catalog.readers.places import Shelf, files_like, folder_of
+from likewise.catalog.readers.reading import Reading
+
+FOLDERS = ("images", "resized_image", "image_data", ".")
+ENDINGS = (".png", ".jpg", ".jpeg")
+ROW_SCHEMA = {"row": pl.Int64, **dict.fromkeys(("image", "name", "category", "split"), pl.String)}
+TEMPLATE_SCHEMA = {
+    "template": pl.Int64,
+    **dict.fromkeys(("category", "split", "condition", "reference", "target"), pl.String),
+    "captions": pl.List(pl.String),
+}
+
+
+def read(path: Path, root: Path | None = None) -> Reading:
+    """One row per picture of the split files and of the captions, with category and split."""
+    folder = folder_of(path)
+    notes, shelf = Notes(folder), Shelf(root or folder, FOLDERS, ENDINGS)
+    rows: list[tuple[object, ...]] = []
+    templates: list[tuple[object, ...]] = []
+    for file in files_like(path, ("split.*.json", "cap.*.json"), "FashionIQ"):
+        _, category, split = (*file.stem.split("."), "", "")[:3]
+        if file.name.startswith("split."):
+            names = notes.entries(file, text, "a picture's name")
+            rows += [(number, shelf.key(name), name, category, split) for number, name in names]
+            continue
+        for number, (reference, target, captions) in notes.entries(file, _parse, "candidate, target and captions"):
+            pictures = [shelf.key(name) if name else None for name in (reference, target)]
+            templates.append((number, category, split, " and ".join(captions), *pictures, captions))
+            rows += [(number, shelf.key(name), name, category, split) for name in (reference, target) if name]
+    found = table(rows, ROW_SCHEMA).unique("image", keep="first", maintain_order=True)
+    return notes.reading(found, root or folder, {"templates": table(templates, TEMPLATE_SCHEMA)})
+
+
+def _parse(entry: dict[str, Any]) -> tuple[str, str | None, list[str]]:
+    target = entry.get("target")
+    captions = [text(caption) for caption in entry["captions"]]
+    if not captions:
+        raise ValueError(entry)
+    return text(entry["candidate"]), text(target) if target else None, captions

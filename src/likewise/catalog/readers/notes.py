@@ -1,0 +1,157 @@
+"""Reading annotation files line by line or entry by entry, writing down what does not fit and going on.
+
+Files may start with a byte-order mark, end lines the Windows way, carry trailing spaces, and give numbers as text.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from likewise.catalog.readers.reading import Coverage, Malformed, Reading, SourceFile, look_for
+from likewise.errors import LikewiseError
+
+T = TypeVar("T")
+Schema = Mapping[str, Any]
+
+DOES_NOT_FIT = (ValueError, KeyError, TypeError, IndexError, AttributeError)
+LONGEST_QUOTE = 80
+
+
+@dataclass
+class Notes:
+    """What was read and what did not fit; paths are written relative to `base`."""
+
+    base: Path
+    files: list[SourceFile] = field(default_factory=list)
+    malformed: list[Malformed] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def name(self, file: Path) -> str:
+        return file.relative_to(self.base).as_posix() if file.is_relative_to(self.base) else str(file)
+
+    def remark(self, sentence: str) -> None:
+        self.remarks.append(sentence)
+
+    def lines(self, file: Path, parse: Callable[[str], T], expected: str, *, skip: int = 0) -> list[tuple[int, T]]:
+        """Every line that `parse` accepts, with its number; `skip` leaves out lines at the top."""
+        numbered = enumerate(read_text(file).split("\n"), 1)
+        return self.each(file, "line", [(n, line.strip()) for n, line in numbered if n > skip], parse, expected)
+
+    def entries(
+        self, file: Path, parse: Callable[[Any], T], expected: str, *, inside: str | None = None
+    ) -> list[tuple[int, T]]:
+        """Every entry of a JSON list (or of the list under the key `inside`) that `parse` accepts, counted from 1."""
+        content = read_json(file)
+        if inside is not None:
+            content = content.get(inside) if isinstance(content, dict) else None
+        if not isinstance(content, list):
+            where = f" under the key {inside!r}" if inside else ""
+            raise LikewiseError(f"{file} is not of this layout: expected a list{where} of {expected}.")
+        return self.each(file, "entry", list(enumerate(content, 1)), parse, expected)
+
+    def each(
+        self, file: Path, unit: str, numbered: list[tuple[int, Any]], parse: Callable[[Any], T], expected: str
+    ) -> list[tuple[int, T]]:
+        """Parse one by one; what raises is written down and left out, unless nothing fits at all."""
+        good: list[tuple[int, T]] = []
+        bad: list[Malformed] = []
+        for number, value in numbered:
+            if value == "":
+                continue
+            try:
+                good.append((number, parse(value)))
+            except DOES_NOT_FIT:
+                bad.append(Malformed(self.name(file), number, unit, expected, quote(value)))
+        if bad and not good:
+            raise LikewiseError(
+                f"{file} is not of this layout: {unit} {bad[0].line} should be {expected}, but is {bad[0].found}."
+            )
+        self.files.append(SourceFile(self.name(file), len(good) + len(bad)))
+        self.malformed += bad
+        return good
+
+    def reading(self, rows: pl.DataFrame, root: Path, tables: dict[str, pl.DataFrame] | None = None) -> Reading:
+        """Put everything together; here it is looked up which pictures exist."""
+        named = rows["image"].drop_nulls().cast(pl.String).str.strip_chars() if "image" in rows.columns else pl.Series()
+        found, missing = look_for((str(key) for key in named if key), root)
+        coverage = Coverage(
+            tuple(self.files), found, missing, tuple(self.malformed), tuple(dict.fromkeys(self.remarks)), root
+        )
+        return Reading(rows, root, coverage, {name: table for name, table in (tables or {}).items() if len(table)})
+
+
+def read_text(file: Path) -> str:
+    if not file.is_file():
+        raise LikewiseError(f"{file} does not exist: check the folder, or give the one that holds it.")
+    return file.read_text(encoding="utf-8-sig", errors="replace")
+
+
+def read_json(file: Path) -> Any:
+    try:
+        return json.loads(read_text(file))
+    except json.JSONDecodeError as error:
+        raise LikewiseError(
+            f"{file}, line {error.lineno}: not valid JSON ({error.msg}); get the file again, or mend it."
+        ) from error
+
+
+def quote(value: object) -> str:
+    """A line as it stood, shortened; an entry as JSON."""
+    shown = repr(value) if isinstance(value, str) else json.dumps(value, default=str)
+    return shown if len(shown) <= LONGEST_QUOTE else f"{shown[: LONGEST_QUOTE - 1]}…"
+
+
+def table(rows: Iterable[tuple[object, ...]], schema: Schema) -> pl.DataFrame:
+    """Rows of plain values as a typed table, empty ones included."""
+    return pl.DataFrame(list(rows), schema=schema, orient="row", strict=False)
+
+
+def text(value: object) -> str:
+    """A name or id, given as text or as a number."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(value)
+    if isinstance(value, float):
+        value = integer(value)
+    if not (stripped := str(value).strip()):
+        raise ValueError("empty")
+    return stripped
+
+
+def integer(value: object) -> int:
+    """A whole number, given as a number or as text."""
+    if isinstance(value, bool) or value is None:
+        raise ValueError(value)
+    number = float(str(value).strip())
+    if number != int(number):
+        raise ValueError(value)
+    return int(number)
+
+
+def flag(value: object) -> bool:
+    """0 or 1 (or true, false), given as a number or as text."""
+    return {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}[str(value).strip().lower()]
+
+
+def corners(x: object, y: object, width: object, height: object) -> tuple[float, float, float, float]:
+    """A box given by its corner and size, as left, top, right, bottom."""
+    left, top, w, h = (float(str(value)) for value in (x, y, width, height))
+    if not (w >= 0 and h >= 0):  # also refuses not-a-number
+        raise ValueError((width, height))
+    return left, top, left + w, top + h
+
+
+def whole_box(box: Sequence[float]) -> tuple[float, ...]:
+    """A box (left, top, right, bottom) that has an inside; a ValueError for any other."""
+    x1, y1, x2, y2 = box
+    if not (x2 > x1 and y2 > y1):  # also refuses not-a-number
+        raise ValueError(box)
+    return x1, y1, x2, y2
+
+
+def key_of(value: object) -> str:
+    """A picture's path as written in a file, as a key: without `./` in front."""
+    return text(value).removeprefix("./").lstrip("/")

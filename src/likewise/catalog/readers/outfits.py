@@ -1,0 +1,39 @@
+"""Outfits from anywhere (POG and others): a table with columns `outfit, item`, optionally `position, image, category`.
+
+Without a column `image` an item's picture is `<item>.jpg` (or .png, .webp) below `root` or its folder `images/`.
+"""
+
+from pathlib import Path
+
+import polars as pl
+
+from likewise.catalog.readers.notes import Notes, table, text
+from likewise.catalog.readers.places import Shelf
+from likewise.catalog.readers.reading import Reading
+from likewise.catalog.readers.table import read_table
+from likewise.errors import LikewiseError
+
+ENDINGS = (".jpg", ".png", ".webp", ".jpeg")
+NEEDED = ("outfit", "item")
+
+
+def read(path: Path, root: Path | None = None) -> Reading:
+    """One row per item; the outfits with positions counted from 1 in the table's order where it gives none."""
+    notes, base = Notes(path.parent), root or path.parent
+    lines = read_table(path, notes)
+    if absent := [column for column in NEEDED if column not in lines.columns]:
+        raise LikewiseError(f"{path} has no column {', '.join(absent)} (it has: {', '.join(lines.columns)}).")
+    numbered = list(enumerate(lines.select(NEEDED).iter_rows(), 1))
+    del notes.files[-1]
+    good = notes.each(path, "row", numbered, lambda pair: (text(pair[0]), text(pair[1])), "an outfit and an item")
+    named = table(((n, *pair) for n, pair in good), {"row": pl.Int64, "outfit": pl.String, "item": pl.String})
+    lines = lines.with_row_index("row", offset=1).with_columns(pl.col("row").cast(pl.Int64)).drop(NEEDED)
+    outfits = named.join(lines, on="row", maintain_order="left")
+    if "position" not in outfits.columns:
+        outfits = outfits.with_columns(pl.int_range(1, pl.len() + 1).over("outfit").alias("position"))
+    if "image" not in outfits.columns:
+        shelf = Shelf(base, ("images", "."), ENDINGS)
+        outfits = outfits.with_columns(pl.col("item").map_elements(shelf.key, pl.String).alias("image"))
+    rows = outfits.drop("outfit", "position").unique("image", keep="first", maintain_order=True)
+    first = ("outfit", "item", "position")
+    return notes.reading(rows, base, {"outfits": outfits.select(*first, pl.exclude(*first, "row"))})

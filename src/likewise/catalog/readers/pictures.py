@@ -1,0 +1,41 @@
+"""Pictures that come inside a table: written out once, under names that say where they stood."""
+
+import os
+from pathlib import Path
+
+from likewise.errors import LikewiseError
+
+STARTS = {
+    b"\xff\xd8\xff": ".jpg",
+    b"\x89PNG": ".png",
+    b"GIF8": ".gif",
+    b"RIFF": ".webp",
+    b"BM": ".bmp",
+    b"II*\x00": ".tif",
+    b"MM\x00*": ".tif",
+}
+
+
+def write_picture(content: bytes, name: str, root: Path | None, folder: str, number: int) -> str:
+    """Write one picture below `root` unless it is already there, and return its absolute path."""
+    if root is None:
+        raise LikewiseError("the pictures are stored inside the data: say with `root` where to write them.")
+    ending = next((e for start, e in STARTS.items() if content.startswith(start)), Path(name).suffix or ".img")
+    file = root.resolve() / folder / f"{number:07d}{ending}"
+    if not file.is_file() or file.stat().st_size != len(content) or file.read_bytes() != content:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = file.with_name(f".{file.name}.tmp")
+        temporary.write_bytes(content)
+        temporary.replace(file)  # never half a picture under its own name
+    return str(file)
+
+
+def relative_keys(paths: list[str], root: Path | None) -> tuple[list[str], Path | None]:
+    """Absolute paths as keys relative to `root`, where all lie in it, else to the folder that they share."""
+    if not paths or not all(Path(path).is_absolute() for path in paths):
+        return paths, root
+    if root is not None and all(Path(path).is_relative_to(root.resolve()) for path in paths):
+        shared = root.resolve()
+    else:
+        shared = Path(os.path.commonpath([Path(path).parent for path in paths]))
+    return [Path(path).relative_to(shared).as_posix() for path in paths], shared

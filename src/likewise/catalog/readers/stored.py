@@ -1,0 +1,27 @@
+"""A data set's further tables inside a workspace: `tables/<name>.parquet`."""
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, write_parquet
+
+
+def store_tables(workspace: Workspace, tables: dict[str, pl.DataFrame]) -> None:
+    """Write each table under its name, and take away those that an earlier source of this workspace had left."""
+    for stale in workspace.tables_folder.glob("*.parquet"):
+        if stale.stem not in tables:
+            stale.unlink()
+    for name, table in tables.items():
+        write_parquet(table, workspace.tables_folder / f"{name}.parquet")
+
+
+def read_stored_table(workspace: Workspace, name: str) -> pl.DataFrame:
+    """One table by its name, or a sentence that says which there are."""
+    file = workspace.tables_folder / f"{name}.parquet"
+    if not file.exists():
+        there = ", ".join(sorted(other.stem for other in workspace.tables_folder.glob("*.parquet"))) or "none"
+        raise LikewiseError(
+            f"{workspace.path} has no table {name!r} (it has: {there}): "
+            "make the workspace with a reader that gives it (`likewise readers` lists them)."
+        )
+    return pl.read_parquet(file)

@@ -1,0 +1,161 @@
+"""VSD-Fashion, the benchmark of visual similarity discovery: the JSON files of its four tasks, known by content.
+
+    metadata    {"images": [{"id", "path", "phase", "bbox"?, "category"?, "color"?}]}
+    manifest    {"images": [{"path"}]}                 the pictures of a task that has a train and a test part
+    seeds       {"seeds": [path]}                      the queries
+    tags        [{"key": [seed, candidate], "value": 0|1}]
+    examples    [{"query", "gallery", "value", "rank_<model>", "sim_<model>", …}]
+
+Any of the objects may carry `gallery_phases` (the wild task does): only pictures of these phases are candidates.
+`bbox` is `[x, y, h, w]` in the benchmark's description and `{x1, y1, x2, y2}` in its code; both become x1, y1, x2, y2
+in pixels. A file belongs to the task whose name its path contains, and to the train or test part that its name
+mentions. Without metadata the rows are the pictures that the labels name.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.catalog.readers.notes import Notes, corners, flag, key_of, read_json, table, text, whole_box
+from likewise.catalog.readers.places import choose_root, files_like, folder_of
+from likewise.catalog.readers.reading import BOX_COLUMNS, Reading
+from likewise.errors import LikewiseError
+
+TASKS = (
+    "in_catalog_retrieval_zero_shot",
+    "in_catalog_open_catalog",
+    "in_catalog_closed_catalog",
+    "consumer-catalog_wild_zero_shot",
+)
+IMAGE_SCHEMA = {
+    "row": pl.Int64,
+    **dict.fromkeys(("image", "item", "category", "color", "split"), pl.String),
+    **dict.fromkeys(BOX_COLUMNS, pl.Float64),
+}
+LABEL_SCHEMA = {"query": pl.String, "candidate": pl.String, "label": pl.Int8, "split": pl.String, "task": pl.String}
+QUERY_SCHEMA = dict.fromkeys(("image", "split", "task"), pl.String)
+
+
+def read(path: Path, root: Path | None = None) -> Reading:
+    """One row per picture with item, category, phase as split, box, is_query and is_gallery; labels and queries."""
+    notes = Notes(folder_of(path))
+    images: list[tuple[int, tuple[Any, ...]]] = []
+    seeds: list[tuple[str, str | None, str | None]] = []
+    manifest: set[str] = set()
+    labels: list[pl.DataFrame] = []
+    phases: set[str] = set()
+    for file in files_like(path, ("*.json",), "one of VSD-Fashion's tasks"):
+        content, task, part = read_json(file), _task(file), _part(file)
+        kind = _kind(content)
+        if isinstance(content, dict):
+            phases |= {text(phase) for phase in content.get("gallery_phases", [])}
+        if kind == "metadata":
+            images += notes.entries(file, _image, "an image with id, path and phase", inside="images")
+        elif kind == "manifest" and part != "train":
+            manifest |= {key for _, key in notes.entries(file, _path, "an image with a path", inside="images")}
+        elif kind == "seeds":
+            seeds += [(key, part, task) for _, key in notes.entries(file, key_of, "a path", inside="seeds")]
+        elif kind == "tags":
+            tags = notes.entries(file, _tag, '{"key": [seed, candidate], "value": 0|1}')
+            labels.append(table(((*values, part, task) for _, values in tags), LABEL_SCHEMA))
+        elif kind == "examples":
+            labels.append(_examples(file, notes))
+    known = pl.concat(labels, how="diagonal") if labels else table([], LABEL_SCHEMA)
+    if not images and known.is_empty():
+        raise LikewiseError(f"{path} is not VSD-Fashion: none of its JSON files holds images, seeds or tags.")
+    queries = table(seeds, QUERY_SCHEMA) if seeds else _queries_of(known)
+    rows = table(((n, *values) for n, (_, values) in enumerate(images, 1)), IMAGE_SCHEMA) if images else _named(known)
+    rows = _with_roles(rows, queries, manifest, phases)
+    base = choose_root(rows["image"], path, root, ("datasets", "..", "../datasets"))
+    return notes.reading(rows, base, {"queries": queries.unique(maintain_order=True), "labels": known})
+
+
+def _kind(content: Any) -> str | None:
+    if isinstance(content, dict) and isinstance(content.get("images"), list):
+        full = any(isinstance(entry, dict) and "phase" in entry for entry in content["images"])
+        return "metadata" if full else "manifest"
+    if isinstance(content, dict) and "seeds" in content:
+        return "seeds"
+    if isinstance(content, list) and any(isinstance(entry, dict) and "key" in entry for entry in content):
+        return "tags"
+    if isinstance(content, list) and any(
+        isinstance(entry, dict) and {"query", "gallery"} <= entry.keys() for entry in content
+    ):
+        return "examples"
+    return None
+
+
+def _task(file: Path) -> str | None:
+    return next((task for task in TASKS if task in file.as_posix()), None)
+
+
+def _part(file: Path) -> str | None:
+    return next((part for part in re.findall(r"train|test", file.stem.lower())), None)
+
+
+def _image(entry: dict[str, Any]) -> tuple[Any, ...]:
+    box = entry.get("bbox")
+    if isinstance(box, dict):
+        edges: tuple[float | None, ...] = whole_box([float(box[corner]) for corner in BOX_COLUMNS])
+    elif box:
+        x, y, height, width = box
+        edges = whole_box(corners(x, y, width, height))
+    else:
+        edges = (None,) * len(BOX_COLUMNS)
+    named = (entry.get(name) for name in ("category", "color"))
+    return (_path(entry), text(entry["id"]), *(text(v) if v else None for v in named), text(entry["phase"]), *edges)
+
+
+def _path(entry: dict[str, Any]) -> str:
+    return key_of(entry["path"])
+
+
+def _tag(entry: dict[str, Any]) -> tuple[str, str, int]:
+    query, candidate = entry["key"]
+    return key_of(query), key_of(candidate), int(flag(entry["value"]))
+
+
+def _examples(file: Path, notes: Notes) -> pl.DataFrame:
+    """Labelled pairs with the rank (zero-based) and similarity that some models gave them."""
+
+    def parse(entry: dict[str, Any]) -> dict[str, Any]:
+        scores = {name: float(value) for name, value in entry.items() if name.startswith(("rank_", "sim_"))}
+        pair = {"query": key_of(entry["query"]), "candidate": key_of(entry["gallery"])}
+        return {**pair, "label": int(flag(entry["value"])), **scores}
+
+    found = notes.entries(file, parse, "an object with query, gallery and value")
+    pairs = pl.from_dicts([values for _, values in found], infer_schema_length=None)
+    return pairs.drop("rank_std", strict=False).with_columns(
+        pl.col("label").cast(pl.Int8),
+        pl.col(r"^rank_.*$").cast(pl.Int64),
+        pl.lit(f"{file.parent.name}/{file.stem}").alias("source"),
+    )
+
+
+def _queries_of(labels: pl.DataFrame) -> pl.DataFrame:
+    names = [name for name in QUERY_SCHEMA if name in labels.columns]
+    return labels.select(pl.col("query").alias("image"), *names).unique(maintain_order=True)
+
+
+def _named(labels: pl.DataFrame) -> pl.DataFrame:
+    """DeepFashion's paths tell item and category: img/WOMEN/Dresses/id_00000002/02_1_front.jpg."""
+    images = pl.concat([labels["query"], labels["candidate"]]).unique(maintain_order=True)
+    rows = []
+    for number, image in enumerate(images, 1):
+        found = re.search(r"([^/]+)/(id_\d+)/[^/]+$", image)
+        item = "/".join(image.split("/")[:-1]) if found else None  # both benchmarks count their ids from 1
+        rows.append((number, image, item, found[1] if found else None, None, None, *(None,) * len(BOX_COLUMNS)))
+    return table(rows, IMAGE_SCHEMA).drop(*BOX_COLUMNS, "color", "split")
+
+
+def _with_roles(rows: pl.DataFrame, queries: pl.DataFrame, manifest: set[str], phases: set[str]) -> pl.DataFrame:
+    """Queries are the seeds that are not of the training part; candidates the manifest's pictures of gallery phases."""
+    asked = queries.filter(pl.col("split").ne_missing("train")) if "split" in queries.columns else queries
+    candidate = pl.col("image").is_in(list(manifest)) if manifest else pl.lit(True)
+    if phases:
+        candidate &= pl.col("split").is_in(list(phases))
+    return rows.with_columns(
+        pl.col("image").is_in(asked["image"].to_list()).alias("is_query"), candidate.alias("is_gallery")
+    )

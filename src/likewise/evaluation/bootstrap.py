@@ -1,11 +1,15 @@
 """Paired bootstrap over queries: every model is measured on the same resamples, so differences can be compared."""
 
+from collections.abc import Callable
+from typing import Literal
+
 import numpy as np
 
 from likewise.evaluation.sums import Floats
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
+Interval = Literal["percentile", "bca"]
 
 
 def query_weights(n_queries: int, n_resamples: int, seed: int) -> Floats:
@@ -22,6 +26,38 @@ def percentile_interval(resampled: Floats, confidence: float = CONFIDENCE) -> tu
     defined = resampled[~np.isnan(resampled)]
     if not len(defined):
         return float("nan"), float("nan")
-    tail = 100.0 * (1.0 - confidence) / 2.0
-    low, high = np.percentile(defined, [tail, 100.0 - tail])
+    tail = (1.0 - confidence) / 2.0
+    low, high = np.quantile(defined, [tail, 1.0 - tail])
     return float(low), float(high)
+
+
+def bca_interval(
+    value: float, resampled: Floats, without_each: Floats, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """Bias-corrected and accelerated (Efron 1987); `without_each` are the values with one query left out.
+
+    Falls back to the percentile interval where it is undefined (all resamples on one side, no spread).
+    """
+    from scipy.special import ndtr, ndtri
+
+    defined = resampled[~np.isnan(resampled)]
+    left = without_each[~np.isnan(without_each)]
+    below = (np.count_nonzero(defined < value) + np.count_nonzero(defined == value) / 2) / max(1, len(defined))
+    spread = left.mean() - left if len(left) else np.zeros(1)
+    cubed, squared = float((spread**3).sum()), float((spread**2).sum())
+    if not 0.0 < below < 1.0 or squared == 0.0:
+        return percentile_interval(resampled, confidence)
+    bias, acceleration = ndtri(below), cubed / (6.0 * squared**1.5)
+    tail = (1.0 - confidence) / 2.0
+    ends = bias + ndtri([tail, 1.0 - tail])
+    low, high = np.quantile(defined, ndtr(bias + ends / (1.0 - acceleration * ends)))
+    return float(low), float(high)
+
+
+def interval(
+    kind: Interval, value: float, resampled: Floats, values_under: Callable[[Floats], Floats], n_queries: int
+) -> tuple[float, float]:
+    """The wanted interval; `values_under` gives the metric for rows of query weights."""
+    if kind == "percentile" or np.isnan(value):
+        return percentile_interval(resampled)
+    return bca_interval(value, resampled, values_under(1.0 - np.eye(n_queries)))

@@ -1,26 +1,27 @@
 """The discovery protocol (VSD, sec. 6.3): any model against the experts' labels, with intervals.
 
 For each encoder: its top-k lists (best image of each item, the query's own item dropped) and its scores of the
-judged pairs; from them HR@k, MRR@k, judged@k, ROC-AUC and PR-AUC, micro and macro. The result is one long table.
+judged pairs; from them HR@k, MRR@k, NDCG@k, judged@k, and ROC-AUC and PR-AUC, micro and macro, against labelled and
+against sampled negatives. The result is one long table.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
 from likewise.evaluation.auc import Floats, Ints, average_precision, roc_auc, sort_pairs
-from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.hits import hit_rate, judged, look_up_labels, reciprocal_rank
-from likewise.evaluation.micro import micro_auc
+from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval, query_weights
+from likewise.evaluation.hits import discounted_gain, hit_rate, judged, look_up_labels, reciprocal_rank
+from likewise.evaluation.micro import CLASSES_FOR_INTERVALS, micro_auc
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sums import QuerySums
-from likewise.search import as_unit, pair_scores, top_k
+from likewise.search import as_unit, pair_scores, top_k, top_k_and_band
 from likewise.search.scores import Floats as Vectors
 
 KS = (5, 9)
-ANNOTATED = "annotated"
+ANNOTATED, SAMPLED = "annotated", "sampled"
 RESULT_SCHEMA = pl.Schema(
     {
         "encoder": pl.String,
@@ -45,25 +46,128 @@ class Measured:
     encoder: str
     scores: Floats
     lists: Ints
+    band: Ints | None = None  # candidates further down, for sampled negatives
+    sampled_scores: Floats | None = None
 
 
-def measure(encoder: str, pairs: JudgedPairs, query_vectors: Vectors, gallery_vectors: Vectors, k: int) -> Measured:
+@dataclass(frozen=True)
+class Row:
+    """One metric of one encoder before it becomes a line of the table: its value under any query weights."""
+
+    metric: str
+    average: str
+    negatives: str
+    pairs: JudgedPairs
+    sums: QuerySums | None = None  # None for micro averages, which are no ratio of sums over queries
+    scores: Floats = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.metric, self.average, self.negatives
+
+    @property
+    def n_queries(self) -> int:
+        return len(np.unique(self.pairs.query)) if self.sums is None else self.sums.n_defined
+
+    def value(self) -> float:
+        everyone = np.ones((1, len(self.pairs.queries)))
+        return float(self.resampled(everyone, most_classes=None)[0])
+
+    def resampled(self, weights: Floats, most_classes: int | None = CLASSES_FOR_INTERVALS) -> Floats:
+        if self.sums is not None:
+            return self.sums.resampled(weights)
+        areas = micro_auc(self.pairs.query, self.scores, self.pairs.label, weights, most_classes=most_classes)
+        return areas[0] if self.metric == "ROC-AUC" else areas[1]
+
+
+def measure(
+    encoder: str,
+    pairs: JudgedPairs,
+    query_vectors: Vectors,
+    gallery_vectors: Vectors,
+    k: int,
+    band: tuple[int, int] | None = None,
+) -> Measured:
     """Search and score with one encoder's vectors (rows in the order of `pairs.queries` and `pairs.gallery`)."""
     query_vectors = as_unit(query_vectors, f"{encoder} vectors")
     gallery_vectors = as_unit(gallery_vectors, f"{encoder} vectors")
-    neighbours = top_k(
-        query_vectors,
-        gallery_vectors,
-        k,
-        query_groups=pairs.query_items,
-        gallery_groups=pairs.gallery_items,
-        one_per_group=True,
-    )
-    return Measured(encoder, pair_scores(query_vectors, gallery_vectors, pairs.query, pairs.candidate), neighbours.rows)
+    own, groups = pairs.query_items, pairs.gallery_items
+    scores = pair_scores(query_vectors, gallery_vectors, pairs.query, pairs.candidate)
+    if band is None:
+        found = top_k(query_vectors, gallery_vectors, k, query_groups=own, gallery_groups=groups, one_per_group=True)
+        return Measured(encoder, scores, found.rows)
+    found, between = top_k_and_band(query_vectors, gallery_vectors, k, band, query_groups=own, gallery_groups=groups)
+    return Measured(encoder, scores, found.rows, between)
+
+
+def rows_of(one: Measured, pairs: JudgedPairs, sampled: JudgedPairs | None, ks: Sequence[int]) -> list[Row]:
+    """Every metric of one encoder."""
+    rows = []
+    listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))
+    rows += [Row(f"HR@{k}", "", "", pairs, hit_rate(listed, k, pairs.has_positive)) for k in ks]
+    rows += [Row(f"MRR@{k}", "", "", pairs, reciprocal_rank(listed, k, pairs.has_positive)) for k in ks]
+    rows += [Row(f"NDCG@{k}", "", "", pairs, discounted_gain(listed, k, pairs.n_positive)) for k in ks]
+    rows += [Row(f"judged@{k}", "", "", pairs, judged(listed, one.lists, k)) for k in ks]
+    kinds = [(ANNOTATED, pairs, one.scores)]
+    if sampled is not None and one.sampled_scores is not None:
+        kinds.append((SAMPLED, sampled, one.sampled_scores))
+    for negatives, judged_pairs, scores in kinds:
+        by_query = sort_pairs(judged_pairs.query, scores, judged_pairs.label, len(judged_pairs.queries))
+        for metric, per_query in (("ROC-AUC", roc_auc(by_query)), ("PR-AUC", average_precision(by_query))):
+            rows.append(Row(metric, "macro", negatives, judged_pairs, QuerySums.mean_of(per_query)))
+            rows.append(Row(metric, "micro", negatives, judged_pairs, None, scores))
+    return rows
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One encoder's metrics with their resamples, for the table and for comparisons between encoders."""
+
+    encoder: str
+    rows: list[Row]
+    values: list[float]
+    resampled: list[Floats]
+
+
+def score(
+    one: Measured,
+    pairs: JudgedPairs,
+    sampled: JudgedPairs | None = None,
+    *,
+    ks: Sequence[int] = KS,
+    weights: Floats,
+) -> Scored:
+    """Values and resamples of every metric of one encoder."""
+    rows = rows_of(one, pairs, sampled, ks)
+    micro: dict[str, tuple[Floats, Floats]] = {}
+    resampled = []
+    for row in rows:
+        if row.sums is None:  # ROC-AUC and PR-AUC of one list share the work
+            if row.negatives not in micro:
+                micro[row.negatives] = micro_auc(
+                    row.pairs.query, row.scores, row.pairs.label, weights, most_classes=CLASSES_FOR_INTERVALS
+                )
+            resampled.append(micro[row.negatives][0 if row.metric == "ROC-AUC" else 1])
+        else:
+            resampled.append(row.sums.resampled(weights))
+    return Scored(one.encoder, rows, [row.value() for row in rows], resampled)
+
+
+def scored_table(scored: Sequence[Scored], generators: Sequence[str], kind: Interval = "percentile") -> pl.DataFrame:
+    """The long table: one row per encoder, metric, average and kind of negatives."""
+    lines = []
+    for one in scored:
+        for row, value, resampled in zip(one.rows, one.values, one.resampled, strict=True):
+            n_queries = len(row.pairs.queries)
+            low, high = interval(kind, value, resampled, row.resampled, n_queries)
+            counted = (value, low, high, row.n_queries, n_queries, len(row.pairs))
+            lines.append((one.encoder, one.encoder in generators, *row.key, *counted))
+    table = pl.DataFrame(lines, schema=RESULT_SCHEMA, orient="row")
+    return table.with_columns(pl.col("value", "low", "high").fill_nan(None))
 
 
 def result_table(
-    measured: Iterable[Measured],
+    measured: Sequence[Measured],
     pairs: JudgedPairs,
     generators: Sequence[str],
     *,
@@ -71,43 +175,6 @@ def result_table(
     n_resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """The long table: one row per encoder, metric and average; the same resamples for every encoder."""
+    """Measured encoders to the long table, against labelled negatives, in one step."""
     weights = query_weights(len(pairs.queries), n_resamples, seed)
-    rows = []
-    for one in measured:
-        for (metric, average, negatives), sums in _sums(one, pairs, ks).items():
-            low, high = percentile_interval(sums.resampled(weights))
-            counted = (sums.value(), low, high, sums.n_defined, len(pairs.queries), len(pairs))
-            rows.append((one.encoder, one.encoder in generators, metric, average, negatives, *counted))
-        for metric, (value, low, high) in _micro(one, pairs, weights).items():
-            n_judged = len(np.unique(pairs.query))
-            counted = (value, low, high, n_judged, len(pairs.queries), len(pairs))
-            rows.append((one.encoder, one.encoder in generators, metric, "micro", ANNOTATED, *counted))
-    table = pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
-    return table.with_columns(pl.col("value", "low", "high").fill_nan(None))
-
-
-def _sums(one: Measured, pairs: JudgedPairs, ks: Sequence[int]) -> Mapping[tuple[str, str, str], QuerySums]:
-    """Every metric that is a ratio of sums over queries, keyed by (metric, average, negatives)."""
-    sums: dict[tuple[str, str, str], QuerySums] = {}
-    listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))
-    for k in ks:
-        sums[f"HR@{k}", "", ""] = hit_rate(listed, k, pairs.has_positive)
-    for k in ks:
-        sums[f"MRR@{k}", "", ""] = reciprocal_rank(listed, k, pairs.has_positive)
-    for k in ks:
-        sums[f"judged@{k}", "", ""] = judged(listed, one.lists, k)
-    by_query = sort_pairs(pairs.query, one.scores, pairs.label, len(pairs.queries))
-    sums["ROC-AUC", "macro", ANNOTATED] = QuerySums.mean_of(roc_auc(by_query))
-    sums["PR-AUC", "macro", ANNOTATED] = QuerySums.mean_of(average_precision(by_query))
-    return sums
-
-
-def _micro(one: Measured, pairs: JudgedPairs, weights: Floats) -> Mapping[str, tuple[float, float, float]]:
-    """Micro ROC-AUC and PR-AUC: value, low, high."""
-    every = np.vstack([np.ones((1, len(pairs.queries))), weights])
-    areas = micro_auc(pairs.query, one.scores, pairs.label, every)
-    return {
-        metric: (float(area[0]), *percentile_interval(area[1:]))
-        for metric, area in zip(("ROC-AUC", "PR-AUC"), areas, strict=True)
-    }
+    return scored_table([score(one, pairs, ks=ks, weights=weights) for one in measured], generators)

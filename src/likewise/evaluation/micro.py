@@ -1,7 +1,7 @@
 """Micro averages: all labelled pairs in one list of scores, resampled by query (cluster bootstrap).
 
-Drawing a query w times weighs each of its pairs w times, so a resample is a vector of weights: the pairs are
-sorted once, and each resample costs a few cumulative sums.
+Drawing a query w times weighs each of its pairs w times, so a resample is a vector of weights: pairs of equal score
+form a class, a sparse table counts each query's pairs per class, and all resamples are one product with it.
 """
 
 import numpy as np
@@ -9,39 +9,65 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Floats, Ints
 
-BLOCK_NUMBERS = 4_000_000  # resamples x pairs held at once
+BLOCK_NUMBERS = 4_000_000  # classes x resamples held at once
+CLASSES_FOR_INTERVALS = 8192
 
 
-def micro_auc(query: Ints, score: Floats, label: NDArray[np.integer], weights: Floats) -> tuple[Floats, Floats]:
-    """ROC-AUC and average precision of all pairs in one list, for each row of query weights."""
-    order = np.argsort(-score, kind="stable")
-    query, score = query[order], score[order]
-    positive = label[order].astype(np.float64)
-    last_of_run = np.append(np.flatnonzero(score[1:] != score[:-1]), len(score) - 1)
+def micro_auc(
+    query: Ints, score: Floats, label: NDArray[np.integer], weights: Floats, *, most_classes: int | None = None
+) -> tuple[Floats, Floats]:
+    """ROC-AUC and average precision of all pairs in one list, for each row of query weights.
+
+    With `most_classes` neighbouring scores are joined into so many classes of equal size, as if they were tied. That
+    moves a ROC-AUC by less than 1 / most_classes and is many times faster: right for the ends of intervals.
+    """
+    from scipy.sparse import csr_array
+
     roc, precision = np.full(len(weights), np.nan), np.full(len(weights), np.nan)
     if not len(score):
         return roc, precision
-    step = max(1, BLOCK_NUMBERS // len(score))
+    kind, n_kinds = _classes(score, most_classes)
+    number = np.float64 if most_classes is None else np.float32  # whole numbers below 2^24: exact in both
+    shape = (n_kinds, weights.shape[1])
+    is_positive = label == 1
+    ones = np.ones(len(score), dtype=number)
+    positives = csr_array((ones[is_positive], (kind[is_positive], query[is_positive])), shape=shape)
+    pairs = csr_array((ones, (kind, query)), shape=shape)
+    step = max(1, BLOCK_NUMBERS // n_kinds)
     for start in range(0, len(weights), step):
         part = slice(start, start + step)
-        weight = weights[part][:, query]
-        true = np.cumsum(weight * positive, axis=1)[:, last_of_run]
-        false = np.cumsum(weight * (1.0 - positive), axis=1)[:, last_of_run]
-        roc[part], precision[part] = _areas(true, false)
+        drawn = np.ascontiguousarray(weights[part].T, dtype=number)
+        roc[part], precision[part] = _areas(positives @ drawn, pairs @ drawn)
     return roc, precision
 
 
-def _areas(true: Floats, false: Floats) -> tuple[Floats, Floats]:
-    """Areas from cumulated weights of positives and negatives at each distinct score, from high to low."""
-    true_step = np.diff(true, axis=1, prepend=0.0)
-    false_step = np.diff(false, axis=1, prepend=0.0)
-    n_true, n_false = true[:, -1], false[:, -1]
+def _classes(score: Floats, most_classes: int | None) -> tuple[Ints, int]:
+    """For each pair the number of its class of equal scores, from high to low, and how many classes there are."""
+    order = np.argsort(-score, kind="stable")
+    new = np.ones(len(score), dtype=np.bool_)
+    new[1:] = score[order][1:] != score[order][:-1]
+    run = np.cumsum(new) - 1
+    if most_classes is not None and run[-1] + 1 > most_classes:
+        by_place = np.flatnonzero(new) * most_classes // len(score)  # of each run, by where it begins
+        run = by_place[run]
+    kind = np.empty(len(score), dtype=np.int64)
+    kind[order] = run
+    return kind, int(run[-1]) + 1
+
+
+def _areas(gained: NDArray[np.floating], listed: NDArray[np.floating]) -> tuple[Floats, Floats]:
+    """Areas from the weights of positives and of all pairs in each class (rows, from high to low scores).
+
+    With t_i positives in class i, ROC-AUC is 1 - sum t_i (F_i - f_i / 2) / (T F), where F_i negatives stand in the
+    classes up to i and f_i in class i itself.
+    """
+    true, every = np.cumsum(gained, axis=0), np.cumsum(listed, axis=0)
+    n_true, n_false = true[-1].astype(np.float64), (every[-1] - true[-1]).astype(np.float64)
+    precise = np.divide(gained * true, every, out=np.zeros_like(true), where=every > 0)
+    above = every - true - (listed - gained) / 2
     with np.errstate(invalid="ignore", divide="ignore"):
-        below = n_false[:, None] - false + false_step / 2.0
-        roc = (true_step * below).sum(axis=1) / (n_true * n_false)
-        listed = true + false
-        gained = np.divide(true_step * true, listed, out=np.zeros_like(true), where=listed > 0)
-        precision = gained.sum(axis=1) / n_true
+        precision = precise.sum(axis=0, dtype=np.float64) / n_true
+        roc = 1.0 - np.multiply(gained, above, out=above).sum(axis=0, dtype=np.float64) / (n_true * n_false)
     one_class = (n_true == 0) | (n_false == 0)
     roc[one_class] = precision[one_class] = np.nan
     return roc, precision

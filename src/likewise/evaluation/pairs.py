@@ -1,7 +1,7 @@
 """Labels of a workspace turned into arrays: which queries, which gallery, which pairs are judged."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -29,7 +29,12 @@ class JudgedPairs:
 
     @property
     def has_positive(self) -> NDArray[np.bool_]:
-        return np.bincount(self.query[self.label == 1], minlength=len(self.queries)) > 0
+        return self.n_positive > 0
+
+    @property
+    def n_positive(self) -> Ints:
+        """Labelled positives of each query."""
+        return np.bincount(self.query[self.label == 1], minlength=len(self.queries))
 
 
 def judge_pairs(
@@ -61,3 +66,13 @@ def judge_pairs(
         columns[:, 1],
         columns[:, 2].astype(np.int8),
     )
+
+
+def restrict(pairs: JudgedPairs, kept: NDArray[np.bool_]) -> JudgedPairs:
+    """Only the judged pairs where `kept` is true; queries and gallery stay."""
+    return replace(pairs, query=pairs.query[kept], candidate=pairs.candidate[kept], label=pairs.label[kept])
+
+
+def relabel(pairs: JudgedPairs, label: NDArray[np.int8]) -> JudgedPairs:
+    """The same pairs under other labels; -1 takes a pair out."""
+    return restrict(replace(pairs, label=label), label >= 0)

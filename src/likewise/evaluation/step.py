@@ -1,7 +1,7 @@
 """The evaluate step of a workspace: every encoder against the labels; all tables the report draws are written here."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -12,14 +12,17 @@ from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.step import Pool, PoolSettings, make_pool, read_pool
 from likewise.encoders.store import common_images, read_vectors
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES
+from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
 from likewise.evaluation.curves import curve_table
-from likewise.evaluation.discovery import KS, Measured, measure, result_table
+from likewise.evaluation.differences import difference_table
+from likewise.evaluation.discovery import KS, Measured, measure, score, scored_table
 from likewise.evaluation.fidelity import Truth, admissible_pairs, fidelity_table, found_share
 from likewise.evaluation.mistakes import mistake_table
+from likewise.evaluation.negatives import BAND, with_sampled_negatives
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 from likewise.labeling.simulate import true_labels
 from likewise.labeling.step import read_labels, read_labels_note
+from likewise.search import as_unit, pair_scores
 from likewise.workspace import Workspace, write_json, write_parquet
 
 
@@ -39,6 +42,7 @@ def evaluate(
     n_resamples: int = RESAMPLES,
     seed: int = 0,
     seconds_per_pair: float = SECONDS_PER_PAIR,
+    interval: Interval = "percentile",
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> Evaluated:
     """Measure every encoder that has vectors (or the ones named) and write results/."""
@@ -49,22 +53,61 @@ def evaluate(
         raise LikewiseError(f"every k must be at least 1, not {min(ks, default=0)}.")
     labels, pool = read_labels(workspace), read_pool(workspace)
     pairs = _judged(workspace, names, labels, pool)
-    measured: list[Measured] = []
-    for done, name in enumerate(names):
-        if on_progress:
-            on_progress(name, done, len(names))
-        queries, gallery = (read_vectors(workspace, name, images) for images in (pairs.queries, pairs.gallery))
-        measured.append(measure(name, pairs, queries, gallery, max(ks)))
-    results = result_table(measured, pairs, pool.settings.generators, ks=ks, n_resamples=n_resamples, seed=seed)
+    generators = pool.settings.generators
+    measured, sampled = measure_all(workspace, names, pairs, generators, max(ks), seed, on_progress)
+    weights = query_weights(len(pairs.queries), n_resamples, seed)
+    scored = [score(one, pairs, sampled, ks=ks, weights=weights) for one in measured]
+    results = scored_table(scored, generators, interval)
     summary = _summary(workspace, pool, pairs, labels, seconds_per_pair)
+    summary["sampled_negatives"] = None if sampled is None else len(sampled) - int(sampled.label.sum())
+    summary["settings"] = {"ks": list(ks), "resamples": n_resamples, "seed": seed, "interval": interval}
     folder = workspace.results_folder
     write_parquet(results, folder / "discovery.parquet")
+    write_parquet(difference_table(scored, seed=seed), folder / "differences.parquet")
     write_parquet(curve_table(measured, pairs), folder / "curves.parquet")
     write_parquet(mistake_table(measured, pairs), folder / "mistakes.parquet")
     write_parquet(generator_table(pool.rows, labels), folder / "generators.parquet")
     write_parquet(overlap_table(pool.rows, len(pool.arena.queries), pool.settings.k), folder / "overlap.parquet")
     write_json(summary, folder / "summary.json")
     return Evaluated(results, summary)
+
+
+def measure_all(
+    workspace: Workspace,
+    encoders: Sequence[str],
+    pairs: JudgedPairs,
+    generators: Sequence[str],
+    k: int,
+    seed: int,
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> tuple[list[Measured], JudgedPairs | None]:
+    """Search and score with every encoder, one after the other; also the pairs with sampled negatives.
+
+    The negatives come from the lists of the generators among `encoders`; without one there are none.
+    """
+    measured: list[Measured] = []
+    for done, name in enumerate(encoders):
+        if on_progress:
+            on_progress(name, done, len(encoders))
+        queries, gallery = (read_vectors(workspace, name, images) for images in (pairs.queries, pairs.gallery))
+        measured.append(measure(name, pairs, queries, gallery, k, BAND if name in generators else None))
+    bands = [one.band for one in measured if one.band is not None]
+    sampled = with_sampled_negatives(pairs, bands, seed) if bands else None
+    if sampled is None:
+        return measured, None
+    return [
+        replace(
+            one,
+            band=None,
+            sampled_scores=pair_scores(
+                as_unit(read_vectors(workspace, one.encoder, pairs.queries)),
+                as_unit(read_vectors(workspace, one.encoder, pairs.gallery)),
+                sampled.query,
+                sampled.candidate,
+            ),
+        )
+        for one in measured
+    ], sampled
 
 
 def results_are_current(workspace: Workspace) -> bool:

@@ -1,0 +1,93 @@
+"""Which differences between models are real: paired resamples and a randomisation test, corrected for many looks.
+
+For metrics that are sums over queries, the randomisation test swaps the two models' results of a query at random; p is
+the share of swaps that give as large a difference (Smucker et al. 2007). Scores of two models cannot be swapped within
+one micro list, so there p comes from the paired bootstrap. Holm's correction runs over all pairs of models of a metric.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from likewise.evaluation.bootstrap import percentile_interval
+from likewise.evaluation.discovery import Scored
+from likewise.evaluation.sums import Floats, QuerySums
+
+SWAPS = 5000
+REAL_BELOW = 0.05
+DIFFERENCE_SCHEMA = pl.Schema(
+    {
+        "metric": pl.String,
+        "average": pl.String,
+        "negatives": pl.String,
+        "encoder_a": pl.String,
+        "encoder_b": pl.String,
+        "difference": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "p": pl.Float64,
+        "p_holm": pl.Float64,
+        "real": pl.Boolean,
+        "test": pl.String,
+    }
+)
+
+
+def difference_table(scored: Sequence[Scored], *, seed: int = 0) -> pl.DataFrame:
+    """Every two encoders on every metric: a minus b, its interval, p before and after correction."""
+    lines = []
+    if len(scored) < 2:
+        return pl.DataFrame(schema=DIFFERENCE_SCHEMA)
+    for place, row in enumerate(scored[0].rows):
+        compared = []
+        for a, b in combinations(scored, 2):
+            spread = a.resampled[place] - b.resampled[place]
+            first, second = a.rows[place].sums, b.rows[place].sums
+            if first is not None and second is not None:
+                p, test = randomisation_p(first, second, seed), "randomisation"
+            else:
+                p, test = bootstrap_p(spread), "bootstrap"
+            difference = a.values[place] - b.values[place]
+            compared.append((a.encoder, b.encoder, difference, *percentile_interval(spread), p, test))
+        corrected = holm(np.array([line[5] for line in compared]))
+        for line, p_holm in zip(compared, corrected, strict=True):
+            *numbers, p, test = line
+            real = bool(p_holm < REAL_BELOW)
+            lines.append((*row.key, *numbers, p, float(p_holm), real, test))
+    table = pl.DataFrame(lines, schema=DIFFERENCE_SCHEMA, orient="row")
+    return table.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def randomisation_p(a: QuerySums, b: QuerySums, seed: int, n_swaps: int = SWAPS) -> float:
+    """Two-sided p of the observed difference when the models' results are swapped query by query."""
+    signs = np.random.default_rng(seed).integers(0, 2, size=(n_swaps, len(a.over))).astype(np.float64)
+    kept, swapped = signs, 1.0 - signs
+    with np.errstate(invalid="ignore", divide="ignore"):
+        first = (kept @ a.over + swapped @ b.over) / (kept @ a.under + swapped @ b.under)
+        second = (kept @ b.over + swapped @ a.over) / (kept @ b.under + swapped @ a.under)
+    observed = abs(a.value() - b.value())
+    if np.isnan(observed):
+        return float("nan")
+    as_large = np.count_nonzero(np.abs(first - second) >= observed - 1e-12)
+    return float((as_large + 1) / (n_swaps + 1))
+
+
+def bootstrap_p(spread: Floats) -> float:
+    """Two-sided p from resampled differences: twice the smaller share on either side of zero."""
+    defined = spread[~np.isnan(spread)]
+    if not len(defined):
+        return float("nan")
+    below = np.count_nonzero(defined <= 0), np.count_nonzero(defined >= 0)
+    return float(min(1.0, 2 * (min(below) + 1) / (len(defined) + 1)))
+
+
+def holm(p: Floats) -> Floats:
+    """Holm's step-down correction; NaN stays NaN and does not count as a look."""
+    corrected = np.full(len(p), np.nan)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * factors))
+    return corrected

@@ -1,0 +1,145 @@
+"""Identification (VSD, Table 4): does a model find the other images of the query's own item? And why that is another
+question than similarity (RQ3).
+
+The truth is the other images of the query's item, so only the query image itself is left out and lists keep every
+image. HR@k and MRR@k are divided by what was possible, min(k, other images); Recall@k counts queries with any hit.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from likewise.evaluation.auc import Floats, Ints
+from likewise.evaluation.bootstrap import percentile_interval, query_weights
+from likewise.evaluation.discovery import KS
+from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.sums import QuerySums
+from likewise.search import NOBODY, as_unit, top_k
+from likewise.search.scores import Floats as Vectors
+
+MAIN = "HR@5"
+
+
+@dataclass(frozen=True)
+class Identified:
+    """One encoder's identification metrics, per query."""
+
+    encoder: str
+    sums: dict[str, QuerySums]
+
+
+def identify(
+    encoder: str, pairs: JudgedPairs, query_vectors: Vectors, gallery_vectors: Vectors, ks: Sequence[int] = KS
+) -> Identified:
+    """Find each query's other images; queries whose item has none in the gallery are undefined."""
+    place = {image: row for row, image in enumerate(pairs.gallery)}
+    itself = np.array([place.get(image, NOBODY - 1) for image in pairs.queries], dtype=np.int64)
+    found = top_k(
+        as_unit(query_vectors), as_unit(gallery_vectors), max(ks), query_groups=itself, gallery_groups=_rows(pairs)
+    ).rows
+    hit = (pairs.gallery_items[found] == pairs.query_items[:, None]) & (found != NOBODY)
+    sizes = np.bincount(pairs.gallery_items, minlength=int(pairs.query_items.max()) + 1)[pairs.query_items]
+    n_others = sizes - (itself >= 0)
+    sums = {}
+    for k in ks:
+        gains = 1.0 / np.arange(1, k + 1)
+        possible = np.minimum(k, n_others)
+        best = np.concatenate([[0.0], np.cumsum(gains)])[possible]
+        sums[f"HR@{k}"] = _mean(hit[:, :k].sum(axis=1), possible)
+        sums[f"MRR@{k}"] = _mean(hit[:, :k] @ gains[: hit[:, :k].shape[1]], best)
+        sums[f"Recall@{k}"] = _mean(hit[:, :k].any(axis=1), n_others > 0)
+    return Identified(encoder, sums)
+
+
+def _rows(pairs: JudgedPairs) -> Ints:
+    return np.arange(len(pairs.gallery))
+
+
+def _mean(
+    over: np.ndarray[tuple[int], np.dtype[np.generic]], under: np.ndarray[tuple[int], np.dtype[np.generic]]
+) -> QuerySums:
+    possible = under.astype(np.float64)
+    value = np.divide(over.astype(np.float64), possible, out=np.full(len(possible), np.nan), where=possible > 0)
+    return QuerySums.mean_of(value)
+
+
+def identification_table(identified: Sequence[Identified], n_resamples: int, seed: int) -> pl.DataFrame:
+    """One row per encoder and metric, with intervals; `n_queries` of `n_queries_total` have another image."""
+    lines = []
+    for one in identified:
+        for metric, sums in one.sums.items():
+            weights = query_weights(len(sums.over), n_resamples, seed)
+            low, high = percentile_interval(sums.resampled(weights))
+            lines.append((one.encoder, metric, sums.value(), low, high, sums.n_defined, len(sums.over)))
+    return pl.DataFrame(
+        lines,
+        schema={
+            "encoder": pl.String,
+            "metric": pl.String,
+            "value": pl.Float64,
+            "low": pl.Float64,
+            "high": pl.Float64,
+            "n_queries": pl.Int64,
+            "n_queries_total": pl.Int64,
+        },
+        orient="row",
+    ).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+@dataclass(frozen=True)
+class TwoOrders:
+    """How far the order of the models by identification agrees with their order by discovery."""
+
+    n_models: int
+    spearman: float | None = None
+    spearman_low: float | None = None
+    spearman_high: float | None = None
+    kendall: float | None = None
+    kendall_low: float | None = None
+    kendall_high: float | None = None
+
+
+def compare_orders(
+    identification: Mapping[str, QuerySums], discovery: Mapping[str, QuerySums], n_resamples: int, seed: int
+) -> TwoOrders:
+    """Rank correlations between two metrics over the same models, the queries resampled for both together."""
+    names = [name for name in identification if name in discovery]
+    if len(names) < 2:
+        return TwoOrders(len(names))
+    n_queries = len(identification[names[0]].over)
+    weights = np.vstack([np.ones((1, n_queries)), query_weights(n_queries, n_resamples, seed)])
+    first = np.array([identification[name].resampled(weights) for name in names])
+    second = np.array([discovery[name].resampled(weights) for name in names])
+    numbers: list[float | None] = []
+    for correlation in (_spearman, _kendall):
+        values = np.array([correlation(a, b) for a, b in zip(first.T, second.T, strict=True)])
+        low, high = percentile_interval(values[1:])
+        numbers += [None if np.isnan(number) else float(number) for number in (values[0], low, high)]
+    return TwoOrders(len(names), *numbers)
+
+
+def _spearman(a: Floats, b: Floats) -> float:
+    return _correlation(_mid_ranks(a), _mid_ranks(b))
+
+
+def _kendall(a: Floats, b: Floats) -> float:
+    """Kendall's tau-b."""
+    first, second = np.sign(a[:, None] - a[None, :]), np.sign(b[:, None] - b[None, :])
+    upper = np.triu_indices(len(a), k=1)
+    return _correlation(first[upper], second[upper], centred=False)
+
+
+def _correlation(a: Floats, b: Floats, centred: bool = True) -> float:
+    """Correlation of two vectors; NaN if one of them does not vary."""
+    if np.isnan(a).any() or np.isnan(b).any():
+        return float("nan")
+    if centred:
+        a, b = a - a.mean(), b - b.mean()
+    length = float(np.sqrt((a**2).sum() * (b**2).sum()))
+    return float((a * b).sum() / length) if length > 0 else float("nan")
+
+
+def _mid_ranks(values: Floats) -> Floats:
+    return np.asarray((values[:, None] > values).sum(axis=1) + (values[:, None] == values).sum(axis=1) / 2.0)

@@ -1,0 +1,115 @@
+"""Incomplete labels: what the missing ones could change, and which to get next.
+
+bpref (Buckley & Voorhees 2004) asks only how judged pairs are ordered: with R positives and N negatives of a query,
+1/R sum over positives of 1 - min(negatives above it, R) / min(R, N). The bounds recompute a model's macro ROC-AUC
+with its own unlabelled top candidates taken as all negative or all positive.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from likewise.evaluation.auc import Floats, Ints, roc_auc, sort_pairs
+from likewise.evaluation.discovery import Measured
+from likewise.evaluation.hits import UNJUDGED, look_up_labels
+from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.sums import QuerySums
+from likewise.search import NOBODY
+
+TOLD_APART_WEIGHT = 0.1  # how much a pair of models that is told apart already counts in the list of next pairs
+
+
+def bpref(scores: Floats, pairs: JudgedPairs) -> QuerySums:
+    """Of each query with a positive; equal scores are ordered by candidate, as everywhere in lists."""
+    order = np.lexsort((pairs.candidate, -scores, pairs.query))
+    query, positive = pairs.query[order], pairs.label[order] == 1
+    n_positive = pairs.n_positive.astype(np.float64)
+    n_negative = np.bincount(pairs.query, minlength=len(pairs.queries)) - n_positive
+    negatives = np.cumsum(~positive)
+    before_query = np.concatenate([[0.0], np.cumsum(n_negative)])[query]
+    above = negatives - before_query
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lost = np.minimum(above, n_positive[query]) / np.minimum(n_positive, n_negative)[query]
+    gain = np.where(above > 0, 1.0 - lost, 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = np.bincount(query[positive], gain[positive], len(pairs.queries)) / n_positive
+    return QuerySums.mean_of(value)
+
+
+def auc_bounds(one: Measured, scores_of_lists: Floats, pairs: JudgedPairs, k: int) -> tuple[float, float, int]:
+    """Macro ROC-AUC if the model's unlabelled top k were all negative, all positive; and how many they are."""
+    listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))[:, :k]
+    query, place = np.nonzero((listed == UNJUDGED) & (one.lists[:, :k] != NOBODY))
+    values = []
+    for label in (0, 1):
+        added = replace(
+            pairs,
+            query=np.concatenate([pairs.query, query]),
+            candidate=np.concatenate([pairs.candidate, one.lists[query, place]]),
+            label=np.concatenate([pairs.label, np.full(len(query), label, np.int8)]),
+        )
+        scores = np.concatenate([one.scores, scores_of_lists[query, place]])
+        by_query = sort_pairs(added.query, scores, added.label, len(pairs.queries))
+        values.append(QuerySums.mean_of(roc_auc(by_query)).value())
+    return min(values), max(values), len(query)
+
+
+def unlabelled_candidates(measured: Sequence[Measured], pairs: JudgedPairs, k: int) -> tuple[Ints, Ints]:
+    """(query, candidate) rows that some model lists among its first k and nobody has judged."""
+    width = len(pairs.gallery)
+    seen = []
+    for one in measured:
+        listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, width)[:, :k]
+        query, place = np.nonzero((listed == UNJUDGED) & (one.lists[:, :k] != NOBODY))
+        seen.append(query * width + one.lists[query, place])
+    cells = np.unique(np.concatenate(seen)) if seen else np.empty(0, np.int64)
+    return cells // width, cells % width
+
+
+def next_pairs(
+    pairs: JudgedPairs,
+    query: Ints,
+    candidate: Ints,
+    scores: Mapping[str, Floats],
+    judged_scores: Mapping[str, Floats],
+    told_apart: Mapping[tuple[str, str], bool],
+    n_pairs: int,
+) -> pl.DataFrame:
+    """The unlabelled pairs whose labels would move the models' order most, best first.
+
+    A label moves a model's AUC of the query by where the candidate stands among the judged ones. Models that place it
+    differently move apart; pairs of models not told apart yet count most, queries with few labels more than others.
+    """
+    standing = {name: _standing(pairs, query, scores[name], judged_scores[name]) for name in scores}
+    priority = np.zeros(len(query))
+    for (a, b), apart in told_apart.items():
+        weight = TOLD_APART_WEIGHT if apart else 1.0
+        priority += weight * np.abs(standing[a] - standing[b])
+    n_judged = np.bincount(pairs.query, minlength=len(pairs.queries))
+    priority /= 1.0 + n_judged[query]
+    best = np.lexsort((candidate, query, -priority))[:n_pairs]
+    return pl.DataFrame(
+        {
+            "query": [pairs.queries[row] for row in query[best]],
+            "candidate": [pairs.gallery[row] for row in candidate[best]],
+            "priority": priority[best],
+        },
+        schema={"query": pl.String, "candidate": pl.String, "priority": pl.Float64},
+    )
+
+
+def _standing(pairs: JudgedPairs, query: Ints, scores: Floats, judged_scores: Floats) -> Floats:
+    """For each unlabelled pair the share of its query's judged pairs that score below it (ties one half)."""
+    order = np.lexsort((judged_scores, pairs.query))
+    sorted_scores, sorted_query = judged_scores[order], pairs.query[order]
+    start = np.searchsorted(sorted_query, np.arange(len(pairs.queries) + 1))
+    share = np.full(len(query), 0.5)
+    for row in np.unique(query):
+        here = sorted_scores[start[row] : start[row + 1]]
+        if len(here):
+            mine = query == row
+            left, right = np.searchsorted(here, scores[mine], "left"), np.searchsorted(here, scores[mine], "right")
+            share[mine] = (left + right) / (2.0 * len(here))
+    return share

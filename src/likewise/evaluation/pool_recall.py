@@ -1,0 +1,69 @@
+"""How many positives did the pool miss? A Horvitz-Thompson estimate from the random pairs.
+
+b pairs drawn uniformly from all |A| each stand for |A| / b pairs; those that are similar and outside the pool
+estimate the positives it missed. The interval is exact (Clopper-Pearson) for the share behind it.
+"""
+
+from dataclasses import asdict, dataclass
+
+import polars as pl
+
+from likewise.discovery.pool import RANDOM, pool_pairs
+
+
+@dataclass(frozen=True)
+class PoolRecall:
+    """Positives found in the pool, estimated ones outside it, and the share found; None without random pairs."""
+
+    found: int
+    n_random: int
+    n_random_missed: int
+    missed: float | None
+    missed_low: float | None
+    missed_high: float | None
+    recall: float | None
+    recall_low: float | None
+    recall_high: float | None
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        return asdict(self)
+
+
+def pool_recall(pool: pl.DataFrame, labels: pl.DataFrame, n_all_pairs: int, confidence: float = 0.95) -> PoolRecall:
+    """From the labels of suspects and of random pairs."""
+    suspects = pool_pairs(pool).select("query", "candidate")
+    found = int(suspects.join(labels, on=["query", "candidate"])["label"].cast(pl.Int64).sum())
+    random = pool.filter(pl.col("generator") == RANDOM).select("query", "candidate")
+    judged = random.join(labels, on=["query", "candidate"])
+    outside = judged.join(suspects, on=["query", "candidate"], how="anti")
+    n_missed = int(outside["label"].cast(pl.Int64).sum())
+    if judged.is_empty():
+        return PoolRecall(found, 0, 0, None, None, None, None, None, None)
+    low, high = clopper_pearson(n_missed, len(judged), confidence)
+    missed = n_missed / len(judged) * n_all_pairs
+    most = min(high * n_all_pairs, float(n_all_pairs - found))
+
+    def share(missing: float) -> float | None:
+        return found / (found + missing) if found + missing > 0 else None
+
+    return PoolRecall(
+        found,
+        len(judged),
+        n_missed,
+        missed,
+        low * n_all_pairs,
+        most,
+        share(missed),
+        share(most),
+        share(low * n_all_pairs),
+    )
+
+
+def clopper_pearson(n_hits: int, n_drawn: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Exact interval of a binomial share."""
+    from scipy.stats import beta
+
+    tail = (1.0 - confidence) / 2.0
+    low = 0.0 if n_hits == 0 else float(beta.ppf(tail, n_hits, n_drawn - n_hits + 1))
+    high = 1.0 if n_hits == n_drawn else float(beta.ppf(1.0 - tail, n_hits + 1, n_drawn - n_hits))
+    return low, high

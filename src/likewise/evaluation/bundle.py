@@ -1,0 +1,186 @@
+"""A benchmark bundle: everything needed to measure a model on this catalog's labels, in one folder or zip.
+
+catalog.parquet   image, item, category, digest of every query and gallery image, sorted by key: the image order
+queries.parquet, gallery.parquet   image
+pool.parquet      who proposed which pair, random pairs among them
+labels.parquet    query, candidate, label and, where votes were given, their counts
+images/           the pictures, if wanted
+card.json, card.md
+
+Opening verifies every file against the card and refuses the bundle if one of them differs.
+"""
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.bundle_card import FORMAT, VERSION, card_text, checksum_of, complete_card
+from likewise.evaluation.bundle_facts import Content, card_facts, content_of
+from likewise.evaluation.bundle_files import (
+    CARD,
+    Entry,
+    Open,
+    Stored,
+    check_name,
+    describe,
+    mismatch,
+    opened_entries,
+    read_entry,
+    verify_entry,
+    write_entries,
+)
+from likewise.workspace import Workspace
+
+TABLES = ("catalog", "queries", "gallery", "pool", "labels")
+LARGEST_TABLE = 4 << 30
+COLUMNS = {
+    "catalog": ("image", "item"),
+    "queries": ("image",),
+    "gallery": ("image",),
+    "pool": ("query", "candidate", "generator"),
+    "labels": ("query", "candidate", "label"),
+}
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A verified bundle: its card and tables."""
+
+    path: Path
+    card: dict[str, Any]
+    content: Content
+
+    @property
+    def images(self) -> list[str]:
+        """Every image, in the order that vectors without keys must have."""
+        return self.content.catalog["image"].to_list()
+
+    @property
+    def generators(self) -> list[str]:
+        return list(self.card["pool"]["generators"])
+
+
+def make_bundle(
+    workspace: Workspace,
+    path: Path,
+    *,
+    title: str,
+    licence: str,
+    description: str = "",
+    labelled_by: str | None = None,
+    sources: Sequence[str] | None = None,
+    columns: Sequence[str] = (),
+    with_images: bool = False,
+    replace: bool = False,
+) -> Bundle:
+    """Write the bundle of a labelled workspace; `columns` are further catalog columns that may be published."""
+    if not title.strip() or not licence.strip():
+        raise LikewiseError("a bundle needs a title and a licence: say under which terms others may use it.")
+    if path.exists() and not (replace and _is_bundle(path)):
+        hint = "add `--replace`" if _is_bundle(path) else "it is no bundle; choose another path"
+        raise LikewiseError(f"{path} already exists: {hint}.")
+    content = content_of(workspace, columns)
+    facts = card_facts(
+        workspace,
+        content,
+        {"title": title.strip(), "description": description.strip(), "licence": licence.strip()},
+        labelled_by=labelled_by,
+        sources=sources,
+        with_images=with_images,
+    )
+    write_entries(path, _entries(workspace, content, facts))
+    return open_bundle(path)
+
+
+def open_bundle(path: Path, checksum: str | None = None) -> Bundle:
+    """Read a bundle, every file verified; with `checksum`, only the bundle that has this very one."""
+    with opened_entries(path) as open_entry:
+        card = _read_card(read_entry(open_entry, CARD, None, path), path)
+        if checksum is not None and card["checksum"] != checksum.strip().lower():
+            raise LikewiseError(f"{path} has checksum {card['checksum']}, not {checksum}: it is another bundle.")
+        files = {name: Stored(each["bytes"], each["sha256"]) for name, each in card["files"].items()}
+        tables = {name: _read_table(open_entry, name, files, path) for name in TABLES}
+        for name, stored in files.items():
+            if name.removesuffix(".parquet") not in TABLES:
+                verify_entry(open_entry, name, stored, path)
+    return Bundle(path, card, Content(**tables))
+
+
+def _entries(workspace: Workspace, content: Content, facts: dict[str, Any]) -> Iterator[Entry]:
+    """All files, the card last: it holds the sums of the others."""
+    files: dict[str, Stored] = {}
+    for name, data in _payload(workspace, content, with_images=facts["with_images"]):
+        files[name] = describe(data)
+        yield name, data
+    text = card_text(facts, files).encode()
+    files["card.md"] = describe(text)
+    yield "card.md", text
+    yield CARD, card_bytes(complete_card(facts, files))
+
+
+def card_bytes(card: dict[str, Any]) -> bytes:
+    return (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _payload(workspace: Workspace, content: Content, *, with_images: bool) -> Iterator[Entry]:
+    for name in TABLES:
+        buffer = io.BytesIO()
+        getattr(content, name).write_parquet(buffer, compression="zstd")
+        yield f"{name}.parquet", buffer.getvalue()
+    for image in content.catalog["image"] if with_images else ():
+        check_name(f"images/{image}", str(workspace.catalog_file))
+        try:
+            yield f"images/{image}", (workspace.root / image).read_bytes()
+        except OSError as error:
+            raise LikewiseError(
+                f"{workspace.root / image} cannot be read ({error.strerror}): bring it back."
+            ) from error
+
+
+def _is_bundle(path: Path) -> bool:
+    try:
+        with opened_entries(path) as open_entry:
+            return FORMAT.encode() in read_entry(open_entry, CARD, None, path)
+    except LikewiseError:
+        return False
+
+
+def _read_card(data: bytes, path: Path) -> dict[str, Any]:
+    try:
+        card = json.loads(data)
+        sound = card["format"] == FORMAT and all(
+            isinstance(each["bytes"], int) and isinstance(each["sha256"], str) for each in card["files"].values()
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        sound = False
+    if not sound:
+        raise LikewiseError(f"{path}: {CARD} is not the card of a benchmark bundle: get the bundle again.")
+    if card.get("version") != VERSION:
+        raise LikewiseError(
+            f"{path} has version {card.get('version')}, this likewise reads {VERSION}: use a newer one."
+        )
+    if card.get("checksum") != checksum_of(card):
+        raise mismatch(path, CARD)
+    for name in card["files"]:
+        check_name(name, f"{path}: {CARD}")
+    return dict(card)
+
+
+def _read_table(open_entry: Open, name: str, files: dict[str, Stored], path: Path) -> pl.DataFrame:
+    stored = files.get(f"{name}.parquet")
+    if stored is None or stored.bytes > LARGEST_TABLE:
+        raise LikewiseError(f"{path} has no {name}.parquet that could be read: it is not a complete bundle.")
+    try:
+        table = pl.read_parquet(io.BytesIO(read_entry(open_entry, f"{name}.parquet", stored, path)))
+    except pl.exceptions.PolarsError as error:
+        raise LikewiseError(f"{path}: {name}.parquet cannot be read ({error}): get the bundle again.") from error
+    missing = [column for column in COLUMNS[name] if column not in table.columns]
+    if missing:
+        raise LikewiseError(f"{path}: {name}.parquet has no column {', '.join(missing)}: it is not a likewise bundle.")
+    return table

@@ -1,0 +1,72 @@
+"""The card of a benchmark bundle: what it is, who labelled it and how well they agree, under which licence, and sums.
+
+card.json is for programs, card.md says the same to people. The checksum covers everything: it is the SHA-256 of the
+card (without the checksum itself, keys sorted), and the card holds size and SHA-256 of every other file.
+Experts are counted, never named.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from likewise.evaluation.bundle_files import Stored
+
+FORMAT, VERSION = "likewise-bundle", 1
+
+
+def checksum_of(card: Mapping[str, Any]) -> str:
+    """The sum over the card and, through it, over every file."""
+    covered = {key: value for key, value in card.items() if key != "checksum"}
+    return hashlib.sha256(json.dumps(covered, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def complete_card(facts: Mapping[str, Any], files: Mapping[str, Stored]) -> dict[str, Any]:
+    """The facts with all sums."""
+    listed = {name: {"bytes": stored.bytes, "sha256": stored.sha256} for name, stored in sorted(files.items())}
+    card = {"format": FORMAT, "version": VERSION, **facts, "files": listed}
+    return card | {"checksum": checksum_of(card)}
+
+
+def card_text(facts: Mapping[str, Any], files: Mapping[str, Stored]) -> str:
+    """card.md: the same facts as sentences and tables."""
+    labels, sizes, pool = facts["labels"], facts["sizes"], facts["pool"]
+    lines = [
+        f"# {facts['title']}",
+        "",
+        facts["description"] or "(no description)",
+        "",
+        f"- **licence:** {facts['licence']}",
+        f"- **sources:** {'; '.join(facts['sources'])}",
+        f"- **size:** {sizes['queries']:,} queries against a gallery of {sizes['gallery']:,} images "
+        f"({sizes['images']:,} images of {sizes['items']:,} items in all; pictures {_pictures(facts)})",
+        f"- **labels:** {sizes['labels']:,} pairs, {labels['n_similar']:,} of them similar",
+        f"- **labelled by:** {labels['labelled_by']}",
+        f"- **consensus rule:** {labels['rule']}",
+        f"- **agreement:** Fleiss' kappa {_measure(labels['fleiss_kappa'])}; "
+        f"Krippendorff's alpha {_measure(labels['krippendorff_alpha'])}",
+        f"- **pool:** {sizes['pool_pairs']:,} pairs, the best {pool['k']} of {', '.join(pool['generators'])}",
+        f"- **made with:** likewise {facts['likewise']}",
+        "",
+        "Measure a model: encode the images of `catalog.parquet` in its order (or store keys with the vectors), then",
+        "`likewise evaluate BUNDLE --vectors mine.npy`.",
+        "",
+        "| file | bytes | SHA-256 |",
+        "|---|---|---|",
+        *(
+            f"| {name} | {stored.bytes:,} | {stored.sha256} |"
+            for name, stored in sorted(files.items())
+            if not name.startswith("images/")
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _pictures(facts: Mapping[str, Any]) -> str:
+    return "included" if facts["with_images"] else "not included"
+
+
+def _measure(measure: Mapping[str, Any]) -> str:
+    if measure["value"] is None:
+        return f"undefined ({measure['reason']})"
+    return f"{measure['value']:.3f} over {measure['n_pairs']:,} pairs"

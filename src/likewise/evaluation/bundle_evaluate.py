@@ -1,0 +1,74 @@
+"""Any model against a benchmark bundle, anywhere: no workspace, no pictures, only vectors or a run file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.bootstrap import RESAMPLES
+from likewise.evaluation.bundle import Bundle, open_bundle
+from likewise.evaluation.discovery import KS, Measured, measure, result_table
+from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.provenance import ResultNote, benchmark_id, now
+from likewise.evaluation.run_models import measure_run
+from likewise.evaluation.trec import Run
+from likewise.evaluation.vectors_io import LinedUp, line_up_file
+
+
+@dataclass(frozen=True)
+class VectorFile:
+    """A file of vectors and, where it does not carry them, the file of its keys."""
+
+    path: Path
+    keys: Path | None = None
+
+
+Model = Path | VectorFile | LinedUp | Run  # a LinedUp has one row for each of `bundle.images`
+
+
+def evaluate_bundle(
+    bundle: Path | Bundle,
+    vectors_by_name: Mapping[str, Model],
+    *,
+    ks: Sequence[int] = KS,
+    n_resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """The long table of results, as for a workspace: models by name, those that fed the pool marked by their name."""
+    opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
+    if not vectors_by_name:
+        raise LikewiseError(f"there is no model to measure on {opened.path}: give vectors, `--vectors mine.npy`.")
+    if not ks or min(ks) < 1:
+        raise LikewiseError(f"every k must be at least 1, not {min(ks, default=0)}.")
+    pairs = opened.content.pairs
+    measured = [_measure(name, model, opened, pairs, max(ks)) for name, model in vectors_by_name.items()]
+    return result_table(measured, pairs, opened.generators, ks=ks, n_resamples=n_resamples, seed=seed)
+
+
+def note_of(bundle: Bundle, command: str) -> ResultNote:
+    """The note to write beside results on this bundle, dated now."""
+    labels = bundle.card["labels"]
+    return ResultNote(
+        benchmark=bundle.card["title"],
+        benchmark_id=benchmark_id(bundle.content.pairs),
+        date=now(),
+        command=command,
+        simulated=labels["simulated"],
+        n_experts=labels["n_experts"],
+        consensus=labels["rule"],
+    )
+
+
+def _measure(name: str, model: Model, bundle: Bundle, pairs: JudgedPairs, k: int) -> Measured:
+    if isinstance(model, Run):
+        found = measure_run(model, pairs, k).measured
+        return Measured(name, found.scores, found.lists)
+    if isinstance(model, Path):
+        model = VectorFile(model)
+    if isinstance(model, VectorFile):
+        model = line_up_file(model.path, bundle.images, model.keys)
+    row_of = {image: row for row, image in enumerate(bundle.images)}
+    queries, gallery = ([row_of[image] for image in images] for images in (pairs.queries, pairs.gallery))
+    return measure(name, pairs, model.vectors[queries], model.vectors[gallery], k)

@@ -1,0 +1,146 @@
+"""What goes into a benchmark bundle: the tables of a workspace cut down to the benchmark, and the facts of its card."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from likewise import __version__
+from likewise.catalog import read_catalog
+from likewise.discovery import RANDOM
+from likewise.discovery.step import read_pool
+from likewise.errors import LikewiseError
+from likewise.evaluation.labels_import import IMPORTED
+from likewise.evaluation.labels_io import refuse_unknown_images
+from likewise.evaluation.pairs import JudgedPairs, judge_pairs
+from likewise.evaluation.provenance import benchmark_id
+from likewise.labeling.step import read_labels, read_labels_note
+from likewise.workspace import Workspace
+
+PUBLISHED = ("image", "item", "category", "width", "height", "digest")
+PAIR = ["query", "candidate"]
+
+
+@dataclass(frozen=True)
+class Content:
+    """The tables of a bundle."""
+
+    catalog: pl.DataFrame
+    queries: pl.DataFrame
+    gallery: pl.DataFrame
+    pool: pl.DataFrame
+    labels: pl.DataFrame
+
+    @property
+    def pairs(self) -> JudgedPairs:
+        """The judged pairs that count; those that only chance proposed estimate prevalence and are no part of them."""
+        chance = self.pool.filter(pl.col("generator") == RANDOM).join(
+            self.pool.filter(pl.col("generator") != RANDOM), on=PAIR, how="anti"
+        )
+        labels = self.labels.join(chance, on=PAIR, how="anti")
+        queries, gallery = self.queries["image"].to_list(), self.gallery["image"].to_list()
+        if not set(queries) | set(gallery) <= set(self.catalog["image"]):
+            raise LikewiseError(
+                "the bundle's queries and gallery are not all in its catalog: it was put together wrongly."
+            )
+        pairs = judge_pairs(self.catalog, labels, queries, gallery)
+        refuse_lonely_queries(pairs)
+        return pairs
+
+
+def refuse_lonely_queries(pairs: JudgedPairs) -> None:
+    """Raise if a query has no candidate at all: the gallery shows nothing but its own item."""
+    items = set(pairs.gallery_items.tolist())
+    if len(items) > 1:
+        return
+    own = zip(pairs.queries, pairs.query_items.tolist(), strict=True)
+    lonely = [query for query, item in own if items <= {item}]
+    if lonely:
+        more = "" if len(lonely) == 1 else f" (and {len(lonely) - 1} more queries)"
+        raise LikewiseError(
+            f"the query {lonely[0]}{more} has no candidate: every gallery image shows its own item; leave it out."
+        )
+
+
+def content_of(workspace: Workspace, columns: Sequence[str] = ()) -> Content:
+    """The benchmark in a workspace; of the catalog only columns that every catalog has, and `columns`."""
+    catalog, pool, labels = read_catalog(workspace), read_pool(workspace), read_labels(workspace)
+    absent = [column for column in columns if column not in catalog.columns]
+    if absent:
+        raise LikewiseError(f"{workspace.catalog_file} has no column {', '.join(absent)} to publish.")
+    refuse_unknown_images(labels, catalog["image"].to_list(), str(workspace.labels_file))
+    queries, gallery = pool.arena.queries, pool.arena.gallery
+    kept = [column for column in catalog.columns if column in PUBLISHED or column in columns]
+    used = pl.col("image").is_in([*queries, *gallery])
+    asked = pl.col("query").is_in(queries) & pl.col("candidate").is_in(gallery)
+    return Content(
+        catalog=catalog.filter(used).select(kept).sort("image"),
+        queries=pl.DataFrame({"image": queries}),
+        gallery=pl.DataFrame({"image": gallery}),
+        pool=pool.rows,
+        labels=labels.filter(asked).sort(PAIR),
+    )
+
+
+def card_facts(
+    workspace: Workspace,
+    content: Content,
+    said: Mapping[str, str],
+    *,
+    labelled_by: str | None,
+    sources: Sequence[str] | None,
+    with_images: bool,
+) -> dict[str, Any]:
+    """Everything on the card but the sums; `said` is what only a person knows (title, description, licence)."""
+    note, pool, pairs = read_labels_note(workspace), read_pool(workspace).settings, content.pairs
+    if not len(pairs):
+        raise LikewiseError(f"{workspace.path} has no label for a pair of its pool: label some before bundling.")
+    agreement = note["agreement"]
+    return {
+        **said,
+        "sources": list(sources) if sources else [f"catalog: {workspace.settings()['source']}", _origin(note)],
+        "likewise": __version__,
+        "benchmark_id": benchmark_id(pairs),
+        "with_images": with_images,
+        "sizes": {
+            "images": len(content.catalog),
+            "items": content.catalog["item"].n_unique(),
+            "queries": len(content.queries),
+            "gallery": len(content.gallery),
+            "labels": len(content.labels),
+            "judged_pairs": len(pairs),
+            "pool_pairs": content.pool.select(PAIR).n_unique(),
+        },
+        "labels": {
+            "labelled_by": labelled_by or _who(note),
+            "rule": note["consensus"]["rule"],
+            "n_similar": int(content.labels["label"].cast(pl.Int64).sum()),
+            "n_experts": agreement["n_experts"],
+            "n_votes": agreement["n_votes"],
+            "simulated": note["simulated"],
+            "fleiss_kappa": agreement["fleiss_kappa"],
+            "krippendorff_alpha": agreement["krippendorff_alpha"],
+        },
+        "pool": {
+            "generators": list(pool.generators),
+            "k": pool.k,
+            "seed": pool.seed,
+            "one_per_item": pool.one_per_item,
+        },
+    }
+
+
+def _origin(note: Mapping[str, Any]) -> str:
+    """Where labels come from; names of votes' files are left out, they often name an expert."""
+    if note["consensus"]["rule"] == IMPORTED:
+        return f"labels: imported from {note['imported']['file']}"
+    kinds = {"simulated" if source.startswith("simulated") else "people" for source in note["sources"]}
+    return f"votes: {' and '.join(sorted(kinds))}"
+
+
+def _who(note: Mapping[str, Any]) -> str:
+    n = note["agreement"]["n_experts"]
+    if note["consensus"]["rule"] == IMPORTED:
+        return "not known (the labels were imported without votes)"
+    return f"{n} {'simulated ' if note['simulated'] else ''}expert{'' if n == 1 else 's'}"

@@ -1,0 +1,154 @@
+"""The outside of a benchmark bundle: named files in a folder or a zip, written the same every time, read with care.
+
+Nothing is ever unpacked: members of a zip are read by name into memory, no further than the size the card states, and
+names that could lead out of the bundle are refused. Zip members are stored uncompressed (tables and pictures are
+compressed already) under a fixed date, so that the same content gives the same bytes on every machine.
+"""
+
+import hashlib
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from likewise.errors import LikewiseError
+from likewise.workspace import write_atomically
+
+CARD = "card.json"
+LARGEST_CARD = 256 << 20
+CHUNK = 1 << 20
+ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+Entry = tuple[str, bytes]
+Open = Callable[[str], BinaryIO]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What the card says about one file."""
+
+    bytes: int
+    sha256: str
+
+
+def describe(content: bytes) -> Stored:
+    return Stored(len(content), hashlib.sha256(content).hexdigest())
+
+
+def check_name(name: str, where: str) -> None:
+    """Refuse a name that is not a plain relative path."""
+    parts = PurePosixPath(name).parts
+    if not parts or name.startswith("/") or ".." in parts or "\\" in name or "\0" in name or ":" in parts[0]:
+        raise LikewiseError(f"{where} names a file {name!r} that would lie outside the bundle: it is not used.")
+
+
+def write_entries(path: Path, entries: Iterable[Entry]) -> None:
+    """Write all entries as a zip if the path ends so, else as a folder; complete or not at all."""
+    if path.suffix.lower() == ".zip":
+        write_atomically(path, lambda file: _write_zip(file, entries))
+        return
+    half = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        for name, content in entries:
+            (half / name).parent.mkdir(parents=True, exist_ok=True)
+            (half / name).write_bytes(content)
+        if path.exists():
+            shutil.rmtree(path)
+        half.replace(path)
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
+
+
+def _write_zip(file: BinaryIO, entries: Iterable[Entry]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in entries:
+            info = zipfile.ZipInfo(name, ZIP_DATE)
+            info.create_system, info.external_attr = 3, 0o644 << 16
+            archive.writestr(info, content)
+
+
+@contextmanager
+def opened_entries(path: Path) -> Iterator[Open]:
+    """A function that opens one file of the bundle by name."""
+    if path.is_dir():
+        yield lambda name: _open_in_folder(path, name)
+        return
+    if not path.exists():
+        raise LikewiseError(f"{path} does not exist: check the path of the bundle.")
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, OSError) as error:
+        raise LikewiseError(
+            f"{path} is neither a folder nor a readable zip ({error}): get the bundle again."
+        ) from error
+    with archive:
+        names = archive.namelist()
+        if len(set(names)) < len(names):
+            raise LikewiseError(f"{path} holds two files of one name: it was not made by likewise; do not use it.")
+        inside = _top_folder(names)
+        yield lambda name: _open_in_zip(archive, path, inside, name)
+
+
+def read_entry(open_entry: Open, name: str, stored: Stored | None, where: Path) -> bytes:
+    """The content of one file; with `stored`, checked against it."""
+    limit = LARGEST_CARD if stored is None else stored.bytes
+    with open_entry(name) as file:
+        content = _bounded(file, limit + 1, name, where)
+    if len(content) > limit or (stored is not None and describe(content) != stored):
+        raise mismatch(where, name)
+    return content
+
+
+def verify_entry(open_entry: Open, name: str, stored: Stored, where: Path) -> None:
+    """Check one file against the card without holding it in memory."""
+    digest, size = hashlib.sha256(), 0
+    with open_entry(name) as file:
+        while size <= stored.bytes and (part := _bounded(file, CHUNK, name, where)):
+            digest.update(part)
+            size += len(part)
+    if size != stored.bytes or digest.hexdigest() != stored.sha256:
+        raise mismatch(where, name)
+
+
+def mismatch(where: Path, name: str) -> LikewiseError:
+    return LikewiseError(
+        f"{where}: {name} does not match its checksum: the bundle was changed or damaged; get it again."
+    )
+
+
+def _bounded(file: BinaryIO, size: int, name: str, where: Path) -> bytes:
+    try:
+        return file.read(size)
+    except (zipfile.BadZipFile, EOFError, OSError, ValueError) as error:  # also a wrong CRC
+        raise mismatch(where, name) from error
+
+
+def _open_in_folder(folder: Path, name: str) -> BinaryIO:
+    path = folder / name
+    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+        raise _missing(folder, name)
+    return path.open("rb")
+
+
+def _open_in_zip(archive: zipfile.ZipFile, path: Path, inside: str, name: str) -> BinaryIO:
+    try:
+        return archive.open(inside + name)  # type: ignore[return-value]
+    except (KeyError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # absent, encrypted, damaged
+        raise _missing(path, name) from error
+
+
+def _top_folder(names: list[str]) -> str:
+    """Zips made by hand often hold the folder itself: `mine/card.json`."""
+    if CARD in names:
+        return ""
+    cards = [name for name in names if name.count("/") == 1 and name.endswith(f"/{CARD}")]
+    return cards[0].removesuffix(CARD) if len(cards) == 1 else ""
+
+
+def _missing(where: Path, name: str) -> LikewiseError:
+    if name == CARD:
+        return LikewiseError(f"{where} has no {CARD}: it is not a benchmark bundle.")
+    return LikewiseError(f"{where}: {name} is missing or cannot be read: the bundle is not complete; get it again.")

@@ -4,6 +4,7 @@ import { ask } from "./outbox.js";
 import { acrossTabs, boot, byId, Clock, element, History, isOurs, Keys, load, nameOf, outboxOf, painted, panel, say, showProgress, zoom } from "./shared.js";
 
 const TOO_SOON_MS = 800; // nobody reads a page of pictures faster: this was the second half of a double press
+const SMALLEST_PX = 104;
 const RETRY_MS = 5000;
 const PAUSED_MS = 30000;
 const ACTIONS = {
@@ -32,7 +33,7 @@ const keys = new Keys(ACTIONS, () => printKeys());
 // ------------------------------------------------------------------------------------------------------------- the pages
 
 function prepared(given) {
-  const candidates = given.candidates.map((one) => ({ ...one, mark: one.mark ?? one.answer ?? "not similar" }));
+  const candidates = given.candidates.map((one) => ({ ...one, mark: one.mark ?? "not similar" }));
   const made = { query: given.query, candidates };
   const pictures = candidates.map(async (one) => {
     try {
@@ -138,6 +139,7 @@ async function show(shown) {
   draw();
   panel("showing");
   byId("board").hidden = byId("tools").hidden = false;
+  fit();
   scrollTo(0, 0);
   showUndo();
   say(`New query with ${shown.candidates.length} candidates.`);
@@ -168,6 +170,18 @@ function draw() {
   page.candidates.forEach((_, place) => paint(place));
   printKeys();
   focus(Math.min(focused, page.candidates.length - 1), false);
+}
+
+/** As large as the pictures can be with the whole page in the window; below SMALLEST_PX they are left to scroll. */
+function fit() {
+  const list = byId("candidates");
+  const [width, gap, caption] = [list.clientWidth, 10, 40];
+  const height = innerHeight - list.getBoundingClientRect().top - scrollY - byId("tools").offsetHeight;
+  const sizeOf = (columns) => (width - gap * (columns - 1)) / columns;
+  const most = Math.max(2, Math.floor((width + gap) / (SMALLEST_PX + gap)));
+  let columns = Math.min(2, most);
+  while (columns < most && Math.ceil(page.candidates.length / columns) * (sizeOf(columns) + caption + gap) > height) columns += 1;
+  list.style.setProperty("--columns", columns);
 }
 
 function paint(place) {
@@ -304,7 +318,7 @@ document.addEventListener("keydown", (event) => {
     act(action);
   } else if (page && answerable && !byId("zoom").open && (event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End")) {
     event.preventDefault();
-    focus(arrow(event.key));
+    focus(event.target.closest?.(".candidate") ? arrow(event.key) : focused); // the first arrow only shows where we are
   } else if (page && answerable) {
     const place = markKeys().indexOf(nameOf(event));
     if (place < 0 || place >= page.candidates.length) return;
@@ -312,6 +326,7 @@ document.addEventListener("keydown", (event) => {
     page.candidates[place].button.click();
   }
 });
+addEventListener("resize", () => page && !byId("board").hidden && fit());
 byId("keys-dialog").addEventListener("close", () => clock.resume());
 byId("keys-open").addEventListener("click", () => clock.pause());
 

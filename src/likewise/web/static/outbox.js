@@ -8,20 +8,33 @@ const TIMEOUT_MS = 15000;
 const WAITS_MS = [500, 1000, 2000, 4000, 8000, 15000, 30000];
 
 export class Problem extends Error {
-  constructor(kind, text) {
+  constructor(kind, text, status = 0) {
     super(text);
     this.kind = kind; // "network", "busy", "session" or "bad"
+    this.status = status;
   }
 }
 
-const token = () => document.querySelector('meta[name="csrf-token"]').content;
+const tokenOf = (page) => page.querySelector('meta[name="csrf-token"]');
+const ownerOf = (page) => JSON.parse(page.getElementById("boot").textContent).store;
+
+/** Opening the invitation again elsewhere makes this page's token stale. Get a new one, but only if the browser is still
+    signed in as the same person: answers given here must never become somebody else's. */
+async function renewToken() {
+  const reply = await fetch(location.href, { credentials: "same-origin", signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (!reply.ok) return false;
+  const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+  if (!page.getElementById("boot") || ownerOf(page) !== ownerOf(document)) return false;
+  tokenOf(document).content = tokenOf(page).content;
+  return true;
+}
 
 /** Ask the server; whatever goes wrong becomes a Problem whose kind says what to do about it. */
-export async function ask(url, body) {
+export async function ask(url, body, again = true) {
   const options = { credentials: "same-origin", signal: AbortSignal.timeout(TIMEOUT_MS) };
   if (body !== undefined) {
     options.method = "POST";
-    options.headers = { "Content-Type": "application/json", "X-CSRF-Token": token() };
+    options.headers = { "Content-Type": "application/json", "X-CSRF-Token": tokenOf(document).content };
     options.body = JSON.stringify(body);
     options.keepalive = true; // an answer given just before the page closes still leaves
   }
@@ -39,9 +52,10 @@ export async function ask(url, body) {
   }
   if (reply.ok) return said;
   const text = typeof said?.detail === "string" ? said.detail : `the server answered ${reply.status}`;
+  if (reply.status === 403 && body !== undefined && again && (await renewToken().catch(() => false))) return ask(url, body, false);
   if (reply.status === 401 || reply.status === 403) throw new Problem("session", text);
   if (reply.status >= 500 || reply.status === 408 || reply.status === 429) throw new Problem("busy", text);
-  throw new Problem("bad", text);
+  throw new Problem("bad", text, reply.status);
 }
 
 /** A version-4 UUID; crypto.randomUUID exists only on https and localhost, and a site may be served on a local network. */
@@ -80,18 +94,20 @@ export class Outbox extends EventTarget {
   #shelf = shelf();
   #prefix;
   #refusedPrefix;
-  #url;
+  #api;
+  #path;
   #lastTime = 0;
   #failures = 0;
   #timer = 0;
   #flushing = null;
 
-  /** `store` names the project and the person, so that answers never reach another one; `url` takes {events}. */
-  constructor(store, kind, url) {
+  /** `store` names the project and the person, so that answers never reach another one; `path` takes {events}. */
+  constructor(store, kind, api, path) {
     super();
     this.#prefix = `likewise:${store}:${kind}:`;
     this.#refusedPrefix = `likewise:${store}:refused:`;
-    this.#url = url;
+    this.#api = api;
+    this.#path = path;
     this.problem = null;
     const wake = () => {
       this.#failures = 0;
@@ -170,13 +186,33 @@ export class Outbox extends EventTarget {
     return navigator.locks ? navigator.locks.request(this.#prefix, work) : work();
   }
 
+  /** What goes out together: answers up to the next undo, or that undo alone; never out of order. */
+  #batch(limit) {
+    const waiting = this.waiting.slice(0, limit);
+    const undo = waiting.findIndex((one) => one.event.answer === "undo");
+    return undo < 0 ? waiting : waiting.slice(0, Math.max(1, undo));
+  }
+
+  async #send(batch) {
+    if (batch[0].event.answer !== "undo") return ask(`${this.#api}${this.#path}`, { events: batch.map((one) => one.event) });
+    const { client_id, pair } = batch[0].event;
+    const accepted = [client_id];
+    try {
+      const { progress } = await ask(`${this.#api}/undo`, { client_id, pair });
+      return { accepted, progress };
+    } catch (problem) {
+      if (problem.status === 409) return { accepted }; // nothing to take back: that answer never counted
+      throw problem;
+    }
+  }
+
   async #drain() {
     clearTimeout(this.#timer);
     let limit = BATCH;
-    for (let batch = this.waiting.slice(0, limit); batch.length; batch = this.waiting.slice(0, limit)) {
+    for (let batch = this.#batch(limit); batch.length; batch = this.#batch(limit)) {
       let reply;
       try {
-        reply = await ask(this.#url, { events: batch.map((one) => one.event) });
+        reply = await this.#send(batch);
       } catch (problem) {
         if (problem.kind !== "bad") return this.#tryLater(problem);
         // One unreadable event must not hold up the others: find it by sending them one by one.
@@ -192,7 +228,7 @@ export class Outbox extends EventTarget {
       }
       this.problem = null;
       this.#failures = 0;
-      this.dispatchEvent(new CustomEvent("progress", { detail: reply.progress }));
+      if (reply.progress) this.dispatchEvent(new CustomEvent("progress", { detail: reply.progress }));
       this.#changed();
       const settled = batch.some((one) => accepted.has(one.event.client_id) || refused.has(one.event.client_id));
       if (!settled) return this.#tryLater(new Problem("busy", "the server did not confirm the answers"));

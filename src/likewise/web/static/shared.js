@@ -227,7 +227,7 @@ const PATIENCE_MS = 600; // "1 waiting" for the blink of an eye would only unset
 
 /** The outbox of this page, wired to the words "saved", "waiting", "offline", and to the refusals. */
 export function outboxOf(kind, path) {
-  const outbox = new Outbox(boot.store ?? `${boot.project}:${boot.expert}`, kind, `${boot.api}${path}`);
+  const outbox = new Outbox(boot.store ?? `${boot.project}:${boot.expert}`, kind, boot.api, path);
   let timer = 0;
   const print = () => {
     const { state, text } = outbox.status;

@@ -1,14 +1,19 @@
-"""Storing votes."""
+"""Storing votes from elsewhere: imported, simulated, or decided by an adjudicator."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
-from sqlalchemy import Connection, Engine, bindparam, insert, select, update
+from sqlalchemy import Connection, Engine, func, select
 
 from likewise.errors import LikewiseError
+from likewise.labeling.store.clock import now
+from likewise.labeling.store.deal import refresh_states
 from likewise.labeling.store.engine import writing
-from likewise.labeling.store.models import Vote
+from likewise.labeling.store.experts import ensure_experts
+from likewise.labeling.store.models import NAMED, Event, Place
+from likewise.labeling.store.pairs import ensure_pairs, insert_many
+from likewise.labeling.store.read import VOTES
 from likewise.labeling.votes import PAIR, VOTE_KEY, others, tidy_votes
 
 QUERIES_PER_SELECT = 500
@@ -26,11 +31,13 @@ class AddedVotes:
         return asdict(self)
 
 
-def add_votes(engine: Engine, votes: pl.DataFrame, source: str, *, replace: bool = False) -> AddedVotes:
+def add_votes(
+    engine: Engine, votes: pl.DataFrame, source: str, *, replace: bool = False, kind: str = NAMED
+) -> AddedVotes:
     """Store votes (query, candidate, expert, answer, optional time) in one transaction: all of them, or none.
 
     A vote that is already there is skipped and counted; the first time and source stay. An answer other than the
-    expert's stored one is refused, or with `replace` takes its place.
+    expert's stored one is refused, or with `replace` becomes the expert's next revision; the old one stays in the log.
     """
     tidy = tidy_votes(votes)
     with writing(engine) as connection:
@@ -47,27 +54,50 @@ def add_votes(engine: Engine, votes: pl.DataFrame, source: str, *, replace: bool
                 f"{expert} answered the pair ({query}, {candidate}) {stored!r} before and {answer!r} in {source}"
                 f"{others(changed.height)}: nothing was stored; correct the new votes, or ask to replace."
             )
-        new = compared.filter(pl.col("stored").is_null()).drop("stored")
-        if new.height:
-            connection.execute(insert(Vote), new.with_columns(source=pl.lit(source)).to_dicts())
-        if changed.height:
-            replace_one = (
-                update(Vote)
-                .where(*(getattr(Vote, column) == bindparam(f"of_{column}") for column in VOTE_KEY))
-                .values(answer=bindparam("answer"), time=bindparam("time"), source=source)
-            )
-            values = changed.rename({column: f"of_{column}" for column in VOTE_KEY}).drop("stored")
-            connection.execute(replace_one, values.to_dicts())
+        new = compared.filter(pl.col("stored").is_null())
+        _add_events(connection, pl.concat([new, changed]).drop("stored"), source, kind)
     return AddedVotes(new.height, votes.height - new.height - changed.height, changed.height)
 
 
+def _add_events(connection: Connection, votes: pl.DataFrame, source: str, kind: str) -> None:
+    """One event per vote, each the next revision of its expert's answer to its pair."""
+    if votes.is_empty():
+        return
+    pairs = ensure_pairs(connection, ((q, c, 0) for q, c in votes.select(PAIR).rows()), asked=False, counts=True)
+    experts = ensure_experts(connection, votes["expert"].unique().sort().to_list(), kind)
+    named = [experts[name] for name in votes["expert"].unique().sort()]
+    latest = connection.execute(
+        select(Event.pair, Event.expert, func.max(Event.revision))
+        .where(Event.expert.in_(named))
+        .group_by(Event.pair, Event.expert)
+    )
+    revision = {(pair, expert): number for pair, expert, number in latest}
+    moment, rows = now(), []
+    for query, candidate, name, answer, time in votes.iter_rows():
+        pair, expert = pairs[query, candidate, 0], experts[name]
+        rows.append(
+            {
+                "pair": pair,
+                "expert": expert,
+                "revision": revision.get((pair, expert), 0) + 1,
+                "answer": answer,
+                "time": time,
+                "stored": moment,
+                "source": source,
+            }
+        )
+    insert_many(connection, Event, rows)
+    for expert in list(connection.scalars(select(Place.expert).where(Place.expert.in_(named)).distinct())):
+        refresh_states(connection, expert)
+
+
 def _stored_answers(connection: Connection, queries: list[str]) -> pl.DataFrame:
-    """Every stored answer to these queries: query, candidate, expert, stored."""
+    """Every standing answer to these queries: query, candidate, expert, stored."""
     rows: list[tuple[str, ...]] = []
     for start in range(0, len(queries), QUERIES_PER_SELECT):
         some = queries[start : start + QUERIES_PER_SELECT]
         found = connection.execute(
-            select(Vote.query, Vote.candidate, Vote.expert, Vote.answer).where(Vote.query.in_(some))
+            select(VOTES.c.query, VOTES.c.candidate, VOTES.c.expert, VOTES.c.answer).where(VOTES.c.query.in_(some))
         )
         rows.extend(tuple(row) for row in found)
     return pl.DataFrame(rows, schema=dict.fromkeys((*PAIR, "expert", "stored"), pl.String), orient="row")

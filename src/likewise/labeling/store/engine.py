@@ -2,7 +2,8 @@
 
 SQLite in WAL mode lets readers read while one writer writes. Writers take the lock when they begin (BEGIN IMMEDIATE),
 so that nobody finds "database is locked" halfway through; within a process they queue on a lock of ours, which is
-fairer and faster than SQLite's busy waiting.
+fairer and faster than SQLite's busy waiting. On PostgreSQL experts write side by side, each one's answers in turn.
+`synchronous = FULL`: a vote is on the disk, not in its cache, before anyone is told that it is saved.
 """
 
 import sqlite3
@@ -15,40 +16,63 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.pool import NullPool
+from sqlalchemy.exc import ArgumentError, DBAPIError, TimeoutError
+from sqlalchemy.pool import NullPool, QueuePool
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.models import Base
+from likewise.labeling.store.schema import upgrade
 from likewise.workspace import Workspace
 
 BUSY_SECONDS = 30
+BUSY_SECONDS_SERVING = 5  # a browser would rather try again than wait
+CONNECTIONS_SERVING = 12
 WRITING = {"likewise_writing": True}
+EVERYTHING = 7_264_001  # numbers of our advisory locks in PostgreSQL
+ONE_EXPERT = 7_264_002
 _write_lock = threading.Lock()
 
 
-def open_votes(where: Workspace | str) -> Engine:
-    """The votes of a workspace (`votes.db`), or of a database URL (PostgreSQL or SQLite); made when new."""
-    if isinstance(where, Workspace):
-        where = f"sqlite:///{where.votes_file}"
-    engine = _sqlite(where) if where.startswith("sqlite") else _postgresql(where)
+class StoreError(LikewiseError):
+    """The database cannot be used just now (locked, disk full, connection lost): nothing was stored, try again."""
+
+
+def database_url(where: Workspace | str) -> str:
+    """The URL of a workspace's own votes.db, or the one given."""
+    return f"sqlite:///{where.votes_file}" if isinstance(where, Workspace) else where
+
+
+def open_votes(where: Workspace | str, *, serving: bool = False) -> Engine:
+    """The votes of a workspace (`votes.db`), or of a database URL (PostgreSQL or SQLite); made or updated if need be.
+
+    `serving` keeps connections open and gives up sooner when the database is busy.
+    """
+    url = database_url(where)
+    engine = _sqlite(url, serving) if url.startswith("sqlite") else _postgresql(url, serving)
     with writing(engine) as connection:
-        Base.metadata.create_all(connection)
+        upgrade(connection)
     return engine
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
-    """One transaction that writes: all of it is stored, or nothing."""
+def writing(engine: Engine, expert: int | None = None) -> Iterator[Connection]:
+    """One transaction that writes: all of it is stored, or nothing. With `expert`, it writes only that one's answers."""
     try:
-        with _write_lock, engine.connect().execution_options(**WRITING) as connection, connection.begin():
-            if engine.dialect.name == "postgresql":
-                connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('likewise votes'))"))
-            yield connection
-    except DBAPIError as error:
-        raise LikewiseError(
-            f"the votes database {_name(engine)} could not be written ({error.orig}): nothing was stored; "
-            "check the file, its rights and the free space, then run the step again."
+        if engine.dialect.name == "postgresql":
+            with engine.connect() as connection, connection.begin():
+                _queue_up(connection, expert)
+                yield connection
+        else:
+            if not _write_lock.acquire(timeout=BUSY_SECONDS):
+                raise StoreError(f"the votes database {_name(engine)} is busy: nothing was stored, try again.")
+            try:
+                with engine.connect().execution_options(**WRITING) as connection, connection.begin():
+                    yield connection
+            finally:
+                _write_lock.release()
+    except (DBAPIError, TimeoutError) as error:
+        raise StoreError(
+            f"the votes database {_name(engine)} could not be written ({_why(error)}): nothing was stored; "
+            "check the file, its rights and the free space, then try again."
         ) from error
 
 
@@ -58,28 +82,52 @@ def reading(engine: Engine) -> Iterator[Connection]:
     try:
         with engine.connect() as connection, connection.begin():
             yield connection
-    except DBAPIError as error:
-        raise LikewiseError(
-            f"the votes database {_name(engine)} could not be read ({error.orig}): check the file and its rights."
+    except (DBAPIError, TimeoutError) as error:
+        raise StoreError(
+            f"the votes database {_name(engine)} could not be read ({_why(error)}): check the file and its rights."
         ) from error
 
 
-def _sqlite(url: str) -> Engine:
+def _queue_up(connection: Connection, expert: int | None) -> None:
+    """Experts write beside each other but each in turn; whoever writes more than one expert's answers writes alone."""
+    if expert is None:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:everything)"), {"everything": EVERYTHING})
+        return
+    connection.execute(
+        text(
+            "SELECT pg_advisory_xact_lock_shared(:everything), pg_advisory_xact_lock(CAST(:one AS int), CAST(:who AS int))"
+        ),
+        {"everything": EVERYTHING, "one": ONE_EXPERT, "who": expert % 2**31},
+    )
+
+
+def _sqlite(url: str, serving: bool) -> Engine:
     file = make_url(url).database
     if not file or file == ":memory:":
         raise LikewiseError(f"{url} names no file: votes are kept in one, as sqlite:///votes.db.")
     if not Path(file).parent.is_dir():
         raise LikewiseError(f"the folder of {file} does not exist: make the workspace first (`likewise new`).")
-    # Without a pool every connection is closed after its use, which empties the write-ahead log into votes.db:
-    # whoever copies that one file copies every vote.
-    engine = create_engine(url, poolclass=NullPool, connect_args={"timeout": BUSY_SECONDS})
+    seconds = BUSY_SECONDS_SERVING if serving else BUSY_SECONDS
+    if serving:
+        engine = create_engine(
+            url,
+            poolclass=QueuePool,
+            pool_size=CONNECTIONS_SERVING,
+            max_overflow=40,
+            connect_args={"timeout": seconds, "check_same_thread": False},
+        )
+    else:
+        # Without a pool every connection is closed after its use, which empties the write-ahead log into votes.db:
+        # whoever copies that one file copies every vote.
+        engine = create_engine(url, poolclass=NullPool, connect_args={"timeout": seconds})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
         connection.isolation_level = None  # or the driver would begin transactions of its own
-        connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+        connection.execute(f"PRAGMA busy_timeout = {seconds * 1000}")
         connection.execute("PRAGMA foreign_keys = ON")
-        _use_write_ahead_log(connection)
+        connection.execute("PRAGMA synchronous = FULL")
+        _use_write_ahead_log(connection, seconds)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -89,9 +137,9 @@ def _sqlite(url: str) -> Engine:
     return engine
 
 
-def _use_write_ahead_log(connection: Any) -> None:
+def _use_write_ahead_log(connection: Any, seconds: int) -> None:
     """Switch to WAL; SQLite does not wait for other connections here, so we do."""
-    for attempts_left in reversed(range(BUSY_SECONDS * 20)):
+    for attempts_left in reversed(range(seconds * 20)):
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
@@ -101,13 +149,17 @@ def _use_write_ahead_log(connection: Any) -> None:
             time.sleep(0.05)
 
 
-def _postgresql(url: str) -> Engine:
+def _postgresql(url: str, serving: bool) -> Engine:
     """Any postgres URL, through psycopg 3."""
     scheme, _, rest = url.partition("://")
     if scheme not in ("postgres", "postgresql", "postgresql+psycopg") or not rest:
         raise LikewiseError(f"votes cannot be kept at {scheme}://...: give a postgresql:// or sqlite:/// URL.")
     try:
-        return create_engine(f"postgresql+psycopg://{rest}", pool_pre_ping=True)
+        if not serving:
+            return create_engine(f"postgresql+psycopg://{rest}", pool_pre_ping=True)
+        return create_engine(
+            f"postgresql+psycopg://{rest}", pool_pre_ping=True, pool_size=CONNECTIONS_SERVING, max_overflow=20
+        )
     except ModuleNotFoundError as error:
         raise LikewiseError('votes in PostgreSQL need psycopg: pip install "psycopg[binary]".') from error
     except ArgumentError as error:
@@ -116,3 +168,8 @@ def _postgresql(url: str) -> Engine:
 
 def _name(engine: Engine) -> str:
     return engine.url.database or engine.url.render_as_string(hide_password=True)
+
+
+def _why(error: DBAPIError | TimeoutError) -> str:
+    """The database's own words, on one line."""
+    return " ".join(str(getattr(error, "orig", None) or error).split())

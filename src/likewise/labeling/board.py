@@ -1,0 +1,188 @@
+"""Everything an owner wants to see at a glance, as numbers: who is how far, do they agree, what does it cost."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import polars as pl
+from sqlalchemy import Engine
+
+from likewise.labeling.agreement import ExpertAgreement, agreement
+from likewise.labeling.consensus import count_answers
+from likewise.labeling.intervals import alpha_interval
+from likewise.labeling.quality import Pace, catch_share, pace, self_consistency
+from likewise.labeling.store.experts import ExpertState, read_experts
+from likewise.labeling.store.models import ADJUDICATOR, GUEST
+from likewise.labeling.store.pairs import count_asked_pairs, read_catch_pairs
+from likewise.labeling.store.project import Project, read_log, read_project
+from likewise.labeling.store.read import read_events, read_votes
+from likewise.labeling.votes import ANSWERS, CANNOT_TELL, PAIR
+
+USUAL_SECONDS_PER_PAIR = 15.0  # the paper's assumption, until somebody has answered
+MOST_DIVIDED = 60
+MOST_QUERIES = 300
+
+
+@dataclass(frozen=True)
+class ExpertRow:
+    name: str
+    state: str
+    answered: int
+    total: int
+    pace_per_hour: float | None
+    seconds_per_pair: float | None
+    self_consistency: float | None
+    n_repeats: int
+    catch_correct: float | None
+    n_catch: int
+    agreement: float | None
+    hours_left: float | None
+    last_seen: str | None
+
+
+@dataclass(frozen=True)
+class Cost:
+    pairs: int
+    hours_spent: float
+    hours_left: float | None
+    brute_force_hours: float | None
+    speed_up: float | None
+
+
+@dataclass(frozen=True)
+class AgreementNumbers:
+    kappa: float | None
+    alpha: float | None
+    alpha_low: float | None
+    alpha_high: float | None
+    reasons: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Board:
+    """`per_query`: query, answered, positives. `divided`: query, candidate, votes [(expert, answer)], adjudicated."""
+
+    project: Project
+    experts: list[ExpertRow]
+    n_votes: int
+    positives_share: float | None
+    per_query: list[dict[str, Any]]
+    agreement: AgreementNumbers
+    divided: list[dict[str, Any]]
+    cost: Cost
+    log: list[dict[str, str]]
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def read_board(engine: Engine, n_all_pairs: int | None = None) -> Board:
+    """The state of the project; `n_all_pairs` is what brute force would label."""
+    project, votes, events = read_project(engine), read_votes(engine), read_events(engine)
+    experts = [expert for expert in read_experts(engine) if expert.kind not in (GUEST, ADJUDICATOR)]
+    judged = votes.filter(pl.col("expert").is_in([expert.name for expert in experts]))
+    adjudicated = votes.filter(~pl.col("expert").is_in([expert.name for expert in experts]))
+    agreed = agreement(judged) if judged.height else None
+    beside = {one.expert: one for one in agreed.experts} if agreed else {}
+    known = pl.DataFrame(read_catch_pairs(engine), schema=dict.fromkeys((*PAIR, "known"), pl.String), orient="row")
+    paces = {expert.name: pace(events, expert.name) for expert in experts}
+    rows = [_expert_row(expert, paces[expert.name], events, known, beside.get(expert.name)) for expert in experts]
+    counts = count_answers(votes)
+    similar = pl.col("similar") > pl.col("not_similar")
+    answered = counts.filter(pl.col("similar") + pl.col("not_similar") > 0).with_columns(positive=similar)
+    return Board(
+        project=project,
+        experts=rows,
+        n_votes=judged.height,
+        positives_share=float(answered["positive"].sum()) / answered.height if answered.height else None,
+        per_query=_per_query(answered),
+        agreement=_agreement(judged),
+        divided=_divided(judged, adjudicated),
+        cost=_cost(engine, rows, events, n_all_pairs),
+        log=read_log(engine),
+    )
+
+
+def _expert_row(
+    expert: ExpertState, worked: Pace, events: pl.DataFrame, known: pl.DataFrame, beside: ExpertAgreement | None
+) -> ExpertRow:
+    steady, n_repeats = self_consistency(events, expert.name)
+    caught, n_catch = catch_share(events, expert.name, known)
+    left = expert.total - expert.answered
+    answered = expert.answered if expert.total else beside.n_votes if beside else 0
+    return ExpertRow(
+        name=expert.name,
+        state=expert.state,
+        answered=answered,
+        total=expert.total or answered,
+        pace_per_hour=worked.answers_per_hour,
+        seconds_per_pair=worked.seconds_per_pair,
+        self_consistency=steady,
+        n_repeats=n_repeats,
+        catch_correct=caught,
+        n_catch=n_catch,
+        agreement=beside.agreement.value if beside else None,
+        hours_left=0.0 if not left else left / worked.answers_per_hour if worked.answers_per_hour else None,
+        last_seen=expert.last_seen,
+    )
+
+
+def _per_query(answered: pl.DataFrame) -> list[dict[str, Any]]:
+    table = answered.group_by("query").agg(answered=pl.len(), positives=pl.col("positive").sum()).sort("query")
+    return table.head(MOST_QUERIES).to_dicts()
+
+
+def _agreement(votes: pl.DataFrame) -> AgreementNumbers:
+    if votes.is_empty():
+        return AgreementNumbers(None, None, None, None, ["There are no votes yet."])
+    agreed = agreement(votes)
+    kappa, alpha = agreed.fleiss_kappa, agreed.krippendorff_alpha
+    interval = alpha_interval(votes) if alpha.value is not None else None
+    reasons = [
+        f"{name} is not defined: {measure.reason}."
+        for name, measure in (("Fleiss' kappa", kappa), ("Krippendorff's alpha", alpha))
+        if measure.reason
+    ]
+    low, high = interval or (None, None)
+    return AgreementNumbers(kappa.value, alpha.value, low, high, reasons)
+
+
+def _divided(votes: pl.DataFrame, adjudicated: pl.DataFrame) -> list[dict[str, Any]]:
+    """Pairs with answers on both sides, the most evenly divided first."""
+    counts = count_answers(votes).with_columns(smaller=pl.min_horizontal("similar", "not_similar"))
+    lead = (pl.col("similar") - pl.col("not_similar")).abs()
+    chosen = counts.filter(pl.col("smaller") > 0).with_columns(lead=lead)
+    chosen = chosen.sort("lead", "smaller", *PAIR, descending=[False, True, False, False]).head(MOST_DIVIDED)
+    given = votes.join(chosen, on=list(PAIR), how="semi").filter(pl.col("answer") != CANNOT_TELL)
+    by_pair: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for query, candidate, expert, answer in given.select(*PAIR, "expert", "answer").iter_rows():
+        by_pair.setdefault((query, candidate), []).append((expert, answer))
+    decided = {
+        (query, candidate): answer for query, candidate, answer in adjudicated.select(*PAIR, "answer").iter_rows()
+    }
+    return [
+        {
+            "query": query,
+            "candidate": candidate,
+            "votes": by_pair[query, candidate],
+            "adjudicated": decided.get((query, candidate)),
+        }
+        for query, candidate in chosen.select(PAIR).iter_rows()
+    ]
+
+
+def _cost(engine: Engine, rows: list[ExpertRow], events: pl.DataFrame, n_all_pairs: int | None) -> Cost:
+    pairs = count_asked_pairs(engine)
+    timed = events.filter(pl.col("answer").is_in(ANSWERS))["milliseconds"].drop_nulls().clip(0, 60_000)
+    seconds = float(timed.sum()) / timed.len() / 1000.0 if timed.len() else USUAL_SECONDS_PER_PAIR
+    active = [row for row in rows if row.state == "active"]
+    left = [
+        row.hours_left if row.hours_left is not None else (row.total - row.answered) * seconds / 3600.0
+        for row in active
+    ]
+    return Cost(
+        pairs=pairs,
+        hours_spent=float(timed.sum()) / 3_600_000.0,
+        hours_left=sum(left) if left else None,
+        brute_force_hours=n_all_pairs * seconds / 3600.0 if n_all_pairs else None,
+        speed_up=n_all_pairs / pairs if n_all_pairs and pairs else None,
+    )

@@ -1,0 +1,66 @@
+"""Each expert alone: pace, steadiness on hidden repeats, answers to pairs whose answer is known."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from likewise.labeling.votes import ANSWERS, CANNOT_TELL, PAIR
+
+BREAK_SECONDS = 120.0  # who is silent for longer is not at work
+LONGEST_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast an expert works while working; None before there is anything to measure."""
+
+    n_answers: int
+    hours_worked: float
+    answers_per_hour: float | None
+    seconds_per_pair: float | None  # median time on a pair, as measured by the page
+
+
+def standing(events: pl.DataFrame) -> pl.DataFrame:
+    """The answers that stand, repeats apart: the latest revision that is neither an undo nor undone."""
+    key = [*PAIR, "asking", "expert"]
+    undone = events.filter(pl.col("undoes").is_not_null()).select(*key, revision="undoes")
+    left = events.filter(pl.col("answer") != "undo").join(undone, on=[*key, "revision"], how="anti")
+    latest = left.sort("revision").unique(key, keep="last", maintain_order=True)
+    return latest.filter(pl.col("answer").is_in(ANSWERS))
+
+
+def pace(events: pl.DataFrame, expert: str) -> Pace:
+    """From the moments at which an expert's answers were stored, breaks left out."""
+    own = events.filter((pl.col("expert") == expert) & pl.col("answer").is_in(ANSWERS) & (pl.col("source") == "site"))
+    if own.is_empty():
+        return Pace(0, 0.0, None, None)
+    moments = own["stored"].str.to_datetime(format="%Y-%m-%dT%H:%M:%S%.fZ", time_unit="ms").sort()
+    gaps = moments.diff().dt.total_milliseconds().drop_nulls() / 1000.0
+    working = gaps.filter(gaps <= BREAK_SECONDS)
+    hours = float(working.sum()) / 3600.0
+    seconds = own["milliseconds"].drop_nulls().clip(0, round(1000 * LONGEST_SECONDS)).median()
+    return Pace(
+        n_answers=own.height,
+        hours_worked=hours,
+        answers_per_hour=working.len() / hours if hours > 0 else None,
+        seconds_per_pair=float(seconds) / 1000.0 if isinstance(seconds, int | float) else None,
+    )
+
+
+def self_consistency(events: pl.DataFrame, expert: str) -> tuple[float | None, int]:
+    """The share of hidden repeats answered like the first time (abstentions left out), and how many there were."""
+    own = standing(events).filter((pl.col("expert") == expert) & (pl.col("answer") != CANNOT_TELL))
+    first, again = own.filter(pl.col("asking") == 0), own.filter(pl.col("asking") > 0)
+    both = again.join(first, on=list(PAIR), suffix="_first")
+    if both.is_empty():
+        return None, 0
+    return int((both["answer"] == both["answer_first"]).sum()) / both.height, both.height
+
+
+def catch_share(events: pl.DataFrame, expert: str, known: pl.DataFrame) -> tuple[float | None, int]:
+    """The share of catch pairs (query, candidate, known) that an expert got right, and how many were answered."""
+    own = standing(events).filter((pl.col("expert") == expert) & (pl.col("asking") == 0))
+    met = own.join(known, on=list(PAIR)).filter(pl.col("answer") != CANNOT_TELL)
+    if met.is_empty():
+        return None, 0
+    return int((met["answer"] == met["known"]).sum()) / met.height, met.height

@@ -1,0 +1,165 @@
+"""Dealing pairs out: every expert's own random order, hidden repeats among it, whole or in shares.
+
+Which share a pair belongs to, which pairs are repeated, and every order depend on the seed, the pair and the expert
+only; what was dealt stays where it is, and pairs that come later are added at the end of each queue.
+"""
+
+import numpy as np
+import polars as pl
+from sqlalchemy import Connection, Engine, func, select, update
+
+from likewise.labeling.store.engine import reading, writing
+from likewise.labeling.store.events import PAIRS_BEFORE_REPEAT
+from likewise.labeling.store.models import ANSWERED, HELD, INVITED, OPEN, PUT_OFF, Event, Expert, Image, Pair, Place
+from likewise.labeling.store.pairs import ROWS_AT_ONCE, ensure_pairs, insert_many
+from likewise.labeling.store.project import Project, project_of
+from likewise.labeling.store.standing import standing_event, state_of
+from likewise.labeling.votes import random_bytes
+
+REPEAT_SPREAD = 40  # a repeat comes at least PAIRS_BEFORE_REPEAT and up to this many more pairs later
+
+
+def deal_all(engine: Engine) -> None:
+    """Bring every invited expert's queue up to date with the project's pairs."""
+    make_repeats(engine)
+    with reading(engine) as connection:
+        experts = list(connection.scalars(select(Expert.id).where(Expert.kind == INVITED, Expert.revoked.is_(None))))
+    for expert in experts:
+        deal(engine, expert)
+
+
+def make_repeats(engine: Engine) -> None:
+    """Give the chosen share of the pairs a hidden twin that will be asked again."""
+    with writing(engine) as connection:
+        project = project_of(connection)
+        query, candidate = Image.__table__.alias("q"), Image.__table__.alias("c")
+        found = connection.execute(
+            select(Pair.id, query.c.key, candidate.c.key)
+            .join(query, query.c.id == Pair.query_image)
+            .join(candidate, candidate.c.id == Pair.candidate_image)
+            .where(Pair.asked, Pair.counts, Pair.asking == 0)
+        )
+        chosen = [
+            (key, other, 1)
+            for pair, key, other in found
+            if _fraction("repeat", project.order_seed, pair) < project.repeat_share
+        ]
+        ensure_pairs(connection, chosen, asked=True, counts=True)
+
+
+def deal(engine: Engine, expert: int) -> int:
+    """Add the pairs that are missing from an expert's queue; how many were added.
+
+    In lots, so that others can vote meanwhile; a deal that was cut short is finished by the next one.
+    """
+    with reading(engine) as connection:
+        missing = _missing(connection, expert)
+    added = 0
+    while missing.height:
+        with writing(engine, expert) as connection:
+            added += _add(connection, expert, missing.head(ROWS_AT_ONCE))
+        missing = missing.slice(ROWS_AT_ONCE)
+    return added
+
+
+def _missing(connection: Connection, expert: int) -> pl.DataFrame:
+    """Pairs meant for this expert and not dealt yet, in the order in which they will be asked: pair, asking."""
+    project = project_of(connection)
+    name, share = connection.execute(select(Expert.name, Expert.share).where(Expert.id == expert)).one()
+    dealt = select(Place.pair).where(Place.expert == expert)
+    found = connection.execute(
+        select(Pair.id, Pair.query_image, Pair.candidate_image, Pair.asking).where(Pair.asked, Pair.id.not_in(dealt))
+    )
+    schema = dict.fromkeys(("pair", "query", "candidate", "asking"), pl.Int64)
+    pairs = pl.DataFrame([tuple(row) for row in found], schema=schema, orient="row").sort("pair")
+    if project.experts_per_pair is not None:
+        mine = [
+            _in_share(project, share, query, candidate)
+            for query, candidate in pairs.select("query", "candidate").rows()
+        ]
+        pairs = pairs.filter(pl.Series(mine, dtype=pl.Boolean))
+    random = np.random.default_rng(list(random_bytes(16, "queue", project.order_seed, name)))
+    pairs = pairs[random.permutation(pairs.height)]
+    if project.grouped_by_query:
+        queries = pairs["query"].unique().sort()
+        place = pl.DataFrame({"query": queries, "place": random.permutation(queries.len())})
+        pairs = pairs.join(place, on="query", maintain_order="left").sort("place", maintain_order=True)
+    return pairs.sort("asking", maintain_order=True).select("pair", "asking", "query", "candidate")
+
+
+def _add(connection: Connection, expert: int, pairs: pl.DataFrame) -> int:
+    """Give these pairs their places: a first asking at the end of the queue, a repeat some pairs after it."""
+    dealt = set(connection.scalars(select(Place.pair).where(Place.expert == expert, Place.pair.in_(pairs["pair"]))))
+    pairs = pairs.filter(~pl.col("pair").is_in(list(dealt)))
+    states = _states(connection, expert)
+    end = connection.execute(select(Expert.end_of_queue).where(Expert.id == expert)).scalar_one()
+    rows = []
+    for pair in pairs.filter(pl.col("asking") == 0)["pair"]:
+        rows.append({"expert": expert, "pair": pair, "position": end, "state": states.get(pair, OPEN)})
+        end += 1
+    insert_many(connection, Place, rows)
+    again = pairs.filter(pl.col("asking") > 0)
+    if again.height:
+        first = connection.execute(
+            select(Pair.query_image, Pair.candidate_image, Place.position, Place.state)
+            .join(Place, Place.pair == Pair.id)
+            .where(Place.expert == expert, Pair.asking == 0, Pair.query_image.in_(again["query"].unique().to_list()))
+        )
+        originals = {(query, candidate): (position, state) for query, candidate, position, state in first}
+        repeats = []
+        for pair, _, query, candidate in again.iter_rows():
+            position, state = originals.get((query, candidate), (0, ANSWERED))
+            # What was answered elsewhere before (an imported vote) is not asked again here.
+            if state != ANSWERED:
+                wait = PAIRS_BEFORE_REPEAT + int(REPEAT_SPREAD * _fraction("wait", expert, pair))
+                repeats.append({"expert": expert, "pair": pair, "position": position + wait, "state": HELD})
+        insert_many(connection, Place, repeats)
+        rows += repeats
+    connection.execute(update(Expert).where(Expert.id == expert).values(end_of_queue=end))
+    recount(connection, expert)
+    return len(rows)
+
+
+def refresh_states(connection: Connection, expert: int) -> None:
+    """Set the state of every place from the events, after votes came or went in bulk."""
+    states = _states(connection, expert)
+    for pair, state in list(connection.execute(select(Place.pair, Place.state).where(Place.expert == expert))):
+        right = states.get(pair, HELD if state == HELD else OPEN)
+        if right != state and not (state == HELD and right == OPEN):
+            connection.execute(update(Place).where(Place.expert == expert, Place.pair == pair).values(state=right))
+    recount(connection, expert)
+
+
+def recount(connection: Connection, expert: int) -> None:
+    """Make the expert's counters say what the queue says."""
+    counted = connection.execute(select(Place.state, func.count()).where(Place.expert == expert).group_by(Place.state))
+    by_state = {state: count for state, count in counted}
+    connection.execute(
+        update(Expert)
+        .where(Expert.id == expert)
+        .values(
+            n_total=sum(by_state.values()), n_answered=by_state.get(ANSWERED, 0), n_put_off=by_state.get(PUT_OFF, 0)
+        )
+    )
+
+
+def _states(connection: Connection, expert: int) -> dict[int, int]:
+    """The state that an expert's own events give each pair."""
+    events: dict[int, list[tuple[int, str, int | None]]] = {}
+    found = connection.execute(
+        select(Event.pair, Event.revision, Event.answer, Event.undoes).where(Event.expert == expert)
+    )
+    for pair, revision, answer, undoes in found:
+        events.setdefault(pair, []).append((revision, answer, undoes))
+    return {pair: state_of(standing_event(of_pair)) for pair, of_pair in events.items()}
+
+
+def _in_share(project: Project, share: int, query: int, candidate: int) -> bool:
+    """Whether a pair belongs to a share: to `experts_per_pair` neighbouring ones, starting from a random one."""
+    first = int(_fraction("share", project.order_seed, query, candidate) * project.n_shares)
+    return (share - first) % project.n_shares < (project.experts_per_pair or project.n_shares)
+
+
+def _fraction(*key: object) -> float:
+    """A number from 0 to 1 (exclusive) that depends on the key only."""
+    return int.from_bytes(random_bytes(6, *key), "big") / 2.0**48

@@ -1,0 +1,201 @@
+"""Experts, their invitations, and the browsers that are logged in. Tokens are stored as hashes only."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Engine, delete, func, insert, select, update
+
+from likewise.errors import LikewiseError
+from likewise.labeling.store.clock import in_days, now
+from likewise.labeling.store.engine import reading, writing
+from likewise.labeling.store.models import INVITED, NAMED, Expert, Owner, Session
+from likewise.labeling.store.project import log
+
+TOKEN_BYTES = 24
+SESSION_DAYS = 30.0
+OWNER_SESSION_DAYS = 0.5
+LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who a browser is logged in as: an expert, or the owner (expert None)."""
+
+    expert: int | None
+    name: str
+    questionnaire: str | None = None
+
+    @property
+    def is_owner(self) -> bool:
+        return self.expert is None
+
+
+@dataclass(frozen=True)
+class ExpertState:
+    """An expert as the owner sees them."""
+
+    id: int
+    name: str
+    kind: str
+    state: str  # active, revoked, expired, or "votes only" for someone who never had an invitation
+    answered: int
+    total: int
+    later: int
+    last_seen: str | None
+    expires: str | None
+
+
+def token_hash(token: str) -> str:
+    """Tokens are 192 random bits: a plain hash cannot be turned back, and needs no salt."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def invite(engine: Engine, name: str, days: float = 30.0) -> str:
+    """A new invitation's token, shown this once. An earlier invitation of the same person stops working."""
+    name = " ".join(name.split())
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise LikewiseError(f"an expert's name has 1 to {LONGEST_NAME} printable characters, not {name!r}.")
+    if not 0 < days <= 3650:
+        raise LikewiseError(f"an invitation is valid for more than 0 and at most 3650 days, not {days:g}.")
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    values = {"kind": INVITED, "token_hash": token_hash(token), "expires": in_days(days), "revoked": None}
+    with writing(engine) as connection:
+        found = connection.execute(select(Expert.id, Expert.kind).where(Expert.name == name)).one_or_none()
+        if found is None:
+            number = add_expert(connection, name, INVITED)
+        elif found.kind not in (INVITED, NAMED):
+            raise LikewiseError(f"{name!r} is a {found.kind}'s name in this project: choose another.")
+        else:
+            number = found.id
+            connection.execute(delete(Session).where(Session.expert == number))
+        if found is None or found.kind == NAMED:
+            values["share"] = connection.execute(
+                select(func.count()).select_from(Expert).where(Expert.kind == INVITED, Expert.id != number)
+            ).scalar_one()
+        connection.execute(update(Expert).where(Expert.id == number).values(**values))
+        log(connection, f"{name} was invited for {days:g} days.")
+    from likewise.labeling.store.deal import deal, make_repeats
+
+    make_repeats(engine)
+    deal(engine, number)
+    return token
+
+
+def revoke(engine: Engine, name: str) -> None:
+    """End an expert's invitation and sessions; votes stay."""
+    with writing(engine) as connection:
+        found = connection.execute(
+            select(Expert.id).where(Expert.name == name, Expert.kind == INVITED)
+        ).scalar_one_or_none()
+        if found is None:
+            raise LikewiseError(f"nobody called {name!r} was invited: see `likewise label status`.")
+        connection.execute(update(Expert).where(Expert.id == found).values(revoked=now()))
+        connection.execute(delete(Session).where(Session.expert == found))
+        log(connection, f"{name}'s invitation was revoked.")
+
+
+def enter(engine: Engine, token: str) -> str | None:
+    """Exchange an invitation for a session; None if it does not exist, was revoked or has expired."""
+    with writing(engine) as connection:
+        expert = connection.execute(
+            select(Expert.id).where(
+                Expert.token_hash == token_hash(token), Expert.revoked.is_(None), Expert.expires > now()
+            )
+        ).scalar_one_or_none()
+        return None if expert is None else open_session(connection, expert)
+
+
+def open_session(connection: Connection, expert: int | None) -> str:
+    """A new session's token; sessions that are over are swept out on the way."""
+    token, days = secrets.token_urlsafe(TOKEN_BYTES), OWNER_SESSION_DAYS if expert is None else SESSION_DAYS
+    connection.execute(delete(Session).where(Session.expires <= now()))
+    connection.execute(
+        insert(Session),
+        {"token_hash": token_hash(token), "expert": expert, "created": now(), "expires": in_days(days)},
+    )
+    return token
+
+
+def open_owner_session(engine: Engine) -> str:
+    with writing(engine) as connection:
+        return open_session(connection, None)
+
+
+def close_session(engine: Engine, token: str) -> None:
+    with writing(engine) as connection:
+        connection.execute(delete(Session).where(Session.token_hash == token_hash(token)))
+
+
+def visitor_of(engine: Engine, token: str) -> Visitor | None:
+    """Who a session token belongs to; a revoked or expired expert is nobody, at once."""
+    moment = now()
+    with reading(engine) as connection:
+        row = connection.execute(
+            select(Session.expert, Expert.name, Expert.revoked, Expert.expires, Expert.questionnaire)
+            .outerjoin(Expert, Expert.id == Session.expert)
+            .where(Session.token_hash == token_hash(token), Session.expires > moment)
+        ).one_or_none()
+    if row is None:
+        return None
+    if row.expert is None:
+        return Visitor(None, "owner")
+    if row.revoked is not None or (row.expires is not None and row.expires <= moment):
+        return None
+    return Visitor(row.expert, row.name, row.questionnaire)
+
+
+def read_experts(engine: Engine) -> list[ExpertState]:
+    """Everyone who was invited or whose votes are here, by name."""
+    moment = now()
+    with reading(engine) as connection:
+        rows = list(connection.execute(select(Expert.__table__).order_by(Expert.id)))
+    found = []
+    for row in rows:
+        expired = row.expires is not None and row.expires <= moment
+        state = "revoked" if row.revoked else "expired" if expired else "active"
+        if row.kind != INVITED:
+            state = "votes only"
+        found.append(
+            ExpertState(
+                row.id,
+                row.name,
+                row.kind,
+                state,
+                row.n_answered,
+                row.n_total,
+                row.n_put_off,
+                row.last_seen,
+                row.expires,
+            )
+        )
+    return sorted(found, key=lambda expert: expert.name)
+
+
+def ensure_experts(connection: Connection, names: list[str], kind: str = NAMED) -> dict[str, int]:
+    """The id of everyone named, made where they are new."""
+    found = connection.execute(select(Expert.name, Expert.id))
+    ids = {name: number for name, number in found}
+    for name in names:
+        if name not in ids:
+            ids[name] = add_expert(connection, name, kind)
+    return ids
+
+
+def add_expert(connection: Connection, name: str, kind: str, questionnaire: str | None = None) -> int:
+    row = {"name": name, "kind": kind, "created": now(), "questionnaire": questionnaire}
+    number: int = connection.execute(insert(Expert).returning(Expert.id), row).scalar_one()
+    return number
+
+
+def set_owner_password_hash(engine: Engine, password_hash: str) -> None:
+    with writing(engine) as connection:
+        connection.execute(delete(Owner))
+        connection.execute(insert(Owner), {"id": 1, "password_hash": password_hash, "changed": now()})
+        connection.execute(delete(Session).where(Session.expert.is_(None)))
+        log(connection, "The owner's password was set.")
+
+
+def owner_password_hash(engine: Engine) -> str | None:
+    with reading(engine) as connection:
+        return connection.execute(select(Owner.password_hash)).scalar_one_or_none()

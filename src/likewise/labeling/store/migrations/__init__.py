@@ -1,0 +1,1 @@
+"""The history of the votes database, oldest first in `versions/`."""

@@ -1,0 +1,71 @@
+"""What only the owner does to votes: take an expert's votes out, and decide ties. Both are events; nothing is deleted."""
+
+import polars as pl
+from sqlalchemy import Engine, func, select
+
+from likewise.errors import LikewiseError
+from likewise.labeling.store.add import add_votes
+from likewise.labeling.store.clock import now
+from likewise.labeling.store.deal import refresh_states
+from likewise.labeling.store.engine import reading, writing
+from likewise.labeling.store.models import ADJUDICATOR, REMOVED, Event, Expert, Image, Pair
+from likewise.labeling.store.pairs import insert_many
+from likewise.labeling.store.project import log
+from likewise.labeling.store.standing import standing_event
+from likewise.labeling.votes import ANSWERS, CANNOT_TELL
+
+ADJUDICATOR_NAME = "adjudicator"
+
+
+def remove_votes(engine: Engine, name: str, reason: str) -> int:
+    """Take all of an expert's standing answers out of the votes; how many. The answers stay in the event log."""
+    reason = " ".join(reason.split())
+    if not reason:
+        raise LikewiseError("say why the votes are removed: the reason is kept in the log.")
+    with writing(engine) as connection:
+        expert = connection.execute(select(Expert.id).where(Expert.name == name)).scalar_one_or_none()
+        if expert is None:
+            raise LikewiseError(f"nobody called {name!r} has votes here: see `likewise label status`.")
+        events: dict[int, list[tuple[int, str, int | None]]] = {}
+        found = connection.execute(
+            select(Event.pair, Event.revision, Event.answer, Event.undoes).where(Event.expert == expert)
+        )
+        for pair, revision, answer, undoes in found:
+            events.setdefault(pair, []).append((revision, answer, undoes))
+        rows, moment = [], now()
+        for pair, of_pair in events.items():
+            stands = standing_event(of_pair)
+            if stands is not None and stands[1] in ANSWERS:
+                row = {"pair": pair, "expert": expert, "revision": max(event[0] for event in of_pair) + 1}
+                row |= {"answer": REMOVED, "reason": reason, "time": moment, "stored": moment, "source": "owner"}
+                rows.append(row)
+        insert_many(connection, Event, rows)
+        refresh_states(connection, expert)
+        log(connection, f"{len(rows)} votes of {name} were removed: {reason}")
+    return len(rows)
+
+
+def adjudicate(engine: Engine, pair: int, answer: str) -> None:
+    """Decide a tie: the owner's answer is a vote of one more expert, the adjudicator."""
+    if answer not in ANSWERS or answer == CANNOT_TELL:
+        raise LikewiseError(f"a tie is decided as similar or not similar, not as {answer!r}.")
+    query, candidate = Image.__table__.alias("q"), Image.__table__.alias("c")
+    with reading(engine) as connection:
+        row = connection.execute(
+            select(query.c.key, candidate.c.key)
+            .select_from(Pair)
+            .join(query, query.c.id == Pair.query_image)
+            .join(candidate, candidate.c.id == Pair.candidate_image)
+            .where(Pair.id == pair)
+        ).one_or_none()
+        others = connection.execute(
+            select(func.count(func.distinct(Event.expert)))
+            .join(Expert, Expert.id == Event.expert)
+            .where(Event.pair == pair, Expert.kind != ADJUDICATOR)
+        ).scalar_one()
+    if row is None or others < 2:
+        raise LikewiseError("there is no tie to decide about this pair.")
+    vote = {"query": row[0], "candidate": row[1], "expert": ADJUDICATOR_NAME, "answer": answer, "time": now()}
+    add_votes(engine, pl.DataFrame(vote), "adjudication", replace=True, kind=ADJUDICATOR)
+    with writing(engine) as connection:
+        log(connection, f"The pair ({row[0]}, {row[1]}) was decided as {answer}.")

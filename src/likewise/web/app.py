@@ -1,0 +1,68 @@
+"""The site as one ASGI app."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from likewise.labeling.store.engine import StoreError
+from likewise.web.pages import FOLDER, message
+from likewise.web.routes import expert_api, expert_pages, media, owner, questions
+from likewise.web.security import Guard
+from likewise.web.settings import SiteSettings
+from likewise.web.site import open_site
+
+TRY_AGAIN = "the answer could not be stored just now (the disk is full or the database is busy): try again"
+TITLES = {401: "Please log in", 403: "Not allowed", 404: "Not found", 429: "Too many attempts", 503: "Try again soon"}
+
+
+def create_app(settings: SiteSettings) -> FastAPI:
+    """The labelling site over one workspace."""
+    site = open_site(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        site.engine.dispose()  # the last connection to close empties SQLite's write-ahead log into votes.db
+
+    app = FastAPI(title="likewise", docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.state.site = site
+    for routes in (expert_pages, expert_api, media, questions, owner):
+        app.include_router(routes.router)
+    app.mount("/static", StaticFiles(directory=FOLDER / "static", check_dir=False), name="static")
+    app.add_middleware(Guard, settings=settings)
+    app.add_exception_handler(StarletteHTTPException, _refuse)
+    app.add_exception_handler(RequestValidationError, _misunderstand)
+    app.add_exception_handler(StoreError, _unavailable)
+    return app
+
+
+def _refuse(request: Request, error: Exception) -> Response:
+    """One sentence: as JSON for scripts, as a page for people, or the way to the login."""
+    assert isinstance(error, StarletteHTTPException)
+    if _wants_page(request):
+        if error.status_code == 401 and request.url.path.startswith("/owner"):
+            return RedirectResponse("/owner/login", 303)
+        title = TITLES.get(error.status_code, "That did not work")
+        return message(request, title, f"{str(error.detail)[:1].upper()}{str(error.detail)[1:]}.", error.status_code)
+    return JSONResponse({"detail": str(error.detail)}, error.status_code, headers=error.headers)
+
+
+def _misunderstand(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return _refuse(request, HTTPException(422, f"{where}: {first['msg']}"))
+
+
+def _unavailable(request: Request, _: Exception) -> Response:
+    return _refuse(request, HTTPException(503, TRY_AGAIN, headers={"Retry-After": "2"}))
+
+
+def _wants_page(request: Request) -> bool:
+    path = request.url.path
+    return not path.startswith(("/api", "/media", "/static")) and "text/html" in request.headers.get("accept", "")

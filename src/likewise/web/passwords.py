@@ -1,0 +1,22 @@
+"""The owner's password: argon2 with its library's settings, checked in constant time."""
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from likewise.errors import LikewiseError
+
+SHORTEST_PASSWORD = 10
+_hasher = PasswordHasher()
+
+
+def hash_password(password: str) -> str:
+    if len(password) < SHORTEST_PASSWORD:
+        raise LikewiseError(f"the owner's password has {len(password)} characters: use {SHORTEST_PASSWORD} or more.")
+    return _hasher.hash(password)
+
+
+def password_matches(stored: str, password: str) -> bool:
+    try:
+        return _hasher.verify(stored, password)
+    except (VerificationError, InvalidHashError):
+        return False

@@ -1,0 +1,1 @@
+"""The site's addresses, one file per kind of visitor."""

@@ -1,0 +1,104 @@
+"""An expert's pages: invitation, guidelines, practice, pairs, grid."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from likewise.labeling.store.experts import SESSION_DAYS, enter
+from likewise.labeling.store.pairs import EXAMPLE, PRACTICE, read_known_pairs
+from likewise.labeling.store.project import read_project
+from likewise.labeling.store.questions import has_questions
+from likewise.labeling.votes import SIMILAR
+from likewise.web.access import AnyVisitor, Expert, TheSite, set_session
+from likewise.web.pages import boot_of, image_of, message, paragraphs_of, render
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/")
+def front(who: AnyVisitor) -> Response:
+    """Where somebody lands who typed only the site's name."""
+    if who is None or who.is_owner:
+        return RedirectResponse("/owner" if who else "/owner/login", 303)
+    return RedirectResponse("/questions" if who.questionnaire else "/welcome", 303)
+
+
+@router.get("/i/{token}")
+def invitation(token: str, request: Request, site: TheSite) -> Response:
+    """Turn an invitation into a session."""
+    session = enter(site.engine, token) if len(token) <= 100 else None
+    if session is None:
+        return message(
+            request,
+            "This invitation does not work",
+            "It may have expired or been replaced by a newer one. Please ask whoever sent it for another link.",
+            404,
+        )
+    response = RedirectResponse("/welcome", 303)
+    set_session(response, session, site, SESSION_DAYS)
+    return response
+
+
+@router.get("/welcome")
+def welcome(request: Request, who: Expert, site: TheSite) -> Response:
+    project = read_project(site.engine)
+    examples = [
+        {
+            "query": image_of(known.query_image),
+            "candidate": image_of(known.candidate_image),
+            "similar": known.answer == SIMILAR,
+            "note": known.note,
+        }
+        for known in read_known_pairs(site.engine, EXAMPLE)
+    ]
+    guidelines = paragraphs_of(project.guidelines)
+    return render(
+        request,
+        "welcome.html",
+        expert=who.name,
+        guidelines=guidelines,
+        examples=examples,
+        n_practice=len(read_known_pairs(site.engine, PRACTICE)),
+        has_questions=has_questions(site.engine, who.expert),
+    )
+
+
+@router.get("/practice")
+def practice(request: Request, who: Expert, site: TheSite) -> Response:
+    pairs = [
+        {
+            "pair": known.pair,
+            "query": image_of(known.query_image),
+            "candidate": image_of(known.candidate_image),
+            "answer": known.answer,
+            "note": known.note,
+        }
+        for known in read_known_pairs(site.engine, PRACTICE)
+    ]
+    if not pairs:
+        return RedirectResponse("/work", 303)
+    return render(request, "work.html", boot=boot_of(request, who.name, "practice", pairs))
+
+
+@router.get("/work")
+def work(request: Request, who: Expert, site: TheSite) -> Response:
+    return render(
+        request,
+        "work.html",
+        boot=boot_of(request, who.name, "pair"),
+        has_questions=has_questions(site.engine, who.expert),
+    )
+
+
+@router.get("/grid")
+def grid(request: Request, who: Expert, site: TheSite) -> Response:
+    return render(
+        request,
+        "grid.html",
+        boot=boot_of(request, who.name, "grid"),
+        has_questions=has_questions(site.engine, who.expert),
+    )
+
+
+@router.get("/done")
+def done(request: Request, who: Expert) -> Response:
+    return message(request, "All done", "Thank you! You have answered every pair. You can close this page.")

@@ -1,0 +1,122 @@
+"""What every response and every request must have: headers, cookies, a token against forged forms, patience at login."""
+
+import hmac
+import secrets
+import threading
+import time
+from collections import deque
+from hashlib import blake2b
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from likewise.web.settings import SiteSettings
+
+SESSION_COOKIE = "likewise_session"
+VISIT_COOKIE = "likewise_visit"
+POLICY = (
+    "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",  # an invitation's address is a secret
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+LARGEST_BODY_BYTES = 1_000_000
+
+
+class Guard:
+    """Adds the headers, refuses foreign host names on a local server, and bodies larger than any form of ours."""
+
+    def __init__(self, app: ASGIApp, settings: SiteSettings) -> None:
+        self.app = app
+        self.secure = settings.secure
+        self.hosts = {"127.0.0.1", "localhost", "::1", settings.host, urlsplit(settings.base_url).hostname or ""}
+        self.any_host = not settings.local_only
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                ours = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    ours[name] = value
+                if self.secure:
+                    ours["Strict-Transport-Security"] = "max-age=31536000"
+                ours.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        # A page elsewhere whose name was pointed at this machine must not talk to us as if it were ours.
+        host = urlsplit(f"//{headers.get('host', '')}").hostname
+        if not self.any_host and host not in self.hosts:
+            await _sentence("this site does not answer under that name", 400)(scope, receive, send_with_headers)
+            return
+        length = headers.get("content-length", "0")
+        if scope["method"] not in ("GET", "HEAD", "OPTIONS") and (
+            not length.isdigit()
+            or int(length) > LARGEST_BODY_BYTES
+            or "chunked" in headers.get("transfer-encoding", "")
+        ):
+            await _sentence("the request is too large", 413)(scope, receive, send_with_headers)
+            return
+        await self.app(scope, receive, send_with_headers)
+
+
+def _sentence(text: str, status: int) -> JSONResponse:
+    return JSONResponse({"detail": text}, status_code=status)
+
+
+def new_visit() -> str:
+    """A secret for a browser that is not logged in, so that its login form can be told from a forged one."""
+    return secrets.token_urlsafe(18)
+
+
+def csrf_token(secret: str) -> str:
+    """The token that goes with a session's (or a visit's) cookie; another site can read neither."""
+    return blake2b(b"csrf", key=secret.encode()[:64], digest_size=24).hexdigest()
+
+
+def csrf_matches(secret: str | None, token: str | None) -> bool:
+    return bool(secret and token) and hmac.compare_digest(csrf_token(secret or ""), token or "")
+
+
+class Patience:
+    """At most so many failures from one address (and ten times as many from all) within a while."""
+
+    def __init__(self, attempts: int, wait_seconds: float) -> None:
+        self.attempts, self.wait_seconds = attempts, wait_seconds
+        self._failures: dict[str, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def exhausted(self, address: str) -> bool:
+        with self._lock:
+            self._forget()
+            everywhere = sum(map(len, self._failures.values()))
+            return len(self._failures.get(address, ())) >= self.attempts or everywhere >= 10 * self.attempts
+
+    def failed(self, address: str) -> None:
+        with self._lock:
+            self._failures.setdefault(address, deque()).append(time.monotonic())
+
+    def succeeded(self, address: str) -> None:
+        with self._lock:
+            self._failures.pop(address, None)
+
+    def _forget(self) -> None:
+        oldest = time.monotonic() - self.wait_seconds
+        for address, failures in list(self._failures.items()):
+            while failures and failures[0] < oldest:
+                failures.popleft()
+            if not failures:
+                del self._failures[address]

@@ -1,0 +1,49 @@
+"""How a site is run."""
+
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+
+from likewise.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class SiteSettings:
+    """What `likewise label serve` was told.
+
+    `owner_key` opens the owner's page without a password: it is in the link printed by a server that listens on
+    this machine only, and ends with that server.
+    """
+
+    workspace: Workspace
+    database: str | None = None  # None: votes.db of the workspace
+    host: str = "127.0.0.1"
+    port: int = 8000
+    url: str | None = None  # how experts reach the site, when not by host and port
+    owner_key: str | None = field(default=None, repr=False)
+    login_attempts: int = 5  # wrong passwords from one address before it must wait
+    login_wait_seconds: float = 300.0
+    guests_per_hour: int = 30  # of a public questionnaire, from one address
+
+    @property
+    def base_url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (self.url or f"http://{host}:{self.port}").rstrip("/")
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers reach the site by https, so that cookies may be kept to it."""
+        return self.base_url.startswith("https://")
+
+    @property
+    def local_only(self) -> bool:
+        return is_loopback(self.host)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nobody outside this machine can reach a server that listens there."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

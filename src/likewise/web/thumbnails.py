@@ -1,0 +1,99 @@
+"""Small pictures for fast pages: made once, kept in the workspace's `thumbnails` folder."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from likewise.catalog import load_image
+from likewise.workspace import Workspace, write_atomically
+
+LONGER_SIDE_PIXELS = 480
+QUALITY = 85
+TYPES = {
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".jfif": "image/jpeg",
+    ".png": "image/png",
+    ".webp": "image/webp",
+    ".gif": "image/gif",
+    ".avif": "image/avif",
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Bytes a browser can show, and the tag by which it knows them again."""
+
+    content: bytes
+    media_type: str
+    tag: str
+
+
+class Thumbnails:
+    """Pictures of the catalog by key; a key that is not in the catalog is never turned into a path."""
+
+    def __init__(self, workspace: Workspace, keys: frozenset[str]) -> None:
+        self.root, self.keys = workspace.root, keys
+        self.folder = workspace.path / "thumbnails"
+
+    def thumbnail(self, key: str) -> Picture | None:
+        """The picture at most LONGER_SIDE_PIXELS long, as JPEG; None if it is gone or cannot be read."""
+        original = self._path(key)
+        if original is None:
+            return None
+        tag = _tag(key, original, str(LONGER_SIDE_PIXELS))
+        cached = self.folder / tag[:2] / f"{tag}.jpg"
+        try:
+            return Picture(cached.read_bytes(), "image/jpeg", tag)
+        except FileNotFoundError:
+            pass
+        try:
+            content = _shrunk(original)
+        except (OSError, ValueError):
+            return None
+        try:
+            write_atomically(cached, lambda file: _write(file, content))
+        except OSError:
+            pass  # a full disk must not hide the picture: it is made again next time
+        return Picture(content, "image/jpeg", tag)
+
+    def original(self, key: str) -> Picture | None:
+        """The picture as it is, where browsers can show its format; otherwise as a full-size JPEG."""
+        path = self._path(key)
+        if path is None:
+            return None
+        media_type = TYPES.get(path.suffix.lower())
+        try:
+            if media_type is None:
+                return Picture(_shrunk(path, None), "image/jpeg", _tag(key, path, "full"))
+            return Picture(path.read_bytes(), media_type, _tag(key, path, "full"))
+        except (OSError, ValueError):
+            return None
+
+    def _path(self, key: str) -> Path | None:
+        if key not in self.keys:
+            return None
+        path = self.root / key
+        return path if path.is_file() else None
+
+
+def _tag(key: str, path: Path, size: str) -> str:
+    """Changes when the file does; says nothing about its name."""
+    facts = path.stat()
+    text = f"{key}\x1f{facts.st_size}\x1f{facts.st_mtime_ns}\x1f{size}"
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def _shrunk(path: Path, longer_side: int | None = LONGER_SIDE_PIXELS) -> bytes:
+    from io import BytesIO
+
+    picture = load_image(path, at_least=longer_side)
+    if longer_side is not None:
+        picture.thumbnail((longer_side, longer_side))
+    output = BytesIO()
+    picture.save(output, "JPEG", quality=QUALITY, optimize=True)
+    return output.getvalue()
+
+
+def _write(file: object, content: bytes) -> None:
+    file.write(content)  # type: ignore[attr-defined]

@@ -1,0 +1,189 @@
+"""Class-based retrieval (Metric Learning Reality Check, sec. 3.1): do images of one class find each other?
+
+With R = the other gallery images of the query's class and rel(i) = 1 if the i-th neighbour is one of them:
+
+    P@1         = rel(1)
+    R-Precision = (1/R) sum of rel(i), i = 1..R
+    MAP@R       = (1/R) sum of rel(i) P(i), i = 1..R,  P(i) = (1/i) sum of rel(j), j = 1..i
+    MRR         = 1 / rank of the first of them, over the whole gallery
+    Recall@k    = 1 if one of them is among the first k
+
+and the mean over queries. Neighbours are ordered by cosine, equal scores by gallery row; the query itself is
+excluded by its key. A query without a classmate is left out and counted; it stays in the gallery.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.auc import Floats, Ints
+from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
+from likewise.evaluation.classmates import NOBODY
+from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.walk import Progress, walk
+from likewise.search import as_unit
+
+METRICS = ("P@1", "R-Precision", "MAP@R", "MRR")
+MOST_WEIGHTS_AT_ONCE = 4_000_000
+Labels = Sequence[Hashable] | NDArray[Any] | pl.Series
+Unit = Literal["query", "class"]
+RETRIEVAL_SCHEMA = pl.Schema(
+    {
+        "encoder": pl.String,
+        "metric": pl.String,
+        "value": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "n_queries": pl.Int64,
+        "n_queries_total": pl.Int64,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """Per query: its class (a number), R, the rank of its first classmate (1 is best), R-Precision, MAP@R.
+
+    A query without a classmate has R = 0, rank 0, and NaN.
+    """
+
+    label: Ints
+    n_classmates: Ints
+    first_rank: Ints
+    r_precision: Floats
+    average_precision: Floats
+
+    @property
+    def n_queries(self) -> int:
+        """Queries that have a classmate, on which every number rests."""
+        return int((self.n_classmates > 0).sum())
+
+    @property
+    def n_excluded(self) -> int:
+        return len(self.n_classmates) - self.n_queries
+
+    def per_query(self, metric: str) -> Floats:
+        """One value per query, NaN where it is left out; `metric` is one of METRICS or `Recall@k`."""
+        if metric == "R-Precision":
+            return self.r_precision
+        if metric == "MAP@R":
+            return self.average_precision
+        rank = np.where(self.n_classmates > 0, self.first_rank, np.nan)
+        if metric == "MRR":
+            return np.asarray(1.0 / rank)
+        name, _, k = metric.partition("@")
+        if name not in ("P", "Recall") or not k.isdecimal() or int(k) < 1 or (name == "P" and k != "1"):
+            raise LikewiseError(f"there is no metric {metric!r}: known are {', '.join(METRICS)}, Recall@k.")
+        return np.where(np.isnan(rank), np.nan, rank <= int(k))
+
+    def value(self, metric: str) -> float:
+        """The mean over the queries that have a classmate; NaN if none has."""
+        return QuerySums.mean_of(self.per_query(metric)).value()
+
+
+def retrieval(
+    vectors: NDArray[np.floating[Any]],
+    labels: Labels,
+    *,
+    query_vectors: NDArray[np.floating[Any]] | None = None,
+    query_labels: Labels | None = None,
+    images: Sequence[str] | None = None,
+    query_images: Sequence[str] | None = None,
+    on_progress: Progress | None = None,
+) -> Retrieval:
+    """Measure one encoder; without `query_vectors` every image of the gallery is a query.
+
+    For queries from another set, `images` and `query_images` say which gallery row, if any, is the query itself.
+    """
+    gallery = as_unit(vectors, "gallery vectors")
+    if (query_vectors is None) != (query_labels is None):
+        raise LikewiseError("queries of another set need both query_vectors and query_labels.")
+    if query_vectors is None or query_labels is None:
+        queries, query_labels, own_row = gallery, labels, np.arange(len(gallery))
+    else:
+        queries = as_unit(query_vectors, "query vectors")
+        own_row = _own_rows(len(queries), query_images, images)
+    for what, rows, named in (("gallery", gallery, labels), ("query", queries, query_labels)):
+        if len(rows) != len(named):
+            raise LikewiseError(f"there are {len(rows)} {what} vectors but {len(named)} {what} labels.")
+    if queries.shape[1] != gallery.shape[1]:
+        raise LikewiseError(f"queries have {queries.shape[1]} dimensions, the gallery {gallery.shape[1]}.")
+    number: dict[Hashable, int] = {}
+    gallery_classes, query_classes = _numbers(labels, "gallery", number), _numbers(query_labels, "query", number)
+    places = walk(queries, gallery, query_classes, gallery_classes, own_row, on_progress)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return Retrieval(
+            query_classes,
+            places.n_classmates,
+            places.first_rank,
+            places.hits / places.n_classmates,
+            places.precision_sum / places.n_classmates,
+        )
+
+
+def retrieval_table(
+    measured: Mapping[str, Retrieval],
+    *,
+    ks: Sequence[int] = (),
+    n_resamples: int = RESAMPLES,
+    seed: int = 0,
+    resample: Unit = "query",
+) -> pl.DataFrame:
+    """One row per encoder and metric with a bootstrap interval, the same resamples for every encoder.
+
+    `resample="class"` draws whole classes, whose images succeed and fail together: the wider, more careful interval.
+    """
+    if len({len(one.label) for one in measured.values()}) > 1:
+        raise LikewiseError("encoders can only be compared on the same queries: give each the same rows.")
+    metrics = (*METRICS, *(f"Recall@{k}" for k in ks))
+    sums = {(encoder, name): _sums(one, name, resample) for encoder, one in measured.items() for name in metrics}
+    resampled = _resample(list(sums.values()), n_resamples, seed)
+    rows = []
+    for ((encoder, metric), ratio), values in zip(sums.items(), resampled, strict=True):
+        one = measured[encoder]
+        counted = one.n_queries, one.n_queries + one.n_excluded
+        rows.append((encoder, metric, ratio.value(), *percentile_interval(values), *counted))
+    table = pl.DataFrame(rows, schema=RETRIEVAL_SCHEMA, orient="row")
+    return table.with_columns(pl.col("value", "low", "high").fill_nan(None))
+
+
+def _sums(one: Retrieval, metric: str, resample: Unit) -> QuerySums:
+    sums = QuerySums.mean_of(one.per_query(metric))
+    if resample == "query":
+        return sums
+    return QuerySums(np.bincount(one.label, sums.over), np.bincount(one.label, sums.under))
+
+
+def _resample(sums: Sequence[QuerySums], n_resamples: int, seed: int) -> list[Floats]:
+    """Every ratio under the same weights, made in parts so that they never fill the memory."""
+    n_units = max((len(one.under) for one in sums), default=0)
+    step = max(1, MOST_WEIGHTS_AT_ONCE // max(1, n_units))
+    parts: list[list[Floats]] = [[np.empty(0)] for _ in sums]
+    for part, start in enumerate(range(0, n_resamples, step)):
+        weights = query_weights(n_units, min(step, n_resamples - start), seed + 1_000_003 * part)
+        for kept, one in zip(parts, sums, strict=True):
+            kept.append(one.resampled(weights))
+    return [np.concatenate(kept) for kept in parts]
+
+
+def _numbers(labels: Labels, what: str, number: dict[Hashable, int]) -> Ints:
+    """Labels of any kind as whole numbers; equal labels of queries and gallery get equal numbers."""
+    values = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    missing = [row for row, label in enumerate(values) if label is None or label != label]
+    if missing:
+        raise LikewiseError(f"{len(missing)} {what} labels are missing, the first in row {missing[0]}: fill them.")
+    return np.fromiter((number.setdefault(label, len(number)) for label in values), np.int64, len(values))
+
+
+def _own_rows(n_queries: int, query_images: Sequence[str] | None, images: Sequence[str] | None) -> Ints:
+    if query_images is None or images is None:
+        if query_images is not None or images is not None:
+            raise LikewiseError("to leave each query itself out, give both images and query_images.")
+        return np.full(n_queries, NOBODY, np.int64)
+    row_of = {image: row for row, image in enumerate(images)}
+    return np.array([row_of.get(image, NOBODY) for image in query_images], np.int64).reshape(n_queries)

@@ -1,0 +1,168 @@
+"""Where a query's classmates stand among everybody: the first R neighbours, and who is ahead of the first classmate.
+
+Fed with tiles of scores, gallery rows ascending. Of each query only what may still be among its first R is kept, so
+memory grows with the number of classmates, not with the gallery. Scores may err by `tolerance`: whoever is that
+close to a limit is kept, or scored exactly; a query with too many of those is `crowded` and must be done again
+with exact scores (tolerance 0), whose limits need no slack.
+"""
+
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.evaluation.auc import Ints
+from likewise.evaluation.classmates import Classmates
+from likewise.search import pair_scores
+from likewise.search.scores import Floats as Vectors
+
+Tile = NDArray[np.floating]
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.int32]
+Columns = list[tuple[Rows, Rows, Tile]]
+
+SETTLE_AFTER = 2_000_000  # hits waiting
+SPARE = 256  # near-ties a query may have beyond 4 R
+LANE, FULL = 8, 255  # a byte of eight counts to 255
+
+
+class Standing:
+    """The state of some queries while the gallery passes by."""
+
+    def __init__(self, queries: Vectors, gallery: Vectors, mates: Classmates, tolerance: float) -> None:
+        self.queries, self.gallery, self.mates, self.tolerance = queries, gallery, mates, tolerance
+        kind = np.float32 if tolerance else np.float64
+        below = mates.last_score - 2 * tolerance if tolerance else np.nextafter(mates.last_score, -np.inf)
+        self.limit: Tile = below.astype(kind)  # a neighbour must score above it to be kept
+        self.surely: Tile = (mates.first_score + tolerance).astype(kind)  # above: ahead of the first classmate
+        self.perhaps: Tile = (
+            (mates.first_score - tolerance) if tolerance else np.nextafter(mates.first_score, -np.inf)
+        ).astype(kind)
+        self.ahead = np.zeros(len(queries), np.int64)
+        self.crowded = np.zeros(len(queries), np.bool_)
+        self._n_doubts = np.zeros(len(queries), np.int64)
+        self._hits: Columns = []
+        self._doubts: Columns = []
+        self._waiting = self._kept = 0
+        self._lock = Lock()
+
+    def see(self, tile: Tile, first_query: int, first_row: int, *, queries_across: bool = False) -> None:
+        """Scores of consecutive queries (down, or across) with consecutive gallery rows; several threads may call."""
+        axis = 0 if queries_across else 1
+        n_queries = tile.shape[1 - axis]
+        here = slice(first_query, first_query + n_queries)
+        if not np.isfinite(self.limit[here]).any():
+            return
+        along = (None, slice(None)) if queries_across else (slice(None), None)
+        mask = _mask(tile, self.limit[here][along])
+        line, column = np.divmod(np.flatnonzero(mask), mask.shape[1])
+        query, row = (column, line) if queries_across else (line, column)
+        hits = (query + first_query).astype(np.int32), (row + first_row).astype(np.int32), tile[line, column]
+        surely = _count(_mask(tile, self.surely[here][along], mask), axis)[:n_queries]
+        perhaps = _count(_mask(tile, self.perhaps[here][along], mask), axis)[:n_queries]
+        unsure = np.flatnonzero(perhaps > surely)
+        part = tile[:, unsure].T if queries_across else tile[unsure]
+        asking = unsure + first_query
+        near = (part > self.perhaps[asking][:, None]) & (part <= self.surely[asking][:, None])
+        which, row = np.nonzero(near)
+        doubts = asking[which].astype(np.int32), (row + first_row).astype(np.int32), part[near]
+        with self._lock:
+            self.ahead[here] += surely
+            for new, kept in ((hits, self._hits), (doubts, self._doubts)):
+                kept.append(new)
+            self._waiting += len(line) + len(which)
+            if self._waiting > max(SETTLE_AFTER, self._kept):
+                self.settle()
+
+    def settle(self) -> None:
+        """Keep of each query the first R by (score, row), and whoever is too close to the last of them to tell."""
+        self._settle_doubts()
+        query, row, score = _columns(self._hits, self.limit)
+        order = _by_query_and_score(query, row, score)
+        query, row, score = query[order], row[order], score[order]
+        wanted = self.mates.count
+        listed = np.bincount(query, minlength=len(wanted))
+        start = np.cumsum(listed) - listed
+        complete = (listed >= wanted) & (wanted > 0) & ~self.crowded
+        cut = np.full(len(wanted), -np.inf, self.limit.dtype)
+        cut[complete] = score[(start + wanted - 1)[complete]] - 4 * self.tolerance
+        np.maximum(self.limit, cut, out=self.limit)
+        keep = (np.arange(len(query)) - start[query] < wanted[query]) | (score > cut[query])
+        if self.tolerance:
+            self._drop(np.flatnonzero(np.bincount(query[keep], minlength=len(wanted)) > 4 * wanted + SPARE))
+        keep &= ~self.crowded[query]
+        self._hits = [(query[keep], row[keep], score[keep])]
+        self._waiting, self._kept = 0, int(keep.sum())
+
+    def _settle_doubts(self) -> None:
+        """Count those near the first classmate by exact score, then by row, as search orders them."""
+        query, row, score = _columns(self._doubts, self.limit)
+        self._doubts = []
+        if self.tolerance:
+            self._n_doubts += np.bincount(query, minlength=len(self._n_doubts))
+            self._drop(np.flatnonzero(self._n_doubts > SPARE))
+            open_still = ~self.crowded[query]
+            query, row = query[open_still], row[open_still]
+        exact = pair_scores(self.queries, self.gallery, query, row) if self.tolerance else score
+        first = self.mates.first_score[query]
+        before = (exact > first) | ((exact == first) & (row < self.mates.first_row[query]))
+        self.ahead += np.bincount(query[before], minlength=len(self.ahead))
+
+    def neighbours(self) -> tuple[Ints, Ints, Ints]:
+        """Query, gallery row and place (0 .. R-1) of the first R neighbours of every query that is not crowded."""
+        self.settle()
+        query, row, score = _columns(self._hits, self.limit)
+        exact = pair_scores(self.queries, self.gallery, query, row) if self.tolerance else score
+        order = np.lexsort((row, -exact, query))
+        query, row = query[order], row[order]
+        listed = np.bincount(query, minlength=len(self.queries))
+        place = np.arange(len(query)) - (np.cumsum(listed) - listed)[query]
+        keep = place < self.mates.count[query]
+        return query[keep].astype(np.int64), row[keep].astype(np.int64), place[keep]
+
+    def _drop(self, crowded: Ints) -> None:
+        self.crowded[crowded] = True
+        for limit in (self.limit, self.surely, self.perhaps):
+            limit[crowded] = np.inf
+
+
+def _columns(parts: Columns, like: Tile) -> tuple[Rows, Rows, Tile]:
+    nothing = np.empty(0, np.int32)
+    query, row, score = zip(*parts, (nothing, nothing, np.empty(0, like.dtype)), strict=True)
+    return np.concatenate(query), np.concatenate(row), np.concatenate(score)
+
+
+def _by_query_and_score(query: Rows, row: Rows, score: Tile) -> Ints:
+    """Order by query, falling score, row; float32 scores are not exact, so there the row may wait."""
+    if score.dtype == np.float64:
+        return np.lexsort((row, -score, query))
+    bits = (-score).view(np.int32)
+    rising = bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))  # whole numbers in the order of the scores
+    return np.argsort((query.astype(np.int64) << 32) + rising)
+
+
+def _mask(tile: Tile, limit: Tile, buffer: Mask | None = None) -> Mask:
+    """tile > limit, its width padded with False to whole lanes."""
+    height, width = tile.shape
+    if buffer is None:
+        buffer = np.zeros((height, -(-width // LANE) * LANE), np.bool_)
+    np.greater(tile, limit, out=buffer[:, :width])
+    return buffer
+
+
+def _count(mask: Mask, axis: int) -> Ints:
+    """How many are True along an axis, eight bytes at a time (several times faster than summing booleans)."""
+    lanes = mask.view(np.uint64)
+    total = np.zeros(mask.shape[1 - axis], np.int64)
+    for start in range(0, lanes.shape[axis], FULL):
+        if axis:
+            part = (
+                np.add.reduce(lanes[:, start : start + FULL], axis=1)
+                .view(np.uint8)
+                .reshape(-1, LANE)
+                .sum(axis=1, dtype=np.int64)
+            )
+        else:
+            part = np.add.reduce(lanes[start : start + FULL], axis=0).view(np.uint8)
+        total += part
+    return total

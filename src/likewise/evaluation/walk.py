@@ -1,0 +1,149 @@
+"""Tiles of scores, each computed once and never all at once: where every query's classmates stand.
+
+If the queries are the gallery, a tile serves its rows and its columns, which halves the multiplications. Tiles
+are float32; the few queries that float32 cannot decide (many equal or nearly equal vectors) are done again with
+exact float64 scores.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from itertools import repeat
+
+import numpy as np
+
+from likewise.evaluation.auc import Floats, Ints
+from likewise.evaluation.classmates import Classmates, find_classmates, on_grid
+from likewise.evaluation.standing import Standing
+from likewise.search.exact import FLOAT32_STEP
+from likewise.search.scores import Floats as Vectors
+
+TILE = 1024
+THREADS = 2
+FIRST_TILE = 64  # tiles grow, so that good limits are known before many scores have been seen
+MOST_KEPT = 4_000_000  # neighbours held at once
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Per query: classmates R, the rank of the first of them (1 is best, 0 where R = 0), and hits in the first R."""
+
+    n_classmates: Ints
+    first_rank: Ints
+    hits: Ints
+    precision_sum: Floats  # sum over the hits of the precision there
+
+
+def walk(
+    queries: Vectors,
+    gallery: Vectors,
+    query_labels: Ints,
+    gallery_labels: Ints,
+    own_row: Ints,
+    on_progress: Progress | None = None,
+) -> Places:
+    """Unit vectors and whole-number labels; `own_row` is a query's own place in the gallery, or -1."""
+    mates = find_classmates(queries, gallery, query_labels, gallery_labels, own_row)
+    places = Places(
+        mates.count,
+        np.zeros(len(queries), np.int64),
+        np.zeros(len(queries), np.int64),
+        np.zeros(len(queries)),
+    )
+    tolerance = 2.0 * gallery.shape[1] * FLOAT32_STEP
+    asking = np.flatnonzero(mates.count)
+    same = queries is gallery and np.array_equal(own_row, np.arange(len(gallery)))
+    if same and mates.count.sum() <= MOST_KEPT:
+        standing = Standing(queries, gallery, mates, tolerance)
+        _both_ways(standing, gallery, on_progress)
+        _note(places, standing, np.arange(len(queries)), query_labels, gallery_labels)
+        asking = np.flatnonzero(standing.crowded)
+    else:
+        crowded = [np.empty(0, np.int64)]
+        for block in _blocks(asking, mates.count):
+            standing = Standing(queries[block], gallery, _of(mates, block), tolerance)
+            _one_way(standing, queries[block], gallery, own_row[block])
+            _note(places, standing, block, query_labels, gallery_labels)
+            crowded.append(block[standing.crowded])
+            if on_progress:
+                on_progress(int(block[-1]) + 1, len(queries))
+        asking = np.concatenate(crowded)
+    if len(asking):
+        exact = on_grid(gallery)
+        for block in _blocks(asking, mates.count):
+            standing = Standing(queries[block], gallery, _of(mates, block), 0.0)
+            _one_way(standing, on_grid(queries[block]), exact, own_row[block])
+            _note(places, standing, block, query_labels, gallery_labels)
+    return places
+
+
+def _both_ways(standing: Standing, vectors: Vectors, on_progress: Progress | None) -> None:
+    edges = _edges(len(vectors))
+
+    def look(above: tuple[int, int], beside: tuple[int, int]) -> None:
+        tile = vectors[slice(*above)] @ vectors[slice(*beside)].T
+        if above == beside:
+            np.fill_diagonal(tile, -np.inf)
+        else:
+            standing.see(tile, beside[0], above[0], queries_across=True)
+        standing.see(tile, above[0], beside[0])
+
+    with ThreadPoolExecutor(THREADS) as pool, one_blas_thread():
+        for number, edge in enumerate(edges):
+            list(pool.map(look, repeat(edge), edges[number:]))
+            if on_progress:
+                on_progress(edge[1], len(vectors))
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Small products are faster on one thread each; without threadpoolctl they are merely slower."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return nullcontext()
+    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+    return limits
+
+
+def _one_way(standing: Standing, queries: Vectors | Floats, gallery: Vectors | Floats, own_row: Ints) -> None:
+    for start in range(0, len(queries), TILE):
+        own = own_row[start : start + TILE]
+        for row, end in _edges(len(gallery)):
+            tile = queries[start : start + TILE] @ gallery[row:end].T
+            itself = np.flatnonzero((own >= row) & (own < end))
+            tile[itself, own[itself] - row] = -np.inf
+            standing.see(tile, start, row)
+
+
+def _edges(n_rows: int) -> list[tuple[int, int]]:
+    edges, start, width = [], 0, FIRST_TILE
+    while start < n_rows:
+        edges.append((start, min(start + width, n_rows)))
+        start, width = start + width, min(2 * width, TILE)
+    return edges
+
+
+def _blocks(asking: Ints, n_classmates: Ints) -> list[Ints]:
+    """Cut so that a block's neighbours fit in memory; a block ends where the running total passes another limit."""
+    total = np.cumsum(np.maximum(n_classmates[asking], MOST_KEPT // (16 * TILE)))
+    cuts = np.flatnonzero(np.diff(total // (MOST_KEPT // 2))) + 1
+    return [block for block in np.split(asking, cuts) if len(block)]
+
+
+def _of(mates: Classmates, block: Ints) -> Classmates:
+    return Classmates(mates.count[block], mates.first_row[block], mates.first_score[block], mates.last_score[block])
+
+
+def _note(places: Places, standing: Standing, block: Ints, query_labels: Ints, gallery_labels: Ints) -> None:
+    """Turn the neighbours of a block into counts, except for crowded queries and those without a classmate."""
+    query, row, place = standing.neighbours()
+    hit = (gallery_labels[row] == query_labels[block[query]]).astype(np.float64)
+    found = np.bincount(query, hit, len(block))
+    so_far = np.cumsum(hit) - (np.cumsum(found) - found)[query]
+    summed = np.bincount(query, hit * so_far / (place + 1), len(block))
+    done = ~standing.crowded & (standing.mates.count > 0)
+    places.first_rank[block[done]] = standing.ahead[done] + 1
+    places.hits[block[done]] = found[done].astype(np.int64)
+    places.precision_sum[block[done]] = summed[done]

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from likewise.catalog.images import load_image
-from likewise.encoders import BUILT_IN, Progress, encode_catalog, get_encoder, read_vectors
-from likewise.encoders import encode as encode_module
-from likewise.encoders.chunk import Chunk, EncodedChunk, encode_chunk
+from likewise.encoders import BUILT_IN, Progress, encode_catalog, get_encoder, pipeline, read_vectors
+from likewise.encoders.chunk import Chunk, EncodedChunk, PreparedChunk, encode_chunk
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_json, write_json
 
@@ -85,7 +84,7 @@ def test_a_combination_is_the_same_alone_and_beside_its_parts(workspace: Workspa
 def test_a_second_run_does_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     encode(workspace, "layout")
     before = {path: path.stat().st_mtime_ns for path in (workspace.vectors_folder / "layout").iterdir()}
-    monkeypatch.setattr(encode_module, "encode_chunk", None)  # would fail when called
+    monkeypatch.setattr(pipeline, "encode_chunk", None)  # would fail when called
     assert encode(workspace, "layout", "layout") == {"layout": 0}
     assert {path: path.stat().st_mtime_ns for path in (workspace.vectors_folder / "layout").iterdir()} == before
 
@@ -172,13 +171,13 @@ def stop_after(n_chunks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Interrupt an in-process run after so many chunks."""
     calls: list[Chunk] = []
 
-    def limited(chunk: Chunk) -> dict[str, EncodedChunk]:
+    def limited(chunk: Chunk) -> dict[str, EncodedChunk | PreparedChunk]:
         calls.append(chunk)
         if len(calls) > n_chunks:
             raise KeyboardInterrupt
         return encode_chunk(chunk)
 
-    monkeypatch.setattr(encode_module, "encode_chunk", limited)
+    monkeypatch.setattr(pipeline, "encode_chunk", limited)
 
 
 def test_a_killed_worker_is_reported_in_one_sentence(workspace: Workspace) -> None:

@@ -10,7 +10,7 @@ from likewise.errors import LikewiseError
 
 
 def test_available_lists_every_built_in_encoder_with_its_dimension() -> None:
-    listed = available()
+    listed = available()[: len(BUILT_IN)]
     assert tuple(info.name for info in listed) == BUILT_IN
     for info in listed:
         encoder = get_encoder(info.name)
@@ -20,7 +20,7 @@ def test_available_lists_every_built_in_encoder_with_its_dimension() -> None:
 
 
 def test_an_unknown_encoder_is_answered_with_the_closest_and_all_known() -> None:
-    with pytest.raises(LikewiseError, match=r"'color', did you mean 'colour'\?.*texture, shape, layout, blend\."):
+    with pytest.raises(LikewiseError, match=r"'color', did you mean 'colour'\?.* layout, blend, efficientnet-lite0"):
         get_encoder("color")
     with pytest.raises(LikewiseError, match="no encoder 'xyz': known are colour"):
         get_encoder("xyz")

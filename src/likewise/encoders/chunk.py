@@ -1,14 +1,15 @@
-"""The work of one worker process: a few pictures, decoded, prepared and encoded.
+"""The work of one worker process: a few pictures, decoded, prepared and, by the built-in descriptors, encoded.
 
-Chunks are small so that progress is smooth and workers share the load; because a vector does not depend on its
-batch, their size leaves no trace in the result.
+Chunks are small so that progress is smooth and workers share the load; they are also the batches of networks, whose
+prepared pictures go back to the process that holds the weights.  A descriptor's vector does not depend on its batch,
+so there the size of a chunk leaves no trace in the result.
 """
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import parent_process
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import numpy as np
 from PIL import Image
 
 from likewise.catalog.images import load_image
+from likewise.encoders.boxes import Box, cut_out, pixels_needed
 from likewise.encoders.files import LeftOut
 from likewise.encoders.protocol import Combination, Encoder, Prepared, Vectors
 from likewise.encoders.registry import get_encoder
@@ -25,12 +27,31 @@ THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
 
 
 @dataclass(frozen=True)
+class Preparer:
+    """What a worker needs to make pictures ready for one encoder."""
+
+    spec: str
+    pixels: int
+    preparation: str
+    prepare: Callable[[Image.Image], Prepared]
+    box: bool
+
+    @classmethod
+    def of(cls, spec: str, encoder: Encoder) -> "Preparer":
+        recipe = getattr(encoder, "recipe", encoder)  # a recipe travels lighter than a network
+        box = bool(getattr(encoder, "box", False))
+        return cls(spec, encoder.pixels, encoder.preparation, recipe.prepare, box)
+
+
+@dataclass(frozen=True)
 class Chunk:
     """Some images of one shard, to be encoded together, each decoded and prepared once for all encoders."""
 
     encoders: tuple[str, ...]
     root: Path
     images: tuple[str, ...]
+    networks: tuple[Preparer, ...] = ()
+    boxes: tuple[Box | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,41 +63,75 @@ class EncodedChunk:
     left_out: tuple[LeftOut, ...]
 
 
-def encode_chunk(chunk: Chunk) -> dict[str, EncodedChunk]:
-    """The chunk as every one of its encoders sees it."""
-    encoders = [get_encoder(spec) for spec in chunk.encoders]
-    prepared: dict[str, list[Prepared]] = {encoder.name: [] for encoder in encoders}
-    images: dict[str, list[str]] = {encoder.name: [] for encoder in encoders}
-    left_out: dict[str, list[LeftOut]] = {encoder.name: [] for encoder in encoders}
-    for image in chunk.images:
-        pictures: dict[int, Image.Image] = {}
-        ready: dict[str, Prepared] = {}
-        for encoder in encoders:
+@dataclass
+class PreparedChunk:
+    """Pictures ready for one encoder, and those that could not be read."""
+
+    images: list[str] = field(default_factory=list)
+    batch: list[Prepared] = field(default_factory=list)
+    stack: Prepared | None = None
+    """Instead of `batch` while travelling between processes."""
+    left_out: list[LeftOut] = field(default_factory=list)
+
+
+def encode_chunk(chunk: Chunk) -> dict[str, EncodedChunk | PreparedChunk]:
+    """The chunk as every one of its encoders sees it: vectors of the descriptors, pictures ready for the networks."""
+    encoders = {spec: get_encoder(spec) for spec in chunk.encoders}
+    preparers = [Preparer.of(spec, encoder) for spec, encoder in encoders.items()]
+    prepared = prepare_chunk(chunk, [*preparers, *chunk.networks])
+    done: dict[str, EncodedChunk] = {}
+    for spec in sorted(encoders, key=lambda spec: isinstance(encoders[spec], Combination)):  # parts first
+        done[spec] = encode_prepared(encoders[spec], prepared[spec], done)
+    return done | {each.spec: stacked(prepared[each.spec]) for each in chunk.networks}
+
+
+def prepare_chunk(chunk: Chunk, preparers: list[Preparer]) -> dict[str, PreparedChunk]:
+    """Every picture decoded once per size and prepared once per way of preparing."""
+    prepared = {each.spec: PreparedChunk() for each in preparers}
+    boxes = chunk.boxes or (None,) * len(chunk.images)
+    of_networks = {each.spec for each in chunk.networks}
+    for image, box in zip(chunk.images, boxes, strict=True):
+        pictures: dict[tuple[int, bool], Image.Image] = {}
+        ready: dict[tuple[str, bool], Prepared] = {}
+        for each in preparers:
+            cut = box if each.box else None
+            size, way = (each.pixels, each.box), (each.preparation, each.box)
             try:
-                if encoder.pixels not in pictures:
-                    pictures[encoder.pixels] = load_image(chunk.root / image, at_least=encoder.pixels)
+                if size not in pictures:
+                    picture = load_image(chunk.root / image, at_least=pixels_needed(each.pixels, cut))
+                    pictures[size] = cut_out(picture, cut) if cut else picture
+                if way not in ready and each.spec in of_networks:
+                    ready[way] = each.prepare(pictures[size])
             except Exception as error:  # whatever a decoder throws at a bad file, the others go on
-                left_out[encoder.name].append(LeftOut(image, reason(error, chunk.root)))
+                prepared[each.spec].left_out.append(LeftOut(image, reason(error, chunk.root)))
                 continue
-            if encoder.preparation not in ready:
-                ready[encoder.preparation] = encoder.prepare(pictures[encoder.pixels])
-            prepared[encoder.name].append(ready[encoder.preparation])
-            images[encoder.name].append(image)
-    vectors: dict[str, Vectors] = {}
-    for encoder in sorted(encoders, key=lambda encoder: isinstance(encoder, Combination)):  # parts first
-        vectors[encoder.name] = checked(
-            encoder, _encode(encoder, prepared[encoder.name], vectors), images[encoder.name]
-        )
-    return {name: EncodedChunk(tuple(images[name]), vectors[name], tuple(left_out[name])) for name in chunk.encoders}
+            if way not in ready:
+                ready[way] = each.prepare(pictures[size])
+            prepared[each.spec].batch.append(ready[way])
+            prepared[each.spec].images.append(image)
+    return prepared
 
 
-def _encode(encoder: Encoder, batch: list[Prepared], done: dict[str, Vectors]) -> Vectors:
-    """Encode a batch, from the vectors of its parts where the chunk has them already."""
+def stacked(prepared: PreparedChunk) -> PreparedChunk:
+    """Pictures of one shape as one array, which travels faster."""
+    if len({(each.shape, each.dtype) for each in prepared.batch}) == 1:
+        prepared.stack, prepared.batch = np.stack(prepared.batch), []
+    return prepared
+
+
+def encode_prepared(
+    encoder: Encoder, prepared: PreparedChunk, done: dict[str, EncodedChunk] | None = None
+) -> EncodedChunk:
+    """Prepared pictures to vectors, from the vectors of their parts where the chunk has them already."""
+    done = done or {}
+    batch = list(prepared.stack) if prepared.stack is not None else prepared.batch
     if not batch:
-        return np.empty((0, encoder.dim), np.float32)
-    if isinstance(encoder, Combination) and all(part in done for part in encoder.parts):
-        return encoder.combine([done[part] for part in encoder.parts])
-    return encoder.encode(batch)
+        vectors = np.empty((0, encoder.dim), np.float32)
+    elif isinstance(encoder, Combination) and all(part in done for part in encoder.parts):
+        vectors = encoder.combine([done[part].vectors for part in encoder.parts])
+    else:
+        vectors = encoder.encode(batch)
+    return EncodedChunk(tuple(prepared.images), checked(encoder, vectors, prepared.images), tuple(prepared.left_out))
 
 
 def checked(encoder: Encoder, vectors: Vectors, images: list[str]) -> Vectors:

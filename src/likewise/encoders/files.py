@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from likewise.encoders.spec import spec_name
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_json, write_json
 
@@ -36,15 +37,28 @@ class Meta:
     catalog: str
     complete: bool
     left_out: tuple[LeftOut, ...] = ()
+    dtype: str = "float32"
+    spec: str = ""
+    """What to encode with, where that is not the name itself."""
 
 
 def vectors_folder(workspace: Workspace, encoder: str) -> Path:
-    """Where an encoder's vectors live; its name must be usable as a folder name."""
+    """Where the vectors of an encoder live, by its name or spec; the name must be usable as a folder name."""
+    if any(sign in encoder for sign in ":?"):
+        encoder = spec_name(encoder)
     if not encoder or encoder.startswith(".") or any(sign in encoder for sign in "/\\\0"):
         raise LikewiseError(
             f"{encoder!r} cannot name an encoder's vectors: use a name without slashes or a leading dot."
         )
     return workspace.vectors_folder / encoder
+
+
+def stored_spec(workspace: Workspace, encoder: str) -> str:
+    """What to encode with: for a name of vectors that are there already, the spec they were made with."""
+    if any(sign in encoder for sign in "/\\:?\0"):
+        return encoder
+    meta = read_meta(vectors_folder(workspace, encoder))
+    return meta.spec or encoder if meta else encoder
 
 
 def shard_file(folder: Path, shard: int) -> Path:
@@ -65,7 +79,11 @@ def meta_file(folder: Path) -> Path:
 
 
 def write_meta(meta: Meta, folder: Path) -> None:
-    write_json(asdict(meta), meta_file(folder))
+    values = asdict(meta)
+    for name, usual in (("dtype", "float32"), ("spec", "")):
+        if values[name] == usual:
+            del values[name]
+    write_json(values, meta_file(folder))
 
 
 def read_meta(folder: Path) -> Meta | None:

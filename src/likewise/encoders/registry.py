@@ -1,23 +1,20 @@
-"""Encoders by name: `get_encoder("colour")`.  Families are imported only when asked for."""
+"""Encoders by spec string: `get_encoder("colour")`, `get_encoder("hf:facebook/dinov2-base?pooling=mean")`.
 
-from dataclasses import dataclass
+Families are imported only when asked for.
+"""
+
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 
+from likewise.encoders.models import BY_NAME, HUB, LITE, NOT_PUBLIC
 from likewise.encoders.protocol import Encoder
+from likewise.encoders.spec import STORED, Spec, parse
 from likewise.errors import LikewiseError
 
 BUILT_IN = ("colour", "texture", "shape", "layout", "blend")
 
-
-@dataclass(frozen=True)
-class EncoderInfo:
-    """What `likewise encoders` prints."""
-
-    name: str
-    dim: int
-    description: str
-
+LICENCE = "Apache-2.0"  # of the built-in ones
 
 DESCRIPTIONS = {
     "colour": "Which colours the thing has: a soft Lab histogram of it, its upper and its lower half.",
@@ -28,34 +25,152 @@ DESCRIPTIONS = {
 }
 
 
+@dataclass(frozen=True)
+class EncoderInfo:
+    """What `likewise encoders` prints."""
+
+    name: str
+    dim: int
+    description: str
+    licence: str = LICENCE
+    megabytes: int = 0
+    parameters: float = 0.0
+    """In millions."""
+    here: bool = True
+    """Whether the weights are on this machine."""
+    source: str = "built in"
+
+
 @cache
 def get_encoder(spec: str) -> Encoder:
     """The encoder a spec names; a spec nobody knows is an error that lists the known ones."""
-    if spec == "colour":
+    parts = parse(spec)
+    if len(parts) > 1:
+        from likewise.encoders.joined import Joined
+
+        return Joined.of(parts)
+    [part] = parts
+    if any(part.get(option) for option in STORED):
+        raise LikewiseError(f"{spec} is fitted on the images of a workspace: use it with `likewise encode`.")
+    return _built_in(part) if not part.family and part.target in BUILT_IN else _network(part)
+
+
+def _built_in(part: Spec) -> Encoder:
+    encoder = _descriptor(part.target)
+    for option, _ in part.options:
+        if option not in ("crop", "flip", "box", "dtype", "name", "weight"):
+            raise LikewiseError(f"the built-in encoder {part.target} has no option {option!r}: leave it out.")
+    crop, flip, box = part.share("crop"), part.flag("flip"), part.flag("box")
+    if crop == 1.0 and not flip and not box and part.name == part.target:
+        return encoder
+    from likewise.encoders.viewed import Viewed
+
+    return Viewed(part.name, encoder, crop, flip, box)
+
+
+def _descriptor(name: str) -> Encoder:
+    if name == "colour":
         from likewise.encoders.colour import Colour
 
         return Colour()
-    if spec == "texture":
+    if name == "texture":
         from likewise.encoders.texture import Texture
 
         return Texture()
-    if spec == "shape":
+    if name == "shape":
         from likewise.encoders.shape import Shape
 
         return Shape()
-    if spec == "layout":
+    if name == "layout":
         from likewise.encoders.layout import Layout
 
         return Layout()
-    if spec == "blend":
-        from likewise.encoders.blend import Blend
+    from likewise.encoders.blend import Blend
 
-        return Blend()
-    close = get_close_matches(spec.lower(), BUILT_IN, n=1, cutoff=0.5)
+    return Blend()
+
+
+def _network(part: Spec) -> Encoder:
+    if part.family == "python":
+        from likewise.encoders.function import function_encoder
+
+        return function_encoder(part)
+    from likewise.encoders.network import Network
+
+    size, frame = part.whole("size"), part.get("frame")
+    if frame not in (None, "centre", "squash", "pad"):
+        raise LikewiseError(f"frame={frame} in {part.text!r} is unknown: use centre, squash or pad.")
+    source = _source(part)
+    if source.family == "hf":
+        from likewise.encoders.huggingface import huggingface_model
+
+        model = huggingface_model(source.target, pooling=part.get("pooling"), size=size, frame=frame)
+    elif source.family == "onnx":
+        from likewise.encoders.onnx_file import onnx_model
+
+        model = onnx_model(part)
+    else:
+        from likewise.encoders.efficientnet import efficientnet_model
+
+        model = efficientnet_model(part.target)
+        model = replace(model, recipe=model.recipe.framed(size, frame))
+    recipe = replace(model.recipe, crop=part.share("crop"))
+    return Network(
+        part.name,
+        replace(model, recipe=recipe),
+        flip=part.flag("flip"),
+        box=part.flag("box"),
+        runtime=part.get("runtime"),
+    )
+
+
+def _source(part: Spec) -> Spec:
+    """The spec with a short name replaced by what it stands for."""
+    if part.family:
+        return part
+    known = BY_NAME.get(part.target)
+    if known is None:
+        raise LikewiseError(_unknown(part.target))
+    if not known.spec:
+        return part
+    from likewise.encoders.hub import local_folder
+
+    if local_folder(part.target) is not None:  # put beside the others under its short name
+        return Spec("hf", part.target)
+    return parse(known.spec)[0]
+
+
+def _unknown(name: str) -> str:
+    if name in NOT_PUBLIC:
+        return (
+            f"{NOT_PUBLIC[name]} has no public weights that transformers reads: export yours to ONNX and "
+            "name it onnx:FILE, or import its vectors with `likewise encode WORKSPACE --import FILE --name NAME`."
+        )
+    known = (*BUILT_IN, *BY_NAME)
+    close = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
     meant = f", did you mean {close[0]!r}?" if close else ":"
-    raise LikewiseError(f"there is no encoder {spec!r}{meant} known are {', '.join(BUILT_IN)}.")
+    return f"there is no encoder {name!r}{meant} known are {', '.join(known)}, hf:ID, onnx:FILE and python:MODULE:NAME."
 
 
 def available() -> list[EncoderInfo]:
-    """All built-in encoders, the simple ones first."""
-    return [EncoderInfo(name, get_encoder(name).dim, DESCRIPTIONS[name]) for name in BUILT_IN]
+    """All encoders with a name of their own, the built-in ones first."""
+    from likewise.encoders.efficientnet import has_weights
+    from likewise.encoders.hub import local_folder
+
+    listed = [EncoderInfo(name, get_encoder(name).dim, DESCRIPTIONS[name]) for name in BUILT_IN]
+    for known in (*LITE, *HUB):
+        target = known.spec.removeprefix("hf:")
+        here = has_weights(known.name) if not target else bool(local_folder(target) or local_folder(known.name))
+        listed.append(
+            EncoderInfo(
+                known.name,
+                known.dim,
+                known.description,
+                known.licence,
+                known.megabytes,
+                known.parameters,
+                here,
+                known.spec or "PyPI package",
+            )
+        )
+    return listed

@@ -6,12 +6,14 @@ an unfinished run, a damaged shard, images that have none.
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 import polars as pl
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.encoders.files import Meta, read_meta, rows_file, shard_file, vectors_folder
+from likewise.encoders.network import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.registry import BUILT_IN, get_encoder
 from likewise.errors import LikewiseError
@@ -38,7 +40,7 @@ def read_vectors(workspace: Workspace, encoder: str, images: Sequence[str]) -> V
     rows_per_shard = dict(rows.group_by("shard").len().iter_rows())
     for shard in np.unique(shards):
         here = shards == shard
-        stored = open_shard(workspace, encoder, int(shard), (rows_per_shard[shard], meta.dim))
+        stored = open_shard(workspace, encoder, int(shard), (rows_per_shard[shard], meta.dim), meta.dtype)
         vectors[here] = stored[shard_rows[here]]
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
@@ -48,7 +50,7 @@ def read_vectors(workspace: Workspace, encoder: str, images: Sequence[str]) -> V
             f"{path} holds a value that is not a number (row {shard_rows[at]}, {images[at]}): "
             f"{again(workspace, encoder)}."
         )
-    return vectors
+    return vectors if meta.dtype == "float32" else unit_rows(vectors)
 
 
 def encoded_images(workspace: Workspace, encoder: str) -> list[str]:
@@ -70,11 +72,12 @@ def checked_meta(workspace: Workspace, encoder: str) -> Meta:
     if meta is None:
         raise LikewiseError(
             f"there are no {encoder} vectors in {workspace.path} yet: "
-            f"run `likewise encode {workspace.path} --with {encoder}`."
+            f"run `likewise encode {workspace.path} --with {quote(encoder)}`."
         )
     if not meta.complete:
         raise LikewiseError(
-            f"{folder} is not complete yet: run `likewise encode {workspace.path} --with {encoder}` to finish it."
+            f"{folder} is not complete yet: "
+            f"run `likewise encode {workspace.path} --with {quote(encoder)}` to finish it."
         )
     if meta.catalog != catalog_fingerprint(read_catalog(workspace)):
         raise LikewiseError(f"{folder} was made for another catalog: {again(workspace, encoder)}.")
@@ -87,15 +90,15 @@ def checked_meta(workspace: Workspace, encoder: str) -> Meta:
 
 def read_rows(workspace: Workspace, encoder: str) -> pl.DataFrame:
     path = rows_file(vectors_folder(workspace, encoder))
-    return read_parquet(path, f"likewise encode {workspace.path} --with {encoder} --force")
+    return read_parquet(path, f"likewise encode {workspace.path} --with {quote(encoder)} --force")
 
 
-def open_shard(workspace: Workspace, encoder: str, shard: int, shape: tuple[int, int]) -> Vectors:
+def open_shard(workspace: Workspace, encoder: str, shard: int, shape: tuple[int, int], dtype: str) -> Vectors:
     """One shard, memory-mapped, if it is what `rows.parquet` says."""
     path = shard_file(vectors_folder(workspace, encoder), shard)
     found = load_shard(path)
-    if found is None or found.shape != shape or found.dtype != np.float32:
-        what = "missing or damaged" if found is None else f"{found.dtype} {found.shape} instead of float32 {shape}"
+    if found is None or found.shape != shape or found.dtype != np.dtype(dtype):
+        what = "missing or damaged" if found is None else f"{found.dtype} {found.shape} instead of {dtype} {shape}"
         raise LikewiseError(f"{path} is {what}: {again(workspace, encoder)}.")
     return found
 
@@ -110,4 +113,4 @@ def load_shard(path: Path) -> Vectors | None:
 
 
 def again(workspace: Workspace, encoder: str) -> str:
-    return f"make them again with `likewise encode {workspace.path} --with {encoder} --force`"
+    return f"make them again with `likewise encode {workspace.path} --with {quote(encoder)} --force`"

@@ -97,7 +97,7 @@ class ShardWriter:
             leftover.unlink()
 
     def write_shard(self, shard: int, chunks: Sequence[EncodedChunk]) -> None:
-        vectors = np.concatenate([chunk.vectors for chunk in chunks])
+        vectors = np.concatenate([chunk.vectors for chunk in chunks]).astype(self.meta.dtype, copy=False)
         left_out = [asdict(each) for chunk in chunks for each in chunk.left_out]
         images = [image for chunk in chunks for image in chunk.images]
         try:

@@ -1,0 +1,180 @@
+"""Vectors made from vectors that are stored already: several encoders side by side, principal components, whitening.
+
+No picture is opened again, and the parts stay in the workspace under their own names.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likewise.catalog.table import catalog_fingerprint, read_catalog, select
+from likewise.encoders.chunk import EncodedChunk
+from likewise.encoders.files import LeftOut, Meta
+from likewise.encoders.joined import side_by_side
+from likewise.encoders.network import unit_rows
+from likewise.encoders.projection import Projection, fit_projection
+from likewise.encoders.protocol import Vectors
+from likewise.encoders.spec import STORED, Spec, parse
+from likewise.encoders.store import checked_meta, read_vectors
+from likewise.encoders.writing import ShardWriter
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace
+
+if TYPE_CHECKING:
+    from likewise.encoders.encode import Encoded, Listener
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """How vectors follow from those of other encoders."""
+
+    name: str
+    parts: tuple[str, ...]
+    weights: tuple[float, ...]
+    components: int | None = None
+    whiten: bool = False
+    fitted_on: str | None = None
+    dtype: str = "float32"
+
+
+def derivation_of(spec: str) -> Derivation | None:
+    """How a spec is made from others, None for an encoder that looks at pictures."""
+    parts = parse(spec)
+    if len(parts) > 1:
+        stored = tuple(part.without("weight").text for part in parts)
+        weights = tuple(weight_of(part) for part in parts)
+        dtype = "float16" if all(part.get("dtype") == "float16" for part in parts) else "float32"
+        return Derivation("+".join(part.name for part in parts), stored, weights, dtype=dtype)
+    [part] = parts
+    if not any(part.get(option) for option in STORED):
+        return None
+    pca, whiten = part.whole("pca"), part.whole("whiten")
+    if (pca is None) == (whiten is None):
+        raise LikewiseError(f"{spec!r} must have either pca=N or whiten=N.")
+    fitted_on = part.get("on")
+    if fitted_on is None:
+        raise LikewiseError(
+            f"{spec!r} must say which images {'pca' if pca else 'whiten'} is fitted on: "
+            "add on=split:train (a column of the catalog and its value) or on=all."
+        )
+    inner = part.without(*STORED, "name", "dtype", "weight").text
+    return Derivation(
+        part.name, (inner,), (1.0,), pca or whiten, whiten is not None, fitted_on, part.get("dtype") or "float32"
+    )
+
+
+def weight_of(part: Spec) -> float:
+    try:
+        weight = float(part.get("weight") or 1)
+    except ValueError:
+        weight = 0.0
+    if not 0.0 < weight < float("inf"):
+        raise LikewiseError(f"weight={part.get('weight')} in {part.text!r} is not a positive number.")
+    return weight
+
+
+def parts_first(specs: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The encoders to run over pictures, and then the vectors to make from those, each after its parts."""
+    from_pictures: dict[str, None] = {}
+    from_vectors: dict[str, None] = {}
+
+    def visit(spec: str) -> None:
+        derivation = derivation_of(spec)
+        if derivation is None:
+            from_pictures[spec] = None
+            return
+        for part in derivation.parts:
+            visit(part)
+        from_vectors[spec] = None
+
+    for spec in specs:
+        visit(spec)
+    return list(from_pictures), list(from_vectors)
+
+
+def derive(
+    workspace: Workspace, spec: str, shard_rows: int, on_progress: "Listener", *, force: bool = False
+) -> "Encoded":
+    """Make the vectors of a derived spec, going on where an earlier run stopped."""
+    from likewise.encoders.encode import Encoded, Progress
+
+    started = time.monotonic()
+    derivation = derivation_of(spec)
+    assert derivation is not None
+    catalog = read_catalog(workspace)
+    images = catalog["image"].to_list()
+    metas = [checked_meta(workspace, part) for part in derivation.parts]
+    left_out = {each.image: each for meta in reversed(metas) for each in meta.left_out}
+    dim = derivation.components or sum(meta.dim for meta in metas)
+    meta = Meta(
+        derivation.name,
+        _version(derivation, metas),
+        dim,
+        0,
+        shard_rows,
+        catalog_fingerprint(catalog),
+        complete=False,
+        dtype=derivation.dtype,
+        spec=spec,
+    )
+    with ShardWriter(workspace, meta, images, force=force) as writer:
+        projection = None
+        if writer.missing and derivation.components:
+            chosen = images
+            if derivation.fitted_on not in (None, "all"):
+                chosen = select(catalog, str(derivation.fitted_on).replace(":", "="))["image"].to_list()
+            chosen = [image for image in chosen if image not in left_out]
+            projection = _fit(workspace, derivation, chosen, metas[0].dim)
+        new = sum(len(writer.images_of(shard)) for shard in writer.missing)
+        done = len(images) - new
+        if writer.missing:
+            writer.start()
+        for shard in writer.missing:
+            rows = writer.images_of(shard)
+            chunk = _derived(workspace, derivation, rows, left_out, projection, dim)
+            writer.write_shard(shard, [chunk])
+            done += len(rows)
+            if on_progress:
+                on_progress(Progress(derivation.name, done, len(images), time.monotonic() - started))
+        finished = writer.finish()
+    seconds = time.monotonic() - started
+    return Encoded(finished.encoder, finished.dim, finished.rows, len(finished.left_out), new, seconds)
+
+
+def _version(derivation: Derivation, metas: Sequence[Meta]) -> str:
+    what = f"{[meta.version for meta in metas]} {replace(derivation, name='', parts=())}"
+    return f"{derivation.name}@{hashlib.blake2b(what.encode(), digest_size=6).hexdigest()}"
+
+
+def _fit(workspace: Workspace, derivation: Derivation, images: Sequence[str], dim: int) -> Projection:
+    components = derivation.components or 0
+    if components > min(dim, len(images) - 1):
+        raise LikewiseError(
+            f"{derivation.name} asks for {components} components, but {len(images)} images with {dim} dimensions "
+            f"({derivation.fitted_on}) give at most {max(0, min(dim, len(images) - 1))}: ask for fewer."
+        )
+
+    def blocks() -> Iterator[Vectors]:
+        for start in range(0, len(images), 4096):
+            yield read_vectors(workspace, derivation.parts[0], images[start : start + 4096])
+
+    return fit_projection(blocks, components, whiten=derivation.whiten)
+
+
+def _derived(
+    workspace: Workspace,
+    derivation: Derivation,
+    images: Sequence[str],
+    left_out: dict[str, LeftOut],
+    projection: Projection | None,
+    dim: int,
+) -> EncodedChunk:
+    kept = [image for image in images if image not in left_out]
+    parts = [read_vectors(workspace, part, kept) for part in derivation.parts]
+    vectors = projection.apply(parts[0]) if projection else side_by_side(parts, derivation.weights)
+    vectors = unit_rows(vectors) if len(kept) else np.empty((0, dim), np.float32)
+    return EncodedChunk(tuple(kept), vectors, tuple(left_out[image] for image in images if image in left_out))

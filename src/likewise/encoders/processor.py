@@ -1,0 +1,122 @@
+"""A transformers image processor as a `Recipe`, checked against the processor itself.
+
+Workers then need neither transformers nor torch, which saves seconds and memory in each of them.  A processor that does
+something else than resize, cut and normalise is called itself, in the workers.
+"""
+
+import logging
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from likewise.encoders.needs import needed, quiet
+from likewise.encoders.protocol import Prepared
+from likewise.encoders.recipe import Recipe, Tensor, central
+from likewise.errors import LikewiseError
+
+CLOSE = 1e-5
+
+
+def recipe_of(folder: Path, size: int | None, frame: str | None) -> Recipe:
+    """How the model in `folder` wants its pictures."""
+    processor = load_processor(str(folder))
+    recipe = _translated(processor)
+    if recipe is not None and _same(recipe, processor):
+        return recipe.framed(size, frame)
+    if size or frame:
+        raise LikewiseError(f"{folder} prepares pictures in a way of its own: size and frame cannot be chosen for it.")
+    return ByProcessor(None, None, folder=str(folder), side_=_seen(processor))
+
+
+@cache
+def load_processor(folder: str) -> Any:
+    transformers = needed("transformers", f"hf:{folder}")
+    if not any((Path(folder) / name).is_file() for name in ("preprocessor_config.json", "processor_config.json")):
+        raise LikewiseError(
+            f"{folder} has no preprocessor_config.json, so nobody knows how its pictures are prepared: "
+            "copy that file from where the model came from."
+        )
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    try:
+        with quiet():
+            return transformers.AutoImageProcessor.from_pretrained(folder, local_files_only=True)
+    except Exception as error:
+        first = str(error).strip().split("\n")[0]
+        raise LikewiseError(f"the image processor in {folder} cannot be loaded ({first}).") from error
+
+
+def _translated(processor: Any) -> Recipe | None:
+    values = processor.to_dict()
+    size, cut = values.get("size") or {}, values.get("crop_size") or {}
+    resize: int | tuple[int, int] | None = None
+    if values.get("do_resize"):
+        resize = size.get("shortest_edge") or ((size["height"], size["width"]) if "height" in size else None)
+        if resize is None or "longest_edge" in size:
+            return None
+    kept = (cut["height"], cut["width"]) if values.get("do_center_crop") and "height" in cut else None
+    if "crop_pct" in values and isinstance(resize, int):  # ConvNeXt: cut a central square, or squash when large
+        kept = (resize, resize) if resize < 384 else None
+        resize = int(resize / values["crop_pct"]) if resize < 384 else (resize, resize)
+    if resize is None or (isinstance(resize, int) and kept is None):
+        return None  # pictures of different sizes
+    mean, std = values.get("image_mean"), values.get("image_std")
+    normalise = values.get("do_normalize") and mean and std
+    return Recipe(
+        resize,
+        kept,
+        int(values.get("resample", Image.Resampling.BILINEAR)),
+        float(values["rescale_factor"]) if values.get("do_rescale") else 1.0,
+        tuple(float(value) for value in mean) if normalise else (0.0,) * 3,
+        tuple(float(value) for value in std) if normalise else (1.0,) * 3,
+    )
+
+
+def _same(recipe: Recipe, processor: Any) -> bool:
+    """Whether recipe and processor agree on a wide, a tall and a small picture."""
+    rng = np.random.default_rng(0)
+    for size in ((300, 170), (150, 310), (40, 33)):
+        picture = Image.fromarray(rng.integers(0, 256, (9, 7, 3), dtype=np.uint8)).resize(size)
+        ours = recipe.tensor(recipe.prepare(picture)[None])[0]
+        theirs = _processed(processor, picture)
+        if ours.shape != theirs.shape or np.abs(ours - theirs).max() > CLOSE * max(1.0, float(np.abs(theirs).max())):
+            return False
+    return True
+
+
+def _processed(processor: Any, picture: Image.Image) -> Tensor:
+    with quiet():
+        [pixels] = processor(images=picture, return_tensors="np")["pixel_values"]
+    return np.asarray(pixels, np.float32)
+
+
+def _seen(processor: Any) -> tuple[int, int]:
+    shape = _processed(processor, Image.new("RGB", (300, 300))).shape
+    return shape[-2], shape[-1]
+
+
+@dataclass(frozen=True)
+class ByProcessor(Recipe):
+    """Preparation by the processor itself, with nothing left to do afterwards."""
+
+    folder: str = ""
+    side_: tuple[int, int] = (0, 0)
+
+    @property
+    def side(self) -> tuple[int, int]:
+        return self.side_
+
+    def prepare(self, image: Image.Image) -> Prepared:
+        pixels = _processed(load_processor(self.folder), central(image, self.crop))
+        if pixels.shape != (3, *self.side_):
+            raise LikewiseError(
+                f"{self.folder} prepared a picture of {image.size} as {pixels.shape}, others as {(3, *self.side_)}: "
+                "all must be of one size."
+            )
+        return pixels
+
+    def tensor(self, batch: Prepared) -> Tensor:
+        return np.ascontiguousarray(batch, np.float32)

@@ -4,6 +4,7 @@ catalog.parquet   image, item, category, digest of every query and gallery image
 queries.parquet, gallery.parquet   image
 pool.parquet      who proposed which pair, random pairs among them
 labels.parquet    query, candidate, label and, where votes were given, their counts
+negatives.parquet query, candidate: sampled negatives, drawn from the generators' lists when the bundle was made
 images/           the pictures, if wanted
 card.json, card.md
 
@@ -37,7 +38,7 @@ from likewise.evaluation.bundle_files import (
 )
 from likewise.workspace import Workspace
 
-TABLES = ("catalog", "queries", "gallery", "pool", "labels")
+TABLES = ("catalog", "queries", "gallery", "pool", "labels", "negatives")
 LARGEST_TABLE = 4 << 30
 COLUMNS = {
     "catalog": ("image", "item"),
@@ -45,6 +46,7 @@ COLUMNS = {
     "gallery": ("image",),
     "pool": ("query", "candidate", "generator"),
     "labels": ("query", "candidate", "label"),
+    "negatives": ("query", "candidate"),
 }
 
 
@@ -76,22 +78,24 @@ def make_bundle(
     labelled_by: str | None = None,
     sources: Sequence[str] | None = None,
     columns: Sequence[str] = (),
+    seed: int = 0,
     with_images: bool = False,
     replace: bool = False,
 ) -> Bundle:
-    """Write the bundle of a labelled workspace; `columns` are further catalog columns that may be published."""
+    """Write the bundle of a labelled workspace; `columns`: more of the catalog to publish; `seed`: draws negatives."""
     if not title.strip() or not licence.strip():
         raise LikewiseError("a bundle needs a title and a licence: say under which terms others may use it.")
     if path.exists() and not (replace and _is_bundle(path)):
         hint = "add `--replace`" if _is_bundle(path) else "it is no bundle; choose another path"
         raise LikewiseError(f"{path} already exists: {hint}.")
-    content = content_of(workspace, columns)
+    content = content_of(workspace, columns, seed)
     facts = card_facts(
         workspace,
         content,
         {"title": title.strip(), "description": description.strip(), "licence": licence.strip()},
         labelled_by=labelled_by,
         sources=sources,
+        seed=seed,
         with_images=with_images,
     )
     write_entries(path, _entries(workspace, content, facts))

@@ -30,7 +30,7 @@ def complete_card(facts: Mapping[str, Any], files: Mapping[str, Stored]) -> dict
 
 def card_text(facts: Mapping[str, Any], files: Mapping[str, Stored]) -> str:
     """card.md: the same facts as sentences and tables."""
-    labels, sizes, pool = facts["labels"], facts["sizes"], facts["pool"]
+    labels, sizes, pool, negatives = (facts[name] for name in ("labels", "sizes", "pool", "negatives"))
     lines = [
         f"# {facts['title']}",
         "",
@@ -46,6 +46,8 @@ def card_text(facts: Mapping[str, Any], files: Mapping[str, Stored]) -> str:
         f"- **agreement:** Fleiss' kappa {_measure(labels['fleiss_kappa'])}; "
         f"Krippendorff's alpha {_measure(labels['krippendorff_alpha'])}",
         f"- **pool:** {sizes['pool_pairs']:,} pairs, the best {pool['k']} of {', '.join(pool['generators'])}",
+        f"- **sampled negatives:** {negatives['n']:,}, from ranks {negatives['ranks'][0]} to "
+        f"{negatives['ranks'][1] - 1} (from 0) of these models' lists, seed {negatives['seed']}",
         f"- **made with:** likewise {facts['likewise']}",
         "",
         "Measure a model: encode the images of `catalog.parquet` in its order (or store keys with the vectors), then",

@@ -1,20 +1,22 @@
 """Any model against a benchmark bundle, anywhere: no workspace, no pictures, only vectors or a run file."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES
+from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
 from likewise.evaluation.bundle import Bundle, open_bundle
-from likewise.evaluation.discovery import KS, Measured, measure, result_table
+from likewise.evaluation.bundle_negatives import with_negatives
+from likewise.evaluation.discovery import KS, Measured, measure, score, scored_table
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import ResultNote, benchmark_id, now
 from likewise.evaluation.run_models import measure_run
 from likewise.evaluation.trec import Run
 from likewise.evaluation.vectors_io import LinedUp, line_up_file
+from likewise.search import as_unit, pair_scores
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ def evaluate_bundle(
     ks: Sequence[int] = KS,
     n_resamples: int = RESAMPLES,
     seed: int = 0,
+    interval: Interval = "percentile",
 ) -> pl.DataFrame:
     """The long table of results, as for a workspace: models by name, those that fed the pool marked by their name."""
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
@@ -43,8 +46,13 @@ def evaluate_bundle(
     if not ks or min(ks) < 1:
         raise LikewiseError(f"every k must be at least 1, not {min(ks, default=0)}.")
     pairs = opened.content.pairs
-    measured = [_measure(name, model, opened, pairs, max(ks)) for name, model in vectors_by_name.items()]
-    return result_table(measured, pairs, opened.generators, ks=ks, n_resamples=n_resamples, seed=seed)
+    sampled = with_negatives(pairs, opened.content.negatives)
+    weights = query_weights(len(pairs.queries), n_resamples, seed)
+    scored = []
+    for name, model in vectors_by_name.items():
+        measured = _measure(name, model, opened, pairs, sampled, max(ks))
+        scored.append(score(measured, pairs, sampled, ks=ks, weights=weights))
+    return scored_table(scored, opened.generators, interval)
 
 
 def note_of(bundle: Bundle, command: str) -> ResultNote:
@@ -61,14 +69,19 @@ def note_of(bundle: Bundle, command: str) -> ResultNote:
     )
 
 
-def _measure(name: str, model: Model, bundle: Bundle, pairs: JudgedPairs, k: int) -> Measured:
-    if isinstance(model, Run):
-        found = measure_run(model, pairs, k).measured
-        return Measured(name, found.scores, found.lists)
+def _measure(
+    name: str, model: Model, bundle: Bundle, pairs: JudgedPairs, sampled: JudgedPairs | None, k: int
+) -> Measured:
+    if isinstance(model, Run):  # it lists no sampled negative for certain, so it is not measured against them
+        return replace(measure_run(model, pairs, k).measured, encoder=name)
     if isinstance(model, Path):
         model = VectorFile(model)
     if isinstance(model, VectorFile):
         model = line_up_file(model.path, bundle.images, model.keys)
     row_of = {image: row for row, image in enumerate(bundle.images)}
-    queries, gallery = ([row_of[image] for image in images] for images in (pairs.queries, pairs.gallery))
-    return measure(name, pairs, model.vectors[queries], model.vectors[gallery], k)
+    rows = ([row_of[image] for image in images] for images in (pairs.queries, pairs.gallery))
+    queries, gallery = (as_unit(model.vectors[each], f"{name} vectors") for each in rows)
+    measured = measure(name, pairs, queries, gallery, k)
+    if sampled is None:
+        return measured
+    return replace(measured, sampled_scores=pair_scores(queries, gallery, sampled.query, sampled.candidate))

@@ -1,7 +1,7 @@
 """What goes into a benchmark bundle: the tables of a workspace cut down to the benchmark, and the facts of its card."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -11,15 +11,16 @@ from likewise.catalog import read_catalog
 from likewise.discovery import RANDOM
 from likewise.discovery.step import read_pool
 from likewise.errors import LikewiseError
+from likewise.evaluation.bundle_negatives import PAIR, draw_negatives
 from likewise.evaluation.labels_import import IMPORTED
 from likewise.evaluation.labels_io import refuse_unknown_images
+from likewise.evaluation.negatives import BAND
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 from likewise.evaluation.provenance import benchmark_id
 from likewise.labeling.step import read_labels, read_labels_note
 from likewise.workspace import Workspace
 
 PUBLISHED = ("image", "item", "category", "width", "height", "digest")
-PAIR = ["query", "candidate"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Content:
     gallery: pl.DataFrame
     pool: pl.DataFrame
     labels: pl.DataFrame
+    negatives: pl.DataFrame  # no rows where nobody reached down to their ranks
 
     @property
     def pairs(self) -> JudgedPairs:
@@ -63,7 +65,7 @@ def refuse_lonely_queries(pairs: JudgedPairs) -> None:
         )
 
 
-def content_of(workspace: Workspace, columns: Sequence[str] = ()) -> Content:
+def content_of(workspace: Workspace, columns: Sequence[str], seed: int) -> Content:
     """The benchmark in a workspace; of the catalog only columns that every catalog has, and `columns`."""
     catalog, pool, labels = read_catalog(workspace), read_pool(workspace), read_labels(workspace)
     absent = [column for column in columns if column not in catalog.columns]
@@ -74,13 +76,15 @@ def content_of(workspace: Workspace, columns: Sequence[str] = ()) -> Content:
     kept = [column for column in catalog.columns if column in PUBLISHED or column in columns]
     used = pl.col("image").is_in([*queries, *gallery])
     asked = pl.col("query").is_in(queries) & pl.col("candidate").is_in(gallery)
-    return Content(
+    content = Content(
         catalog=catalog.filter(used).select(kept).sort("image"),
         queries=pl.DataFrame({"image": queries}),
         gallery=pl.DataFrame({"image": gallery}),
         pool=pool.rows,
         labels=labels.filter(asked).sort(PAIR),
+        negatives=pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String)),
     )
+    return replace(content, negatives=draw_negatives(workspace, content.pairs, pool.settings.generators, seed))
 
 
 def card_facts(
@@ -90,6 +94,7 @@ def card_facts(
     *,
     labelled_by: str | None,
     sources: Sequence[str] | None,
+    seed: int,
     with_images: bool,
 ) -> dict[str, Any]:
     """Everything on the card but the sums; `said` is what only a person knows (title, description, licence)."""
@@ -128,6 +133,7 @@ def card_facts(
             "seed": pool.seed,
             "one_per_item": pool.one_per_item,
         },
+        "negatives": {"n": len(content.negatives), "ranks": list(BAND), "seed": seed},
     }
 
 

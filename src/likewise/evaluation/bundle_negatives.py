@@ -1,0 +1,50 @@
+"""Sampled negatives of a bundle: drawn from the generators' lists when it is made, for nobody has those elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from likewise.encoders.store import read_vectors
+from likewise.evaluation.discovery import measure
+from likewise.evaluation.negatives import BAND, with_sampled_negatives
+from likewise.evaluation.pairs import JudgedPairs
+from likewise.workspace import Workspace
+
+PAIR = ["query", "candidate"]
+
+
+def draw_negatives(workspace: Workspace, pairs: JudgedPairs, generators: Sequence[str], seed: int) -> pl.DataFrame:
+    """The same pairs (query, candidate) that `evaluate` draws with this seed; none if vectors or ranks are missing."""
+    sampled = None
+    if set(generators) <= set(workspace.encoders()):
+        bands = []
+        for name in generators:
+            queries, gallery = (read_vectors(workspace, name, images) for images in (pairs.queries, pairs.gallery))
+            band = measure(name, pairs, queries, gallery, 1, BAND).band
+            assert band is not None
+            bands.append(band)
+        sampled = with_sampled_negatives(pairs, bands, seed)
+    drawn = np.empty(0, np.int64) if sampled is None else np.flatnonzero(sampled.label == 0)
+    query, candidate = (drawn, drawn) if sampled is None else (sampled.query[drawn], sampled.candidate[drawn])
+    columns = [pl.Series(pairs.queries).gather(query), pl.Series(pairs.gallery).gather(candidate)]
+    return pl.DataFrame(dict(zip(PAIR, columns, strict=True)), schema=dict.fromkeys(PAIR, pl.String)).sort(PAIR)
+
+
+def with_negatives(pairs: JudgedPairs, negatives: pl.DataFrame) -> JudgedPairs | None:
+    """The positives of `pairs` with these negatives in place of the labelled ones; None if there are none."""
+    if negatives.is_empty():
+        return None
+    query_of = {image: row for row, image in enumerate(pairs.queries)}
+    candidate_of = {image: row for row, image in enumerate(pairs.gallery)}
+    rows = [(query_of[query], candidate_of[candidate]) for query, candidate in negatives.select(PAIR).iter_rows()]
+    query, candidate = np.array(rows, dtype=np.int64).T
+    positive = pairs.label == 1
+    label = np.concatenate([pairs.label[positive], np.zeros(len(rows), np.int8)])
+    return replace(
+        pairs,
+        query=np.concatenate([pairs.query[positive], query]),
+        candidate=np.concatenate([pairs.candidate[positive], candidate]),
+        label=label,
+    )

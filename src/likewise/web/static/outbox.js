@@ -16,7 +16,10 @@ export class Problem extends Error {
 }
 
 const tokenOf = (page) => page.querySelector('meta[name="csrf-token"]');
-const ownerOf = (page) => JSON.parse(page.getElementById("boot").textContent).store;
+function personOf(page) {
+  const { store, project, expert } = JSON.parse(page.getElementById("boot").textContent);
+  return JSON.stringify([store, project, expert]);
+}
 
 /** Opening the invitation again elsewhere makes this page's token stale. Get a new one, but only if the browser is still
     signed in as the same person: answers given here must never become somebody else's. */
@@ -24,7 +27,7 @@ async function renewToken() {
   const reply = await fetch(location.href, { credentials: "same-origin", signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!reply.ok) return false;
   const page = new DOMParser().parseFromString(await reply.text(), "text/html");
-  if (!page.getElementById("boot") || ownerOf(page) !== ownerOf(document)) return false;
+  if (!page.getElementById("boot") || personOf(page) !== personOf(document)) return false;
   tokenOf(document).content = tokenOf(page).content;
   return true;
 }

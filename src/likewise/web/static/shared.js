@@ -3,6 +3,7 @@
 import { Outbox } from "./outbox.js";
 
 export const boot = JSON.parse(document.getElementById("boot").textContent);
+const store = boot.store ?? `${boot.project}:${boot.expert}`; // names what this browser keeps, apart from any other project's
 export const byId = (id) => document.getElementById(id);
 
 /** Make an element: `element("b", { className: "key" }, "F")`. */
@@ -227,7 +228,7 @@ const PATIENCE_MS = 600; // "1 waiting" for the blink of an eye would only unset
 
 /** The outbox of this page, wired to the words "saved", "waiting", "offline", and to the refusals. */
 export function outboxOf(kind, path) {
-  const outbox = new Outbox(boot.store ?? `${boot.project}:${boot.expert}`, kind, boot.api, path);
+  const outbox = new Outbox(store, kind, boot.api, path);
   let timer = 0;
   const print = () => {
     const { state, text } = outbox.status;
@@ -283,7 +284,7 @@ export function panel(state, text, ...buttons) {
 export class History {
   #name;
   constructor(kind) {
-    this.#name = `likewise:${boot.store}:history:${kind}`;
+    this.#name = `likewise:${store}:history:${kind}`;
   }
   get all() {
     try {
@@ -313,7 +314,7 @@ export class History {
 
 /** Tabs of one person tell each other which pairs were answered, so that nobody is asked twice. */
 export function acrossTabs(kind, onPairs) {
-  const channel = new BroadcastChannel(`likewise:${boot.store}:${kind}`);
+  const channel = new BroadcastChannel(`likewise:${store}:${kind}`);
   channel.addEventListener("message", (event) => onPairs(new Set(event.data)));
   return (pairs) => channel.postMessage(pairs);
 }

@@ -1,0 +1,201 @@
+"""Pair mode in a real browser: from the invitation to the last pair, with the keyboard, compared with what is stored."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.site import QUERIES, TOO_SOON_MS, Site, enter, opened, press, running_site, saved, shown
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with running_site(tmp_path_factory.mktemp("site")) as started:
+        yield started
+
+
+def test_from_the_invitation_over_guidelines_and_practice_to_stored_votes(page: Page, site: Site) -> None:
+    page.goto(site.invite("Anna"))
+    assert page.url == f"{site.url}/welcome"
+    expect(page.get_by_text("Ignore the colour.")).to_be_visible()
+    expect(page.locator(".examples li")).to_have_count(2)
+    expect(page.locator(".examples li.similar")).to_contain_text("Same outline, other colour.")
+    page.get_by_role("link", name="Start with 1 practice pair").press("Enter")
+    expect(page.locator("#stage")).to_be_visible()
+    page.wait_for_timeout(TOO_SOON_MS)
+    page.keyboard.press("j")
+    expect(page.locator("#feedback")).to_contain_text("The owner sees it differently: similar. Both are squares.")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Start with the pairs").press("Enter")
+    keys = site.keys_of_pairs()
+    clicked = {keys[press(page, key)]: answer for key, answer in KEYS.items()}
+    saved(page)
+    assert site.votes("Anna") == clicked
+    expect(page.locator("#progress-text")).to_have_text("3 of 24 · 21 left · 1 for later")
+    expect(page.locator("#pace-text")).to_contain_text("s a pair, about")
+
+
+KEYS = {"f": "similar", "j": "not similar", "u": "cannot tell", "l": "later"}
+
+
+def test_undo_takes_answers_back_one_by_one_even_after_a_reload(page: Page, site: Site) -> None:
+    enter(page, site, "Boris")
+    keys = site.keys_of_pairs()
+    first, second = press(page, "f"), press(page, "f")
+    shown(page)
+    page.keyboard.press("z")
+    expect(page.locator(f'#main[data-pair="{second}"]')).to_be_attached()
+    press(page, "j")
+    saved(page)
+    assert site.votes("Boris") == {keys[first]: "similar", keys[second]: "not similar"}
+    page.reload()
+    shown(page)
+    page.keyboard.press("z")
+    expect(page.locator(f'#main[data-pair="{second}"]')).to_be_attached()
+    page.keyboard.press("z")
+    expect(page.locator(f'#main[data-pair="{first}"]')).to_be_attached()
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    saved(page)
+    assert site.votes("Boris") == {}
+    assert [event["answer"] for event in site.events("Boris")].count("similar") == 2  # nothing is deleted
+
+
+def test_keys_can_be_remapped_and_stay(page: Page, site: Site) -> None:
+    enter(page, site, "Chiara")
+    shown(page)
+    page.get_by_role("button", name="Keys…").press("Enter")
+    page.locator("[data-remap=similar]").press("Enter")
+    page.keyboard.press("j")  # taken by "not similar": the two swap
+    expect(page.locator("#keys-said")).to_have_text("“Similar” is now J, “Not similar” is now F.")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-action=similar]")).to_have_text("Similar J")
+    keys = site.keys_of_pairs()
+    first = press(page, "j")
+    page.reload()
+    expect(page.locator('[data-action="not similar"]')).to_have_text("Not similar F")
+    second = press(page, "f")
+    saved(page)
+    assert site.votes("Chiara") == {keys[first]: "similar", keys[second]: "not similar"}
+
+
+def test_cannot_tell_with_a_reason_and_keys_are_ignored_while_typing(page: Page, site: Site) -> None:
+    enter(page, site, "Dora")
+    pair = shown(page)
+    page.wait_for_timeout(TOO_SOON_MS)
+    page.keyboard.press("r")
+    page.keyboard.type("fuzzy jungle, 2 full")
+    expect(page.locator(f'#main[data-pair="{pair}"]')).to_be_attached()
+    expect(page.locator("#stage")).to_be_visible()  # the pair stays in sight
+    page.keyboard.press("Enter")
+    expect(page.locator(f'#main:not([data-pair="{pair}"])')).to_be_attached()
+    page.wait_for_timeout(TOO_SOON_MS)
+    page.keyboard.press("r")
+    page.keyboard.press("2")
+    saved(page)
+    reasons = [(event["answer"], event["reason"]) for event in site.events("Dora")]
+    assert reasons == [("cannot tell", "fuzzy jungle, 2 full"), ("cannot tell", "They are not comparable")]
+
+
+def test_a_double_press_and_a_double_click_answer_one_pair(page: Page, site: Site) -> None:
+    enter(page, site, "Emil")
+    shown(page)
+    page.wait_for_timeout(TOO_SOON_MS)
+    page.keyboard.press("f")
+    page.keyboard.press("f")
+    shown(page)
+    page.wait_for_timeout(TOO_SOON_MS)
+    page.get_by_role("button", name="Not similar").dblclick()
+    saved(page)
+    assert [event["answer"] for event in site.events("Emil")] == ["similar", "not similar"]
+    page.wait_for_timeout(TOO_SOON_MS)
+    page.evaluate("for (const repeat of [true, true]) document.dispatchEvent(new KeyboardEvent('keydown', {key: 'f', repeat}))")
+    assert len(site.events("Emil")) == 2
+
+
+def test_response_time_counts_from_the_moment_both_pictures_are_there(browser: Browser, site: Site) -> None:
+    with opened(browser) as page:
+
+        def slowly(route):  # type: ignore[no-untyped-def]
+            page.wait_for_timeout(700)
+            route.continue_()
+
+        page.goto(site.invite("Fanny"))
+        page.route("**/media/thumb/*", slowly)
+        page.goto(f"{site.url}/work")
+        expect(page.locator("#panel-text")).to_have_text("Getting the pictures…")
+        expect(page.locator("#stage")).to_be_hidden()
+        shown(page)
+        assert page.evaluate("[...document.querySelectorAll('#stage img')].map(i => i.complete && i.naturalWidth > 0)") == [
+            True,
+            True,
+        ]
+        page.unroute("**/media/thumb/*")
+        page.wait_for_timeout(TOO_SOON_MS)
+        page.evaluate(HIDE)
+        page.wait_for_timeout(1500)
+        page.evaluate(SHOW)
+        page.keyboard.press("f")
+        saved(page)
+        (event,) = site.events("Fanny")
+        assert TOO_SOON_MS <= event["milliseconds"] < 1400  # neither the loading nor the hidden second and a half
+
+
+HIDE = "Object.defineProperty(document, 'hidden', {value: true, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))"
+SHOW = "delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))"
+
+
+def test_the_originals_open_by_key_and_click_and_answers_work_there(page: Page, site: Site) -> None:
+    enter(page, site, "Gala")
+    pair = shown(page)
+    page.keyboard.press("e")
+    expect(page.locator("#zoom")).to_be_visible()
+    expect(page.locator('#zoom img[src^="/media/full/"], #zoom img[src*="/media/full/"]')).to_have_count(2)
+    page.keyboard.press("e")
+    expect(page.locator("#zoom")).to_be_hidden()
+    page.locator("#candidate").click()
+    expect(page.locator("#zoom")).to_be_visible()
+    page.wait_for_timeout(TOO_SOON_MS)
+    page.keyboard.press("j")
+    expect(page.locator("#zoom")).to_be_hidden()
+    saved(page)
+    assert site.votes("Gala") == {site.keys_of_pairs()[pair]: "not similar"}
+
+
+def test_a_phone_by_touch(browser: Browser, site: Site) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with opened(browser, **phone) as page:
+        enter(page, site, "Hugo")
+        pair = shown(page)
+        size = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+        assert size[0] <= 390
+        assert size[1] <= 844  # both pictures and all answers without scrolling
+        for picture in page.locator("#stage .picture").all():
+            box = picture.bounding_box()
+            assert box is not None
+            assert box["height"] > 200
+        for button in page.locator("#answers button").all():
+            box = button.bounding_box()
+            assert box is not None
+            assert box["height"] >= 40
+        page.wait_for_timeout(TOO_SOON_MS)
+        page.get_by_role("button", name="Similar", exact=True).tap()
+        saved(page)
+        assert site.votes("Hugo") == {site.keys_of_pairs()[pair]: "similar"}
+
+
+def test_pause_reaches_the_expert_and_the_end_is_said(page: Page, site: Site) -> None:
+    site.change(paused=True)
+    try:
+        enter(page, site, "Ida")
+        expect(page.locator("#panel-text")).to_contain_text("paused")
+    finally:
+        site.change(paused=False)
+    page.get_by_role("button", name="Look again").click()
+    first = press(page, "l")
+    for _ in range(6 * len(QUERIES) - 1):
+        press(page, "f")
+    assert press(page, "j") == first  # "later" comes back at the end
+    expect(page.locator("#panel-text")).to_contain_text("That was the last pair. Everything is stored.")
+    answers = list(site.votes("Ida").values())
+    assert (answers.count("similar"), answers.count("not similar")) == (23, 1)

@@ -99,7 +99,7 @@ def budget(
     Example: `likewise budget shoes --k 12 --seconds-per-pair 8`
     """
     from likewise.discovery.step import PoolSettings
-    from likewise.evaluation.step import budget as budget_of
+    from likewise.evaluation.truth import budget as budget_of
 
     target = opened(workspace)
     settings = PoolSettings(

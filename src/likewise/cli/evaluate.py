@@ -61,7 +61,7 @@ def say_results(done: "Evaluated") -> None:
 
     from likewise.cli.tables import MAIN, leaderboard
 
-    console().print(leaderboard(done.results))
+    console().print(leaderboard(done.results, done.tables["differences"]))
     is_main = (pl.col("metric") == MAIN[0]) & (pl.col("average") == MAIN[1])
     main = done.results.filter(is_main).row(0, named=True)
     labels: dict[str, Any] = done.summary["labels"]

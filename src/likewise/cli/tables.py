@@ -5,24 +5,33 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 MAIN = ("ROC-AUC", "macro")
+LABELLED = ("", "annotated")  # metrics that do not use sampled negatives
 
 
-def leaderboard(results: pl.DataFrame) -> Table:
-    """One row per encoder, best macro ROC-AUC first; a star marks those that fed the pool. Fits 80 columns."""
+def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) -> Table:
+    """One row per encoder, best macro ROC-AUC first; a star marks those that fed the pool. Fits 80 columns.
+
+    With `differences`, models that cannot be told apart from the best are marked.
+    """
     k = min(int(metric.split("@")[1]) for metric in results["metric"] if metric.startswith("HR@"))
     columns = [("ROC-AUC", "micro"), ("PR-AUC", "macro"), ("PR-AUC", "micro")]
     columns += [(f"{name}@{k}", "") for name in ("HR", "MRR", "judged")]
     table = Table(title="How well each model finds what people call similar (%)", title_justify="left", box=SIMPLE)
-    table.caption, table.caption_justify = "* fed the pool", "left"
+    close = not_told_apart(differences, ranked_encoders(results)[0]) if differences is not None else set()
+    table.caption, table.caption_justify = (
+        "* fed the pool" + ("   ≈ not told apart from the best" if close else ""),
+        "left",
+    )
     table.add_column("model", no_wrap=True)
     table.add_column("ROC-AUC\nmacro", justify="right", no_wrap=True)
     for name in ("\nmicro", "PR-AUC\nmacro", "\nmicro", f"HR\n@{k}", f"MRR\n@{k}", f"judged\n@{k}"):
         table.add_column(name, justify="right", no_wrap=True)
+    results = results.filter(pl.col("negatives").is_in(LABELLED))
     cells = {(row["encoder"], row["metric"], row["average"]): row for row in results.iter_rows(named=True)}
     for encoder in ranked_encoders(results):
         main = cells[encoder, *MAIN]
         table.add_row(
-            f"{encoder} *" if main["generator"] else encoder,
+            encoder + (" *" if main["generator"] else "") + (" ≈" if encoder in close else ""),
             with_interval(main["value"], main["low"], main["high"]),
             *(percent(cells[encoder, *column]["value"]) for column in columns),
         )
@@ -31,9 +40,23 @@ def leaderboard(results: pl.DataFrame) -> Table:
 
 def ranked_encoders(results: pl.DataFrame) -> list[str]:
     """Encoders by falling macro ROC-AUC."""
-    main = results.filter((pl.col("metric") == MAIN[0]) & (pl.col("average") == MAIN[1]))
+    main = results.filter(
+        (pl.col("metric") == MAIN[0]) & (pl.col("average") == MAIN[1]) & pl.col("negatives").is_in(LABELLED)
+    )
     ordered = main.sort("value", "encoder", descending=[True, False], nulls_last=True)
     return ordered["encoder"].to_list()
+
+
+def not_told_apart(differences: pl.DataFrame, best: str) -> set[str]:
+    """Models whose macro ROC-AUC differs from the best one's by no more than chance explains."""
+    close = differences.filter(
+        (pl.col("metric") == MAIN[0])
+        & (pl.col("average") == MAIN[1])
+        & pl.col("negatives").is_in(LABELLED)
+        & ~pl.col("real")
+        & ((pl.col("encoder_a") == best) | (pl.col("encoder_b") == best))
+    )
+    return {*close["encoder_a"], *close["encoder_b"]} - {best}
 
 
 def percent(value: float | None) -> str:

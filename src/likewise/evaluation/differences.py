@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from likewise.evaluation.bootstrap import percentile_interval
 from likewise.evaluation.discovery import Scored
@@ -40,13 +41,14 @@ def difference_table(scored: Sequence[Scored], *, seed: int = 0) -> pl.DataFrame
     lines = []
     if len(scored) < 2:
         return pl.DataFrame(schema=DIFFERENCE_SCHEMA)
+    signs = swap_signs(len(scored[0].rows[0].pairs.queries), seed)
     for place, row in enumerate(scored[0].rows):
         compared = []
         for a, b in combinations(scored, 2):
             spread = a.resampled[place] - b.resampled[place]
             first, second = a.rows[place].sums, b.rows[place].sums
             if first is not None and second is not None:
-                p, test = randomisation_p(first, second, seed), "randomisation"
+                p, test = randomisation_p(first, second, signs), "randomisation"
             else:
                 p, test = bootstrap_p(spread), "bootstrap"
             difference = a.values[place] - b.values[place]
@@ -60,18 +62,27 @@ def difference_table(scored: Sequence[Scored], *, seed: int = 0) -> pl.DataFrame
     return table.with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def randomisation_p(a: QuerySums, b: QuerySums, seed: int, n_swaps: int = SWAPS) -> float:
-    """Two-sided p of the observed difference when the models' results are swapped query by query."""
-    signs = np.random.default_rng(seed).integers(0, 2, size=(n_swaps, len(a.over))).astype(np.float64)
-    kept, swapped = signs, 1.0 - signs
-    with np.errstate(invalid="ignore", divide="ignore"):
-        first = (kept @ a.over + swapped @ b.over) / (kept @ a.under + swapped @ b.under)
-        second = (kept @ b.over + swapped @ a.over) / (kept @ b.under + swapped @ a.under)
-    observed = abs(a.value() - b.value())
+def swap_signs(n_queries: int, seed: int, n_swaps: int = SWAPS) -> NDArray[np.float32]:
+    """One row per swap: 1 where a query's two results stay, -1 where they change places."""
+    coins = np.random.default_rng(seed).integers(0, 2, size=(n_swaps, n_queries), dtype=np.int8)
+    return coins.astype(np.float32) * 2.0 - 1.0
+
+
+def randomisation_p(a: QuerySums, b: QuerySums, signs: NDArray[np.float32]) -> float:
+    """Two-sided p of the observed difference when the models' results are swapped query by query.
+
+    Queries are swapped as parts of the two models' values, over / sum(under); which queries count depends on the labels
+    alone, so both models have the same sum.
+    """
+    difference = (
+        a.over / a.under.sum() - b.over / b.under.sum() if a.under.sum() and b.under.sum() else np.array([np.nan])
+    )
+    observed = abs(float(difference.sum()))
     if np.isnan(observed):
         return float("nan")
-    as_large = np.count_nonzero(np.abs(first - second) >= observed - 1e-12)
-    return float((as_large + 1) / (n_swaps + 1))
+    swapped = np.abs(signs @ difference.astype(np.float32))
+    as_large = np.count_nonzero(swapped >= observed * (1.0 - 1e-5))
+    return float((as_large + 1) / (len(signs) + 1))
 
 
 def bootstrap_p(spread: Floats) -> float:

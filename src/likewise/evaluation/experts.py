@@ -41,13 +41,16 @@ def expert_groups(
     for place, expert in enumerate(experts):
         lines += _lines("expert", expert, measured, pairs, answers[:, place])
     rng = np.random.default_rng(seed)
-    usual = _winner(measured, pairs, majority(answers, np.ones(len(experts))))
+    usual = _winner(_lines("", "", measured, pairs, majority(answers, np.ones(len(experts)))))
+    known: dict[tuple[int, ...], list[tuple[str, str, str, float]]] = {}  # few experts give few different groups
     stayed = 0
     for number in range(n_groups):
         drawn = np.bincount(rng.integers(0, len(experts), len(experts)), minlength=len(experts))
-        label = majority(answers, drawn.astype(np.float64))
-        lines += _lines("group", f"{number}", measured, pairs, label)
-        stayed += _winner(measured, pairs, label) == usual
+        group = tuple(drawn.tolist())
+        if group not in known:
+            known[group] = _lines("group", "", measured, pairs, majority(answers, drawn.astype(np.float64)))
+        lines += [(kind, f"{number}", encoder, value) for kind, _, encoder, value in known[group]]
+        stayed += _winner(known[group]) == usual
     table = pl.DataFrame(
         lines,
         schema={"kind": pl.String, "group": pl.String, "encoder": pl.String, "value": pl.Float64},
@@ -103,5 +106,6 @@ def _lines(
     return [(kind, group, one.encoder, _macro(one, pairs, label)) for one in measured]
 
 
-def _winner(measured: Sequence[Measured], pairs: JudgedPairs, label: NDArray[np.int8]) -> str:
-    return max(measured, key=lambda one: (np.nan_to_num(_macro(one, pairs, label), nan=-1.0), one.encoder)).encoder
+def _winner(lines: Sequence[tuple[str, str, str, float]]) -> str:
+    """The encoder with the highest value; the first by name if several are equal."""
+    return min(lines, key=lambda line: (-np.nan_to_num(line[3], nan=-1.0), line[2]))[2]

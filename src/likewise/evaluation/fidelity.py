@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from likewise.discovery.budget import proposals_of, subsets_of
 from likewise.discovery.pool import Arena, pairs_to_label
 from likewise.evaluation.auc import Floats, Ints, roc_auc, sort_pairs
+from likewise.evaluation.orders import spearman
 from likewise.evaluation.sums import QuerySums
 from likewise.search import pair_scores
 from likewise.search.scores import Floats as Vectors
@@ -93,8 +94,6 @@ def fidelity_table(
 
     `pool` should reach to the largest k of interest.
     """
-    from scipy.stats import spearmanr
-
     proposals = proposals_of(pool)
     query_of = {image: row for row, image in enumerate(arena.queries)}
     candidate_of = {image: row for row, image in enumerate(arena.gallery)}
@@ -114,9 +113,7 @@ def fidelity_table(
         for k in range(1, proposals.k_max + 1):
             inside = best_rank < k
             auc = [_macro(query[inside], scores[name][inside], label[inside], len(arena.queries)) for name in vectors]
-            order = None
-            if not np.isnan(auc).any() and len(set(auc)) > 1 and len(auc) > 1:
-                order = float(spearmanr(auc, [full[name] for name in vectors]).statistic)
+            order = spearman(np.array(auc), np.array([full[name] for name in vectors]))
             recall = len(np.unique(pair_item[inside & (label == 1)])) / max(1, len(similar))
             names = "+".join(proposals.generators[g] for g in subset)
             rows.append((names, len(subset), k, int(inside.sum()), recall, order))
@@ -131,7 +128,7 @@ def fidelity_table(
             "spearman": pl.Float64,
         },
         orient="row",
-    )
+    ).with_columns(pl.col("spearman").fill_nan(None))
 
 
 def _macro(query: Ints, scores: Floats, label: NDArray[np.int8], n_queries: int) -> float:

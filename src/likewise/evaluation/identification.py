@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from likewise.evaluation.auc import Floats, Ints
+from likewise.evaluation.auc import Ints
 from likewise.evaluation.bootstrap import percentile_interval, query_weights
 from likewise.evaluation.discovery import KS
+from likewise.evaluation.orders import kendall, spearman
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sums import QuerySums
 from likewise.search import NOBODY, as_unit, top_k
@@ -113,33 +114,8 @@ def compare_orders(
     first = np.array([identification[name].resampled(weights) for name in names])
     second = np.array([discovery[name].resampled(weights) for name in names])
     numbers: list[float | None] = []
-    for correlation in (_spearman, _kendall):
+    for correlation in (spearman, kendall):
         values = np.array([correlation(a, b) for a, b in zip(first.T, second.T, strict=True)])
         low, high = percentile_interval(values[1:])
         numbers += [None if np.isnan(number) else float(number) for number in (values[0], low, high)]
     return TwoOrders(len(names), *numbers)
-
-
-def _spearman(a: Floats, b: Floats) -> float:
-    return _correlation(_mid_ranks(a), _mid_ranks(b))
-
-
-def _kendall(a: Floats, b: Floats) -> float:
-    """Kendall's tau-b."""
-    first, second = np.sign(a[:, None] - a[None, :]), np.sign(b[:, None] - b[None, :])
-    upper = np.triu_indices(len(a), k=1)
-    return _correlation(first[upper], second[upper], centred=False)
-
-
-def _correlation(a: Floats, b: Floats, centred: bool = True) -> float:
-    """Correlation of two vectors; NaN if one of them does not vary."""
-    if np.isnan(a).any() or np.isnan(b).any():
-        return float("nan")
-    if centred:
-        a, b = a - a.mean(), b - b.mean()
-    length = float(np.sqrt((a**2).sum() * (b**2).sum()))
-    return float((a * b).sum() / length) if length > 0 else float("nan")
-
-
-def _mid_ranks(values: Floats) -> Floats:
-    return np.asarray((values[:, None] > values).sum(axis=1) + (values[:, None] == values).sum(axis=1) / 2.0)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from likewise.discovery.pool import RANDOM
 from likewise.evaluation.discovery import ANNOTATED, KS, Measured, rows_of
+from likewise.evaluation.orders import spearman, spearman_p
 from likewise.evaluation.pairs import JudgedPairs, restrict
 
 
@@ -39,7 +40,8 @@ def leave_one_out(
             sd = float(np.std(column, ddof=1)) if len(column) > 1 else float("nan")
             models.append((one.encoder, *key, full[key][place], float(np.mean(column)), sd, len(column)))
         for name, row in zip(generators, values, strict=True):
-            orders.append((name, *key, *_spearman(full[key], row), len(measured)))
+            correlation = spearman(np.array(full[key]), row)
+            orders.append((name, *key, correlation, spearman_p(correlation, len(measured)), len(measured)))
     names = {"metric": pl.String, "average": pl.String}
     numbers = {"value": pl.Float64, "mean": pl.Float64, "sd": pl.Float64, "n_subsets": pl.Int64}
     return LeftOut(
@@ -72,16 +74,6 @@ def _values(
             if row.negatives in ("", ANNOTATED) and not row.metric.startswith("judged"):
                 values.setdefault((row.metric, row.average), []).append(row.value())
     return values
-
-
-def _spearman(full: Sequence[float], reduced: NDArray[np.float64]) -> tuple[float, float]:
-    """Correlation and p-value (t approximation, as in the paper); NaN where an order does not exist."""
-    from scipy.stats import spearmanr
-
-    if len(full) < 3 or np.isnan(full).any() or np.isnan(reduced).any() or len(set(full)) < 2 or len(set(reduced)) < 2:
-        return float("nan"), float("nan")
-    found = spearmanr(full, reduced)
-    return float(found.statistic), float(found.pvalue)
 
 
 def _table(rows: Sequence[tuple[object, ...]], schema: dict[str, type[pl.DataType]]) -> pl.DataFrame:

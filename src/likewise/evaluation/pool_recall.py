@@ -61,9 +61,9 @@ def pool_recall(pool: pl.DataFrame, labels: pl.DataFrame, n_all_pairs: int, conf
 
 def clopper_pearson(n_hits: int, n_drawn: int, confidence: float = 0.95) -> tuple[float, float]:
     """Exact interval of a binomial share."""
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     tail = (1.0 - confidence) / 2.0
-    low = 0.0 if n_hits == 0 else float(beta.ppf(tail, n_hits, n_drawn - n_hits + 1))
-    high = 1.0 if n_hits == n_drawn else float(beta.ppf(1.0 - tail, n_hits + 1, n_drawn - n_hits))
+    low = 0.0 if n_hits == 0 else float(betaincinv(n_hits, n_drawn - n_hits + 1, tail))
+    high = 1.0 if n_hits == n_drawn else float(betaincinv(n_hits + 1, n_drawn - n_hits, 1.0 - tail))
     return low, high

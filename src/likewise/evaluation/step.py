@@ -1,37 +1,47 @@
 """The evaluate step of a workspace: every encoder against the labels; all tables the report draws are written here."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
 
 from likewise.catalog import read_catalog
-from likewise.discovery import RANDOM, Arena, budget_table, duplicate_share, generator_table, overlap_table, prevalence
+from likewise.discovery import RANDOM, duplicate_share, generator_table, overlap_table, prevalence
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
-from likewise.discovery.step import Pool, PoolSettings, make_pool, read_pool
-from likewise.encoders.store import common_images, read_vectors
+from likewise.discovery.step import Pool, read_pool
+from likewise.encoders.store import common_images
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
 from likewise.evaluation.curves import curve_table
 from likewise.evaluation.differences import difference_table
-from likewise.evaluation.discovery import KS, Measured, measure, score, scored_table
-from likewise.evaluation.fidelity import Truth, admissible_pairs, fidelity_table, found_share
+from likewise.evaluation.discovery import ANNOTATED, KS, Scored, score, scored_table
+from likewise.evaluation.experts import expert_groups
+from likewise.evaluation.fidelity import found_share
+from likewise.evaluation.gather import Gathered, gather, list_scores_of
+from likewise.evaluation.identification import MAIN, compare_orders, identification_table
+from likewise.evaluation.incomplete import auc_bounds, bpref, next_pairs
+from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.mistakes import mistake_table
-from likewise.evaluation.negatives import BAND, with_sampled_negatives
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
-from likewise.labeling.simulate import true_labels
-from likewise.labeling.step import read_labels, read_labels_note
-from likewise.search import as_unit, pair_scores
+from likewise.evaluation.pool_recall import pool_recall
+from likewise.evaluation.truth import truth_of
+from likewise.labeling.step import read_labels, read_labels_note, read_stored_votes
 from likewise.workspace import Workspace, write_json, write_parquet
+
+NEXT_PAIRS = 200
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The long table of numbers, and the facts that go with it."""
+    """All tables by name (`discovery` is the long one), and the facts that go with them."""
 
-    results: pl.DataFrame
+    tables: dict[str, pl.DataFrame]
     summary: dict[str, Any]
+
+    @property
+    def results(self) -> pl.DataFrame:
+        return self.tables["discovery"]
 
 
 def evaluate(
@@ -45,7 +55,7 @@ def evaluate(
     interval: Interval = "percentile",
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> Evaluated:
-    """Measure every encoder that has vectors (or the ones named) and write results/."""
+    """Measure every encoder that has vectors (or the ones named) under every protocol and write results/."""
     names = list(encoders or workspace.encoders())
     if not names:
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
@@ -54,60 +64,84 @@ def evaluate(
     labels, pool = read_labels(workspace), read_pool(workspace)
     pairs = _judged(workspace, names, labels, pool)
     generators = pool.settings.generators
-    measured, sampled = measure_all(workspace, names, pairs, generators, max(ks), seed, on_progress)
+    found = gather(workspace, names, pairs, generators, ks, seed, on_progress)
     weights = query_weights(len(pairs.queries), n_resamples, seed)
-    scored = [score(one, pairs, sampled, ks=ks, weights=weights) for one in measured]
-    results = scored_table(scored, generators, interval)
+    scored = [score(one, pairs, found.sampled, ks=ks, weights=weights) for one in found.measured]
+    left_out = leave_one_out(found.measured, pairs, pool.rows, ks)
+    differences = difference_table(scored, seed=seed)
+    tables = {
+        "discovery": scored_table(scored, generators, interval),
+        "differences": differences,
+        "leave_one_out": left_out.models,
+        "leave_one_out_orders": left_out.orders,
+        "identification": identification_table(found.identified, n_resamples, seed),
+        "incomplete": incomplete_table(found, max(ks)),
+        "next_pairs": _next_pairs(found, differences),
+        "curves": curve_table(found.measured, pairs),
+        "mistakes": mistake_table(found.measured, pairs),
+        "generators": generator_table(pool.rows, labels),
+        "overlap": overlap_table(pool.rows, len(pool.arena.queries), pool.settings.k),
+    }
     summary = _summary(workspace, pool, pairs, labels, seconds_per_pair)
-    summary["sampled_negatives"] = None if sampled is None else len(sampled) - int(sampled.label.sum())
     summary["settings"] = {"ks": list(ks), "resamples": n_resamples, "seed": seed, "interval": interval}
-    folder = workspace.results_folder
-    write_parquet(results, folder / "discovery.parquet")
-    write_parquet(difference_table(scored, seed=seed), folder / "differences.parquet")
-    write_parquet(curve_table(measured, pairs), folder / "curves.parquet")
-    write_parquet(mistake_table(measured, pairs), folder / "mistakes.parquet")
-    write_parquet(generator_table(pool.rows, labels), folder / "generators.parquet")
-    write_parquet(overlap_table(pool.rows, len(pool.arena.queries), pool.settings.k), folder / "overlap.parquet")
-    write_json(summary, folder / "summary.json")
-    return Evaluated(results, summary)
+    summary["sampled_negatives"] = None if found.sampled is None else int((found.sampled.label == 0).sum())
+    summary["orders"] = _orders(found, scored, ks, n_resamples, seed)
+    votes = read_stored_votes(workspace)
+    if votes is not None and votes["expert"].n_unique() > 1:
+        groups = expert_groups(found.measured, pairs, votes, seed)
+        tables["expert_groups"] = groups.values
+        summary["expert_groups"] = {
+            "winner": groups.winner,
+            "winner_share": groups.winner_share,
+            "n_groups": groups.n_groups,
+        }
+    for name, table in tables.items():
+        write_parquet(table, workspace.results_folder / f"{name}.parquet")
+    write_json(summary, workspace.results_folder / "summary.json")
+    return Evaluated(tables, summary)
 
 
-def measure_all(
-    workspace: Workspace,
-    encoders: Sequence[str],
-    pairs: JudgedPairs,
-    generators: Sequence[str],
-    k: int,
-    seed: int,
-    on_progress: Callable[[str, int, int], None] | None = None,
-) -> tuple[list[Measured], JudgedPairs | None]:
-    """Search and score with every encoder, one after the other; also the pairs with sampled negatives.
+def incomplete_table(found: Gathered, k: int) -> pl.DataFrame:
+    """Per encoder: bpref, and the range its macro ROC-AUC could take once its top k were all labelled."""
+    rows = []
+    for one in found.measured:
+        low, high, n_unlabelled = auc_bounds(one, list_scores_of(found, one), found.pairs, k)
+        preference = bpref(one.scores, found.pairs)
+        rows.append((one.encoder, preference.value(), preference.n_defined, low, high, n_unlabelled, k))
+    schema = {
+        "encoder": pl.String,
+        "bpref": pl.Float64,
+        "n_queries": pl.Int64,
+        "auc_low": pl.Float64,
+        "auc_high": pl.Float64,
+        "n_unlabelled": pl.Int64,
+        "k": pl.Int64,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
-    The negatives come from the lists of the generators among `encoders`; without one there are none.
-    """
-    measured: list[Measured] = []
-    for done, name in enumerate(encoders):
-        if on_progress:
-            on_progress(name, done, len(encoders))
-        queries, gallery = (read_vectors(workspace, name, images) for images in (pairs.queries, pairs.gallery))
-        measured.append(measure(name, pairs, queries, gallery, k, BAND if name in generators else None))
-    bands = [one.band for one in measured if one.band is not None]
-    sampled = with_sampled_negatives(pairs, bands, seed) if bands else None
-    if sampled is None:
-        return measured, None
-    return [
-        replace(
-            one,
-            band=None,
-            sampled_scores=pair_scores(
-                as_unit(read_vectors(workspace, one.encoder, pairs.queries)),
-                as_unit(read_vectors(workspace, one.encoder, pairs.gallery)),
-                sampled.query,
-                sampled.candidate,
-            ),
-        )
-        for one in measured
-    ], sampled
+
+def _next_pairs(found: Gathered, differences: pl.DataFrame) -> pl.DataFrame:
+    main = differences.filter(
+        (pl.col("metric") == "ROC-AUC") & (pl.col("average") == "macro") & (pl.col("negatives") == ANNOTATED)
+    )
+    told_apart = {(a, b): real for a, b, real in main.select("encoder_a", "encoder_b", "real").iter_rows()}
+    judged_scores = {one.encoder: one.scores for one in found.measured}
+    return next_pairs(found.pairs, *found.unlabelled, found.unlabelled_scores, judged_scores, told_apart, NEXT_PAIRS)
+
+
+def _orders(
+    found: Gathered, scored: Sequence[Scored], ks: Sequence[int], n_resamples: int, seed: int
+) -> dict[str, Any]:
+    """How the order of the models by identification agrees with the order by discovery (macro ROC-AUC)."""
+    metric = MAIN if MAIN in found.identified[0].sums else f"HR@{min(ks)}"
+    identification = {one.encoder: one.sums[metric] for one in found.identified}
+    discovery = {
+        one.encoder: row.sums
+        for one in scored
+        for row in one.rows
+        if row.key == ("ROC-AUC", "macro", ANNOTATED) and row.sums is not None
+    }
+    return {"identification": metric, **asdict(compare_orders(identification, discovery, n_resamples, seed))}
 
 
 def results_are_current(workspace: Workspace) -> bool:
@@ -118,41 +152,6 @@ def results_are_current(workspace: Workspace) -> bool:
     rests_on = [workspace.catalog_file, workspace.pool_file, workspace.labels_file]
     rests_on += workspace.vectors_folder.glob("*/meta.json")
     return all(path.stat().st_mtime_ns <= written.stat().st_mtime_ns for path in rests_on if path.exists())
-
-
-def budget(workspace: Workspace, settings: PoolSettings, seconds_per_pair: float = SECONDS_PER_PAIR) -> pl.DataFrame:
-    """Write and return results/budget.parquet, k up to `settings.k`; with recall and fidelity if the truth is known."""
-    pool = make_pool(workspace, settings)
-    labels = read_labels(workspace) if workspace.labels_file.exists() else None
-    table = budget_table(pool.rows, labels, seconds_per_pair)
-    catalog = read_catalog(workspace)
-    if workspace.knows_truth:
-        encoders = workspace.encoders()
-        vectors = {
-            name: (
-                read_vectors(workspace, name, pool.arena.queries),
-                read_vectors(workspace, name, pool.arena.gallery),
-            )
-            for name in encoders
-        }
-        faithful = fidelity_table(pool.rows, pool.arena, truth_of(catalog, pool.arena), vectors)
-        table = table.join(
-            faithful.select("generators", "k", "item_recall", "spearman"), on=["generators", "k"], how="left"
-        )
-    write_parquet(table, workspace.results_folder / "budget.parquet")
-    return table
-
-
-def truth_of(catalog: pl.DataFrame, arena: Arena) -> Truth:
-    """The true label of every admissible pair, for catalogs whose truth is known."""
-    query, candidate = admissible_pairs(arena)
-    pairs = pl.DataFrame(
-        {
-            "query": pl.Series(arena.queries).gather(query),
-            "candidate": pl.Series(arena.gallery).gather(candidate),
-        }
-    )
-    return Truth(query, candidate, true_labels(catalog, pairs)["label"].to_numpy())
 
 
 def _judged(workspace: Workspace, encoders: Sequence[str], labels: pl.DataFrame, pool: Pool) -> JudgedPairs:
@@ -176,10 +175,10 @@ def _summary(
     workspace: Workspace, pool: Pool, pairs: JudgedPairs, labels: pl.DataFrame, seconds_per_pair: float
 ) -> dict[str, Any]:
     catalog = read_catalog(workspace)
-    note = read_labels_note(workspace)
     summary = {
         "prevalence": prevalence(pool.rows, labels, pool.arena.n_pairs, seconds_per_pair).to_dict(),
-        "labels": note,
+        "pool_recall": pool_recall(pool.rows, labels, pool.arena.n_pairs).to_dict(),
+        "labels": read_labels_note(workspace),
         "pool": {
             "generators": list(pool.settings.generators),
             "k": pool.settings.k,

@@ -9,6 +9,7 @@ from likewise.errors import LikewiseError
 from likewise.labeling.agreement import Agreement, agreement
 from likewise.labeling.consensus import Consensus, Rule, consensus
 from likewise.labeling.store import count_votes_by_source, open_votes, read_votes
+from likewise.labeling.store.owner import ADJUDICATOR_NAME
 from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
 
 SIMULATED = "simulated"
@@ -22,16 +23,18 @@ class Labelled:
     agreement: Agreement
 
 
-def update_labels(workspace: Workspace, rule: Rule = "majority") -> Labelled:
-    """Rebuild labels.parquet from every stored vote under the given rule."""
-    if not workspace.votes_file.exists():
+def update_labels(workspace: Workspace, rule: Rule = "majority", database: str | None = None) -> Labelled:
+    """Rebuild labels.parquet from every stored vote (of votes.db, or of a database URL) under the given rule."""
+    if database is None and not workspace.votes_file.exists():
         raise LikewiseError(
             f"{workspace.path} holds no votes yet: import some with `likewise label import {workspace.path} VOTES.csv`."
         )
-    engine = open_votes(workspace)
+    engine = open_votes(database or workspace)
     votes, sources = read_votes(engine), count_votes_by_source(engine)
     engine.dispose()
-    agreed, how_far = consensus(votes, rule), agreement(votes)
+    # An adjudicator speaks only where the others are divided: counted in the labels, not in how far they agree.
+    experts_only = votes.filter(pl.col("expert") != ADJUDICATOR_NAME)
+    agreed, how_far = consensus(votes, rule), agreement(experts_only)
     write_parquet(agreed.labels, workspace.labels_file)
     note = {
         "consensus": agreed.summary.to_dict(),
@@ -41,6 +44,16 @@ def update_labels(workspace: Workspace, rule: Rule = "majority") -> Labelled:
     }
     write_json(note, workspace.labels_settings_file)
     return Labelled(agreed, how_far)
+
+
+def read_stored_votes(workspace: Workspace) -> pl.DataFrame | None:
+    """Every stored vote, or None where labels came without votes."""
+    if not workspace.votes_file.exists():
+        return None
+    engine = open_votes(database or workspace)
+    votes = read_votes(engine)
+    engine.dispose()
+    return votes
 
 
 def read_labels(workspace: Workspace) -> pl.DataFrame:

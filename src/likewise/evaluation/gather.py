@@ -1,0 +1,83 @@
+"""Go through the encoders of a workspace, one set of vectors in memory at a time, and gather all that is measured."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from likewise.encoders.store import read_vectors
+from likewise.evaluation.auc import Floats, Ints
+from likewise.evaluation.discovery import Measured, measure
+from likewise.evaluation.identification import Identified, identify
+from likewise.evaluation.incomplete import unlabelled_candidates
+from likewise.evaluation.negatives import BAND, with_sampled_negatives
+from likewise.evaluation.pairs import JudgedPairs
+from likewise.search import as_unit, pair_scores
+from likewise.search.scores import Floats as Vectors
+from likewise.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Every encoder's measurements on the same pairs."""
+
+    pairs: JudgedPairs
+    sampled: JudgedPairs | None
+    measured: list[Measured]
+    identified: list[Identified]
+    unlabelled: tuple[Ints, Ints]  # query and candidate rows that are in some model's list but not judged
+    unlabelled_scores: dict[str, Floats]
+
+
+def gather(
+    workspace: Workspace,
+    encoders: Sequence[str],
+    pairs: JudgedPairs,
+    generators: Sequence[str],
+    ks: Sequence[int],
+    seed: int,
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> Gathered:
+    """Two rounds: search with every encoder first; then score what only all searches together could name.
+
+    Sampled negatives come from the lists of the generators among `encoders`; without one there are none.
+    """
+    measured, identified = [], []
+    for done, name in enumerate(encoders):
+        if on_progress:
+            on_progress(name, done, 2 * len(encoders))
+        queries, gallery = _vectors(workspace, name, pairs)
+        measured.append(measure(name, pairs, queries, gallery, max(ks), BAND if name in generators else None))
+        identified.append(identify(name, pairs, queries, gallery, ks))
+    bands = [one.band for one in measured if one.band is not None]
+    sampled = with_sampled_negatives(pairs, bands, seed) if bands else None
+    unlabelled = unlabelled_candidates(measured, pairs, max(ks))
+    unlabelled_scores = {}
+    for place, one in enumerate(measured):
+        if on_progress:
+            on_progress(one.encoder, len(encoders) + place, 2 * len(encoders))
+        queries, gallery = _vectors(workspace, one.encoder, pairs)
+        unlabelled_scores[one.encoder] = pair_scores(queries, gallery, *unlabelled)
+        scores = None if sampled is None else pair_scores(queries, gallery, sampled.query, sampled.candidate)
+        measured[place] = replace(one, band=None, sampled_scores=scores)
+    return Gathered(pairs, sampled, measured, identified, unlabelled, unlabelled_scores)
+
+
+def _vectors(workspace: Workspace, encoder: str, pairs: JudgedPairs) -> tuple[Vectors, Vectors]:
+    """The encoder's vectors of queries and gallery, at unit length."""
+    queries, gallery = (read_vectors(workspace, encoder, images) for images in (pairs.queries, pairs.gallery))
+    return as_unit(queries, f"{encoder} vectors"), as_unit(gallery, f"{encoder} vectors")
+
+
+def list_scores_of(gathered: Gathered, one: Measured) -> Floats:
+    """The encoder's scores of its own unjudged list entries (NaN elsewhere), queries x list length."""
+    query, candidate = gathered.unlabelled
+    width = len(gathered.pairs.gallery)
+    cells = query * width + candidate
+    wanted = np.arange(len(one.lists))[:, None] * width + one.lists
+    scores = np.full(one.lists.shape, np.nan)
+    if len(cells):
+        at = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
+        known = (cells[at] == wanted) & (one.lists >= 0)
+        scores[known] = gathered.unlabelled_scores[one.encoder][at[known]]
+    return scores

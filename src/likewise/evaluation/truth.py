@@ -1,0 +1,49 @@
+"""Where the truth is known (the wardrobe): every pair's true label, and what each choice of a pool would have found."""
+
+import polars as pl
+
+from likewise.catalog import read_catalog
+from likewise.discovery import Arena, budget_table
+from likewise.discovery.prevalence import SECONDS_PER_PAIR
+from likewise.discovery.step import PoolSettings, make_pool
+from likewise.encoders.store import read_vectors
+from likewise.evaluation.fidelity import Truth, admissible_pairs, fidelity_table
+from likewise.labeling.simulate import true_labels
+from likewise.labeling.step import read_labels
+from likewise.workspace import Workspace, write_parquet
+
+
+def budget(workspace: Workspace, settings: PoolSettings, seconds_per_pair: float = SECONDS_PER_PAIR) -> pl.DataFrame:
+    """Write and return results/budget.parquet, k up to `settings.k`; with recall and fidelity if the truth is known."""
+    pool = make_pool(workspace, settings)
+    labels = read_labels(workspace) if workspace.labels_file.exists() else None
+    table = budget_table(pool.rows, labels, seconds_per_pair)
+    if workspace.knows_truth:
+        vectors = {
+            name: (
+                read_vectors(workspace, name, pool.arena.queries),
+                read_vectors(workspace, name, pool.arena.gallery),
+            )
+            for name in workspace.encoders()
+        }
+        truth = truth_of(read_catalog(workspace), pool.arena)
+        faithful = fidelity_table(pool.rows, pool.arena, truth, vectors)
+        table = table.join(
+            faithful.select("generators", "k", "item_recall", "spearman"), on=["generators", "k"], how="left"
+        )
+    write_parquet(table, workspace.results_folder / "budget.parquet")
+    return table
+
+
+def truth_of(catalog: pl.DataFrame, arena: Arena) -> Truth:
+    """The true label of every admissible pair, for catalogs whose truth is known."""
+    query, candidate = admissible_pairs(arena)
+    pairs = pl.DataFrame(
+        {
+            "query": pl.Series(arena.queries).gather(query),
+            "candidate": pl.Series(arena.gallery).gather(candidate),
+        }
+    )
+    labelled = true_labels(catalog, pairs)  # sorted by pair, as `pairs` is: queries and gallery are sorted by key
+    assert labelled.select("query", "candidate").equals(pairs)
+    return Truth(query, candidate, labelled["label"].to_numpy())

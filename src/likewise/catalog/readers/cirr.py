@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, integer, key_of, read_json, table, text
+from likewise.catalog.readers.notes import Notes, integer, key_of, table, text
 from likewise.catalog.readers.places import choose_root, files_like, folder_of
 from likewise.catalog.readers.reading import Reading
 from likewise.errors import LikewiseError
@@ -35,11 +35,7 @@ def read(path: Path, root: Path | None = None) -> Reading:
     notes, rows, templates = Notes(folder_of(path)), [], []
     keys: dict[str, str] = {}
     for file in files_like(path, ("split.rc2.*.json",), "CIRR"):
-        content = read_json(file)
-        if not isinstance(content, dict):
-            raise LikewiseError(f"{file} is not a split of CIRR: expected an object that maps names to paths.")
-        pairs = notes.each(file, "entry", list(enumerate(content.items(), 1)), _placed, "a name and a path")
-        for number, (name, key) in pairs:
+        for number, (name, key) in notes.pairs(file, _placed, "a name and a path"):
             keys[name] = key
             rows.append((number, key, name, _split(file)))
     for file in files_like(path, ("cap.rc2.*.json",), "CIRR"):

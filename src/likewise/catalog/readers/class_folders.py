@@ -27,7 +27,7 @@ def read_class_folders(path: Path, root: Path | None, expected: str) -> Reading:
         folders = picture.parts[:-1]
         split = next((part.lower() for part in folders if part.lower() in SPLITS), None)
         if not folders or folders[-1].lower() in SPLITS:
-            notes.malformed.append(Malformed(picture.as_posix(), 1, "file", "a picture in a class folder", "none"))
+            notes.malformed.append(Malformed(picture.as_posix(), 0, "file", "a picture in a class folder", "none"))
             continue
         found.append((picture.as_posix(), folders[-1], split))
     if not found:

@@ -7,12 +7,13 @@ An annotation's own file_name is the mask, not the picture; where `images` is mi
 `objects`: one row per segment with its name, area in pixels, share of the picture, and box x1, y1, x2, y2 in pixels.
 """
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, corners, integer, read_json, table, text
+from likewise.catalog.readers.notes import Notes, corners, flag, integer, read_json, table, text
 from likewise.catalog.readers.places import Shelf, files_like, folder_of
 from likewise.catalog.readers.reading import BOX_COLUMNS, Reading
 from likewise.errors import LikewiseError
@@ -29,6 +30,8 @@ OBJECT_SCHEMA = {
     "share": pl.Float64,
     **dict.fromkeys(BOX_COLUMNS, pl.Float64),
 }
+T = TypeVar("T")
+Category = tuple[str, str | None, bool | None]
 Segment = tuple[int, int, int, bool, tuple[float | None, ...]]
 
 
@@ -44,18 +47,17 @@ def read(path: Path, root: Path | None = None) -> Reading:
             raise LikewiseError(f"{file} is not COCO panoptic: expected an object with `annotations` and `categories`.")
         split = file.stem.removeprefix("panoptic_")
         shelf = Shelf(root or folder, (split, f"images/{split}", "."))
-        names = {integer(entry["id"]): entry for entry in content.get("categories", [])}
-        pictures = {integer(entry["id"]): entry for entry in content.get("images", [])}
+        names = _by_id(content, "categories", _category, file, notes)
+        pictures = _by_id(content, "images", _picture, file, notes)
         seen: set[int] = set()
         for number, (image_id, segments) in notes.entries(
             file, _annotation, "an annotation with image_id and segments_info", inside="annotations"
         ):
-            picture = pictures.get(image_id, {})
-            image = shelf.key(text(picture.get("file_name", f"{image_id:012d}.jpg")))
+            name, size = pictures.get(image_id, (f"{image_id:012d}.jpg", 0))
+            image = shelf.key(name)
             if image_id not in seen:
                 rows.append((number, image, image_id, split))
                 seen.add(image_id)
-            size = int(picture.get("width", 0)) * int(picture.get("height", 0))
             objects += [_object(image, segment, names, size) for segment in segments]
     return notes.reading(table(rows, ROW_SCHEMA), root or folder, {"objects": table(objects, OBJECT_SCHEMA)})
 
@@ -70,9 +72,28 @@ def _segment(segment: dict[str, Any]) -> Segment:
     return integer(segment["id"]), integer(segment["category_id"]), integer(segment["area"]), crowd, box
 
 
-def _object(image: str, segment: Segment, names: dict[int, dict[str, Any]], size: int) -> tuple[object, ...]:
+def _object(image: str, segment: Segment, names: dict[int, Category], size: int) -> tuple[object, ...]:
     number, category_id, area, crowd, box = segment
-    category = names.get(category_id, {})
-    thing = bool(category["isthing"]) if "isthing" in category else None
-    name, family = str(category.get("name", category_id)), category.get("supercategory")
+    name, family, thing = names.get(category_id, (str(category_id), None, None))
     return (image, str(number), name, family, thing, crowd, area, area / size if size else None, *box)
+
+
+def _by_id(
+    content: dict[str, Any], part: str, parse: Callable[[dict[str, Any]], T], file: Path, notes: Notes
+) -> dict[int, T]:
+    listed = content.get(part) or []
+    numbered = list(enumerate(listed, 1)) if isinstance(listed, list) else [(1, listed)]
+    found = notes.each(
+        file, f"{part} entry", numbered, lambda entry: (integer(entry["id"]), parse(entry)), "an id", counted=False
+    )
+    return dict(pair for _, pair in found)
+
+
+def _category(entry: dict[str, Any]) -> Category:
+    family, thing = entry.get("supercategory"), entry.get("isthing")
+    return text(entry["name"]), None if family is None else text(family), None if thing is None else flag(thing)
+
+
+def _picture(entry: dict[str, Any]) -> tuple[str, int]:
+    """Name and number of pixels (0 where the size is not given)."""
+    return text(entry["file_name"]), integer(entry.get("width") or 0) * integer(entry.get("height") or 0)

@@ -33,7 +33,8 @@ def read(path: Path, root: Path | None = None) -> Reading:
     notes, shelf = Notes(folder), Shelf(root or folder, FOLDERS, ENDINGS)
     rows: list[tuple[object, ...]] = []
     templates: list[tuple[object, ...]] = []
-    for file in files_like(path, ("split.*.json", "cap.*.json"), "FashionIQ"):
+    files = files_like(path, ("split.*.json", "cap.*.json"), "FashionIQ")
+    for file in sorted(files, key=lambda file: file.name.startswith("cap.")):  # splits say more about a picture
         _, category, split = (*file.stem.split("."), "", "")[:3]
         if file.name.startswith("split."):
             names = notes.entries(file, text, "a picture's name")

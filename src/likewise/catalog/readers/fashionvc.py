@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, table, text
+from likewise.catalog.readers.notes import Notes, first_line, table, text
 from likewise.catalog.readers.places import Shelf, files_like, folder_of
 from likewise.catalog.readers.polyvore import OUTFIT_SCHEMA
 from likewise.catalog.readers.reading import Reading
@@ -48,8 +48,7 @@ def _folders(kind: str) -> list[str]:
 
 def _header(file: Path) -> int:
     """1 when the first line names columns instead of ids."""
-    with file.open(encoding="utf-8-sig") as lines:
-        return int("top" in next(lines, "").lower())
+    return int("top" in first_line(file).lower())
 
 
 def _parse(line: str) -> tuple[str, str]:

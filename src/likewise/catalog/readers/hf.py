@@ -84,8 +84,7 @@ def _part(
         return picture.get("bytes"), str(picture.get("path") or "")
 
     numbered = list(enumerate(part[column].to_list(), n_before + 1))
-    pictures = notes.each(file, "row", numbered, fits, "a picture as bytes or path")
-    del notes.files[-1]
+    pictures = notes.each(file, "row", numbered, fits, "a picture as bytes or path", counted=False)
     keys = [
         path if content is None else write_picture(content, path, root, split or "images", number)
         for number, (content, path) in pictures

@@ -39,7 +39,7 @@ def read(path: Path, root: Path | None = None) -> Reading:
             key = (base / below / picture).relative_to(base).as_posix()
             split = "test" if noun in TEST else "train"
             rows.append((len(rows) + 1, key, noun, adjective, noun, split))
-    notes.malformed += [Malformed(name, 1, "folder", "`<adjective> <noun>`", repr(name)) for name in sorted(odd)]
+    notes.malformed += [Malformed(name, 0, "folder", "`<adjective> <noun>`", repr(name)) for name in sorted(odd)]
     if not rows:
         raise LikewiseError(
             f"{base / below} has no folders `<adjective> <noun>` with pictures: give MIT-States' folder."

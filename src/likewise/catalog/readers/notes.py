@@ -39,7 +39,8 @@ class Notes:
     def lines(self, file: Path, parse: Callable[[str], T], expected: str, *, skip: int = 0) -> list[tuple[int, T]]:
         """Every line that `parse` accepts, with its number; `skip` leaves out lines at the top."""
         numbered = enumerate(read_text(file).split("\n"), 1)
-        return self.each(file, "line", [(n, line.strip()) for n, line in numbered if n > skip], parse, expected)
+        kept = [(n, stripped) for n, line in numbered if n > skip and (stripped := line.strip())]
+        return self.each(file, "line", kept, parse, expected)
 
     def entries(
         self, file: Path, parse: Callable[[Any], T], expected: str, *, inside: str | None = None
@@ -53,15 +54,27 @@ class Notes:
             raise LikewiseError(f"{file} is not of this layout: expected a list{where} of {expected}.")
         return self.each(file, "entry", list(enumerate(content, 1)), parse, expected)
 
+    def pairs(self, file: Path, parse: Callable[[tuple[str, Any]], T], expected: str) -> list[tuple[int, T]]:
+        """Every (key, value) of a JSON object that `parse` accepts, counted from 1."""
+        content = read_json(file)
+        if not isinstance(content, dict):
+            raise LikewiseError(f"{file} is not of this layout: expected an object with {expected} in each entry.")
+        return self.each(file, "entry", list(enumerate(content.items(), 1)), parse, expected)
+
     def each(
-        self, file: Path, unit: str, numbered: list[tuple[int, Any]], parse: Callable[[Any], T], expected: str
+        self,
+        file: Path,
+        unit: str,
+        numbered: list[tuple[int, Any]],
+        parse: Callable[[Any], T],
+        expected: str,
+        *,
+        counted: bool = True,
     ) -> list[tuple[int, T]]:
         """Parse one by one; what raises is written down and left out, unless nothing fits at all."""
         good: list[tuple[int, T]] = []
         bad: list[Malformed] = []
         for number, value in numbered:
-            if value == "":
-                continue
             try:
                 good.append((number, parse(value)))
             except DOES_NOT_FIT:
@@ -70,7 +83,8 @@ class Notes:
             raise LikewiseError(
                 f"{file} is not of this layout: {unit} {bad[0].line} should be {expected}, but is {bad[0].found}."
             )
-        self.files.append(SourceFile(self.name(file), len(good) + len(bad)))
+        if counted:
+            self.files.append(SourceFile(self.name(file), len(good) + len(bad)))
         self.malformed += bad
         return good
 
@@ -88,6 +102,10 @@ def read_text(file: Path) -> str:
     if not file.is_file():
         raise LikewiseError(f"{file} does not exist: check the folder, or give the one that holds it.")
     return file.read_text(encoding="utf-8-sig", errors="replace")
+
+
+def first_line(file: Path) -> str:
+    return read_text(file).split("\n", 1)[0].strip()
 
 
 def read_json(file: Path) -> Any:

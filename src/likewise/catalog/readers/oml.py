@@ -40,9 +40,13 @@ def read(path: Path, root: Path | None = None) -> Reading:
             raise ValueError(line)
         return (line["path"], *(None if line[role] in (None, "") else flag(line[role]) for role in REQUIRED[3:]))
 
-    del notes.files[-1]  # the same lines again, now for what they say
     checked = notes.each(
-        file, "row", list(enumerate(lines.to_dicts(), 1)), fits, "a path, a label, and train or validation"
+        file,
+        "row",
+        list(enumerate(lines.to_dicts(), 1)),
+        fits,
+        "a path, a label, and train or validation",
+        counted=False,
     )
     kept = lines.with_row_index("row", offset=1).filter(pl.col("row").is_in([number for number, _ in checked]))
     keys = [_key(str(values[0]), root or folder_of(file)) for _, values in checked]

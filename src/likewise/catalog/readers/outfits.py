@@ -24,8 +24,8 @@ def read(path: Path, root: Path | None = None) -> Reading:
     if absent := [column for column in NEEDED if column not in lines.columns]:
         raise LikewiseError(f"{path} has no column {', '.join(absent)} (it has: {', '.join(lines.columns)}).")
     numbered = list(enumerate(lines.select(NEEDED).iter_rows(), 1))
-    del notes.files[-1]
-    good = notes.each(path, "row", numbered, lambda pair: (text(pair[0]), text(pair[1])), "an outfit and an item")
+    expected = "an outfit and an item"
+    good = notes.each(path, "row", numbered, lambda pair: (text(pair[0]), text(pair[1])), expected, counted=False)
     named = table(((n, *pair) for n, pair in good), {"row": pl.Int64, "outfit": pl.String, "item": pl.String})
     lines = lines.with_row_index("row", offset=1).with_columns(pl.col("row").cast(pl.Int64)).drop(NEEDED)
     outfits = named.join(lines, on="row", maintain_order="left")

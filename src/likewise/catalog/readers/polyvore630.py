@@ -8,12 +8,11 @@ Pictures lie in `images/291x291/`, beside the folder. Positives are the outfits;
 negatives with their user and kind (positive, random, hard). In `questions`, `items` are what the four tuples share.
 """
 
-import csv
 from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, integer, key_of, table
+from likewise.catalog.readers.notes import Notes, first_line, integer, key_of, table
 from likewise.catalog.readers.places import Shelf
 from likewise.catalog.readers.polyvore import COMPATIBILITY_SCHEMA, OUTFIT_SCHEMA, QUESTION_SCHEMA
 from likewise.catalog.readers.reading import Reading
@@ -78,16 +77,15 @@ def _outfit(fields: list[str], header: list[str], items: dict[str, list[str]]) -
     return numbers[0], members
 
 
-def _header(file: Path, notes: Notes) -> list[str]:
-    with file.open(encoding="utf-8-sig") as lines:
-        header = [name.strip().lower() for name in next(csv.reader(lines), [])]
+def _header(file: Path) -> list[str]:
+    header = [name.strip().lower() for name in first_line(file).split(",")]
     if not header or header[0] != "user" or not set(header) <= {"user", *CATEGORIES}:
         raise LikewiseError(f"{file} is not of this layout: line 1 should be `user,top,bottom,shoe`, but is {header}.")
     return header
 
 
 def _tuples(file: Path, items: dict[str, list[str]], notes: Notes) -> list[tuple[int, Outfit]]:
-    header = _header(file, notes)
+    header = _header(file)
     return notes.lines(
         file, lambda line: _outfit(line.split(","), header, items), f"`{','.join(header)}` within the lists", skip=1
     )
@@ -96,7 +94,7 @@ def _tuples(file: Path, items: dict[str, list[str]], notes: Notes) -> list[tuple
 def _questions(file: Path, items: dict[str, list[str]], notes: Notes) -> list[tuple[object, ...]]:
     if not file.is_file():
         return []
-    header = _header(file, notes)
+    header = _header(file)
     width = len(header) // header.count("user")
 
     def parse(line: str) -> tuple[list[str], list[str], int, int, int]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, integer, read_json, table, text
+from likewise.catalog.readers.notes import Notes, integer, table, text
 from likewise.catalog.readers.places import Shelf, first_file
 from likewise.catalog.readers.polyvore import (
     COMPATIBILITY_SCHEMA,
@@ -111,7 +111,6 @@ def _metadata(folder: Path, notes: Notes) -> dict[str, tuple[str | None, str | N
     if not file.is_file():
         notes.remark(f"{file.name} is not there: items have no category")
         return {}
-    content = read_json(file)
 
     def one(pair: tuple[str, dict[str, Any]]) -> tuple[str, tuple[str | None, str | None, str | None]]:
         item, known = pair
@@ -123,4 +122,4 @@ def _metadata(folder: Path, notes: Notes) -> dict[str, tuple[str | None, str | N
             str(title).strip() or None,
         )
 
-    return dict(values for _, values in notes.each(file, "entry", list(enumerate(content.items(), 1)), one, "an item"))
+    return dict(values for _, values in notes.pairs(file, one, "an item's id and what is known of it"))

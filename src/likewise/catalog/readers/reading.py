@@ -14,7 +14,7 @@ BOX_COLUMNS = ("x1", "y1", "x2", "y2")
 
 @dataclass(frozen=True)
 class Malformed:
-    """One line (or entry of a JSON list, counted from 1) that does not fit its layout and was left out."""
+    """One line (or entry of a JSON list) that does not fit its layout and was left out; from 1, 0 for a file."""
 
     file: str
     line: int
@@ -23,7 +23,8 @@ class Malformed:
     found: str
 
     def __str__(self) -> str:
-        return f"{self.file}, {self.unit} {self.line}: expected {self.expected}, found {self.found}"
+        where = f"{self.file}, {self.unit} {self.line}" if self.line else f"{self.unit} {self.file}"
+        return f"{where}: expected {self.expected}, found {self.found}"
 
 
 @dataclass(frozen=True)

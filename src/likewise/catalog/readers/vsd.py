@@ -50,7 +50,9 @@ def read(path: Path, root: Path | None = None) -> Reading:
         content, task, part = read_json(file), _task(file), _part(file)
         kind = _kind(content)
         if isinstance(content, dict):
-            phases |= {text(phase) for phase in content.get("gallery_phases", [])}
+            listed = content.get("gallery_phases") or []
+            numbered = list(enumerate(listed, 1)) if isinstance(listed, list) else [(1, None)]
+            phases |= {phase for _, phase in notes.each(file, "gallery phase", numbered, text, "a name", counted=False)}
         if kind == "metadata":
             images += notes.entries(file, _image, "an image with id, path and phase", inside="images")
         elif kind == "manifest" and part != "train":
@@ -154,7 +156,7 @@ def _with_roles(rows: pl.DataFrame, queries: pl.DataFrame, manifest: set[str], p
     """Queries are the seeds that are not of the training part; candidates the manifest's pictures of gallery phases."""
     asked = queries.filter(pl.col("split").ne_missing("train")) if "split" in queries.columns else queries
     candidate = pl.col("image").is_in(list(manifest)) if manifest else pl.lit(True)
-    if phases:
+    if phases and "split" in rows.columns:
         candidate &= pl.col("split").is_in(list(phases))
     return rows.with_columns(
         pl.col("image").is_in(asked["image"].to_list()).alias("is_query"), candidate.alias("is_gallery")

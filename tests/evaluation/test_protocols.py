@@ -1,0 +1,236 @@
+"""Leave-one-out, identification, incomplete labels, expert groups, recall of the pool, sampled negatives."""
+
+import numpy as np
+import polars as pl
+import pytest
+import pytrec_eval
+from scipy.stats import binomtest
+from sklearn.metrics import roc_auc_score
+
+from likewise.discovery.pool import POOL_SCHEMA
+from likewise.evaluation.discovery import Measured
+from likewise.evaluation.experts import expert_groups, majority
+from likewise.evaluation.hits import discounted_gain, look_up_labels
+from likewise.evaluation.identification import compare_orders, identification_table, identify
+from likewise.evaluation.incomplete import auc_bounds, bpref, next_pairs, unlabelled_candidates
+from likewise.evaluation.leave_one_out import leave_one_out
+from likewise.evaluation.negatives import with_sampled_negatives
+from likewise.evaluation.pairs import JudgedPairs, relabel, restrict
+from likewise.evaluation.pool_recall import clopper_pearson, pool_recall
+from likewise.evaluation.sums import QuerySums
+
+from .making import model, pool_of, random_pairs
+
+
+def qrels_of(pairs: JudgedPairs) -> dict[str, dict[str, int]]:
+    qrels: dict[str, dict[str, int]] = {}
+    for query, candidate, label in zip(pairs.query, pairs.candidate, pairs.label, strict=True):
+        qrels.setdefault(pairs.queries[query], {})[pairs.gallery[candidate]] = int(label)
+    return qrels
+
+
+def test_ndcg_and_bpref_equal_trec_eval(rng: np.random.Generator) -> None:
+    pairs = random_pairs(rng, n_queries=30)
+    one = model("m", pairs, rng, 0.5)
+    qrels = qrels_of(pairs)
+    lists = {
+        pairs.queries[q]: {pairs.gallery[c]: float(-place) for place, c in enumerate(row)}
+        for q, row in enumerate(one.lists)
+    }
+    measured = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.5"}).evaluate(lists)
+    defined = [query for query in pairs.queries if any(qrels[query].values())]
+    listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))
+    ours = discounted_gain(listed, 5, pairs.n_positive)
+    assert ours.n_defined == len(defined)
+    assert ours.value() == pytest.approx(np.mean([measured[query]["ndcg_cut_5"] for query in defined]))
+    judged = {
+        pairs.queries[q]: {
+            pairs.gallery[c]: float(s)
+            for c, s in zip(pairs.candidate[pairs.query == q], one.scores[pairs.query == q], strict=True)
+        }
+        for q in range(len(pairs.queries))
+    }
+    expected = pytrec_eval.RelevanceEvaluator(qrels, {"bpref"}).evaluate(judged)
+    assert bpref(one.scores, pairs).value() == pytest.approx(np.mean([expected[query]["bpref"] for query in defined]))
+
+
+def test_leave_one_out_rebuilds_the_truth_from_the_others(rng: np.random.Generator) -> None:
+    pairs = random_pairs(rng, n_queries=20, n_gallery=30, per_query=20)
+    models = [model(name, pairs, rng, skill) for name, skill in (("a", 0.2), ("b", 0.6), ("c", 1.0), ("d", 1.4))]
+    pool = pool_of(pairs, models[:3])  # d is new
+    found = leave_one_out(models, pairs, pool)
+    assert set(found.orders["removed"]) == {"a", "b", "c"}
+    others = {(q, c) for q, c, g in pool.select("query", "candidate", "generator").iter_rows() if g != "a"}
+    kept = np.array(
+        [(pairs.queries[q], pairs.gallery[c]) in others for q, c in zip(pairs.query, pairs.candidate, strict=True)]
+    )
+    expected = roc_auc_score(pairs.label[kept], models[3].scores[kept])
+    reduced = [
+        roc_auc_score(pairs.label[part], models[3].scores[part])
+        for part in (
+            np.array(
+                [
+                    (pairs.queries[q], pairs.gallery[c])
+                    in {(x, y) for x, y, g in pool.select("query", "candidate", "generator").iter_rows() if g != name}
+                    for q, c in zip(pairs.query, pairs.candidate, strict=True)
+                ]
+            )
+            for name in "abc"
+        )
+    ]
+    row = found.models.filter(
+        (pl.col("encoder") == "d") & (pl.col("metric") == "ROC-AUC") & (pl.col("average") == "micro")
+    ).row(0, named=True)
+    assert reduced[0] == pytest.approx(expected)
+    assert row["mean"] == pytest.approx(np.mean(reduced))
+    assert row["sd"] == pytest.approx(np.std(reduced, ddof=1))
+    assert set(found.orders["metric"]) == {"HR@5", "HR@9", "MRR@5", "MRR@9", "NDCG@5", "NDCG@9", "ROC-AUC", "PR-AUC"}
+
+
+def test_identification_by_hand() -> None:
+    """Item 0 has images 0, 1, 2; the query is image 0. One other image is nearest, the other one furthest."""
+    angles = np.array([0.0, 0.1, 3.0, 0.5, 0.6, 0.7])
+    vectors = np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
+    gallery = [f"g{row}" for row in range(6)]
+    nothing = np.empty(0, dtype=np.int64)
+    items = np.array([0, 0, 0, 1, 2, 3])
+    pairs = JudgedPairs(["g0", "g3"], gallery, items[[0, 3]], items, nothing, nothing, nothing.astype(np.int8))
+    one = identify("m", pairs, vectors[[0, 3]], vectors, ks=(2, 5))
+    assert one.sums["HR@2"].value() == pytest.approx(1 / 2)
+    assert one.sums["HR@5"].value() == pytest.approx(1.0)
+    assert one.sums["MRR@5"].value() == pytest.approx((1 + 1 / 5) / (1 + 1 / 2))
+    assert one.sums["Recall@2"].value() == 1.0
+    table = identification_table([one], 50, 0)
+    assert set(table["n_queries"]) == {1}  # g3 shows an item with no other image
+    assert set(table["n_queries_total"]) == {2}
+
+
+def test_orders_may_disagree() -> None:
+    values = {name: QuerySums.mean_of(np.full(20, value)) for name, value in (("a", 0.1), ("b", 0.5), ("c", 0.9))}
+    backwards = {name: QuerySums.mean_of(np.full(20, value)) for name, value in (("a", 0.9), ("b", 0.5), ("c", 0.1))}
+    same, other = compare_orders(values, values, 50, 0), compare_orders(values, backwards, 50, 0)
+    assert (same.spearman, same.kendall, same.spearman_low) == (1.0, 1.0, 1.0)
+    assert (other.spearman, other.kendall) == (-1.0, -1.0)
+    assert compare_orders({"a": values["a"]}, values, 10, 0).spearman is None
+
+
+def test_bounds_bracket_what_the_missing_labels_can_do(rng: np.random.Generator) -> None:
+    pairs = random_pairs(rng, n_queries=15, n_gallery=25, per_query=8)
+    one = model("m", pairs, rng, 0.7)
+    everything = {(q, c): s for q, row in enumerate(one.lists) for c, s in zip(row, np.linspace(2, 1, 9), strict=True)}
+    scores_of_lists = np.array([[everything[q, c] for c in row] for q, row in enumerate(one.lists)])
+    low, high, n_unlabelled = auc_bounds(one, scores_of_lists, pairs, 5)
+    labelled = {(q, c) for q, c in zip(pairs.query.tolist(), pairs.candidate.tolist(), strict=True)}
+    missing = [(q, c) for q, row in enumerate(one.lists[:, :5].tolist()) for c in row if (q, c) not in labelled]
+    assert n_unlabelled == len(missing)
+    for label, bound in ((0, low), (1, high)):
+        values = []
+        for q in range(15):
+            here = pairs.query == q
+            extra = [everything[pair] for pair in missing if pair[0] == q]
+            truth = np.concatenate([pairs.label[here], np.full(len(extra), label)])
+            if 0 < truth.sum() < len(truth):
+                values.append(roc_auc_score(truth, np.concatenate([one.scores[here], extra])))
+        assert np.mean(values) == pytest.approx(bound)
+    assert low < high
+
+
+def test_next_pairs_are_those_the_undecided_models_dispute() -> None:
+    pairs = JudgedPairs(
+        ["q"], [f"c{row}" for row in range(6)], np.array([99]), np.arange(6),
+        np.zeros(4, np.int64), np.arange(4), np.array([1, 0, 1, 0], np.int8),
+    )  # fmt: skip
+    judged = np.array([0.4, 0.3, 0.2, 0.1])
+    models = [Measured(name, judged, np.array([[0, 4, 5]])) for name in ("a", "b")]
+    query, candidate = unlabelled_candidates(models, pairs, 3)
+    assert candidate.tolist() == [4, 5]
+    scores = {"a": np.array([0.9, 0.25]), "b": np.array([0.0, 0.25])}  # they dispute c4, agree on c5
+    ordered = next_pairs(pairs, query, candidate, scores, {"a": judged, "b": judged}, {("a", "b"): False}, 5)
+    assert ordered["candidate"].to_list() == ["c4", "c5"]
+    assert ordered["priority"][1] == 0.0
+
+
+def test_sampled_negatives_come_from_the_band_and_are_never_labelled(rng: np.random.Generator) -> None:
+    pairs = random_pairs(rng, n_queries=10, n_gallery=300, per_query=12)
+    bands = [np.sort(np.array([rng.choice(300, 60, replace=False) for _ in range(10)]), axis=1) for _ in range(2)]
+    sampled = with_sampled_negatives(pairs, bands, seed=1)
+    assert sampled is not None
+    labelled = set(zip(pairs.query.tolist(), pairs.candidate.tolist(), strict=True))
+    negatives = [(q, c) for q, c, y in zip(sampled.query, sampled.candidate, sampled.label, strict=True) if y == 0]
+    assert all(pair not in labelled for pair in negatives)
+    assert all(c in np.concatenate([band[q] for band in bands]) for q, c in negatives)
+    assert len(set(negatives)) == len(negatives)
+    assert np.array_equal(np.bincount([q for q, _ in negatives], minlength=10), pairs.n_positive)
+    again = with_sampled_negatives(pairs, bands, seed=1)
+    assert again is not None
+    assert np.array_equal(again.candidate, sampled.candidate)
+    assert with_sampled_negatives(pairs, [np.full((10, 5), -1)], seed=1) is None  # the gallery ends before the band
+
+
+def test_majority_of_resampled_experts() -> None:
+    answers = np.array([[1, 1, 0], [1, 0, -1], [-1, -1, -1]], dtype=np.int8)
+    assert majority(answers, np.array([1.0, 1.0, 1.0])).tolist() == [1, 0, -1]  # a tie is negative
+    assert majority(answers, np.array([0.0, 0.0, 3.0])).tolist() == [0, -1, -1]
+
+
+def test_expert_groups_say_how_often_the_winner_changes(rng: np.random.Generator) -> None:
+    pairs = random_pairs(rng, n_queries=25)
+    good, bad = model("good", pairs, rng, 2.0), model("bad", pairs, rng, 0.0)
+    votes = [
+        (
+            pairs.queries[q],
+            pairs.gallery[c],
+            expert,
+            "similar" if (y if rng.random() > 0.1 else 1 - y) else "not similar",
+        )
+        for q, c, y in zip(pairs.query, pairs.candidate, pairs.label, strict=True)
+        for expert in ("ann", "bob", "cyd")
+    ]
+    table = pl.DataFrame(votes, schema=["query", "candidate", "expert", "answer"], orient="row").with_columns(
+        time=pl.lit(None, pl.String)
+    )
+    found = expert_groups([bad, good], pairs, table, seed=0, n_groups=40)
+    assert (found.winner, found.winner_share) == ("good", 1.0)
+    assert set(found.values["kind"]) == {"rule", "expert", "group"}
+    assert set(found.values.filter(pl.col("kind") == "expert")["group"]) == {"ann", "bob", "cyd"}
+    twins = expert_groups(
+        [
+            Measured("a", bad.scores, bad.lists),
+            Measured("b", good.scores * 0 + bad.scores + 1e-9 * rng.random(len(pairs)), bad.lists),
+        ],
+        pairs,
+        table,
+        seed=0,
+        n_groups=40,
+    )
+    assert 0 <= twins.winner_share <= 1
+
+
+def test_recall_of_the_pool_by_hand() -> None:
+    """Of 10 random pairs, one similar pair is outside the pool: it stands for 1,000 / 10 pairs."""
+    suspects = [("q", f"s{n}", "a", n, 0.5) for n in range(5)]
+    random = [("q", f"r{n}", "random", None, None) for n in range(9)] + [("q", "s0", "random", None, None)]
+    pool = pl.DataFrame(suspects + random, schema=POOL_SCHEMA, orient="row")
+    labels = [("q", f"s{n}", int(n < 4)) for n in range(5)] + [("q", f"r{n}", int(n == 0)) for n in range(9)]
+    found = pool_recall(pool, pl.DataFrame(labels, schema=["query", "candidate", "label"], orient="row"), 1000)
+    assert (found.found, found.n_random, found.n_random_missed, found.missed) == (4, 10, 1, 100.0)
+    assert found.recall == pytest.approx(4 / 104)
+    low, high = binomtest(1, 10).proportion_ci(method="exact")
+    assert (found.missed_low, found.missed_high) == pytest.approx((1000 * low, min(1000 * high, 996)))
+    assert clopper_pearson(0, 20) == pytest.approx((0.0, binomtest(0, 20).proportion_ci(method="exact").high))
+    assert (
+        pool_recall(
+            pool.filter(pl.col("generator") == "a"),
+            pl.DataFrame(labels, schema=["query", "candidate", "label"], orient="row"),
+            1000,
+        ).missed
+        is None
+    )
+
+
+def test_relabelling_takes_pairs_out(rng: np.random.Generator) -> None:
+    pairs = random_pairs(rng, n_queries=3)
+    label = pairs.label.copy()
+    label[:5] = -1
+    assert len(relabel(pairs, label)) == len(pairs) - 5
+    assert len(restrict(pairs, label >= 0)) == len(pairs) - 5

@@ -35,7 +35,7 @@ def options(
 
 app.command("new")(new.new)
 app.command("encode")(encode.encode)
-app.command("encoders")(encode.encoders)
+app.add_typer(encode.app, name="encoders")
 app.command("discover")(discover.discover)
 app.command("budget")(discover.budget)
 app.add_typer(label.app, name="label")

@@ -1,10 +1,19 @@
 """`likewise encode` and `likewise encoders`: pictures to vectors."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from likewise.cli.console import AsJson, WorkspacePath, console, names, opened, progress, say, say_json
+
+if TYPE_CHECKING:
+    from likewise.encoders.encode import Encoded
+    from likewise.workspace import Workspace
+
+LEFT_OUT_SHOWN = 5
+
+app = typer.Typer(no_args_is_help=False, rich_markup_mode="markdown")
 
 
 def encode(
@@ -16,24 +25,44 @@ def encode(
     force: Annotated[
         bool, typer.Option("--force", help="Compute again what does not fit the catalog or version.")
     ] = False,
+    vectors: Annotated[
+        Path | None, typer.Option("--import", help="Bring in vectors: npy, npz, Parquet or safetensors.")
+    ] = None,
+    keys: Annotated[Path | None, typer.Option(help="With --import: the image of each row, where needed.")] = None,
+    name: Annotated[str | None, typer.Option(help="With --import: what to call the vectors.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Turn every image into a vector, once per encoder; goes on where it stopped.
 
+    An encoder may have options, as in `efficientnet-lite0?flip=1&size=256`, and several joined by `+` make one.
+    `likewise encoders` lists what there is.
+
     Example: `likewise encode shoes --with colour,shape,blend`
+
+    Example: `likewise encode shoes --import mine.npy --keys keys.csv --name mine`
     """
     from likewise.encoders.encode import encode_catalog
+    from likewise.encoders.imports import import_vectors
     from likewise.encoders.registry import BUILT_IN
 
     target = opened(workspace)
-    with progress("images") as update:
-        done = encode_catalog(
-            target,
-            names(encoders) or list(BUILT_IN),
-            workers=workers,
-            force=force,
-            on_progress=lambda step: update(step.encoder, step.done_images, step.total_images),
-        )
+    if vectors is not None:
+        done = [import_vectors(target, name or vectors.stem, vectors, keys, force=force)]
+    else:
+        with progress("images") as update:
+            done = encode_catalog(
+                target,
+                names(encoders) or list(BUILT_IN),
+                workers=workers,
+                force=force,
+                on_progress=lambda step: update(step.encoder, step.done_images, step.total_images),
+            )
+    _tell(target, done, as_json)
+
+
+def _tell(workspace: "Workspace", done: "list[Encoded]", as_json: bool) -> None:
+    from likewise.encoders.store import left_out_images
+
     if as_json:
         say_json(
             [
@@ -43,6 +72,7 @@ def encode(
                     "images": one.images,
                     "new_images": one.new_images,
                     "left_out": one.left_out,
+                    "left_out_images": [each.image for each in left_out_images(workspace, one.encoder)],
                     "seconds": one.seconds,
                 }
                 for one in done
@@ -51,24 +81,66 @@ def encode(
         return
     for one in done:
         what = f"{one.new_images:,} images encoded" if one.new_images else "already there"
-        left_out = f", [red]{one.left_out} left out[/] (see its meta.json)" if one.left_out else ""
+        left_out = f", [red]{one.left_out} left out[/]" if one.left_out else ""
         say(f"[bold]{one.encoder}[/]: {what}, {one.dim} dimensions{left_out}")
+        for each in left_out_images(workspace, one.encoder)[:LEFT_OUT_SHOWN]:
+            console().print(f"  {each.image}: {each.why}", markup=False)
+        if one.left_out > LEFT_OUT_SHOWN:
+            say(f"  [dim]and {one.left_out - LEFT_OUT_SHOWN} more, all in vectors/{one.encoder}/meta.json[/]")
 
 
-def encoders(as_json: AsJson = False) -> None:
-    """List the encoders that can be named after --with.
+@app.callback(invoke_without_command=True)
+def encoders(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the encoders that can be named after --with: size, dimensions, licence, and whether they are here.
+
+    Beside the names there are `hf:ID-or-FOLDER` (transformers), `onnx:FILE` and `python:MODULE:NAME`.
 
     Example: `likewise encoders`
     """
+    from dataclasses import asdict
+
     from rich.box import SIMPLE
     from rich.table import Table
 
     from likewise.encoders.registry import available
 
-    if as_json:
-        say_json([{"name": one.name, "dim": one.dim, "description": one.description} for one in available()])
+    if context.invoked_subcommand:
         return
-    table = Table("encoder", "dimensions", "what it sees", box=SIMPLE)
+    if as_json:
+        say_json([asdict(one) for one in available()])
+        return
+    table = Table(box=SIMPLE)
+    for column, justify in (("encoder", "left"), ("dim", "right"), ("MB", "right"), ("M parameters", "right")):
+        table.add_column(column, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for column in ("licence", "here", "what it is"):
+        table.add_column(column)
     for one in available():
-        table.add_row(one.name, str(one.dim), one.description)
+        source = "" if one.source in ("built in", "PyPI package") else f" [dim]{one.source}[/]"
+        size = (f"{one.megabytes:,}", f"{one.parameters:g}") if one.megabytes else ("–", "–")
+        table.add_row(one.name, str(one.dim), *size, one.licence, "yes" if one.here else "no", one.description + source)
     console().print(table)
+
+
+@app.command("export")
+def export(
+    encoder: Annotated[str, typer.Argument(metavar="ENCODER", help="A torch encoder, such as efficientnet-lite0.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The ONNX file to write.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write a torch encoder as an ONNX file, with its preparation beside it, and compare the two.
+
+    Example: `likewise encoders export efficientnet-lite0 lite0.onnx`
+    """
+    from dataclasses import asdict
+
+    from likewise.encoders.export import export_encoder
+
+    result = export_encoder(encoder, file)
+    if as_json:
+        say_json({"file": str(file)} | asdict(result))
+        return
+    say(f"[bold]{file}[/]: largest difference {result.max_difference:.1e} in batches of 1, 3 and 4")
+    say(
+        f"  one core: torch {result.torch_images_per_second:,.0f} images/s, "
+        f"onnxruntime {result.onnx_images_per_second:,.0f}"
+    )

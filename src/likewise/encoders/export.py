@@ -18,7 +18,7 @@ import numpy as np
 
 from likewise.encoders.cache import cache_folder
 from likewise.encoders.needs import needed, quiet
-from likewise.encoders.network import Model, Run, unit_rows
+from likewise.encoders.network import Model, Network, Run, unit_rows
 from likewise.encoders.recipe import Tensor
 from likewise.encoders.runtime import onnx_runtime, torch_runtime
 from likewise.errors import LikewiseError
@@ -50,10 +50,21 @@ class Exported:
         return self.equal and self.onnx_images_per_second > self.torch_images_per_second
 
 
+def export_encoder(spec: str, target: Path) -> Exported:
+    """Export the network that a spec names; its test-time options stay options of the new spec."""
+    from likewise.encoders.registry import get_encoder
+
+    encoder = get_encoder(spec)
+    if not isinstance(encoder, Network):
+        raise LikewiseError(f"{spec} is no torch network: only those can be exported.")
+    return export(encoder.model, target)
+
+
 def export(model: Model, target: Path) -> Exported:
     """Write `target` and a JSON file with its preparation beside it; raise when it differs from the original."""
     if model.load is None:
         raise LikewiseError(f"{model.label} is no torch network: only those can be exported.")
+    target.parent.mkdir(parents=True, exist_ok=True)
     result = _export_and_check(model, model.load(), target)
     if not result.equal:
         target.unlink(missing_ok=True)

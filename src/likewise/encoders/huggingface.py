@@ -31,8 +31,10 @@ def huggingface_model(
     needed("transformers", f"hf:{target}")
     folder = find_folder(target)
     config = read_config(folder)
+    if "pretrained_cfg" in config:
+        needed("timm", f"hf:{target}")
     rule = pooling_of(config, pooling)
-    recipe = recipe_of(folder, size, frame)
+    recipe = recipe_of(folder, config, size, frame)
     resized = size is not None or frame is not None
 
     def digest() -> str:

@@ -16,8 +16,8 @@ from likewise.encoders.spec import Spec
 from likewise.errors import LikewiseError
 from likewise.workspace import read_json
 
-RECIPE_FIELDS = ("resize", "cut", "resample", "scale", "mean", "std", "pad")
-KNOWN = {*RECIPE_FIELDS, "crop", "label", "dim", "input", "output", "size"}
+RECIPE_FIELDS = ("resize", "cut", "resample", "scale", "mean", "std", "pad", "crop")
+KNOWN = {*RECIPE_FIELDS, "label", "dim", "input", "output", "size"}
 
 
 def onnx_model(part: Spec) -> Model:

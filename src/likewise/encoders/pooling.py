@@ -45,6 +45,8 @@ def dim_of(config: dict[str, Any], pooling: str) -> int | None:
     vision = config.get("vision_config") or config
     if pooling == "image_embeds" and "projection_dim" in config:
         return int(config["projection_dim"])
+    if "num_features" in config:  # timm
+        return int(config["num_features"])
     if "hidden_sizes" in vision:
         return int(vision["hidden_sizes"][-1])
     return int(vision["hidden_size"]) if "hidden_size" in vision else None

@@ -21,8 +21,10 @@ from likewise.errors import LikewiseError
 CLOSE = 1e-5
 
 
-def recipe_of(folder: Path, size: int | None, frame: str | None) -> Recipe:
+def recipe_of(folder: Path, config: dict[str, Any], size: int | None, frame: str | None) -> Recipe:
     """How the model in `folder` wants its pictures."""
+    if "pretrained_cfg" in config:
+        return _of_timm(config["pretrained_cfg"]).framed(size, frame)
     processor = load_processor(str(folder))
     recipe = _translated(processor)
     if recipe is not None and _same(recipe, processor):
@@ -73,6 +75,15 @@ def _translated(processor: Any) -> Recipe | None:
         tuple(float(value) for value in mean) if normalise else (0.0,) * 3,
         tuple(float(value) for value in std) if normalise else (1.0,) * 3,
     )
+
+
+def _of_timm(values: dict[str, Any]) -> Recipe:
+    """timm writes its preparation into the model's configuration."""
+    _, height, width = values["input_size"]
+    resample = {"bicubic": Image.Resampling.BICUBIC}.get(values.get("interpolation", ""), Image.Resampling.BILINEAR)
+    mean, std = (tuple(float(number) for number in values[name]) for name in ("mean", "std"))
+    shorter = int(min(height, width) / values.get("crop_pct", 1.0))
+    return Recipe(shorter, (height, width), resample, mean=mean, std=std)
 
 
 def _same(recipe: Recipe, processor: Any) -> bool:

@@ -100,7 +100,7 @@ def _network(part: Spec) -> Encoder:
     size, frame = part.whole("size"), part.get("frame")
     if frame not in (None, "centre", "squash", "pad"):
         raise LikewiseError(f"frame={frame} in {part.text!r} is unknown: use centre, squash or pad.")
-    source = _source(part)
+    source = source_of(part)
     if source.family == "hf":
         from likewise.encoders.huggingface import huggingface_model
 
@@ -114,17 +114,18 @@ def _network(part: Spec) -> Encoder:
 
         model = efficientnet_model(part.target)
         model = replace(model, recipe=model.recipe.framed(size, frame))
-    recipe = replace(model.recipe, crop=part.share("crop"))
+    if part.get("crop"):
+        model = replace(model, recipe=replace(model.recipe, crop=part.share("crop")))
     return Network(
         part.name,
-        replace(model, recipe=recipe),
+        model,
         flip=part.flag("flip"),
         box=part.flag("box"),
         runtime=part.get("runtime"),
     )
 
 
-def _source(part: Spec) -> Spec:
+def source_of(part: Spec) -> Spec:
     """The spec with a short name replaced by what it stands for."""
     if part.family:
         return part

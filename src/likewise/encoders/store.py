@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
-from likewise.encoders.files import Meta, read_meta, rows_file, shard_file, vectors_folder
+from likewise.encoders.files import LeftOut, Meta, read_meta, rows_file, shard_file, vectors_folder
 from likewise.encoders.network import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.registry import BUILT_IN, get_encoder
@@ -57,6 +57,11 @@ def encoded_images(workspace: Workspace, encoder: str) -> list[str]:
     """The images that have a vector, in catalog order."""
     checked_meta(workspace, encoder)
     return read_rows(workspace, encoder)["image"].to_list()
+
+
+def left_out_images(workspace: Workspace, encoder: str) -> tuple[LeftOut, ...]:
+    """The images without a vector, and why."""
+    return checked_meta(workspace, encoder).left_out
 
 
 def common_images(workspace: Workspace, encoders: Sequence[str], images: Sequence[str]) -> list[str]:

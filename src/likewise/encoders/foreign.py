@@ -1,0 +1,133 @@
+"""Reading a table of vectors and its keys from the formats other programs write."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from likewise.errors import LikewiseError
+
+KEY_NAMES = ("image", "images", "key", "keys", "path", "paths", "file", "filename", "id", "ids")
+READABLE = ".npy (with --keys), .npz, .parquet or .safetensors"
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """One row of numbers per key."""
+
+    images: Sequence[str]
+    vectors: NDArray[Any]
+    listed_in: str
+
+
+def read_foreign(path: Path, keys: Path | None) -> Foreign:
+    """Vectors and keys, as many of each."""
+    if not path.is_file():
+        raise LikewiseError(f"{path} does not exist: give a file of vectors ({READABLE}).")
+    reader = {".npy": _npy, ".npz": _npz, ".parquet": _parquet, ".safetensors": _safetensors}.get(path.suffix.lower())
+    if reader is None:
+        raise LikewiseError(f"{path} is of no kind that holds vectors: use {READABLE}.")
+    try:
+        vectors, images = reader(path)
+    except LikewiseError:
+        raise
+    except Exception as error:  # every format has exceptions of its own
+        first = next(iter(str(error).strip().split("\n")), "") or type(error).__name__
+        raise LikewiseError(f"{path} cannot be read as {path.suffix} ({first}): write it again.") from error
+    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.size:
+        raise LikewiseError(f"{path} holds {vectors.dtype} {vectors.shape}, not one row of numbers per image.")
+    listed_in = str(keys or path)
+    if keys is not None:
+        images = read_keys(keys)
+    if images is None:
+        raise LikewiseError(
+            f"{path} does not say which image each row belongs to: give a file with one key per line with `--keys`."
+        )
+    if len(images) != len(vectors):
+        raise LikewiseError(f"{listed_in} lists {len(images)} keys for {len(vectors)} vectors: both must be as long.")
+    return Foreign(images, vectors, listed_in)
+
+
+def read_keys(path: Path) -> list[str]:
+    """Keys from a CSV or Parquet column `image` (or the only column), a JSON list, an npy array, or lines of text."""
+    if not path.is_file():
+        raise LikewiseError(f"{path} does not exist: give a file with one key per row.")
+    ending = path.suffix.lower()
+    try:
+        if ending in (".csv", ".tsv", ".parquet"):
+            separator = "\t" if ending == ".tsv" else ","
+            is_parquet = ending == ".parquet"
+            table = pl.read_parquet(path) if is_parquet else pl.read_csv(path, separator=separator, infer_schema=False)
+            column = next((name for name in KEY_NAMES if name in table.columns), None)
+            if column is None and table.width == 1 and not is_parquet:  # a list without a heading
+                return [table.columns[0], *table.to_series().to_list()]
+            if column is None:
+                raise LikewiseError(f"{path} has no column `image` (it has {', '.join(table.columns)}): rename one.")
+            return [str(value) for value in table[column]]
+        if ending == ".json":
+            return [str(value) for value in json.loads(path.read_text(encoding="utf-8"))]
+        if ending == ".npy":
+            return [str(value) for value in np.load(path, allow_pickle=False)]
+        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+        raise LikewiseError(f"{path} cannot be read as a list of keys ({error}).") from error
+
+
+Read = tuple[NDArray[Any], list[str] | None]
+
+
+def _npy(path: Path) -> Read:
+    return np.load(path, mmap_mode="r", allow_pickle=False), None
+
+
+def _npz(path: Path) -> Read:
+    with np.load(path, allow_pickle=False) as arrays:
+        tables = [name for name in arrays.files if arrays[name].ndim == 2]
+        lists = [name for name in arrays.files if arrays[name].ndim == 1 and arrays[name].dtype.kind in "UST"]
+        keys = next((name for name in KEY_NAMES if name in lists), lists[0] if lists else None)
+        images = [str(value) for value in arrays[keys]] if keys else None
+        return arrays[_only(tables, path, "two-dimensional arrays")], images
+
+
+def _safetensors(path: Path) -> Read:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="numpy") as file:
+        tables = [name for name in file.keys() if len(file.get_slice(name).get_shape()) == 2]  # noqa: SIM118
+        listed = next((value for name, value in (file.metadata() or {}).items() if name in KEY_NAMES), None)
+        images = [str(value) for value in json.loads(listed)] if listed else None
+        return file.get_tensor(_only(tables, path, "two-dimensional tensors")), images
+
+
+def _parquet(path: Path) -> Read:
+    table = pl.read_parquet(path)
+    key = next((name for name in KEY_NAMES if name in table.columns), None)
+    images = [str(value) for value in table[key]] if key else None
+    lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List | pl.Array)]
+    if not lists:
+        numbers = [name for name, kind in table.schema.items() if kind.is_numeric() and name != key]
+        return table.select(numbers).to_numpy(), images
+    column = table[_only(lists, path, "columns of lists")]
+    if isinstance(column.dtype, pl.List):
+        lengths = column.list.len()
+        odd = (lengths != lengths[0]).fill_null(True).arg_true()
+        if len(odd):
+            raise LikewiseError(
+                f"row {odd[0] + 1} of {path} has {lengths[odd[0]]} numbers, the first row {lengths[0]}: "
+                "all vectors must be equally long."
+            )
+        column = column.list.to_array(int(lengths[0]))
+    return column.to_numpy(), images
+
+
+def _only(names: list[str], path: Path, what: str) -> str:
+    preferred = [name for name in names if name in ("vectors", "vector", "embeddings", "embedding", "features")]
+    chosen = preferred[:1] or names
+    if len(chosen) != 1:
+        raise LikewiseError(f"{path} has {len(names)} {what}: call the one to use `vectors`.")
+    return chosen[0]

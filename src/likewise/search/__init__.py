@@ -1,6 +1,7 @@
 """Vectors -> neighbours: exact cosine search whose results do not depend on batch sizes."""
 
+from likewise.search.band import top_k_and_band
 from likewise.search.exact import NOBODY, Neighbours, top_k
 from likewise.search.scores import as_unit, pair_scores
 
-__all__ = ["NOBODY", "Neighbours", "as_unit", "pair_scores", "top_k"]
+__all__ = ["NOBODY", "Neighbours", "as_unit", "pair_scores", "top_k", "top_k_and_band"]

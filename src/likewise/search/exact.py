@@ -56,10 +56,7 @@ def top_k(
         gallery_groups = np.arange(len(gallery))
     if query_groups is None:
         query_groups = np.full(len(queries), NOBODY)
-    sizes = np.unique(gallery_groups, return_counts=True)[1] if len(gallery_groups) else np.zeros(1, np.int64)
-    length = k * (int(np.ceil(sizes.mean())) if one_per_group else 1)
-    length += min(int(sizes.max()), LARGEST_GROUP_FETCHED) + SPARE
-
+    length = list_length(k, gallery_groups, one_per_group)
     rows = np.full((len(queries), k), NOBODY, dtype=np.int64)
     scores = np.full((len(queries), k), np.nan)
     for start in range(0, len(queries), block_queries):
@@ -81,15 +78,40 @@ def top_k(
     return Neighbours(rows, scores)
 
 
+def list_length(k: int, gallery_groups: Rows, one_per_group: bool) -> int:
+    """How many candidates to fetch so that k usually remain: own group and repeats of a group fall away."""
+    sizes = np.unique(gallery_groups, return_counts=True)[1] if len(gallery_groups) else np.zeros(1, np.int64)
+    length = k * (int(np.ceil(sizes.mean())) if one_per_group else 1)
+    return length + min(int(sizes.max()), LARGEST_GROUP_FETCHED) + SPARE
+
+
 def _fetch(
     queries: Floats, gallery: Floats, k: int, fetch: int, own: Rows, groups: Rows, one_per_group: bool
 ) -> tuple[Rows, Scores, Mask]:
     """One try with lists of length `fetch`: rows, scores, and whether each query's answer is certain."""
+    rough, listed = rough_lists(queries, gallery, fetch)
+    return settle(queries, gallery, k, rough, listed, own, groups, one_per_group)
+
+
+def rough_lists(queries: Floats, gallery: Floats, length: int) -> tuple[Floats, Rows]:
+    """faiss's float32 scores and rows, best first; the last bits of the scores depend on the batch."""
     import faiss
 
-    rough, listed = faiss.knn(queries, gallery, int(fetch), metric=faiss.METRIC_INNER_PRODUCT)
-    complete = fetch >= len(gallery)
-    tolerance = 2.0 * gallery.shape[1] * FLOAT32_STEP
+    rough, listed = faiss.knn(queries, gallery, int(length), metric=faiss.METRIC_INNER_PRODUCT)
+    return rough, listed
+
+
+def rough_error(dim: int) -> float:
+    """More than a float32 score of unit vectors can be off."""
+    return 2.0 * dim * FLOAT32_STEP
+
+
+def settle(
+    queries: Floats, gallery: Floats, k: int, rough: Floats, listed: Rows, own: Rows, groups: Rows, one_per_group: bool
+) -> tuple[Rows, Scores, Mask]:
+    """The exact best k among rough lists: rows, scores, and whether nothing outside the lists can be among them."""
+    complete = listed.shape[1] >= len(gallery)
+    tolerance = rough_error(gallery.shape[1])
     allowed = groups[listed] != own[:, None]
     listed, rough, allowed, left_out = _only_contenders(listed, rough, allowed, k, tolerance, one_per_group)
     exact = list_scores(queries, gallery, listed)

@@ -1,0 +1,112 @@
+"""The candidates between two ranks, for negatives drawn from further down the lists (VSD, sec. 6.4).
+
+Within the band the order does not matter, so only the candidates near its two ends are scored exactly; the top k come
+from the same fetch.
+"""
+
+import numpy as np
+
+from likewise.search.exact import (
+    BLOCK_ENTRIES,
+    BLOCK_QUERIES,
+    NOBODY,
+    Mask,
+    Neighbours,
+    list_length,
+    rough_error,
+    rough_lists,
+    settle,
+    top_k,
+)
+from likewise.search.scores import Floats, Rows, as_unit, list_scores
+
+WINDOW = 16  # candidates on either side of a band's end that are scored exactly
+
+
+def top_k_and_band(
+    queries: Floats,
+    gallery: Floats,
+    k: int,
+    band: tuple[int, int],
+    *,
+    query_groups: Rows,
+    gallery_groups: Rows,
+    one_per_group: bool = True,
+) -> tuple[Neighbours, Rows]:
+    """`top_k`, and the gallery rows of zero-based ranks `band` (images, never of the query's own group).
+
+    The band's rows are in ascending order, -1 where the gallery ends before.
+    """
+    queries, gallery = as_unit(queries, "query vectors"), as_unit(gallery, "gallery vectors")
+    first, last = band
+    top_length = min(list_length(k, gallery_groups, one_per_group), len(gallery))
+    fetch = min(max(top_length, list_length(last + WINDOW, gallery_groups, False)), len(gallery))
+    rows = np.full((len(queries), k), NOBODY, dtype=np.int64)
+    scores = np.full((len(queries), k), np.nan)
+    between = np.full((len(queries), last - first), NOBODY, dtype=np.int64)
+    step = min(BLOCK_QUERIES, max(1, BLOCK_ENTRIES // fetch))
+    for start in range(0, len(queries), step):
+        part = np.arange(start, min(start + step, len(queries)))
+        some, own = queries[part], query_groups[part]
+        rough, listed = rough_lists(some, gallery, fetch)
+        top = (rough[:, :top_length], listed[:, :top_length])
+        rows[part], scores[part], certain = settle(some, gallery, k, *top, own, gallery_groups, one_per_group)
+        for unsure in _batches(part[~certain]):
+            again = top_k(
+                queries[unsure],
+                gallery,
+                k,
+                query_groups=query_groups[unsure],
+                gallery_groups=gallery_groups,
+                one_per_group=one_per_group,
+            )
+            rows[unsure], scores[unsure] = again.rows, again.scores
+        between[part], certain = _band(some, gallery, rough, listed, gallery_groups[listed] != own[:, None], band)
+        for unsure in _batches(part[~certain]):
+            whole = top_k(
+                queries[unsure], gallery, last, query_groups=query_groups[unsure], gallery_groups=gallery_groups
+            )
+            between[unsure] = _ascending(whole.rows[:, first:])
+    return Neighbours(rows, scores), between
+
+
+def _band(
+    queries: Floats, gallery: Floats, rough: Floats, listed: Rows, allowed: Mask, band: tuple[int, int]
+) -> tuple[Rows, Mask]:
+    """Rows of the band from rough lists, and whether each query's band is certain."""
+    order = np.argsort(~allowed, axis=1, kind="stable")
+    listed, rough = np.take_along_axis(listed, order, 1), np.take_along_axis(rough, order, 1)
+    n_allowed = allowed.sum(axis=1)
+    complete = listed.shape[1] >= len(gallery)
+    certain = np.ones(len(queries), dtype=np.bool_)
+    for end in band:
+        left, right = max(0, end - WINDOW), min(listed.shape[1], end + WINDOW)
+        if left >= right or end >= listed.shape[1]:
+            certain &= complete
+            continue
+        window = listed[:, left:right]
+        exact = list_scores(queries, gallery, window)
+        exact[np.arange(left, right)[None, :] >= n_allowed[:, None]] = -np.inf
+        settled = np.lexsort((window, -exact))
+        listed[:, left:right] = np.take_along_axis(window, settled, 1)
+        gap = 2.0 * rough_error(gallery.shape[1])
+        clear_left = (left == 0) | (rough[:, left] - rough[:, min(end, right - 1)] > gap)
+        short = n_allowed <= right
+        clear_right = (complete & short) | (rough[:, end - 1] - rough[:, right - 1] > gap)
+        certain &= clear_left & clear_right & (complete | (n_allowed > end))
+    first, last = band
+    rows = np.where(np.arange(listed.shape[1])[None, :] < n_allowed[:, None], listed, NOBODY)[:, first:last]
+    padded = np.full((len(queries), last - first), NOBODY, dtype=np.int64)
+    padded[:, : rows.shape[1]] = rows
+    return _ascending(padded), certain
+
+
+def _ascending(rows: Rows) -> Rows:
+    """Rows in ascending order, -1 last."""
+    large = np.where(rows == NOBODY, np.iinfo(np.int64).max, rows)
+    large.sort(axis=1)
+    return np.where(large == np.iinfo(np.int64).max, NOBODY, large)
+
+
+def _batches(rows: Rows) -> list[Rows]:
+    return [rows] if len(rows) else []

@@ -1,23 +1,18 @@
 """Puts the page together: tables in, one HTML file out that opens without a network; the same bytes every time."""
 
-import base64
-import hashlib
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from likewise.report import headline, making
 from likewise.report.cost import best_sets, faithfulness, this_pool
 from likewise.report.gallery import KINDS, choose_queries, show_mistakes, show_queries
 from likewise.report.leaderboard import Leaderboard, leaderboard
-from likewise.report.numbers import FILTERS
+from likewise.report.page import render
 from likewise.report.pictures import Album
-from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles, variables
+from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
 from likewise.report.tables import Tables, read_tables
 from likewise.workspace import Workspace, write_text
 
@@ -36,57 +31,33 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
     mistakes = show_mistakes(tables.mistakes, tables.labels, encoders, album)
     n_steps = album.n_wanted + PAGE_STEPS
     album.embed(lambda done, _: on_progress(done, n_steps) if on_progress else None)
-    script = _asset("script.js")
-    page = (
-        _environment()
-        .get_template("page.html")
-        .render(
-            name=name,
-            style=Markup(_asset("style.css")),
-            script=Markup(script),
-            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-            colours=list(variables().values()),
-            summary=tables.summary,
-            board=board,
-            verdict=headline.verdict(board),
-            basis=headline.basis(board, tables.summary),
-            found=headline.found(tables.summary["truth"]),
-            facts=headline.facts(tables.summary),
-            left_out=headline.left_out(board, tables.summary, tables.settings, album.n_missing),
-            generators=tables.generators.to_dicts(),
-            overlap=_overlap(tables.overlap),
-            album=album,
-            queries=queries,
-            mistakes=mistakes,
-            kinds=KINDS,
-            commands=making.commands(tables, name),
-            settings=making.settings(tables),
-            meanings=making.MEANINGS,
-            rules=headline.RULES,
-            marks=_marks(tables, encoders),
-            **_plots(tables, board),
-        )
+    page = render(
+        "page.html",
+        name=name,
+        summary=tables.summary,
+        board=board,
+        verdict=headline.verdict(board),
+        basis=headline.basis(board, tables.summary),
+        found=headline.found(tables.summary["truth"]),
+        facts=headline.facts(tables.summary),
+        left_out=headline.left_out(board, tables.summary, tables.settings, album.n_missing),
+        generators=tables.generators.to_dicts(),
+        overlap=_overlap(tables.overlap),
+        album=album,
+        queries=queries,
+        mistakes=mistakes,
+        kinds=KINDS,
+        commands=making.commands(tables, name),
+        settings=making.settings(tables),
+        meanings=making.MEANINGS,
+        rules=headline.RULES,
+        marks=_marks(tables, encoders),
+        **_plots(tables, board),
     )
     write_text(page, workspace.report_file)
     if on_progress:
         on_progress(n_steps, n_steps)
     return workspace.report_file
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("likewise.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(FILTERS)
-    return environment
-
-
-def _asset(name: str) -> str:
-    return files("likewise.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _marks(tables: Tables, encoders: list[str]) -> dict[str, tuple[int, int]]:

@@ -1,0 +1,163 @@
+"""The leaderboard page: results of several workspaces and bundles side by side, one table per benchmark.
+
+Numbers of different benchmarks are never ranked together. Date and command of a row come from the note that was
+written when the model was evaluated, so the page has the same bytes whenever it is built.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.discovery import RESULT_SCHEMA
+from likewise.evaluation.provenance import ResultNote, note_file, read_note
+from likewise.report.headline import RULES
+from likewise.report.leaderboard import PREFERRED, Cell, Column, Leaderboard, Model, Whisker, leaderboard
+from likewise.report.making import MEANINGS
+from likewise.report.numbers import several
+from likewise.report.page import render
+from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
+from likewise.workspace import read_parquet, write_text
+
+WORKSPACE_RESULTS = Path("results") / "discovery.parquet"
+APART = "\x1f"  # between the number of a result and an encoder's name, so that one name may stand in several results
+
+
+@dataclass(frozen=True)
+class Result:
+    """A table of results and its note."""
+
+    table: pl.DataFrame
+    note: ResultNote
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One row: a model in one result."""
+
+    encoder: str
+    generator: bool
+    cells: list[Cell]
+    whisker: Whisker | None
+    note: ResultNote
+
+    @property
+    def day(self) -> str:
+        return self.note.date[:10]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Everything measured on the same queries, gallery and labels."""
+
+    name: str
+    id: str
+    basis: str
+    simulated: bool
+    board: Leaderboard
+    columns: list[Column]
+    standings: list[Standing]
+
+
+def write_standings(results: Sequence[Path], page: Path, *, title: str = "Leaderboard") -> Path:
+    """Write the page from result files, workspaces, or folders of result files; returns its path."""
+    if page.is_dir():
+        raise LikewiseError(f"{page} is a folder: name the page, such as {page / 'leaderboard.html'}.")
+    benchmarks = standings([read_result(path) for path in result_files(results)])
+    encoders = {row.encoder for benchmark in benchmarks for row in benchmark.standings}
+    marks = {
+        name: (MODEL_LIGHT.index(colour), DASHES.index(dash)) for name, (colour, dash) in model_styles(encoders).items()
+    }
+    dates = [row.day for benchmark in benchmarks for row in benchmark.standings]
+    counted = f"{several(len(dates), 'result')} on {several(len(benchmarks), 'benchmark')}"
+    context = {
+        "title": title,
+        "benchmarks": benchmarks,
+        "marks": marks,
+        "meanings": MEANINGS,
+        "counted": f"{counted}, the latest of {max(dates)}",
+    }
+    write_text(render("standings.html", **context), page)
+    return page
+
+
+def result_files(paths: Sequence[Path]) -> list[Path]:
+    """The files behind what a user named: a file, a workspace, or a folder of files that have notes."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(path.glob("*.parquet"))
+            if (path / WORKSPACE_RESULTS).exists():
+                inside = [path / WORKSPACE_RESULTS]
+            noted = [file for file in inside if note_file(file).exists() or len(inside) == 1]
+            if not noted:
+                raise LikewiseError(f"{path} holds no results: run `likewise evaluate`, or name a results file.")
+            found += noted
+        else:
+            found.append(path)
+    if not found:
+        raise LikewiseError("a leaderboard needs results: name result files, or workspaces that were evaluated.")
+    return list({file.resolve(): file for file in found}.values())
+
+
+def read_result(path: Path) -> Result:
+    table = read_parquet(path, "likewise evaluate")
+    missing = [column for column in RESULT_SCHEMA if column not in table.columns]
+    if missing or table.is_empty():
+        what = f"no column {', '.join(missing)}" if missing else "no model"
+        raise LikewiseError(f"{path} has {what}: it is not a table that `likewise evaluate` wrote.")
+    return Result(table.select(RESULT_SCHEMA.names()), read_note(path))
+
+
+def standings(results: Sequence[Result]) -> list[Benchmark]:
+    """Results by benchmark, those with the most rows first; within one, by falling macro ROC-AUC."""
+    by_id: dict[str, list[Result]] = {}
+    for result in sorted(results, key=lambda one: (one.note.date, one.note.command)):
+        by_id.setdefault(result.note.benchmark_id, []).append(result)
+    benchmarks = [_benchmark(key, group) for key, group in by_id.items()]
+    return sorted(benchmarks, key=lambda one: (-len(one.standings), one.name, one.id))
+
+
+def _benchmark(key: str, results: list[Result]) -> Benchmark:
+    tables = [
+        one.table.with_columns(encoder=pl.concat_str(pl.lit(f"{number}{APART}"), "encoder"))
+        for number, one in enumerate(results)
+    ]
+    board = leaderboard(pl.concat(tables))
+    shown = _shown(board.columns)
+    note = results[0].note
+    return Benchmark(
+        name=note.benchmark,
+        id=key,
+        basis=_basis(board, note),
+        simulated=note.simulated,
+        board=board,
+        columns=[board.columns[place] for place in shown],
+        standings=[_standing(model, shown, results) for model in board.models],
+    )
+
+
+def _standing(model: Model, shown: list[int], results: list[Result]) -> Standing:
+    number, _, encoder = model.encoder.partition(APART)
+    cells = [model.cells[place] for place in shown]
+    return Standing(encoder, model.generator, cells, model.whisker, results[int(number)].note)
+
+
+def _shown(columns: list[Column]) -> list[int]:
+    """The areas over labelled pairs, and the list measures at their smallest k: what fits a page."""
+    ks = [int(column.title.partition("@")[2]) for column in columns if "@" in column.title]
+    return [
+        place
+        for place, column in enumerate(columns)
+        if column.key in PREFERRED or column.title.endswith(f"@{min(ks, default=0)}")
+    ]
+
+
+def _basis(board: Leaderboard, note: ResultNote) -> str:
+    experts = several(note.n_experts, "simulated expert" if note.simulated else "expert")
+    who = f"labelled by {experts}" if note.n_experts else "labels imported without votes"
+    rule = f"; consensus: {RULES[note.consensus]}" if note.consensus in RULES else ""
+    pairs = several(board.n_pairs, "labelled pair")
+    return f"{several(board.n_queries_total, 'query', 'queries')}, {pairs}, {who}{rule}."

@@ -1,0 +1,142 @@
+"""The leaderboard page: every result with its interval, date and command, and no two benchmarks in one ranking."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.discovery import RESULT_SCHEMA
+from likewise.evaluation.provenance import ResultNote, write_note
+from likewise.report.standings import read_result, standings, write_standings
+from likewise.workspace import Workspace, write_parquet
+from tests.report.test_page import FETCHING, Page
+
+HOSTILE = """<script>alert("x")</script> & 'y'"""
+
+
+def result(encoder: str, auc: float | None, *, generator: bool = False) -> list[tuple[object, ...]]:
+    bounds = (None, None) if auc is None else (auc - 0.03, auc + 0.02)
+    counted = (auc, *bounds, 90, 100, 2000)
+    areas = [(metric, average, "annotated") for metric in ("ROC-AUC", "PR-AUC") for average in ("macro", "micro")]
+    keys = [*areas, ("ROC-AUC", "macro", "sampled"), ("HR@5", "", ""), ("HR@9", "", ""), ("judged@5", "", "")]
+    return [(encoder, generator, *key, *counted) for key in keys]
+
+
+def write_result(path: Path, rows: list[tuple[object, ...]], **said: object) -> Path:
+    write_parquet(pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row"), path)
+    note = {
+        "benchmark": "Shoes",
+        "benchmark_id": "a1",
+        "date": "2026-03-01T10:00:00Z",
+        "command": "likewise evaluate shoes",
+        "n_experts": 3,
+        "consensus": "majority",
+        "likewise": "0.1.0",
+    }
+    write_note(ResultNote(**(note | said)), path)  # type: ignore[arg-type]
+    return path
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> list[Path]:
+    fed = write_result(
+        tmp_path / "one.parquet", result("dino", 0.81, generator=True) + result("clip", 0.77, generator=True)
+    )
+    new = write_result(
+        tmp_path / "two.parquet",
+        result("mine", 0.84) + result("clip", 0.79),
+        date="2026-04-02T08:00:00Z",
+        command="likewise evaluate shoes.zip --vectors mine.npy",
+    )
+    other = write_result(
+        tmp_path / "bags.parquet",
+        result(HOSTILE, None),
+        benchmark=f"Bags {HOSTILE}",
+        benchmark_id="b2",
+        command=f"likewise evaluate {HOSTILE}",
+        simulated=True,
+    )
+    return [fed, new, other]
+
+
+def page_of(results: list[Path], tmp_path: Path) -> Page:
+    return Page(write_standings(results, tmp_path / "page.html").read_text(encoding="utf-8"))
+
+
+def test_results_of_one_benchmark_are_ranked_together_and_others_apart(results: list[Path]) -> None:
+    shoes, bags = standings([read_result(path) for path in results])
+    assert [(row.encoder, row.day) for row in shoes.standings] == [
+        ("mine", "2026-04-02"),
+        ("dino", "2026-03-01"),
+        ("clip", "2026-04-02"),
+        ("clip", "2026-03-01"),
+    ]
+    assert [row.generator for row in shoes.standings] == [False, True, False, True]
+    assert [cell.best for cell in shoes.standings[0].cells[:4]] == [True] * 4
+    assert [column.title for column in shoes.columns] == ["ROC-AUC", "ROC-AUC", "PR-AUC", "PR-AUC", "HR@5", "judged@5"]
+    assert len(bags.standings) == 1
+
+
+def test_the_page_tells_interval_date_and_command_of_every_row(results: list[Path], tmp_path: Path) -> None:
+    page = page_of(results, tmp_path)
+    for words in (
+        "84.0 81.0–86.0",
+        "2026-04-02",
+        "likewise evaluate shoes.zip --vectors mine.npy",
+        "labelled by 3 experts",
+        "5 results on 2 benchmarks, the latest of 2026-04-02",
+        "simulated experts",
+    ):
+        assert words in page.text
+    rows = [attributes for tag, attributes in page.tags if tag == "tr" and "data-encoder" in attributes]
+    assert [(row["data-encoder"], row["data-generator"]) for row in rows[:2]] == [("mine", "false"), ("dino", "true")]
+    headings = [attributes for tag, attributes in page.tags if tag == "th" and "data-sort" in attributes]
+    values = [attributes for _, attributes in page.tags if "data-value" in attributes]
+    assert len(headings) == 8 * 2
+    assert len(values) == 8 * 5  # every heading has a value in every row to sort by
+
+
+def test_the_page_is_self_contained_and_harmless(results: list[Path], tmp_path: Path) -> None:
+    page = page_of(results, tmp_path)
+    assert sum(tag == "script" for tag, _ in page.tags) == 1
+    for _, attributes in page.tags:
+        assert not FETCHING & set(attributes)
+        assert not (attributes.get("href") or "#").startswith("http")
+    assert HOSTILE in page.text
+    assert "default-src 'none'" in (page.having("http-equiv")[0]["content"] or "")
+
+
+def test_the_same_results_give_the_same_bytes_in_any_order(results: list[Path], tmp_path: Path) -> None:
+    first = write_standings(results, tmp_path / "a.html").read_bytes()
+    assert write_standings(results[::-1], tmp_path / "b.html").read_bytes() == first
+    assert write_standings([*results, results[0]], tmp_path / "c.html").read_bytes() == first
+    assert write_standings([tmp_path], tmp_path / "d.html").read_bytes() == first  # a folder of results
+
+
+def test_a_workspace_stands_for_its_results(shop: Workspace, tmp_path: Path) -> None:
+    file = shop.results_folder / "discovery.parquet"
+    write_note(ResultNote("small shop", "c3", "2026-01-01T00:00:00Z", "likewise evaluate 'small shop'"), file)
+    text = page_of([shop.path], tmp_path).text
+    assert "likewise evaluate 'small shop'" in text
+    assert all(encoder in text for encoder in ("colour", "layout", "shape"))
+
+
+def test_what_is_wrong_is_one_sentence(results: list[Path], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    with pytest.raises(LikewiseError, match="needs results"):
+        write_standings([], page)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(LikewiseError, match="holds no results"):
+        write_standings([tmp_path / "empty"], page)
+    with pytest.raises(LikewiseError, match="does not exist yet: run `likewise evaluate` first"):
+        write_standings([tmp_path / "none.parquet"], page)
+    write_parquet(pl.DataFrame({"x": [1]}), tmp_path / "x.parquet")
+    with pytest.raises(LikewiseError, match="has no column encoder"):
+        write_standings([tmp_path / "x.parquet"], page)
+    (tmp_path / "one.note.json").unlink()
+    with pytest.raises(LikewiseError, match=r"one\.note\.json does not exist: evaluate again"):
+        write_standings(results, page)
+    with pytest.raises(LikewiseError, match="is a folder: name the page"):
+        write_standings(results, tmp_path / "empty")
+    assert not page.exists()

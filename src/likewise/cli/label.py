@@ -5,14 +5,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from likewise.cli import label_site, label_votes
 from likewise.cli.console import AsJson, Seed, WorkspacePath, opened, say, say_json
+from likewise.cli.label_site import Database
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_parquet, write_atomically
 
 if TYPE_CHECKING:
     from likewise.labeling.step import Labelled
 
-app = typer.Typer(help="Experts' answers: a sheet to fill in, votes to import, the consensus.", no_args_is_help=True)
+app = typer.Typer(
+    help="Experts' answers: the labelling site, a sheet to fill in, votes to import, the consensus.",
+    no_args_is_help=True,
+)
+app.command("serve")(label_site.serve)
+app.command("invite")(label_site.invite)
+app.command("revoke")(label_site.revoke)
+app.command("status")(label_site.status)
+app.command("settings")(label_site.settings)
+app.command("pause")(label_site.pause)
+app.command("resume")(label_site.resume)
+app.command("add-pairs")(label_votes.add_pairs)
+app.command("remove-votes")(label_votes.remove_votes)
+app.command("export")(label_votes.export)
 
 RuleOption = Annotated[
     str, typer.Option(help="majority (a tie is negative), exclude (a tie is no label), or dawid-skene.")
@@ -56,6 +71,7 @@ def import_votes(
     replace: Annotated[
         bool, typer.Option("--replace", help="Let new answers replace other answers to a pair.")
     ] = False,
+    database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Add experts' votes and rebuild the labels.
@@ -69,10 +85,10 @@ def import_votes(
     read = read_votes_file(votes)
     pool = read_parquet(target.pool_file, "") if target.pool_file.exists() else None
     checked = check_votes(read.votes, set(read_catalog(target)["image"]), pool)
-    engine = open_votes(target)
+    engine = open_votes(database or target)
     added = add_votes(engine, read.votes, f"import {votes.name}", replace=replace)
     engine.dispose()
-    labelled = _update(target, rule)
+    labelled = _update(target, rule, database)
     if as_json:
         say_json({"added": added.to_dict(), "blank": read.n_blank, "labels": _facts(labelled)})
         return
@@ -82,12 +98,14 @@ def import_votes(
 
 
 @app.command("consensus")
-def consensus(workspace: WorkspacePath, rule: RuleOption = "majority", as_json: AsJson = False) -> None:
+def consensus(
+    workspace: WorkspacePath, rule: RuleOption = "majority", database: Database = None, as_json: AsJson = False
+) -> None:
     """Rebuild the labels from the stored votes under another rule, and print how far the experts agree.
 
     Example: `likewise label consensus shoes --rule dawid-skene`
     """
-    labelled = _update(opened(workspace), rule)
+    labelled = _update(opened(workspace), rule, database)
     if as_json:
         say_json(_facts(labelled))
     else:
@@ -130,7 +148,7 @@ def simulate(
     _say_labels(labelled)
 
 
-def _update(workspace: Workspace, rule: str) -> "Labelled":
+def _update(workspace: Workspace, rule: str, database: str | None = None) -> "Labelled":
     from typing import get_args
 
     from likewise.labeling.consensus import Rule
@@ -138,7 +156,7 @@ def _update(workspace: Workspace, rule: str) -> "Labelled":
 
     if rule not in get_args(Rule):
         raise LikewiseError(f"there is no consensus rule {rule!r}: choose one of {', '.join(get_args(Rule))}.")
-    return update_labels(workspace, rule)  # type: ignore[arg-type]
+    return update_labels(workspace, rule, database)  # type: ignore[arg-type]
 
 
 def _facts(labelled: "Labelled") -> dict[str, Any]:

@@ -11,8 +11,9 @@ from likewise.labeling.consensus import count_answers
 from likewise.labeling.intervals import alpha_interval
 from likewise.labeling.quality import Pace, catch_share, pace, self_consistency
 from likewise.labeling.store.experts import ExpertState, read_experts
+from likewise.labeling.store.known import read_catch_pairs
 from likewise.labeling.store.models import ADJUDICATOR, GUEST
-from likewise.labeling.store.pairs import count_asked_pairs, read_catch_pairs
+from likewise.labeling.store.pairs import count_asked_pairs
 from likewise.labeling.store.project import Project, read_log, read_project
 from likewise.labeling.store.read import read_events, read_votes
 from likewise.labeling.votes import ANSWERS, CANNOT_TELL, PAIR

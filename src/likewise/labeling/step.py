@@ -50,7 +50,7 @@ def read_stored_votes(workspace: Workspace) -> pl.DataFrame | None:
     """Every stored vote, or None where labels came without votes."""
     if not workspace.votes_file.exists():
         return None
-    engine = open_votes(database or workspace)
+    engine = open_votes(workspace)
     votes = read_votes(engine)
     engine.dispose()
     return votes

@@ -4,7 +4,8 @@ from dataclasses import asdict
 from typing import Any
 
 from likewise.labeling.board import read_board
-from likewise.labeling.store.pairs import image_ids, pair_ids
+from likewise.labeling.store.images import image_ids
+from likewise.labeling.store.pairs import pair_ids
 from likewise.web.pages import image_of
 from likewise.web.site import Site
 from likewise.web.stability import stability

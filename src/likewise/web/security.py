@@ -1,4 +1,4 @@
-"""What every response and every request must have: headers, cookies, a token against forged forms, patience at login."""
+"""What every request and response must have: headers, cookies, a token against forged forms, patience at login."""
 
 import hmac
 import secrets
@@ -54,7 +54,8 @@ class Guard:
                     ours[name] = value
                 if self.secure:
                     ours["Strict-Transport-Security"] = "max-age=31536000"
-                ours.setdefault("Cache-Control", "no-store")
+                is_static = scope["path"].startswith("/static/")
+                ours.setdefault("Cache-Control", "no-cache" if is_static else "no-store")
             await send(message)
 
         # A page elsewhere whose name was pointed at this machine must not talk to us as if it were ours.

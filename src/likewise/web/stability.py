@@ -1,11 +1,51 @@
-"""Would labelling more change the order of the models? Asks the evaluation room, and remembers its answer."""
+"""Would labelling more change the order of the models? Scores the labelled pairs with every model that has vectors."""
 
+from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Engine
 
+from likewise.catalog import read_catalog
+from likewise.encoders.store import common_images, read_vectors
+from likewise.errors import LikewiseError
+from likewise.evaluation.auc import roc_auc, sort_pairs
+from likewise.evaluation.pairs import judge_pairs
+from likewise.labeling.consensus import consensus
+from likewise.labeling.stability import Stability, order_stability
+from likewise.labeling.store.read import read_votes
+from likewise.search import as_unit, pair_scores
 from likewise.workspace import Workspace
 
 
 def stability(workspace: Workspace, engine: Engine) -> dict[str, Any]:
-    return {"sentence": "Not known yet: evaluate the models first.", "winner_share": None}
+    """The verdict and how often the leading model stays first (`winner_share`, None where it cannot be said)."""
+    try:
+        return asdict(_stability(workspace, engine))
+    except LikewiseError as error:  # e.g. vectors of another catalog: the board has other things to show
+        return asdict(Stability(f"Not known: {error}"))
+
+
+def _stability(workspace: Workspace, engine: Engine) -> Stability:
+    models = workspace.encoders()
+    if not models:
+        return Stability("Not known: no model has vectors yet.")
+    votes = read_votes(engine)
+    if votes.is_empty():
+        return Stability("Not known yet: there are no votes.")
+    labels, catalog = consensus(votes).labels, read_catalog(workspace)
+    queries = common_images(workspace, models, labels["query"].unique().sort().to_list())
+    gallery = common_images(workspace, models, labels["candidate"].unique().sort().to_list())
+    pairs = judge_pairs(catalog, labels, queries, gallery)
+    if not len(pairs):
+        return Stability("Not known: no labelled pair has vectors of every model.")
+    per_query = []
+    for model in models:
+        scores = pair_scores(
+            as_unit(read_vectors(workspace, model, queries), model),
+            as_unit(read_vectors(workspace, model, gallery), model),
+            pairs.query,
+            pairs.candidate,
+        )
+        per_query.append(roc_auc(sort_pairs(pairs.query, scores, pairs.label, len(queries))))
+    return order_stability(models, np.array(per_query))

@@ -1,11 +1,13 @@
 """Small pictures for fast pages: made once, kept in the workspace's `thumbnails` folder."""
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 from likewise.catalog import load_image
-from likewise.workspace import Workspace, write_atomically
+from likewise.workspace import Workspace, void, write_atomically
 
 LONGER_SIDE_PIXELS = 480
 QUALITY = 85
@@ -51,10 +53,8 @@ class Thumbnails:
             content = _shrunk(original)
         except (OSError, ValueError):
             return None
-        try:
-            write_atomically(cached, lambda file: _write(file, content))
-        except OSError:
-            pass  # a full disk must not hide the picture: it is made again next time
+        with suppress(OSError):  # a full disk must not hide the picture: it is made again next time
+            write_atomically(cached, lambda file: void(file.write(content)))
         return Picture(content, "image/jpeg", tag)
 
     def original(self, key: str) -> Picture | None:
@@ -85,15 +85,9 @@ def _tag(key: str, path: Path, size: str) -> str:
 
 
 def _shrunk(path: Path, longer_side: int | None = LONGER_SIDE_PIXELS) -> bytes:
-    from io import BytesIO
-
     picture = load_image(path, at_least=longer_side)
     if longer_side is not None:
         picture.thumbnail((longer_side, longer_side))
     output = BytesIO()
     picture.save(output, "JPEG", quality=QUALITY, optimize=True)
     return output.getvalue()
-
-
-def _write(file: object, content: bytes) -> None:
-    file.write(content)  # type: ignore[attr-defined]

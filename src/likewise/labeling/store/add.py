@@ -11,8 +11,9 @@ from likewise.labeling.store.clock import now
 from likewise.labeling.store.deal import refresh_states
 from likewise.labeling.store.engine import writing
 from likewise.labeling.store.experts import ensure_experts
+from likewise.labeling.store.images import insert_many
 from likewise.labeling.store.models import NAMED, Event, Place
-from likewise.labeling.store.pairs import ensure_pairs, insert_many
+from likewise.labeling.store.pairs import ensure_pairs
 from likewise.labeling.store.read import VOTES
 from likewise.labeling.votes import PAIR, VOTE_KEY, others, tidy_votes
 

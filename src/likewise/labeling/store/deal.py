@@ -10,8 +10,9 @@ from sqlalchemy import Connection, Engine, func, select, update
 
 from likewise.labeling.store.engine import reading, writing
 from likewise.labeling.store.events import PAIRS_BEFORE_REPEAT
+from likewise.labeling.store.images import ROWS_AT_ONCE, insert_many
 from likewise.labeling.store.models import ANSWERED, HELD, INVITED, OPEN, PUT_OFF, Event, Expert, Image, Pair, Place
-from likewise.labeling.store.pairs import ROWS_AT_ONCE, ensure_pairs, insert_many
+from likewise.labeling.store.pairs import ensure_pairs
 from likewise.labeling.store.project import Project, project_of
 from likewise.labeling.store.standing import standing_event, state_of
 from likewise.labeling.votes import random_bytes
@@ -133,7 +134,7 @@ def refresh_states(connection: Connection, expert: int) -> None:
 def recount(connection: Connection, expert: int) -> None:
     """Make the expert's counters say what the queue says."""
     counted = connection.execute(select(Place.state, func.count()).where(Place.expert == expert).group_by(Place.state))
-    by_state = {state: count for state, count in counted}
+    by_state = {row[0]: row[1] for row in counted}
     connection.execute(
         update(Expert)
         .where(Expert.id == expert)

@@ -55,7 +55,7 @@ def open_votes(where: Workspace | str, *, serving: bool = False) -> Engine:
 
 @contextmanager
 def writing(engine: Engine, expert: int | None = None) -> Iterator[Connection]:
-    """One transaction that writes: all of it is stored, or nothing. With `expert`, it writes only that one's answers."""
+    """One transaction that writes: all of it is stored, or nothing. With `expert`, only that one's answers."""
     try:
         if engine.dialect.name == "postgresql":
             with engine.connect() as connection, connection.begin():
@@ -95,7 +95,8 @@ def _queue_up(connection: Connection, expert: int | None) -> None:
         return
     connection.execute(
         text(
-            "SELECT pg_advisory_xact_lock_shared(:everything), pg_advisory_xact_lock(CAST(:one AS int), CAST(:who AS int))"
+            "SELECT pg_advisory_xact_lock_shared(:everything), "
+            "pg_advisory_xact_lock(CAST(:one AS int), CAST(:who AS int))"
         ),
         {"everything": EVERYTHING, "one": ONE_EXPERT, "who": expert % 2**31},
     )

@@ -83,7 +83,7 @@ class _Desk:
             connection,
             expert,
             places,
-            {pair: revision for pair, revision in latest},
+            {row[0]: row[1] for row in latest},
             {pair: (twin, position, state) for pair, twin, position, state in repeats},
             end,
         )
@@ -200,4 +200,4 @@ def undo_answer(engine: Engine, expert: int, pair: int, client_id: str) -> None:
 def _seen(connection: Connection, client_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Whose events, about which pair, carry these client ids."""
     found = connection.execute(select(Event.client_id, Event.expert, Event.pair).where(Event.client_id.in_(client_ids)))
-    return {client_id: (expert, pair) for client_id, expert, pair in found}
+    return {str(client_id): (expert, pair) for client_id, expert, pair in found}

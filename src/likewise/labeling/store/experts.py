@@ -59,7 +59,12 @@ def invite(engine: Engine, name: str, days: float = 30.0) -> str:
     if not 0 < days <= 3650:
         raise LikewiseError(f"an invitation is valid for more than 0 and at most 3650 days, not {days:g}.")
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    values = {"kind": INVITED, "token_hash": token_hash(token), "expires": in_days(days), "revoked": None}
+    values: dict[str, str | int | None] = {
+        "kind": INVITED,
+        "token_hash": token_hash(token),
+        "expires": in_days(days),
+        "revoked": None,
+    }
     with writing(engine) as connection:
         found = connection.execute(select(Expert.id, Expert.kind).where(Expert.name == name)).one_or_none()
         if found is None:
@@ -175,7 +180,7 @@ def read_experts(engine: Engine) -> list[ExpertState]:
 def ensure_experts(connection: Connection, names: list[str], kind: str = NAMED) -> dict[str, int]:
     """The id of everyone named, made where they are new."""
     found = connection.execute(select(Expert.name, Expert.id))
-    ids = {name: number for name, number in found}
+    ids = {row[0]: row[1] for row in found}
     for name in names:
         if name not in ids:
             ids[name] = add_expert(connection, name, kind)

@@ -127,7 +127,7 @@ class Place(Base):
 
 
 class Event(Base):
-    """An answer, or the taking back of one. `time` is when it was given (null: not known), `stored` when it came here."""
+    """An answer, or the taking back of one. `time`: when it was given (null: unknown); `stored`: when it came here."""
 
     __tablename__ = "events"
     __table_args__ = (

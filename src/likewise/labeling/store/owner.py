@@ -1,4 +1,4 @@
-"""What only the owner does to votes: take an expert's votes out, and decide ties. Both are events; nothing is deleted."""
+"""What only the owner does to votes: take an expert's out, decide ties. Both are events; nothing is deleted."""
 
 import polars as pl
 from sqlalchemy import Engine, func, select
@@ -8,8 +8,8 @@ from likewise.labeling.store.add import add_votes
 from likewise.labeling.store.clock import now
 from likewise.labeling.store.deal import refresh_states
 from likewise.labeling.store.engine import reading, writing
+from likewise.labeling.store.images import insert_many
 from likewise.labeling.store.models import ADJUDICATOR, REMOVED, Event, Expert, Image, Pair
-from likewise.labeling.store.pairs import insert_many
 from likewise.labeling.store.project import log
 from likewise.labeling.store.standing import standing_event
 from likewise.labeling.votes import ANSWERS, CANNOT_TELL
@@ -36,7 +36,11 @@ def remove_votes(engine: Engine, name: str, reason: str) -> int:
         for pair, of_pair in events.items():
             stands = standing_event(of_pair)
             if stands is not None and stands[1] in ANSWERS:
-                row = {"pair": pair, "expert": expert, "revision": max(event[0] for event in of_pair) + 1}
+                row: dict[str, object] = {
+                    "pair": pair,
+                    "expert": expert,
+                    "revision": max(event[0] for event in of_pair) + 1,
+                }
                 row |= {"answer": REMOVED, "reason": reason, "time": moment, "stored": moment, "source": "owner"}
                 rows.append(row)
         insert_many(connection, Event, rows)

@@ -19,8 +19,10 @@ class Project:
     name: str = "Visual similarity"
     guidelines: str = (
         "Look at both pictures. Would someone who likes the first one accept the second as looking alike?\n\n"
-        "Go by what you see, not by what you know about the things shown. There is no right number of similar pairs.\n\n"
-        "If a picture is broken or you really cannot decide, choose “cannot tell”. “Later” brings a pair back at the end."
+        "Go by what you see, not by what you know about the things shown. "
+        "There is no right number of similar pairs.\n\n"
+        "If a picture is broken or you really cannot decide, choose “cannot tell”. "
+        "“Later” brings a pair back at the end."
     )
     paused: bool = False
     order_seed: int = 0

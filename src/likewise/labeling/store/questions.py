@@ -1,7 +1,6 @@
 """Questions of other kinds on the same machinery: triplets, ratings, keep or delete, multiple choice with pictures."""
 
 import json
-import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -10,19 +9,18 @@ import polars as pl
 from sqlalchemy import Engine, func, insert, select, update
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.clock import in_days, now
+from likewise.labeling.store.clock import now
 from likewise.labeling.store.engine import reading, writing
 from likewise.labeling.store.events import LONGEST_TIMED_MILLISECONDS, Stored
-from likewise.labeling.store.experts import add_expert, open_session
-from likewise.labeling.store.models import GUEST, Expert, Question, QuestionAnswer, Questionnaire
-from likewise.labeling.store.pairs import ensure_images, hidden_id, insert_many
-from likewise.labeling.store.project import log, read_setting
+from likewise.labeling.store.images import ensure_images, hidden_id, insert_many
+from likewise.labeling.store.models import Expert, Question, QuestionAnswer, Questionnaire
+from likewise.labeling.store.project import read_setting
+from likewise.labeling.store.questionnaires import questionnaires_of
 from likewise.labeling.store.queue import Progress
 from likewise.labeling.votes import random_bytes
 
 Kind = Literal["triplet", "rating", "keep", "choice"]
 MAIN = "main"
-GUEST_DAYS = 7.0
 PRIME = 1_000_003  # multiplying by a number of one's own modulo a prime shuffles differently for everyone
 
 PROMPTS = {
@@ -65,29 +63,6 @@ class AskedQuestion:
     prompt: str
     images: list[int]
     options: list[dict[str, Any]]  # value, label, image (an id or None)
-
-
-def add_questionnaire(
-    engine: Engine, slug: str, title: str, *, consent: str = "", public: bool = False, most_guests: int = 0
-) -> None:
-    """A set of questions; a public one is open to anyone with its address, up to `most_guests` people."""
-    if not slug or len(slug) > 64 or not all(c.isascii() and (c.isalnum() or c == "-") for c in slug):
-        raise LikewiseError(f"a questionnaire's address has letters, digits and dashes only, not {slug!r}.")
-    if public and most_guests < 1:
-        raise LikewiseError("a public questionnaire needs a limit: say how many guests may answer.")
-    values = {"title": title, "consent": consent, "public": public, "open": True, "most_guests": most_guests}
-    with writing(engine) as connection:
-        if connection.execute(select(Questionnaire.slug).where(Questionnaire.slug == slug)).first():
-            connection.execute(update(Questionnaire).where(Questionnaire.slug == slug).values(**values))
-        else:
-            connection.execute(insert(Questionnaire), {"slug": slug, **values})
-        log(connection, f"The {'public ' if public else ''}questionnaire {slug} was opened.")
-
-
-def close_questionnaire(engine: Engine, slug: str) -> None:
-    with writing(engine) as connection:
-        connection.execute(update(Questionnaire).where(Questionnaire.slug == slug).values(open=False))
-        log(connection, f"The questionnaire {slug} was closed.")
 
 
 def add_questions(engine: Engine, kind: Kind, questions: Sequence[NewQuestion], questionnaire: str = MAIN) -> int:
@@ -159,7 +134,7 @@ def next_question(
     factor = 2 + int.from_bytes(random_bytes(4, "questions", expert), "big") % (PRIME - 2)
     answered = select(QuestionAnswer.question).where(QuestionAnswer.expert == expert)
     with reading(engine) as connection:
-        mine = _questionnaires(questionnaire)
+        mine = questionnaires_of(questionnaire)
         order = ((Question.id % PRIME) * factor) % PRIME
         found = connection.execute(
             select(Question.id, Question.kind, Question.prompt, Question.images, Question.options)
@@ -179,7 +154,7 @@ def next_question(
         n_answered = connection.execute(
             select(func.count(func.distinct(QuestionAnswer.question))).where(QuestionAnswer.expert == expert)
         ).scalar_one()
-    seconds = round(float(milliseconds) / n_timed / 1000.0, 2) if n_timed else None
+    seconds = round(float(milliseconds or 0) / n_timed / 1000.0, 2) if n_timed else None
     asked = None
     if first is not None:
         images, options = json.loads(first.images), json.loads(first.options)
@@ -190,7 +165,7 @@ def next_question(
 def has_questions(engine: Engine, expert: int | None) -> bool:
     with reading(engine) as connection:
         found = connection.execute(
-            select(Question.id).where(Question.questionnaire.in_(_questionnaires(None))).limit(1)
+            select(Question.id).where(Question.questionnaire.in_(questionnaires_of(None))).limit(1)
         )
         return expert is not None and found.first() is not None
 
@@ -204,7 +179,7 @@ def add_question_answers(
         ids = sorted({question for _, question, _, _ in answers})
         known = connection.execute(
             select(Question.id, Question.options).where(
-                Question.id.in_(ids), Question.questionnaire.in_(_questionnaires(questionnaire))
+                Question.id.in_(ids), Question.questionnaire.in_(questionnaires_of(questionnaire))
             )
         )
         values = {number: {option["value"] for option in json.loads(options)} for number, options in known}
@@ -219,7 +194,7 @@ def add_question_answers(
             .where(QuestionAnswer.expert == expert, QuestionAnswer.question.in_(ids))
             .group_by(QuestionAnswer.question)
         )
-        revisions = {question: revision for question, revision in latest}
+        revisions = {row[0]: row[1] for row in latest}
         rows = []
         for client_id, question, value, milliseconds in answers:
             if client_id in seen:
@@ -241,37 +216,6 @@ def add_question_answers(
         insert_many(connection, QuestionAnswer, rows)
         connection.execute(update(Expert).where(Expert.id == expert).values(last_seen=now()))
     return stored
-
-
-def read_questionnaire(engine: Engine, slug: str) -> Questionnaire | None:
-    """A public, open questionnaire with that address."""
-    with reading(engine) as connection:
-        row = connection.execute(
-            select(Questionnaire.__table__).where(
-                Questionnaire.slug == slug, Questionnaire.public.is_(True), Questionnaire.open.is_(True)
-            )
-        ).one_or_none()
-        return None if row is None else Questionnaire(**row._mapping)
-
-
-def enter_as_guest(engine: Engine, slug: str) -> str | None:
-    """A session for a new guest of a public questionnaire; None when it is full."""
-    with writing(engine) as connection:
-        most = connection.execute(select(Questionnaire.most_guests).where(Questionnaire.slug == slug)).scalar_one()
-        there = select(func.count()).select_from(Expert).where(Expert.kind == GUEST, Expert.questionnaire == slug)
-        if connection.execute(there).scalar_one() >= most:
-            return None
-        guest = add_expert(connection, f"guest-{secrets.token_hex(6)}", GUEST, slug)
-        connection.execute(update(Expert).where(Expert.id == guest).values(expires=in_days(GUEST_DAYS)))
-        return open_session(connection, guest)
-
-
-def _questionnaires(slug: str | None) -> Any:
-    """A guest's own questionnaire, or all that are not public."""
-    wanted = select(Questionnaire.slug).where(Questionnaire.open.is_(True))
-    if slug is not None:
-        return wanted.where(Questionnaire.slug == slug)
-    return wanted.where(Questionnaire.public.is_(False))
 
 
 def _usual_options(kind: str) -> tuple[tuple[str, str, None], ...]:

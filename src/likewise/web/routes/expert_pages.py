@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from likewise.labeling.store.experts import SESSION_DAYS, enter
-from likewise.labeling.store.pairs import EXAMPLE, PRACTICE, read_known_pairs
+from likewise.labeling.store.known import EXAMPLE, PRACTICE, read_known_pairs
 from likewise.labeling.store.project import read_project
 from likewise.labeling.store.questions import has_questions
 from likewise.labeling.votes import SIMILAR

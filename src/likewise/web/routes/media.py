@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Path, Request
 from fastapi.responses import Response
 
-from likewise.labeling.store.pairs import image_key
+from likewise.labeling.store.images import image_key
 from likewise.web.access import LoggedIn, TheSite
 from likewise.web.shapes import LARGEST_ID
 from likewise.web.thumbnails import Picture

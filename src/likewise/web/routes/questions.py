@@ -5,14 +5,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
-from likewise.labeling.store.questions import (
-    GUEST_DAYS,
-    AskedQuestion,
-    add_question_answers,
-    enter_as_guest,
-    next_question,
-    read_questionnaire,
-)
+from likewise.labeling.store.questionnaires import GUEST_DAYS, enter_as_guest, read_questionnaire
+from likewise.labeling.store.questions import AskedQuestion, add_question_answers, next_question
 from likewise.web import shapes
 from likewise.web.access import AnyVisitor, CheckedForm, CheckedHeader, Respondent, TheSite, set_session
 from likewise.web.pages import boot_of, image_of, paragraphs_of, progress_of, render
@@ -83,8 +77,8 @@ def _door(slug: str, request: Request, who: AnyVisitor, site: TheSite, error: st
         raise HTTPException(404, "there is no open questionnaire here")
     if who is not None and who.questionnaire == slug:
         return RedirectResponse("/questions", 303)
-    context = {"project": found.title, "consent": paragraphs_of(found.consent), "slug": slug, "error": error}
-    return render(request, "consent.html", **context)
+    paragraphs = paragraphs_of(found.consent)
+    return render(request, "consent.html", project=found.title, consent=paragraphs, slug=slug, error=error)
 
 
 def _shown(question: AskedQuestion | None) -> dict[str, Any] | None:

@@ -203,7 +203,7 @@ def _keep(votes: list[tuple[Any, ...]]) -> None:
     counts = dict.fromkeys(zeros, 0)
     names = dict.fromkeys(vote[2] for vote in votes)
     _insert("experts", [{"name": name, "kind": "named", "created": now, **counts} for name in names])
-    expert_id = {name: number for name, number in op.get_bind().execute(sa.text("SELECT name, id FROM experts"))}
+    expert_id = {row[0]: row[1] for row in op.get_bind().execute(sa.text("SELECT name, id FROM experts"))}
     _insert(
         "events",
         [

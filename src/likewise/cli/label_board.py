@@ -1,0 +1,59 @@
+"""The owner's board in a terminal."""
+
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE
+from rich.markup import escape
+from rich.table import Table
+
+from likewise.cli.console import console, say
+
+if TYPE_CHECKING:
+    from likewise.labeling.board import Board
+
+
+def say_board(board: "Board", stability: str) -> None:
+    """Progress by expert, then agreement, cost and whether more labels would matter."""
+    say(f"[bold]{escape(board.project.name)}[/]{'  (paused)' if board.project.paused else ''}")
+    console().print(_experts(board))
+    agreed = board.agreement
+    interval = f" ({agreed.alpha_low:.2f} to {agreed.alpha_high:.2f})" if agreed.alpha_low is not None else ""
+    say(f"agreement: alpha {_number(agreed.alpha, 2)}{interval}, kappa {_number(agreed.kappa, 2)}")
+    for reason in agreed.reasons:
+        say(f"  [dim]{escape(reason)}[/]")
+    share = "–" if board.positives_share is None else f"{100 * board.positives_share:.0f} %"
+    say(f"similar so far: {share} of the answered pairs; {len(board.divided)} pairs divide the experts")
+    cost = board.cost
+    left = "" if cost.hours_left is None else f", {cost.hours_left:,.1f} left"
+    brute = "" if cost.brute_force_hours is None else f"; brute force would take {cost.brute_force_hours:,.0f} each"
+    speed = "" if cost.speed_up is None else f" ({cost.speed_up:,.0f}x more pairs)"
+    say(f"hours: {cost.hours_spent:,.1f} spent on {cost.pairs:,} pairs{left}{brute}{speed}")
+    say(f"would more labels change the order of the models? {escape(stability)}")
+
+
+def _experts(board: "Board") -> Table:
+    table = Table(box=SIMPLE)
+    table.add_column("expert", no_wrap=True)
+    for name in ("answered", "an hour", "s a pair", "hours left", "same twice", "known right", "with others"):
+        table.add_column(name, justify="right")
+    for row in board.experts:
+        state = "" if row.state == "active" else f" ({row.state})"
+        table.add_row(
+            escape(row.name + state),
+            f"{row.answered:,} / {row.total:,}",
+            _number(row.pace_per_hour),
+            _number(row.seconds_per_pair, 1),
+            _number(row.hours_left, 1),
+            _share(row.self_consistency),
+            _share(row.catch_correct),
+            _share(row.agreement),
+        )
+    return table
+
+
+def _number(value: float | None, digits: int = 0) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.0f} %"

@@ -1,0 +1,221 @@
+"""`likewise label serve` and what its owner does from the command line: invite, revoke, look, pause, settle."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from likewise.cli.console import AsJson, WorkspacePath, opened, say, say_json
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        envvar="LIKEWISE_DATABASE",
+        help="Where the votes are, postgresql://…; votes.db in the workspace by default.",
+    ),
+]
+ExpertName = Annotated[str, typer.Option("--expert", "--name", help="The expert's name.")]
+
+
+@contextmanager
+def votes_of(workspace: Workspace, database: str | None) -> "Iterator[Engine]":
+    """The votes database, closed at the end."""
+    from likewise.labeling.store import open_votes
+
+    engine = open_votes(database or workspace)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def serve(
+    workspace: WorkspacePath,
+    host: Annotated[str, typer.Option(help="Where to listen; others can reach anything but 127.0.0.1.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+    url: Annotated[str | None, typer.Option(help="How experts reach the site, e.g. https://label.example.org.")] = None,
+    database: Database = None,
+    password_file: Annotated[
+        Path | None, typer.Option("--owner-password-file", help="A file with the owner's password.")
+    ] = None,
+    password: Annotated[str | None, typer.Option(envvar="LIKEWISE_OWNER_PASSWORD", hidden=True)] = None,
+) -> None:
+    """Start the labelling site.
+
+    Example: `likewise label serve shoes --port 8000`
+    """
+    target = opened(workspace)
+    from likewise.labeling.store.experts import read_experts
+    from likewise.web.serve import prepare
+    from likewise.web.serve import serve as run
+    from likewise.web.settings import SiteSettings
+
+    if password_file is not None:
+        password = password_file.read_text(encoding="utf-8").strip()
+    settings = prepare(SiteSettings(target, database, host, port, url), password)
+    say(f"the site: [bold]{settings.base_url}[/]  (Ctrl+C stops it; nothing is lost)")
+    if settings.owner_key:
+        typer.echo(f"owner's page, for you only: {settings.base_url}/owner/enter/{settings.owner_key}")
+    else:
+        say(f"owner's page: {settings.base_url}/owner")
+    with votes_of(target, database) as engine:
+        if not any(expert.state == "active" for expert in read_experts(engine)):
+            say(f"nobody is invited yet: likewise label invite {workspace} --name NAME")
+    run(settings)
+
+
+def invite(
+    workspace: WorkspacePath,
+    name: Annotated[str, typer.Option(help="Who is invited.")],
+    days: Annotated[float, typer.Option(help="How long the link works.")] = 30.0,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an expert's invitation link; it is shown once, and replaces an earlier one.
+
+    Example: `likewise label invite shoes --name Anna`
+    """
+    import polars as pl
+
+    from likewise.labeling.store.experts import invite as make
+    from likewise.labeling.store.pairs import add_pairs
+    from likewise.labeling.store.project import read_project
+
+    target = opened(workspace)
+    with votes_of(target, database) as engine:
+        if target.pool_file.exists():
+            add_pairs(engine, pl.read_parquet(target.pool_file))
+        link = f"{read_project(engine).url}/i/{make(engine, name, days)}"
+    if as_json:
+        say_json({"name": name, "link": link, "days": days})
+    else:
+        typer.echo(f"for {name}, {days:g} days: {link}")
+
+
+def revoke(workspace: WorkspacePath, expert: ExpertName, database: Database = None) -> None:
+    """End an expert's invitation at once; the votes stay.
+
+    Example: `likewise label revoke shoes --expert Anna`
+    """
+    from likewise.labeling.store.experts import revoke as end
+
+    with votes_of(opened(workspace), database) as engine:
+        end(engine, expert)
+    typer.echo(f"{expert}'s link does not work any more; the votes stay")
+
+
+def pause(workspace: WorkspacePath, database: Database = None) -> None:
+    """Give experts no new pairs until `resume`; answers under way are still stored.
+
+    Example: `likewise label pause shoes`
+    """
+    _change(workspace, database, "The project was paused.", {"paused": True})
+    say("paused: experts get no new pairs")
+
+
+def resume(workspace: WorkspacePath, database: Database = None) -> None:
+    """Go on after `pause`.
+
+    Example: `likewise label resume shoes`
+    """
+    _change(workspace, database, "The project was resumed.", {"paused": False})
+    say("resumed")
+
+
+def settings(
+    workspace: WorkspacePath,
+    name: Annotated[str | None, typer.Option(help="The project's name, as experts see it.")] = None,
+    guidelines: Annotated[Path | None, typer.Option(help="A text file; an empty line starts a paragraph.")] = None,
+    grouped: Annotated[
+        bool | None, typer.Option("--grouped/--mixed", help="A query's candidates together, or all mixed.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of every expert's random order.")] = None,
+    experts_per_pair: Annotated[
+        int | None, typer.Option(help="Deal out shares: so many experts get each pair (0: everyone gets every pair).")
+    ] = None,
+    shares: Annotated[int | None, typer.Option(help="Among how many experts the shares are dealt.")] = None,
+    repeats: Annotated[float | None, typer.Option(help="Share of the pairs that is asked twice, unannounced.")] = None,
+    examples: Annotated[Path | None, typer.Option(help="CSV of examples: query,candidate,answer,note.")] = None,
+    practice: Annotated[Path | None, typer.Option(help="CSV of practice pairs, same columns.")] = None,
+    catch: Annotated[Path | None, typer.Option(help="CSV of hidden pairs whose answer you know.")] = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set how the project is run, or show it. Pairs that are already dealt stay where they are.
+
+    Example: `likewise label settings shoes --name Shoes --grouped --repeats 0.05`
+    """
+    from dataclasses import asdict
+
+    from likewise.catalog import read_catalog
+    from likewise.labeling.known import read_known_file
+    from likewise.labeling.store.known import set_known_pairs
+    from likewise.labeling.store.project import read_project
+
+    changes: dict[str, Any] = {
+        "name": name,
+        "guidelines": guidelines.read_text(encoding="utf-8") if guidelines else None,
+        "grouped_by_query": grouped,
+        "order_seed": seed,
+        "n_shares": shares,
+        "repeat_share": repeats,
+    }
+    changes = {key: value for key, value in changes.items() if value is not None}
+    if experts_per_pair is not None:
+        changes["experts_per_pair"] = experts_per_pair or None
+    target = opened(workspace)
+    images = set(read_catalog(target)["image"])
+    known = {
+        use: read_known_file(file, images)
+        for use, file in (("example", examples), ("practice", practice), ("catch", catch))
+        if file is not None
+    }
+    if changes:
+        _change(workspace, database, f"Settings were changed: {', '.join(sorted(changes))}.", changes)
+    with votes_of(target, database) as engine:
+        for use, pairs in known.items():
+            set_known_pairs(engine, use, pairs)
+        stored = asdict(read_project(engine))
+    if as_json:
+        say_json(stored)
+    else:
+        for key, value in stored.items():
+            typer.echo(f"{key}: {value}")
+
+
+def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson = False) -> None:
+    """Progress, pace, agreement, self-consistency and cost, as on the owner's page.
+
+    Example: `likewise label status shoes`
+    """
+    from likewise.labeling.board import read_board
+    from likewise.web.stability import stability
+    from likewise.workspace import read_json
+
+    target = opened(workspace)
+    if database is None and not target.votes_file.exists():
+        raise LikewiseError(f"{workspace} holds no votes yet: start with `likewise label serve {workspace}`.")
+    n_all = read_json(target.pool_settings_file)["n_all_pairs"] if target.pool_settings_file.exists() else None
+    with votes_of(target, database) as engine:
+        board, steady = read_board(engine, n_all), stability(target, engine)
+    if as_json:
+        say_json(board.to_dict() | {"stability": steady})
+        return
+    from likewise.cli.label_board import say_board
+
+    say_board(board, steady["sentence"])
+
+
+def _change(workspace: Path, database: str | None, why: str, changes: dict[str, Any]) -> None:
+    from likewise.labeling.store.project import change_project
+
+    with votes_of(opened(workspace), database) as engine:
+        change_project(engine, why, **changes)

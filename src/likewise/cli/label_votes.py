@@ -1,0 +1,108 @@
+"""`likewise label add-pairs | remove-votes | export`: pairs in, votes out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from likewise.cli.console import AsJson, WorkspacePath, names, opened, progress, say, say_json
+from likewise.cli.label_site import Database, ExpertName, votes_of
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, void, write_atomically
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def add_pairs(
+    workspace: WorkspacePath,
+    generators: Annotated[
+        str | None, typer.Option("--with", help="New generators, comma-separated; they extend the pool.")
+    ] = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add the pairs that new generators propose to a running project; votes stay, a pair keeps every proposer.
+
+    Example: `likewise label add-pairs shoes --with hf:facebook/dinov2-small`
+    """
+    from likewise.labeling.store.deal import deal_all
+    from likewise.labeling.store.pairs import add_pairs as add
+
+    target = opened(workspace)
+    rows = _extended_pool(target, names(generators))
+    with votes_of(target, database) as engine:
+        added = add(engine, rows)
+        deal_all(engine)
+    if as_json:
+        say_json({"added": added.added, "known": added.known, "proposals_added": added.provenance_added})
+    else:
+        say(
+            f"{added.added:,} new pairs, {added.known:,} were there already; {added.provenance_added:,} proposals noted"
+        )
+
+
+def _extended_pool(target: Workspace, generators: list[str]) -> "pl.DataFrame":
+    """The stored pool's rows, after the new generators' proposals were added to it."""
+    from dataclasses import replace
+
+    from likewise.discovery.step import make_pool, read_pool, store_pool
+
+    pool = read_pool(target)
+    new = [name for name in generators if name not in pool.settings.generators]
+    if not new:
+        if generators:
+            raise LikewiseError(f"{', '.join(generators)} fed this pool already: name a generator that is new to it.")
+        return pool.rows
+    settings = replace(pool.settings, generators=(*pool.settings.generators, *new))
+    with progress("queries") as update:
+        extended = make_pool(target, settings, update)
+    store_pool(target, extended, replace=True)
+    return extended.rows
+
+
+def remove_votes(
+    workspace: WorkspacePath,
+    expert: ExpertName,
+    reason: Annotated[str, typer.Option(help="Why; kept in the log.")],
+    database: Database = None,
+) -> None:
+    """Take an expert's votes out of the labels; they stay in the event log, with the reason.
+
+    Example: `likewise label remove-votes shoes --expert Anna --reason "pressed one key throughout"`
+    """
+    from likewise.labeling.store.owner import remove_votes as remove
+
+    with votes_of(opened(workspace), database) as engine:
+        count = remove(engine, expert, reason)
+    typer.echo(
+        f"{count:,} votes of {expert} do not count any more: run `likewise label consensus {workspace}` for new labels"
+    )
+
+
+def export(
+    workspace: WorkspacePath,
+    output: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)],
+    what: Annotated[
+        str | None,
+        typer.Option(help="labels, vsd, crowdkit or events; by the file's ending otherwise (.parquet, .json, .csv)."),
+    ] = None,
+    rule: Annotated[str, typer.Option(help="majority, exclude or dawid-skene.")] = "majority",
+    database: Database = None,
+) -> None:
+    """Write the consensus (Parquet or VSD's JSON), the votes (crowd-kit's CSV) or the full event log.
+
+    Example: `likewise label export shoes votes.csv --what crowdkit`
+    """
+    from likewise.labeling.exports import EXPORTS
+    from likewise.labeling.exports import export as content_of
+
+    kinds = {file.partition(".")[0]: file for file in EXPORTS}
+    endings = {".parquet": "labels", ".json": "vsd", ".csv": "crowdkit"}
+    kind = what or endings.get(output.suffix.lower())
+    if kind not in kinds:
+        raise LikewiseError(f"cannot tell what to write to {output}: add --what {'|'.join(kinds)}.")
+    with votes_of(opened(workspace), database) as engine:
+        content = content_of(engine, kinds[kind], rule)  # type: ignore[arg-type]
+    write_atomically(output, lambda file: void(file.write(content)))
+    say(f"{output}: {len(content):,} bytes ({kinds[kind]})")

@@ -1,0 +1,57 @@
+"""Images by id, and writing many rows at once."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Engine, insert, select
+
+from likewise.labeling.store.engine import reading
+from likewise.labeling.store.models import Base, Image
+from likewise.labeling.store.project import read_setting
+from likewise.labeling.votes import random_bytes
+
+ROWS_AT_ONCE = 5000
+KEYS_PER_SELECT = 500
+
+
+def ensure_images(connection: Connection, keys: Iterable[str]) -> dict[str, int]:
+    """The id of every image, made where it is new; ids depend on the project and the key only."""
+    wanted, ids = sorted(set(keys)), dict[str, int]()
+    for some in in_lots(wanted, KEYS_PER_SELECT):
+        ids.update(
+            (key, number) for key, number in connection.execute(select(Image.key, Image.id).where(Image.key.in_(some)))
+        )
+    salt = str(read_setting(connection, "salt"))
+    new = {key: hidden_id(salt, "image", key) for key in wanted if key not in ids}
+    insert_many(connection, Image, [{"id": number, "key": key} for key, number in new.items()])
+    return ids | new
+
+
+def image_key(engine: Engine, image: int) -> str | None:
+    """The catalog key behind an image id."""
+    with reading(engine) as connection:
+        return connection.execute(select(Image.key).where(Image.id == image)).scalar_one_or_none()
+
+
+def image_ids(engine: Engine, keys: Iterable[str]) -> dict[str, int]:
+    """The ids of images that have one."""
+    ids: dict[str, int] = {}
+    with reading(engine) as connection:
+        for some in in_lots(sorted(set(keys)), KEYS_PER_SELECT):
+            found = connection.execute(select(Image.key, Image.id).where(Image.key.in_(some)))
+            ids.update((key, number) for key, number in found)
+    return ids
+
+
+def hidden_id(salt: str, *key: object) -> int:
+    """A number under 2^53 (JavaScript's exact integers) that says nothing about what it stands for."""
+    return 1 + int.from_bytes(random_bytes(6, salt, *key), "big")
+
+
+def insert_many(connection: Connection, model: type[Base], rows: Sequence[dict[str, Any]]) -> None:
+    for some in in_lots(rows, ROWS_AT_ONCE):
+        connection.execute(insert(model), some)
+
+
+def in_lots(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    return (values[start : start + size] for start in range(0, len(values), size))

@@ -114,7 +114,10 @@ def retrieval(
     if queries.shape[1] != gallery.shape[1]:
         raise LikewiseError(f"queries have {queries.shape[1]} dimensions, the gallery {gallery.shape[1]}.")
     number: dict[Hashable, int] = {}
-    gallery_classes, query_classes = _numbers(labels, "gallery", number), _numbers(query_labels, "query", number)
+    gallery_classes, query_classes = (
+        label_numbers(labels, "gallery", number),
+        label_numbers(query_labels, "query", number),
+    )
     places = walk(queries, gallery, query_classes, gallery_classes, own_row, on_progress)
     with np.errstate(invalid="ignore", divide="ignore"):
         return Retrieval(
@@ -156,7 +159,8 @@ def _sums(one: Retrieval, metric: str, resample: Unit) -> QuerySums:
     sums = QuerySums.mean_of(one.per_query(metric))
     if resample == "query":
         return sums
-    return QuerySums(np.bincount(one.label, sums.over), np.bincount(one.label, sums.under))
+    over, under = (np.bincount(one.label, part).astype(np.float64) for part in (sums.over, sums.under))
+    return QuerySums(over, under)
 
 
 def _resample(sums: Sequence[QuerySums], n_resamples: int, seed: int) -> list[Floats]:
@@ -171,8 +175,9 @@ def _resample(sums: Sequence[QuerySums], n_resamples: int, seed: int) -> list[Fl
     return [np.concatenate(kept) for kept in parts]
 
 
-def _numbers(labels: Labels, what: str, number: dict[Hashable, int]) -> Ints:
-    """Labels of any kind as whole numbers; equal labels of queries and gallery get equal numbers."""
+def label_numbers(labels: Labels, what: str = "image", number: dict[Hashable, int] | None = None) -> Ints:
+    """Labels of any kind as whole numbers 0, 1, ...; `number` remembers which, so that two sets get the same."""
+    number = {} if number is None else number
     values = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     missing = [row for row, label in enumerate(values) if label is None or label != label]
     if missing:

@@ -11,7 +11,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.evaluation.auc import Ints
+from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.classmates import Classmates
 from likewise.search import pair_scores
 from likewise.search.scores import Floats as Vectors
@@ -103,7 +103,7 @@ class Standing:
             self._drop(np.flatnonzero(self._n_doubts > SPARE))
             open_still = ~self.crowded[query]
             query, row = query[open_still], row[open_still]
-        exact = pair_scores(self.queries, self.gallery, query, row) if self.tolerance else score
+        exact = self._exact(query, row) if self.tolerance else score
         first = self.mates.first_score[query]
         before = (exact > first) | ((exact == first) & (row < self.mates.first_row[query]))
         self.ahead += np.bincount(query[before], minlength=len(self.ahead))
@@ -112,13 +112,16 @@ class Standing:
         """Query, gallery row and place (0 .. R-1) of the first R neighbours of every query that is not crowded."""
         self.settle()
         query, row, score = _columns(self._hits, self.limit)
-        exact = pair_scores(self.queries, self.gallery, query, row) if self.tolerance else score
+        exact = self._exact(query, row) if self.tolerance else score
         order = np.lexsort((row, -exact, query))
         query, row = query[order], row[order]
         listed = np.bincount(query, minlength=len(self.queries))
         place = np.arange(len(query)) - (np.cumsum(listed) - listed)[query]
         keep = place < self.mates.count[query]
         return query[keep].astype(np.int64), row[keep].astype(np.int64), place[keep]
+
+    def _exact(self, query: Rows, row: Rows) -> Floats:
+        return pair_scores(self.queries, self.gallery, query.astype(np.int64), row.astype(np.int64))
 
     def _drop(self, crowded: Ints) -> None:
         self.crowded[crowded] = True

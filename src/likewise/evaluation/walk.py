@@ -100,7 +100,7 @@ def _both_ways(standing: Standing, vectors: Vectors, on_progress: Progress | Non
 def one_blas_thread() -> AbstractContextManager[object]:
     """Small products are faster on one thread each; without threadpoolctl they are merely slower."""
     try:
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
     except ImportError:
         return nullcontext()
     limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")

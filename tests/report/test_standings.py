@@ -89,6 +89,8 @@ def test_the_page_tells_interval_date_and_command_of_every_row(results: list[Pat
         "simulated experts",
     ):
         assert words in page.text
+    assert "2026-04-02 command 1" in page.text
+    assert {"command-a1-1", "command-a1-2", "command-b2-1"} <= {attributes["id"] for attributes in page.having("id")}
     rows = [attributes for tag, attributes in page.tags if tag == "tr" and "data-encoder" in attributes]
     assert [(row["data-encoder"], row["data-generator"]) for row in rows[:2]] == [("mine", "false"), ("dino", "true")]
     headings = [attributes for tag, attributes in page.tags if tag == "th" and "data-sort" in attributes]

@@ -42,6 +42,7 @@ class Standing:
     cells: list[Cell]
     whisker: Whisker | None
     note: ResultNote
+    command: int  # its place in the benchmark's list, from 1
 
     @property
     def day(self) -> str:
@@ -59,6 +60,7 @@ class Benchmark:
     board: Leaderboard
     columns: list[Column]
     standings: list[Standing]
+    commands: list[str]
 
 
 def write_standings(results: Sequence[Path], page: Path, *, title: str = "Leaderboard") -> Path:
@@ -127,6 +129,8 @@ def _benchmark(key: str, results: list[Result]) -> Benchmark:
     ]
     board = leaderboard(pl.concat(tables))
     shown = _shown(board.columns)
+    ordered = [results[int(model.encoder.partition(APART)[0])].note for model in board.models]
+    commands = list(dict.fromkeys(note.command for note in ordered))
     note = results[0].note
     return Benchmark(
         name=note.benchmark,
@@ -135,14 +139,14 @@ def _benchmark(key: str, results: list[Result]) -> Benchmark:
         simulated=note.simulated,
         board=board,
         columns=[board.columns[place] for place in shown],
-        standings=[_standing(model, shown, results) for model in board.models],
+        standings=[_standing(*row, shown, commands) for row in zip(board.models, ordered, strict=True)],
+        commands=commands,
     )
 
 
-def _standing(model: Model, shown: list[int], results: list[Result]) -> Standing:
-    number, _, encoder = model.encoder.partition(APART)
-    cells = [model.cells[place] for place in shown]
-    return Standing(encoder, model.generator, cells, model.whisker, results[int(number)].note)
+def _standing(model: Model, note: ResultNote, shown: list[int], commands: list[str]) -> Standing:
+    encoder, cells = model.encoder.partition(APART)[2], [model.cells[place] for place in shown]
+    return Standing(encoder, model.generator, cells, model.whisker, note, commands.index(note.command) + 1)
 
 
 def _shown(columns: list[Column]) -> list[int]:

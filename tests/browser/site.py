@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,10 +21,12 @@ from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.discovery.pool import POOL_SCHEMA
 from likewise.labeling.store.engine import open_votes, reading
-from likewise.labeling.store.experts import invite
+from likewise.labeling.store.events import GivenAnswer, add_answers
+from likewise.labeling.store.experts import invite, read_experts
+from likewise.labeling.store.known import set_known_pairs
 from likewise.labeling.store.models import Image, Pair
-from likewise.labeling.store.pairs import set_known_pairs
 from likewise.labeling.store.project import change_project
+from likewise.labeling.store.queue import next_pairs
 from likewise.labeling.store.read import read_events
 from likewise.workspace import Workspace
 from tests.conftest import COLOURS, SHAPES, write_shapes
@@ -56,7 +59,9 @@ def make_workspace(folder: Path) -> Workspace:
         others = [(s, c) for s, c in itertools.product(SHAPES, COLOURS) if (s, c) != (shape, colour)]
         others.sort(key=lambda other: (other[0] != shape) + (other[1] != colour))
         for rank, (other_shape, other_colour) in enumerate(others[:CANDIDATES_PER_QUERY]):
-            rows.append((f"{shape}/{colour}-0.png", f"{other_shape}/{other_colour}-0.png", "shape", rank, 1.0 - rank / 10))
+            rows.append(
+                (f"{shape}/{colour}-0.png", f"{other_shape}/{other_colour}-0.png", "shape", rank, 1.0 - rank / 10)
+            )
     pl.DataFrame(rows, schema=POOL_SCHEMA, orient="row").write_parquet(workspace.pool_file)
     return workspace
 
@@ -106,6 +111,16 @@ class Site:
         with self.engine() as engine:
             change_project(engine, **changes)
 
+    def answer(self, expert: str, answer: str, but: int) -> None:
+        """Answer all but the last few open pairs of an expert, without a browser."""
+        with self.engine() as engine:
+            number = next(one.id for one in read_experts(engine) if one.name == expert)
+            pairs, _ = next_pairs(engine, number, 1000)
+            given = [
+                GivenAnswer(str(uuid.uuid4()), pair.pair, answer, None, 2000) for pair in pairs[: len(pairs) - but]
+            ]
+            assert len(add_answers(engine, number, given).accepted) == len(given)
+
     def events(self, expert: str) -> list[dict[str, Any]]:
         """Everything stored about one expert, in order, pairs by their keys."""
         with self.engine() as engine:
@@ -125,7 +140,7 @@ class Site:
     def keys_of_pairs(self) -> dict[int, PairKey]:
         """What the opaque ids stand for."""
         with self.engine() as engine, reading(engine) as connection:
-            images = {number: key for number, key in connection.execute(select(Image.id, Image.key))}
+            images = {row.id: row.key for row in connection.execute(select(Image.id, Image.key))}
             pairs = connection.execute(select(Pair.id, Pair.query_image, Pair.candidate_image))
             return {pair: (images[query], images[candidate]) for pair, query, candidate in pairs}
 
@@ -138,7 +153,9 @@ def running_site(folder: Path) -> Iterator[Site]:
         example = ("circle/red-0.png", "circle/blue-0.png", "similar", "Same outline, other colour.")
         other = ("circle/red-0.png", "square/red-0.png", "not similar", "Another outline.")
         set_known_pairs(engine, "example", [example, other])
-        set_known_pairs(engine, "practice", [("square/red-0.png", "square/green-0.png", "similar", "Both are squares.")])
+        set_known_pairs(
+            engine, "practice", [("square/red-0.png", "square/green-0.png", "similar", "Both are squares.")]
+        )
     site.start()
     try:
         yield site

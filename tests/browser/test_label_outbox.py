@@ -1,0 +1,152 @@
+"""No vote is lost: dropped networks, killed servers, two tabs, refusals. What was clicked is what is stored."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.site import NO_NETWORK, TOO_SOON_MS, Site, enter, listen, opened, press, running_site, saved, shown
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with running_site(tmp_path_factory.mktemp("site")) as started:
+        yield started
+
+
+def test_the_network_drops_labelling_goes_on_and_everything_is_stored_once(browser: Browser, site: Site) -> None:
+    with opened(browser, NO_NETWORK) as page:
+        enter(page, site, "Anna")
+        keys = site.keys_of_pairs()
+        clicked = {keys[press(page, "f")]: "similar"}
+        saved(page)
+        page.context.set_offline(True)
+        for key, answer in [("f", "similar"), ("j", "not similar"), ("f", "similar"), ("u", "cannot tell")]:
+            clicked[keys[press(page, key)]] = answer
+        expect(page.locator("#saved")).to_have_text("Offline, 4 kept here")
+        shown(page)
+        page.keyboard.press("z")  # undo works without a network, too
+        expect(page.locator("#saved")).to_have_text("Offline, 5 kept here")
+        page.wait_for_timeout(TOO_SOON_MS)
+        clicked[keys[press(page, "j")]] = "not similar"
+        assert len(site.events("Anna")) == 1
+        page.context.set_offline(False)
+        saved(page)
+        assert site.votes("Anna") == clicked
+        assert len(site.events("Anna")) == 7  # five answers, an undo, another answer
+        expect(page.locator("#progress-text")).to_have_text("5 of 24 · 19 left")
+
+
+def test_an_answer_whose_reply_was_lost_is_counted_once(browser: Browser, site: Site) -> None:
+    with opened(browser, NO_NETWORK) as page:
+        enter(page, site, "Boris")
+        shown(page)
+
+        def lose_the_reply(route):  # type: ignore[no-untyped-def]
+            route.fetch()  # the server stores it; the browser never hears of it
+            route.abort()
+
+        page.route("**/api/answers", lose_the_reply, times=1)
+        press(page, "f")
+        saved(page)
+        assert len(site.events("Boris")) == 1
+
+
+def test_the_server_is_killed_while_votes_wait_and_the_page_is_reloaded(browser: Browser, site: Site) -> None:
+    with opened(browser, NO_NETWORK) as page:
+        context = page.context
+        enter(page, site, "Chiara")
+        keys = site.keys_of_pairs()
+        clicked = {keys[press(page, "f")]: "similar"}
+        saved(page)
+        site.kill()
+        for _ in range(3):
+            clicked[keys[press(page, "j")]] = "not similar"
+        expect(page.locator("#saved")).to_have_text("Offline, 3 kept here")
+        warned: list[str] = []
+        page.on("dialog", lambda dialog: (warned.append(dialog.type), dialog.accept()))
+        with page.expect_event("close"):
+            page.close(run_before_unload=True)
+        assert warned == ["beforeunload"]
+        site.start()
+        again = context.new_page()
+        again.goto(f"{site.url}/work")  # the outbox was in the browser, not in the page
+        saved(again)
+        assert site.votes("Chiara") == clicked
+        assert len(site.events("Chiara")) == 4
+
+
+def test_two_tabs_share_one_outbox_and_never_ask_the_same_pair(browser: Browser, site: Site) -> None:
+    with opened(browser, NO_NETWORK) as page:
+        enter(page, site, "Dora")
+        other = page.context.new_page()
+        complaints: list[str] = []
+        listen(other, complaints)
+        other.goto(f"{site.url}/work")
+        assert shown(other) == shown(page)  # both start with the same pair
+        page.bring_to_front()
+        answered = [press(page, "f"), press(page, "f")]
+        expect(other.locator(f'#main[data-pair="{shown(page)}"]')).to_be_attached()
+        page.context.set_offline(True)
+        answered.append(press(page, "j"))
+        other.bring_to_front()
+        answered += [press(other, "f"), press(other, "j")]
+        for tab in (page, other):
+            expect(tab.locator("#saved")).to_have_text("Offline, 3 kept here")
+        page.context.set_offline(False)
+        saved(page)
+        saved(other)
+        assert len(set(answered)) == 5
+        keys = site.keys_of_pairs()
+        wanted = ["similar", "similar", "not similar", "similar", "not similar"]
+        assert site.votes("Dora") == {keys[pair]: answer for pair, answer in zip(answered, wanted, strict=True)}
+        assert len(site.events("Dora")) == 5
+        assert [text for text in complaints if NO_NETWORK not in text] == []
+
+
+def test_a_busy_server_makes_answers_wait_and_a_refusal_is_shown(browser: Browser, site: Site) -> None:
+    with opened(browser, "Failed to load resource") as page:
+        enter(page, site, "Emil")
+        shown(page)
+        full = {"status": 503, "json": {"detail": "the disk is full"}}
+        page.route("**/api/answers", lambda route: route.fulfill(**full))
+        press(page, "f")
+        expect(page.locator("#saved")).to_have_text("1 waiting: the disk is full")
+        assert site.events("Emil") == []
+        page.unroute("**/api/answers")
+        saved(page)
+        assert len(site.events("Emil")) == 1
+
+        def refuse(route):  # type: ignore[no-untyped-def]
+            (event,) = route.request.post_data_json["events"]
+            progress = {"answered": 1, "total": 24, "later": 0, "seconds_per_pair": None}
+            refused = [{"client_id": event["client_id"], "why": "this pair is not in your queue"}]
+            route.fulfill(json={"accepted": [], "refused": refused, "progress": progress})
+
+        page.route("**/api/answers", refuse, times=1)
+        press(page, "j")
+        expect(page.locator("#refused")).to_contain_text("One answer was not taken:")
+        expect(page.locator("#refused")).to_contain_text("this pair is not in your queue")
+        page.get_by_role("button", name="I have read this").click()
+        expect(page.locator("#refused")).to_be_hidden()
+        expect(page.locator("#saved")).to_have_text("Saved")
+
+
+def test_votes_of_one_person_never_become_anothers(browser: Browser, site: Site) -> None:
+    with opened(browser, "Failed to load resource") as page:
+        enter(page, site, "Fanny")
+        first = press(page, "f")
+        saved(page)
+        link = site.invite("Gala")
+        elsewhere = page.context.new_page()
+        elsewhere.goto(link)  # somebody else signs in, in the same browser
+        press(page, "j")
+        expect(page.locator("#saved")).to_contain_text("Signed out, 1 kept here")
+        assert site.events("Gala") == []
+        assert site.votes("Fanny") == {site.keys_of_pairs()[first]: "similar"}
+        page.context.clear_cookies()
+        elsewhere.goto(site.invite("Fanny"))
+        elsewhere.goto(f"{site.url}/work")
+        saved(elsewhere)
+        assert len(site.votes("Fanny")) == 2
+        assert site.events("Gala") == []

@@ -1,4 +1,4 @@
-"""`likewise new`: a workspace from a folder, a table, a data set or the drawn wardrobe; `likewise readers`: the list."""
+"""`likewise new`: a workspace from a folder, a table, a data set or the drawn wardrobe; `likewise readers`: a list."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

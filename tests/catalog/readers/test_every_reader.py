@@ -88,7 +88,9 @@ def test_any_reader_on_any_data_set_gives_a_reading_or_one_sentence(tmp_path: Pa
 def test_damaged_annotations_never_end_in_a_traceback(tmp_path: Path, reader: str) -> None:
     given = source(reader, tmp_path)
     files = [
-        file for file in tmp_path.rglob("*") if file.suffix in (".json", ".txt", ".csv", ".tsv", ".mat") or not file.suffix
+        file
+        for file in tmp_path.rglob("*")
+        if file.suffix in (".json", ".txt", ".csv", ".tsv", ".mat") or not file.suffix
     ]
     files = [file for file in files if file.is_file()]
     dice = random.Random(reader)

@@ -14,10 +14,13 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, read_json
+from likewise.catalog.readers.notes import DOES_NOT_FIT, Notes, read_json
 from likewise.catalog.readers.pictures import relative_keys, write_picture
-from likewise.catalog.readers.reading import Reading, SourceFile
+from likewise.catalog.readers.reading import Malformed, Reading, SourceFile
+from likewise.catalog.readers.table import with_numbers
 from likewise.errors import LikewiseError
+
+PICTURES_AT_ONCE = 256
 
 
 def read(path: Path, root: Path | None = None) -> Reading:
@@ -27,7 +30,7 @@ def read(path: Path, root: Path | None = None) -> Reading:
     for split, files, features in _splits(path):
         n_rows = 0
         for file in files:
-            part = pl.read_ipc_stream(file) if file.suffix == ".arrow" else pl.read_parquet(file)
+            part = _load(file)
             notes.files.append(SourceFile(notes.name(file), len(part)))
             parts.append(_part(part, split, features, n_rows, file, root, notes))
             n_rows += len(part)
@@ -41,11 +44,15 @@ def read(path: Path, root: Path | None = None) -> Reading:
 def _splits(path: Path) -> list[tuple[str | None, list[Path], dict[str, Any]]]:
     """(split, data files, features) for each part of the data set."""
     if (path / "dataset_dict.json").is_file():
-        names = [str(name) for name in read_json(path / "dataset_dict.json").get("splits", [])]
-        return [(name, *_saved(path / name)) for name in names]
+        content = read_json(path / "dataset_dict.json")
+        names = content.get("splits") if isinstance(content, dict) else None
+        if not isinstance(names, list) or not names:
+            raise LikewiseError(f"{path / 'dataset_dict.json'} is not of this layout: it lists no `splits`.")
+        return [(str(name), *_saved(path / str(name))) for name in names]
     if (path / "state.json").is_file():
+        files, features = _saved(path)
         split = read_json(path / "state.json").get("_split")
-        return [(split, *_saved(path))]
+        return [(str(split) if split else None, files, features)]
     parquet = [path] if path.suffix == ".parquet" else sorted(path.rglob("*.parquet"))
     if not parquet:
         raise LikewiseError(
@@ -58,12 +65,23 @@ def _splits(path: Path) -> list[tuple[str | None, list[Path], dict[str, Any]]]:
     return [(split, files, {}) for split, files in by_split.items()]
 
 
+def _load(file: Path) -> pl.DataFrame:
+    try:
+        return pl.read_ipc_stream(file) if file.suffix == ".arrow" else pl.read_parquet(file)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise LikewiseError(f"{file} cannot be read ({str(error).splitlines()[0]}): copy it again.") from error
+
+
 def _saved(folder: Path) -> tuple[list[Path], dict[str, Any]]:
-    files = [folder / str(file["filename"]) for file in read_json(folder / "state.json")["_data_files"]]
+    try:
+        files = [folder / str(file["filename"]) for file in read_json(folder / "state.json")["_data_files"]]
+    except DOES_NOT_FIT as error:
+        raise LikewiseError(f"{folder / 'state.json'} is not of this layout: it lists no `_data_files`.") from error
     if absent := [file for file in files if not file.is_file()]:
         raise LikewiseError(f"{folder / 'state.json'} names {absent[0].name}, which is not there: copy it again.")
-    info = folder / "dataset_info.json"
-    return files, (read_json(info).get("features") or {}) if info.is_file() else {}
+    info = read_json(folder / "dataset_info.json") if (folder / "dataset_info.json").is_file() else {}
+    features = info.get("features") if isinstance(info, dict) else {}
+    return files, features if isinstance(features, dict) else {}
 
 
 def _part(
@@ -78,21 +96,22 @@ def _part(
     """The rows of one file: pictures written or pointed to, labels by name, the rest as it is."""
     column = _image_column(part, features, file)
 
-    def fits(picture: dict[str, Any]) -> tuple[bytes | None, str]:
-        if not picture.get("bytes") and not picture.get("path"):
-            raise ValueError("no picture")
-        return picture.get("bytes"), str(picture.get("path") or "")
-
-    numbered = list(enumerate(part[column].to_list(), n_before + 1))
-    pictures = notes.each(file, "row", numbered, fits, "a picture as bytes or path", counted=False)
-    keys = [
-        path if content is None else write_picture(content, path, root, split or "images", number)
-        for number, (content, path) in pictures
-    ]
-    kept = part.with_row_index("row", offset=n_before + 1).filter(pl.col("row").is_in([n for n, _ in pictures]))
-    plain = [c for c in kept.columns if c != column and not _holds_bytes(kept.schema[c])]
-    rows = kept.select(plain).with_columns(
-        pl.Series("image", keys, pl.String), pl.lit(split, pl.String).alias("split" if "split" not in plain else "part")
+    keys: list[tuple[int, str]] = []
+    values = (value for piece in part.iter_slices(PICTURES_AT_ONCE) for value in piece[column].to_list())
+    for number, value in enumerate(values, n_before + 1):
+        content, path = (value["bytes"], value["path"] or "") if value else (None, "")
+        if content:
+            keys.append((number, write_picture(content, path, root, split or "images", number)))
+        elif path:
+            keys.append((number, path))
+        else:
+            notes.malformed.append(Malformed(notes.name(file), number, "row", "a picture as bytes or path", "none"))
+    kept = with_numbers(part.drop(column), n_before).filter(pl.col("row").is_in([n for n, _ in keys]))
+    if "image" in kept.columns:
+        kept = kept.rename({"image": "image_in_source"})
+    rows = kept.select(name for name, dtype in kept.schema.items() if not _holds_bytes(dtype)).with_columns(
+        pl.Series("image", [key for _, key in keys], pl.String),
+        pl.lit(split, pl.String).alias("split" if "split" not in kept.columns else "part"),
     )
     return _with_label_names(rows, features)
 

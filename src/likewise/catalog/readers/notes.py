@@ -65,7 +65,7 @@ class Notes:
         self,
         file: Path,
         unit: str,
-        numbered: list[tuple[int, Any]],
+        numbered: Iterable[tuple[int, Any]],
         parse: Callable[[Any], T],
         expected: str,
         *,

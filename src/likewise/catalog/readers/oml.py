@@ -11,7 +11,7 @@ import polars as pl
 from likewise.catalog.readers.notes import Notes, flag
 from likewise.catalog.readers.places import choose_root, folder_of
 from likewise.catalog.readers.reading import Reading
-from likewise.catalog.readers.table import read_table
+from likewise.catalog.readers.table import read_table, with_numbers
 from likewise.errors import LikewiseError
 
 REQUIRED = ("label", "path", "split", "is_query", "is_gallery")
@@ -48,10 +48,9 @@ def read(path: Path, root: Path | None = None) -> Reading:
         "a path, a label, and train or validation",
         counted=False,
     )
-    kept = lines.with_row_index("row", offset=1).filter(pl.col("row").is_in([number for number, _ in checked]))
+    kept = with_numbers(lines).filter(pl.col("row").is_in([number for number, _ in checked]))
     keys = [_key(str(values[0]), root or folder_of(file)) for _, values in checked]
     rows = kept.with_columns(
-        pl.col("row").cast(pl.Int64),
         pl.Series("image", keys, pl.String),
         pl.col("label").cast(pl.String).alias("item"),
         pl.Series("is_query", [values[1] for _, values in checked], pl.Boolean),

@@ -10,7 +10,7 @@ import polars as pl
 from likewise.catalog.readers.notes import Notes, table, text
 from likewise.catalog.readers.places import Shelf
 from likewise.catalog.readers.reading import Reading
-from likewise.catalog.readers.table import read_table
+from likewise.catalog.readers.table import read_table, with_numbers
 from likewise.errors import LikewiseError
 
 ENDINGS = (".jpg", ".png", ".webp", ".jpeg")
@@ -27,7 +27,7 @@ def read(path: Path, root: Path | None = None) -> Reading:
     expected = "an outfit and an item"
     good = notes.each(path, "row", numbered, lambda pair: (text(pair[0]), text(pair[1])), expected, counted=False)
     named = table(((n, *pair) for n, pair in good), {"row": pl.Int64, "outfit": pl.String, "item": pl.String})
-    lines = lines.with_row_index("row", offset=1).with_columns(pl.col("row").cast(pl.Int64)).drop(NEEDED)
+    lines = with_numbers(lines).drop(NEEDED)
     outfits = named.join(lines, on="row", maintain_order="left")
     if "position" not in outfits.columns:
         outfits = outfits.with_columns(pl.int_range(1, pl.len() + 1).over("outfit").alias("position"))

@@ -115,11 +115,8 @@ def _metadata(folder: Path, notes: Notes) -> dict[str, tuple[str | None, str | N
     def one(pair: tuple[str, dict[str, Any]]) -> tuple[str, tuple[str | None, str | None, str | None]]:
         item, known = pair
         name, semantic = fine.get(str(known.get("category_id", "")).strip(), ("", ""))
+        coarse = text(known["semantic_category"]) if known.get("semantic_category") else semantic or None
         title = known.get("title") or known.get("url_name") or ""
-        return text(item), (
-            known.get("semantic_category") or semantic or None,
-            name or None,
-            str(title).strip() or None,
-        )
+        return text(item), (coarse, name or None, str(title).strip() or None)
 
     return dict(values for _, values in notes.pairs(file, one, "an item's id and what is known of it"))

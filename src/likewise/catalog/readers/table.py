@@ -24,10 +24,14 @@ ENDINGS = (*SEPARATORS, *JSON_LINES, PARQUET)
 def read(path: Path, root: Path | None = None) -> Reading:
     """The table's rows; pictures are looked for relative to `root`, or to the table's own folder."""
     notes = Notes(path.parent)
-    rows = read_table(path, notes)
-    if "row" in rows.columns:  # the source's own column of that name must not pass for our line numbers
+    return notes.reading(with_numbers(read_table(path, notes)), root or path.parent)
+
+
+def with_numbers(rows: pl.DataFrame, before: int = 0) -> pl.DataFrame:
+    """A first column `row` that counts from 1 (after `before`); a column of that name in the source is renamed."""
+    if "row" in rows.columns:
         rows = rows.rename({"row": "row_in_source"})
-    return notes.reading(rows.with_row_index("row", offset=1), root or path.parent)
+    return rows.with_row_index("row", offset=before + 1).with_columns(pl.col("row").cast(pl.Int64))
 
 
 def read_table(path: Path, notes: Notes | None = None) -> pl.DataFrame:

@@ -12,7 +12,7 @@ import polars as pl
 from likewise.catalog.readers.notes import Notes, table
 from likewise.catalog.readers.places import first_file, folder_of
 from likewise.catalog.readers.reading import Reading
-from likewise.catalog.readers.table import read_table
+from likewise.catalog.readers.table import read_table, with_numbers
 from likewise.errors import LikewiseError
 
 SPELLINGS = {
@@ -41,7 +41,7 @@ def read(path: Path, root: Path | None = None) -> Reading:
         names[found] = column
     triplets = triplets.rename(names).with_columns(pl.col(*SPELLINGS).cast(pl.String))
     catalog = next((folder / name for name in CATALOG if (folder / name).is_file()), None)
-    rows = read_table(catalog, notes).with_row_index("row", offset=1) if catalog else table([], NO_ROWS)
+    rows = with_numbers(read_table(catalog, notes)) if catalog else table([], NO_ROWS)
     triplets = triplets.select(
         *SPELLINGS, pl.lit(_level(triplets, rows), pl.String).alias("names"), pl.exclude(*SPELLINGS)
     )

@@ -69,7 +69,7 @@ def read(path: Path, root: Path | None = None) -> Reading:
         raise LikewiseError(f"{path} is not VSD-Fashion: none of its JSON files holds images, seeds or tags.")
     queries = table(seeds, QUERY_SCHEMA) if seeds else _queries_of(known)
     rows = table(((n, *values) for n, (_, values) in enumerate(images, 1)), IMAGE_SCHEMA) if images else _named(known)
-    rows = _with_roles(rows, queries, manifest, phases)
+    rows = _with_roles(rows.unique("image", keep="first", maintain_order=True), queries, manifest, phases)
     base = choose_root(rows["image"], path, root, ("datasets", "..", "../datasets"))
     return notes.reading(rows, base, {"queries": queries.unique(maintain_order=True), "labels": known})
 

@@ -20,15 +20,30 @@ def evaluate(
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples for the 95 % intervals.")] = 1000,
     seed: Seed = 0,
     seconds_per_pair: Annotated[float, typer.Option(help="How long an expert needs for one pair.")] = 15.0,
+    interval: Annotated[str, typer.Option(help="How the 95 % intervals are made: percentile or bca.")] = "percentile",
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="What to print: discovery, leave-one-out, identification, incomplete, experts, recall, or all. "
+            "Everything is computed and stored in any case."
+        ),
+    ] = "discovery",
     as_json: AsJson = False,
 ) -> None:
-    """Measure every model against the labels: HR, MRR, ROC-AUC and PR-AUC with intervals.
+    """Measure every model against the labels, under every protocol, with intervals.
 
-    Example: `likewise evaluate shoes --json > numbers.json`
+    Example: `likewise evaluate shoes --protocol identification`
     """
+    from typing import get_args
+
+    from likewise.cli.protocols import say_protocol, stored_names
+    from likewise.evaluation.bootstrap import Interval
     from likewise.evaluation.step import evaluate as evaluate_all
 
     target = opened(workspace)
+    wanted = _chosen(protocol)
+    if interval not in get_args(Interval):
+        raise LikewiseError(f"there is no interval {interval!r}: choose one of {', '.join(get_args(Interval))}.")
     if resamples < 1:
         raise LikewiseError(f"--resamples must be at least 1, not {resamples}.")
     with progress("models") as update:
@@ -40,12 +55,26 @@ def evaluate(
             n_resamples=resamples,
             seed=seed,
             seconds_per_pair=seconds_per_pair,
+            interval=interval,  # type: ignore[arg-type]
             on_progress=lambda _, step, total: update("evaluating", step, total),
         )
     if as_json:
-        say_json({"results": records(done.results), "summary": done.summary})
-    else:
-        say_results(done)
+        tables = {name: records(table) for name, table in done.tables.items() if name in stored_names(wanted)}
+        say_json({"results": records(done.results), "summary": done.summary, "tables": tables})
+        return
+    for name in wanted:
+        if name == "discovery":
+            say_results(done)
+        else:
+            say_protocol(name, done)
+
+
+def _chosen(protocol: str) -> list[str]:
+    from likewise.cli.protocols import PROTOCOLS
+
+    if protocol != "all" and protocol not in PROTOCOLS:
+        raise LikewiseError(f"there is no protocol {protocol!r}: choose one of {', '.join(PROTOCOLS)}, or all.")
+    return list(PROTOCOLS) if protocol == "all" else [protocol]
 
 
 def _numbers(text: str) -> list[int]:

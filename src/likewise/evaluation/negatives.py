@@ -4,10 +4,12 @@ For every query, as many as it has positives (or `per_query`) are drawn from the
 100-499 (zero-based), never a labelled pair. They replace the labelled negatives; the positives stay.
 """
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.search import NOBODY
@@ -23,30 +25,40 @@ def with_sampled_negatives(
 
     `bands` holds, for each generator, the gallery rows of the band for every query (-1 where there is none).
     """
-    together = np.concatenate(list(bands), axis=1)
-    if (together == NOBODY).all():
+    together = np.sort(np.concatenate(list(bands), axis=1), axis=1)
+    eligible = together != NOBODY
+    if not eligible.any():
         return None
-    labelled = _by_query(pairs)
-    positives = pairs.label == 1
+    eligible[:, 1:] &= together[:, 1:] != together[:, :-1]  # proposed by two generators
+    width = len(pairs.gallery)
+    cells = np.arange(len(pairs.queries))[:, None] * width + together
+    eligible &= ~np.isin(cells, pairs.query * width + pairs.candidate)
     n_positive = pairs.n_positive
-    query: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = [pairs.query[positives]]
-    candidate = [pairs.candidate[positives]]
-    for row in range(len(pairs.queries)):
-        wanted = n_positive[row] if per_query is None else per_query
-        if not n_positive[row]:
-            continue
-        eligible = np.setdiff1d(together[row], np.append(labelled[row], NOBODY))
-        rng = np.random.default_rng([seed, *pairs.queries[row].encode()])  # by key: other queries have no say
-        drawn = rng.choice(eligible, size=min(wanted, len(eligible)), replace=False)
-        query.append(np.full(len(drawn), row, dtype=np.int64))
-        candidate.append(np.sort(drawn))
-    n_sampled = sum(len(part) for part in query[1:])
-    label = np.concatenate([np.ones(int(positives.sum()), np.int8), np.zeros(n_sampled, np.int8)])
-    return replace(pairs, query=np.concatenate(query), candidate=np.concatenate(candidate), label=label)
+    wanted = n_positive if per_query is None else np.where(n_positive > 0, per_query, 0)
+    lots = _mix(_hashes(pairs.queries, seed)[:, None] ^ _hashes(pairs.gallery, seed)[together])
+    lots[~eligible] = np.iinfo(np.uint64).max
+    drawn = np.argsort(lots, axis=1, kind="stable")
+    taken = np.arange(together.shape[1])[None, :] < np.minimum(wanted, eligible.sum(axis=1))[:, None]
+    query, place = np.nonzero(taken)
+    candidate = together[query, drawn[query, place]]
+    positives = pairs.label == 1
+    return replace(
+        pairs,
+        query=np.concatenate([pairs.query[positives], query]),
+        candidate=np.concatenate([pairs.candidate[positives], candidate]),
+        label=np.concatenate([np.ones(int(positives.sum()), np.int8), np.zeros(len(query), np.int8)]),
+    )
 
 
-def _by_query(pairs: JudgedPairs) -> list[Rows]:
-    """The labelled candidates of every query."""
-    order = np.argsort(pairs.query, kind="stable")
-    ends = np.searchsorted(pairs.query[order], np.arange(1, len(pairs.queries)))
-    return np.split(pairs.candidate[order], ends)
+def _hashes(keys: Sequence[str], seed: int) -> NDArray[np.uint64]:
+    """A number per key: a draw depends on the seed and the two images alone, never on the other queries."""
+    salt = seed.to_bytes(8, "little", signed=True)
+    digests = b"".join(hashlib.blake2b(key.encode(), digest_size=8, salt=salt).digest() for key in keys)
+    return np.frombuffer(digests, dtype="<u8").copy()
+
+
+def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of splitmix64: spreads sums of hashes evenly again."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(numbers ^ (numbers >> np.uint64(31)))

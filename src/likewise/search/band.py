@@ -20,7 +20,7 @@ from likewise.search.exact import (
 )
 from likewise.search.scores import Floats, Rows, as_unit, list_scores
 
-WINDOW = 16  # candidates on either side of a band's end that are scored exactly
+WINDOW = 20  # candidates on either side of a band's end that are scored exactly
 
 
 def top_k_and_band(

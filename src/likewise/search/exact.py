@@ -102,8 +102,8 @@ def rough_lists(queries: Floats, gallery: Floats, length: int) -> tuple[Floats, 
 
 
 def rough_error(dim: int) -> float:
-    """More than a float32 score of unit vectors can be off."""
-    return 2.0 * dim * FLOAT32_STEP
+    """More than a float32 score of two unit vectors can be off: n u sum|x_i y_i|, in any order of summation."""
+    return 1.01 * dim * FLOAT32_STEP
 
 
 def settle(
@@ -113,7 +113,8 @@ def settle(
     complete = listed.shape[1] >= len(gallery)
     tolerance = rough_error(gallery.shape[1])
     allowed = groups[listed] != own[:, None]
-    listed, rough, allowed, left_out = _only_contenders(listed, rough, allowed, k, tolerance, one_per_group)
+    repeated = _seen_before(groups[listed]) if one_per_group else np.zeros(listed.shape, dtype=np.bool_)
+    listed, rough, allowed, left_out = _only_contenders(listed, rough, allowed, k, tolerance, repeated)
     exact = list_scores(queries, gallery, listed)
     exact[~allowed] = -np.inf
     order = np.lexsort((listed, -exact))
@@ -134,24 +135,18 @@ def settle(
 
 
 def _only_contenders(
-    listed: Rows,
-    rough: Floats,
-    allowed: Mask,
-    k: int,
-    tolerance: float,
-    one_per_group: bool,
+    listed: Rows, rough: Floats, allowed: Mask, k: int, tolerance: float, repeated: Mask
 ) -> tuple[Rows, Floats, Mask, Scores]:
-    """Cut the lists to the columns that can still be among the best k; also the best rough score left out."""
+    """Cut the lists to the columns that can still be among the best k; also the best rough score left out.
+
+    `repeated` marks candidates whose group stood further left; they use up no place among the k.
+    """
     last = rough[:, -1].astype(np.float64)
-    if one_per_group:
-        return listed, rough, allowed, last
-    order = np.argsort(~allowed, axis=1, kind="stable")  # allowed ones first, still by falling rough score
-    listed, rough = np.take_along_axis(listed, order, 1), np.take_along_axis(rough, order, 1)
-    allowed = np.take_along_axis(allowed, order, 1)
-    if listed.shape[1] <= k:
-        return listed, rough, allowed, last
-    contends = allowed & (rough >= rough[:, k - 1 : k] - 2.0 * tolerance)
-    width = max(k, int(contends.sum(axis=1).max()))
+    counted = np.cumsum(allowed & ~repeated, axis=1)
+    enough = counted[:, -1] >= k
+    kth = np.where(enough, np.argmax(counted >= k, axis=1), listed.shape[1] - 1)
+    limit = np.take_along_axis(rough, kth[:, None], 1) - 2.0 * tolerance
+    width = max(min(k, listed.shape[1]), int((rough >= limit).sum(axis=1).max()))
     return listed[:, :width], rough[:, :width], allowed[:, :width], last
 
 

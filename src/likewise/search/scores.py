@@ -43,16 +43,23 @@ def as_unit(vectors: NDArray[np.floating[Any]], what: str = "vectors") -> Floats
 
 def pair_scores(queries: Floats, gallery: Floats, query_rows: Rows, gallery_rows: Rows) -> Scores:
     """Exact cosine of given pairs: one score per (query row, gallery row)."""
-    scores = np.empty(len(query_rows))
+    order = np.argsort(query_rows, kind="stable")  # pairs of one query together: its vector is read once
+    sorted_query, sorted_gallery = query_rows[order], gallery_rows[order]
+    in_order = np.empty(len(query_rows))
     step = max(1, CHUNK_BYTES // (8 * max(1, queries.shape[1])))
 
     def fill(start: int) -> None:
         part = slice(start, start + step)
-        left, right = _on_grid(queries[query_rows[part]]), _on_grid(gallery[gallery_rows[part]])
-        scores[part] = np.einsum("nd,nd->n", left, right)
+        candidates = _on_grid(gallery[sorted_gallery[part]])
+        here, first = np.unique(sorted_query[part], return_index=True)
+        wanted = _on_grid(queries[here])
+        for row, begin, end in zip(wanted, first, [*first[1:], len(candidates)], strict=True):
+            in_order[start + begin : start + end] = candidates[begin:end] @ row
 
     with ThreadPoolExecutor(RESCORING_THREADS) as pool:
-        list(pool.map(fill, range(0, len(scores), step)))
+        list(pool.map(fill, range(0, len(in_order), step)))
+    scores = np.empty(len(query_rows))
+    scores[order] = in_order
     return scores / GRID**2
 
 

@@ -1,0 +1,166 @@
+"""The protocols beside the leaderboard, as a terminal shows them."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from rich.box import SIMPLE
+from rich.table import Table
+
+from likewise.cli.console import console, say
+from likewise.cli.tables import percent, with_interval
+
+if TYPE_CHECKING:
+    from likewise.evaluation.step import Evaluated
+
+PROTOCOLS = {
+    "discovery": ("discovery", "differences"),
+    "leave-one-out": ("leave_one_out", "leave_one_out_orders"),
+    "identification": ("identification",),
+    "incomplete": ("incomplete", "next_pairs"),
+    "experts": ("expert_groups",),
+    "recall": (),
+}
+
+
+def stored_names(protocols: list[str]) -> set[str]:
+    """The tables that belong to some protocols."""
+    return {name for protocol in protocols for name in PROTOCOLS[protocol]}
+
+
+def say_protocol(name: str, done: "Evaluated") -> None:
+    """Print one protocol's tables and what they say."""
+    {
+        "leave-one-out": _leave_one_out,
+        "identification": _identification,
+        "incomplete": _incomplete,
+        "experts": _experts,
+        "recall": _recall,
+    }[name](done)
+
+
+def _print(title: str, headers: list[str], rows: list[list[str]]) -> None:
+    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table.add_column(headers[0])
+    for header in headers[1:]:
+        table.add_column(header, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    console().print(table)
+
+
+def _leave_one_out(done: "Evaluated") -> None:
+    models, orders = done.tables["leave_one_out"], done.tables["leave_one_out_orders"]
+    keys = models.select("metric", "average").unique(maintain_order=True).rows()
+    smallest = min(metric.partition("@")[2] for metric, _ in keys if metric.startswith("HR@"))
+    keys = [key for key in keys if "@" not in key[0] or key[0] in (f"HR@{smallest}", f"MRR@{smallest}")]
+    headers = ["", *(f"{metric}\n{average}".strip() for metric, average in keys)]
+    cells = {(row["encoder"], row["metric"], row["average"]): row for row in models.iter_rows(named=True)}
+    _print(
+        "Each model over the ground truths with one generator left out, mean ± sd (%)",
+        headers,
+        [
+            [name, *(f"{percent(cells[name, *key]['mean'])} ±{percent(cells[name, *key]['sd'])}" for key in keys)]
+            for name in models["encoder"].unique(maintain_order=True)
+        ],
+    )
+    order = {(row["removed"], row["metric"], row["average"]): row for row in orders.iter_rows(named=True)}
+
+    def cell(removed: str, key: tuple[str, str]) -> str:
+        row = order[removed, *key]
+        return "–" if row["spearman"] is None else f"{row['spearman']:.2f} ({row['p_value']:.3f})"
+
+    _print(
+        "Order of the models without a generator against the full order, Spearman (p)",
+        ["removed", *headers[1:]],
+        [[removed, *(cell(removed, key) for key in keys)] for removed in orders["removed"].unique(maintain_order=True)],
+    )
+
+
+def _identification(done: "Evaluated") -> None:
+    table = done.tables["identification"]
+    metrics = table["metric"].unique(maintain_order=True).to_list()
+    cells = {(row["encoder"], row["metric"]): row for row in table.iter_rows(named=True)}
+    first = table.row(0, named=True)
+    _print(
+        "Identification: finding other images of the query's own item (%)",
+        ["model", *metrics],
+        [
+            [
+                name,
+                *(
+                    with_interval(cells[name, metric]["value"], cells[name, metric]["low"], cells[name, metric]["high"])
+                    if metric == metrics[0]
+                    else percent(cells[name, metric]["value"])
+                    for metric in metrics
+                ),
+            ]
+            for name in table["encoder"].unique(maintain_order=True)
+        ],
+    )
+    say(f"[dim]{first['n_queries']} of {first['n_queries_total']} queries have another image of their item[/]")
+    orders = done.summary["orders"]
+    if orders["spearman"] is not None:
+        say(
+            f"order by identification ({orders['identification']}) against order by discovery (macro ROC-AUC), "
+            f"{orders['n_models']} models: Spearman {orders['spearman']:.2f} "
+            f"({orders['spearman_low']:.2f} to {orders['spearman_high']:.2f}), Kendall {orders['kendall']:.2f} "
+            f"({orders['kendall_low']:.2f} to {orders['kendall_high']:.2f})"
+        )
+
+
+def _incomplete(done: "Evaluated") -> None:
+    table, waiting = done.tables["incomplete"], done.tables["next_pairs"]
+    k = table["k"][0]
+    _print(
+        f"If the unlabelled candidates of each model's top {k} were all negative, or all positive",
+        ["model", "bpref", "unlabelled", "ROC-AUC macro, from", "to"],
+        [
+            [
+                row["encoder"],
+                percent(row["bpref"]),
+                f"{row['n_unlabelled']:,}",
+                percent(row["auc_low"]),
+                percent(row["auc_high"]),
+            ]
+            for row in table.iter_rows(named=True)
+        ],
+    )
+    say(f"{len(waiting)} pairs whose labels would settle the order best: results/next_pairs.parquet")
+
+
+def _experts(done: "Evaluated") -> None:
+    if "expert_groups" not in done.tables:
+        say("expert groups need the votes of at least two experts; these labels came without them")
+        return
+    values = done.tables["expert_groups"]
+    encoders = values["encoder"].unique(maintain_order=True).to_list()
+    named = values.filter(pl.col("kind") != "group")
+    cells = {(row["kind"], row["group"], row["encoder"]): row["value"] for row in named.iter_rows(named=True)}
+    groups = named.select("kind", "group").unique(maintain_order=True).rows()
+    rows = [[f"{kind}: {group}", *(percent(cells[kind, group, name]) for name in encoders)] for kind, group in groups]
+    spread = (
+        values.filter(pl.col("kind") == "group")
+        .group_by("encoder")
+        .agg(low=pl.col("value").quantile(0.025), high=pl.col("value").quantile(0.975))
+    )
+    ends = {row["encoder"]: row for row in spread.iter_rows(named=True)}
+    rows.append(["resampled groups", *(f"{percent(ends[n]['low'])}–{percent(ends[n]['high'])}" for n in encoders)])
+    _print("Macro ROC-AUC under other labels from the same votes (%)", ["labels by", *encoders], rows)
+    groups_summary = done.summary["expert_groups"]
+    say(
+        f"{groups_summary['winner']} stays first in {100 * groups_summary['winner_share']:.0f} % of "
+        f"{groups_summary['n_groups']} resampled groups of experts"
+    )
+
+
+def _recall(done: "Evaluated") -> None:
+    found = done.summary["pool_recall"]
+    if found["missed"] is None:
+        say("no random pair has a label, so nothing can be said about what the pool missed")
+        return
+    say(
+        f"the pool holds {found['found']:,} positives; {found['n_random_missed']} of {found['n_random']} random pairs "
+        f"are similar and outside it, which estimates {found['missed']:,.0f} missed ones "
+        f"({found['missed_low']:,.0f} to {found['missed_high']:,.0f}): recall {100 * found['recall']:.0f} % "
+        f"({100 * found['recall_low']:.0f} to {100 * found['recall_high']:.0f})"
+    )

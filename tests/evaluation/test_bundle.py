@@ -14,10 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.catalog import make_catalog
-from likewise.catalog.readers import read
-from likewise.discovery.step import PoolSettings, make_pool, store_pool
-from likewise.encoders import encode_catalog, read_vectors
+from likewise.encoders import read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundle import Bundle, make_bundle, open_bundle
 from likewise.evaluation.bundle_card import checksum_of
@@ -31,36 +28,15 @@ from likewise.evaluation.run_models import list_candidates
 from likewise.evaluation.step import evaluate
 from likewise.evaluation.trec import read_run, write_run
 from likewise.evaluation.vectors_io import line_up
-from likewise.labeling import add_votes, open_votes
-from likewise.labeling.step import update_labels
 from likewise.workspace import Workspace
-from tests.conftest import write_shapes
+from tests.evaluation.making import ENCODERS, make_labelled
 
 ABOUT: dict[str, Any] = {"title": "Shapes", "licence": "CC0-1.0", "description": "Drawn figures."}
-ENCODERS = ["colour", "layout", "shape"]
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    """24 pictures, two generators and a new model; three experts who go by the figure."""
-    folder = tmp_path_factory.mktemp("bundle")
-    target = Workspace(folder / "ws")
-    reading = read(write_shapes(folder / "pictures"))
-    make_catalog(target, reading.rows, reading.root, "table")
-    encode_catalog(target, ENCODERS, workers=1)
-    pool = make_pool(target, PoolSettings(("colour", "shape"), k=3, n_queries=8, seed=1, n_random=25))
-    store_pool(target, pool)
-    votes = [
-        (query, candidate, expert, "similar" if query.split("/")[0] == candidate.split("/")[0] else "not similar")
-        for query, candidate in pool.rows.select("query", "candidate").unique().rows()
-        for expert in ("anna", "ben", "carla")
-    ]
-    engine = open_votes(target)
-    table = pl.DataFrame(votes, schema=["query", "candidate", "expert", "answer"], orient="row")
-    add_votes(engine, table, "import anna-and-others.csv")
-    engine.dispose()
-    update_labels(target)
-    return target
+    return make_labelled(tmp_path_factory.mktemp("bundle"))
 
 
 @pytest.fixture

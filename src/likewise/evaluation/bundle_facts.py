@@ -8,12 +8,11 @@ import polars as pl
 
 from likewise import __version__
 from likewise.catalog import read_catalog
-from likewise.discovery import RANDOM
 from likewise.discovery.step import read_pool
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundle_negatives import PAIR, draw_negatives
 from likewise.evaluation.labels_import import IMPORTED
-from likewise.evaluation.labels_io import refuse_unknown_images
+from likewise.evaluation.labels_io import refuse_unknown_images, without_chance
 from likewise.evaluation.negatives import BAND
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 from likewise.evaluation.provenance import benchmark_id
@@ -36,11 +35,8 @@ class Content:
 
     @property
     def pairs(self) -> JudgedPairs:
-        """The judged pairs that count; those that only chance proposed estimate prevalence and are no part of them."""
-        chance = self.pool.filter(pl.col("generator") == RANDOM).join(
-            self.pool.filter(pl.col("generator") != RANDOM), on=PAIR, how="anti"
-        )
-        labels = self.labels.join(chance, on=PAIR, how="anti")
+        """The judged pairs that models are measured on."""
+        labels = without_chance(self.labels, self.pool)
         queries, gallery = self.queries["image"].to_list(), self.gallery["image"].to_list()
         if not set(queries) | set(gallery) <= set(self.catalog["image"]):
             raise LikewiseError(

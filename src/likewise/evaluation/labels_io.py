@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
+from likewise.discovery import RANDOM
 from likewise.errors import LikewiseError
 from likewise.evaluation.trec import qrels_text, read_qrels_rows
 from likewise.labeling.imports import ACCEPTED
@@ -72,6 +73,15 @@ def write_labels_file(labels: pl.DataFrame, path: Path) -> None:
         write_atomically(path, lambda file: labels.write_parquet(file, compression="zstd"))
     else:
         raise LikewiseError(f"{path} ends in {ending!r}: labels are written as .json, .qrels, .csv, .tsv or .parquet.")
+
+
+def without_chance(labels: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
+    """Labels of pairs that some generator proposed, or that are not in the pool; those of random pairs alone go.
+
+    Random pairs estimate prevalence. They are easy negatives nearly always, so no model is measured on them.
+    """
+    chance, proposed = (pool.filter(kind) for kind in (pl.col("generator") == RANDOM, pl.col("generator") != RANDOM))
+    return labels.join(chance.join(proposed, on=PAIR, how="anti"), on=PAIR, how="anti", maintain_order="left")
 
 
 def refuse_two_labels(labels: pl.DataFrame, where: str) -> None:

@@ -6,9 +6,11 @@ hash over queries, gallery, items and judged pairs, the same for a workspace and
 """
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from likewise import __version__
 from likewise.errors import LikewiseError
@@ -45,6 +47,19 @@ def benchmark_id(pairs: JudgedPairs) -> str:
     judged = sorted(zip(pairs.query.tolist(), pairs.candidate.tolist(), pairs.label.tolist(), strict=True))
     digest.update("\n".join(f"{query} {candidate} {label}" for query, candidate, label in judged).encode())
     return digest.hexdigest()
+
+
+def note_for(benchmark: str, pairs: JudgedPairs, labels_note: Mapping[str, Any], command: str) -> ResultNote:
+    """The note of a result on a workspace's labels, dated now; `labels_note` is the content of labels.json."""
+    return ResultNote(
+        benchmark=benchmark,
+        benchmark_id=benchmark_id(pairs),
+        date=now(),
+        command=command,
+        simulated=labels_note["simulated"],
+        n_experts=labels_note["agreement"]["n_experts"],
+        consensus=labels_note["consensus"]["rule"],
+    )
 
 
 def note_file(results: Path) -> Path:

@@ -1,0 +1,147 @@
+"""`likewise bundle` and `likewise leaderboard`, and what `likewise evaluate` does with a bundle."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, opened, records, say, say_json
+from likewise.errors import LikewiseError
+
+if TYPE_CHECKING:
+    from likewise.evaluation.bundle_evaluate import Model
+
+
+def bundle(
+    workspace: WorkspacePath,
+    output: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A zip, or a folder to make.", show_default=False)],
+    title: Annotated[str, typer.Option(help="What it is called.")],
+    licence: Annotated[str, typer.Option(help="The terms under which others may use it.")],
+    description: Annotated[str, typer.Option(help="What it is, in a sentence or two.")] = "",
+    labelled_by: Annotated[str | None, typer.Option(help="Who labelled it; counts the experts by default.")] = None,
+    source: Annotated[list[str] | None, typer.Option(help="Where it comes from; may be given several times.")] = None,
+    columns: Annotated[str | None, typer.Option(help="Further catalog columns to publish, comma-separated.")] = None,
+    with_images: Annotated[bool, typer.Option("--with-images", help="Put the pictures in.")] = False,
+    seed: Seed = 0,
+    replace: Annotated[bool, typer.Option("--replace", help="Put it in the place of an earlier bundle.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a benchmark bundle: labels, queries and gallery in one file that measures any model anywhere.
+
+    Example: `likewise bundle shoes shoes.zip --title "Shoes 2026" --licence CC-BY-4.0`
+    """
+    from likewise.evaluation.bundle import make_bundle
+
+    made = make_bundle(
+        opened(workspace),
+        output,
+        title=title,
+        licence=licence,
+        description=description,
+        labelled_by=labelled_by,
+        sources=source,
+        columns=names(columns),
+        seed=seed,
+        with_images=with_images,
+        replace=replace,
+    )
+    if as_json:
+        say_json(made.card)
+        return
+    sizes = made.card["sizes"]
+    size = f"{sizes['queries']:,} queries, {sizes['gallery']:,} gallery images, {sizes['labels']:,} labels"
+    say(f"[bold]{output}[/]: {size}")
+    say(f"  checksum {made.card['checksum']}")
+    say(f"  measure a model with `likewise evaluate {output} --vectors mine.npy`")
+
+
+def leaderboard(
+    page: Annotated[Path, typer.Argument(metavar="PAGE.html", help="The page to write.", show_default=False)],
+    results: Annotated[
+        list[Path],
+        typer.Argument(metavar="RESULTS...", help="Workspaces, result files, or folders of them.", show_default=False),
+    ],
+    title: Annotated[str, typer.Option(help="The page's heading.")] = "Leaderboard",
+    open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Build a static leaderboard from several results: sortable, with intervals, dates and commands.
+
+    Example: `likewise leaderboard board.html shoes bags results/mine.parquet`
+    """
+    from likewise.report.standings import write_standings
+
+    write_standings(results, page, title=title)
+    say(f"leaderboard: [bold]{page}[/]")
+    if open_it:
+        typer.launch(page.resolve().as_uri())
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether `likewise evaluate PATH` is about a bundle."""
+    return path.suffix.lower() == ".zip" or (path / "card.json").exists()
+
+
+def evaluate_bundle(
+    path: Path,
+    vectors: list[str],
+    *,
+    keys: Path | None = None,
+    runs: list[str] | None = None,
+    ks: list[int],
+    resamples: int,
+    seed: int = 0,
+    checksum: str | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
+) -> None:
+    """Measure `--vectors [NAME=]FILE` and `--run [NAME=]FILE` on a bundle, print, and with `out` store the results."""
+    from rich.markup import escape
+
+    from likewise.cli.tables import leaderboard as board
+    from likewise.evaluation.bundle import open_bundle
+    from likewise.evaluation.bundle_evaluate import VectorFile, evaluate_bundle, note_of
+    from likewise.evaluation.provenance import write_note
+    from likewise.evaluation.trec import read_run
+    from likewise.workspace import write_parquet
+
+    if out is not None and out.suffix.lower() != ".parquet":
+        raise LikewiseError(f"{out} must end in .parquet: results are a table.")
+    opened_bundle = open_bundle(path, checksum)
+    models: dict[str, Model] = {}
+    for text in vectors:
+        name, file = named_file(text, models)
+        models[name] = VectorFile(file, keys)
+    for text in runs or []:
+        name, file = named_file(text, models)
+        models[name] = read_run(file, set(opened_bundle.images))
+    results = evaluate_bundle(opened_bundle, models, ks=ks, n_resamples=resamples, seed=seed)
+    note = note_of(opened_bundle, command_line())
+    if out is not None:
+        write_parquet(results, out)
+        write_note(note, out)
+    if as_json:
+        say_json({"results": records(results), "bundle": opened_bundle.card, "command": note.command})
+        return
+    console().print(board(results))
+    card = opened_bundle.card
+    say(
+        f"[dim]{escape(card['title'])}: {card['sizes']['queries']:,} queries, {card['sizes']['judged_pairs']:,} judged "
+        f"pairs, labelled by {escape(card['labels']['labelled_by'])}; checksum {card['checksum'][:16]}…[/]"
+    )
+
+
+def named_file(text: str, taken: "dict[str, Model]") -> tuple[str, Path]:
+    """`NAME=FILE`, or a file whose stem is the name; every model needs a name of its own."""
+    name, equals, file = text.partition("=")
+    if not equals or Path(text).exists():
+        name, file = Path(text).stem, text
+    if not name or not file or name in taken:
+        raise LikewiseError(f"{text}: give every model its own name, NAME=FILE.")
+    return name, Path(file)
+
+
+def command_line() -> str:
+    """The command as the user typed it, to be noted beside results."""
+    return shlex.join(["likewise", *sys.argv[1:]])

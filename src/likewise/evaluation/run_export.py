@@ -1,0 +1,51 @@
+"""A workspace's model as a TREC run: its lists over the pool's queries and gallery, or its scores of judged pairs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from likewise.catalog import read_catalog
+from likewise.discovery.step import read_pool
+from likewise.encoders.store import read_vectors
+from likewise.errors import LikewiseError
+from likewise.evaluation.labels_io import LABEL_SCHEMA, without_chance
+from likewise.evaluation.pairs import judge_pairs
+from likewise.evaluation.run_models import BY_IMAGE, BY_ITEM, DEPTH, JUDGED, list_candidates, list_judged, run_tag
+from likewise.evaluation.trec import write_run
+from likewise.labeling.step import read_labels
+from likewise.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class ExportedRun:
+    """What was written: lines in all, queries with any, and the tag of every line."""
+
+    n_lines: int
+    n_queries: int
+    tag: str
+
+
+def export_run(
+    workspace: Workspace, encoder: str, path: Path, *, candidates: str = BY_ITEM, depth: int = DEPTH
+) -> ExportedRun:
+    """Write one encoder's run; `candidates` is best-image-per-item, every-image or judged-pairs."""
+    if candidates not in (BY_ITEM, BY_IMAGE, JUDGED):
+        raise LikewiseError(f"a run lists {BY_ITEM}, {BY_IMAGE} or {JUDGED}, not {candidates!r}.")
+    if depth < 1:
+        raise LikewiseError(f"a run needs a depth of at least 1, not {depth}.")
+    pool = read_pool(workspace)
+    labels = pl.DataFrame(schema=LABEL_SCHEMA)
+    if candidates == JUDGED:
+        labels = without_chance(read_labels(workspace), pool.rows)
+    pairs = judge_pairs(read_catalog(workspace), labels, pool.arena.queries, pool.arena.gallery)
+    vectors = [read_vectors(workspace, encoder, images) for images in (pairs.queries, pairs.gallery)]
+    if candidates == JUDGED:
+        rows = list_judged(pairs, *vectors)
+    else:
+        rows = list_candidates(pairs, *vectors, depth=depth, one_per_item=candidates == BY_ITEM)
+    if rows.is_empty():
+        raise LikewiseError("no query has a candidate to list: the gallery shows only the queries' own items.")
+    tag = run_tag(encoder, candidates)
+    write_run(rows, path, tag)
+    return ExportedRun(len(rows), rows["query"].n_unique(), tag)

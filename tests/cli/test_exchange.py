@@ -1,0 +1,129 @@
+"""Labels, runs, bundles and leaderboards as a user types them."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import pytrec_eval
+import typer
+
+from likewise.cli import bundle, exchange
+from likewise.encoders import read_vectors
+from likewise.errors import LikewiseError
+from likewise.evaluation.bundle import open_bundle
+from likewise.evaluation.labels_io import read_labels_file
+from likewise.evaluation.provenance import read_note
+from likewise.evaluation.step import evaluate
+from likewise.workspace import Workspace
+from tests.evaluation.making import make_labelled
+
+Typed = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return make_labelled(tmp_path_factory.mktemp("exchange"))
+
+
+@pytest.fixture
+def typed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Typed:
+    """`typed("bundle", ...)` runs one command and gives what it printed."""
+    monkeypatch.setenv("COLUMNS", "200")
+    app = typer.Typer()
+    app.command("import-labels")(exchange.import_labels)
+    app.command("export-labels")(exchange.export_labels)
+    app.command("export-run")(exchange.export_run)
+    app.command("bundle")(bundle.bundle)
+    app.command("leaderboard")(bundle.leaderboard)
+
+    def _typed(*arguments: object) -> str:
+        app(list(map(str, arguments)), standalone_mode=False)
+        return capsys.readouterr().out
+
+    return _typed
+
+
+def test_trec_eval_users_can_check_us(labelled: Workspace, typed: Typed, tmp_path: Path) -> None:
+    assert "only chance proposed" in typed("export-labels", labelled.path, tmp_path / "all.qrels")
+    typed("export-labels", labelled.path, tmp_path / "l.qrels", "--as-evaluated")
+    typed("export-run", labelled.path, tmp_path / "l.run", "--with", "layout")
+    with (tmp_path / "l.qrels").open() as qrels, (tmp_path / "l.run").open() as run:
+        evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(qrels), {"P_5", "num_rel"})
+        theirs = [query for query in evaluator.evaluate(pytrec_eval.parse_run(run)).values() if query["num_rel"]]
+    ours = evaluate(labelled, n_resamples=2).results.filter(
+        (pl.col("encoder") == "layout") & (pl.col("metric") == "HR@5")
+    )
+    assert ours["value"][0] == pytest.approx(np.mean([query["P_5"] for query in theirs]))
+    assert ours["n_queries"][0] == len(theirs)
+
+
+def test_runs_say_what_they_list(labelled: Workspace, typed: Typed, tmp_path: Path) -> None:
+    said = typed("export-run", labelled.path, tmp_path / "a.run", "--with", "colour", "--candidates", "judged-pairs")
+    judged = pl.read_parquet(labelled.labels_file).height
+    assert "tag colour:judged-pairs" in said
+    assert 0 < len((tmp_path / "a.run").read_text().splitlines()) < judged  # chance's pairs are not among them
+    with pytest.raises(LikewiseError, match="already exists: add `--replace`"):
+        typed("export-run", labelled.path, tmp_path / "a.run", "--with", "colour")
+    with pytest.raises(LikewiseError, match="best-image-per-item, every-image or judged-pairs, not 'all'"):
+        typed("export-run", labelled.path, tmp_path / "b.run", "--with", "colour", "--candidates", "all")
+    with pytest.raises(LikewiseError, match="depth of at least 1"):
+        typed("export-run", labelled.path, tmp_path / "b.run", "--with", "colour", "--depth", 0)
+    typed("export-run", labelled.path, tmp_path / "b.run", "--with", "colour", "--depth", 2)
+    assert len((tmp_path / "b.run").read_text().splitlines()) == 2 * 8
+
+
+def test_labels_go_out_and_come_back(labelled: Workspace, typed: Typed, tmp_path: Path) -> None:
+    typed("export-labels", labelled.path, tmp_path / "tags.json")
+    read = read_labels_file(tmp_path / "tags.json")
+    assert read.labels.equals(pl.read_parquet(labelled.labels_file).select("query", "candidate", "label"))
+    before = labelled.labels_file.read_bytes()
+    with pytest.raises(LikewiseError, match="made from the votes of 3 experts"):
+        typed("import-labels", labelled.path, tmp_path / "tags.json")
+    assert labelled.labels_file.read_bytes() == before
+
+
+def test_a_bundle_is_made_measured_and_put_on_a_page(
+    labelled: Workspace,
+    typed: Typed,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "shapes.zip"
+    said = typed("bundle", labelled.path, path, "--title", "Shapes [v1]", "--licence", "CC0-1.0")
+    assert open_bundle(path).card["checksum"] in said
+    assert bundle.is_bundle(path)
+    assert not bundle.is_bundle(labelled.path)
+    np.save(tmp_path / "mine.npy", read_vectors(labelled, "layout", open_bundle(path).images))
+    monkeypatch.setattr(sys, "argv", ["/bin/likewise", "evaluate", "my shapes.zip", "--vectors", "mine.npy"])
+    out = tmp_path / "mine.parquet"
+    bundle.evaluate_bundle(path, [str(tmp_path / "mine.npy")], ks=[5], resamples=20, out=out)
+    assert "Shapes [v1]: 8 queries" in capsys.readouterr().out
+    assert read_note(out).command == "likewise evaluate 'my shapes.zip' --vectors mine.npy"
+    typed("leaderboard", tmp_path / "board.html", out, "--title", "Shapes")
+    assert "likewise evaluate &#39;my shapes.zip&#39; --vectors mine.npy" in (tmp_path / "board.html").read_text()
+
+
+def test_models_of_a_bundle_are_named_by_file_or_by_hand(
+    labelled: Workspace, typed: Typed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "shapes"
+    typed("bundle", labelled.path, path, "--title", "S", "--licence", "CC0-1.0")
+    np.save(tmp_path / "v=1.npy", read_vectors(labelled, "shape", open_bundle(path).images))
+    typed("export-run", labelled.path, tmp_path / "c.run", "--with", "colour", "--candidates", "every-image")
+    vectors = [str(tmp_path / "v=1.npy"), f"again={tmp_path / 'v=1.npy'}"]
+    bundle.evaluate_bundle(path, vectors, runs=[f"c={tmp_path / 'c.run'}"], ks=[3], resamples=5, as_json=True)
+    results = json.loads(capsys.readouterr().out)["results"]
+    assert list(dict.fromkeys(row["encoder"] for row in results)) == ["v=1", "again", "c"]
+    with pytest.raises(LikewiseError, match="give every model its own name"):
+        bundle.evaluate_bundle(path, vectors[:1] * 2, ks=[3], resamples=5)
+    with pytest.raises(LikewiseError, match="there is no model to measure"):
+        bundle.evaluate_bundle(path, [], ks=[3], resamples=5)
+    with pytest.raises(LikewiseError, match="must end in"):
+        bundle.evaluate_bundle(path, vectors, ks=[3], resamples=5, out=tmp_path / "x.json")
+    with pytest.raises(LikewiseError, match="it is another bundle"):
+        bundle.evaluate_bundle(path, vectors, ks=[3], resamples=5, checksum="abc")

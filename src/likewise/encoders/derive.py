@@ -18,7 +18,7 @@ from likewise.encoders.joined import side_by_side
 from likewise.encoders.network import unit_rows
 from likewise.encoders.projection import Projection, fit_projection
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.spec import STORED, Spec, parse
+from likewise.encoders.spec import JOINED, STORED, Spec, parse
 from likewise.encoders.store import checked_meta, read_vectors
 from likewise.encoders.writing import ShardWriter
 from likewise.errors import LikewiseError
@@ -50,6 +50,8 @@ def derivation_of(spec: str) -> Derivation | None:
         dtype = "float16" if all(part.get("dtype") == "float16" for part in parts) else "float32"
         return Derivation("+".join(part.name for part in parts), stored, weights, dtype=dtype)
     [part] = parts
+    if part.family == JOINED and not part.options:
+        return derivation_of(part.target)
     if not any(part.get(option) for option in STORED):
         return None
     pca, whiten = part.whole("pca"), part.whole("whiten")
@@ -61,7 +63,8 @@ def derivation_of(spec: str) -> Derivation | None:
             f"{spec!r} must say which images {'pca' if pca else 'whiten'} is fitted on: "
             "add on=split:train (a column of the catalog and its value) or on=all."
         )
-    inner = part.without(*STORED, "name", "dtype", "weight").text
+    without = part.without(*STORED, "name", "dtype", "weight")
+    inner = without.target if without.family == JOINED else without.text
     return Derivation(
         part.name, (inner,), (1.0,), pca or whiten, whiten is not None, fitted_on, part.get("dtype") or "float32"
     )

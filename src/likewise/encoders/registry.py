@@ -9,7 +9,7 @@ from functools import cache
 
 from likewise.encoders.models import BY_NAME, HUB, LITE, NOT_PUBLIC
 from likewise.encoders.protocol import Encoder
-from likewise.encoders.spec import STORED, Spec, parse
+from likewise.encoders.spec import JOINED, STORED, Spec, parse
 from likewise.errors import LikewiseError
 
 BUILT_IN = ("colour", "texture", "shape", "layout", "blend")
@@ -52,6 +52,8 @@ def get_encoder(spec: str) -> Encoder:
     [part] = parts
     if any(part.get(option) for option in STORED):
         raise LikewiseError(f"{spec} is fitted on the images of a workspace: use it with `likewise encode`.")
+    if part.family == JOINED:
+        return get_encoder(part.target)
     return _built_in(part) if not part.family and part.target in BUILT_IN else _network(part)
 
 

@@ -6,6 +6,7 @@
     onnx:model.onnx?size=224                 an ONNX file
     python:my_module:my_function             anything else
     colour+efficientnet-lite0?weight=2       several side by side
+    (colour+shape)?pca=64&on=split:train     several side by side, and then principal components
 
 The same text in another order gives the same encoder, and every spec has a readable name that is safe as a folder.
 A `+`, `?`, `&` or `,` inside a path is written as `%2B`, `%3F`, `%26`, `%2C`.
@@ -20,6 +21,7 @@ from urllib.parse import quote, unquote
 from likewise.errors import LikewiseError
 
 FAMILIES = ("hf", "onnx", "python")
+JOINED = "()"  # the family of several encoders in brackets
 
 OPTIONS = {
     "size": "side of the square the network sees, in pixels",
@@ -63,6 +65,7 @@ class Spec:
     def text(self) -> str:
         """The canonical spelling."""
         base = f"{self.family}:{_quoted(self.target)}" if self.family else self.target
+        base = f"({self.target})" if self.family == JOINED else base
         options = "&".join(f"{key}={_quoted(value)}" for key, value in self.options)
         return f"{base}?{options}" if options else base
 
@@ -73,18 +76,21 @@ class Spec:
         if own:
             return _safe(own)
         target = self.target.rstrip("/\\")
-        if self.family == "python":
+        if self.family == JOINED:
+            target = f"({spec_name(target)})"
+        elif self.family == "python":
             target = target.replace(":", ".")
         elif self.family:
             target = PurePath(target).name
             target = target.removesuffix(".onnx") if self.family == "onnx" else target
-        words = [target]
+        words = []
         for key, value in self.options:
             if key in FLAGS:
                 words.append(key)
             elif key not in WITHOUT_TRACE:
                 words.append(value if key == "dtype" else f"{key}-{value}")
-        return "_".join(_safe(word) for word in words)
+        first = target if self.family == JOINED else _safe(target)
+        return "_".join([first, *(_safe(word) for word in words)])
 
     def flag(self, option: str) -> bool:
         return self.get(option) == "1"
@@ -120,11 +126,29 @@ class Spec:
 
 def parse(text: str) -> tuple[Spec, ...]:
     """The encoders a spec string joins, usually one."""
-    return tuple(_parse_one(part, text) for part in text.split("+"))
+    return tuple(_parse_one(part, text) for part in _split(text))
+
+
+def _split(text: str) -> list[str]:
+    """At every + that is not inside brackets."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "+" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    if depth:
+        raise LikewiseError(f"a bracket is missing in the encoder {text!r}.")
+    return parts
 
 
 def _parse_one(text: str, whole: str) -> Spec:
-    base, _, query = text.strip().partition("?")
+    text = text.strip()
+    inner, _, query = text.rpartition(")") if text.startswith("(") else ("", "", "")
+    base, _, query = (inner[1:], "", query.removeprefix("?")) if inner else text.partition("?")
+    if inner:
+        return Spec(JOINED, "+".join(part.text for part in parse(base)), _options(query, text))
     family, colon, target = base.partition(":")
     if not colon:
         family, target = "", base
@@ -132,9 +156,12 @@ def _parse_one(text: str, whole: str) -> Spec:
         raise LikewiseError(f"the encoder {text!r} starts with {family!r}: known are {', '.join(FAMILIES)}, as in hf:.")
     if not target:
         raise LikewiseError(f"a name is missing in the encoder {whole!r}.")
+    return Spec(family, unquote(target), _options(query, text))
+
+
+def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
     options = dict(_parse_option(each, text) for each in query.split("&") if each)
-    ordered = tuple((key, options[key]) for key in OPTIONS if key in options)
-    return Spec(family, unquote(target), ordered)
+    return tuple((key, options[key]) for key in OPTIONS if key in options)
 
 
 def _parse_option(text: str, spec: str) -> tuple[str, str]:

@@ -1,0 +1,157 @@
+"""ONNX equals torch, is made once, is used by itself where it is faster and equal, and says what it needs."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from likewise.encoders import export as exporting
+from likewise.encoders import get_encoder
+from likewise.encoders.export import Exported, cached_export, export_encoder
+from likewise.encoders.network import Model, Network
+from likewise.encoders.protocol import Vectors
+from likewise.errors import LikewiseError
+
+from .conftest import Tiny
+from .helpers import random_picture
+
+PICTURES = [random_picture(number, 70, 50 + number) for number in range(9)]
+
+
+def vectors(spec: str, batch: int = 9) -> Vectors:
+    encoder = get_encoder(spec)
+    prepared = [encoder.prepare(picture) for picture in PICTURES]
+    return np.concatenate([encoder.encode(prepared[start : start + batch]) for start in range(0, 9, batch)])
+
+
+def neighbours(found: Vectors) -> list[list[int]]:
+    scores = found.astype(np.float64) @ found.T.astype(np.float64)
+    return [[int(each) for each in np.argsort(-row)] for row in scores]
+
+
+def test_efficientnet_is_the_same_in_torch_and_onnx_and_in_any_batch(capfd: pytest.CaptureFixture[str]) -> None:
+    by_torch = vectors("efficientnet-lite0?runtime=torch")
+    by_onnx = vectors("efficientnet-lite0?runtime=onnx")
+    assert by_torch.shape == (9, 1280)
+    assert np.abs(by_torch - by_onnx).max() < 1e-5
+    assert np.linalg.norm(by_onnx.astype(np.float64), axis=1) == pytest.approx(1.0, abs=1e-6)
+    for batch in (1, 4):
+        assert np.abs(vectors("efficientnet-lite0?runtime=onnx", batch) - by_onnx).max() < 1e-5
+        assert neighbours(vectors("efficientnet-lite0?runtime=onnx", batch)) == neighbours(by_onnx)
+    assert capfd.readouterr().out == "", "the loader's chatter must not reach standard output"
+
+
+def test_an_exported_file_is_an_encoder_that_needs_no_more_words(tiny: Tiny, tmp_path: Path) -> None:
+    spec, file = f"hf:{tiny('dinov2')}", tmp_path / "net.onnx"
+    result = export_encoder(spec, file)
+    assert result.max_difference < 1e-5
+    assert min(result.torch_images_per_second, result.onnx_images_per_second) > 0
+    encoder = get_encoder(f"onnx:{file}")
+    assert (encoder.name, encoder.dim) == ("net", 24)
+    assert np.abs(vectors(f"onnx:{file}") - vectors(f"{spec}?runtime=torch")).max() < 1e-5
+    assert json.loads((tmp_path / "net.onnx.json").read_text())["resize"] == 40
+
+
+def test_without_a_sidecar_the_spec_or_the_file_says_it(tiny: Tiny, tmp_path: Path) -> None:
+    file = tmp_path / "net.onnx"
+    export_encoder(f"hf:{tiny('vit')}", file)
+    (tmp_path / "net.onnx.json").unlink()
+    halves = "mean=0.5/0.5/0.5&std=0.5/0.5/0.5"
+    found = get_encoder(f"onnx:{file}?{halves}")  # the size stands in the file
+    assert found.prepare(PICTURES[0]).shape == (3, 32, 32)
+    squashed = vectors(f"onnx:{file}?{halves}&frame=squash&input=pixels&output=features")
+    bicubic_instead_of_bilinear = np.abs(squashed - vectors(f"hf:{tiny('vit')}")).max()
+    assert bicubic_instead_of_bilinear < 0.1
+    (tmp_path / "net.json").write_text('{"size": 32, "mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]}')
+    get_encoder.cache_clear()
+    assert np.abs(vectors(f"onnx:{file}") - vectors(f"onnx:{file}?{halves}&frame=centre")).max() < 1e-6
+
+
+def test_mistakes_with_onnx_files_are_one_sentence(tiny: Tiny, tmp_path: Path) -> None:
+    file = tmp_path / "net.onnx"
+    export_encoder(f"hf:{tiny('vit')}", file)
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(b"nothing")
+    for spec, said in (
+        (f"onnx:{tmp_path}/none.onnx", "does not exist"),
+        (f"onnx:{broken}?size=32", "cannot be opened as an ONNX model"),
+        (f"onnx:{file}?input=x", "has no input 'x': it has pixels"),
+        (f"onnx:{file}?output=y", "has no output 'y': it has features"),
+        (f"onnx:{file}?std=0/0/0", "std without zeros"),
+    ):
+        with pytest.raises(LikewiseError, match=said) as caught:
+            print(get_encoder(spec).dim)  # noqa: T201
+        assert "\n" not in str(caught.value)
+    with pytest.raises(LikewiseError, match="colour is no torch network"):
+        export_encoder("colour", file)
+    (tmp_path / "net.onnx.json").write_text('{"colour": 1}')
+    get_encoder.cache_clear()
+    with pytest.raises(LikewiseError, match="does not describe a preparation"):
+        get_encoder(f"onnx:{file}")
+
+
+def model_of(spec: str) -> Model:
+    encoder = get_encoder(spec)
+    assert isinstance(encoder, Network)
+    return encoder.model
+
+
+def test_the_export_is_made_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_of(f"hf:{tiny('convnext')}")
+    first = cached_export(model, insist=True)
+    monkeypatch.setattr(exporting, "_export_and_check", None)  # would fail when called
+    assert first is not None
+    assert cached_export(model, insist=True) == first
+
+
+@pytest.mark.parametrize(
+    ("result", "used"),
+    [
+        (Exported(1e-7, 10.0, 30.0), True),
+        (Exported(1e-7, 30.0, 10.0), False),  # slower
+        (Exported(1e-3, 10.0, 30.0), False),  # not equal
+        (Exported(float("inf"), 0.0, 0.0, "no such operator"), False),
+    ],
+)
+def test_onnx_is_used_only_where_it_is_faster_and_equal(
+    tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, result: Exported, used: bool
+) -> None:
+    monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path))
+
+    def pretend(model: Model, module: object, target: Path) -> Exported:
+        if not result.problem:
+            target.write_bytes(b"a network")
+        return result
+
+    monkeypatch.setattr(exporting, "_export_and_check", pretend)
+    assert (cached_export(model_of(f"hf:{tiny('vit')}")) is not None) == used
+    assert (cached_export(model_of(f"hf:{tiny('vit')}")) is not None) == used  # as remembered
+
+
+def test_a_network_that_cannot_be_exported_runs_with_torch(tiny: Tiny, tmp_path: Path) -> None:
+    import torch
+
+    class Odd(torch.nn.Module):
+        def forward(self, pixels: torch.Tensor) -> torch.Tensor:
+            return torch.linalg.matrix_exp(pixels[:, 0])[:, 0]  # no ONNX operator
+
+    model = replace(model_of(f"hf:{tiny('vit')}"), label="odd", load=Odd, find_digest=lambda: "odd")
+    with pytest.raises(LikewiseError, match="odd cannot be exported to ONNX"):
+        exporting.export(model, tmp_path / "odd.onnx")
+    assert not (tmp_path / "odd.onnx").exists()
+    network = Network("odd", model)
+    assert network.encode([network.prepare(PICTURES[0])]).shape == (1, 32)
+
+
+def test_a_batch_that_the_export_gets_wrong_is_noticed(tiny: Tiny, tmp_path: Path) -> None:
+    import torch
+
+    class Sizes(torch.nn.Module):
+        def forward(self, pixels: torch.Tensor) -> torch.Tensor:
+            return pixels.mean((2, 3)) * torch.tensor([1.0, float(len(pixels)), 1.0])  # frozen by tracing
+
+    model = replace(model_of(f"hf:{tiny('vit')}"), label="sizes", load=Sizes, find_digest=lambda: "sizes")
+    with pytest.raises(LikewiseError, match="its vectors differ by"):
+        exporting.export(model, tmp_path / "sizes.onnx")

@@ -45,6 +45,7 @@ uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning", timeout_grace
 QUERIES = ("circle-red", "square-blue", "triangle-green", "circle-orange")
 CANDIDATES_PER_QUERY = 6
 TOO_SOON_MS = 300  # a little more than the page takes for an accident
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 PairKey = tuple[str, str]
 
 

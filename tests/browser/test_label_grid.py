@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.site import CANDIDATES_PER_QUERY, NO_NETWORK, Site, enter, opened, running_site, saved
+from tests.browser.site import CANDIDATES_PER_QUERY, NO_NETWORK, PHONE, Site, enter, opened, running_site, saved
 
 LOOK_MS = 900  # a page shown for less cannot be submitted
 
@@ -96,8 +96,7 @@ def test_a_double_press_submits_one_page_and_offline_pages_are_kept(browser: Bro
 
 
 def test_a_phone_by_touch(browser: Browser, site: Site) -> None:
-    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    with opened(browser, **phone) as page:
+    with opened(browser, **PHONE) as page:
         enter(page, site, "Dora", "/grid")
         pairs = on_page(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390

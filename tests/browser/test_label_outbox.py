@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Dialog, Route, expect
 
 from tests.browser.site import NO_NETWORK, TOO_SOON_MS, Site, enter, listen, opened, press, running_site, saved, shown
 
@@ -42,7 +42,7 @@ def test_an_answer_whose_reply_was_lost_is_counted_once(browser: Browser, site: 
         enter(page, site, "Boris")
         shown(page)
 
-        def lose_the_reply(route):  # type: ignore[no-untyped-def]
+        def lose_the_reply(route: Route) -> None:
             route.fetch()  # the server stores it; the browser never hears of it
             route.abort()
 
@@ -64,7 +64,12 @@ def test_the_server_is_killed_while_votes_wait_and_the_page_is_reloaded(browser:
             clicked[keys[press(page, "j")]] = "not similar"
         expect(page.locator("#saved")).to_have_text("Offline, 3 kept here")
         warned: list[str] = []
-        page.on("dialog", lambda dialog: (warned.append(dialog.type), dialog.accept()))
+
+        def accept(dialog: Dialog) -> None:
+            warned.append(dialog.type)
+            dialog.accept()
+
+        page.on("dialog", accept)
         with page.expect_event("close"):
             page.close(run_before_unload=True)
         assert warned == ["beforeunload"]
@@ -117,7 +122,7 @@ def test_a_busy_server_makes_answers_wait_and_a_refusal_is_shown(browser: Browse
         saved(page)
         assert len(site.events("Emil")) == 1
 
-        def refuse(route):  # type: ignore[no-untyped-def]
+        def refuse(route: Route) -> None:
             (event,) = route.request.post_data_json["events"]
             progress = {"answered": 1, "total": 24, "later": 0, "seconds_per_pair": None}
             refused = [{"client_id": event["client_id"], "why": "this pair is not in your queue"}]

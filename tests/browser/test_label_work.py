@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.site import TOO_SOON_MS, Site, enter, opened, press, running_site, saved, shown
+from tests.browser.site import PHONE, TOO_SOON_MS, Site, enter, opened, press, running_site, saved, shown
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_a_double_press_and_a_double_click_answer_one_pair(page: Page, site: Sit
 def test_response_time_counts_from_the_moment_both_pictures_are_there(browser: Browser, site: Site) -> None:
     with opened(browser) as page:
 
-        def slowly(route):  # type: ignore[no-untyped-def]
+        def slowly(route: Route) -> None:
             page.wait_for_timeout(700)
             route.continue_()
 
@@ -167,8 +167,7 @@ def test_the_originals_open_by_key_and_click_and_answers_work_there(page: Page, 
 
 
 def test_a_phone_by_touch(browser: Browser, site: Site) -> None:
-    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    with opened(browser, **phone) as page:
+    with opened(browser, **PHONE) as page:
         enter(page, site, "Hugo")
         pair = shown(page)
         size = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")

@@ -243,8 +243,10 @@ byId("reason-ready").append(
   }),
 );
 
+let cameFrom = null;
 function openReason() {
   if (!answerable || practising) return;
+  cameFrom = document.activeElement;
   byId("answers").hidden = true;
   byId("reason").hidden = false;
   byId("reason-text").value = "";
@@ -254,7 +256,8 @@ function closeReason() {
   if (byId("reason").hidden) return;
   byId("reason").hidden = true;
   byId("answers").hidden = false;
-  document.querySelector('[data-action="reason"]').focus();
+  document.activeElement.blur(); // a key opened it from nowhere: then the focus goes back to nowhere
+  cameFrom?.focus();
 }
 function giveReason(text) {
   const given = text.trim();
@@ -281,7 +284,7 @@ function judge(given) {
   judged = current;
   clock.stop();
   const right = given === judged.answer;
-  const verdict = given === "cannot tell" || given === "later" ? "The owner's answer:" : right ? "Yes:" : "The owner sees it differently:";
+  const verdict = given === "cannot tell" || given === "later" ? "The owner's answer:" : right ? "The owner agrees:" : "The owner sees it differently:";
   const words = [`${verdict} ${judged.answer}.`, judged.note].filter(Boolean).join(" ");
   const go = Object.assign(document.createElement("button"), { type: "button", className: "strong", onclick: goOn });
   go.append(queue.length ? "Next" : "Finish the practice", " ", Object.assign(document.createElement("kbd"), { textContent: "Enter" }));

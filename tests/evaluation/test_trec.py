@@ -72,12 +72,13 @@ def test_pytrec_eval_and_ir_measures_agree_with_us(tmp_path: Path, seed: int) ->
     write_labels_file(labels, qrels)
     ours = numbers(measure("m", pairs, queries, gallery, 9), pairs)
     with run.open() as run_lines, qrels.open() as qrel_lines:
-        theirs = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(qrel_lines), {"P_5", "num_rel"}).evaluate(
-            pytrec_eval.parse_run(run_lines)
-        )
+        theirs = pytrec_eval.RelevanceEvaluator(
+            pytrec_eval.parse_qrel(qrel_lines), {"P_5", "ndcg_cut_5", "num_rel"}
+        ).evaluate(pytrec_eval.parse_run(run_lines))
     having = [query for query in theirs.values() if query["num_rel"] > 0]  # HR@k leaves the others out
     assert len(having) == N_QUERIES - 1
     assert ours["HR@5", ""] == pytest.approx(np.mean([query["P_5"] for query in having]))
+    assert ours["NDCG@5", ""] == pytest.approx(np.mean([query["ndcg_cut_5"] for query in having]))
     read = read_both(qrels, run)
     judged = ir_measures.calc_aggregate([Judged @ 5, Judged @ 9, P @ 9], *read)
     assert ours["judged@5", ""] == pytest.approx(judged[Judged @ 5])

@@ -117,5 +117,7 @@ def _verdict(label: object) -> str:
 def _votes(row: dict[str, object]) -> str:
     if row["label"] is None:
         return "no label"
+    if row["similar"] is None:
+        return "imported without votes"
     unsure = f", {row['cannot_tell']} unsure" if row["cannot_tell"] else ""
     return f"{row['similar']} for, {row['not_similar']} against{unsure}"

@@ -37,14 +37,13 @@ def verdict(board: Leaderboard) -> tuple[str, str]:
 def basis(board: Leaderboard, summary: dict[str, Any]) -> str:
     """Queries, pairs, experts and rule."""
     labels = summary["labels"]
-    n_experts = labels["agreement"]["n_experts"]
+    asked = f"{several(board.n_queries_total, 'query', 'queries')} against {several(summary['n_gallery'], 'image')}"
+    pairs, n_experts = several(board.n_pairs, "labelled pair"), labels["agreement"]["n_experts"]
+    if not n_experts:
+        return f"{asked}; {pairs}, imported without votes."
     kind = "simulated expert" if labels["simulated"] else "expert"
     rule = labels["consensus"]["rule"]
-    return (
-        f"{several(board.n_queries_total, 'query', 'queries')} against {several(summary['n_gallery'], 'image')}; "
-        f"{several(board.n_pairs, 'labelled pair')} by {several(n_experts, kind)}; "
-        f"consensus: {RULES.get(rule, rule)}."
-    )
+    return f"{asked}; {pairs} by {several(n_experts, kind)}; consensus: {RULES.get(rule, rule)}."
 
 
 def found(truth: dict[str, Any] | None) -> str | None:

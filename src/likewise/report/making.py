@@ -14,6 +14,7 @@ MEANINGS = {
     "macro / micro": "macro: one value per query that has both classes, then the mean; micro: all pairs in one list.",
     "HR@k": "labelled similar candidates among a model’s first k, as a share of k, over queries that have any.",
     "MRR@k": "the same with weight 1/rank, as a share of the largest possible sum.",
+    "NDCG@k": "hits weighed by 1/log2(rank + 1), as a share of what the query’s labelled similar ones could reach.",
     "judged@k": "the share of a model’s first k candidates that have a label at all.",
     "95 % interval": "2.5th to 97.5th percentile over bootstrap resamples of the queries, the same for every model.",
     "Fleiss’ κ, Krippendorff’s α": "agreement beyond chance: 0 is chance, 1 is perfect.",
@@ -83,6 +84,8 @@ def _votes(source: str, name: str, n_experts: int) -> str:
         return f"likewise simulate {name} --experts {n_experts}" + (f" --seed {shlex.quote(seed)}" if seed else "")
     if kind == "import":
         return f"likewise label import {name} {shlex.quote(rest)}"
+    if kind == "labels":
+        return f"likewise import-labels {name} {shlex.quote(rest)}"
     return f"# votes: {source}"
 
 

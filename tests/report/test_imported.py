@@ -1,0 +1,26 @@
+"""Labels that came without votes: the report says so, and claims nothing about experts."""
+
+from pathlib import Path
+
+import polars as pl
+
+from likewise.evaluation.labels_import import import_labels
+from likewise.evaluation.labels_io import write_labels_file
+from likewise.evaluation.step import evaluate
+from likewise.report import write_report
+from likewise.workspace import Workspace
+from tests.report.test_page import Page
+
+
+def test_a_report_on_imported_labels(shop: Workspace, tmp_path: Path) -> None:
+    labels = tmp_path / "my tags.json"
+    write_labels_file(pl.read_parquet(shop.labels_file), labels)
+    import_labels(shop, labels, replace=True)
+    evaluate(shop, n_resamples=20)
+    page = Page(write_report(shop).read_text(encoding="utf-8"))
+    n_labels = len(pl.read_parquet(shop.labels_file))
+    assert "imported without votes" in page.text
+    assert f"The {n_labels} labels" in page.text
+    assert "likewise import-labels 'small shop' 'my tags.json'" in page.text
+    for claim in ("0 experts", "None for", "Fleiss’ κ undefined"):
+        assert claim not in page.text

@@ -91,6 +91,16 @@ def test_several_vsd_tasks_at_once(tmp_path: Path) -> None:
     assert set(reading.tables["labels"]["task"]) == set(TASKS[1:3])
     assert reading.coverage.found == 3
     assert reading.coverage.images == 4  # the same pictures in both tasks
+    assert "several tasks" in reading.coverage.remarks[0]
+
+
+def test_the_wild_task_looks_for_shop_pictures_only(tmp_path: Path) -> None:
+    folder = tmp_path / TASKS[3]
+    vsd(folder)
+    for name in ("test_manifest.json", "test_seeds.json", "train_seeds.json"):
+        (folder / name).unlink()
+    reading = read(folder, "vsd")  # no file names the gallery's phases
+    assert reading.rows.select("domain", "is_gallery").rows() == [("shop", True)] * 3 + [("wild", False)]
 
 
 def test_vsd_without_a_list_of_phases_every_picture_is_a_candidate(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def read(path: Path, root: Path | None = None) -> Reading:
         pictures = _by_id(content, "images", _picture, file, notes)
         seen: set[int] = set()
         for number, (image_id, segments) in notes.entries(
-            file, _annotation, "an annotation with image_id and segments_info", inside="annotations"
+            file, _annotation, "an annotation with image_id and segments_info", inside="annotations", content=content
         ):
             name, size = pictures.get(image_id, (f"{image_id:012d}.jpg", 0))
             image = shelf.key(name)

@@ -43,10 +43,13 @@ class Notes:
         return self.each(file, "line", kept, parse, expected)
 
     def entries(
-        self, file: Path, parse: Callable[[Any], T], expected: str, *, inside: str | None = None
+        self, file: Path, parse: Callable[[Any], T], expected: str, *, inside: str | None = None, content: Any = None
     ) -> list[tuple[int, T]]:
-        """Every entry of a JSON list (or of the list under the key `inside`) that `parse` accepts, counted from 1."""
-        content = read_json(file)
+        """Every entry of a JSON list (or of the list under the key `inside`) that `parse` accepts, counted from 1.
+
+        `content` is what the file holds, where it has been read already.
+        """
+        content = read_json(file) if content is None else content
         if inside is not None:
             content = content.get(inside) if isinstance(content, dict) else None
         if not isinstance(content, list):
@@ -125,28 +128,43 @@ def quote(value: object) -> str:
 
 def table(rows: Iterable[tuple[object, ...]], schema: Schema) -> pl.DataFrame:
     """Rows of plain values as a typed table, empty ones included."""
-    return pl.DataFrame(list(rows), schema=schema, orient="row", strict=False)
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    by_name = zip(schema.items(), columns, strict=True)
+    return pl.DataFrame([pl.Series(name, values, dtype, strict=False) for (name, dtype), values in by_name])
 
 
 def text(value: object) -> str:
     """A name or id, given as text or as a number."""
+    if type(value) is str and (stripped := value.strip()):
+        return stripped
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(value)
     if isinstance(value, float):
         value = integer(value)
-    if not (stripped := str(value).strip()):
+    if not (name := str(value).strip()):
         raise ValueError("empty")
-    return stripped
+    return name
 
 
 def integer(value: object) -> int:
     """A whole number, given as a number or as text."""
+    if type(value) is int:
+        return value
     if isinstance(value, bool) or value is None:
         raise ValueError(value)
-    number = float(str(value).strip())
-    if number != int(number):
+    whole = float(str(value).strip())
+    if whole != int(whole):
         raise ValueError(value)
-    return int(number)
+    return int(whole)
+
+
+def number(value: object) -> float:
+    """A number, given as one or as text."""
+    if type(value) is float or type(value) is int:
+        return float(value)
+    if isinstance(value, bool):
+        raise ValueError(value)
+    return float(str(value))
 
 
 def flag(value: object) -> bool:
@@ -156,7 +174,7 @@ def flag(value: object) -> bool:
 
 def corners(x: object, y: object, width: object, height: object) -> tuple[float, float, float, float]:
     """A box given by its corner and size, as left, top, right, bottom."""
-    left, top, w, h = (float(str(value)) for value in (x, y, width, height))
+    left, top, w, h = (number(value) for value in (x, y, width, height))
     if not (w >= 0 and h >= 0):  # also refuses not-a-number
         raise ValueError((width, height))
     return left, top, left + w, top + h

@@ -9,10 +9,12 @@
 Any of the objects may carry `gallery_phases` (the wild task does): only pictures of these phases are candidates.
 `bbox` is `[x, y, h, w]` in the benchmark's description and `{x1, y1, x2, y2}` in its code; both become x1, y1, x2, y2
 in pixels. A file belongs to the task whose name its path contains, and to the train or test part that its name
-mentions. Without metadata the rows are the pictures that the labels name.
+mentions. Without metadata the rows are the pictures that the labels name. `domain` is wild for customers' photos
+(`comsumer_01.jpg`), else shop; in the wild task only shop pictures are candidates, also where no file says so.
 """
 
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ TASKS = (
     "in_catalog_closed_catalog",
     "consumer-catalog_wild_zero_shot",
 )
+WILD = TASKS[3]
 IMAGE_SCHEMA = {
     "row": pl.Int64,
     **dict.fromkeys(("image", "item", "category", "color", "split"), pl.String),
@@ -38,40 +41,62 @@ LABEL_SCHEMA = {"query": pl.String, "candidate": pl.String, "label": pl.Int8, "s
 QUERY_SCHEMA = dict.fromkeys(("image", "split", "task"), pl.String)
 
 
+@dataclass
+class Found:
+    """What the files of a folder say, as they are read one after the other."""
+
+    images: list[tuple[Any, ...]] = field(default_factory=list)
+    seeds: list[tuple[str, str | None, str | None]] = field(default_factory=list)
+    manifest: set[str] = field(default_factory=set)
+    labels: list[pl.DataFrame] = field(default_factory=list)
+    gallery_phases: set[str] = field(default_factory=set)
+    tasks: set[str] = field(default_factory=set)
+
+
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per picture with item, category, phase as split, box, is_query and is_gallery; labels and queries."""
-    notes = Notes(folder_of(path))
-    images: list[tuple[int, tuple[Any, ...]]] = []
-    seeds: list[tuple[str, str | None, str | None]] = []
-    manifest: set[str] = set()
-    labels: list[pl.DataFrame] = []
-    phases: set[str] = set()
+    notes, found = Notes(folder_of(path)), Found()
     for file in files_like(path, ("*.json",), "one of VSD-Fashion's tasks"):
-        content, task, part = read_json(file), _task(file), _part(file)
-        kind = _kind(content)
-        if isinstance(content, dict):
-            listed = content.get("gallery_phases") or []
-            numbered = list(enumerate(listed, 1)) if isinstance(listed, list) else [(1, None)]
-            phases |= {phase for _, phase in notes.each(file, "gallery phase", numbered, text, "a name", counted=False)}
-        if kind == "metadata":
-            images += notes.entries(file, _image, "an image with id, path and phase", inside="images")
-        elif kind == "manifest" and part != "train":
-            manifest |= {key for _, key in notes.entries(file, _path, "an image with a path", inside="images")}
-        elif kind == "seeds":
-            seeds += [(key, part, task) for _, key in notes.entries(file, key_of, "a path", inside="seeds")]
-        elif kind == "tags":
-            tags = notes.entries(file, _tag, '{"key": [seed, candidate], "value": 0|1}')
-            labels.append(table(((*values, part, task) for _, values in tags), LABEL_SCHEMA))
-        elif kind == "examples":
-            labels.append(_examples(file, notes))
-    known = pl.concat(labels, how="diagonal") if labels else table([], LABEL_SCHEMA)
-    if not images and known.is_empty():
+        _take(file, found, notes)
+    labels = pl.concat(found.labels, how="diagonal") if found.labels else table([], LABEL_SCHEMA)
+    if not found.images and labels.is_empty():
         raise LikewiseError(f"{path} is not VSD-Fashion: none of its JSON files holds images, seeds or tags.")
-    queries = table(seeds, QUERY_SCHEMA) if seeds else _queries_of(known)
-    rows = table(((n, *values) for n, (_, values) in enumerate(images, 1)), IMAGE_SCHEMA) if images else _named(known)
-    rows = _with_roles(rows.unique("image", keep="first", maintain_order=True), queries, manifest, phases)
+    if len(found.tasks) > 1:
+        notes.remark(
+            "several tasks: is_query and is_gallery are those of all together; give one task's folder for its own"
+        )
+    queries = table(found.seeds, QUERY_SCHEMA) if found.seeds else _queries_of(labels)
+    numbered = ((number, *values) for number, values in enumerate(found.images, 1))
+    rows = table(numbered, IMAGE_SCHEMA) if found.images else _named(labels)
+    rows = _with_roles(rows.unique("image", keep="first", maintain_order=True), queries, found)
     base = choose_root(rows["image"], path, root, ("datasets", "..", "../datasets"))
-    return notes.reading(rows, base, {"queries": queries.unique(maintain_order=True), "labels": known})
+    return notes.reading(rows, base, {"queries": queries.unique(maintain_order=True), "labels": labels})
+
+
+def _take(file: Path, found: Found, notes: Notes) -> None:
+    """Add one file's content; a file that holds something else is passed over."""
+    content, task, part = read_json(file), _task(file), _part(file)
+    kind = _kind(content)
+    if kind and task:
+        found.tasks.add(task)
+    if isinstance(content, dict):
+        listed = content.get("gallery_phases") or []
+        phases = list(enumerate(listed, 1)) if isinstance(listed, list) else [(1, None)]
+        found.gallery_phases |= {name for _, name in notes.each(file, "phase", phases, text, "a name", counted=False)}
+    if kind == "metadata":
+        images = notes.entries(file, _image, "an image with id, path and phase", inside="images", content=content)
+        found.images += [values for _, values in images]
+    elif kind == "manifest" and part != "train":
+        listed_images = notes.entries(file, _path, "an image with a path", inside="images", content=content)
+        found.manifest |= {key for _, key in listed_images}
+    elif kind == "seeds":
+        seeds = notes.entries(file, key_of, "a path", inside="seeds", content=content)
+        found.seeds += [(key, part, task) for _, key in seeds]
+    elif kind == "tags":
+        tags = notes.entries(file, _tag, '{"key": [seed, candidate], "value": 0|1}', content=content)
+        found.labels.append(table(((*values, part, task) for _, values in tags), LABEL_SCHEMA))
+    elif kind == "examples":
+        found.labels.append(_examples(file, notes))
 
 
 def _kind(content: Any) -> str | None:
@@ -152,12 +177,16 @@ def _named(labels: pl.DataFrame) -> pl.DataFrame:
     return table(rows, IMAGE_SCHEMA).drop(*BOX_COLUMNS, "color", "split")
 
 
-def _with_roles(rows: pl.DataFrame, queries: pl.DataFrame, manifest: set[str], phases: set[str]) -> pl.DataFrame:
+def _with_roles(rows: pl.DataFrame, queries: pl.DataFrame, found: Found) -> pl.DataFrame:
     """Queries are the seeds that are not of the training part; candidates the manifest's pictures of gallery phases."""
     asked = queries.filter(pl.col("split").ne_missing("train")) if "split" in queries.columns else queries
-    candidate = pl.col("image").is_in(list(manifest)) if manifest else pl.lit(True)
-    if phases and "split" in rows.columns:
-        candidate &= pl.col("split").is_in(list(phases))
+    taken_by_customer = pl.col("image").str.contains(r"co[mn]sumer_[^/]*$")
+    rows = rows.with_columns(pl.when(taken_by_customer).then(pl.lit("wild")).otherwise(pl.lit("shop")).alias("domain"))
+    candidate = pl.col("image").is_in(list(found.manifest)) if found.manifest else pl.lit(True)
+    if found.gallery_phases and "split" in rows.columns:
+        candidate &= pl.col("split").is_in(list(found.gallery_phases))
+    elif found.tasks == {WILD}:
+        candidate &= pl.col("domain") == "shop"
     return rows.with_columns(
         pl.col("image").is_in(asked["image"].to_list()).alias("is_query"), candidate.alias("is_gallery")
     )

@@ -60,7 +60,7 @@ class AgreementNumbers:
 
 @dataclass(frozen=True)
 class Board:
-    """`per_query`: query, answered, positives. `divided`: query, candidate, votes [(expert, answer)], adjudicated."""
+    """`per_query`: query, answered, positives; `divided`: query, candidate, votes, adjudicated, tied."""
 
     project: Project
     experts: list[ExpertRow]
@@ -166,8 +166,9 @@ def _divided(votes: pl.DataFrame, adjudicated: pl.DataFrame) -> list[dict[str, A
             "candidate": candidate,
             "votes": by_pair[query, candidate],
             "adjudicated": decided.get((query, candidate)),
+            "tied": lead == 0,
         }
-        for query, candidate in chosen.select(PAIR).iter_rows()
+        for query, candidate, lead in chosen.select(*PAIR, "lead").iter_rows()
     ]
 
 

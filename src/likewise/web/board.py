@@ -33,6 +33,7 @@ def board_of(site: Site) -> dict[str, Any]:
                 "candidate": image_of(ids[row["candidate"]]),
                 "votes": [{"expert": expert, "answer": answer} for expert, answer in row["votes"]],
                 "adjudicated": row["adjudicated"],
+                "tied": row["tied"],
             }
             for row in board.divided
         ],

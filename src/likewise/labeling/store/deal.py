@@ -7,6 +7,7 @@ only; what was dealt stays where it is, and pairs that come later are added at t
 import numpy as np
 import polars as pl
 from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy.orm import aliased
 
 from likewise.labeling.store.engine import reading, writing
 from likewise.labeling.store.events import PAIRS_BEFORE_REPEAT
@@ -15,7 +16,7 @@ from likewise.labeling.store.models import ANSWERED, HELD, INVITED, OPEN, PUT_OF
 from likewise.labeling.store.pairs import ensure_pairs
 from likewise.labeling.store.project import Project, project_of
 from likewise.labeling.store.standing import standing_event, state_of
-from likewise.labeling.votes import random_bytes
+from likewise.labeling.votes import PAIR, random_bytes
 
 REPEAT_SPREAD = 40  # a repeat comes at least PAIRS_BEFORE_REPEAT and up to this many more pairs later
 
@@ -33,17 +34,18 @@ def make_repeats(engine: Engine) -> None:
     """Give the chosen share of the pairs a hidden twin that will be asked again."""
     with writing(engine) as connection:
         project = project_of(connection)
-        query, candidate = Image.__table__.alias("q"), Image.__table__.alias("c")
+        query, candidate = aliased(Image), aliased(Image)
         found = connection.execute(
-            select(Pair.id, query.c.key, candidate.c.key)
-            .join(query, query.c.id == Pair.query_image)
-            .join(candidate, candidate.c.id == Pair.candidate_image)
+            select(query.key, candidate.key)
+            .select_from(Pair)
+            .join(query, query.id == Pair.query_image)
+            .join(candidate, candidate.id == Pair.candidate_image)
             .where(Pair.asked, Pair.counts, Pair.asking == 0)
         )
         chosen = [
             (key, other, 1)
-            for pair, key, other in found
-            if _fraction("repeat", project.order_seed, pair) < project.repeat_share
+            for key, other in found
+            if _fraction("repeat", project.order_seed, key, other) < project.repeat_share
         ]
         ensure_pairs(connection, chosen, asked=True, counts=True)
 
@@ -68,16 +70,17 @@ def _missing(connection: Connection, expert: int) -> pl.DataFrame:
     project = project_of(connection)
     name, share = connection.execute(select(Expert.name, Expert.share).where(Expert.id == expert)).one()
     dealt = select(Place.pair).where(Place.expert == expert)
+    query, candidate = aliased(Image), aliased(Image)
     found = connection.execute(
-        select(Pair.id, Pair.query_image, Pair.candidate_image, Pair.asking).where(Pair.asked, Pair.id.not_in(dealt))
+        select(Pair.id, Pair.asking, query.key, candidate.key)
+        .join(query, query.id == Pair.query_image)
+        .join(candidate, candidate.id == Pair.candidate_image)
+        .where(Pair.asked, Pair.id.not_in(dealt))
     )
-    schema = dict.fromkeys(("pair", "query", "candidate", "asking"), pl.Int64)
-    pairs = pl.DataFrame([tuple(row) for row in found], schema=schema, orient="row").sort("pair")
+    schema = {"pair": pl.Int64, "asking": pl.Int64, "query": pl.String, "candidate": pl.String}
+    pairs = pl.DataFrame([tuple(row) for row in found], schema=schema, orient="row").sort(*PAIR, "asking")
     if project.experts_per_pair is not None:
-        mine = [
-            _in_share(project, share, query, candidate)
-            for query, candidate in pairs.select("query", "candidate").rows()
-        ]
+        mine = [_in_share(project, share, *key) for key in pairs.select(PAIR).rows()]
         pairs = pairs.filter(pl.Series(mine, dtype=pl.Boolean))
     random = np.random.default_rng(list(random_bytes(16, "queue", project.order_seed, name)))
     pairs = pairs[random.permutation(pairs.height)]
@@ -85,7 +88,7 @@ def _missing(connection: Connection, expert: int) -> pl.DataFrame:
         queries = pairs["query"].unique().sort()
         place = pl.DataFrame({"query": queries, "place": random.permutation(queries.len())})
         pairs = pairs.join(place, on="query", maintain_order="left").sort("place", maintain_order=True)
-    return pairs.sort("asking", maintain_order=True).select("pair", "asking", "query", "candidate")
+    return pairs.sort("asking", maintain_order=True).select("pair", "asking")
 
 
 def _add(connection: Connection, expert: int, pairs: pl.DataFrame) -> int:
@@ -101,19 +104,25 @@ def _add(connection: Connection, expert: int, pairs: pl.DataFrame) -> int:
     insert_many(connection, Place, rows)
     again = pairs.filter(pl.col("asking") > 0)
     if again.height:
-        first = connection.execute(
-            select(Pair.query_image, Pair.candidate_image, Place.position, Place.state)
-            .join(Place, Place.pair == Pair.id)
-            .where(Place.expert == expert, Pair.asking == 0, Pair.query_image.in_(again["query"].unique().to_list()))
+        first, twin = aliased(Pair), aliased(Pair)
+        same = (first.query_image == twin.query_image) & (first.candidate_image == twin.candidate_image)
+        found = connection.execute(
+            select(twin.id, Place.position, Place.state)
+            .join(first, same & (first.asking == 0))
+            .join(Place, (Place.pair == first.id) & (Place.expert == expert))
+            .where(twin.id.in_(again["pair"].to_list()))
         )
-        originals = {(query, candidate): (position, state) for query, candidate, position, state in first}
-        repeats = []
-        for pair, _, query, candidate in again.iter_rows():
-            position, state = originals.get((query, candidate), (0, ANSWERED))
-            # What was answered elsewhere before (an imported vote) is not asked again here.
-            if state != ANSWERED:
-                wait = PAIRS_BEFORE_REPEAT + int(REPEAT_SPREAD * _fraction("wait", expert, pair))
-                repeats.append({"expert": expert, "pair": pair, "position": position + wait, "state": HELD})
+        # What was answered elsewhere before (an imported vote) is not asked again here.
+        repeats = [
+            {
+                "expert": expert,
+                "pair": pair,
+                "position": position + PAIRS_BEFORE_REPEAT + int(REPEAT_SPREAD * _fraction("wait", expert, pair)),
+                "state": HELD,
+            }
+            for pair, position, state in found
+            if state != ANSWERED
+        ]
         insert_many(connection, Place, repeats)
         rows += repeats
     connection.execute(update(Expert).where(Expert.id == expert).values(end_of_queue=end))
@@ -155,7 +164,7 @@ def _states(connection: Connection, expert: int) -> dict[int, int]:
     return {pair: state_of(standing_event(of_pair)) for pair, of_pair in events.items()}
 
 
-def _in_share(project: Project, share: int, query: int, candidate: int) -> bool:
+def _in_share(project: Project, share: int, query: str, candidate: str) -> bool:
     """Whether a pair belongs to a share: to `experts_per_pair` neighbouring ones, starting from a random one."""
     first = int(_fraction("share", project.order_seed, query, candidate) * project.n_shares)
     return (share - first) % project.n_shares < (project.experts_per_pair or project.n_shares)

@@ -8,6 +8,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
+    Double,
     ForeignKey,
     Index,
     Integer,
@@ -79,7 +80,7 @@ class Provenance(Base):
     pair: Mapped[int] = mapped_column(ForeignKey("pairs.id"), primary_key=True)
     generator: Mapped[str] = mapped_column(Text, primary_key=True)
     rank: Mapped[int | None]
-    score: Mapped[float | None]
+    score: Mapped[float | None] = mapped_column(Double)
     added: Mapped[str] = mapped_column(String(32))
 
 

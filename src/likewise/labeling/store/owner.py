@@ -2,6 +2,7 @@
 
 import polars as pl
 from sqlalchemy import Engine, func, select
+from sqlalchemy.orm import aliased
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.add import add_votes
@@ -11,8 +12,9 @@ from likewise.labeling.store.engine import reading, writing
 from likewise.labeling.store.images import insert_many
 from likewise.labeling.store.models import ADJUDICATOR, REMOVED, Event, Expert, Image, Pair
 from likewise.labeling.store.project import log
+from likewise.labeling.store.read import VOTES
 from likewise.labeling.store.standing import standing_event
-from likewise.labeling.votes import ANSWERS, CANNOT_TELL
+from likewise.labeling.votes import ANSWERS, CANNOT_TELL, NOT_SIMILAR, SIMILAR
 
 ADJUDICATOR_NAME = "adjudicator"
 
@@ -53,21 +55,24 @@ def adjudicate(engine: Engine, pair: int, answer: str) -> None:
     """Decide a tie: the owner's answer is a vote of one more expert, the adjudicator."""
     if answer not in ANSWERS or answer == CANNOT_TELL:
         raise LikewiseError(f"a tie is decided as similar or not similar, not as {answer!r}.")
-    query, candidate = Image.__table__.alias("q"), Image.__table__.alias("c")
+    query, candidate = aliased(Image), aliased(Image)
     with reading(engine) as connection:
         row = connection.execute(
-            select(query.c.key, candidate.c.key)
+            select(query.key, candidate.key)
             .select_from(Pair)
-            .join(query, query.c.id == Pair.query_image)
-            .join(candidate, candidate.c.id == Pair.candidate_image)
+            .join(query, query.id == Pair.query_image)
+            .join(candidate, candidate.id == Pair.candidate_image)
             .where(Pair.id == pair)
         ).one_or_none()
-        others = connection.execute(
-            select(func.count(func.distinct(Event.expert)))
-            .join(Expert, Expert.id == Event.expert)
-            .where(Event.pair == pair, Expert.kind != ADJUDICATOR)
-        ).scalar_one()
-    if row is None or others < 2:
+        if row is None:
+            raise LikewiseError("there is no such pair.")
+        given = connection.execute(
+            select(VOTES.c.answer, func.count())
+            .where(VOTES.c.query == row[0], VOTES.c.candidate == row[1], VOTES.c.expert != ADJUDICATOR_NAME)
+            .group_by(VOTES.c.answer)
+        )
+        counts = {found[0]: found[1] for found in given}
+    if not counts.get(SIMILAR) or counts.get(SIMILAR) != counts.get(NOT_SIMILAR):
         raise LikewiseError("there is no tie to decide about this pair.")
     vote = {"query": row[0], "candidate": row[1], "expert": ADJUDICATOR_NAME, "answer": answer, "time": now()}
     add_votes(engine, pl.DataFrame(vote), "adjudication", replace=True, kind=ADJUDICATOR)

@@ -30,7 +30,6 @@ class Project:
     experts_per_pair: int | None = None
     n_shares: int = 1  # with experts_per_pair: how many experts the work is dealt out to
     repeat_share: float = 0.05  # of the pairs are asked twice, to see whether an expert agrees with himself
-    adjudicates_ties: bool = False
     url: str = "http://127.0.0.1:8000"
 
 

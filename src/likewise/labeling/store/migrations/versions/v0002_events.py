@@ -75,7 +75,7 @@ def _create_tables() -> None:
         _to("pair", "pairs.id", primary_key=True),
         sa.Column("generator", sa.Text, primary_key=True),
         sa.Column("rank", sa.Integer),
-        sa.Column("score", sa.Float),
+        sa.Column("score", sa.Double),
         _moment("added"),
     )
     op.create_table(

@@ -65,7 +65,7 @@ def some_vectors(rng: np.random.Generator, n: int, n_distinct: int | None, jitte
     spare=st.sampled_from([0, 256]),
     kept=st.sampled_from([40, 4_000_000]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_equals_brute_force(
     seed: int, n: int, n_distinct: int | None, jitter: float, n_classes: int, spare: int, kept: int
 ) -> None:

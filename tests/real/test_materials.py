@@ -38,10 +38,13 @@ def measured() -> dict[str, Agreement]:
 
     images, items = pictures()
     answers = read_triplets(MATERIALS / "triplets.csv", "anchor close far")
-    found = {}
+    found: dict[str, Agreement] = {}
+    prepared = {}  # shared by encoders that prepare alike
     for name in BUILT_IN:
         encoder = get_encoder(name)
-        vectors = encoder.encode([encoder.prepare(image) for image in images])
+        if encoder.preparation not in prepared:
+            prepared[encoder.preparation] = [encoder.prepare(image) for image in images]
+        vectors = encoder.encode(prepared[encoder.preparation])
         found[name] = agreement(answers, item_vectors(vectors, items))
     grey = [rgb2gray(np.asarray(image.resize((128, 128)))) for image in images]
     plain = np.array([hog(one, pixels_per_cell=(16, 16), cells_per_block=(2, 2)) for one in grey])

@@ -64,13 +64,18 @@ class Standing:
         part = tile[:, unsure].T if queries_across else tile[unsure]
         asking = unsure + first_query
         near = (part > self.perhaps[asking][:, None]) & (part <= self.surely[asking][:, None])
-        which, row = np.nonzero(near)
-        doubts = asking[which].astype(np.int32), (row + first_row).astype(np.int32), part[near]
+        if self.tolerance:
+            which, row = np.nonzero(near)
+            doubts = asking[which].astype(np.int32), (row + first_row).astype(np.int32), part[near]
+        else:  # equal, so the row decides
+            near &= np.arange(first_row, first_row + part.shape[1]) < self.mates.first_row[asking][:, None]
+            surely[unsure] += near.sum(axis=1)
+            doubts = hits[0][:0], hits[1][:0], hits[2][:0]
         with self._lock:
             self.ahead[here] += surely
-            for new, kept in ((hits, self._hits), (doubts, self._doubts)):
-                kept.append(new)
-            self._waiting += len(line) + len(which)
+            self._hits.append(hits)
+            self._doubts.append(doubts)
+            self._waiting += len(line) + len(doubts[0])
             if self._waiting > max(SETTLE_AFTER, self._kept):
                 self.settle()
 
@@ -96,15 +101,13 @@ class Standing:
 
     def _settle_doubts(self) -> None:
         """Count those near the first classmate by exact score, then by row, as search orders them."""
-        query, row, score = _columns(self._doubts, self.limit)
+        query, row, _ = _columns(self._doubts, self.limit)
         self._doubts = []
-        if self.tolerance:
-            self._n_doubts += np.bincount(query, minlength=len(self._n_doubts))
-            self._drop(np.flatnonzero(self._n_doubts > SPARE))
-            open_still = ~self.crowded[query]
-            query, row = query[open_still], row[open_still]
-        exact = self._exact(query, row) if self.tolerance else score
-        first = self.mates.first_score[query]
+        self._n_doubts += np.bincount(query, minlength=len(self._n_doubts))
+        self._drop(np.flatnonzero(self._n_doubts > SPARE))
+        still = ~self.crowded[query]
+        query, row = query[still], row[still]
+        exact, first = self._exact(query, row), self.mates.first_score[query]
         before = (exact > first) | ((exact == first) & (row < self.mates.first_row[query]))
         self.ahead += np.bincount(query[before], minlength=len(self.ahead))
 

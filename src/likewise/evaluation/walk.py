@@ -90,14 +90,14 @@ def _both_ways(standing: Standing, vectors: Vectors, on_progress: Progress | Non
             standing.see(tile, beside[0], above[0], queries_across=True)
         standing.see(tile, above[0], beside[0])
 
-    with ThreadPoolExecutor(THREADS) as pool, one_blas_thread():
+    with ThreadPoolExecutor(THREADS) as pool, _one_blas_thread():
         for number, edge in enumerate(edges):
             list(pool.map(look, repeat(edge), edges[number:]))
             if on_progress:
                 on_progress(edge[1], len(vectors))
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
+def _one_blas_thread() -> AbstractContextManager[object]:
     """Small products are faster on one thread each; without threadpoolctl they are merely slower."""
     try:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -108,13 +108,16 @@ def one_blas_thread() -> AbstractContextManager[object]:
 
 
 def _one_way(standing: Standing, queries: Vectors | Floats, gallery: Vectors | Floats, own_row: Ints) -> None:
-    for start in range(0, len(queries), TILE):
+    def look(start: int) -> None:
         own = own_row[start : start + TILE]
         for row, end in _edges(len(gallery)):
             tile = queries[start : start + TILE] @ gallery[row:end].T
             itself = np.flatnonzero((own >= row) & (own < end))
             tile[itself, own[itself] - row] = -np.inf
             standing.see(tile, start, row)
+
+    with ThreadPoolExecutor(THREADS) as pool, _one_blas_thread():
+        list(pool.map(look, range(0, len(queries), TILE)))
 
 
 def _edges(n_rows: int) -> list[tuple[int, int]]:

@@ -157,8 +157,8 @@ def test_pairs_the_run_lacks_are_counted_and_stand_last() -> None:
         ("", "is empty"),
         ("q Q0 a 1 0.5\n", "line 1 has 5 fields"),
         ("q Q0 a 1 0.5 m\nq Q0 a 2 0.4 m\n", "lists a more than once for q"),
-        ("q Q0 a 1 high m\n", "'high' is not a number"),
-        ("q Q0 a 1 nan m\n", "the score of a is nan"),
+        ("q Q0 a 1 high m\n", "line 1: rank '1' must be a whole number and score 'high' a finite one"),
+        ("q Q0 a 1 1.0 m\n\nq Q0 a 1 nan m\n", "line 3: rank '1' must be a whole number and score 'nan'"),
         ("q Q0 a 1 0.5 m\nq Q0 b 2 0.4 n\n", "holds 2 runs (m, n)"),
     ],
 )
@@ -176,6 +176,17 @@ def test_a_run_about_other_images_is_refused() -> None:
     run = Run("m", pl.DataFrame({"query": ["x"], "candidate": ["y"], "rank": [0], "score": [1.0]}))
     with pytest.raises(LikewiseError, match=r"names none of the queries .* \(its first line: x, y\)"):
         measure_run(run, pairs, 5)
+
+
+@pytest.mark.parametrize("scores", [[0.5, 0.5, 0.5], [1e-45, 0.0, 0.0, -0.0], [-0.25, -0.25], [0.1, 0.3, 0.2]])
+def test_scores_fall_by_the_smallest_step(scores: list[float]) -> None:
+    n = len(scores)
+    rows = pl.DataFrame({"query": ["q"] * n, "candidate": list("abcd")[:n], "rank": range(n), "score": scores})
+    written = [np.float32(line.split()[4]) for line in run_text(rows, "m").splitlines()]
+    expected = [np.float32(scores[0])]
+    for score in scores[1:]:
+        expected.append(min(np.float32(score), np.nextafter(expected[-1], np.float32(-np.inf))))
+    assert written == expected
 
 
 def test_tags_carry_the_encoder_and_what_is_listed() -> None:

@@ -10,18 +10,20 @@ step lower), so that every reader sees our order.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.workspace import write_text
 
 RUN_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "rank": pl.Int64, "score": pl.Float64})
+SIGN, MAGNITUDE = 0x8000_0000, 0x7FFF_FFFF  # the bits of a float32
 SPACED = re.compile(r"[\s%]")
 
 
@@ -35,14 +37,17 @@ class Run:
 
 def qrels_text(labels: pl.DataFrame) -> str:
     """Labels (query, candidate, label) as qrels, sorted by pair."""
-    pairs = labels.select("query", "candidate", "label").sort("query", "candidate")
-    return "".join(f"{encode_key(q)} 0 {encode_key(c)} {label}\n" for q, c, label in pairs.iter_rows())
+    pairs = labels.sort("query", "candidate")
+    label = pairs["label"].cast(pl.String)
+    return _text(query=_encoded(pairs["query"]), zero="0", candidate=_encoded(pairs["candidate"]), label=label)
 
 
 def read_qrels_rows(path: Path, known: Collection[str] = ()) -> Iterator[tuple[str, str, str, str]]:
     """(where, query, candidate, grade) of each line; a key among `known` is taken as it stands."""
-    for where, fields in _lines(path, 4, "query 0 candidate grade"):
-        yield where, decode_key(fields[0], known), decode_key(fields[2], known), fields[3]
+    lines = _fields(path, ("query", "zero", "candidate", "grade"), "query 0 candidate grade")
+    lines = lines.with_columns(_decoded(lines["query"], known), _decoded(lines["candidate"], known))
+    for number, query, candidate, grade in lines.select("number", "query", "candidate", "grade").iter_rows():
+        yield f"{path}, line {number}", query, candidate, grade
 
 
 def write_run(rows: pl.DataFrame, path: Path, tag: str) -> None:
@@ -52,38 +57,55 @@ def write_run(rows: pl.DataFrame, path: Path, tag: str) -> None:
 
 def run_text(rows: pl.DataFrame, tag: str) -> str:
     rows = rows.select(RUN_SCHEMA.names()).sort("query", "rank")
-    name, lines = encode_key(tag), []
-    last_query, last = None, np.float32(np.inf)
-    for query, candidate, rank, score in rows.iter_rows():
-        value = np.float32(score)
-        if query == last_query and value >= last:
-            value = np.nextafter(last, np.float32(-np.inf))
-        last_query, last = query, value
-        lines.append(f"{encode_key(query)} Q0 {encode_key(candidate)} {rank + 1} {value:.9g} {name}\n")
-    return "".join(lines)
+    return _text(
+        query=_encoded(rows["query"]),
+        q0="Q0",
+        candidate=_encoded(rows["candidate"]),
+        rank=(rows["rank"] + 1).cast(pl.String),
+        score=pl.Series(_falling(rows)).cast(pl.String),
+        tag=encode_key(tag),
+    )
+
+
+def _falling(rows: pl.DataFrame) -> NDArray[np.float32]:
+    """Scores as float32, each below the one before it in its query.
+
+    Floats are numbered in their order, so one step lower is one less: v[i] = min(s[i], v[i-1] - 1), which
+    is the running minimum of s[i] + i, less i.
+    """
+    bits = rows["score"].to_numpy().astype(np.float32).view(np.int32).astype(np.int64)
+    number = np.where(bits < 0, -(bits & MAGNITUDE), bits)
+    place = np.arange(len(rows))
+    shifted = rows.select("query", number=number + place).select(pl.col("number").cum_min().over("query"))
+    number = shifted["number"].to_numpy() - place
+    return np.where(number < 0, -number | SIGN, number).astype(np.uint32).view(np.float32)
 
 
 def read_run(path: Path, known: Collection[str] = ()) -> Run:
     """A run file: ordered by falling score, then by its rank column, then by key; each pair once, scores finite."""
-    rows, tags = [], set()
-    for where, (query, _, candidate, rank, score, tag) in _lines(path, 6, "query Q0 candidate rank score tag"):
-        try:
-            row = (decode_key(query, known), decode_key(candidate, known), int(rank), float(score))
-        except ValueError:
-            raise LikewiseError(f"{where}: rank {rank!r} or score {score!r} is not a number: mend the line.") from None
-        if not np.isfinite(row[3]):
-            raise LikewiseError(f"{where}: the score of {row[1]} is {score}: give every candidate a finite score.")
-        rows.append(row)
-        tags.add(decode_key(tag))
+    names = ("query", "q0", "candidate", "rank", "score", "tag")
+    lines = _fields(path, names, "query Q0 candidate rank score tag")
+    table = lines.with_columns(
+        _decoded(lines["query"], known),
+        _decoded(lines["candidate"], known),
+        pl.col("rank").cast(pl.Int64, strict=False),
+        pl.col("score").cast(pl.Float64, strict=False),
+    )
+    odd = (table["rank"].is_null() | ~table["score"].is_finite().fill_null(False)).arg_true()
+    if len(odd):
+        rank, score, number = lines.select("rank", "score", "number").row(odd[0])
+        where = f"{path}, line {number}"
+        raise LikewiseError(f"{where}: rank {rank!r} must be a whole number and score {score!r} a finite one: mend it.")
+    tags = table["tag"].unique().sort()
     if len(tags) > 1:
-        raise LikewiseError(f"{path} holds {len(tags)} runs ({', '.join(sorted(tags)[:3])}): give one file per model.")
-    table = pl.DataFrame(rows, schema=RUN_SCHEMA, orient="row")
+        raise LikewiseError(f"{path} holds {len(tags)} runs ({', '.join(tags.head(3))}): give one file per model.")
+    table = table.select(RUN_SCHEMA.names())
     twice = table.filter(pl.struct("query", "candidate").is_duplicated())
     if len(twice):
         query, candidate = twice.row(0)[:2]
         raise LikewiseError(f"{path} lists {candidate} more than once for {query}: keep one line for each candidate.")
     table = table.sort("query", "score", "rank", "candidate", descending=[False, True, False, False])
-    return Run(tags.pop(), table.with_columns(rank=pl.int_range(pl.len()).over("query")))
+    return Run(decode_key(tags[0]), table.with_columns(rank=pl.int_range(pl.len()).over("query")))
 
 
 def encode_key(key: str) -> str:
@@ -95,23 +117,38 @@ def decode_key(text: str, known: Collection[str] = ()) -> str:
     return text if "%" not in text or text in known else unquote(text)
 
 
-def _lines(path: Path, n_fields: int, form: str) -> Iterator[tuple[str, list[str]]]:
+def _encoded(keys: pl.Series) -> pl.Series:
+    written = {key: encode_key(key) for key in keys.unique()}
+    return keys.replace({key: text for key, text in written.items() if text != key})
+
+
+def _decoded(fields: pl.Series, known: Collection[str]) -> pl.Series:
+    read = {text: decode_key(text, known) for text in fields.unique() if "%" in text}
+    return fields.replace({text: key for text, key in read.items() if key != text})
+
+
+def _text(**fields: pl.Series | str) -> str:
+    """One line per row, its fields in the order given."""
+    lines = pl.DataFrame(fields).select(pl.concat_str(pl.all(), separator=" ")).to_series()
+    return "\n".join(lines) + "\n" if len(lines) else ""
+
+
+def _fields(path: Path, names: Sequence[str], form: str) -> pl.DataFrame:
+    """The lines that are not blank: their number in the file and their fields."""
     if not path.is_file():
         raise LikewiseError(f"{path} does not exist: check its path.")
     try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
+        lines = pl.Series("line", path.read_text(encoding="utf-8-sig").split("\n"))
     except UnicodeDecodeError as error:
         raise LikewiseError(f"{path} is not UTF-8 text: save it again.") from error
-    found = False
-    for number, line in enumerate(lines, start=1):
-        fields = line.split()
-        if not fields:
-            continue
-        if len(fields) != n_fields:
-            raise LikewiseError(
-                f"{path}, line {number} has {len(fields)} fields: write `{form}`, spaces in keys as %20."
-            )
-        found = True
-        yield f"{path}, line {number}", fields
-    if not found:
+    table = pl.DataFrame(
+        {"number": pl.int_range(1, len(lines) + 1, eager=True), "fields": lines.str.extract_all(r"\S+")}
+    )
+    table = table.filter(pl.col("fields").list.len() > 0)
+    if table.is_empty():
         raise LikewiseError(f"{path} is empty: it needs lines `{form}`.")
+    odd = table.filter(pl.col("fields").list.len() != len(names))
+    if len(odd):
+        number, found = odd.row(0)
+        raise LikewiseError(f"{path}, line {number} has {len(found)} fields: write `{form}` (a space in a key as %20).")
+    return table.select("number", *(pl.col("fields").list.get(place).alias(name) for place, name in enumerate(names)))

@@ -94,10 +94,10 @@ def main() -> None:
         for name, way in by_tool.items():
             print(f"  {name:<52}{way():>9.5f}   {way() - mine:+.5f}")
     print(
-        "\n  Why they differ: likewise leaves one-class queries out (undefined) and counts them; trec_eval, ir_measures\n"
-        "  and ranx score a query of positives only 1 and one without positives 0, and break ties by document id or by\n"
-        "  input order instead of treating tied candidates together; torchmetrics gives an empty query 0 unless told\n"
-        "  to skip it, and its skip drops queries without positives but not those without negatives."
+        "\n  Why they differ: likewise leaves one-class queries out (undefined) and counts them; trec_eval,\n"
+        "  ir_measures and ranx score a query of positives only 1 and one without positives 0, and break ties by\n"
+        "  document id or input order instead of treating tied candidates together; torchmetrics gives an empty\n"
+        "  query 0 unless told to skip it, and its skip drops queries without positives, not those without negatives."
     )
 
 

@@ -111,7 +111,7 @@ def vsd(at: Path) -> None:
         "images": [
             {"id": "1", "path": query, "phase": "query", "bbox": [5, 6, 40, 30], "category": "Dresses"},
             {"id": 2, "path": near, "phase": "gallery", "bbox": {"x1": "1", "y1": 2, "x2": 9, "y2": 8}, "color": "red"},
-            {"id": "3", "path": far, "phase": "gallery"},
+            {"id": "3", "path": far, "phase": "gallery", "bbox": [4, 4, 0, 9]},
             {"id": "9", "path": wild, "phase": "search"},
             {"id": "4", "phase": "gallery"},
         ]

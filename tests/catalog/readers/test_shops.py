@@ -70,6 +70,7 @@ def test_vsd_roles_boxes_and_labels(tmp_path: Path) -> None:
     assert rows["item"].to_list() == ["1", "2", "3", "9"]
     assert rows.select(*BOX).row(0) == (5, 6, 5 + 30, 6 + 40)  # [x, y, h, w]
     assert rows.select(*BOX).row(1) == (1, 2, 9, 8)  # {x1, y1, x2, y2}
+    assert rows.select(*BOX).row(2) == (None,) * 4  # an empty box is none
     assert rows["is_query"].to_list() == [True, False, False, False]  # seeds of the training part are no queries
     assert rows["is_gallery"].to_list() == [False, True, False, False]  # in the manifest, and of a gallery phase
     assert reading.tables["labels"]["label"].to_list() == [1, 0]

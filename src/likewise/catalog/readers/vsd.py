@@ -20,7 +20,7 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, corners, flag, key_of, read_json, table, text, whole_box
+from likewise.catalog.readers.notes import Notes, corners, flag, key_of, number, read_json, table, text
 from likewise.catalog.readers.places import choose_root, files_like, folder_of
 from likewise.catalog.readers.reading import BOX_COLUMNS, Reading
 from likewise.errors import LikewiseError
@@ -66,7 +66,7 @@ def read(path: Path, root: Path | None = None) -> Reading:
             "several tasks: is_query and is_gallery are those of all together; give one task's folder for its own"
         )
     queries = table(found.seeds, QUERY_SCHEMA) if found.seeds else _queries_of(labels)
-    numbered = ((number, *values) for number, values in enumerate(found.images, 1))
+    numbered = ((n, *values) for n, values in enumerate(found.images, 1))
     rows = table(numbered, IMAGE_SCHEMA) if found.images else _named(labels)
     rows = _with_roles(rows.unique("image", keep="first", maintain_order=True), queries, found)
     base = choose_root(rows["image"], path, root, ("datasets", "..", "../datasets"))
@@ -123,16 +123,22 @@ def _part(file: Path) -> str | None:
 
 
 def _image(entry: dict[str, Any]) -> tuple[Any, ...]:
-    box = entry.get("bbox")
+    named = (entry.get(name) for name in ("category", "color"))
+    described = (text(value) if value else None for value in named)
+    return (_path(entry), text(entry["id"]), *described, text(entry["phase"]), *_box(entry.get("bbox")))
+
+
+def _box(box: Any) -> tuple[float | None, ...]:
+    """In either spelling; an empty box is none, so that its picture stays."""
     if isinstance(box, dict):
-        edges: tuple[float | None, ...] = whole_box([float(box[corner]) for corner in BOX_COLUMNS])
+        edges = tuple(number(box[corner]) for corner in BOX_COLUMNS)
     elif box:
         x, y, height, width = box
-        edges = whole_box(corners(x, y, width, height))
+        edges = corners(x, y, width, height)
     else:
-        edges = (None,) * len(BOX_COLUMNS)
-    named = (entry.get(name) for name in ("category", "color"))
-    return (_path(entry), text(entry["id"]), *(text(v) if v else None for v in named), text(entry["phase"]), *edges)
+        edges = ()
+    empty = not edges or edges[2] <= edges[0] or edges[3] <= edges[1]
+    return (None,) * len(BOX_COLUMNS) if empty else edges
 
 
 def _path(entry: dict[str, Any]) -> str:
@@ -170,10 +176,10 @@ def _named(labels: pl.DataFrame) -> pl.DataFrame:
     """DeepFashion's paths tell item and category: img/WOMEN/Dresses/id_00000002/02_1_front.jpg."""
     images = pl.concat([labels["query"], labels["candidate"]]).unique(maintain_order=True)
     rows = []
-    for number, image in enumerate(images, 1):
+    for n, image in enumerate(images, 1):
         found = re.search(r"([^/]+)/(id_\d+)/[^/]+$", image)
         item = "/".join(image.split("/")[:-1]) if found else None  # both benchmarks count their ids from 1
-        rows.append((number, image, item, found[1] if found else None, None, None, *(None,) * len(BOX_COLUMNS)))
+        rows.append((n, image, item, found[1] if found else None, None, None, *(None,) * len(BOX_COLUMNS)))
     return table(rows, IMAGE_SCHEMA).drop(*BOX_COLUMNS, "color", "split")
 
 

@@ -117,6 +117,7 @@ def test_imported_labels_say_so_and_invent_no_votes(workspace: Workspace, tmp_pa
     assert (note["agreement"]["n_experts"], note["agreement"]["n_votes"]) == (0, 0)
     assert not workspace.votes_file.exists()
     assert not import_labels(workspace, path).changed
+    assert pl.read_parquet(workspace.path / "labels.imported.parquet").equals(stored)  # outlives labels from votes
 
 
 def test_labels_already_there_give_way_only_when_asked(workspace: Workspace, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Labels that come without votes, put into a workspace: labels.parquet with a note of the file, and no invented votes.
 
 The columns that count votes are there but empty, and labels.json says `imported` where a consensus rule would
-stand, so that every later step and page can tell.
+stand, so that every later step and page can tell. A copy stays in labels.imported.parquet, so that labels made from
+votes later, which take the place of labels.parquet, lose nothing.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from likewise.labeling.votes import PAIR
 from likewise.workspace import Workspace, read_parquet, write_json, write_parquet
 
 IMPORTED = "imported"
+COPY = "labels.imported.parquet"
 NO_VOTES = "the labels were imported without votes"
 
 
@@ -51,6 +53,7 @@ def import_labels(workspace: Workspace, path: Path, *, positive_from: int = 1, r
     if changed:
         counts = {name: pl.lit(None, pl.Int64) for name in ("similar", "not_similar", "cannot_tell")}
         table = read.labels.with_columns(**counts, probability=pl.lit(None, pl.Float64))
+        write_parquet(table, workspace.path / COPY)
         write_parquet(table, workspace.labels_file)
         write_json(_note(read.labels, path, positive_from), workspace.labels_settings_file)
     outside = None

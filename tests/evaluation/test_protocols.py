@@ -19,7 +19,7 @@ from likewise.evaluation.pairs import JudgedPairs, relabel, restrict
 from likewise.evaluation.pool_recall import clopper_pearson, pool_recall
 from likewise.evaluation.sums import QuerySums
 
-from .making import model, pool_of, random_pairs
+from .judging import model, pool_of, random_pairs
 
 
 def qrels_of(pairs: JudgedPairs) -> dict[str, dict[str, int]]:

@@ -11,7 +11,7 @@ from likewise.evaluation.micro import micro_auc
 from likewise.evaluation.orders import kendall, spearman, spearman_p
 from likewise.evaluation.sums import QuerySums
 
-from .making import model, random_pairs
+from .judging import model, random_pairs
 
 
 def test_bca_equals_scipys(rng: np.random.Generator) -> None:

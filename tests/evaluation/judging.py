@@ -1,0 +1,44 @@
+"""Small judged sets for the tests of the protocols."""
+
+import numpy as np
+import polars as pl
+
+from likewise.evaluation.discovery import Measured
+from likewise.evaluation.pairs import JudgedPairs
+
+
+def random_pairs(
+    rng: np.random.Generator, n_queries: int = 12, n_gallery: int = 40, per_query: int = 10, positive_share: float = 0.4
+) -> JudgedPairs:
+    """Every query with `per_query` judged candidates; queries and gallery show different items."""
+    candidate = np.concatenate([rng.choice(n_gallery, per_query, replace=False) for _ in range(n_queries)])
+    return JudgedPairs(
+        [f"q{row:02}" for row in range(n_queries)],
+        [f"c{row:03}" for row in range(n_gallery)],
+        np.arange(n_queries) + 1000,
+        np.arange(n_gallery),
+        np.repeat(np.arange(n_queries), per_query),
+        candidate.astype(np.int64),
+        (rng.random(n_queries * per_query) < positive_share).astype(np.int8),
+    )
+
+
+def model(name: str, pairs: JudgedPairs, rng: np.random.Generator, skill: float, levels: int | None = None) -> Measured:
+    """A model whose scores of judged pairs follow the labels with some skill, and whose lists follow its scores."""
+    everything = rng.random((len(pairs.queries), len(pairs.gallery)))
+    everything[pairs.query, pairs.candidate] += skill * pairs.label
+    if levels:
+        everything = np.round(everything * levels) / levels
+    lists = np.argsort(-everything, axis=1, kind="stable")[:, :9]
+    return Measured(name, everything[pairs.query, pairs.candidate], lists)
+
+
+def pool_of(pairs: JudgedPairs, measured: list[Measured], k: int = 6) -> pl.DataFrame:
+    """The pool these models would have made."""
+    rows = [
+        (pairs.queries[query], pairs.gallery[candidate], one.encoder, rank, 0.0)
+        for one in measured
+        for query, listed in enumerate(one.lists)
+        for rank, candidate in enumerate(listed[:k])
+    ]
+    return pl.DataFrame(rows, schema=["query", "candidate", "generator", "rank", "score"], orient="row")

@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -138,13 +139,14 @@ def test_a_folder_put_into_the_models_folder_is_found_by_id_and_short_name(
 
 
 def test_a_damaged_model_is_one_sentence(tiny: Tiny, tmp_path: Path) -> None:
-    for damage, said in (
+    damages: list[tuple[Callable[[Path], object], str]] = [
         (lambda folder: (folder / "model.safetensors").unlink(), "has no weights"),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"x" * 100), "cannot be loaded"),
         (lambda folder: (folder / "preprocessor_config.json").unlink(), "has no preprocessor_config.json"),
         (lambda folder: (folder / "config.json").write_text("{"), "config.json cannot be read"),
         (lambda folder: (folder / "config.json").write_text("{}"), "names no model_type"),
-    ):
+    ]
+    for damage, said in damages:
         folder = tmp_path / said.split()[-1]
         shutil.copytree(tiny("vit"), folder)
         damage(folder)

@@ -123,7 +123,7 @@ def test_strange_pictures_are_read_and_broken_ones_listed(tmp_path: Path, tiny: 
 
 def with_boxes(workspace: Workspace, boxes: dict[str, list[float] | None]) -> None:
     catalog = pl.read_parquet(workspace.catalog_file)
-    rows = [boxes.get(image) or [None] * 4 for image in catalog["image"]]
+    rows: list[list[float] | list[None]] = [boxes.get(image) or [None] * 4 for image in catalog["image"]]
     columns = {name: [row[i] for row in rows] for i, name in enumerate(("x1", "y1", "x2", "y2"))}
     write_parquet(
         catalog.with_columns(pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))), workspace.catalog_file
@@ -178,14 +178,12 @@ def test_boxes_in_one_column_are_read_as_list_text_or_struct(workspace: Workspac
 
 def test_the_base_install_answers_with_the_command_that_adds_torch(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, 2)
-    (tmp_path / "torch.py").write_text("raise ImportError('no torch', name='torch')")
-    (tmp_path / "transformers.py").write_text("raise ImportError('none', name='transformers')")
     code = (
-        "import sys; from likewise.cli import main; "
+        "import sys; sys.modules['torch'] = sys.modules['transformers'] = None; from likewise.cli import main; "
         f"sys.argv = ['likewise', 'encode', {str(workspace.path)!r}, '--workers', '1', '--with', sys.argv[1]]; main()"
     )
     for spec, library in (("efficientnet-lite0", "torch"), ("hf:facebook/dinov2-base", "transformers")):
-        environment = os.environ | {"PYTHONPATH": str(tmp_path), "LIKEWISE_CACHE": str(tmp_path / "empty")}
+        environment = os.environ | {"LIKEWISE_CACHE": str(tmp_path / "empty")}
         ran = subprocess.run(
             [sys.executable, "-c", code, spec], capture_output=True, text=True, env=environment, check=False
         )

@@ -135,7 +135,8 @@ def test_a_network_that_cannot_be_exported_runs_with_torch(tiny: Tiny, tmp_path:
 
     class Odd(torch.nn.Module):
         def forward(self, pixels: torch.Tensor) -> torch.Tensor:
-            return torch.linalg.matrix_exp(pixels[:, 0])[:, 0]  # no ONNX operator
+            rows: torch.Tensor = torch.linalg.matrix_exp(pixels[:, 0])[:, 0]  # no ONNX operator
+            return rows
 
     model = replace(model_of(f"hf:{tiny('vit')}"), label="odd", load=Odd, find_digest=lambda: "odd")
     with pytest.raises(LikewiseError, match="odd cannot be exported to ONNX"):

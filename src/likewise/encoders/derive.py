@@ -13,7 +13,7 @@ import numpy as np
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog, select
 from likewise.encoders.chunk import EncodedChunk
-from likewise.encoders.files import LeftOut, Meta
+from likewise.encoders.files import LeftOut, Meta, stored_spec
 from likewise.encoders.joined import side_by_side
 from likewise.encoders.network import unit_rows
 from likewise.encoders.projection import Projection, fit_projection
@@ -80,7 +80,7 @@ def weight_of(part: Spec) -> float:
     return weight
 
 
-def parts_first(specs: Sequence[str]) -> tuple[list[str], list[str]]:
+def parts_first(workspace: Workspace, specs: Sequence[str]) -> tuple[list[str], list[str]]:
     """The encoders to run over pictures, and then the vectors to make from those, each after its parts."""
     from_pictures: dict[str, None] = {}
     from_vectors: dict[str, None] = {}
@@ -91,7 +91,7 @@ def parts_first(specs: Sequence[str]) -> tuple[list[str], list[str]]:
             from_pictures[spec] = None
             return
         for part in derivation.parts:
-            visit(part)
+            visit(stored_spec(workspace, part))
         from_vectors[spec] = None
 
     for spec in specs:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.encoders.boxes import catalog_boxes
 from likewise.encoders.chunk import Chunk, EncodedChunk, Preparer
-from likewise.encoders.files import Meta, stored_spec
+from likewise.encoders.files import Meta, read_meta, stored_spec, vectors_folder
+from likewise.encoders.models import BY_NAME
 from likewise.encoders.pipeline import run, usable_cores
 from likewise.encoders.protocol import Encoder
-from likewise.encoders.registry import get_encoder
+from likewise.encoders.registry import BUILT_IN, get_encoder
 from likewise.encoders.spec import parse
 from likewise.encoders.writing import ShardWriter
 from likewise.errors import LikewiseError
@@ -73,11 +74,29 @@ def encode_catalog(
     if shard_rows < 1 or (workers is not None and workers < 1):
         raise LikewiseError("the number of workers and of rows per shard must be at least 1.")
     asked = [stored_spec(workspace, spec) for spec in dict.fromkeys(specs)]
-    from_pictures, from_vectors = parts_first(asked)
-    done = _encode_pictures(workspace, from_pictures, workers, shard_rows, on_progress, force=asked if force else ())
+    from_pictures, from_vectors = parts_first(workspace, asked)
+    there = {spec: found for spec in from_pictures if (found := imported(workspace, spec))}
+    done = there | _encode_pictures(
+        workspace,
+        [spec for spec in from_pictures if spec not in there],
+        workers,
+        shard_rows,
+        on_progress,
+        force=asked if force else (),
+    )
     for spec in from_vectors:
         done[spec] = derive(workspace, spec, shard_rows, on_progress, force=force and spec in asked)
     return [done[spec] for spec in dict.fromkeys(asked)]
+
+
+def imported(workspace: Workspace, spec: str) -> Encoded | None:
+    """Vectors that were brought in under a name that no encoder has."""
+    if any(sign in spec for sign in ":?/\\") or spec in (*BUILT_IN, *BY_NAME):
+        return None
+    meta = read_meta(vectors_folder(workspace, spec))
+    if meta is None or not meta.complete or meta.spec:
+        return None
+    return Encoded(spec, meta.dim, meta.rows, len(meta.left_out), 0, 0.0)
 
 
 @dataclass(frozen=True)

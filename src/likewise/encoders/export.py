@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likewise.encoders.cache import cache_folder
-from likewise.encoders.needs import needed, quiet
+from likewise.encoders.needs import installed_version, must_have, needed, quiet
 from likewise.encoders.network import Model, Network, Run, unit_rows
 from likewise.encoders.recipe import Tensor
 from likewise.encoders.runtime import onnx_runtime, torch_runtime
@@ -86,8 +86,8 @@ def sidecar(model: Model) -> dict[str, object]:
 
 def cached_export(model: Model, *, insist: bool = False) -> Path | None:
     """The exported file if it is the better way to run the model on this machine, made once."""
-    needed("torch", model.label)
-    if not _has_onnx():
+    must_have("torch", model.label)
+    if not (installed_version("onnx") and installed_version("onnxruntime")):
         return None
     folder = cache_folder() / "onnx"
     target = folder / f"{_key(model)}.onnx"
@@ -110,16 +110,10 @@ def cached_export(model: Model, *, insist: bool = False) -> Path | None:
 
 
 def _key(model: Model) -> str:
-    torch, onnxruntime = needed("torch", model.label), needed("onnxruntime", model.label)
-    what = f"{model.find_digest()} {model.recipe.side} {torch.__version__} {onnxruntime.__version__} {platform.node()}"
+    libraries = [installed_version(name) for name in ("torch", "transformers", "onnxruntime")]
+    what = f"{model.find_digest()} {model.recipe.side} {libraries} {platform.machine()} {platform.processor()}"
     label = "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in model.label)
     return f"{label}-{hashlib.blake2b(what.encode(), digest_size=6).hexdigest()}"
-
-
-def _has_onnx() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("onnx") is not None and find_spec("onnxruntime") is not None
 
 
 def _read(notes: Path) -> Exported | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.encoders.hub import find_folder, weight_files
-from likewise.encoders.needs import needed, quiet
+from likewise.encoders.needs import must_have, needed, quiet
 from likewise.encoders.network import Model, file_digest, unit_rows
 from likewise.encoders.pooling import TWO_TOWERS, dim_of, pool, pooling_of, prefix_tokens
 from likewise.encoders.processor import recipe_of
@@ -28,7 +28,8 @@ def huggingface_model(
     target: str, *, pooling: str | None = None, size: int | None = None, frame: str | None = None
 ) -> Model:
     """A transformers model by id or folder."""
-    needed("transformers", f"hf:{target}")
+    must_have("transformers", f"hf:{target}")
+    must_have("torch", f"hf:{target}")
     folder = find_folder(target)
     config = read_config(folder)
     if "pretrained_cfg" in config:

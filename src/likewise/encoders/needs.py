@@ -7,6 +7,8 @@ import threading
 import warnings
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Any
 
 from likewise.errors import LikewiseError
@@ -39,6 +41,20 @@ def needed(module: str, what: str) -> Any:
         extra = EXTRA_OF.get(package)
         install = f"pip install 'likewise[{extra}]'" if extra else f"pip install {package.replace('_', '-')}"
         raise LikewiseError(f"{what} needs {package}, which is not installed: run `{install}`.") from error
+
+
+def must_have(package: str, what: str) -> None:
+    """The sentence of `needed`, without the seconds that the import takes."""
+    if find_spec(package) is None:
+        needed(package, what)
+
+
+def installed_version(package: str) -> str:
+    """As its metadata say, without importing it; empty when it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
 @contextlib.contextmanager

@@ -4,8 +4,11 @@ Workers then need neither transformers nor torch, which saves seconds and memory
 something else than resize, cut and normalise is called itself, in the workers.
 """
 
+import contextlib
+import hashlib
+import json
 import logging
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,11 +16,15 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from likewise.encoders.needs import needed, quiet
+from likewise.encoders.cache import cache_folder
+from likewise.encoders.needs import installed_version, needed, quiet
+from likewise.encoders.network import file_digest
 from likewise.encoders.protocol import Prepared
 from likewise.encoders.recipe import Recipe, Tensor, central
 from likewise.errors import LikewiseError
+from likewise.workspace import write_json
 
+SETTINGS = ("preprocessor_config.json", "processor_config.json")
 CLOSE = 1e-5
 
 
@@ -25,19 +32,45 @@ def recipe_of(folder: Path, config: dict[str, Any], size: int | None, frame: str
     """How the model in `folder` wants its pictures."""
     if "pretrained_cfg" in config:
         return _of_timm(config["pretrained_cfg"]).framed(size, frame)
-    processor = load_processor(str(folder))
-    recipe = _translated(processor)
-    if recipe is not None and _same(recipe, processor):
+    recipe = _remembered(folder) or _found(folder)
+    if not isinstance(recipe, ByProcessor):
         return recipe.framed(size, frame)
     if size or frame:
         raise LikewiseError(f"{folder} prepares pictures in a way of its own: size and frame cannot be chosen for it.")
-    return ByProcessor(None, None, folder=str(folder), side_=_seen(processor))
+    return recipe
+
+
+def _found(folder: Path) -> Recipe:
+    """The recipe by its processor, which costs the import of transformers; remembered in the cache."""
+    processor = load_processor(str(folder))
+    recipe = _translated(processor)
+    if recipe is None or not _same(recipe, processor):
+        return ByProcessor(None, None, folder=str(folder), side_=_seen(processor))
+    with contextlib.suppress(OSError):  # without a place for a cache, it is found again next time
+        write_json(asdict(recipe), _notes(folder))
+    return recipe
+
+
+def _remembered(folder: Path) -> Recipe | None:
+    """The recipe, if these very settings were translated and checked before."""
+    try:
+        values: dict[str, Any] = json.loads(_notes(folder).read_text(encoding="utf-8"))
+        values |= {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
+        return Recipe(**values)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _notes(folder: Path) -> Path:
+    settings = [folder / name for name in SETTINGS if (folder / name).is_file()]
+    what = f"{file_digest(*settings)} {installed_version('transformers')} {installed_version('pillow')}"
+    return cache_folder() / "recipes" / f"{hashlib.blake2b(what.encode(), digest_size=8).hexdigest()}.json"
 
 
 @cache
 def load_processor(folder: str) -> Any:
     transformers = needed("transformers", f"hf:{folder}")
-    if not any((Path(folder) / name).is_file() for name in ("preprocessor_config.json", "processor_config.json")):
+    if not any((Path(folder) / name).is_file() for name in SETTINGS):
         raise LikewiseError(
             f"{folder} has no preprocessor_config.json, so nobody knows how its pictures are prepared: "
             "copy that file from where the model came from."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likewise.encoders.needs import needed
+from likewise.encoders.needs import installed_version, needed
 from likewise.encoders.network import Model, Run
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.recipe import Tensor
@@ -38,10 +38,12 @@ def choose_runtime(model: Model, wanted: str | None = None) -> Run:
 
 def device() -> str:
     """`LIKEWISE_DEVICE`, or a GPU where torch sees one, or the CPU."""
-    torch = needed("torch", "this encoder")
     chosen = os.environ.get("LIKEWISE_DEVICE")
     if chosen:
         return chosen
+    if installed_version("torch").endswith("+cpu"):
+        return "cpu"  # known without the seconds that importing torch takes
+    torch = needed("torch", "this encoder")
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"

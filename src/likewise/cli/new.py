@@ -150,12 +150,14 @@ def _read(target: Workspace, source: Path, name: str, root: Path | None, as_json
         _say_coverage(reading.coverage)
     if "image" in reading.rows.columns and not reading.coverage.found:
         tables = ", ".join(f"{table} ({len(content):,} rows)" for table, content in reading.tables.items())
-        instead = f"; its tables can still be read in Python with read_tables: {tables}" if tables else ""
-        named = f"none of the {reading.coverage.images:,} it names is" if reading.coverage.images else "it names none"
-        raise LikewiseError(
-            f"{source} gives no picture for a catalog ({named} under {reading.root}): "
-            f"unpack the pictures there, or say where they are with --root{instead}."
+        instead = f"; its tables can be read in Python with read_tables: {tables}" if tables else ""
+        n_named = reading.coverage.images
+        why = (
+            f"none of the {n_named:,} that it names is under {reading.root}: unpack them there, or give their --root"
+            if n_named
+            else f"the files under {reading.root} name none"
         )
+        raise LikewiseError(f"{source} has no picture for a catalog, {why}{instead}.")
     return reading
 
 

@@ -80,6 +80,8 @@ def test_sop_products_are_items(tmp_path: Path) -> None:
         (2, "1", "bicycle", "train", 1, 1),
         (3, "2", "coffee_maker", "test", 2, 2),
     ]
+    write(tmp_path / "Ebay_test.txt", "header", "3 2 2 a/b.JPG", "4 2 2 ../../secret.JPG")
+    assert read(tmp_path, "sop").coverage.malformed[0].line == 3  # a key does not lead out of the root
     (tmp_path / "Ebay_train.txt").unlink()
     assert read(tmp_path, "sop").coverage.remarks == ("Ebay_train.txt is not there: no train pictures",)
 

@@ -115,3 +115,23 @@ def test_odd_columns_do_not_get_in_the_way(tmp_path: Path) -> None:
     assert (first["split"], first["part"], first["tags"], first["category"]) == ("z", None, ["a"], "dog")
     made = make_catalog(Workspace(tmp_path / "ws"), reading.rows, reading.root, "hf")
     assert len(made.catalog) == 2
+
+
+def test_relative_paths_are_looked_for_beside_the_data(tmp_path: Path) -> None:
+    picture(tmp_path / "data" / "cats" / "a.png")
+    rows = pl.DataFrame({"image": [{"bytes": None, "path": f"cats/{name}.png"} for name in ("a", "gone")]})
+    rows.write_parquet(tmp_path / "data" / "train.parquet")
+    for given in (tmp_path / "data", tmp_path / "data" / "train.parquet"):
+        reading = read(given, "hf")
+        assert reading.coverage.files[0].file == "train.parquet"
+        assert reading.rows["image"].to_list() == ["cats/a.png", "cats/gone.png"]
+        assert (reading.root, reading.coverage.missing) == (tmp_path / "data", ("cats/gone.png",))
+    assert read(tmp_path / "data", "hf", tmp_path / "ws").coverage.found == 1
+
+
+def test_a_split_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
+    rows_of([Image.new("RGB", (9, 9))]).save_to_disk(tmp_path / "evil")
+    write_json(tmp_path / "in" / "dataset_dict.json", {"splits": ["../evil"]})
+    reading = read(tmp_path / "in", "hf", tmp_path / "out")
+    assert reading.rows["image"].to_list() == ["___evil/0000001.png"]
+    assert (tmp_path / "out" / "___evil" / "0000001.png").is_file()

@@ -6,7 +6,8 @@
     train/data-00000-of-00001.arrow   Arrow stream, one column per feature, pictures as {bytes, path}
 
 Pictures kept as bytes are written to `root` as `<split>/<row>.<ending>`; those kept as a path stay where they are.
-A column of class labels becomes its names; the first such column is the category, unless one is called `category`.
+A column of class labels becomes its names; `label`, or the first such column, is the category, unless one is
+called `category`.
 """
 
 from pathlib import Path
@@ -16,6 +17,7 @@ import polars as pl
 
 from likewise.catalog.readers.notes import DOES_NOT_FIT, Notes, read_json
 from likewise.catalog.readers.pictures import relative_keys, write_picture
+from likewise.catalog.readers.places import folder_of
 from likewise.catalog.readers.reading import Malformed, Reading, SourceFile
 from likewise.catalog.readers.table import with_numbers
 from likewise.errors import LikewiseError
@@ -25,20 +27,23 @@ PICTURES_AT_ONCE = 256
 
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per picture, with every column that a Parquet file of plain values can hold."""
-    notes = Notes(path)
+    base = folder_of(path).absolute()
+    notes = Notes(base)
     parts: list[pl.DataFrame] = []
     for split, files, features in _splits(path):
         n_rows = 0
         for file in files:
             part = _load(file)
             notes.files.append(SourceFile(notes.name(file), len(part)))
-            parts.append(_part(part, split, features, n_rows, file, root, notes))
+            parts.append(_part(part, split, features, n_rows, file, (base, root), notes))
             n_rows += len(part)
+    if not parts:
+        raise LikewiseError(f"{path} lists no data files: copy the folder again.")
     rows = pl.concat(parts, how="diagonal_relaxed")
     rows = rows.with_columns(pl.int_range(1, len(rows) + 1, dtype=pl.Int64).alias("row"))
-    keys, common = relative_keys(rows["image"].to_list(), root)
+    keys, shared = relative_keys(rows["image"].to_list(), root or base)
     rows = rows.with_columns(pl.Series("image", keys, pl.String))
-    return notes.reading(rows.select("row", "image", pl.exclude("row", "image")), common or root or path)
+    return notes.reading(rows.select("row", "image", pl.exclude("row", "image")), shared)
 
 
 def _splits(path: Path) -> list[tuple[str | None, list[Path], dict[str, Any]]]:
@@ -90,12 +95,12 @@ def _part(
     features: dict[str, Any],
     n_before: int,
     file: Path,
-    root: Path | None,
+    places: tuple[Path, Path | None],
     notes: Notes,
 ) -> pl.DataFrame:
     """The rows of one file: pictures written or pointed to, labels by name, the rest as it is."""
     column = _image_column(part, features, file)
-
+    base, root = places
     keys: list[tuple[int, str]] = []
     values = (value for piece in part.iter_slices(PICTURES_AT_ONCE) for value in piece[column].to_list())
     for number, value in enumerate(values, n_before + 1):
@@ -103,7 +108,7 @@ def _part(
         if content:
             keys.append((number, write_picture(content, path, root, split or "images", number)))
         elif path:
-            keys.append((number, path))
+            keys.append((number, str(base / path if root is None or (base / path).is_file() else root / path)))
         else:
             notes.malformed.append(Malformed(notes.name(file), number, "row", "a picture as bytes or path", "none"))
     kept = with_numbers(part.drop(column), n_before).filter(pl.col("row").is_in([n for n, _ in keys]))
@@ -146,5 +151,5 @@ def _with_label_names(rows: pl.DataFrame, features: dict[str, Any]) -> pl.DataFr
             pl.col(name).replace_strict(dict(enumerate(names)), default=None, return_dtype=pl.String)
         )
     if labels and "category" not in rows.columns:
-        rows = rows.with_columns(pl.col(next(iter(labels))).alias("category"))
+        rows = rows.with_columns(pl.col("label" if "label" in labels else next(iter(labels))).alias("category"))
     return rows

@@ -189,5 +189,8 @@ def whole_box(box: Sequence[float]) -> tuple[float, ...]:
 
 
 def key_of(value: object) -> str:
-    """A picture's path as written in a file, as a key: without `./` in front."""
-    return text(value).removeprefix("./").lstrip("/")
+    """A path as written in a file, as a key: without `./` in front; one that leads out of the root is refused."""
+    key = text(value).removeprefix("./").lstrip("/")
+    if ".." in key.split("/"):
+        raise ValueError(key)
+    return key

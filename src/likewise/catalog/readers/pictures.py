@@ -1,10 +1,12 @@
 """Pictures that come inside a table: written out once, under names that say where they stood."""
 
 import os
+import re
 from pathlib import Path
 
 from likewise.errors import LikewiseError
 
+NOT_IN_NAMES = re.compile(r"[^\w-]")  # a split's name cannot lead out of the folder
 STARTS = {
     b"\xff\xd8\xff": ".jpg",
     b"\x89PNG": ".png",
@@ -21,7 +23,7 @@ def write_picture(content: bytes, name: str, root: Path | None, folder: str, num
     if root is None:
         raise LikewiseError("the pictures are stored inside the data: say with `root` where to write them.")
     ending = next((e for start, e in STARTS.items() if content.startswith(start)), Path(name).suffix or ".img")
-    file = root.resolve() / folder / f"{number:07d}{ending}"
+    file = root.absolute() / NOT_IN_NAMES.sub("_", folder) / f"{number:07d}{ending}"
     if not file.is_file() or file.stat().st_size != len(content) or file.read_bytes() != content:
         file.parent.mkdir(parents=True, exist_ok=True)
         temporary = file.with_name(f".{file.name}.tmp")
@@ -30,12 +32,8 @@ def write_picture(content: bytes, name: str, root: Path | None, folder: str, num
     return str(file)
 
 
-def relative_keys(paths: list[str], root: Path | None) -> tuple[list[str], Path | None]:
+def relative_keys(paths: list[str], root: Path) -> tuple[list[str], Path]:
     """Absolute paths as keys relative to `root`, where all lie in it, else to the folder that they share."""
-    if not paths or not all(Path(path).is_absolute() for path in paths):
-        return paths, root
-    if root is not None and all(Path(path).is_relative_to(root.resolve()) for path in paths):
-        shared = root.resolve()
-    else:
-        shared = Path(os.path.commonpath([Path(path).parent for path in paths]))
-    return [Path(path).relative_to(shared).as_posix() for path in paths], shared
+    base = root.absolute() if all(Path(path).is_relative_to(root.absolute()) for path in paths) else None
+    base = base or Path(os.path.commonpath([Path(path).parent for path in paths]))
+    return [Path(path).relative_to(base).as_posix() for path in paths], base

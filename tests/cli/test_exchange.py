@@ -119,6 +119,11 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
     bundle.evaluate_bundle(path, vectors, runs=[f"c={tmp_path / 'c.run'}"], ks=[3], resamples=5, as_json=True)
     results = json.loads(capsys.readouterr().out)["results"]
     assert list(dict.fromkeys(row["encoder"] for row in results)) == ["v=1", "again", "c"]
+    typed("export-run", labelled.path, tmp_path / "short.run", "--with", "colour", "--depth", 2)
+    bundle.evaluate_bundle(path, [], runs=[str(tmp_path / "short.run")], ks=[3], resamples=5)
+    assert "judged pairs are not in the run, so its areas are undefined" in capsys.readouterr().out
+    with pytest.raises(LikewiseError, match="not 'first'"):
+        bundle.evaluate_bundle(path, vectors, ks=[3], resamples=5, missing="first")
     with pytest.raises(LikewiseError, match="give every model its own name"):
         bundle.evaluate_bundle(path, vectors[:1] * 2, ks=[3], resamples=5)
     with pytest.raises(LikewiseError, match="there is no model to measure"):

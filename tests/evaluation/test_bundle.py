@@ -18,15 +18,15 @@ from likewise.encoders import read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundle import Bundle, make_bundle, open_bundle
 from likewise.evaluation.bundle_card import checksum_of
-from likewise.evaluation.bundle_evaluate import VectorFile, evaluate_bundle, note_of
+from likewise.evaluation.bundle_evaluate import Missing, VectorFile, evaluate_bundle, note_of
 from likewise.evaluation.bundle_facts import refuse_lonely_queries
 from likewise.evaluation.labels_import import import_labels
 from likewise.evaluation.labels_io import write_labels_file
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import benchmark_id, read_note, write_note
-from likewise.evaluation.run_models import list_candidates
+from likewise.evaluation.run_models import JUDGED, list_candidates, list_judged, run_tag
 from likewise.evaluation.step import evaluate
-from likewise.evaluation.trec import read_run, write_run
+from likewise.evaluation.trec import Run, read_run, write_run
 from likewise.evaluation.vectors_io import line_up
 from likewise.workspace import Workspace
 from tests.evaluation.making import ENCODERS, make_labelled
@@ -97,7 +97,25 @@ def test_a_run_file_is_measured_too(made: Workspace, zipped: Path, tmp_path: Pat
     lined_up = line_up(vectors_of(made, "layout", bundle), bundle.images)
     by_vectors = evaluate_bundle(bundle, {"layout": lined_up}, n_resamples=5)
     hits = pl.col("metric").str.contains("@")
-    assert by_run.filter(hits)["value"].to_list() == pytest.approx(by_vectors.filter(hits)["value"].to_list())
+    assert by_run.equals(by_vectors.filter(pl.col("negatives") != "sampled"))  # every judged pair is in a full run
+    short = measure_short(bundle, tmp_path / "l.run")
+    areas = short.filter(~hits)
+    assert areas["value"].null_count() == len(areas) > 0
+    assert areas["n_queries"].sum() == 0
+    guessed = measure_short(bundle, tmp_path / "l.run", missing="last").filter(~hits)
+    assert guessed["value"].null_count() == 0
+    assert short.filter(hits)["value"].null_count() == 0
+    judged = Run(run_tag("layout", JUDGED), list_judged(pairs, *vectors))
+    without_lists = evaluate_bundle(bundle, {"layout": judged}, n_resamples=5)
+    assert without_lists.filter(~hits).equals(by_run.filter(~hits))
+    assert without_lists.filter(hits)["value"].null_count() == by_run.filter(hits).height
+
+
+def measure_short(bundle: Bundle, path: Path, missing: Missing = "undefined") -> pl.DataFrame:
+    """The run at `path`, cut to three candidates per query."""
+    run = read_run(path)
+    short = Run(run.tag, run.rows.filter(pl.col("rank") < 3))
+    return evaluate_bundle(bundle, {"layout": short}, n_resamples=5, missing=missing)
 
 
 def test_the_same_bundle_has_the_same_bytes(made: Workspace, zipped: Path, folder: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, op
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
+    from likewise.evaluation.bundle import Bundle
     from likewise.evaluation.bundle_evaluate import Model
 
 
@@ -92,16 +93,19 @@ def evaluate_bundle(
     ks: list[int],
     resamples: int,
     seed: int = 0,
+    missing: str = "undefined",
     checksum: str | None = None,
     out: Path | None = None,
     as_json: bool = False,
 ) -> None:
     """Measure `--vectors [NAME=]FILE` and `--run [NAME=]FILE` on a bundle, print, and with `out` store the results."""
+    from typing import get_args
+
     from rich.markup import escape
 
     from likewise.cli.tables import leaderboard as board
     from likewise.evaluation.bundle import open_bundle
-    from likewise.evaluation.bundle_evaluate import VectorFile, evaluate_bundle, note_of
+    from likewise.evaluation.bundle_evaluate import Missing, VectorFile, evaluate_bundle, note_of
     from likewise.evaluation.provenance import write_note
     from likewise.evaluation.trec import read_run
     from likewise.workspace import write_parquet
@@ -116,7 +120,18 @@ def evaluate_bundle(
     for text in runs or []:
         name, file = named_file(text, models)
         models[name] = read_run(file, set(opened_bundle.images))
-    results = evaluate_bundle(opened_bundle, models, ks=ks, n_resamples=resamples, seed=seed)
+    if missing not in get_args(Missing):
+        raise LikewiseError(
+            f"judged pairs that a run lacks leave its areas `undefined` or count `last`, not {missing!r}."
+        )
+    results = evaluate_bundle(
+        opened_bundle,
+        models,
+        ks=ks,
+        n_resamples=resamples,
+        seed=seed,
+        missing=missing,  # type: ignore[arg-type]
+    )
     note = note_of(opened_bundle, command_line())
     if out is not None:
         write_parquet(results, out)
@@ -125,11 +140,30 @@ def evaluate_bundle(
         say_json({"results": records(results), "bundle": opened_bundle.card, "command": note.command})
         return
     console().print(board(results))
+    for name, model in models.items():
+        _say_missing(name, model, opened_bundle, missing)
     card = opened_bundle.card
     say(
         f"[dim]{escape(card['title'])}: {card['sizes']['queries']:,} queries, {card['sizes']['judged_pairs']:,} judged "
         f"pairs, labelled by {escape(card['labels']['labelled_by'])}; checksum {card['checksum'][:16]}…[/]"
     )
+
+
+def _say_missing(name: str, model: "Model", bundle: "Bundle", missing: str) -> None:
+    """How far a run covers what was judged."""
+    from likewise.evaluation.run_models import measure_run
+    from likewise.evaluation.trec import Run
+
+    if not isinstance(model, Run):
+        return
+    pairs = bundle.content.pairs
+    found = measure_run(model, pairs, 1)
+    if found.n_missing_pairs:
+        areas = "its areas are undefined" if missing == "undefined" else "they count as last in its areas"
+        say(
+            f"{name}: {found.n_missing_pairs:,} of {len(pairs):,} judged pairs are not in the run, so {areas} "
+            "(a run of judged-pairs has them all)"
+        )
 
 
 def named_file(text: str, taken: "dict[str, Model]") -> tuple[str, Path]:

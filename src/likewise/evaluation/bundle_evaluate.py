@@ -1,8 +1,14 @@
-"""Any model against a benchmark bundle, anywhere: no workspace, no pictures, only vectors or a run file."""
+"""Any model against a benchmark bundle, anywhere: no workspace, no pictures, only vectors or a run file.
+
+A run file that lacks judged pairs leaves the model's areas under curves undefined, because they would rest on a guess;
+with `missing="last"` the missing pairs stand below everything listed (`run_models.py`). A run of judged pairs only
+has no lists, so its hits and ranks are undefined.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 
@@ -10,10 +16,10 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
 from likewise.evaluation.bundle import Bundle, open_bundle
 from likewise.evaluation.bundle_negatives import with_negatives
-from likewise.evaluation.discovery import KS, Measured, measure, score, scored_table
+from likewise.evaluation.discovery import ANNOTATED, KS, Measured, measure, score, scored_table
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import ResultNote, benchmark_id, now
-from likewise.evaluation.run_models import measure_run
+from likewise.evaluation.run_models import JUDGED, measure_run
 from likewise.evaluation.trec import Run
 from likewise.evaluation.vectors_io import LinedUp, line_up_file
 from likewise.search import as_unit, pair_scores
@@ -27,6 +33,7 @@ class VectorFile:
     keys: Path | None = None
 
 
+Missing = Literal["undefined", "last"]
 Model = Path | VectorFile | LinedUp | Run  # a LinedUp has one row for each of `bundle.images`
 
 
@@ -38,6 +45,7 @@ def evaluate_bundle(
     n_resamples: int = RESAMPLES,
     seed: int = 0,
     interval: Interval = "percentile",
+    missing: Missing = "undefined",
 ) -> pl.DataFrame:
     """The long table of results, as for a workspace: models by name, those that fed the pool marked by their name."""
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
@@ -49,10 +57,25 @@ def evaluate_bundle(
     sampled = with_negatives(pairs, opened.content.negatives)
     weights = query_weights(len(pairs.queries), n_resamples, seed)
     scored = []
+    undefined = pl.lit(False)
     for name, model in vectors_by_name.items():
+        if isinstance(model, Run):
+            undefined |= (pl.col("encoder") == name) & _undefined(model, pairs, missing)
         measured = _measure(name, model, opened, pairs, sampled, max(ks))
         scored.append(score(measured, pairs, sampled, ks=ks, weights=weights))
-    return scored_table(scored, opened.generators, interval)
+    table = scored_table(scored, opened.generators, interval)
+    return table.with_columns(
+        pl.when(~undefined).then(pl.col("value", "low", "high")),
+        n_queries=pl.when(undefined).then(0).otherwise("n_queries"),
+    )
+
+
+def _undefined(run: Run, pairs: JudgedPairs, missing: Missing) -> pl.Expr:
+    """The metrics that a run says nothing about."""
+    areas = missing == "undefined" and measure_run(run, pairs, 1).n_missing_pairs > 0
+    listless = run.tag.endswith(f":{JUDGED}")
+    is_area = pl.col("negatives") == ANNOTATED
+    return (is_area & areas) | (~is_area & listless)
 
 
 def note_of(bundle: Bundle, command: str) -> ResultNote:

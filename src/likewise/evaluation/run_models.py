@@ -3,8 +3,8 @@
 A run holds the first candidates of each query and nothing below, so a judged pair may be missing from it. Such a
 pair is taken to stand below everything the run lists for its query, tied with the query's other missing ones (in
 micro averages: just below the query's last score; for a query the run lacks altogether, below all others). They are
-counted, because areas under curves rest on them; a deep run, or one of judged pairs only, has none. Hits and ranks of
-a run of judged pairs only are those of a list without unjudged candidates.
+counted, because areas under curves rest on them: a run of the best image of each item lacks many, a run of every image
+few, one of judged pairs none. The lists of that last one hold no unjudged candidate, so they say nothing about hits.
 """
 
 from dataclasses import dataclass

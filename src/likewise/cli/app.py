@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from likewise import __version__
-from likewise.cli import demo, discover, encode, evaluate, label, new, report, status
+from likewise.cli import bundle, demo, discover, encode, evaluate, exchange, label, new, report, status
 
 app = typer.Typer(
     name="likewise",
@@ -34,6 +34,7 @@ def options(
 
 
 app.command("new")(new.new)
+app.command("readers")(new.readers)
 app.command("encode")(encode.encode)
 app.add_typer(encode.app, name="encoders")
 app.command("discover")(discover.discover)
@@ -42,5 +43,10 @@ app.add_typer(label.app, name="label")
 app.command("simulate")(label.simulate)
 app.command("evaluate")(evaluate.evaluate)
 app.command("report")(report.report)
+app.command("leaderboard")(bundle.leaderboard)
+app.command("bundle")(bundle.bundle)
+app.command("import-labels")(exchange.import_labels)
+app.command("export-labels")(exchange.export_labels)
+app.command("export-run")(exchange.export_run)
 app.command("status")(status.status)
 app.command("demo")(demo.demo)

@@ -1,10 +1,11 @@
 """`likewise evaluate`: every model against the experts' labels."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, opened, progress, records, say, say_json
+from likewise.cli.console import AsJson, Seed, console, names, opened, progress, records, say, say_json
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    workspace: WorkspacePath,
+    workspace: Annotated[
+        Path, typer.Argument(metavar="WORKSPACE|BUNDLE", help="A workspace, or a benchmark bundle.", show_default=False)
+    ],
     encoders: Annotated[
         str | None, typer.Option("--with", help="Encoders, comma-separated; every one that has vectors by default.")
     ] = None,
@@ -28,18 +31,45 @@ def evaluate(
             "Everything is computed and stored in any case."
         ),
     ] = "discovery",
+    vectors: Annotated[
+        list[str] | None, typer.Option(help="Bundle: vectors to measure, [NAME=]FILE.npy|npz|parquet|safetensors.")
+    ] = None,
+    keys: Annotated[Path | None, typer.Option(help="Bundle: the image keys of plain npy rows, one a line.")] = None,
+    run: Annotated[list[str] | None, typer.Option(help="Bundle: a TREC run to measure, [NAME=]FILE.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Bundle: where to store the results (.parquet).")] = None,
+    checksum: Annotated[str | None, typer.Option(help="Bundle: the checksum it must have.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure every model against the labels, under every protocol, with intervals.
 
-    Example: `likewise evaluate shoes --protocol identification`
+    Example: `likewise evaluate shoes --protocol identification`, or `likewise evaluate bundle.zip --vectors mine.npy`
     """
     from typing import get_args
 
+    from likewise.cli.bundle import evaluate_bundle, is_bundle
     from likewise.cli.protocols import say_protocol, stored_names
     from likewise.evaluation.bootstrap import Interval
     from likewise.evaluation.step import evaluate as evaluate_all
 
+    if is_bundle(workspace):
+        evaluate_bundle(
+            workspace,
+            vectors or [],
+            keys=keys,
+            runs=run,
+            ks=_numbers(ks),
+            resamples=resamples,
+            seed=seed,
+            checksum=checksum,
+            out=out,
+            as_json=as_json,
+        )
+        return
+    if vectors or run or out or checksum or keys:
+        raise LikewiseError(
+            "--vectors, --keys, --run, --out and --checksum are for bundles; to add vectors to a workspace use "
+            f"`likewise encode {workspace} --import FILE`."
+        )
     target = opened(workspace)
     wanted = _chosen(protocol)
     if interval not in get_args(Interval):

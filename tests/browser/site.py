@@ -5,6 +5,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 import uuid
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import uvicorn
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import Engine, select
 
@@ -28,9 +30,12 @@ from likewise.labeling.store.models import Image, Pair
 from likewise.labeling.store.project import change_project
 from likewise.labeling.store.queue import next_pairs
 from likewise.labeling.store.read import read_events
+from likewise.web.app import create_app
+from likewise.web.settings import SiteSettings
 from likewise.workspace import Workspace
 from tests.conftest import COLOURS, SHAPES, write_shapes
 
+GENERATOR = "encoder-of-the-pool"
 OWNER_KEY = "the-key-of-the-tests"
 SERVE = f"""
 import sys, uvicorn
@@ -60,29 +65,37 @@ def make_workspace(folder: Path) -> Workspace:
         others = [(s, c) for s, c in itertools.product(SHAPES, COLOURS) if (s, c) != (shape, colour)]
         others.sort(key=lambda other: (other[0] != shape) + (other[1] != colour))
         for rank, (other_shape, other_colour) in enumerate(others[:CANDIDATES_PER_QUERY]):
-            rows.append(
-                (f"{shape}/{colour}-0.png", f"{other_shape}/{other_colour}-0.png", "shape", rank, 1.0 - rank / 10)
-            )
+            candidate = f"{other_shape}/{other_colour}-0.png"
+            rows.append((f"{shape}/{colour}-0.png", candidate, GENERATOR, rank, 1.0 - rank / 10))
     pl.DataFrame(rows, schema=POOL_SCHEMA, orient="row").write_parquet(workspace.pool_file)
     return workspace
 
 
 class Site:
-    """The server as a process of its own, so that it can be killed."""
+    """A server in a thread (quick to start), or as a process of its own that can be killed."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, own_process: bool = False) -> None:
         self.workspace = workspace
+        self.own_process = own_process
         self.process: subprocess.Popen[bytes] | None = None
+        self.server: uvicorn.Server | None = None
+        self.thread: threading.Thread | None = None
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        command = [sys.executable, "-c", SERVE, str(self.workspace.path), str(self.port)]
-        self.process = subprocess.Popen(command)
+        if self.own_process:
+            command = [sys.executable, "-c", SERVE, str(self.workspace.path), str(self.port)]
+            self.process = subprocess.Popen(command)
+        else:
+            app = create_app(SiteSettings(workspace=self.workspace, port=self.port, owner_key=OWNER_KEY))
+            self.server = uvicorn.Server(uvicorn.Config(app, port=self.port, log_level="warning"))
+            self.thread = threading.Thread(target=self.server.run, daemon=True)
+            self.thread.start()
         for _ in range(600):
-            assert self.process.poll() is None, "the server did not start"
+            assert self.process is None or self.process.poll() is None, "the server did not start"
             try:
                 with urllib.request.urlopen(f"{self.url}/static/icon.svg", timeout=5):
                     return
@@ -91,11 +104,14 @@ class Site:
         raise AssertionError("the server does not answer")
 
     def kill(self) -> None:
-        """No goodbye: SIGKILL."""
+        """No goodbye: SIGKILL (a thread is asked to end)."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
             self.process = None
+        if self.server is not None and self.thread is not None:
+            self.server.should_exit = self.server.force_exit = True
+            self.thread.join(timeout=20)
 
     @contextmanager
     def engine(self) -> Iterator[Engine]:
@@ -147,8 +163,8 @@ class Site:
 
 
 @contextmanager
-def running_site(folder: Path) -> Iterator[Site]:
-    site = Site(make_workspace(folder))
+def running_site(folder: Path, own_process: bool = False) -> Iterator[Site]:
+    site = Site(make_workspace(folder), own_process)
     with site.engine() as engine:
         change_project(engine, name="Shapes", guidelines="Compare the outline.\n\nIgnore the colour.", repeat_share=0.0)
         example = ("circle/red-0.png", "circle/blue-0.png", "similar", "Same outline, other colour.")

@@ -10,7 +10,7 @@ from tests.browser.site import NO_NETWORK, TOO_SOON_MS, Site, enter, listen, ope
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with running_site(tmp_path_factory.mktemp("site")) as started:
+    with running_site(tmp_path_factory.mktemp("site"), own_process=True) as started:
         yield started
 
 
@@ -123,7 +123,9 @@ def test_a_busy_server_makes_answers_wait_and_a_refusal_is_shown(browser: Browse
         assert len(site.events("Emil")) == 1
 
         def refuse(route: Route) -> None:
-            (event,) = route.request.post_data_json["events"]
+            sent = route.request.post_data_json
+            assert sent is not None
+            (event,) = sent["events"]
             progress = {"answered": 1, "total": 24, "later": 0, "seconds_per_pair": None}
             refused = [{"client_id": event["client_id"], "why": "this pair is not in your queue"}]
             route.fulfill(json={"accepted": [], "refused": refused, "progress": progress})
@@ -155,3 +157,19 @@ def test_votes_of_one_person_never_become_anothers(browser: Browser, site: Site)
         saved(elsewhere)
         assert len(site.votes("Fanny")) == 2
         assert site.events("Gala") == []
+
+
+def test_a_browser_without_storage_locks_and_random_uuids_still_sends_everything(browser: Browser, site: Site) -> None:
+    with opened(browser) as page:
+        # What plain http on a local network takes away, and a profile that keeps nothing.
+        page.add_init_script(
+            "delete Crypto.prototype.randomUUID; delete Navigator.prototype.locks;"
+            "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };"
+        )
+        enter(page, site, "Hugo")
+        for key in "fju":
+            press(page, key)
+        expect(page.locator("#progress-text")).to_have_text("3 of 24 · 21 left")
+        expect(page.locator("#saved")).to_have_text("Saved")
+        page.wait_for_load_state("networkidle")
+        assert [event["answer"] for event in site.events("Hugo")] == ["similar", "not similar", "cannot tell"]

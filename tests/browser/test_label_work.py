@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, Response, Route, expect
 
-from tests.browser.site import PHONE, TOO_SOON_MS, Site, enter, opened, press, running_site, saved, shown
+from tests.browser.site import GENERATOR, PHONE, TOO_SOON_MS, Site, enter, opened, press, running_site, saved, shown
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +204,43 @@ def test_pause_reaches_the_expert_and_the_end_is_said(page: Page, site: Site) ->
     expect(page.locator("#panel-text")).to_contain_text("That was the last pair. Everything is stored.")
     answers = list(site.votes("Ida").values())
     assert (answers.count("similar"), answers.count("not similar")) == (23, 1)
+
+
+def test_a_picture_that_cannot_be_loaded_holds_nobody_up(browser: Browser, site: Site) -> None:
+    with opened(browser, "Failed to load resource") as page:
+        page.goto(site.invite("Jan"))
+        page.route("**/media/thumb/*", lambda route: route.fulfill(status=404))
+        page.goto(f"{site.url}/work")
+        expect(page.locator("#panel-text")).to_have_text("A picture of this pair cannot be loaded.")
+        page.locator("#panel-actions").get_by_role("button", name="Cannot tell").click()
+        expect(page.locator("#panel-text")).to_have_text("A picture of this pair cannot be loaded.")
+        page.unroute("**/media/thumb/*")
+        page.get_by_role("button", name="Try again").click()
+        press(page, "f")
+        saved(page)
+        stored = [(event["answer"], event["reason"], event["milliseconds"] is None) for event in site.events("Jan")]
+        assert stored == [("cannot tell", "a picture could not be loaded", True), ("similar", None, False)]
+
+
+def test_nothing_an_expert_receives_names_a_picture_or_a_model(page: Page, site: Site) -> None:
+    received: list[str] = []
+
+    def keep(response: Response) -> None:
+        if response.status == 200 and not any(part in response.url for part in ("/media/", "/static/")):
+            received.append(response.text())
+
+    page.goto(site.invite("Karl"))
+    page.on("requestfinished", lambda request: keep(request.response() or pytest.fail("no response")))
+    for path in ("/practice", "/work", "/grid"):
+        page.goto(f"{site.url}{path}")
+        page.wait_for_load_state("networkidle")
+    page.goto(f"{site.url}/work")
+    press(page, "f")
+    shown(page)
+    page.keyboard.press("z")
+    saved(page)
+    everything = "".join(received).replace("Both are squares", "")  # the owner's own note may say so
+    for word in ('"pairs"', '"candidates"', '"accepted"', "application/json"):
+        assert word in everything
+    for word in (GENERATOR, "circle", "square", "triangle", ".png"):
+        assert word not in everything

@@ -64,7 +64,7 @@ async function fill() {
     if (reply.query && candidates.length) coming = prepared({ query: reply.query, candidates });
     if (page) return;
     if (coming) next();
-    else if (reply.paused) sleep("paused", "The owner has paused this project. Everything you answered is stored; the page goes on by itself when work resumes.", PAUSED_MS, ["Look again", fill]);
+    else if (reply.paused) sleep("paused", "The owner has paused this project. Everything you answered is stored; the page goes on by itself when work resumes.", PAUSED_MS, ["Look again", wake]);
     else if (outbox.size) sleep("waiting", "Waiting until your last answers are stored…", RETRY_MS);
     else finish();
   } catch (problem) {
@@ -74,16 +74,19 @@ async function fill() {
   }
 }
 
+/** Go on: with what is here, or with what the server has. */
+const wake = () => (!page && coming ? next() : fill());
+
 function sleep(state, text, milliseconds, ...buttons) {
   hideBoard();
   panel(state, text, ...buttons);
   clearTimeout(wakeUp);
-  wakeUp = setTimeout(fill, milliseconds);
+  wakeUp = setTimeout(wake, milliseconds);
 }
 
 function lost(problem) {
-  if (problem.kind === "session") return sleep("signed-out", `Your session has ended (${problem.message}). Open your invitation link again; answers not yet sent are kept in this browser.`, PAUSED_MS, ["Try again", fill]);
-  return sleep("offline", "No connection, and no more pages are here. Your answers are kept in this browser and will be sent. Trying again…", RETRY_MS, ["Try now", fill]);
+  if (problem.kind === "session") return sleep("signed-out", `Your session has ended (${problem.message}). Open your invitation link again; answers not yet sent are kept in this browser.`, PAUSED_MS, ["Try again", wake]);
+  return sleep("offline", "No connection, and no more pages are here. Your answers are kept in this browser and will be sent. Trying again…", RETRY_MS, ["Try now", wake]);
 }
 
 function finish() {
@@ -282,7 +285,7 @@ function setProgress(given) {
 }
 outbox.addEventListener("progress", (event) => setProgress(event.detail));
 outbox.addEventListener("change", () => setProgress());
-addEventListener("online", () => !page && fill());
+addEventListener("online", () => !page && wake());
 
 // ----------------------------------------------------------------------------------------------------------- the wiring
 

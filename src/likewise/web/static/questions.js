@@ -61,16 +61,19 @@ async function fill() {
   }
 }
 
+/** Go on: with what is here, or with what the server has. */
+const wake = () => (!current && queue.length ? next() : fill());
+
 function sleep(state, text, ...buttons) {
   hide();
   panel(state, text, ...buttons);
   clearTimeout(wakeUp);
-  wakeUp = setTimeout(fill, RETRY_MS);
+  wakeUp = setTimeout(wake, RETRY_MS);
 }
 
 function lost(problem) {
   const text = problem.kind === "session" || problem.kind === "bad" ? `This cannot go on: ${problem.message}.` : "No connection. Your answers are kept in this browser and will be sent. Trying again…";
-  sleep("offline", text, ["Try now", fill]);
+  sleep("offline", text, ["Try now", wake]);
 }
 
 function finish() {
@@ -78,6 +81,7 @@ function finish() {
   byId("prompt").textContent = "Thank you";
   panel("done", "That was the last question. Everything is stored; you can close this page.");
   byId("tools").hidden = false;
+  document.querySelector('[data-action="zoom"]').hidden = true;
   showUndo();
 }
 
@@ -184,7 +188,7 @@ function setProgress(given) {
 }
 outbox.addEventListener("progress", (event) => setProgress(event.detail));
 outbox.addEventListener("change", () => setProgress());
-addEventListener("online", () => !current && fill());
+addEventListener("online", () => !current && wake());
 
 const closeZoom = () => byId("zoom").open && byId("zoom").close();
 function toggleZoom() {

@@ -51,7 +51,7 @@ export class Clock {
 
 // ------------------------------------------------------------------------------------------------------------ pictures
 
-const RETRY_MS = [300, 1200, 3000];
+const RETRY_MS = [300, 1000];
 
 /** Load and decode a picture, so that showing it later takes no time; a few tries, then the error is the caller's. */
 export async function load(picture, alt, url = picture.thumb) {

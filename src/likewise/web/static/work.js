@@ -73,17 +73,20 @@ async function fill() {
   }
 }
 
+/** Go on: with what is here, or with what the server has. */
+const wake = () => (!current && queue.length ? next() : fill());
+
 function sleep(state, text, milliseconds, ...buttons) {
   hideStage();
   panel(state, text, ...buttons);
   clearTimeout(wakeUp);
-  wakeUp = setTimeout(fill, milliseconds);
+  wakeUp = setTimeout(wake, milliseconds);
 }
-const rest = () => sleep("paused", "The owner has paused this project. Everything you answered is stored; the page goes on by itself when work resumes.", PAUSED_MS, ["Look again", fill]);
+const rest = () => sleep("paused", "The owner has paused this project. Everything you answered is stored; the page goes on by itself when work resumes.", PAUSED_MS, ["Look again", wake]);
 
 function lost(problem) {
-  if (problem.kind === "session") return sleep("signed-out", `Your session has ended (${problem.message}). Open your invitation link again; answers not yet sent are kept in this browser.`, PAUSED_MS, ["Try again", fill]);
-  return sleep("offline", "No connection, and no more pairs are here. Your answers are kept in this browser and will be sent. Trying again…", RETRY_MS, ["Try now", fill]);
+  if (problem.kind === "session") return sleep("signed-out", `Your session has ended (${problem.message}). Open your invitation link again; answers not yet sent are kept in this browser.`, PAUSED_MS, ["Try again", wake]);
+  return sleep("offline", "No connection, and no more pairs are here. Your answers are kept in this browser and will be sent. Trying again…", RETRY_MS, ["Try now", wake]);
 }
 
 function finish() {
@@ -159,21 +162,21 @@ const hideSoftly = () => ["stage", "answers", "reason"].forEach((id) => (byId(id
 /** A picture cannot be had. Without a network wait for it; with one, the pair can be put off or given up. */
 async function broken(pair) {
   hideStage();
+  current = pair;
+  pair.failed = true;
+  if (practising) return panel("broken", "A picture of this pair cannot be loaded.", ["Next", next]);
   try {
-    if (!practising) await ask(`${boot.api}/next?count=1&mode=pair`);
+    await ask(`${boot.api}/next?count=1&mode=pair`);
   } catch (problem) {
+    if (pair !== current) return undefined;
+    current = null;
     queue.unshift(pair);
     return lost(problem);
   }
-  current = pair;
-  const give = (answer, reason) => () => send(answer, reason, 0);
-  panel("broken", "A picture of this pair cannot be loaded.", ["Try again", () => show(prepare(pair))], ["Later", give("later", null)], ["Cannot tell", give("cannot tell", "a picture could not be loaded")]);
-  return undefined;
-}
-
-function prepare(pair) {
-  current = prepared(pair);
-  return current;
+  if (pair !== current) return undefined;
+  const give = (answer, reason) => () => send(answer, reason, null);
+  const retry = ["Try again", () => show(pair)];
+  return panel("broken", "A picture of this pair cannot be loaded.", retry, ["Later", give("later", null)], ["Cannot tell", give("cannot tell", "a picture could not be loaded")]);
 }
 
 // -------------------------------------------------------------------------------------------------------------- answers
@@ -230,7 +233,7 @@ function setProgress(given) {
 }
 outbox.addEventListener("progress", (event) => setProgress(event.detail));
 outbox.addEventListener("change", () => setProgress());
-addEventListener("online", () => !current && fill());
+addEventListener("online", () => !current && wake());
 
 // ------------------------------------------------------------------------------------------------- cannot tell, because
 

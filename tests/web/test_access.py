@@ -1,0 +1,123 @@
+"""Who may call what: every route against every kind of visitor. A new route fails here until it is listed."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from fastapi.testclient import TestClient
+from sqlalchemy import Engine
+
+from likewise.labeling.store.experts import invite, open_owner_session
+from likewise.labeling.store.questionnaires import add_questionnaire, enter_as_guest
+from likewise.web.security import SESSION_COOKIE, csrf_token
+
+from .conftest import BASE, OWNER_KEY, Browser
+
+# may: who gets past the door (whatever the answer is then); everyone else is told 401.
+EXPERT, GUEST, OWNER, STRANGER = "expert", "guest", "owner", "stranger"
+EVERYONE = {EXPERT, GUEST, OWNER, STRANGER}
+MAY: dict[tuple[str, str], set[str]] = {
+    ("GET", "/"): EVERYONE,
+    ("GET", "/i/{token}"): EVERYONE,
+    ("GET", "/welcome"): {EXPERT},
+    ("GET", "/practice"): {EXPERT},
+    ("GET", "/work"): {EXPERT},
+    ("GET", "/grid"): {EXPERT},
+    ("GET", "/done"): {EXPERT},
+    ("GET", "/api/next"): {EXPERT},
+    ("GET", "/api/grid"): {EXPERT},
+    ("POST", "/api/answers"): {EXPERT},
+    ("POST", "/api/undo"): {EXPERT},
+    ("GET", "/api/questions/next"): {EXPERT, GUEST},
+    ("POST", "/api/questions/answers"): {EXPERT, GUEST},
+    ("GET", "/questions"): {EXPERT, GUEST},
+    ("GET", "/q/{slug}"): EVERYONE,
+    ("POST", "/q/{slug}"): EVERYONE,
+    ("GET", "/media/thumb/{image}"): {EXPERT, GUEST, OWNER},
+    ("GET", "/media/full/{image}"): {EXPERT, GUEST, OWNER},
+    ("GET", "/owner/login"): EVERYONE,
+    ("POST", "/owner/login"): EVERYONE,
+    ("GET", "/owner/enter/{key}"): EVERYONE,
+    ("POST", "/owner/logout"): {OWNER},
+    ("GET", "/owner"): {OWNER},
+    ("POST", "/owner/pause"): {OWNER},
+    ("POST", "/owner/resume"): {OWNER},
+    ("POST", "/owner/invite"): {OWNER},
+    ("POST", "/owner/revoke"): {OWNER},
+    ("POST", "/owner/remove-votes"): {OWNER},
+    ("POST", "/owner/adjudicate"): {OWNER},
+    ("GET", "/owner/guidelines"): {OWNER},
+    ("POST", "/owner/guidelines"): {OWNER},
+    ("GET", "/owner/export/{file}"): {OWNER},
+}
+VALUES = {"token": "nobody", "slug": "open", "image": "1", "key": OWNER_KEY, "file": "events.csv"}
+PUBLIC = {"/openapi.json", "/static"}
+
+
+def routes_of(routes: Iterable[object]) -> Iterator[tuple[str, str]]:
+    for route in routes:
+        if isinstance(route, APIRoute):
+            yield from ((method, route.path) for method in route.methods)
+        elif hasattr(route, "original_router"):
+            yield from routes_of(route.original_router.routes)
+        else:
+            assert getattr(route, "path", None) in PUBLIC, route
+
+
+@pytest.fixture
+def visitors(app: FastAPI, engine: Engine) -> Callable[[str], Browser]:
+    add_questionnaire(engine, "open", "Open", consent="Really?", public=True, most_guests=500)
+
+    def visit(role: str) -> Browser:
+        client = TestClient(app, base_url=BASE, follow_redirects=False)
+        token = {
+            EXPERT: lambda: client.get(f"/i/{invite(engine, 'Anna')}").cookies.get(SESSION_COOKIE),
+            GUEST: lambda: enter_as_guest(engine, "open"),
+            OWNER: lambda: open_owner_session(engine),
+            STRANGER: lambda: None,
+        }[role]()
+        if token:
+            client.cookies.set(SESSION_COOKIE, token)
+        return Browser(client, csrf_token(token) if token else "")
+
+    return visit
+
+
+def test_every_route_is_listed(app: FastAPI) -> None:
+    described = {(method.upper(), path) for path, methods in app.openapi()["paths"].items() for method in methods}
+    found = set(routes_of(app.router.routes))
+    assert found == set(MAY)
+    assert described <= set(MAY)
+
+
+@pytest.mark.parametrize("role", [EXPERT, GUEST, OWNER, STRANGER])
+def test_roles_are_checked_on_every_route(visitors: Callable[[str], Browser], role: str) -> None:
+    for (method, path), may in MAY.items():
+        browser = visitors(role)
+        address = path.format(**VALUES)
+        headers = {"X-CSRF-Token": browser.csrf}
+        if method == "GET":
+            status = browser.client.get(address).status_code
+        elif path.startswith("/api"):
+            status = browser.client.post(address, json={"events": []}, headers=headers).status_code
+        else:
+            status = browser.client.post(address, data={"csrf_token": browser.csrf}).status_code
+        if role in may:
+            assert status != 401, (method, path)
+        else:
+            assert status in ((401, 403) if method == "POST" else (401,)), (method, path, status)
+
+
+@pytest.mark.parametrize("role", [EXPERT, GUEST, OWNER])
+def test_nothing_is_changed_without_the_pages_token(visitors: Callable[[str], Browser], role: str) -> None:
+    for (method, path), may in MAY.items():
+        if method == "POST" and role in may:
+            browser = visitors(role)
+            address = path.format(**VALUES)
+            for token in ("", "0" * 48):
+                if path.startswith("/api"):
+                    reply = browser.client.post(address, json={"events": []}, headers={"X-CSRF-Token": token})
+                else:
+                    reply = browser.client.post(address, data={"csrf_token": token})
+                assert reply.status_code == 403, (path, reply.status_code)

@@ -1,0 +1,109 @@
+"""Nothing an expert can get says who proposed a pair, where it ranked, what others answered, or a file's name."""
+
+from collections.abc import Callable
+from uuid import uuid4
+
+import polars as pl
+from fastapi import FastAPI
+from sqlalchemy import Engine
+
+from likewise.labeling.store.known import PRACTICE, set_known_pairs
+from likewise.labeling.store.project import change_project
+from likewise.labeling.store.questions import NewQuestion, add_questions
+from likewise.web.routes import expert_api, expert_pages, questions
+from likewise.workspace import Workspace
+
+from .conftest import GENERATORS, Browser
+from .test_access import routes_of
+
+SECRETS = (
+    *GENERATORS,
+    "generator",
+    "provenance",
+    "rank",
+    "score",
+    "0.98",
+    "Benedikta",
+    "not-for-you",
+    ".png",
+    "circle",
+)
+
+
+def everything_an_expert_gets(browser: Browser, app: FastAPI) -> list[tuple[str, str]]:
+    """The text (and headers) of every reply of every route that an expert may call, in all states of the work."""
+    replies = []
+
+    def keep(path: str, reply: object) -> None:
+        headers = " ".join(f"{name}: {value}" for name, value in reply.headers.items())  # type: ignore[attr-defined]
+        replies.append((path, headers + reply.text))  # type: ignore[attr-defined]
+
+    pages = {path for method, path in routes_of(expert_pages.router.routes) if method == "GET" and "{" not in path}
+    calls = {path for method, path in routes_of(expert_api.router.routes) if method == "GET"}
+    calls |= {"/questions", "/api/questions/next", "/openapi.json"}
+    assert {"/work", "/grid", "/welcome", "/practice"} <= pages
+    assert routes_of(questions.router.routes)
+    for path in sorted(pages | calls):
+        keep(path, browser.get(path, headers={"Accept": "text/html"}))
+    for answer in ("similar", "not similar", "cannot tell", "later"):
+        reply = browser.get("/api/next?count=5")
+        keep("/api/next", reply)
+        shown = reply.json()["pairs"]
+        events = [{"client_id": str(uuid4()), "pair": pair["pair"], "answer": answer} for pair in shown]
+        keep("/api/answers", browser.post("/api/answers", {"events": events}))
+        keep("/api/answers", browser.post("/api/answers", {"events": [events[0] | {"pair": 17}]}))
+        keep("/api/undo", browser.post("/api/undo", {"client_id": str(uuid4()), "pair": shown[0]["pair"]}))
+        keep("/api/undo", browser.post("/api/undo", {"client_id": str(uuid4()), "pair": 17}))
+        keep("/api/grid", browser.get("/api/grid"))
+        for picture in (shown[0]["query"], shown[0]["candidate"]):
+            for size in ("thumb", "full"):
+                got = browser.get(picture[size])
+                assert got.status_code == 200
+                replies.append((picture[size], " ".join(f"{k}: {v}" for k, v in got.headers.items())))
+    asked = browser.get("/api/questions/next")
+    keep("/api/questions/next", asked)
+    event = {"client_id": str(uuid4()), "question": asked.json()["question"]["id"], "value": "keep"}
+    keep("/api/questions/answers", browser.post("/api/questions/answers", {"events": [event]}))
+    for wrong in (
+        "/api/next?count=0",
+        "/api/next?skip=x",
+        "/nowhere",
+        "/media/full/17",
+        "/owner",
+        "/owner/export/events.csv",
+    ):
+        keep(wrong, browser.get(wrong))
+    return replies
+
+
+def test_every_reply_is_blind(
+    app: FastAPI, engine: Engine, expert: Callable[[str], Browser], workspace: Workspace
+) -> None:
+    images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
+    set_known_pairs(engine, PRACTICE, [(images[0], images[9], "similar", "a note")])
+    add_questions(
+        engine, "keep", [NewQuestion("not-for-you-1", (images[0],)), NewQuestion("not-for-you-2", (images[1],))]
+    )
+    change_project(engine, repeat_share=0.3)
+    other = expert("Benedikta")
+    shown = other.get("/api/next?count=20").json()["pairs"]
+    events = [{"client_id": str(uuid4()), "pair": pair["pair"], "answer": "similar"} for pair in shown]
+    other.post("/api/answers", {"events": events})
+    replies = everything_an_expert_gets(expert("Anna"), app)
+    assert len(replies) > 50
+    for path, text in replies:
+        for secret in SECRETS:
+            assert secret.lower() not in text.lower(), (path, secret, text[:300])
+
+
+def test_a_repeat_looks_like_any_other_pair(engine: Engine, expert: Callable[[str], Browser]) -> None:
+    change_project(engine, repeat_share=0.5)
+    anna, pairs = expert("Anna"), []
+    while shown := anna.get("/api/next?count=3").json()["pairs"]:
+        pairs += shown
+        events = [{"client_id": str(uuid4()), "pair": pair["pair"], "answer": "similar"} for pair in shown]
+        anna.post("/api/answers", {"events": events})
+    assert len(pairs) > 26
+    assert len({pair["pair"] for pair in pairs}) == len(pairs)
+    assert all(set(pair) == {"pair", "query", "candidate"} for pair in pairs)
+    assert all(pair["pair"] > 10**6 for pair in pairs)  # ids are random, not counted

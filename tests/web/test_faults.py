@@ -1,0 +1,154 @@
+"""Nothing acknowledged disappears: the server is killed under load, the disk is full, the database is locked."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from likewise.labeling import open_votes, read_votes
+from likewise.labeling.store import read_events
+from likewise.labeling.store.experts import invite
+from likewise.labeling.store.pairs import add_pairs
+from likewise.workspace import Workspace
+
+from .conftest import write_pool
+from .servers import free_port, logged_in, running
+
+EXPERTS, VOTES_BEFORE_THE_KILL = 4, 40
+
+
+class Voter(threading.Thread):
+    """Answers as fast as the server lets it, and remembers what was acknowledged; what was not is sent again later."""
+
+    def __init__(self, port: int, token: str) -> None:
+        super().__init__()
+        self.client, self.acknowledged, self.waiting = logged_in(port, token), list[str](), list[dict[str, object]]()
+        self.stop = threading.Event()
+
+    def run(self) -> None:
+        try:
+            while not self.stop.is_set():
+                pairs = self.client.get("/api/next?count=5").json()["pairs"]
+                if not pairs:
+                    return
+                for pair in pairs:
+                    event = {"client_id": str(uuid4()), "pair": pair["pair"], "answer": "similar", "milliseconds": 5}
+                    self.waiting.append(event)
+                    reply = self.client.post("/api/answers", json={"events": [event]})
+                    if reply.status_code == 200:
+                        self.acknowledged += reply.json()["accepted"]
+        except (httpx.HTTPError, ValueError):
+            return  # the server is gone, as it should be
+
+
+def test_killing_the_server_under_load_loses_no_acknowledged_vote(workspace: Workspace, database: str) -> None:
+    engine = open_votes(database)
+    add_pairs(engine, write_pool(workspace, 4, 20))
+    tokens = [invite(engine, f"expert {number}") for number in range(EXPERTS)]
+    port = free_port()
+    with running(workspace.path, database, port) as server:
+        voters = [Voter(port, token) for token in tokens]
+        for voter in voters:
+            voter.start()
+        until = time.monotonic() + 60
+        while sum(len(voter.acknowledged) for voter in voters) < VOTES_BEFORE_THE_KILL and time.monotonic() < until:
+            time.sleep(0.01)
+        server.kill()
+        server.wait(timeout=30)
+        for voter in voters:
+            voter.join(timeout=30)
+    acknowledged = [client_id for voter in voters for client_id in voter.acknowledged]
+    stored = set(read_events(engine)["client_id"])
+    assert len(acknowledged) >= VOTES_BEFORE_THE_KILL
+    assert set(acknowledged) <= stored
+    port = free_port()  # the browsers' outboxes send everything they are not sure of again: nothing counts twice
+    with running(workspace.path, database, port):
+        for voter, token in zip(voters, tokens, strict=True):
+            client = logged_in(port, token)
+            for start in range(0, len(voter.waiting), 50):
+                client.post("/api/answers", json={"events": voter.waiting[start : start + 50]}).raise_for_status()
+            client.close()
+            voter.client.close()
+    sent = {str(event["client_id"]) for voter in voters for event in voter.waiting}
+    events = read_events(engine)
+    assert sorted(events["client_id"]) == sorted(sent)
+    assert read_votes(engine).height <= len(sent)
+    engine.dispose()
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="a small disk needs root: NOT run")
+def test_a_full_disk_is_said_and_what_was_stored_stays(workspace: Workspace, tmp_path: Path) -> None:
+    """votes.db lives on a disk of 1 MB that only the server's mount namespace sees; it is copied out at the end."""
+    if shutil.which("unshare") is None or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
+        pytest.skip("unshare is not allowed here: the full-disk test was NOT run")
+    home, disk, port = tmp_path / "home", tmp_path / "disk", free_port()
+    home.mkdir()
+    disk.mkdir()
+    engine = open_votes(f"sqlite:///{home}/votes.db")
+    add_pairs(engine, write_pool(workspace, 4, 20))
+    token = invite(engine, "Anna")
+    mount = f"mount -t tmpfs -o size=1m tmpfs {disk} && cp {home}/votes.db {disk}/"
+    script = f'{mount} && "$@"; cp {disk}/votes.db* {home}/'
+    shell = ["unshare", "-m", "--kill-child", "sh", "-c", f"trap : TERM; {script}", "sh"]
+    acknowledged, refused = [], []
+    with running(workspace.path, f"sqlite:///{disk}/votes.db", port, *shell) as server:
+        client = logged_in(port, token)
+        pairs = client.get("/api/next?count=50").json()["pairs"]
+        for number in range(3000):
+            reason = "x" * 300
+            event = {"client_id": str(uuid4()), "pair": pairs[number % 50]["pair"], "answer": "similar", "reason": reason}
+            reply = client.post("/api/answers", json={"events": [event] * 1})
+            if reply.status_code == 200:
+                acknowledged += reply.json()["accepted"]
+            else:
+                refused.append(reply)
+                if len(refused) > 3:
+                    break
+        assert [reply.status_code for reply in refused] == [503] * 4
+        assert "try again" in refused[0].json()["detail"]
+        assert "Retry-After" in refused[0].headers
+        assert client.get("/api/next").status_code == 200  # reading goes on
+        client.close()
+        subprocess.run(["pkill", "-TERM", "-P", str(server.pid)], check=False)
+        server.wait(timeout=30)
+    stored = set(read_events(open_votes(f"sqlite:///{home}/votes.db"))["client_id"])
+    assert len(acknowledged) > 20
+    assert set(acknowledged) <= stored
+
+
+def test_a_locked_database_is_said_and_nothing_is_half_stored(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fastapi.testclient import TestClient
+
+    from likewise.labeling.store import engine as store_engine
+    from likewise.web.app import create_app
+    from likewise.web.settings import SiteSettings
+
+    from .conftest import BASE, csrf_of
+
+    monkeypatch.setattr(store_engine, "BUSY_SECONDS_SERVING", 1)
+    write_pool(workspace)
+    app = create_app(SiteSettings(workspace))
+    client = TestClient(app, base_url=BASE)
+    csrf = csrf_of(client.get(f"/i/{invite(app.state.site.engine, 'Anna')}").text)
+    pair = client.get("/api/next").json()["pairs"][0]["pair"]
+    event = {"client_id": str(uuid4()), "pair": pair, "answer": "similar"}
+    blocker = sqlite3.connect(workspace.votes_file, isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    reply = client.post("/api/answers", json={"events": [event]}, headers={"X-CSRF-Token": csrf})
+    assert reply.status_code == 503
+    blocker.execute("ROLLBACK")
+    blocker.close()
+    assert read_votes(app.state.site.engine).is_empty()
+    again = client.post("/api/answers", json={"events": [event]}, headers={"X-CSRF-Token": csrf})
+    assert again.json()["accepted"] == [event["client_id"]]
+    app.state.site.engine.dispose()

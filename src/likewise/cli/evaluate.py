@@ -46,9 +46,10 @@ def evaluate(
     """
     from typing import get_args
 
-    from likewise.cli.bundle import evaluate_bundle, is_bundle
+    from likewise.cli.bundle import command_line, evaluate_bundle, is_bundle
     from likewise.cli.protocols import say_protocol, stored_names
     from likewise.evaluation.bootstrap import Interval
+    from likewise.evaluation.provenance import note_for, write_note
     from likewise.evaluation.step import evaluate as evaluate_all
 
     if is_bundle(workspace):
@@ -88,6 +89,8 @@ def evaluate(
             interval=interval,  # type: ignore[arg-type]
             on_progress=lambda _, step, total: update("evaluating", step, total),
         )
+    note = note_for(workspace.name, done.pairs, done.summary["labels"], command_line())
+    write_note(note, target.results_folder / "discovery.parquet")
     if as_json:
         tables = {name: records(table) for name, table in done.tables.items() if name in stored_names(wanted)}
         say_json({"results": records(done.results), "summary": done.summary, "tables": tables})
@@ -124,11 +127,12 @@ def say_results(done: "Evaluated") -> None:
     is_main = (pl.col("metric") == MAIN[0]) & (pl.col("average") == MAIN[1])
     main = done.results.filter(is_main).row(0, named=True)
     labels: dict[str, Any] = done.summary["labels"]
+    rule, n_experts = labels["consensus"]["rule"], labels["agreement"]["n_experts"]
     kind = "simulated experts" if labels["simulated"] else "experts"
+    basis = f"{rule} of {n_experts} {kind}" if n_experts else "labels imported"
     say(
         f"[dim]macro over {main['n_queries']} of {main['n_queries_total']} queries (the others have one class only), "
-        f"{main['n_pairs']:,} labelled pairs, {labels['consensus']['rule']} of "
-        f"{labels['agreement']['n_experts']} {kind}; "
+        f"{main['n_pairs']:,} labelled pairs, {basis}; "
         "intervals: 95 %, queries resampled. HR and MRR count unlabelled candidates as misses: "
         "compare them only between models that fed the pool.[/]"
     )

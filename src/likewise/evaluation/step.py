@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog import read_catalog
-from likewise.discovery import RANDOM, duplicate_share, generator_table, overlap_table, prevalence
+from likewise.discovery import duplicate_share, generator_table, overlap_table, prevalence
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.step import Pool, read_pool
 from likewise.encoders.store import common_images
@@ -21,6 +21,8 @@ from likewise.evaluation.fidelity import found_share
 from likewise.evaluation.gather import Gathered, gather, list_scores_of
 from likewise.evaluation.identification import MAIN, compare_orders, identification_table
 from likewise.evaluation.incomplete import auc_bounds, bpref, next_pairs
+from likewise.evaluation.labels_import import IMPORTED
+from likewise.evaluation.labels_io import without_chance
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.mistakes import mistake_table
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
@@ -38,6 +40,7 @@ class Evaluated:
 
     tables: dict[str, pl.DataFrame]
     summary: dict[str, Any]
+    pairs: JudgedPairs
 
     @property
     def results(self) -> pl.DataFrame:
@@ -86,7 +89,7 @@ def evaluate(
     summary["settings"] = {"ks": list(ks), "resamples": n_resamples, "seed": seed, "interval": interval}
     summary["sampled_negatives"] = None if found.sampled is None else int((found.sampled.label == 0).sum())
     summary["orders"] = _orders(found, scored, ks, n_resamples, seed)
-    votes = read_stored_votes(workspace)
+    votes = read_stored_votes(workspace) if summary["labels"]["consensus"]["rule"] != IMPORTED else None
     if votes is not None and votes["expert"].n_unique() > 1:
         groups = expert_groups(found.measured, pairs, votes, seed)
         tables["expert_groups"] = groups.values
@@ -98,7 +101,7 @@ def evaluate(
     for name, table in tables.items():
         write_parquet(table, workspace.results_folder / f"{name}.parquet")
     write_json(summary, workspace.results_folder / "summary.json")
-    return Evaluated(tables, summary)
+    return Evaluated(tables, summary, pairs)
 
 
 def incomplete_table(found: Gathered, k: int) -> pl.DataFrame:
@@ -156,10 +159,7 @@ def results_are_current(workspace: Workspace) -> bool:
 
 def _judged(workspace: Workspace, encoders: Sequence[str], labels: pl.DataFrame, pool: Pool) -> JudgedPairs:
     """Labels without the pairs that only chance proposed; images restricted to those every encoder has."""
-    chance = pool.rows.filter(pl.col("generator") == RANDOM).join(
-        pool.rows.filter(pl.col("generator") != RANDOM), on=["query", "candidate"], how="anti"
-    )
-    used = labels.join(chance, on=["query", "candidate"], how="anti")
+    used = without_chance(labels, pool.rows)
     queries = common_images(workspace, encoders, pool.arena.queries)
     gallery = common_images(workspace, encoders, pool.arena.gallery)
     pairs = judge_pairs(read_catalog(workspace), used, queries, gallery)

@@ -64,10 +64,11 @@ def some_vectors(rng: np.random.Generator, n: int, n_distinct: int | None, jitte
     n_classes=st.integers(1, 20),
     spare=st.sampled_from([0, 256]),
     kept=st.sampled_from([40, 4_000_000]),
+    at_once=st.booleans(),
 )
 @settings(max_examples=80, deadline=None)
 def test_equals_brute_force(
-    seed: int, n: int, n_distinct: int | None, jitter: float, n_classes: int, spare: int, kept: int
+    seed: int, n: int, n_distinct: int | None, jitter: float, n_classes: int, spare: int, kept: int, at_once: bool
 ) -> None:
     """Equal and nearly equal vectors; small limits send queries through every path, also the exact one."""
     rng = np.random.default_rng(seed)
@@ -81,6 +82,7 @@ def test_equals_brute_force(
         patch.setattr(walk, "MOST_KEPT", kept)
         patch.setattr(walk, "TILE", 8 if kept == 40 else 1024)
         patch.setattr(walk, "FIRST_TILE", 2)
+        patch.setattr(walk, "PAIRS_PER_NEIGHBOUR", 1e9 if at_once else 0)
         check(retrieval(vectors, labels), brute_force(vectors, vectors, labels, labels, list(range(n))))
         found = retrieval(
             vectors,
@@ -169,6 +171,7 @@ def test_lone_classes_are_left_out_and_counted_but_stay_in_the_gallery() -> None
     assert table.schema == RETRIEVAL_SCHEMA
     assert table["n_queries"].unique().to_list() == [2]
     assert table["n_queries_total"].unique().to_list() == [3]
+    assert retrieval(vectors[:0], []).n_queries == 0
     nobody = retrieval(vectors, ["a", "b", "c"])
     assert nobody.n_queries == 0
     assert retrieval_table({"m": nobody}, n_resamples=5)["value"].to_list() == [None] * 4

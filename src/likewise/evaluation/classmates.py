@@ -43,11 +43,13 @@ def find_classmates(
         np.full(n_queries, np.inf),
     )
     query_order, gallery_order = np.argsort(query_labels, kind="stable"), np.argsort(gallery_labels, kind="stable")
-    classes, query_start = np.unique(query_labels[query_order], return_index=True)
-    query_end = np.append(query_start[1:], n_queries)
-    in_gallery = gallery_labels[gallery_order]
-    gallery_start, gallery_end = (np.searchsorted(in_gallery, classes, side) for side in ("left", "right"))
-    for piece in zip(query_start, query_end, gallery_start, gallery_end, strict=True):
+    classes = np.unique(query_labels)
+    edges = [
+        np.searchsorted(labels[order], classes, side)
+        for labels, order in ((query_labels, query_order), (gallery_labels, gallery_order))
+        for side in ("left", "right")
+    ]
+    for piece in zip(*edges, strict=True):
         asking, members = query_order[piece[0] : piece[1]], gallery_order[piece[2] : piece[3]]
         if not len(members):
             continue

@@ -83,7 +83,7 @@ class Standing:
         """Keep of each query the first R by (score, row), and whoever is too close to the last of them to tell."""
         self._settle_doubts()
         query, row, score = _columns(self._hits, self.limit)
-        order = _by_query_and_score(query, row, score)
+        order = _by_query_and_score(query, score)
         query, row, score = query[order], row[order], score[order]
         wanted = self.mates.count
         listed = np.bincount(query, minlength=len(wanted))
@@ -114,10 +114,10 @@ class Standing:
     def neighbours(self) -> tuple[Ints, Ints, Ints]:
         """Query, gallery row and place (0 .. R-1) of the first R neighbours of every query that is not crowded."""
         self.settle()
-        query, row, score = _columns(self._hits, self.limit)
-        exact = self._exact(query, row) if self.tolerance else score
-        order = np.lexsort((row, -exact, query))
-        query, row = query[order], row[order]
+        query, row, _ = _columns(self._hits, self.limit)
+        if self.tolerance:
+            order = np.lexsort((row, -self._exact(query, row), query))
+            query, row = query[order], row[order]
         listed = np.bincount(query, minlength=len(self.queries))
         place = np.arange(len(query)) - (np.cumsum(listed) - listed)[query]
         keep = place < self.mates.count[query]
@@ -138,10 +138,10 @@ def _columns(parts: Columns, like: Tile) -> tuple[Rows, Rows, Tile]:
     return np.concatenate(query), np.concatenate(row), np.concatenate(score)
 
 
-def _by_query_and_score(query: Rows, row: Rows, score: Tile) -> Ints:
-    """Order by query, falling score, row; float32 scores are not exact, so there the row may wait."""
+def _by_query_and_score(query: Rows, score: Tile) -> Ints:
+    """Order by query, then falling score; exact scores keep the order they came in, which is by row."""
     if score.dtype == np.float64:
-        return np.lexsort((row, -score, query))
+        return np.lexsort((-score, query))
     bits = (-score).view(np.int32)
     rising = bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))  # whole numbers in the order of the scores
     return np.argsort((query.astype(np.int64) << 32) + rising)

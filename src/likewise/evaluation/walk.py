@@ -23,6 +23,7 @@ TILE = 1024
 THREADS = 2
 FIRST_TILE = 64  # tiles grow, so that good limits are known before many scores have been seen
 MOST_KEPT = 4_000_000  # neighbours held at once
+PAIRS_PER_NEIGHBOUR = 200  # scoring a neighbour once more costs as much as computing so many scores exactly at once
 Progress = Callable[[int, int], None]
 
 
@@ -52,24 +53,9 @@ def walk(
         np.zeros(len(queries), np.int64),
         np.zeros(len(queries)),
     )
-    tolerance = 2.0 * gallery.shape[1] * FLOAT32_STEP
     asking = np.flatnonzero(mates.count)
-    same = queries is gallery and np.array_equal(own_row, np.arange(len(gallery)))
-    if same and mates.count.sum() <= MOST_KEPT:
-        standing = Standing(queries, gallery, mates, tolerance)
-        _both_ways(standing, gallery, on_progress)
-        _note(places, standing, np.arange(len(queries)), query_labels, gallery_labels)
-        asking = np.flatnonzero(standing.crowded)
-    else:
-        crowded = [np.empty(0, np.int64)]
-        for block in _blocks(asking, mates.count):
-            standing = Standing(queries[block], gallery, _of(mates, block), tolerance)
-            _one_way(standing, queries[block], gallery, own_row[block])
-            _note(places, standing, block, query_labels, gallery_labels)
-            crowded.append(block[standing.crowded])
-            if on_progress:
-                on_progress(int(block[-1]) + 1, len(queries))
-        asking = np.concatenate(crowded)
+    if mates.count.sum() * PAIRS_PER_NEIGHBOUR <= len(queries) * len(gallery):
+        asking = _in_float32(places, mates, queries, gallery, query_labels, gallery_labels, own_row, on_progress)
     if len(asking):
         exact = on_grid(gallery)
         for block in _blocks(asking, mates.count):
@@ -77,6 +63,35 @@ def walk(
             _one_way(standing, on_grid(queries[block]), exact, own_row[block])
             _note(places, standing, block, query_labels, gallery_labels)
     return places
+
+
+def _in_float32(
+    places: Places,
+    mates: Classmates,
+    queries: Vectors,
+    gallery: Vectors,
+    query_labels: Ints,
+    gallery_labels: Ints,
+    own_row: Ints,
+    on_progress: Progress | None,
+) -> Ints:
+    """Fill in the places of most queries; the rows of those that float32 cannot decide."""
+    tolerance = 2.0 * gallery.shape[1] * FLOAT32_STEP
+    same = queries is gallery and np.array_equal(own_row, np.arange(len(gallery)))
+    if same and mates.count.sum() <= MOST_KEPT:
+        standing = Standing(queries, gallery, mates, tolerance)
+        _both_ways(standing, gallery, on_progress)
+        _note(places, standing, np.arange(len(queries)), query_labels, gallery_labels)
+        return np.flatnonzero(standing.crowded)
+    crowded = [np.empty(0, np.int64)]
+    for block in _blocks(np.flatnonzero(mates.count), mates.count):
+        standing = Standing(queries[block], gallery, _of(mates, block), tolerance)
+        _one_way(standing, queries[block], gallery, own_row[block])
+        _note(places, standing, block, query_labels, gallery_labels)
+        crowded.append(block[standing.crowded])
+        if on_progress:
+            on_progress(int(block[-1]) + 1, len(queries))
+    return np.concatenate(crowded)
 
 
 def _both_ways(standing: Standing, vectors: Vectors, on_progress: Progress | None) -> None:

@@ -5,12 +5,15 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
+from likewise.evaluation.differences import DIFFERENCE_SCHEMA
 from likewise.evaluation.discovery import RESULT_SCHEMA
+from likewise.evaluation.step import evaluate
+from likewise.report.differences import against_best, not_told_apart
 from likewise.report.gallery import choose_queries
 from likewise.report.headline import verdict
 from likewise.report.leaderboard import leaderboard
-from likewise.report.making import commands
-from likewise.report.numbers import amount, count, listed, percent, several, small_percent
+from likewise.report.making import commands, meanings, settings
+from likewise.report.numbers import amount, count, listed, p_value, percent, points, several, signed, small_percent
 from likewise.report.plots.palette import model_styles
 from likewise.report.plots.svg import spread
 from likewise.report.tables import read_tables
@@ -25,23 +28,47 @@ def results_of(**models: tuple[float, float, float] | None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
 
-def test_overlapping_intervals_cannot_be_told_apart() -> None:
+def differences_of(*rows: tuple[str, str, float, float, float, float]) -> pl.DataFrame:
+    """(a, b, difference, low, high, p after Holm), on macro ROC-AUC; the same pairs reversed on another metric."""
+    lines = []
+    for a, b, difference, low, high, p in rows:
+        lines.append(("ROC-AUC", "macro", "annotated", a, b, difference, low, high, p, p, p < 0.05, "randomisation"))
+        lines.append(("ROC-AUC", "macro", "sampled", a, b, -difference, -high, -low, 1 - p, 1 - p, p >= 0.05, ""))
+    return pl.DataFrame(lines, schema=DIFFERENCE_SCHEMA, orient="row")
+
+
+def test_a_lead_that_is_not_real_names_the_rivals_and_the_paired_difference() -> None:
     board = leaderboard(results_of(a=(0.5, 0.45, 0.55), b=(0.7, 0.6, 0.8), c=(0.65, 0.58, 0.7), d=None))
-    lead, numbers = verdict(board)
+    table = differences_of(("a", "b", -0.2, -0.25, -0.15, 0.003), ("b", "c", 0.05, -0.012, 0.11, 0.08))
+    found = against_best(table, board)
+    lead, numbers = verdict(board, found, "shop")
     assert lead == "b leads, but cannot be told apart from c"
     assert "70.0" in numbers and "60.0–80.0" in numbers
+    assert "over c +5.0 points (95\u00a0% −1.2 to +11.0, p\u00a0=\u00a00.080)" in numbers and "Holm" in numbers
+    assert not_told_apart(board, found) == ["c"]
     assert [model.encoder for model in board.models] == ["b", "c", "a", "d"]
     assert board.models[-1].place is None and board.models[-1].whisker is None
 
 
-def test_separate_intervals_name_a_winner() -> None:
-    lead, numbers = verdict(leaderboard(results_of(a=(0.5, 0.45, 0.55), b=(0.7, 0.6, 0.8))))
+def test_a_real_difference_names_a_winner_although_the_intervals_overlap() -> None:
+    board = leaderboard(results_of(a=(0.66, 0.6, 0.72), b=(0.7, 0.65, 0.75)))
+    found = against_best(differences_of(("a", "b", -0.04, -0.06, -0.02, 0.0004)), board)
+    lead, numbers = verdict(board, found, "shop")
     assert lead == "b finds best what people call similar"
-    assert "a 50.0" in numbers
+    assert "the next, a: +4.0 points (95\u00a0% +2.0 to +6.0, p\u00a0<\u00a00.001)" in numbers
+    assert not_told_apart(board, found) == []
+
+
+def test_without_tested_differences_nobody_is_called_best() -> None:
+    board = leaderboard(results_of(a=(0.5, 0.45, 0.55), b=(0.9, 0.85, 0.95)))
+    assert against_best(None, board) is None
+    assert against_best(differences_of(("b", "z", 0.1, 0.05, 0.15, 0.001)), board) is None  # a was not compared
+    lead, numbers = verdict(board, None, "shop")
+    assert lead == "b has the highest macro ROC-AUC" and "likewise evaluate shop" in numbers
 
 
 def test_a_single_model_is_not_called_best() -> None:
-    assert "only model" in verdict(leaderboard(results_of(a=(0.5, 0.45, 0.55))))[0]
+    assert "only model" in verdict(leaderboard(results_of(a=(0.5, 0.45, 0.55))), None, "shop")[0]
 
 
 def test_whiskers_share_one_axis_and_stay_on_it() -> None:
@@ -67,6 +94,11 @@ def test_whiskers_share_one_axis_and_stay_on_it() -> None:
         (count(54170), "54,170"),
         (several(1, "query", "queries"), "1 query"),
         (several(2000, "query", "queries"), "2,000 queries"),
+        (points(-0.0123), "−1.2"),
+        (signed(-0.4), "−0.40"),
+        (signed(-0.001), "0.00"),
+        (p_value(0.0004), "p\u00a0<\u00a00.001"),
+        (p_value(None), "p undefined"),
         (listed(["a"]), "a"),
         (listed(["a", "b", "c"]), "a, b and c"),
         (listed(list("abcdefg"), most=3), "a, b, c and 4 others"),
@@ -85,6 +117,19 @@ def test_the_commands_would_lead_here_again(shop: Workspace) -> None:
     assert "likewise label import 'small shop' votes.csv" in lines
     assert lines[-2] == "likewise budget 'small shop' --k 4 --n-queries 9 --with colour,shape --by-category --seed 1"
     assert lines[-1] == "likewise report 'small shop'"
+
+
+def test_the_settings_of_the_evaluation_come_from_its_summary(shop: Workspace) -> None:
+    evaluate(shop, ks=(3, 7), n_resamples=60, seed=4, interval="bca")
+    tables = read_tables(shop)
+    assert "likewise evaluate 'small shop' --k 3,7 --resamples 60 --seed 4 --interval bca" in commands(
+        tables, "small shop"
+    )
+    assert dict(settings(tables))["evaluation"].startswith("k 3, 7; 60 resamples; bca intervals; seed 4")
+    assert "over 60 bootstrap resamples" in meanings(tables.summary)["95 % interval"]
+    del tables.summary["settings"]
+    assert "likewise evaluate 'small shop'" in commands(tables, "small shop")
+    assert "evaluation" not in dict(settings(tables))
 
 
 def test_the_gallery_visits_every_category_before_any_twice() -> None:

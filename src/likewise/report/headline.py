@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from likewise.report.leaderboard import Leaderboard, Model
+from likewise.report.differences import Difference, not_told_apart
+from likewise.report.leaderboard import Leaderboard
 from likewise.report.numbers import NBSP, amount, interval, listed, percent, several, small_percent
 
 RULES = {
@@ -10,9 +11,10 @@ RULES = {
     "exclude": "majority of the votes (tied pairs are left out)",
     "dawid-skene": "Dawid–Skene (experts weighed by how reliable they prove to be)",
 }
+HOW = "paired over the same queries, p after Holm’s correction"
 
 
-def verdict(board: Leaderboard) -> tuple[str, str]:
+def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name: str) -> tuple[str, str]:
     """The sentence to remember and the numbers behind it."""
     best = board.models[0]
     if best.main.value is None:
@@ -21,17 +23,21 @@ def verdict(board: Leaderboard) -> tuple[str, str]:
             f"None of the {several(board.n_queries_total, 'query', 'queries')} has both a candidate labelled similar "
             "and one labelled not similar, so macro ROC-AUC is undefined.",
         )
-    others = [model for model in board.models[1:] if model.main.value is not None]
-    numbers = f"Macro ROC-AUC {percent(best.main.value)}{NBSP}%, 95{NBSP}% interval {_interval(best)}"
+    others = [model.encoder for model in board.models[1:] if model.main.value is not None]
+    ends = interval(best.main.low, best.main.high)
+    numbers = f"Macro ROC-AUC {percent(best.main.value)}{NBSP}%, 95{NBSP}% interval {ends}"
     if not others:
         return f"{best.encoder} is the only model that could be measured", f"{numbers}."
-    tied = [model for model in others if _overlap(best, model)]
+    if differences is None:
+        again = f"run “likewise evaluate {name}” again to learn which differences are real"
+        return f"{best.encoder} has the highest macro ROC-AUC", f"{numbers}; {again}."
+    tied = not_told_apart(board, differences)
     if tied:
-        lead = f"{best.encoder} leads, but cannot be told apart from {listed([model.encoder for model in tied])}"
-        near = listed([_with_interval(model) for model in tied], most=3)
-        return lead, f"{numbers}; it overlaps with {near}."
+        lead = f"{best.encoder} leads, but cannot be told apart from {listed(tied)}"
+        near = listed([f"over {other} {differences[other].words}" for other in tied], most=3)
+        return lead, f"{numbers}. Its lead {near}: {HOW}."
     lead = f"{best.encoder} finds best what people call similar"
-    return lead, f"{numbers}; the next, {_with_interval(others[0])}, does not reach it."
+    return lead, f"{numbers}. Its lead over the next, {others[0]}: {differences[others[0]].words}, {HOW}."
 
 
 def basis(board: Leaderboard, summary: dict[str, Any]) -> str:
@@ -100,19 +106,3 @@ def facts(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     if alpha is not None:
         rows.append((f"{alpha:.2f}", "Krippendorff’s α", "agreement of the experts, 1 is perfect"))
     return rows
-
-
-def _interval(model: Model) -> str:
-    return interval(model.main.low, model.main.high)
-
-
-def _with_interval(model: Model) -> str:
-    return f"{model.encoder} {percent(model.main.value)}{NBSP}% ({_interval(model)})"
-
-
-def _overlap(one: Model, other: Model) -> bool:
-    """Whether the intervals share a value; without an interval the value itself is taken."""
-    a_low, a_high, b_low, b_high = (
-        model.main.value if end is None else end for model in (one, other) for end in (model.main.low, model.main.high)
-    )
-    return bool(a_low <= b_high and b_low <= a_high)  # type: ignore[operator]

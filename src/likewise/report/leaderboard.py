@@ -74,6 +74,22 @@ class Leaderboard:
         return [group for group in both if group[2]]
 
     @property
+    def shown(self) -> list[int]:
+        """Places of the columns that fit a page: areas over labelled pairs, and the list measures at the smallest k."""
+        ks = [int(column.title.partition("@")[2]) for column in self.columns if "@" in column.title]
+        smallest = f"@{min(ks, default=0)}"
+        return [
+            place
+            for place, column in enumerate(self.columns)
+            if column.key in PREFERRED or column.title.endswith(smallest)
+        ]
+
+    @property
+    def hidden(self) -> list[int]:
+        """Places of all other columns."""
+        return [place for place in range(len(self.columns)) if place not in self.shown]
+
+    @property
     def chance_at(self) -> float | None:
         """Where 50 % lies on the axis, if it is on it."""
         low, high = self.axis

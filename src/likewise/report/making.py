@@ -5,6 +5,8 @@ from importlib.metadata import version
 from typing import Any
 
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
+from likewise.evaluation.bootstrap import RESAMPLES
+from likewise.evaluation.discovery import KS
 from likewise.report.tables import Tables
 from likewise.workspace import WARDROBE
 
@@ -20,6 +22,26 @@ MEANINGS = {
     "Fleiss’ κ, Krippendorff’s α": "agreement beyond chance: 0 is chance, 1 is perfect.",
 }
 
+BESIDE = {
+    "lead, p": "the difference of two models over the same resampled queries; p from swapping their results query by "
+    "query at random, after Holm’s correction for all pairs of models; real below 0.05.",
+    "Spearman, Kendall": "how far two orders of the models agree: 1 the same order, 0 unrelated, −1 reversed.",
+    "bpref": "1 minus the share of labelled dissimilar candidates above each similar one; no label, no effect.",
+}
+INTERVALS = {
+    "percentile": "2.5th to 97.5th percentile over {n} bootstrap resamples of the queries, the same for every model.",
+    "bca": "bias-corrected, accelerated (BCa), over {n} bootstrap resamples of the queries, the same for every model.",
+}
+
+
+def meanings(summary: dict[str, Any]) -> dict[str, str]:
+    """What each number means, with the interval as it was made."""
+    said = {**MEANINGS, **BESIDE}
+    made = summary.get("settings")
+    if made and made["interval"] in INTERVALS:
+        said["95 % interval"] = INTERVALS[made["interval"]].format(n=f"{made['resamples']:,}")
+    return said
+
 
 def commands(tables: Tables, workspace: str) -> list[str]:
     """The road to this page; the folder of pictures and the files of votes carry their own names."""
@@ -32,7 +54,7 @@ def commands(tables: Tables, workspace: str) -> list[str]:
         [f"likewise discover {name}", *_discover(tables.pool_settings)],
         *([_votes(source, name, labels["agreement"]["n_experts"])] for source in dict.fromkeys(labels["sources"])),
         [f"likewise label consensus {name} --rule {rule}" if rule != "majority" else ""],
-        [f"likewise evaluate {name}", slow],
+        [f"likewise evaluate {name}", *_evaluate(tables.summary.get("settings", {})), slow],
         [f"likewise budget {name}", *_budget(tables), slow] if tables.budget is not None else [],
         [f"likewise report {name}"],
     ]
@@ -43,6 +65,14 @@ def _discover(pool: dict[str, Any]) -> list[str]:
     parts = _options(pool, {"--k": "k", "--n-queries": "n_queries"}) + _range(pool)
     parts += _options(pool, {"--per-query": "per_query_budget", "--total": "total_budget", "--random": "n_random"})
     return parts if pool.get("one_per_item", True) else [*parts, "--every-image"]
+
+
+def _evaluate(made: dict[str, Any]) -> list[str]:
+    """The options that differ from the command's own."""
+    usual = {"resamples": RESAMPLES, "seed": 0, "interval": "percentile"}
+    parts = [f"--k {','.join(str(k) for k in made['ks'])}"] if made and tuple(made["ks"]) != KS else []
+    changed = {key: value for key, value in made.items() if key in usual and value != usual[key]}
+    return parts + _options(changed, {f"--{key}": key for key in usual})
 
 
 def _budget(tables: Tables) -> list[str]:
@@ -106,10 +136,26 @@ def settings(tables: Tables) -> list[tuple[str, str]]:
         ("pool", _pool(tables.pool_settings)),
         ("votes", "; ".join(dict.fromkeys(summary["labels"]["sources"]))),
         ("consensus", summary["labels"]["consensus"]["rule"]),
+        ("evaluation", _evaluation(summary)),
         ("seconds per pair", f"{summary['prevalence']['seconds_per_pair']:g}"),
         ("likewise", version("likewise")),
     ]
     return [row for row in rows if row[1]]
+
+
+def _evaluation(summary: dict[str, Any]) -> str:
+    made = summary.get("settings")
+    if not made:
+        return ""
+    parts = [
+        f"k {', '.join(str(k) for k in made['ks'])}",
+        f"{made['resamples']:,} resamples",
+        f"{made['interval']} intervals",
+        f"seed {made['seed']}",
+    ]
+    if summary.get("sampled_negatives"):
+        parts.append(f"{summary['sampled_negatives']:,} sampled negatives")
+    return "; ".join(parts)
 
 
 def _pool(pool: dict[str, Any]) -> str:

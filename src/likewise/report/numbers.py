@@ -1,6 +1,7 @@
 """How numbers are written on the page: percentages with one decimal, a dash where a value is undefined."""
 
 DASH = "–"
+MINUS = "−"
 NBSP = "\u00a0"  # keeps a number and its sign on one line
 
 
@@ -35,8 +36,27 @@ def fraction(value: float | None) -> str:
     return DASH if value is None else f"{value:.2f}"
 
 
-def interval(low: float | None, high: float | None) -> str:
-    return DASH if low is None or high is None else f"{percent(low)}–{percent(high)}"
+def interval(low: float | None, high: float | None, *, signed: bool = False) -> str:
+    """`61.0–63.5`; with signs, as of differences, `−1.2 to +3.4`."""
+    if low is None or high is None:
+        return DASH
+    return f"{points(low)} to {points(high)}" if signed else f"{percent(low)}–{percent(high)}"
+
+
+def points(value: float | None) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return DASH if value is None else f"{100 * value:+.1f}".replace("-", MINUS)
+
+
+def signed(value: float | None) -> str:
+    """A correlation: two decimals and a true minus."""
+    return DASH if value is None else f"{value:.2f}".replace("-0.00", "0.00").replace("-", MINUS)
+
+
+def p_value(p: float | None) -> str:
+    if p is None:
+        return "p undefined"
+    return f"p{NBSP}<{NBSP}0.001" if p < 0.001 else f"p{NBSP}={NBSP}{p:.3f}"
 
 
 def several(n: int, one: str, more: str | None = None) -> str:
@@ -57,5 +77,8 @@ FILTERS = {
     "count": count,
     "amount": amount,
     "fraction": fraction,
+    "interval": interval,
+    "p_value": p_value,
+    "signed": signed,
     "several": several,
 }

@@ -14,7 +14,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.provenance import ResultNote, note_file, read_note
 from likewise.report.headline import RULES
-from likewise.report.leaderboard import PREFERRED, Cell, Column, Leaderboard, Model, Whisker, leaderboard
+from likewise.report.leaderboard import Cell, Column, Leaderboard, Model, Whisker, leaderboard
 from likewise.report.making import MEANINGS
 from likewise.report.numbers import several
 from likewise.report.page import render
@@ -128,7 +128,7 @@ def _benchmark(key: str, results: list[Result]) -> Benchmark:
         for number, one in enumerate(results)
     ]
     board = leaderboard(pl.concat(tables))
-    shown = _shown(board.columns)
+    shown = board.shown
     ordered = [results[int(model.encoder.partition(APART)[0])].note for model in board.models]
     commands = list(dict.fromkeys(note.command for note in ordered))
     note = results[0].note
@@ -147,16 +147,6 @@ def _benchmark(key: str, results: list[Result]) -> Benchmark:
 def _standing(model: Model, note: ResultNote, shown: list[int], commands: list[str]) -> Standing:
     encoder, cells = model.encoder.partition(APART)[2], [model.cells[place] for place in shown]
     return Standing(encoder, model.generator, cells, model.whisker, note, commands.index(note.command) + 1)
-
-
-def _shown(columns: list[Column]) -> list[int]:
-    """The areas over labelled pairs, and the list measures at their smallest k: what fits a page."""
-    ks = [int(column.title.partition("@")[2]) for column in columns if "@" in column.title]
-    return [
-        place
-        for place, column in enumerate(columns)
-        if column.key in PREFERRED or column.title.endswith(f"@{min(ks, default=0)}")
-    ]
 
 
 def _basis(board: Leaderboard, note: ResultNote) -> str:

@@ -13,7 +13,11 @@ from likewise.workspace import Workspace, read_json, read_parquet
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables and notes that the page is drawn from; `budget` is None until `likewise budget` was run."""
+    """The tables and notes that the page is drawn from.
+
+    `budget` is None until `likewise budget` was run, the other optional ones in results of an older `evaluate`;
+    `expert_groups` also where there are no votes of several experts.
+    """
 
     catalog: pl.DataFrame
     pool: pl.DataFrame
@@ -24,6 +28,13 @@ class Tables:
     overlap: pl.DataFrame
     generators: pl.DataFrame
     budget: pl.DataFrame | None
+    differences: pl.DataFrame | None
+    leave_one_out: pl.DataFrame | None
+    leave_one_out_orders: pl.DataFrame | None
+    identification: pl.DataFrame | None
+    incomplete: pl.DataFrame | None
+    next_pairs: pl.DataFrame | None
+    expert_groups: pl.DataFrame | None
     summary: dict[str, Any]
     settings: dict[str, Any]
     pool_settings: dict[str, Any]
@@ -40,7 +51,12 @@ def read_tables(workspace: Workspace) -> Tables:
     results = read_parquet(folder / "discovery.parquet", evaluate)
     if results.is_empty():
         raise LikewiseError(f"{folder / 'discovery.parquet'} holds no model: run `{evaluate}` again.")
-    budget_file = folder / "budget.parquet"
+    summary = read_json(folder / "summary.json")
+
+    def optional(name: str) -> pl.DataFrame | None:
+        path = folder / f"{name}.parquet"
+        return read_parquet(path, evaluate) if path.exists() else None
+
     return Tables(
         catalog=read_catalog(workspace),
         pool=read_parquet(workspace.pool_file, f"likewise discover {workspace.path}"),
@@ -50,8 +66,16 @@ def read_tables(workspace: Workspace) -> Tables:
         mistakes=read_parquet(folder / "mistakes.parquet", evaluate),
         overlap=read_parquet(folder / "overlap.parquet", evaluate),
         generators=read_parquet(folder / "generators.parquet", evaluate),
-        budget=read_parquet(budget_file, f"likewise budget {workspace.path}") if budget_file.exists() else None,
-        summary=read_json(folder / "summary.json"),
+        budget=optional("budget"),
+        differences=optional("differences"),
+        leave_one_out=optional("leave_one_out"),
+        leave_one_out_orders=optional("leave_one_out_orders"),
+        identification=optional("identification"),
+        incomplete=optional("incomplete"),
+        next_pairs=optional("next_pairs"),
+        # a table of votes that were replaced by imported labels may still lie there
+        expert_groups=optional("expert_groups") if summary.get("expert_groups") else None,
+        summary=summary,
         settings=settings,
         pool_settings=_json_or_empty(workspace.pool_settings_file).get("settings", {}),
         encoder_notes={name: _encoder_note(workspace, name) for name in sorted(results["encoder"].unique())},

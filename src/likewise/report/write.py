@@ -8,11 +8,13 @@ import polars as pl
 
 from likewise.report import headline, making
 from likewise.report.cost import best_sets, faithfulness, this_pool
+from likewise.report.differences import against_best, not_told_apart
 from likewise.report.gallery import KINDS, choose_queries, show_mistakes, show_queries
 from likewise.report.leaderboard import Leaderboard, leaderboard
 from likewise.report.page import render
 from likewise.report.pictures import Album
 from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
+from likewise.report.protocols import protocol_plots, protocols
 from likewise.report.tables import Tables, read_tables
 from likewise.workspace import Workspace, write_text
 
@@ -29,6 +31,8 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
     queries = show_queries(tables.pool, tables.labels, choose_queries(tables.pool, tables.catalog, seed), album)
     encoders = [model.encoder for model in board.models]
     mistakes = show_mistakes(tables.mistakes, tables.labels, encoders, album)
+    differences = against_best(tables.differences, board)
+    beside = protocols(tables, board, album)
     n_steps = album.n_wanted + PAGE_STEPS
     album.embed(lambda done, _: on_progress(done, n_steps) if on_progress else None)
     page = render(
@@ -36,7 +40,9 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
         name=name,
         summary=tables.summary,
         board=board,
-        verdict=headline.verdict(board),
+        verdict=headline.verdict(board, differences, name),
+        differences=differences,
+        alike=not_told_apart(board, differences),
         basis=headline.basis(board, tables.summary),
         found=headline.found(tables.summary["truth"]),
         facts=headline.facts(tables.summary),
@@ -49,10 +55,11 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
         kinds=KINDS,
         commands=making.commands(tables, name),
         settings=making.settings(tables),
-        meanings=making.MEANINGS,
+        meanings=making.meanings(tables.summary),
         rules=headline.RULES,
         marks=_marks(tables, encoders),
-        **_plots(tables, board),
+        **beside,
+        **_plots(tables, board, beside),
     )
     write_text(page, workspace.report_file)
     if on_progress:
@@ -79,7 +86,7 @@ def _overlap(overlap: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def _plots(tables: Tables, board: Leaderboard) -> dict[str, Any]:
+def _plots(tables: Tables, board: Leaderboard, beside: dict[str, Any]) -> dict[str, Any]:
     """Everything matplotlib draws; None where there is nothing to draw."""
     from likewise.report.plots import budget as budget_plots
     from likewise.report.plots import curves as curve_plots
@@ -102,13 +109,16 @@ def _plots(tables: Tables, board: Leaderboard) -> dict[str, Any]:
             drawn["recall"] = budget_plots.recall_plot(faithful)
             if faithful["spearman"].null_count() < len(faithful):
                 drawn["spearman"] = budget_plots.spearman_plot(faithful)
-    return drawn
+    return drawn | protocol_plots(beside, styles)
 
 
 def _micro(tables: Tables, metric: str) -> dict[str, float | None]:
     """The area under each curve; curves are drawn over all pairs, so it is the micro one."""
     drawn = tables.curves["encoder"].unique().to_list()
     rows = tables.results.filter(
-        (pl.col("metric") == metric) & (pl.col("average") == "micro") & pl.col("encoder").is_in(drawn)
+        (pl.col("metric") == metric)
+        & (pl.col("average") == "micro")
+        & (pl.col("negatives") == "annotated")
+        & pl.col("encoder").is_in(drawn)
     )
     return dict(rows.select("encoder", "value").iter_rows())

@@ -1,0 +1,58 @@
+"""How the best model stands against each other one: paired differences, read from results/differences.parquet."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from likewise.report.leaderboard import MAIN, Leaderboard
+from likewise.report.numbers import NBSP, interval, p_value, points
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The best model's macro ROC-AUC minus another model's; `p` is after Holm's correction."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    real: bool
+
+    @property
+    def words(self) -> str:
+        if self.value is None:
+            return "undefined"
+        ends = interval(self.low, self.high, signed=True)
+        return f"{points(self.value)} points (95{NBSP}% {ends}, {p_value(self.p)})"
+
+
+def against_best(differences: pl.DataFrame | None, board: Leaderboard) -> dict[str, Difference] | None:
+    """By name of the other model; None where the table was not made, or was made without the best model."""
+    best = board.models[0].encoder
+    if differences is None:
+        return None
+    metric, average, negatives = MAIN
+    rows = differences.filter(
+        (pl.col("metric") == metric)
+        & (pl.col("average") == average)
+        & (pl.col("negatives") == negatives)
+        & ((pl.col("encoder_a") == best) | (pl.col("encoder_b") == best))
+    )
+    found = {}
+    for row in rows.iter_rows(named=True):
+        value, low, high = row["difference"], row["low"], row["high"]
+        other = row["encoder_b"]
+        if other == best:
+            other = row["encoder_a"]
+            value, low, high = (None if end is None else -end for end in (value, high, low))
+        found[other] = Difference(value, low, high, row["p_holm"], bool(row["real"]))
+    measured = {model.encoder for model in board.models[1:] if model.main.value is not None}
+    return found if measured <= set(found) else None
+
+
+def not_told_apart(board: Leaderboard, differences: dict[str, Difference] | None) -> list[str]:
+    """The models that may be as good as the best one, best first."""
+    if differences is None:
+        return []
+    others = [model.encoder for model in board.models[1:] if model.main.value is not None]
+    return [name for name in others if not differences[name].real]

@@ -1,0 +1,59 @@
+"""Would other experts have said otherwise? Macro ROC-AUC by rule, by expert, and over resampled groups."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from likewise.report.numbers import NBSP, percent, several
+from likewise.report.plots.ranges import Range
+
+RULE, EXPERT, GROUP = "rule", "expert", "group"
+KINDS = {RULE: "consensus rule", EXPERT: "one expert"}
+
+
+@dataclass(frozen=True)
+class Groups:
+    """`rows`: (kind, group, values by encoder); `ranges`: one per encoder, for the plot."""
+
+    encoders: list[str]
+    rows: list[tuple[str, str, dict[str, float | None]]]
+    ranges: list[Range]
+    words: str
+
+
+def expert_groups(values: pl.DataFrame | None, said: dict[str, Any] | None, encoders: list[str]) -> Groups | None:
+    """None where there are no votes of several experts, or for results of an older `likewise evaluate`."""
+    if values is None or said is None:
+        return None
+    known = [name for name in encoders if name in set(values["encoder"])]
+    named: dict[tuple[str, str], dict[str, float | None]] = {}
+    for row in values.filter(pl.col("kind") != GROUP).iter_rows(named=True):
+        named.setdefault((row["kind"], row["group"]), {})[row["encoder"]] = row["value"]
+    ends: dict[str, tuple[float, float]] = {
+        encoder: (low, high)
+        for encoder, low, high in values.filter(pl.col("kind") == GROUP)
+        .group_by("encoder")
+        .agg(low=pl.col("value").quantile(0.025), high=pl.col("value").quantile(0.975))
+        .drop_nulls()
+        .iter_rows()
+    }
+    ranges = [
+        Range(name, *ends[name], ticks=_of(named, RULE, name), dots=_of(named, EXPERT, name))
+        for name in known
+        if name in ends
+    ]
+    rows = [(KINDS[kind], group, cells) for (kind, group), cells in named.items()]
+    return Groups(known, rows, ranges, _words(said, values))
+
+
+def _of(named: dict[tuple[str, str], dict[str, float | None]], kind: str, encoder: str) -> tuple[float, ...]:
+    values = [cells.get(encoder) for (of_kind, _), cells in named.items() if of_kind == kind]
+    return tuple(value for value in values if value is not None)
+
+
+def _words(said: dict[str, Any], values: pl.DataFrame) -> str:
+    n_experts = values.filter(pl.col("kind") == EXPERT)["group"].n_unique()
+    stays = "every one" if said["winner_share"] >= 1.0 else f"{percent(said['winner_share'], 0)}{NBSP}%"
+    drawn = f"{several(said['n_groups'], 'group')} of {n_experts} drawn with replacement from these experts"
+    return f"{said['winner']} stays first in {stays} of {drawn}."

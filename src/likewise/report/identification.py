@@ -1,0 +1,104 @@
+"""Finding the same item is another question: identification beside discovery, in a table, a plot and words."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from likewise.report.leaderboard import Leaderboard
+from likewise.report.numbers import NBSP, interval, percent, several, signed
+
+
+@dataclass(frozen=True)
+class Found:
+    """One model's value of one metric, as text, with its interval."""
+
+    value: float | None
+    text: str
+    ends: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """One model in the plot: value, low and high of identification (x) and discovery (y)."""
+
+    encoder: str
+    x: tuple[float, float, float]
+    y: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Identification:
+    metrics: list[str]
+    main: str
+    encoders: list[str]
+    cells: dict[tuple[str, str], Found]
+    points: list[Point]
+    n_queries: int
+    n_queries_total: int
+    words: str
+    numbers: str
+
+
+def identification(
+    table: pl.DataFrame | None, orders: dict[str, Any] | None, board: Leaderboard
+) -> Identification | None:
+    """None for results of an older `likewise evaluate`; without points where no query has another image."""
+    if table is None or orders is None or table.is_empty():
+        return None
+    rows = {(row["encoder"], row["metric"]): row for row in table.iter_rows(named=True)}
+    main = orders["identification"]
+    cells = {
+        key: Found(row["value"], percent(row["value"]), interval(row["low"], row["high"])) for key, row in rows.items()
+    }
+    points = []
+    for model in board.models:
+        row = rows.get((model.encoder, main))
+        if row is None:
+            continue
+        x, y = _ends(row["value"], row["low"], row["high"]), _ends(model.main.value, model.main.low, model.main.high)
+        if x and y:
+            points.append(Point(model.encoder, x, y))
+    first = table.row(0, named=True)
+    metrics = table["metric"].unique(maintain_order=True).to_list()
+    known = set(table["encoder"])
+    return Identification(
+        metrics,
+        main,
+        [model.encoder for model in board.models if model.encoder in known],
+        cells,
+        points,
+        first["n_queries"],
+        first["n_queries_total"],
+        *_words(orders),
+    )
+
+
+def _ends(value: float | None, low: float | None, high: float | None) -> tuple[float, float, float] | None:
+    if value is None:
+        return None
+    return value, value if low is None else low, value if high is None else high
+
+
+def _words(orders: dict[str, Any]) -> tuple[str, str]:
+    """What the correlation of the two orders says, by its interval, and the numbers."""
+    by = f"identification ({orders['identification']})"
+    n_models = orders["n_models"]
+    if orders["spearman"] is None or n_models < 3:
+        return f"With {several(n_models, 'model')} the two orders cannot be compared.", ""
+    low, high = orders["spearman_low"], orders["spearman_high"]
+    if low is None or high is None:
+        said = f"Whether the order by {by} says anything about the order by discovery (macro ROC-AUC) is not known"
+    elif low > 0:
+        said = f"The order by {by} resembles the order by discovery (macro ROC-AUC), but is not a substitute for it"
+    elif high < 0:
+        said = f"The order by {by} runs against the order by discovery (macro ROC-AUC)"
+    else:
+        said = f"The order by {by} tells nothing about the order by discovery (macro ROC-AUC)"
+    numbers = f"{_number('Spearman', orders, 'spearman')}, {_number('Kendall τ', orders, 'kendall')}"
+    return f"{said}.", f"{numbers}, over {n_models} models."
+
+
+def _number(name: str, orders: dict[str, Any], key: str) -> str:
+    ends = f"{signed(orders[f'{key}_low'])} to {signed(orders[f'{key}_high'])}"
+    return f"{name} {signed(orders[key])} (95{NBSP}% {ends})"

@@ -1,0 +1,118 @@
+"""Is the order of the models an artefact of the pool? Results with one generator left out, as tables and a sentence."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from likewise.report.numbers import DASH, listed, p_value, percent, signed
+
+AREAS = (("ROC-AUC", "macro"), ("ROC-AUC", "micro"), ("PR-AUC", "macro"), ("PR-AUC", "micro"))
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Order:
+    """Spearman with the order under all labels; `heat` grows from 0 (the same order) to 1 (none, or reversed)."""
+
+    text: str
+    p: str
+    heat: float
+
+
+@dataclass(frozen=True)
+class PoolOrder:
+    """`means`: text of mean ± sd by model and measure; `orders`: by removed generator and measure."""
+
+    measures: list[Key]
+    n_areas: int
+    encoders: list[str]
+    means: dict[tuple[str, Key], tuple[str, str, str]]
+    removed: list[str]
+    orders: dict[tuple[str, Key], Order]
+    words: str
+
+
+def pool_order(models: pl.DataFrame | None, orders: pl.DataFrame | None, encoders: list[str]) -> PoolOrder | None:
+    """None for results of an older `likewise evaluate`."""
+    if models is None or orders is None:
+        return None
+    measures = _measures(orders)
+    means = {
+        (row["encoder"], (row["metric"], row["average"])): (
+            percent(row["mean"]),
+            percent(row["sd"]),
+            percent(row["value"]),
+        )
+        for row in models.iter_rows(named=True)
+    }
+    cells = {
+        (row["removed"], (row["metric"], row["average"])): _order(row["spearman"], row["p_value"])
+        for row in orders.iter_rows(named=True)
+    }
+    known = set(models["encoder"])
+    return PoolOrder(
+        measures,
+        sum(key in AREAS for key in measures),
+        [name for name in encoders if name in known],
+        means,
+        orders["removed"].unique(maintain_order=True).to_list(),
+        cells,
+        _words(orders, measures),
+    )
+
+
+def measure_name(key: Key) -> str:
+    """`macro ROC-AUC`, `HR@5`."""
+    return f"{key[1]} {key[0]}".strip()
+
+
+def _measures(orders: pl.DataFrame) -> list[Key]:
+    """The areas, and the measures of lists at the smallest k."""
+    found = orders.select("metric", "average").unique(maintain_order=True).rows()
+    ks = [int(metric.partition("@")[2]) for metric, _ in found if "@" in metric]
+    lists = [key for key in found if "@" in key[0] and key[0].endswith(f"@{min(ks, default=0)}")]
+    return [*(key for key in AREAS if key in found), *lists]
+
+
+def _order(spearman: float | None, p: float | None) -> Order:
+    if spearman is None:
+        return Order(DASH, "undefined", 0.0)
+    return Order(signed(spearman), p_value(p), min(1.0, 1.0 - spearman))
+
+
+def _words(orders: pl.DataFrame, measures: list[Key]) -> str:
+    """Which measure's order moves most, and whether that of macro ROC-AUC does."""
+    n_models = max(orders["n_models"].to_list(), default=0)
+    lowest: dict[Key, tuple[float, str]] = {}
+    for key in measures:
+        rows = orders.filter(
+            (pl.col("metric") == key[0]) & (pl.col("average") == key[1]) & pl.col("spearman").is_not_null()
+        ).sort("spearman", "removed")
+        if len(rows):
+            lowest[key] = rows["spearman"][0], rows["removed"][0]
+    if not lowest:
+        return f"With {n_models} models and these labels there is no order to compare."
+    moving = {key: low for key, low in lowest.items() if low[0] < 1.0}
+    if not moving:
+        return "No measure’s order of the models moves, whichever generator is left out."
+    worst = min(moving.values())[0]
+    without: dict[str, list[str]] = {}
+    for key, (low, removed) in moving.items():
+        if low == worst:
+            without.setdefault(removed, []).append(measure_name(key))
+    where = "; ".join(f"by {listed(names, most=6)} without {removed}" for removed, names in without.items())
+    moves = f"The order moves most (Spearman {signed(worst)}) {where}"
+    main = lowest.get(AREAS[0])
+    if main and main[0] > worst:
+        return f"{moves}; by macro ROC-AUC {_kept(main)}."
+    steadiest = max(lowest, key=lambda key: lowest[key][0])  # the first of equals: areas come before lists
+    if lowest[steadiest][0] == worst:
+        return f"{moves}."
+    return f"{moves}; by {measure_name(steadiest)} {_kept(lowest[steadiest])}."
+
+
+def _kept(lowest: tuple[float, str]) -> str:
+    spearman, removed = lowest
+    if spearman >= 1.0:
+        return "it stays the same whichever generator is left out"
+    return f"it moves less (at lowest {signed(spearman)}, without {removed})"

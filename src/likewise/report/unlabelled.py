@@ -1,0 +1,87 @@
+"""What is not labelled: how much of each model's list, what it could change, and which pairs to label next."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from likewise.report.leaderboard import Leaderboard
+from likewise.report.numbers import listed
+from likewise.report.pictures import Album
+from likewise.report.plots.ranges import Range
+
+N_NEXT = 8
+
+
+@dataclass(frozen=True)
+class Incomplete:
+    """One model: the share of its lists that is judged, bpref, and the bounds of its macro ROC-AUC."""
+
+    encoder: str
+    judged: list[float | None]
+    bpref: float | None
+    n_unlabelled: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    k: int
+    judged: list[str]
+    models: list[Incomplete]
+    next_pairs: list[tuple[str, str]]
+    n_next: int
+    words: str
+
+    @property
+    def ranges(self) -> list[Range]:
+        return [
+            Range(one.encoder, one.low, one.high, value=one.value)
+            for one in self.models
+            if one.low is not None and one.high is not None
+        ]
+
+
+def unlabelled(
+    table: pl.DataFrame | None, next_pairs: pl.DataFrame | None, board: Leaderboard, album: Album
+) -> Unlabelled | None:
+    """None for results of an older `likewise evaluate`; the album gets the pictures of the next pairs."""
+    if table is None or table.is_empty():
+        return None
+    rows = {row["encoder"]: row for row in table.iter_rows(named=True)}
+    judged = [place for place, column in enumerate(board.columns) if column.title.startswith("judged@")]
+    models = [
+        Incomplete(
+            model.encoder,
+            [model.cells[place].value for place in judged],
+            row["bpref"],
+            row["n_unlabelled"],
+            model.main.value,
+            row["auc_low"],
+            row["auc_high"],
+        )
+        for model in board.models
+        if (row := rows.get(model.encoder)) is not None
+    ]
+    waiting = next_pairs.select("query", "candidate").rows() if next_pairs is not None else []
+    for pair in waiting[:N_NEXT]:
+        for image in pair:
+            album.want(image)
+    titles = [board.columns[place].title for place in judged]
+    return Unlabelled(table["k"][0], titles, models, waiting[:N_NEXT], len(waiting), _words(models))
+
+
+def _words(models: list[Incomplete]) -> str:
+    """Whose bar reaches the leading model's; mixtures of both cases could lie outside, so nothing is called sure."""
+    known = [one for one in models if one.low is not None and one.high is not None]
+    if len(known) < 2:
+        return ""
+    best, others = known[0], known[1:]
+    if not any(one.n_unlabelled for one in known):
+        return "Every candidate in these lists has a label: nothing is left open."
+    near = [one.encoder for one in others if (one.high or 0.0) >= (best.low or 0.0)]
+    if near:
+        overlap = f"The bar of {best.encoder} overlaps with that of {listed(near)}"
+        return f"{overlap}: the missing labels could change the order."
+    return f"In neither case does another model’s bar reach that of {best.encoder}."

@@ -1,0 +1,194 @@
+"""The sections beside the leaderboard: what they say in words, and what an older or poorer workspace gets instead."""
+
+import polars as pl
+import pytest
+
+from likewise.report.groups import expert_groups
+from likewise.report.identification import identification
+from likewise.report.leaderboard import leaderboard
+from likewise.report.pool_order import pool_order
+from likewise.report.unlabelled import N_NEXT
+from likewise.workspace import Workspace, read_json, write_json, write_parquet
+from tests.report.test_page import Page, page_of
+from tests.report.test_words import results_of
+
+NEWER = (
+    "differences",
+    "leave_one_out",
+    "leave_one_out_orders",
+    "identification",
+    "incomplete",
+    "next_pairs",
+    "expert_groups",
+)
+AREA, HITS = ("ROC-AUC", "macro"), ("HR@10", "")
+
+
+def ids_of(page: Page) -> set[str | None]:
+    return {attributes["id"] for attributes in page.having("id")}
+
+
+def orders_of(**spearman: tuple[float | None, float | None]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """By removed generator: the correlation of macro ROC-AUC and of HR@10 (HR@20's is always −1)."""
+    rows = [
+        (removed, *key, value, 0.01, 4)
+        for removed, values in spearman.items()
+        for key, value in zip((AREA, HITS, ("HR@20", "")), (*values, -1.0), strict=True)
+    ]
+    columns = ["removed", "metric", "average", "spearman", "p_value", "n_models"]
+    models = pl.DataFrame(
+        [("a", *AREA, 0.5, 0.4, 0.1, 2), ("a", *HITS, 0.5, 0.4, 0.1, 2)],
+        schema=["encoder", "metric", "average", "value", "mean", "sd", "n_subsets"],
+        orient="row",
+    )
+    return models, pl.DataFrame(rows, schema=columns, orient="row").cast({"spearman": pl.Float64})
+
+
+@pytest.mark.parametrize(
+    ("spearman", "said"),
+    [
+        (
+            {"x": (1.0, 0.4), "y": (1.0, 0.8)},
+            "(Spearman 0.40) by HR@10 without x; by macro ROC-AUC it stays",
+        ),
+        ({"x": (0.8, 0.4), "y": (1.0, 1.0)}, "by HR@10 without x; by macro ROC-AUC it moves less (at lowest 0.80"),
+        (
+            {"x": (-0.2, 1.0), "y": (1.0, 1.0)},
+            "(Spearman −0.20) by macro ROC-AUC without x; by HR@10 it stays",
+        ),
+        ({"x": (0.8, 1.0), "y": (1.0, 0.8)}, "by macro ROC-AUC without x; by HR@10 without y."),
+        ({"x": (1.0, 1.0), "y": (1.0, 1.0)}, "No measure’s order"),
+        ({"x": (None, None), "y": (None, None)}, "no order to compare"),
+    ],
+)
+def test_the_sentence_names_the_measure_that_moves(
+    spearman: dict[str, tuple[float | None, float | None]], said: str
+) -> None:
+    made = pool_order(*orders_of(**spearman), ["a"])
+    assert made is not None and said in made.words
+    assert made.measures == [AREA, HITS]  # the smallest k as a number: 10, not 20
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (-0.4, 0.2, "tells nothing about the order by discovery"),
+        (0.0, 0.9, "tells nothing about the order by discovery"),
+        (0.3, 0.9, "resembles the order by discovery"),
+        (-0.9, -0.3, "runs against the order by discovery"),
+    ],
+)
+def test_what_identification_says_about_discovery_depends_on_the_interval(low: float, high: float, said: str) -> None:
+    board = leaderboard(results_of(a=(0.5, 0.45, 0.55), b=(0.9, 0.85, 0.95), c=None))
+    rows = [(name, "HR@5", 0.3, 0.2, 0.4, 8, 10) for name in "abc"]
+    columns = ["encoder", "metric", "value", "low", "high", "n_queries", "n_queries_total"]
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    orders = {"identification": "HR@5", "n_models": 3}
+    for name in ("spearman", "kendall"):
+        orders |= {name: (low + high) / 2, f"{name}_low": low, f"{name}_high": high}
+    made = identification(table, orders, board)
+    assert made is not None and said in made.words
+    assert [point.encoder for point in made.points] == ["b", "a"]  # c has no discovery value to plot
+    two = identification(table, orders | {"n_models": 2}, board)
+    assert two is not None and "2 models the two orders cannot be compared" in two.words
+
+
+def test_groups_of_experts_say_how_often_the_winner_stays() -> None:
+    rows = [("rule", "majority", "a", 0.8), ("expert", "ann", "a", 0.7), ("expert", "bob", "a", 0.9)]
+    rows += [("group", str(number), "a", 0.75 + number / 100) for number in range(5)]
+    table = pl.DataFrame(rows, schema=["kind", "group", "encoder", "value"], orient="row")
+    made = expert_groups(table, {"winner": "a", "winner_share": 0.62, "n_groups": 5}, ["a", "not measured"])
+    assert made is not None
+    assert made.words == "a stays first in 62\u00a0% of 5 groups of 2 drawn with replacement from these experts."
+    (only,) = made.ranges
+    assert only.ticks == (0.8,) and only.dots == (0.7, 0.9)
+    assert 0.75 <= only.low < only.high <= 0.79
+
+
+def test_every_section_of_a_new_evaluation_is_drawn(shop: Workspace) -> None:
+    page = page_of(shop)
+    shown = {"pool-order-orders", "pool-order-means", "plot-bounds", "unlabelled-table", "plot-groups", "groups-table"}
+    assert shown <= ids_of(page)
+    incomplete = pl.read_parquet(shop.results_folder / "incomplete.parquet")
+    for value in (*incomplete["bpref"], *incomplete["auc_low"], *incomplete["auc_high"]):
+        assert f"{100 * value:.1f}" in page.text
+    recall = read_json(shop.results_folder / "summary.json")["pool_recall"]
+    assert f"{recall['found']} found; {recall['n_random_missed']} of {recall['n_random']} random pairs" in page.text
+    assert "older" not in {name for a in page.having("class") for name in (a["class"] or "").split()}
+
+
+def test_the_first_unlabelled_pairs_are_shown_as_pictures(shop: Workspace) -> None:
+    path = shop.results_folder / "next_pairs.parquet"
+    waiting = pl.read_parquet(path)
+    assert len(waiting) > N_NEXT
+    text = page_of(shop)
+    listed = [image for pair in waiting.head(N_NEXT).select("query", "candidate").rows() for image in pair]
+    assert all(any((a["aria-label"] or "").startswith(image) for a in text.having("aria-label")) for image in listed)
+    assert f"All {len(waiting)} are in results/next_pairs.parquet" in text.text
+    write_parquet(waiting.clear(), path)
+    assert "every candidate that the models put on top has a label" in page_of(shop).text
+
+
+def test_models_that_cannot_be_told_apart_are_marked(shop: Workspace) -> None:
+    path = shop.results_folder / "differences.parquet"
+    table = pl.read_parquet(path)
+    for real, n_marked in ((False, 2), (True, 0)):
+        write_parquet(table.with_columns(real=pl.lit(real)), path)
+        page = page_of(shop)
+        assert len(page.having("data-alike")) == n_marked
+        assert ("≈" in page.text) is not real
+
+
+def test_the_main_table_holds_one_k_and_labelled_negatives_only(shop: Workspace) -> None:
+    path = shop.results_folder / "discovery.parquet"
+    table = pl.read_parquet(path)
+    sampled = table.filter(pl.col("negatives") == "annotated").with_columns(
+        negatives=pl.lit("sampled"), value=pl.lit(0.4321)
+    )
+    write_parquet(pl.concat([table, sampled]), path)
+    text = page_of(shop)
+    titles = [a["data-metric"] or "" for a in text.having("data-metric")]
+    areas = ["ROC-AUC", "ROC-AUC", "PR-AUC", "PR-AUC"]
+    lists = ["HR@5", "MRR@5", "NDCG@5", "judged@5"]
+    assert titles[:8] == areas + lists
+    assert sorted(titles[8:]) == sorted([*areas, "HR@9", "MRR@9", "NDCG@9", "judged@9"])
+    plots = [a["aria-label"] or "" for tag, a in text.tags if tag == "svg" and "curves." in (a.get("aria-label") or "")]
+    assert len(plots) == 2 and not any("43.2" in words for words in plots)  # the curves' areas are the labelled ones
+
+
+def test_results_of_an_older_evaluation_still_make_a_page(shop: Workspace) -> None:
+    for name in NEWER:
+        (shop.results_folder / f"{name}.parquet").unlink()
+    summary = read_json(shop.results_folder / "summary.json")
+    for name in ("settings", "sampled_negatives", "orders", "expert_groups", "pool_recall"):
+        del summary[name]
+    write_json(summary, shop.results_folder / "summary.json")
+    page = page_of(shop)
+    notes = [a for a in page.having("class") if "older" in (a["class"] or "").split()]
+    assert len(notes) == 5  # differences, pool, unlabelled, identification, experts
+    assert page.text.count("likewise evaluate small shop") >= 5
+    assert not ids_of(page) & {"plot-bounds", "plot-groups", "plot-identification", "pool-recall", "pool-order-orders"}
+
+
+def test_a_table_of_replaced_votes_is_not_shown(shop: Workspace) -> None:
+    summary = read_json(shop.results_folder / "summary.json")
+    del summary["expert_groups"]
+    write_json(summary, shop.results_folder / "summary.json")
+    assert (shop.results_folder / "expert_groups.parquet").exists()
+    assert "plot-groups" not in ids_of(page_of(shop))
+
+
+def test_without_other_images_identification_is_skipped_in_a_sentence(shop: Workspace) -> None:
+    page = page_of(shop)  # one picture per item
+    assert "No query has another image of its item" in page.text
+    assert "identification-table" not in ids_of(page)
+
+
+def test_identification_is_drawn_where_there_are_other_images(shop: Workspace) -> None:
+    path = shop.results_folder / "identification.parquet"
+    table = pl.read_parquet(path)
+    found = table.with_columns(value=pl.lit(0.4), low=pl.lit(0.3), high=pl.lit(0.5), n_queries=pl.lit(7, pl.Int64))
+    write_parquet(found, path)
+    page = page_of(shop)
+    assert {"plot-identification", "identification-table"} <= ids_of(page)
+    assert "which 7 of 9 queries have" in page.text and "30.0–50.0" in page.text

@@ -156,3 +156,22 @@ def test_a_batch_that_the_export_gets_wrong_is_noticed(tiny: Tiny, tmp_path: Pat
     model = replace(model_of(f"hf:{tiny('vit')}"), label="sizes", load=Sizes, find_digest=lambda: "sizes")
     with pytest.raises(LikewiseError, match="its vectors differ by"):
         exporting.export(model, tmp_path / "sizes.onnx")
+
+
+def test_a_damaged_file_in_the_cache_is_replaced(tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path))
+    model = model_of(f"hf:{tiny('vit')}")
+    made = cached_export(model, insist=True)
+    assert made is not None
+    made.write_bytes(b"damaged")
+    network = Network("vit", model, runtime="onnx")
+    assert network.encode([network.prepare(PICTURES[0])]).shape == (1, 24)
+    assert not made.exists()
+    assert cached_export(model, insist=True) == made
+
+
+def test_a_gpu_is_used_with_torch(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIKEWISE_DEVICE", "cpu:0")  # anything but the plain CPU
+    monkeypatch.setattr(exporting, "cached_export", None)  # would fail when called
+    network = Network("vit", model_of(f"hf:{tiny('vit')}"))
+    assert np.abs(network.encode([network.prepare(PICTURES[0])]) - vectors(f"hf:{tiny('vit')}")[:1]).max() < 1e-5

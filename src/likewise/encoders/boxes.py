@@ -1,6 +1,6 @@
 """The part of a picture that the catalog points at: columns x1, y1, x2, y2 (or x_1, ..), or one column bbox.
 
-Boxes are in pixels of the picture as stored; a picture decoded at a fraction of its size scales them along.
+Boxes are in pixels of the upright picture; one that is decoded at a fraction of its size scales them along.
 """
 
 from collections.abc import Mapping, Sequence

@@ -92,7 +92,9 @@ def cached_export(model: Model, *, insist: bool = False) -> Path | None:
     folder = cache_folder() / "onnx"
     target = folder / f"{_key(model)}.onnx"
     notes = target.with_suffix(".json")
-    result = _read(notes) if target.exists() or notes.exists() else None
+    result = _read(notes)
+    if result and result.equal and not target.exists():
+        result = None  # somebody removed the file
     if result is None:
         assert model.load is not None
         try:

@@ -33,7 +33,13 @@ def choose_runtime(model: Model, wanted: str | None = None) -> Run:
     from likewise.encoders.export import cached_export
 
     exported = cached_export(model, insist=wanted == "onnx")
-    return onnx_runtime(exported) if exported else torch_runtime(model.load())
+    if exported is None:
+        return torch_runtime(model.load())
+    try:
+        return onnx_runtime(exported)
+    except LikewiseError:  # a damaged file in the cache
+        exported.unlink(missing_ok=True)
+        return torch_runtime(model.load())
 
 
 def device() -> str:

@@ -114,10 +114,14 @@ class ShardWriter:
         lists = sorted(self.folder.glob("shard-*.json"))
         if not self.meta.complete:
             parts = [read_json(path) for path in lists]
+            counts = [len(part["images"]) for part in parts]
             rows = pl.DataFrame(
-                [(image, shard, row) for shard, part in enumerate(parts) for row, image in enumerate(part["images"])],
+                {
+                    "image": [image for part in parts for image in part["images"]],
+                    "shard": np.repeat(np.arange(len(parts)), counts),
+                    "row": np.concatenate([np.arange(count) for count in counts]),
+                },
                 schema=ROWS_SCHEMA,
-                orient="row",
             )
             left_out = tuple(LeftOut(**each) for part in parts for each in part["left_out"])
             if rows.is_empty():

@@ -16,18 +16,9 @@ from likewise.workspace import Workspace
 from .conftest import GENERATORS, Browser
 from .test_access import routes_of
 
-SECRETS = (
-    *GENERATORS,
-    "generator",
-    "provenance",
-    "rank",
-    "score",
-    "0.98",
-    "Benedikta",
-    "not-for-you",
-    ".png",
-    "circle",
-)
+WORDS = ("generator", "provenance", "rank", "score", "encoder")
+SECRETS = (*GENERATORS, *WORDS, "0.98", "Benedikta", "not-for-you", ".png", "circle")
+WRONG = ("/api/next?count=0", "/api/next?skip=x", "/nowhere", "/media/full/17", "/owner", "/owner/export/events.csv")
 
 
 def everything_an_expert_gets(browser: Browser, app: FastAPI) -> list[tuple[str, str]]:
@@ -64,14 +55,7 @@ def everything_an_expert_gets(browser: Browser, app: FastAPI) -> list[tuple[str,
     keep("/api/questions/next", asked)
     event = {"client_id": str(uuid4()), "question": asked.json()["question"]["id"], "value": "keep"}
     keep("/api/questions/answers", browser.post("/api/questions/answers", {"events": [event]}))
-    for wrong in (
-        "/api/next?count=0",
-        "/api/next?skip=x",
-        "/nowhere",
-        "/media/full/17",
-        "/owner",
-        "/owner/export/events.csv",
-    ):
+    for wrong in WRONG:
         keep(wrong, browser.get(wrong))
     return replies
 

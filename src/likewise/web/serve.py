@@ -48,5 +48,6 @@ def serve(settings: SiteSettings) -> None:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=75,  # experts think for a while between two answers
         timeout_graceful_shutdown=5,
     )

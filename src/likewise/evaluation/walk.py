@@ -7,7 +7,7 @@ exact float64 scores.
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -113,11 +113,9 @@ def _both_ways(standing: Standing, vectors: Vectors, on_progress: Progress | Non
 
 
 def _one_blas_thread() -> AbstractContextManager[object]:
-    """Small products are faster on one thread each; without threadpoolctl they are merely slower."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return nullcontext()
+    """Small products are faster on one thread each: the tiles already keep every core busy."""
+    from threadpoolctl import threadpool_limits
+
     limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
     return limits
 

@@ -76,3 +76,21 @@ def test_it_says_that_the_experts_were_simulated_and_fits_a_phone(opened: Page) 
     expect(opened.locator("#found")).to_contain_text("brute-force cost")
     opened.set_viewport_size({"width": 390, "height": 800})
     assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_main_table_fits_a_small_laptop_and_the_rest_opens_below(opened: Page) -> None:
+    opened.set_viewport_size({"width": 1180, "height": 800})
+    wide = "table => table.scrollWidth - table.closest('.scroll').clientWidth"
+    assert opened.locator("#leaderboard-table").evaluate(wide) <= 0
+    rest = opened.locator("#leaderboard-rest-table")
+    expect(rest).to_be_hidden()
+    opened.locator("#leaderboard-rest summary").click()
+    expect(rest).to_be_visible()
+    heading = rest.locator('th[data-metric="HR@9"]')
+    heading.locator("button").click()
+    assert heading.get_attribute("aria-sort") == "descending"
+
+
+def test_a_pair_to_label_next_can_be_enlarged(opened: Page) -> None:
+    opened.locator("#next-pairs button.zoom").first.click()
+    assert opened.locator("#zoom-pictures figure").count() == 2

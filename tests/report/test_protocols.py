@@ -100,6 +100,7 @@ def test_groups_of_experts_say_how_often_the_winner_stays() -> None:
     made = expert_groups(table, {"winner": "a", "winner_share": 0.62, "n_groups": 5}, ["a", "not measured"])
     assert made is not None
     assert made.words == "a stays first in 62\u00a0% of 5 groups of 2 drawn with replacement from these experts."
+    assert made.ends["a"] == f"{100 * made.ranges[0].low:.1f}–{100 * made.ranges[0].high:.1f}"
     (only,) = made.ranges
     assert only.ticks == (0.8,) and only.dots == (0.7, 0.9)
     assert 0.75 <= only.low < only.high <= 0.79

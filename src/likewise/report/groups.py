@@ -5,19 +5,20 @@ from typing import Any
 
 import polars as pl
 
-from likewise.report.numbers import NBSP, percent, several
+from likewise.report.numbers import NBSP, interval, percent, several
 from likewise.report.plots.ranges import Range
 
 RULE, EXPERT, GROUP = "rule", "expert", "group"
-KINDS = {RULE: "consensus rule", EXPERT: "one expert"}
+KINDS = {RULE: "rule", EXPERT: "alone"}
 
 
 @dataclass(frozen=True)
 class Groups:
-    """`rows`: (kind, group, values by encoder); `ranges`: one per encoder, for the plot."""
+    """`rows`: (kind, group, values by encoder); `ends`: 95 % of the resampled groups, as text and for the plot."""
 
     encoders: list[str]
     rows: list[tuple[str, str, dict[str, float | None]]]
+    ends: dict[str, str]
     ranges: list[Range]
     words: str
 
@@ -44,7 +45,8 @@ def expert_groups(values: pl.DataFrame | None, said: dict[str, Any] | None, enco
         if name in ends
     ]
     rows = [(KINDS[kind], group, cells) for (kind, group), cells in named.items()]
-    return Groups(known, rows, ranges, _words(said, values))
+    written = {name: interval(*ends.get(name, (None, None))) for name in known}
+    return Groups(known, rows, written, ranges, _words(said, values))
 
 
 def _of(named: dict[tuple[str, str], dict[str, float | None]], kind: str, encoder: str) -> tuple[float, ...]:

@@ -80,7 +80,7 @@ def speed(folder: Path) -> None:
     command(workspace, ENCODER)  # once for the file cache
     encode, _ = command(workspace, ENCODER)
     start_up, _ = command(workspace, ENCODER, again=True)
-    steady = Cost(encode.seconds - start_up.seconds / IMAGES, encode.cpu_seconds - start_up.cpu_seconds / IMAGES)
+    steady = Cost(encode.seconds - start_up.seconds, encode.cpu_seconds - start_up.cpu_seconds)
     bound = (decode.cpu_seconds + forward.cpu_seconds) / cores
 
     print(f"\nencode: {IMAGES:,} JPEG photographs of 640 x 480, {ENCODER}, {cores} cores")
@@ -110,23 +110,46 @@ def cost(work: Callable[[], object], n_images: int, rounds: int = 3) -> Cost:
 
 
 def command(workspace: Workspace, encoder: str, *, again: bool = False) -> tuple[Cost, float]:
-    """Run the command in a process of its own: cost per image, and the largest process in megabytes."""
+    """Run the command in a process of its own: cost per image, and the peak of all its processes in megabytes."""
     words = ["encode", str(workspace.path), "--with", encoder, "--json"]
     if not again:
         words.append("--force")
     n_images = len(pl.read_parquet(workspace.catalog_file))
     started = time.perf_counter()
     process = Popen([sys.executable, "-m", "likewise", *words], stdout=DEVNULL, stderr=DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
+    peaks: dict[int, int] = {}
+    while True:
+        ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if ended:
+            break
+        for pid in (process.pid, *children(process.pid)):
+            peaks[pid] = max(peaks.get(pid, 0), peak_kilobytes(pid))
+        time.sleep(0.1)
     seconds = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"likewise {' '.join(words)} ended with {process.returncode}")
-    return Cost(seconds / n_images, (usage.ru_utime + usage.ru_stime) / n_images), usage.ru_maxrss / 1024
+    return Cost(seconds / n_images, (usage.ru_utime + usage.ru_stime) / n_images), sum(peaks.values()) / 1024
+
+
+def children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def peak_kilobytes(pid: int) -> int:
+    """The high-water mark that the kernel keeps for a process; 0 when it has gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)
 
 
 def memory() -> None:
-    print(f"\nlargest process of likewise encode --with '{SMALL}'")
+    print(f"\npeak memory of all processes of likewise encode --with '{SMALL}', {usable_cores()} workers")
     for n_images in CATALOGS:
         with tempfile.TemporaryDirectory() as folder:
             workspace = make_workspace(Path(folder), n_images, thumbnail, 16)

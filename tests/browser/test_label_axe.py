@@ -12,7 +12,7 @@ from tests.browser.site import OWNER_KEY, PHONE, Site, opened, running_site
 
 EXPERT_PAGES = ("/welcome", "/practice", "/work", "/grid", "/questions", "/done")
 OWNER_PAGES = ("/owner", "/owner/guidelines")
-LOOKS: list[dict[str, Any]] = [{"color_scheme": "light"}, {"color_scheme": "dark", **PHONE}]
+LOOKS: list[dict[str, Any]] = [{"color_scheme": "light", **PHONE}, {"color_scheme": "dark"}]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def ready(page: Page) -> None:
         expect(page.locator("#main[data-state=showing]")).to_be_attached()
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=["desk, light", "phone, dark"])
+@pytest.mark.parametrize("look", LOOKS, ids=["phone, light", "desk, dark"])
 def test_an_experts_pages(browser: Browser, site: Site, look: dict[str, Any]) -> None:
     with opened(browser, **look) as page:
         page.goto(site.invite("Anna"))
@@ -46,6 +46,8 @@ def test_an_experts_pages(browser: Browser, site: Site, look: dict[str, Any]) ->
             page.goto(f"{site.url}{path}")
             ready(page)
             check(page)
+            if look is LOOKS[0]:
+                continue
             if path in ("/work", "/grid"):
                 page.keyboard.press("e")
                 expect(page.locator("#zoom")).to_be_visible()
@@ -64,7 +66,7 @@ def test_an_experts_pages(browser: Browser, site: Site, look: dict[str, Any]) ->
                 check(page)
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=["desk, light", "phone, dark"])
+@pytest.mark.parametrize("look", LOOKS, ids=["phone, light", "desk, dark"])
 def test_the_owners_pages(browser: Browser, site: Site, look: dict[str, Any]) -> None:
     with opened(browser, "403", **look) as page:
         page.goto(f"{site.url}/owner/login")

@@ -51,7 +51,7 @@ def _print(title: str, headers: list[str], rows: list[list[str]]) -> None:
 def _leave_one_out(done: "Evaluated") -> None:
     models, orders = done.tables["leave_one_out"], done.tables["leave_one_out_orders"]
     keys = models.select("metric", "average").unique(maintain_order=True).rows()
-    smallest = min(metric.partition("@")[2] for metric, _ in keys if metric.startswith("HR@"))
+    smallest = min(int(metric.partition("@")[2]) for metric, _ in keys if metric.startswith("HR@"))
     keys = [key for key in keys if "@" not in key[0] or key[0] in (f"HR@{smallest}", f"MRR@{smallest}")]
     headers = ["", *(f"{metric}\n{average}".strip() for metric, average in keys)]
     cells = {(row["encoder"], row["metric"], row["average"]): row for row in models.iter_rows(named=True)}

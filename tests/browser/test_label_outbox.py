@@ -173,3 +173,15 @@ def test_a_browser_without_storage_locks_and_random_uuids_still_sends_everything
         expect(page.locator("#saved")).to_have_text("Saved")
         page.wait_for_load_state("networkidle")
         assert [event["answer"] for event in site.events("Hugo")] == ["similar", "not similar", "cannot tell"]
+
+
+def test_opening_the_invitation_again_elsewhere_does_not_cut_off_a_page(browser: Browser, site: Site) -> None:
+    with opened(browser, "Failed to load resource") as page:
+        link = site.invite("Ida")
+        page.goto(link)
+        page.goto(f"{site.url}/work")
+        shown(page)
+        page.context.new_page().goto(link)  # a new session: the open page's token is stale now
+        pair = press(page, "f")
+        saved(page)
+        assert site.votes("Ida") == {site.keys_of_pairs()[pair]: "similar"}

@@ -9,8 +9,8 @@ import polars as pl
 from sqlalchemy import Connection, Engine, func, select, update
 from sqlalchemy.orm import aliased
 
+from likewise.labeling.store.desk import PAIRS_BEFORE_REPEAT
 from likewise.labeling.store.engine import reading, writing
-from likewise.labeling.store.events import PAIRS_BEFORE_REPEAT
 from likewise.labeling.store.images import ROWS_AT_ONCE, insert_many
 from likewise.labeling.store.models import ANSWERED, HELD, INVITED, OPEN, PUT_OFF, Event, Expert, Image, Pair, Place
 from likewise.labeling.store.pairs import ensure_pairs

@@ -2,22 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from sqlalchemy import Connection, Engine, bindparam, func, insert, select, update
-from sqlalchemy.orm import aliased
+from sqlalchemy import Connection, Engine, bindparam, select
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.clock import now
+from likewise.labeling.store.desk import Desk
 from likewise.labeling.store.engine import writing
-from likewise.labeling.store.models import ANSWERED, HELD, LATER, OPEN, PUT_OFF, UNDO, Event, Expert, Pair, Place
+from likewise.labeling.store.models import ANSWERED, LATER, PUT_OFF, UNDO, Event
+from likewise.labeling.store.queue import Progress, progress_of
 from likewise.labeling.store.standing import standing_event, state_of
 from likewise.labeling.votes import ANSWERS
 
-SITE = "site"
 LONGEST_TIMED_MILLISECONDS = 60_000  # whoever looks at a pair for longer went for coffee
-PAIRS_BEFORE_REPEAT = 12
 GIVEN = (*ANSWERS, LATER)
+SEEN = select(Event.client_id, Event.expert, Event.pair).where(
+    Event.client_id.in_(bindparam("client_ids", expanding=True))
+)
 
 
 @dataclass(frozen=True)
@@ -37,99 +37,7 @@ class Stored:
 
     accepted: list[str] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
-
-
-@dataclass
-class _Desk:
-    """What is known about the pairs of one request while it is worked through."""
-
-    connection: Connection
-    expert: int
-    places: dict[int, tuple[int, int]]  # pair -> position, state
-    revisions: dict[int, int]
-    twins: dict[int, tuple[int, int, int]]  # pair -> its hidden repeat's pair, position, state
-    end_of_queue: int
-    events: list[dict[str, Any]] = field(default_factory=list)
-    moved: dict[int, tuple[int, int]] = field(default_factory=dict)
-    counters: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(("n_answered", "n_put_off", "n_timed", "timed_milliseconds"), 0)
-    )
-
-    @staticmethod
-    def of(connection: Connection, expert: int, pairs: Sequence[int]) -> "_Desk":
-        found = connection.execute(
-            select(Place.pair, Place.position, Place.state).where(Place.expert == expert, Place.pair.in_(pairs))
-        )
-        places = {pair: (position, state) for pair, position, state in found}
-        latest = connection.execute(
-            select(Event.pair, func.max(Event.revision))
-            .where(Event.expert == expert, Event.pair.in_(pairs))
-            .group_by(Event.pair)
-        )
-        first, again = aliased(Pair), aliased(Pair)
-        repeats = connection.execute(
-            select(first.id, again.id, Place.position, Place.state)
-            .join(
-                again,
-                (again.query_image == first.query_image)
-                & (again.candidate_image == first.candidate_image)
-                & (again.asking > 0),
-            )
-            .join(Place, (Place.pair == again.id) & (Place.expert == expert))
-            .where(first.id.in_(pairs), first.asking == 0)
-        )
-        end = connection.execute(select(Expert.end_of_queue).where(Expert.id == expert)).scalar_one()
-        return _Desk(
-            connection,
-            expert,
-            places,
-            {row[0]: row[1] for row in latest},
-            {pair: (twin, position, state) for pair, twin, position, state in repeats},
-            end,
-        )
-
-    def add(self, pair: int, **event: Any) -> None:
-        self.revisions[pair] = self.revisions.get(pair, 0) + 1
-        moment = now()
-        row = {"undoes": None, "reason": None, "milliseconds": None} | event
-        row |= {"pair": pair, "expert": self.expert, "revision": self.revisions[pair], "source": SITE}
-        self.events.append(row | {"time": moment, "stored": moment})
-
-    def move(self, pair: int, state: int) -> None:
-        """Change a place's state; what is put off goes to the end, and an answer lets the pair's repeat follow."""
-        position, before = self.places[pair]
-        self.counters["n_answered"] += (state == ANSWERED) - (before == ANSWERED)
-        self.counters["n_put_off"] += (state == PUT_OFF) - (before == PUT_OFF)
-        if state == PUT_OFF:
-            position, self.end_of_queue = self.end_of_queue, self.end_of_queue + 1
-        self.places[pair] = self.moved[pair] = (position, state)
-        if pair in self.twins:
-            twin, twin_position, twin_state = self.twins[pair]
-            if state == ANSWERED and twin_state == HELD:
-                self.moved[twin] = (max(twin_position, position + PAIRS_BEFORE_REPEAT), OPEN)
-            elif state != ANSWERED and twin_state == OPEN:
-                self.moved[twin] = (twin_position, HELD)
-            if twin in self.moved:
-                self.twins[pair] = (twin, *self.moved[twin])
-                if twin in self.places:
-                    self.places[twin] = self.moved[twin]
-
-    def write(self) -> None:
-        if not self.events:
-            return
-        self.connection.execute(insert(Event), self.events)
-        self.connection.execute(
-            update(Place)
-            .where(Place.expert == self.expert, Place.pair == bindparam("of_pair"))
-            .values(position=bindparam("to_position"), state=bindparam("to_state")),
-            [
-                {"of_pair": pair, "to_position": position, "to_state": state}
-                for pair, (position, state) in self.moved.items()
-            ],
-        )
-        changes: dict[str, Any] = {name: getattr(Expert, name) + change for name, change in self.counters.items()}
-        changes |= {"end_of_queue": self.end_of_queue, "last_seen": now()}
-        self.connection.execute(update(Expert).where(Expert.id == self.expert).values(**changes))
+    progress: Progress | None = None
 
 
 def add_answers(engine: Engine, expert: int, answers: Sequence[GivenAnswer]) -> Stored:
@@ -138,11 +46,9 @@ def add_answers(engine: Engine, expert: int, answers: Sequence[GivenAnswer]) -> 
     An answer to a pair that was answered before is a new revision; the old one stays in the table.
     """
     stored = Stored()
-    if not answers:
-        return stored
     with writing(engine, expert) as connection:
         seen = _seen(connection, [answer.client_id for answer in answers])
-        desk = _Desk.of(connection, expert, sorted({answer.pair for answer in answers}))
+        desk = Desk.of(connection, expert, sorted({answer.pair for answer in answers}))
         for answer in answers:
             known = seen.get(answer.client_id)
             if known is not None:
@@ -171,6 +77,7 @@ def add_answers(engine: Engine, expert: int, answers: Sequence[GivenAnswer]) -> 
             desk.move(answer.pair, PUT_OFF if answer.answer == LATER else ANSWERED)
             stored.accepted.append(answer.client_id)
         desk.write()
+        stored.progress = progress_of(connection, expert)
     return stored
 
 
@@ -182,7 +89,7 @@ def undo_answer(engine: Engine, expert: int, pair: int, client_id: str) -> None:
             return
         if known is not None:
             raise LikewiseError("this client id belongs to another answer.")
-        desk = _Desk.of(connection, expert, [pair])
+        desk = Desk.of(connection, expert, [pair])
         if pair not in desk.places:
             raise LikewiseError("this pair is not in your queue.")
         rows = connection.execute(
@@ -199,5 +106,5 @@ def undo_answer(engine: Engine, expert: int, pair: int, client_id: str) -> None:
 
 def _seen(connection: Connection, client_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
     """Whose events, about which pair, carry these client ids."""
-    found = connection.execute(select(Event.client_id, Event.expert, Event.pair).where(Event.client_id.in_(client_ids)))
+    found = connection.execute(SEEN, {"client_ids": list(client_ids)})
     return {str(client_id): (expert, pair) for client_id, expert, pair in found}

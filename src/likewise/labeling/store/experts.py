@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.clock import in_days, now
@@ -16,6 +16,11 @@ TOKEN_BYTES = 24
 SESSION_DAYS = 30.0
 OWNER_SESSION_DAYS = 0.5
 LONGEST_NAME = 80
+VISITOR = (
+    select(Session.expert, Expert.name, Expert.revoked, Expert.expires, Expert.questionnaire)
+    .outerjoin(Expert, Expert.id == Session.expert)
+    .where(Session.token_hash == bindparam("hashed"), Session.expires > bindparam("moment"))
+)
 
 
 @dataclass(frozen=True)
@@ -136,11 +141,7 @@ def visitor_of(engine: Engine, token: str) -> Visitor | None:
     """Who a session token belongs to; a revoked or expired expert is nobody, at once."""
     moment = now()
     with reading(engine) as connection:
-        row = connection.execute(
-            select(Session.expert, Expert.name, Expert.revoked, Expert.expires, Expert.questionnaire)
-            .outerjoin(Expert, Expert.id == Session.expert)
-            .where(Session.token_hash == token_hash(token), Session.expires > moment)
-        ).one_or_none()
+        row = connection.execute(VISITOR, {"hashed": token_hash(token), "moment": moment}).one_or_none()
     if row is None:
         return None
     if row.expert is None:

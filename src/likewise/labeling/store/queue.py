@@ -3,10 +3,24 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, bindparam, select
 
 from likewise.labeling.store.engine import reading
 from likewise.labeling.store.models import OPEN, PUT_OFF, Expert, Pair, Place
+
+# Built once: building a statement costs more than running it. NEXT walks the index (expert, state, position).
+NEXT = (
+    select(Place.pair, Place.position)
+    .where(Place.expert == bindparam("of_expert"), Place.state == bindparam("in_state"))
+    .order_by(Place.position, Place.pair)
+    .limit(bindparam("most"))
+)
+SHOWN = select(Pair.id, Pair.query_image, Pair.candidate_image).where(
+    Pair.id.in_(bindparam("of_pairs", expanding=True))
+)
+PROGRESS = select(Expert.n_answered, Expert.n_total, Expert.n_put_off, Expert.n_timed, Expert.timed_milliseconds).where(
+    Expert.id == bindparam("of_expert")
+)
 
 
 @dataclass(frozen=True)
@@ -74,25 +88,15 @@ def asked_pair(engine: Engine, expert: int, pair: int) -> AskedPair | None:
 
 
 def progress_of(connection: Connection, expert: int) -> Progress:
-    answered, total, later, n_timed, milliseconds = connection.execute(
-        select(Expert.n_answered, Expert.n_total, Expert.n_put_off, Expert.n_timed, Expert.timed_milliseconds).where(
-            Expert.id == expert
-        )
-    ).one()
+    answered, total, later, n_timed, milliseconds = connection.execute(PROGRESS, {"of_expert": expert}).one()
     seconds = round(milliseconds / n_timed / 1000.0, 2) if n_timed else None
     return Progress(answered, total, later, seconds)
 
 
 def _in_state(connection: Connection, expert: int, state: int, count: int, skip: Collection[int]) -> list[AskedPair]:
-    wanted = (
-        select(Place.pair, Place.position)
-        .where(Place.expert == expert, Place.state == state)
-        .order_by(Place.position, Place.pair)
-        .limit(count + len(skip))  # filtered here: a long NOT IN would be another statement for every length
-    )
-    pairs = [pair for pair, _ in connection.execute(wanted) if pair not in skip][:count]
+    named = {"of_expert": expert, "in_state": state, "most": count + len(skip)}
+    pairs = [pair for pair, _ in connection.execute(NEXT, named) if pair not in skip][:count]
     if not pairs:
         return []
-    found = connection.execute(select(Pair.id, Pair.query_image, Pair.candidate_image).where(Pair.id.in_(pairs)))
-    by_id = {row[0]: AskedPair(*row) for row in found}
+    by_id = {row[0]: AskedPair(*row) for row in connection.execute(SHOWN, {"of_pairs": pairs})}
     return [by_id[pair] for pair in pairs]

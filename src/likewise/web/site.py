@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-import polars as pl
 from sqlalchemy import Engine
 
 from likewise.catalog import read_catalog
+from likewise.labeling.pool import take_pool
 from likewise.labeling.store.deal import deal_all
 from likewise.labeling.store.engine import open_votes
-from likewise.labeling.store.pairs import add_pairs
 from likewise.web.security import Patience
 from likewise.web.settings import SiteSettings
 from likewise.web.thumbnails import Thumbnails
@@ -28,8 +27,7 @@ def open_site(settings: SiteSettings) -> Site:
     workspace = settings.workspace
     catalog = read_catalog(workspace)
     engine = open_votes(settings.database or workspace, serving=True)
-    if workspace.pool_file.exists():
-        add_pairs(engine, pl.read_parquet(workspace.pool_file))
+    take_pool(engine, workspace)
     deal_all(engine)
     thumbnails = Thumbnails(workspace, frozenset(catalog["image"]))
     patience = Patience(settings.login_attempts, settings.login_wait_seconds)

@@ -1,6 +1,35 @@
-"""Moments as the database keeps them: ISO-8601 text in UTC with milliseconds, which sorts like time."""
+"""Moments as the database keeps them: ISO-8601 text in UTC with milliseconds, which sorts like time.
 
+Simulated experts live in simulated time: inside `simulated_time` the clock stands still and nothing is left to chance,
+so that two simulations with one seed give the same file.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
+
+_standing_still: ContextVar[str | None] = ContextVar("standing_still", default=None)
+
+
+@contextmanager
+def simulated_time(moment: str) -> Iterator[None]:
+    """Let `now` be `moment`, and `random_hex` follow from it."""
+    before = _standing_still.set(moment)
+    try:
+        yield
+    finally:
+        _standing_still.reset(before)
+
+
+def random_hex(n_bytes: int) -> str:
+    """Hex digits nobody can guess, except in simulated time."""
+    moment = _standing_still.get()
+    if moment is None:
+        return secrets.token_hex(n_bytes)
+    return hashlib.blake2b(moment.encode(), digest_size=n_bytes).hexdigest()
 
 
 def text_of(moment: datetime) -> str:
@@ -8,7 +37,7 @@ def text_of(moment: datetime) -> str:
 
 
 def now() -> str:
-    return text_of(datetime.now(UTC))
+    return _standing_still.get() or text_of(datetime.now(UTC))
 
 
 def in_days(days: float) -> str:

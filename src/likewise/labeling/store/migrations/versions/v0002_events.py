@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-import secrets
-from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
+
+from likewise.labeling.store import clock
 
 revision = "0002"
 down_revision = "0001"
@@ -180,7 +180,7 @@ def _create_tables() -> None:
 
 def _keep(votes: list[tuple[Any, ...]]) -> None:
     """Every old vote as the first revision of its expert's answer to its pair."""
-    salt, now = secrets.token_hex(16), datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    salt, now = clock.random_hex(16), clock.now()
     _insert("settings", [{"name": "salt", "value": json.dumps(salt)}])
     image_id = {key: _hidden(salt, "image", key) for vote in votes for key in vote[:2]}
     _insert("images", [{"id": number, "key": key} for key, number in image_id.items()])

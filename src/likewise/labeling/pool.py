@@ -1,0 +1,25 @@
+"""The pool's pairs come into the project: once for every pool, not at every start."""
+
+import polars as pl
+from sqlalchemy import Engine
+
+from likewise.labeling.store.engine import reading, writing
+from likewise.labeling.store.pairs import add_pairs
+from likewise.labeling.store.project import read_setting, write_setting
+from likewise.workspace import Workspace
+
+MARK = "pool_taken"
+
+
+def take_pool(engine: Engine, workspace: Workspace) -> None:
+    """Ask about every pair of the workspace's pool, unless this very file was taken in before."""
+    if not workspace.pool_file.exists():
+        return
+    facts = workspace.pool_file.stat()
+    mark = f"{facts.st_size} {facts.st_mtime_ns}"
+    with reading(engine) as connection:
+        if read_setting(connection, MARK) == mark:
+            return
+    add_pairs(engine, pl.read_parquet(workspace.pool_file))
+    with writing(engine) as connection:
+        write_setting(connection, MARK, mark)

@@ -128,6 +128,7 @@ def simulate(
     from likewise.labeling import add_votes, open_votes
     from likewise.labeling.simulate import sample_experts, simulate_votes
     from likewise.labeling.step import SIMULATED
+    from likewise.labeling.store.clock import simulated_time
 
     target = opened(workspace)
     if not target.knows_truth:
@@ -137,14 +138,18 @@ def simulate(
         )
     pairs = pairs_to_label(read_parquet(target.pool_file, f"likewise discover {workspace}"))
     votes = simulate_votes(read_catalog(target), pairs, sample_experts(experts, seed), seed)
-    engine = open_votes(target)
-    added = add_votes(engine, votes, f"{SIMULATED} seed={seed}")
-    engine.dispose()
+    with simulated_time(str(votes["time"].max())):
+        engine = open_votes(target)
+        added = add_votes(engine, votes, f"{SIMULATED} seed={seed}")
+        engine.dispose()
     labelled = _update(target, rule)
     if as_json:
         say_json({"added": added.to_dict(), "labels": _facts(labelled)})
         return
-    say(f"{experts} simulated experts gave {added.added:,} votes on {len(pairs):,} pairs")
+    if added.added:
+        say(f"{experts} simulated experts gave {added.added:,} votes on {len(pairs):,} pairs")
+    else:
+        say(f"the {added.repeated:,} votes of {experts} simulated experts were there already")
     _say_labels(labelled)
 
 

@@ -25,7 +25,7 @@ format: .venv/.test
 	$(BIN)/ruff check --fix src tests benchmarks docs
 	$(BIN)/ruff format src tests benchmarks docs
 
-bench: .venv/.test
+bench: .venv/.bench
 	$(BIN)/python -m benchmarks
 
 chromium:
@@ -43,6 +43,10 @@ chromium:
 .venv/.test: pyproject.toml constraints.txt | .venv/bin/python
 	$(INSTALL) -e '.[test]'
 	@touch $@ .venv/.base
+
+.venv/.bench: pyproject.toml constraints.txt | .venv/bin/python
+	$(INSTALL) -e '.[bench]'
+	@touch $@ .venv/.test .venv/.base
 
 clean:
 	rm -rf .venv demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

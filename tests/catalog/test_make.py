@@ -105,6 +105,16 @@ def test_tables_keep_their_further_columns(tmp_path: Path, ending: str) -> None:
     assert catalog["row_in_source"].to_list() == [5, 6]
 
 
+def test_item_007_is_not_item_7(tmp_path: Path) -> None:
+    for name in ("a.png", "b.png", "c.png"):
+        save(tmp_path / name)
+    (tmp_path / "catalog.csv").write_text("image,item,price\na.png,007,1.5\nb.png,7,2\nc.png,1e5,3\n")
+    reading = read(tmp_path / "catalog.csv")
+    made = make_catalog(Workspace(tmp_path / "ws"), reading.rows, reading.root, "table")
+    assert made.catalog["item"].to_list() == ["007", "7", "1e5"]
+    assert made.catalog["price"].sum() == 6.5  # other columns keep their numbers
+
+
 def test_mistakes_are_said_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(LikewiseError, match="holds no pictures"):

@@ -169,6 +169,61 @@ def test_mistakes_further_down_the_road(labelled: Workspace, run: Run, shapes_ta
     assert "made for another catalog" in run("evaluate", labelled.path).err
 
 
+def test_labels_of_other_pictures_are_refused(labelled: Workspace, run: Run, shapes_table: Path) -> None:
+    """The same keys, another picture: after encoding and pooling anew the old votes must not pass for the new ones."""
+    figure = shapes_table.parent / "circle" / "red-0.png"
+    figure.write_bytes((shapes_table.parent / "square" / "blue-0.png").read_bytes())
+    assert run("new", labelled.path, shapes_table, "--replace").code == 0
+    assert run("encode", labelled.path, "--with", "colour,shape", "--workers", 1, "--force").code == 0
+    assert run("discover", labelled.path, "--k", 3, "--n-queries", 6, "--random", 20, "--replace").code == 0
+    refused = run("evaluate", labelled.path)
+    assert refused.code == 2
+    assert "labels.parquet was made for another catalog" in refused.err
+
+
+def test_a_half_written_step_is_noticed(labelled: Workspace, run: Run) -> None:
+    labelled.pool_settings_file.unlink()
+    assert "was only half written: run `likewise discover" in run("evaluate", labelled.path).err
+    labelled.labels_settings_file.unlink()
+    assert "was only half written: run `likewise label consensus" in run("evaluate", labelled.path).err
+
+
+def test_the_rule_of_the_labels_stays_until_another_is_asked_for(labelled: Workspace, run: Run) -> None:
+    assert run("label", "consensus", labelled.path, "--rule", "exclude").code == 0
+    assert run("label", "import", labelled.path, labelled.path / "votes.csv").code == 0
+    assert json.loads(run("label", "consensus", labelled.path, "--json").out)["consensus"]["rule"] == "exclude"
+
+
+def test_report_keeps_the_settings_of_the_evaluation_before(labelled: Workspace, run: Run) -> None:
+    assert run("evaluate", labelled.path, "--k", "2,4", "--seed", 7, "--with", "colour").code == 0
+    assert run("report", labelled.path).code == 0  # one model of two had been measured: measured again
+    results = pl.read_parquet(labelled.results_folder / "discovery.parquet")
+    assert set(results["encoder"]) == {"colour", "shape"}
+    assert {"HR@2", "HR@4"} <= set(results["metric"])
+
+
+def test_names_given_twice_and_names_with_brackets(tmp_path: Path, shapes_table: Path, run: Run) -> None:
+    target = tmp_path / "my[old]shapes"
+    made = run("new", target, shapes_table)
+    assert made.code == 0
+    assert "my[old]shapes" in made.out
+    assert run("encode", target, "--with", "colour,colour", "--workers", 1).code == 0
+    assert run("discover", target, "--with", "colour,colour", "--k", 2, "--n-queries", 4).code == 0
+    assert not pl.read_parquet(Workspace(target).pool_file).is_duplicated().any()
+    assert run("budget", target, "--with", "colour,colour", "--k", 2, "--n-queries", 4).code == 0
+    assert "my[old]shapes" in run("status", target).out
+    Workspace(target).pool_file.write_bytes(b"damaged")
+    damaged = run("status", target)
+    assert (damaged.code, "cannot be read" in damaged.err) == (2, True)
+
+
+def test_demo_does_not_touch_another_workspace(workspace: Workspace, run: Run) -> None:
+    refused = run("demo", workspace.path)
+    assert refused.code == 2
+    assert "holds another workspace than this demo would make" in refused.err
+    assert not workspace.vectors_folder.exists()
+
+
 def test_every_command_shows_an_example(run: Run) -> None:
     listed = run("--help").out
     for command in (

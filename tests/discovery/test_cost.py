@@ -5,7 +5,13 @@ import pytest
 
 from likewise.discovery import RANDOM, budget_table, duplicate_share, generator_table, overlap_table, prevalence
 from likewise.discovery.pool import POOL_SCHEMA
-from likewise.discovery.prevalence import chebyshev_bound, lower_bound, map_estimate, random_pairs_needed
+from likewise.discovery.prevalence import (
+    chebyshev_bound,
+    chebyshev_error,
+    lower_bound,
+    map_estimate,
+    random_pairs_needed,
+)
 from likewise.errors import LikewiseError
 
 ROWS = [
@@ -49,6 +55,7 @@ def test_published_run() -> None:
 def test_chebyshev() -> None:
     assert chebyshev_bound(0.001, 2000, 0.01) == pytest.approx(0.001 * 0.999 / (2000 * 0.0001))
     assert chebyshev_bound(0.5, 1, 0.01) == 1.0
+    assert chebyshev_bound(0.001, 2000, chebyshev_error(0.001, 2000, 0.05)) == pytest.approx(0.05)
     assert random_pairs_needed(0.01, 0.05) == 2000
     assert chebyshev_bound(0.0099, random_pairs_needed(0.01, 0.05), 0.01) < 0.05
     with pytest.raises(LikewiseError, match="between 0 and 1"):

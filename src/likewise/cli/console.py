@@ -32,14 +32,21 @@ def opened(path: Path) -> Workspace:
 
 
 def names(text: str | None) -> list[str]:
-    """A comma-separated list as the user typed it."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
+    """A comma-separated list as the user typed it, each name once."""
+    return list(dict.fromkeys(name.strip() for name in (text or "").split(",") if name.strip()))
 
 
 def console() -> "Console":
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=False)
+
+
+def plain(value: object) -> str:
+    """Something a user named, to stand in marked-up text as it is: `[old]` is no markup."""
+    from rich.markup import escape
+
+    return escape(str(value))
 
 
 def say(text: str) -> None:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import Seed, say
+from likewise.cli.console import Seed, plain, say
+from likewise.errors import LikewiseError
 
 
 def demo(
@@ -25,19 +26,28 @@ def demo(
     from likewise.cli.label import simulate
     from likewise.cli.new import new
     from likewise.cli.report import report
-    from likewise.workspace import Workspace
+    from likewise.workspace import WARDROBE, Workspace
 
     started = time.perf_counter()
-    if not Workspace(workspace).settings_file.exists():
+    drawn = {"items": items, "views": 3, "wild": 0.0, "seed": seed}
+    target = Workspace(workspace)
+    if target.settings_file.exists():
+        there = target.settings()
+        if there["source"] != WARDROBE or there["source_settings"] != drawn:
+            raise LikewiseError(
+                f"{workspace} holds another workspace than this demo would make: choose another folder, "
+                f"`likewise demo {workspace}-2`."
+            )
+    else:
         _announce(f"likewise new {workspace} --wardrobe --items {items} --seed {seed}")
         new(workspace, wardrobe=True, items=items, seed=seed)
     _announce(f"likewise encode {workspace}")
     encode(workspace)
-    _announce(f"likewise discover {workspace} --k 6 --n-queries {n_queries} --by-category")
-    discover(workspace, k=6, n_queries=n_queries, by_category=True, seed=seed)
-    _announce(f"likewise simulate {workspace} --experts 3")
+    _announce(f"likewise discover {workspace} --k 6 --n-queries {n_queries} --by-category --seed {seed}")
+    discover(workspace, k=6, n_queries=n_queries, by_category=True, seed=seed, replace=True)
+    _announce(f"likewise simulate {workspace} --experts 3 --seed {seed}")
     simulate(workspace, experts=3, seed=seed)
-    _announce(f"likewise budget {workspace} --k 12 --n-queries {n_queries} --by-category")
+    _announce(f"likewise budget {workspace} --k 12 --n-queries {n_queries} --by-category --seed {seed}")
     budget(workspace, k=12, n_queries=n_queries, by_category=True, seed=seed)
     _announce(f"likewise evaluate {workspace}")
     evaluate(workspace)
@@ -47,4 +57,4 @@ def demo(
 
 
 def _announce(command: str) -> None:
-    say(f"\n[bold cyan]$ {command}[/]")
+    say(f"\n[bold cyan]$ {plain(command)}[/]")

@@ -41,7 +41,7 @@ def discover(
 
     Example: `likewise discover shoes --k 6 --n-queries 200`
     """
-    from likewise.discovery import duplicate_share, overlap_table, prevalence
+    from likewise.discovery import RANDOM, duplicate_share, overlap_table, prevalence
     from likewise.discovery.step import PoolSettings, make_pool, store_pool
 
     target = opened(workspace)
@@ -66,14 +66,16 @@ def discover(
     if as_json:
         say_json({"cost": cost.to_dict(), "overlap": records(overlap), "duplicate_share": duplicate_share(pool.rows)})
         return
+    n_random_drawn = pool.rows.filter(pool.rows["generator"] == RANDOM).height
     say(
         f"[bold]{cost.n_pool_pairs:,} pairs[/] to label for {len(pool.arena.queries)} queries "
-        f"({cost.n_pool_pairs / len(pool.arena.queries):.1f} a query) and {settings.n_random} random ones"
+        f"({cost.n_pool_pairs / len(pool.arena.queries):.1f} a query) and {n_random_drawn} random ones"
         f"{'' if written else ' (the same pool was already there)'}"
     )
     say(
         f"  all {cost.n_all_pairs:,} pairs would take an expert {cost.hours_brute_force:,.0f} hours, "
-        f"these {cost.hours_pool:,.1f} at {seconds_per_pair:g} s a pair: {cost.speed_up:,.0f}x fewer"
+        f"these {cost.hours_pool:,.1f} at {seconds_per_pair:g} s a pair: "
+        f"{cost.hours_brute_force / cost.hours_pool:,.0f}x fewer"
     )
     if len(overlap):
         say(
@@ -113,8 +115,7 @@ def budget(
         n_random=0,
     )
     with progress("steps") as update:
-        update("budget", 0, 1)
-        table = budget_of(target, settings, seconds_per_pair)
+        table = budget_of(target, settings, seconds_per_pair, update)
     if as_json:
         say_json(records(table))
         return

@@ -23,7 +23,7 @@ def encode(
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Compute again what does not fit the catalog or version.")
+        bool, typer.Option("--force", help="Discard the vectors of the encoders named, and compute them again.")
     ] = False,
     vectors: Annotated[
         Path | None, typer.Option("--import", help="Bring in vectors: npy, npz, Parquet or safetensors.")

@@ -49,7 +49,6 @@ def evaluate(
     from likewise.cli.bundle import command_line, evaluate_bundle, is_bundle
     from likewise.cli.protocols import say_protocol, stored_names
     from likewise.evaluation.bootstrap import Interval
-    from likewise.evaluation.provenance import note_for, write_note
     from likewise.evaluation.step import evaluate as evaluate_all
 
     if is_bundle(workspace):
@@ -78,7 +77,6 @@ def evaluate(
     if resamples < 1:
         raise LikewiseError(f"--resamples must be at least 1, not {resamples}.")
     with progress("models") as update:
-        update("evaluating", 0, 1)
         done = evaluate_all(
             target,
             names(encoders) or None,
@@ -87,10 +85,9 @@ def evaluate(
             seed=seed,
             seconds_per_pair=seconds_per_pair,
             interval=interval,  # type: ignore[arg-type]
-            on_progress=lambda _, step, total: update("evaluating", step, total),
+            command=command_line(),
+            on_progress=update,
         )
-    note = note_for(workspace.name, done.pairs, done.summary["labels"], command_line())
-    write_note(note, target.results_folder / "discovery.parquet")
     if as_json:
         tables = {name: records(table) for name, table in done.tables.items() if name in stored_names(wanted)}
         say_json({"results": records(done.results), "summary": done.summary, "tables": tables})
@@ -144,9 +141,9 @@ def say_results(done: "Evaluated") -> None:
             f"the pool finds them {cost['gain_over_random']:,.0f}x faster than chance"
         )
     truth = done.summary["truth"]
-    if truth:
+    if truth and truth["item_recall"] is not None:
         say(
             f"[bold]EDS found {100 * truth['item_recall']:.0f} % of all truly similar pairs[/] "
             f"({truth['similar_items_found']:,} of {truth['similar_items']:,} query–item pairs) "
-            f"at {100 * truth['item_cost']:.1f} % of the brute-force cost"
+            f"at {100 * truth['item_cost']:.1f} % of the brute-force cost (one image per item, random pairs counted)"
         )

@@ -30,7 +30,10 @@ app.command("remove-votes")(label_votes.remove_votes)
 app.command("export")(label_votes.export)
 
 RuleOption = Annotated[
-    str, typer.Option(help="majority (a tie is negative), exclude (a tie is no label), or dawid-skene.")
+    str | None,
+    typer.Option(
+        help="majority (a tie is negative), exclude (a tie is no label), or dawid-skene; the present one by default."
+    ),
 ]
 
 
@@ -67,7 +70,7 @@ def import_votes(
             show_default=False,
         ),
     ],
-    rule: RuleOption = "majority",
+    rule: RuleOption = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Let new answers replace other answers to a pair.")
     ] = False,
@@ -82,6 +85,7 @@ def import_votes(
     from likewise.labeling import add_votes, check_votes, open_votes, read_votes_file
 
     target = opened(workspace)
+    _checked(rule)
     read = read_votes_file(votes)
     pool = read_parquet(target.pool_file, "") if target.pool_file.exists() else None
     checked = check_votes(read.votes, set(read_catalog(target)["image"]), pool)
@@ -99,7 +103,7 @@ def import_votes(
 
 @app.command("consensus")
 def consensus(
-    workspace: WorkspacePath, rule: RuleOption = "majority", database: Database = None, as_json: AsJson = False
+    workspace: WorkspacePath, rule: RuleOption = None, database: Database = None, as_json: AsJson = False
 ) -> None:
     """Rebuild the labels from the stored votes under another rule, and print how far the experts agree.
 
@@ -115,7 +119,7 @@ def consensus(
 def simulate(
     workspace: WorkspacePath,
     experts: Annotated[int, typer.Option(help="How many simulated experts.")] = 3,
-    rule: RuleOption = "majority",
+    rule: RuleOption = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -153,15 +157,21 @@ def simulate(
     _say_labels(labelled)
 
 
-def _update(workspace: Workspace, rule: str, database: str | None = None) -> "Labelled":
+def _checked(rule: str | None) -> str | None:
+    """The rule, if there is such a one; asked before anything is stored."""
     from typing import get_args
 
     from likewise.labeling.consensus import Rule
+
+    if rule is not None and rule not in get_args(Rule):
+        raise LikewiseError(f"there is no consensus rule {rule!r}: choose one of {', '.join(get_args(Rule))}.")
+    return rule
+
+
+def _update(workspace: Workspace, rule: str | None, database: str | None = None) -> "Labelled":
     from likewise.labeling.step import update_labels
 
-    if rule not in get_args(Rule):
-        raise LikewiseError(f"there is no consensus rule {rule!r}: choose one of {', '.join(get_args(Rule))}.")
-    return update_labels(workspace, rule, database)  # type: ignore[arg-type]
+    return update_labels(workspace, _checked(rule), database)  # type: ignore[arg-type]
 
 
 def _facts(labelled: "Labelled") -> dict[str, Any]:

@@ -93,7 +93,7 @@ def new(
 
     categories = made.catalog["category"].n_unique()
     say(
-        f"[bold]{workspace}[/]: {len(made.catalog):,} images of {made.catalog['item'].n_unique():,} items "
+        f"[bold]{escape(str(workspace))}[/]: {len(made.catalog):,} images of {made.catalog['item'].n_unique():,} items "
         f"in {categories} categories, {made.n_left_out} left out"
     )
     for table, n_rows in tables.items():

@@ -6,7 +6,7 @@ import polars as pl
 from rich.box import SIMPLE
 from rich.table import Table
 
-from likewise.cli.console import console, say
+from likewise.cli.console import console, plain, say
 from likewise.cli.tables import percent, with_interval
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def _print(title: str, headers: list[str], rows: list[list[str]]) -> None:
     table.add_column(headers[0])
     for header in headers[1:]:
         table.add_column(header, justify="right")
-    for row in rows:
-        table.add_row(*row)
+    for name, *numbers in rows:
+        table.add_row(plain(name), *numbers)
     console().print(table)
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import WorkspacePath, opened, progress, say
+from likewise.cli.console import WorkspacePath, opened, plain, progress, say
 
 
 def report(
@@ -15,14 +15,20 @@ def report(
 
     Example: `likewise report shoes --open`
     """
-    from likewise.evaluation.step import evaluate, results_are_current
+    from likewise.cli.bundle import command_line
+    from likewise.evaluation.step import evaluate, results_are_current, settings_of_last_time
     from likewise.report import write_report
 
     target = opened(workspace)
     with progress("steps") as update:
         if not results_are_current(target):
-            evaluate(target, on_progress=lambda _, done, total: update("evaluating", done, total))
+            evaluate(
+                target,
+                **settings_of_last_time(target),
+                command=command_line(),
+                on_progress=update,
+            )
         path = write_report(target, on_progress=lambda done, total: update("drawing", done, total))
-    say(f"report: [bold]{path}[/] ({path.stat().st_size / 1e6:.1f} MB)")
+    say(f"report: [bold]{plain(path)}[/] ({path.stat().st_size / 1e6:.1f} MB)")
     if open_it:
         typer.launch(path.resolve().as_uri())

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from likewise.cli.console import AsJson, WorkspacePath, opened, say, say_json
-from likewise.workspace import Workspace, read_json
+from likewise.cli.console import AsJson, WorkspacePath, opened, plain, say, say_json
+from likewise.workspace import Workspace, read_json, read_parquet
 
 
 def status(workspace: WorkspacePath, as_json: AsJson = False) -> None:
@@ -16,13 +16,13 @@ def status(workspace: WorkspacePath, as_json: AsJson = False) -> None:
     if as_json:
         say_json(facts)
         return
-    say(f"[bold]{workspace}[/]: {facts['images']:,} images from {facts['source']}, {facts['left_out']} left out")
+    say(f"[bold]{plain(workspace)}[/]: {facts['images']:,} images from {facts['source']}, {facts['left_out']} left out")
     say(f"  vectors: {', '.join(facts['encoders']) or 'none'}")
     if facts["unfinished"]:
         say(f"  unfinished: {', '.join(facts['unfinished'])}")
     for step in ("pool", "labels", "results", "report"):
-        say(f"  {step}: {facts[step] or 'none'}")
-    say(f"next: [bold]{facts['next']}[/]")
+        say(f"  {step}: {plain(facts[step] or 'none')}")
+    say(f"next: [bold]{plain(facts['next'])}[/]")
 
 
 def _facts(target: Workspace) -> dict[str, Any]:
@@ -41,11 +41,8 @@ def _facts(target: Workspace) -> dict[str, Any]:
         "report": str(target.report_file) if target.report_file.exists() else None,
     }
     if target.pool_settings_file.exists():
-        import polars as pl
-
-        pairs = (
-            pl.scan_parquet(target.pool_file).select("query", "candidate").unique().select(pl.len()).collect().item()
-        )
+        pool = read_parquet(target.pool_file, f"likewise discover {target.path} --replace")
+        pairs = pool.select("query", "candidate").unique().height
         chosen = read_json(target.pool_settings_file)["settings"]
         facts["pool"] = f"{pairs:,} pairs by {', '.join(chosen['generators'])}, k = {chosen['k']}"
     if target.labels_settings_file.exists():
@@ -58,7 +55,9 @@ def _facts(target: Workspace) -> dict[str, Any]:
 
 
 def _next(target: Workspace, facts: dict[str, Any]) -> str:
-    if not facts["encoders"] or facts["unfinished"]:
+    if facts["unfinished"]:
+        return f"likewise encode {target.path} --with {','.join(facts['unfinished'])}"
+    if not facts["encoders"]:
         return f"likewise encode {target.path}"
     if not facts["pool"]:
         return f"likewise discover {target.path}"

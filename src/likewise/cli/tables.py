@@ -4,6 +4,8 @@ import polars as pl
 from rich.box import SIMPLE
 from rich.table import Table
 
+from likewise.cli.console import plain
+
 MAIN = ("ROC-AUC", "macro")
 LABELLED = ("", "annotated")  # metrics that do not use sampled negatives
 
@@ -31,7 +33,7 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
     for encoder in ranked_encoders(results):
         main = cells[encoder, *MAIN]
         table.add_row(
-            encoder + (" *" if main["generator"] else "") + (" ≈" if encoder in close else ""),
+            plain(encoder) + (" *" if main["generator"] else "") + (" ≈" if encoder in close else ""),
             with_interval(main["value"], main["low"], main["high"]),
             *(percent(cells[encoder, *column]["value"]) for column in columns),
         )
@@ -54,6 +56,7 @@ def not_told_apart(differences: pl.DataFrame, best: str) -> set[str]:
         & (pl.col("average") == MAIN[1])
         & pl.col("negatives").is_in(LABELLED)
         & ~pl.col("real")
+        & pl.col("difference").is_not_null()
         & ((pl.col("encoder_a") == best) | (pl.col("encoder_b") == best))
     )
     return {*close["encoder_a"], *close["encoder_b"]} - {best}
@@ -106,5 +109,5 @@ def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
             value = row[name]
             text = "–" if value is None else f"{value:.2f}" if name in ("item_recall", "spearman") else f"{value:,.0f}"
             cells.append(text)
-        table.add_row(str(row[column]), *cells)
+        table.add_row(plain(row[column]), *cells)
     return table

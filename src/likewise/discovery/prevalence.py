@@ -57,6 +57,11 @@ def chebyshev_bound(p: float, n_random: int, error: float) -> float:
     return min(1.0, p * (1.0 - p) / (n_random * error**2))
 
 
+def chebyshev_error(p: float, n_random: int, probability: float) -> float:
+    """The error that the estimate exceeds with at most this probability: Eq. 3 solved for eps."""
+    return sqrt(p * (1.0 - p) / (n_random * probability))
+
+
 def random_pairs_needed(error: float, probability: float) -> int:
     """b = 1/(eps q): enough random pairs for an error under eps except with probability q, when p < eps."""
     if not 0 < error < 1 or not 0 < probability < 1:
@@ -97,7 +102,7 @@ def prevalence(
         p_pool=p_pool,
         p_lower_bound=bound,
         p_estimate=estimate,
-        error_95=sqrt(estimate * (1 - estimate) / (n_random * (1 - SURE))) if estimate is not None else None,
+        error_95=chebyshev_error(estimate, n_random, 1.0 - SURE) if estimate is not None else None,
         gain_over_random=p_pool / estimate if p_pool is not None and estimate else None,
         speed_up=n_all_pairs / n_pool,
         hours_pool=n_asked * seconds_per_pair / 3600.0,

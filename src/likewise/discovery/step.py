@@ -89,15 +89,16 @@ def store_pool(workspace: Workspace, pool: Pool, *, replace: bool = False) -> bo
     """Write the pool; False if the very same one was there. Another one is replaced only when asked."""
     description = _description(workspace, pool)
     if workspace.pool_settings_file.exists() and workspace.pool_file.exists():
-        if read_json(workspace.pool_settings_file) == description and pl.read_parquet(workspace.pool_file).equals(
-            pool.rows
-        ):
+        if read_json(workspace.pool_settings_file) == description and read_parquet(
+            workspace.pool_file, "likewise discover"
+        ).equals(pool.rows):
             return False
         if not replace:
             raise LikewiseError(
                 f"{workspace.pool_file} holds a pool made with other settings: add `--replace` to put this one "
                 "in its place (votes already given are kept)."
             )
+    workspace.pool_settings_file.unlink(missing_ok=True)  # written last: without it, pool.parquet does not count
     write_parquet(pool.rows, workspace.pool_file)
     write_json(description, workspace.pool_settings_file)
     return True
@@ -105,7 +106,10 @@ def store_pool(workspace: Workspace, pool: Pool, *, replace: bool = False) -> bo
 
 def read_pool(workspace: Workspace) -> Pool:
     """The stored pool, with the queries and gallery it was made over."""
-    rows = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
+    made_by = f"likewise discover {workspace.path}"
+    rows = read_parquet(workspace.pool_file, made_by)
+    if not workspace.pool_settings_file.exists():
+        raise LikewiseError(f"{workspace.pool_file} was only half written: run `{made_by}` again.")
     description = read_json(workspace.pool_settings_file)
     catalog = read_catalog(workspace)
     if description["catalog"] != catalog_fingerprint(catalog):

@@ -4,7 +4,7 @@ For every subset of generators and every k the pool is labelled with the truth, 
 those labels, and the order is compared (Spearman) with the order by macro ROC-AUC over *all* pairs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -35,14 +35,14 @@ class Found:
 
     similar_items: int
     similar_items_found: int
-    item_recall: float
+    item_recall: float | None  # None where nothing is truly similar
     item_cost: float
     similar_images: int
     similar_images_found: int
-    image_recall: float
+    image_recall: float | None
     image_cost: float
 
-    def to_dict(self) -> dict[str, float | int]:
+    def to_dict(self) -> dict[str, float | int | None]:
         return asdict(self)
 
 
@@ -69,11 +69,11 @@ def found_share(arena: Arena, truth: Truth, pool: pl.DataFrame, labels: pl.DataF
     return Found(
         similar_items=n_items_all,
         similar_items_found=n_items_found,
-        item_recall=n_items_found / n_items_all if n_items_all else 0.0,
+        item_recall=n_items_found / n_items_all if n_items_all else None,
         item_cost=n_asked / arena.n_item_pairs,
         similar_images=len(images),
         similar_images_found=int(hit.sum()),
-        image_recall=float(hit.mean()) if len(hit) else 0.0,
+        image_recall=float(hit.mean()) if len(hit) else None,
         image_cost=n_asked / arena.n_pairs,
     )
 
@@ -88,7 +88,11 @@ def full_truth_auc(arena: Arena, truth: Truth, vectors: Mapping[str, tuple[Vecto
 
 
 def fidelity_table(
-    pool: pl.DataFrame, arena: Arena, truth: Truth, vectors: Mapping[str, tuple[Vectors, Vectors]]
+    pool: pl.DataFrame,
+    arena: Arena,
+    truth: Truth,
+    vectors: Mapping[str, tuple[Vectors, Vectors]],
+    on_progress: Callable[[str, int, int], None] | None = None,
 ) -> pl.DataFrame:
     """For every subset of generators and k: Spearman with the order under the full truth, and recall of similar items.
 
@@ -108,7 +112,10 @@ def fidelity_table(
     scores = {name: pair_scores(q, g, query, candidate) for name, (q, g) in vectors.items()}
     full = full_truth_auc(arena, truth, vectors)
     rows = []
-    for subset in subsets_of(proposals.generators):
+    subsets = list(subsets_of(proposals.generators))
+    for done, subset in enumerate(subsets):
+        if on_progress:
+            on_progress("order of the models", done, len(subsets))
         best_rank = proposals.ranks[:, subset].min(axis=1)
         for k in range(1, proposals.k_max + 1):
             inside = best_rank < k

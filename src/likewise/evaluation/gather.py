@@ -45,7 +45,7 @@ def gather(
     measured, identified = [], []
     for done, name in enumerate(encoders):
         if on_progress:
-            on_progress(name, done, 2 * len(encoders))
+            on_progress("searching", done, len(encoders))
         queries, gallery = _vectors(workspace, name, pairs)
         measured.append(measure(name, pairs, queries, gallery, max(ks), BAND if name in generators else None))
         identified.append(identify(name, pairs, queries, gallery, ks))
@@ -55,7 +55,7 @@ def gather(
     unlabelled_scores = {}
     for place, one in enumerate(measured):
         if on_progress:
-            on_progress(one.encoder, len(encoders) + place, 2 * len(encoders))
+            on_progress("scoring", place, len(encoders))
         queries, gallery = _vectors(workspace, one.encoder, pairs)
         unlabelled_scores[one.encoder] = pair_scores(queries, gallery, *unlabelled)
         scores = None if sampled is None else pair_scores(queries, gallery, sampled.query, sampled.candidate)

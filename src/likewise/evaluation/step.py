@@ -27,9 +27,10 @@ from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.mistakes import mistake_table
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 from likewise.evaluation.pool_recall import pool_recall
+from likewise.evaluation.provenance import note_for, write_note
 from likewise.evaluation.truth import truth_of
 from likewise.labeling.step import read_labels, read_labels_note, read_stored_votes
-from likewise.workspace import Workspace, write_json, write_parquet
+from likewise.workspace import Workspace, read_json, write_json, write_parquet
 
 NEXT_PAIRS = 200
 
@@ -56,9 +57,13 @@ def evaluate(
     seed: int = 0,
     seconds_per_pair: float = SECONDS_PER_PAIR,
     interval: Interval = "percentile",
+    command: str = "likewise.evaluate",
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> Evaluated:
-    """Measure every encoder that has vectors (or the ones named) under every protocol and write results/."""
+    """Measure every encoder that has vectors (or the ones named) under every protocol and write results/.
+
+    `command` is what a leaderboard will say made these results.
+    """
     names = list(encoders or workspace.encoders())
     if not names:
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
@@ -69,7 +74,11 @@ def evaluate(
     generators = pool.settings.generators
     found = gather(workspace, names, pairs, generators, ks, seed, on_progress)
     weights = query_weights(len(pairs.queries), n_resamples, seed)
-    scored = [score(one, pairs, found.sampled, ks=ks, weights=weights) for one in found.measured]
+    scored = []
+    for done, one in enumerate(found.measured):
+        if on_progress:
+            on_progress("intervals", done, len(names))
+        scored.append(score(one, pairs, found.sampled, ks=ks, weights=weights))
     left_out = leave_one_out(found.measured, pairs, pool.rows, ks)
     differences = difference_table(scored, seed=seed)
     tables = {
@@ -86,6 +95,7 @@ def evaluate(
         "overlap": overlap_table(pool.rows, len(pool.arena.queries), pool.settings.k),
     }
     summary = _summary(workspace, pool, pairs, labels, seconds_per_pair)
+    summary["encoders"] = names
     summary["settings"] = {"ks": list(ks), "resamples": n_resamples, "seed": seed, "interval": interval}
     summary["sampled_negatives"] = None if found.sampled is None else int((found.sampled.label == 0).sum())
     summary["orders"] = _orders(found, scored, ks, n_resamples, seed)
@@ -100,6 +110,8 @@ def evaluate(
         }
     for name, table in tables.items():
         write_parquet(table, workspace.results_folder / f"{name}.parquet")
+    note = note_for(workspace.path.resolve().name, pairs, summary["labels"], command)
+    write_note(note, workspace.results_folder / "discovery.parquet")
     write_json(summary, workspace.results_folder / "summary.json")
     return Evaluated(tables, summary, pairs)
 
@@ -147,10 +159,24 @@ def _orders(
     return {"identification": metric, **asdict(compare_orders(identification, discovery, n_resamples, seed))}
 
 
+def settings_of_last_time(workspace: Workspace) -> dict[str, Any]:
+    """The options of the evaluation before, so that a report renews results instead of changing their settings."""
+    written = workspace.results_folder / "summary.json"
+    stored = read_json(written).get("settings") if written.exists() else None
+    if stored is None:
+        return {}
+    return {
+        "ks": tuple(stored["ks"]),
+        "n_resamples": stored["resamples"],
+        "seed": stored["seed"],
+        "interval": stored["interval"],
+    }
+
+
 def results_are_current(workspace: Workspace) -> bool:
-    """Whether results/ was written after everything it rests on."""
+    """Whether results/ was written after everything it rests on, and about every encoder there is."""
     written = workspace.results_folder / "summary.json"  # the last file that `evaluate` writes
-    if not written.exists():
+    if not written.exists() or read_json(written).get("encoders") != workspace.encoders():
         return False
     rests_on = [workspace.catalog_file, workspace.pool_file, workspace.labels_file]
     rests_on += workspace.vectors_folder.glob("*/meta.json")

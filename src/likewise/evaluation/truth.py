@@ -1,5 +1,7 @@
 """Where the truth is known (the wardrobe): every pair's true label, and what each choice of a pool would have found."""
 
+from collections.abc import Callable
+
 import polars as pl
 
 from likewise.catalog import read_catalog
@@ -13,9 +15,14 @@ from likewise.labeling.step import read_labels
 from likewise.workspace import Workspace, write_parquet
 
 
-def budget(workspace: Workspace, settings: PoolSettings, seconds_per_pair: float = SECONDS_PER_PAIR) -> pl.DataFrame:
+def budget(
+    workspace: Workspace,
+    settings: PoolSettings,
+    seconds_per_pair: float = SECONDS_PER_PAIR,
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> pl.DataFrame:
     """Write and return results/budget.parquet, k up to `settings.k`; with recall and fidelity if the truth is known."""
-    pool = make_pool(workspace, settings)
+    pool = make_pool(workspace, settings, on_progress)
     labels = read_labels(workspace) if workspace.labels_file.exists() else None
     table = budget_table(pool.rows, labels, seconds_per_pair)
     if workspace.knows_truth:
@@ -24,10 +31,10 @@ def budget(workspace: Workspace, settings: PoolSettings, seconds_per_pair: float
                 read_vectors(workspace, name, pool.arena.queries),
                 read_vectors(workspace, name, pool.arena.gallery),
             )
-            for name in workspace.encoders()
+            for name in settings.generators
         }
         truth = truth_of(read_catalog(workspace), pool.arena)
-        faithful = fidelity_table(pool.rows, pool.arena, truth, vectors)
+        faithful = fidelity_table(pool.rows, pool.arena, truth, vectors, on_progress)
         table = table.join(
             faithful.select("generators", "k", "item_recall", "spearman"), on=["generators", "k"], how="left"
         )

@@ -1,10 +1,11 @@
 """The label step of a workspace: votes become labels.parquet, with a note of the rule and the experts behind them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 
+from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.errors import LikewiseError
 from likewise.labeling.agreement import Agreement, agreement
 from likewise.labeling.consensus import Consensus, Rule, consensus
@@ -23,8 +24,12 @@ class Labelled:
     agreement: Agreement
 
 
-def update_labels(workspace: Workspace, rule: Rule = "majority", database: str | None = None) -> Labelled:
-    """Rebuild labels.parquet from every stored vote (of votes.db, or of a database URL) under the given rule."""
+def update_labels(workspace: Workspace, rule: Rule | None = None, database: str | None = None) -> Labelled:
+    """Rebuild labels.parquet from every stored vote (of votes.db, or of a database URL).
+
+    Without a rule the one of the present labels stays, or `majority` for the first.
+    """
+    rule = rule or _present_rule(workspace)
     if database is None and not workspace.votes_file.exists():
         raise LikewiseError(
             f"{workspace.path} holds no votes yet: import some with `likewise label import {workspace.path} VOTES.csv`."
@@ -35,8 +40,10 @@ def update_labels(workspace: Workspace, rule: Rule = "majority", database: str |
     # An adjudicator speaks only where the others are divided: counted in the labels, not in how far they agree.
     experts_only = votes.filter(pl.col("expert") != ADJUDICATOR_NAME)
     agreed, how_far = consensus(votes, rule), agreement(experts_only)
+    workspace.labels_settings_file.unlink(missing_ok=True)  # written last: without it, labels.parquet does not count
     write_parquet(agreed.labels, workspace.labels_file)
     note = {
+        "catalog": catalog_fingerprint(read_catalog(workspace)),
         "consensus": agreed.summary.to_dict(),
         "agreement": how_far.to_dict(),
         "sources": sources["source"].to_list(),
@@ -56,8 +63,26 @@ def read_stored_votes(workspace: Workspace) -> pl.DataFrame | None:
     return votes
 
 
+def _present_rule(workspace: Workspace) -> Rule:
+    if not workspace.labels_settings_file.exists():
+        return "majority"
+    rule = read_labels_note(workspace)["consensus"]["rule"]
+    return rule if rule in get_args(Rule) else "majority"
+
+
 def read_labels(workspace: Workspace) -> pl.DataFrame:
-    """The consensus labels (query, candidate, label, ...)."""
+    """The consensus labels (query, candidate, label, ...), which must belong to the workspace's catalog."""
+    if workspace.labels_file.exists() and not workspace.labels_settings_file.exists():
+        raise LikewiseError(
+            f"{workspace.labels_file} was only half written: run `likewise label consensus {workspace.path}` again."
+        )
+    if workspace.labels_settings_file.exists():
+        made_for = read_labels_note(workspace).get("catalog")
+        if made_for is not None and made_for != catalog_fingerprint(read_catalog(workspace)):
+            raise LikewiseError(
+                f"{workspace.labels_file} was made for another catalog: move votes.db away if its votes are about "
+                f"other pictures, or run `likewise label consensus {workspace.path}` if they are about these."
+            )
     return read_parquet(workspace.labels_file, f"likewise label import {workspace.path} VOTES.csv")
 
 

@@ -12,7 +12,7 @@ from .making import picture, source, write
 
 def test_a_bad_line_of_a_table_is_named_and_left_out(tmp_path: Path) -> None:
     reading = read(source("table", tmp_path))
-    assert reading.rows.rows() == [(1, "a.jpg", 1), (2, "gone.jpg", 2)]
+    assert reading.rows.rows() == [(1, "a.jpg", "1"), (2, "gone.jpg", "2")]
     assert [str(line) for line in reading.coverage.malformed] == [
         'catalog.csv, line 4: expected 2 fields (image, item), found ["b.jpg", "3", "what is this"]'
     ]

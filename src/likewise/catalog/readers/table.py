@@ -6,8 +6,9 @@ A CSV line with too many or too few fields, or a JSON line that is none, is left
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -18,6 +19,7 @@ from likewise.errors import LikewiseError
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = ".parquet"
+KEYS = ("image", "item", "category", "domain", "split")
 ENDINGS = (*SEPARATORS, *JSON_LINES, PARQUET)
 
 
@@ -56,7 +58,9 @@ def _separated(path: Path, separator: str, notes: Notes) -> pl.DataFrame:
     """Polars where every line clearly fits; else each line is checked, with its number, by the standard library."""
     content = read_text(path)
     if _is_plain(content, separator):
-        rows = pl.read_csv(io.BytesIO(content.encode()), separator=separator, infer_schema_length=None)
+        rows = pl.read_csv(
+            io.BytesIO(content.encode()), separator=separator, **as_written(content.split("\n", 1)[0].split(separator))
+        )
         notes.files.append(SourceFile(notes.name(path), len(rows)))
         return rows
     numbered = list(_records(content, separator))
@@ -72,7 +76,13 @@ def _separated(path: Path, separator: str, notes: Notes) -> pl.DataFrame:
     good = notes.each(path, "line", list(numbered[1:]), fits, f"{len(header)} fields ({', '.join(header)})")
     buffer = io.StringIO()
     csv.writer(buffer).writerows([header, *(record for _, record in good)])
-    return pl.read_csv(io.BytesIO(buffer.getvalue().encode()), infer_schema_length=None)
+    return pl.read_csv(io.BytesIO(buffer.getvalue().encode()), **as_written(header))
+
+
+def as_written(header: Sequence[str]) -> dict[str, Any]:
+    """How to read a CSV so that keys stay text: item 007 is not item 7."""
+    text = {name: pl.String for name in KEYS if name in header}
+    return {"infer_schema_length": None, "schema_overrides": text}
 
 
 def _is_plain(content: str, separator: str) -> bool:

@@ -132,7 +132,7 @@ def read_parquet(path: Path, made_by: str) -> "pl.DataFrame":
     if not path.exists():
         raise LikewiseError(f"{path} does not exist yet: run `{made_by}` first.")
     try:
-        return pl.read_parquet(path)
+        return pl.read_parquet(path, glob=False)  # a folder may be called shoes[old]
     except pl.exceptions.PolarsError as error:
         raise LikewiseError(f"{path} cannot be read ({error}): delete it and run `{made_by}` again.") from error
 

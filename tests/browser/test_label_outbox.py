@@ -95,6 +95,9 @@ def test_two_tabs_share_one_outbox_and_never_ask_the_same_pair(browser: Browser,
         page.context.set_offline(True)
         answered.append(press(page, "j"))
         other.bring_to_front()
+        expect(other.locator(f'#main[data-pair="{answered[-1]}"]')).to_have_count(
+            0
+        )  # it heard of the answer and moved on
         answered += [press(other, "f"), press(other, "j")]
         for tab in (page, other):
             expect(tab.locator("#saved")).to_have_text("Offline, 3 kept here")

@@ -209,7 +209,7 @@ def test_names_given_twice_and_names_with_brackets(tmp_path: Path, shapes_table:
     assert "my[old]shapes" in made.out
     assert run("encode", target, "--with", "colour,colour", "--workers", 1).code == 0
     assert run("discover", target, "--with", "colour,colour", "--k", 2, "--n-queries", 4).code == 0
-    assert not pl.read_parquet(Workspace(target).pool_file).is_duplicated().any()
+    assert not pl.read_parquet(Workspace(target).pool_file, glob=False).is_duplicated().any()
     assert run("budget", target, "--with", "colour,colour", "--k", 2, "--n-queries", 4).code == 0
     assert "my[old]shapes" in run("status", target).out
     Workspace(target).pool_file.write_bytes(b"damaged")

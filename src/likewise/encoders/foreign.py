@@ -62,7 +62,11 @@ def read_keys(path: Path) -> list[str]:
         if ending in (".csv", ".tsv", ".parquet"):
             separator = "\t" if ending == ".tsv" else ","
             is_parquet = ending == ".parquet"
-            table = pl.read_parquet(path) if is_parquet else pl.read_csv(path, separator=separator, infer_schema=False)
+            table = (
+                pl.read_parquet(path, glob=False)
+                if is_parquet
+                else pl.read_csv(path, separator=separator, infer_schema=False)
+            )
             column = next((name for name in KEY_NAMES if name in table.columns), None)
             if column is None and table.width == 1 and not is_parquet:  # a list without a heading
                 return [table.columns[0], *table.to_series().to_list()]
@@ -105,7 +109,7 @@ def _safetensors(path: Path) -> Read:
 
 
 def _parquet(path: Path) -> Read:
-    table = pl.read_parquet(path)
+    table = pl.read_parquet(path, glob=False)
     key = next((name for name in KEY_NAMES if name in table.columns), None)
     images = [str(value) for value in table[key]] if key else None
     lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List | pl.Array)]

@@ -116,7 +116,7 @@ def _rows(path: Path, known: Collection[str]) -> Iterable[Row]:
         if ending == ".json":
             return list(_json_rows(path))
         if ending == ".parquet":
-            return _table_rows(pl.read_parquet(path), path, first_row=1)
+            return _table_rows(pl.read_parquet(path, glob=False), path, first_row=1)
         if ending in (".csv", ".tsv"):
             return _table_rows(_read_csv(path), path, first_row=2)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, json.JSONDecodeError) as error:

@@ -146,7 +146,7 @@ def _read_table(path: Path) -> tuple[pl.DataFrame, int]:
     ending = path.suffix.lower()
     try:
         if ending == ".parquet":
-            table, first_row = pl.read_parquet(path), 1
+            table, first_row = pl.read_parquet(path, glob=False), 1
         elif ending in (".jsonl", ".ndjson"):
             table, first_row = _read_json_lines(path), 1
         elif ending in (".csv", ".tsv", ".txt"):

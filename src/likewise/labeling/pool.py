@@ -20,6 +20,6 @@ def take_pool(engine: Engine, workspace: Workspace) -> None:
     with reading(engine) as connection:
         if read_setting(connection, MARK) == mark:
             return
-    add_pairs(engine, pl.read_parquet(workspace.pool_file))
+    add_pairs(engine, pl.read_parquet(workspace.pool_file, glob=False))
     with writing(engine) as connection:
         write_setting(connection, MARK, mark)

@@ -72,7 +72,7 @@ def _splits(path: Path) -> list[tuple[str | None, list[Path], dict[str, Any]]]:
 
 def _load(file: Path) -> pl.DataFrame:
     try:
-        return pl.read_ipc_stream(file) if file.suffix == ".arrow" else pl.read_parquet(file)
+        return pl.read_ipc_stream(file) if file.suffix == ".arrow" else pl.read_parquet(file, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise LikewiseError(f"{file} cannot be read ({str(error).splitlines()[0]}): copy it again.") from error
 

@@ -24,4 +24,4 @@ def read_stored_table(workspace: Workspace, name: str) -> pl.DataFrame:
             f"{workspace.path} has no table {name!r} (it has: {there}): "
             "make the workspace with a reader that gives it (`likewise readers` lists them)."
         )
-    return pl.read_parquet(file)
+    return pl.read_parquet(file, glob=False)

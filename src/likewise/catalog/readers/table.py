@@ -46,7 +46,7 @@ def read_table(path: Path, notes: Notes | None = None) -> pl.DataFrame:
         raise LikewiseError(f"{path} does not exist: check the path.")
     try:
         if ending == PARQUET:
-            rows = pl.read_parquet(path)
+            rows = pl.read_parquet(path, glob=False)
             notes.files.append(SourceFile(notes.name(path), len(rows)))
             return rows
         return _json_lines(path, notes) if ending in JSON_LINES else _separated(path, SEPARATORS[ending], notes)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likewise.cli import label_site, label_votes
-from likewise.cli.console import AsJson, Seed, WorkspacePath, opened, say, say_json
+from likewise.cli.console import AsJson, Seed, WorkspacePath, opened, progress, say, say_json
 from likewise.cli.label_site import Database
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_parquet, write_atomically
@@ -89,10 +89,13 @@ def import_votes(
     read = read_votes_file(votes)
     pool = read_parquet(target.pool_file, "") if target.pool_file.exists() else None
     checked = check_votes(read.votes, set(read_catalog(target)["image"]), pool)
-    engine = open_votes(database or target)
-    added = add_votes(engine, read.votes, f"import {votes.name}", replace=replace)
-    engine.dispose()
-    labelled = _update(target, rule, database)
+    with progress("steps") as update:
+        update("storing votes", 0, 2)
+        engine = open_votes(database or target)
+        added = add_votes(engine, read.votes, f"import {votes.name}", replace=replace)
+        engine.dispose()
+        update("storing votes", 1, 2)
+        labelled = _update(target, rule, database)
     if as_json:
         say_json({"added": added.to_dict(), "blank": read.n_blank, "labels": _facts(labelled)})
         return

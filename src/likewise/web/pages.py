@@ -8,6 +8,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader
 
+from likewise.labeling.store.images import store_name
 from likewise.labeling.store.project import read_project
 from likewise.labeling.store.queue import AskedPair, Progress
 from likewise.web.access import page_token, site_of
@@ -69,6 +70,7 @@ def boot_of(request: Request, name: str, mode: str, practice: list[dict[str, Any
     """What a page's script starts with."""
     return {
         "mode": mode,
+        "store": store_name(site_of(request).engine),  # keeps one project's outbox from another's on the same address
         "csrf": page_token(request),
         "expert": name,
         "project": read_project(site_of(request).engine).name,

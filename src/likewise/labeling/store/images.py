@@ -43,6 +43,12 @@ def image_ids(engine: Engine, keys: Iterable[str]) -> dict[str, int]:
     return ids
 
 
+def store_name(engine: Engine) -> str:
+    """A name of this database that says nothing about it, different for every other one."""
+    with reading(engine) as connection:
+        return str(hidden_id(str(read_setting(connection, "salt")), "store"))
+
+
 def hidden_id(salt: str, *key: object) -> int:
     """A number under 2^53 (JavaScript's exact integers) that says nothing about what it stands for."""
     return 1 + int.from_bytes(random_bytes(6, salt, *key), "big")

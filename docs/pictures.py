@@ -27,7 +27,7 @@ def picture_of_report(page: Path, screenshot: Path) -> None:
     chromium = shutil.which("chromium") or sys.exit("chromium is needed for the picture of the report")
     profile = f"--user-data-dir={screenshot.parent / 'profile'}"
     subprocess.run([chromium, *FLAGS, profile, f"--screenshot={screenshot}", page.as_uri()], check=True)
-    Image.open(screenshot).convert("RGB").quantize(128).save(HERE / "report.png", optimize=True)
+    Image.open(screenshot).convert("RGB").save(HERE / "report.png", optimize=True)
 
 
 def page_of_wardrobe(workspace: Path) -> None:

@@ -1,5 +1,6 @@
 """A catalog is made once; everything wrong with its pictures is found then, with the row it stands in."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +104,15 @@ def test_tables_keep_their_further_columns(tmp_path: Path, ending: str) -> None:
     assert catalog["item"].to_list() == ["7", "b.png"]  # an image without an item is an item of its own
     assert catalog["caption"].to_list() == ["x", "ü, y"]
     assert catalog["row_in_source"].to_list() == [5, 6]
+
+
+def test_a_name_that_is_not_text_is_left_out_with_a_remark(tmp_path: Path) -> None:
+    save(tmp_path / "in" / "a.png")
+    odd = os.fsencode(tmp_path / "in") + b"/caf\xe9.png"
+    Path(os.fsdecode(odd)).write_bytes((tmp_path / "in" / "a.png").read_bytes())
+    reading = read(tmp_path / "in")
+    assert reading.rows["image"].to_list() == ["a.png"]
+    assert "1 pictures were left out because their names are not UTF-8" in reading.coverage.remarks[0]
 
 
 def test_item_007_is_not_item_7(tmp_path: Path) -> None:

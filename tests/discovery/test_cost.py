@@ -75,7 +75,9 @@ def test_prevalence_by_hand() -> None:
     assert found.hours_brute_force == pytest.approx(1.0)
     before = prevalence(POOL, None, n_all_pairs=100)
     assert before.p_pool is before.p_estimate is before.gain_over_random is None
-    assert before.speed_up == pytest.approx(100 / 6)
+    assert before.speed_up == pytest.approx(100 / 8)
+    some = prevalence(POOL, LABELS.filter(pl.col("candidate") != "c9"), n_all_pairs=100)
+    assert some.p_estimate is None  # the one random pair left is labelled because it is a suspect: no random sample
 
 
 def test_overlap_by_hand() -> None:

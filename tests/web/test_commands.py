@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import polars as pl
+import pytest
 
+from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
 from tests.cli.conftest import Run, run
 
@@ -66,3 +68,15 @@ def test_mistakes_are_one_sentence(run: Run, workspace: Workspace, tmp_path: Pat
         assert ran.code == 2, arguments
         assert sentence in ran.err, ran.err
         assert ran.err.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_said_before_any_address() -> None:
+    """Nothing is printed or stored about a site that cannot start."""
+    import socket
+
+    from likewise.cli.label_site import _refuse_taken
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(LikewiseError, match=f"cannot listen on 127.0.0.1, port {port} .* --port"):
+            _refuse_taken("127.0.0.1", port)

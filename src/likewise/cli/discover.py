@@ -123,4 +123,4 @@ def budget(
 
     console().print(budget_by_k_table(table))
     console().print(best_sets_table(table))
-    say(f"all {len(table)} choices: {target.results_folder / 'budget.parquet'}")
+    say(f"for {n_queries} queries, random pairs not counted; all {len(table)} choices: results/budget.parquet")

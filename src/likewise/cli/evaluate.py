@@ -127,8 +127,9 @@ def say_results(done: "Evaluated") -> None:
     rule, n_experts = labels["consensus"]["rule"], labels["agreement"]["n_experts"]
     kind = "simulated experts" if labels["simulated"] else "experts"
     basis = f"{rule} of {n_experts} {kind}" if n_experts else "labels imported"
+    others = " (the others have one class only)" if main["n_queries"] < main["n_queries_total"] else ""
     say(
-        f"[dim]macro over {main['n_queries']} of {main['n_queries_total']} queries (the others have one class only), "
+        f"[dim]macro over {main['n_queries']} of {main['n_queries_total']} queries{others}, "
         f"{main['n_pairs']:,} labelled pairs, {basis}; "
         "intervals: 95 %, queries resampled. HR and MRR count unlabelled candidates as misses: "
         "compare them only between models that fed the pool.[/]"
@@ -138,7 +139,7 @@ def say_results(done: "Evaluated") -> None:
         say(
             f"similar pairs: {100 * cost['p_pool']:.0f} % of the pool, about {100 * cost['p_estimate']:.2f} % of all "
             f"pairs (± {100 * cost['error_95']:.2f}); "
-            f"the pool finds them {cost['gain_over_random']:,.0f}x faster than chance"
+            f"the pool holds them {cost['gain_over_random']:,.1f} times as often as chance"
         )
     truth = done.summary["truth"]
     if truth and truth["item_recall"] is not None:

@@ -58,6 +58,7 @@ def serve(
     from likewise.web.serve import serve as run
     from likewise.web.settings import SiteSettings
 
+    _refuse_taken(host, port)
     if password_file is not None:
         password = password_file.read_text(encoding="utf-8").strip()
     settings = prepare(SiteSettings(target, database, host, port, url), password)
@@ -70,6 +71,19 @@ def serve(
         if not any(expert.state == "active" for expert in read_experts(engine)):
             say(f"nobody is invited yet: likewise label invite {workspace} --name NAME")
     run(settings)
+
+
+def _refuse_taken(host: str, port: int) -> None:
+    """Say so before any address is printed or stored, if something else listens there."""
+    import socket
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        raise LikewiseError(
+            f"cannot listen on {host}, port {port} ({error.strerror}): choose another with --port."
+        ) from error
 
 
 def invite(

@@ -61,9 +61,12 @@ def _next(target: Workspace, facts: dict[str, Any]) -> str:
         return f"likewise encode {target.path}"
     if not facts["pool"]:
         return f"likewise discover {target.path}"
+    if not facts["labels"] and target.knows_truth:
+        return f"likewise simulate {target.path}"
     if not facts["labels"]:
-        step = "simulate" if target.knows_truth else "label sheet"
-        return f"likewise {step} {target.path}" + ("" if target.knows_truth else " sheet.csv --expert NAME")
+        return f"likewise label serve {target.path} (a labelling site), or label sheet, then label import"
     if not facts["results"]:
         return f"likewise evaluate {target.path}"
+    if facts["report"]:
+        return f"look at {facts['report']}; `likewise report {target.path}` renews it"
     return f"likewise report {target.path}"

@@ -20,10 +20,9 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
     columns += [(f"{name}@{k}", "") for name in ("HR", "MRR", "judged")]
     table = Table(title="How well each model finds what people call similar (%)", title_justify="left", box=SIMPLE)
     close = not_told_apart(differences, ranked_encoders(results)[0]) if differences is not None else set()
-    table.caption, table.caption_justify = (
-        "* fed the pool" + ("   ≈ not told apart from the best" if close else ""),
-        "left",
-    )
+    legend = ["* fed the pool"] if results["generator"].any() else []
+    legend += ["≈ not told apart from the best"] if close else []
+    table.caption, table.caption_justify = "   ".join(legend) or None, "left"
     table.add_column("model", no_wrap=True)
     table.add_column("ROC-AUC\nmacro", justify="right", no_wrap=True)
     for name in ("\nmicro", "PR-AUC\nmacro", "\nmicro", f"HR\n@{k}", f"MRR\n@{k}", f"judged\n@{k}"):

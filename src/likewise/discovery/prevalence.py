@@ -15,6 +15,7 @@ from likewise.errors import LikewiseError
 
 SECONDS_PER_PAIR = 15.0  # the paper's assumption
 SURE = 0.95
+MOSTLY_LABELLED = 0.9  # of the random pairs, before their labels count as a random sample
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ def prevalence(
         )
         n_labelled, n_positive = len(judged), int(judged.sum())
         n_random, n_random_positive = len(judged_random), int(judged_random.sum())
+    if n_random < MOSTLY_LABELLED * len(random):
+        n_random = n_random_positive = 0  # labelled because they are suspects too, say: no random sample any more
     p_pool = n_positive / n_labelled if n_labelled else None
     bound = lower_bound(n_positive, n_all_pairs) if n_labelled else None
     estimate = map_estimate(bound, n_random_positive, n_random) if bound is not None and n_random else None
@@ -104,7 +107,7 @@ def prevalence(
         p_estimate=estimate,
         error_95=chebyshev_error(estimate, n_random, 1.0 - SURE) if estimate is not None else None,
         gain_over_random=p_pool / estimate if p_pool is not None and estimate else None,
-        speed_up=n_all_pairs / n_pool,
+        speed_up=n_all_pairs / n_asked,
         hours_pool=n_asked * seconds_per_pair / 3600.0,
         hours_brute_force=n_all_pairs * seconds_per_pair / 3600.0,
     )

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 import polars as pl
 
 from likewise.discovery.pool import RANDOM, pool_pairs
+from likewise.discovery.prevalence import MOSTLY_LABELLED
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def pool_recall(pool: pl.DataFrame, labels: pl.DataFrame, n_all_pairs: int, conf
     judged = random.join(labels, on=["query", "candidate"])
     outside = judged.join(suspects, on=["query", "candidate"], how="anti")
     n_missed = int(outside["label"].cast(pl.Int64).sum())
-    if judged.is_empty():
+    if judged.is_empty() or len(judged) < MOSTLY_LABELLED * len(random):
         return PoolRecall(found, 0, 0, None, None, None, None, None, None)
     low, high = clopper_pearson(n_missed, len(judged), confidence)
     missed = n_missed / len(judged) * n_all_pairs

@@ -37,6 +37,8 @@ def update_labels(workspace: Workspace, rule: Rule | None = None, database: str 
     engine = open_votes(database or workspace)
     votes, sources = read_votes(engine), count_votes_by_source(engine)
     engine.dispose()
+    if votes.is_empty():
+        raise LikewiseError(f"nobody has voted in {workspace.path} yet: there is nothing to make labels from.")
     # An adjudicator speaks only where the others are divided: counted in the labels, not in how far they agree.
     experts_only = votes.filter(pl.col("expert") != ADJUDICATOR_NAME)
     agreed, how_far = consensus(votes, rule), agreement(experts_only)

@@ -17,7 +17,8 @@ def read(path: Path, root: Path | None = None) -> Reading:
     """All pictures below `path`, in sorted order; hidden files and folders are passed over."""
     if not path.is_dir():
         raise LikewiseError(f"{path} is not a folder: give a folder of pictures, or another reader.")
-    found = pictures_below(path)
+    every = pictures_below(path)
+    found = [picture for picture in every if is_text(picture)]
     if not found:
         raise LikewiseError(
             f"{path} holds no pictures (looked for {', '.join(sorted(IMAGE_ENDINGS))} in it and below): check the path."
@@ -29,4 +30,16 @@ def read(path: Path, root: Path | None = None) -> Reading:
         ),
         SCHEMA,
     )
-    return Notes(path).reading(rows, root or path)
+    notes = Notes(path)
+    if len(found) < len(every):
+        first = next(picture for picture in every if not is_text(picture))
+        notes.remark(
+            f"{len(every) - len(found)} pictures were left out because their names are not UTF-8 "
+            f"(first: {str(first)!a}): rename them."
+        )
+    return notes.reading(rows, root or path)
+
+
+def is_text(name: Path) -> bool:
+    """Whether a file name, as the system gives it, is valid text (names out of old archives may not be)."""
+    return not any("\udc80" <= letter <= "\udcff" for letter in str(name))

@@ -23,6 +23,7 @@ Rows = NDArray[np.int64]
 GRID = float(2**26)
 UNIT_TOLERANCE = 1e-5
 CHUNK_BYTES = 3_000_000
+LIST_BYTES = 6_000_000
 RESCORING_THREADS = 2
 
 
@@ -66,16 +67,25 @@ def pair_scores(queries: Floats, gallery: Floats, query_rows: Rows, gallery_rows
 def list_scores(queries: Floats, gallery: Floats, gallery_rows: Rows) -> Scores:
     """Exact cosine of each query with its own list of gallery rows, shape (queries, list length)."""
     n_queries, length = gallery_rows.shape
+    dim = queries.shape[1]
     scores = np.empty((n_queries, length))
-    step = max(1, CHUNK_BYTES // (8 * max(1, length) * queries.shape[1]))
+    step = max(1, LIST_BYTES // (8 * max(1, length) * dim))
 
-    def fill(start: int) -> None:
-        part = slice(start, start + step)
-        candidates = _on_grid(gallery[gallery_rows[part]])
-        scores[part] = np.matmul(candidates, _on_grid(queries[part].copy())[:, :, None])[:, :, 0]
+    def fill(first: int) -> None:
+        """Every other chunk, in two buffers that are used again and again."""
+        gathered, exact = np.empty((step * length, dim), np.float32), np.empty((step * length, dim))
+        for start in range(first * step, n_queries, RESCORING_THREADS * step):
+            rows = gallery_rows[start : start + step]
+            small, large = gathered[: rows.size], exact[: rows.size]
+            np.take(gallery, rows.ravel(), axis=0, out=small, mode="clip")
+            np.multiply(small, np.float32(GRID), out=small)
+            np.copyto(large, np.rint(small, out=small))
+            wanted = _on_grid(queries[start : start + step].copy())
+            lists = large.reshape(*rows.shape, dim)
+            scores[start : start + step] = np.matmul(lists, wanted[:, :, None])[:, :, 0]
 
     with ThreadPoolExecutor(RESCORING_THREADS) as pool:
-        list(pool.map(fill, range(0, n_queries, step)))
+        list(pool.map(fill, range(RESCORING_THREADS)))
     return scores / GRID**2
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from likewise.catalog.wardrobe import build_wardrobe
 
-ITEMS, VIEWS = 200, 3
+ITEMS, VIEWS = 600, 3  # as many as the demo draws
 
 
 def main() -> None:

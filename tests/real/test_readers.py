@@ -1,23 +1,9 @@
 """Readers on real files: the published numbers of rows, pairs and questions come out."""
 
-import os
-from pathlib import Path
-
 import polars as pl
-import pytest
 
 from likewise.catalog.readers import Reading, read, read_tables
-
-BESIDE = Path(__file__).parents[3] / "shared" / "data"
-
-
-def data(name: str) -> Path:
-    """A folder of the real data: below LIKEWISE_DATA, or beside the checkout."""
-    places = [Path(os.environ["LIKEWISE_DATA"])] if os.environ.get("LIKEWISE_DATA") else []
-    for place in (*places, BESIDE):
-        if (place / name).exists():
-            return place / name
-    pytest.skip(f"no real data here: {name} is neither below LIKEWISE_DATA nor in ../shared/data")
+from tests.real.places import real_data
 
 
 def complete(reading: Reading, n_images: int) -> None:
@@ -26,20 +12,20 @@ def complete(reading: Reading, n_images: int) -> None:
 
 
 def test_emoji() -> None:
-    reading = read(data("emoji") / "catalog.csv")
+    reading = read(real_data("emoji") / "catalog.csv")
     complete(reading, 6396)
     assert reading.rows["item"].n_unique() == 1599
     assert set(reading.rows.group_by("item").len()["len"]) == {4}  # each drawn by four artists
 
 
 def test_clothing() -> None:
-    reading = read(data("clothing") / "catalog.csv")
+    reading = read(real_data("clothing") / "catalog.csv")
     complete(reading, 5398)
     assert reading.rows["category"].n_unique() == 20
 
 
 def test_materials_and_what_people_said_of_them() -> None:
-    reading = read(data("materials"), "triplets")
+    reading = read(real_data("materials"), "triplets")
     complete(reading, 200)
     triplets = reading.tables["triplets"]
     assert len(triplets) == 25_801
@@ -50,7 +36,7 @@ def test_materials_and_what_people_said_of_them() -> None:
 
 
 def test_genecis_object_templates() -> None:
-    reading = read(data("genecis"), "genecis")
+    reading = read(real_data("genecis"), "genecis")
     templates = reading.tables["templates"]
     assert dict(templates.group_by("task").len().rows()) == {"change_object": 1960, "focus_object": 1960}
     assert set(templates["gallery"].list.len()) == {14}
@@ -65,7 +51,7 @@ def test_genecis_object_templates() -> None:
 
 
 def test_cirr_validation() -> None:
-    reading = read(data("cirr"), "cirr")
+    reading = read(real_data("cirr"), "cirr")
     templates = reading.tables["templates"]
     assert len(templates) == 4181
     assert len(reading.rows) == 2297
@@ -79,7 +65,7 @@ def test_cirr_validation() -> None:
 
 
 def test_polyvore_outfits_validation() -> None:
-    reading = read(data("polyvore"), "polyvore_outfits")
+    reading = read(real_data("polyvore"), "polyvore_outfits")
     outfits, lines = reading.tables["outfits"], reading.tables["compatibility"]
     assert outfits["outfit"].n_unique() == 5000
     assert len(lines) == 10_000
@@ -92,14 +78,14 @@ def test_polyvore_outfits_validation() -> None:
 
 
 def test_conceptual_captions() -> None:
-    captions = read_tables(data("captions"), "cc3m")["captions"]
+    captions = read_tables(real_data("captions"), "cc3m")["captions"]
     assert len(captions) > 15_000
     assert captions["url"].str.starts_with("http").all()
     assert (captions["caption"].str.len_chars() > 0).all()
 
 
 def test_labelled_pairs_of_vsd_with_ranks_and_similarities() -> None:
-    reading = read(data("vsd_examples"), "vsd")
+    reading = read(real_data("vsd_examples"), "vsd")
     labels = reading.tables["labels"]
     assert len(labels) == 80
     assert dict(labels.group_by("label").len().rows()) == {0: 40, 1: 40}

@@ -5,7 +5,20 @@ from typing import Annotated
 import typer
 
 from likewise import __version__
-from likewise.cli import bundle, demo, discover, encode, evaluate, exchange, label, new, report, retrieval, status
+from likewise.cli import (
+    bundle,
+    demo,
+    discover,
+    encode,
+    evaluate,
+    exchange,
+    label,
+    new,
+    report,
+    retrieval,
+    status,
+    train,
+)
 
 app = typer.Typer(
     name="likewise",
@@ -44,6 +57,7 @@ app.command("simulate")(label.simulate)
 app.command("evaluate")(evaluate.evaluate)
 app.command("retrieval")(retrieval.retrieval)
 app.command("triplets")(retrieval.triplets)
+app.add_typer(train.app, name="train")
 app.command("report")(report.report)
 app.command("leaderboard")(bundle.leaderboard)
 app.command("bundle")(bundle.bundle)

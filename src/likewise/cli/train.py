@@ -1,0 +1,12 @@
+"""`likewise train ...`: models that learn from the catalog, or from people, under rules that do not fool their user."""
+
+import typer
+
+app = typer.Typer(
+    help="Train models: the fair check of losses, fine-tuning, and learning from experts.", no_args_is_help=True
+)
+
+
+@app.callback()
+def train() -> None:
+    """Train models: the fair check of losses, fine-tuning, and learning from experts."""

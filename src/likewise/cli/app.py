@@ -14,6 +14,7 @@ from likewise.cli import (
     exchange,
     label,
     new,
+    outfits,
     report,
     retrieval,
     status,
@@ -58,6 +59,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("retrieval")(retrieval.retrieval)
 app.command("triplets")(retrieval.triplets)
 app.add_typer(train.app, name="train")
+app.add_typer(outfits.app, name="outfits")
 app.command("report")(report.report)
 app.command("leaderboard")(bundle.leaderboard)
 app.command("bundle")(bundle.bundle)

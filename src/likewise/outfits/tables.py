@@ -1,0 +1,116 @@
+"""Outfits and questions as tables, and back."""
+
+from collections.abc import Iterable, Sequence
+from typing import get_args
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.outfits.protocol import Item, Kind, Outfit, Question
+
+OUTFIT_SCHEMA = pl.Schema(
+    {"outfit": pl.String, "item": pl.String, "image": pl.String, "category": pl.String, "position": pl.Int64}
+)
+ITEM_SCHEMA = pl.Schema({"item": pl.String, "image": pl.String, "category": pl.String})
+QUESTION_SCHEMA = pl.Schema(
+    {
+        "question": pl.String(),
+        "kind": pl.String(),
+        "dimension": pl.String(),
+        "sub_dimension": pl.String(),
+        "category": pl.String(),
+        "blank": pl.Int64(),
+        "items": pl.List(pl.String),
+        "choices": pl.List(pl.String),
+    }
+)
+ANSWER_SCHEMA = pl.Schema(
+    {"question": pl.String(), "right": pl.Int64(), "people": pl.List(pl.Int64), "n_people": pl.Int64()}
+)
+
+
+def outfit_table(outfits: Iterable[Outfit]) -> pl.DataFrame:
+    """One row per item of every outfit, positions from 1."""
+    rows = [
+        (outfit.name, item.item, item.image, item.category, position)
+        for outfit in outfits
+        for position, item in enumerate(outfit.items, 1)
+    ]
+    return pl.DataFrame(rows, schema=OUTFIT_SCHEMA, orient="row")
+
+
+def outfits_of(table: pl.DataFrame) -> list[Outfit]:
+    """The outfits of such a table, in the order of their first rows, items by position."""
+    if absent := [column for column in OUTFIT_SCHEMA if column not in table.columns]:
+        raise LikewiseError(f"a table of outfits needs {', '.join(OUTFIT_SCHEMA)}; {', '.join(absent)} is not there.")
+    grouped = (
+        table.with_row_index("row")
+        .sort("position", maintain_order=True)
+        .group_by("outfit", maintain_order=True)
+        .agg(pl.col("item", "image", "category").cast(pl.String), pl.col("row").min())
+        .sort("row")
+    )
+    return [
+        Outfit(str(name), tuple(Item(i, c or "", k) for i, k, c in zip(items, images, categories, strict=True)))
+        for name, items, images, categories, _ in grouped.iter_rows()
+    ]
+
+
+def item_table(questions: Sequence[Question]) -> pl.DataFrame:
+    """Every item that the questions show, once, by key."""
+    found = {item.item: item for question in questions for item in (*question.items, *question.choices)}
+    rows = [(item.item, item.image, item.category) for _, item in sorted(found.items())]
+    return pl.DataFrame(rows, schema=ITEM_SCHEMA, orient="row")
+
+
+def question_table(questions: Sequence[Question]) -> pl.DataFrame:
+    """The questions as one may publish them: no answers."""
+    rows = [
+        (
+            q.name,
+            q.kind,
+            q.dimension,
+            q.sub_dimension,
+            q.category,
+            q.blank,
+            [item.item for item in q.items],
+            [item.item for item in q.choices],
+        )
+        for q in questions
+    ]
+    return pl.DataFrame(rows, schema=QUESTION_SCHEMA, orient="row")
+
+
+def answer_table(questions: Sequence[Question]) -> pl.DataFrame:
+    """What is right, and how many people chose what."""
+    rows = [(q.name, q.right, list(q.people), sum(q.people)) for q in questions]
+    return pl.DataFrame(rows, schema=ANSWER_SCHEMA, orient="row")
+
+
+def questions_of(questions: pl.DataFrame, items: pl.DataFrame, answers: pl.DataFrame | None = None) -> list[Question]:
+    """Questions from their tables; without `answers` nobody knows what is right."""
+    known = {row["item"]: Item(row["item"], row["category"] or "", row["image"]) for row in items.iter_rows(named=True)}
+    right = {row["question"]: row for row in answers.iter_rows(named=True)} if answers is not None else {}
+    found = []
+    for row in questions.iter_rows(named=True):
+        if absent := [name for name in (*row["items"], *row["choices"]) if name not in known]:
+            raise LikewiseError(f"question {row['question']} names the item {absent[0]}, which is not among the items.")
+        if row["kind"] not in get_args(Kind):
+            raise LikewiseError(
+                f"question {row['question']} is of kind {row['kind']!r}, not {', '.join(get_args(Kind))}."
+            )
+        told = right.get(row["question"], {})
+        found.append(
+            Question(
+                row["question"],
+                row["kind"],
+                tuple(known[name] for name in row["items"]),
+                tuple(known[name] for name in row["choices"]),
+                row["blank"],
+                row["dimension"],
+                row["sub_dimension"],
+                told.get("right"),
+                tuple(told.get("people") or ()),
+            )
+        )
+    return found

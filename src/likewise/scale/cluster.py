@@ -1,0 +1,118 @@
+"""A connection to Ray: an existing cluster by its address, or one on the cores of this machine that ends with the work.
+
+Every machine of a cluster needs likewise in the same version, and sees the pictures and the workspace under the same
+paths (a shared file system).  Nothing is reported to Ray's makers.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from likewise.encoders.chunk import one_thread_each
+from likewise.encoders.needs import needed, quiet
+from likewise.encoders.pipeline import usable_cores
+from likewise.errors import LikewiseError
+
+SILENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_TQDM": "0",
+}
+LARGEST_STORE = 2 * 1024**3  # of a local cluster; vectors and prepared pictures pass through, none stay
+
+
+@contextmanager
+def cluster(address: str | None = None, cores: int | None = None) -> Iterator[Any]:
+    """The module `ray`, connected; without an address to a cluster of `cores` (all by default) of this machine."""
+    os.environ.update({name: os.environ.get(name, value) for name, value in SILENT.items()})
+    ray = needed("ray", "--engine ray")
+    if ray.is_initialized():  # inside another step that runs on the cluster
+        yield ray
+        return
+    if address is None:
+        with _local(ray, cores or usable_cores()):
+            yield ray
+        return
+    try:
+        with quiet():
+            ray.init(address=address, log_to_driver=False, logging_level="error")
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise LikewiseError(
+            f"no Ray cluster answers at {address} ({_first_line(error)}): start one with `ray start --head`, "
+            "or leave --address out to use the cores of this machine."
+        ) from error
+    try:
+        _same_version(ray)
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def _local(ray: Any, cores: int) -> Iterator[None]:
+    """A cluster of its own in a fresh folder with a short name, which Ray's sockets need."""
+    short = "/tmp" if sys.platform != "win32" and Path("/tmp").is_dir() else None
+    folder = tempfile.mkdtemp(prefix="lw-ray-", dir=short)
+    try:
+        with one_thread_each(), quiet():
+            ray.init(
+                address="local",
+                num_cpus=cores,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level="error",
+                object_store_memory=LARGEST_STORE,
+                _temp_dir=folder,
+            )
+        yield
+    finally:
+        ray.shutdown()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def n_cores(ray: Any) -> int:
+    """Cores of the whole cluster."""
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def _version_there() -> str:
+    from likewise import __version__
+
+    return __version__
+
+
+def _same_version(ray: Any) -> None:
+    from likewise import __version__
+
+    try:
+        there = ray.get(ray.remote(_version_there).remote())
+    except ray.exceptions.RayError as error:
+        raise LikewiseError(
+            f"the workers of the cluster cannot run likewise ({_first_line(error)}): "
+            f"install version {__version__} there."
+        ) from error
+    if there != __version__:
+        raise LikewiseError(f"the cluster has likewise {there}, here is {__version__}: install the same version there.")
+
+
+def in_words(error: Exception) -> LikewiseError:
+    """What went wrong on the cluster; a user's mistake found by a worker stays what it is."""
+    cause: BaseException = error
+    while deeper := getattr(cause, "cause", None) or cause.__cause__:
+        cause = deeper
+    if isinstance(cause, LikewiseError):
+        return LikewiseError(str(cause))
+    return LikewiseError(
+        f"the cluster gave up ({type(error).__name__}: {_first_line(error)}): finished work is kept, "
+        "running again continues."
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

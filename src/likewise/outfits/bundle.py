@@ -1,0 +1,203 @@
+"""A test as something to hand around: a folder or zip with a card and a checksum, verified whenever it is opened.
+
+questions.parquet   question, kind, dimension, sub_dimension, category, blank, items, choices (names of items)
+answers.parquet     question, right (place of the right choice), people (how many chose what), n_people
+items.parquet       item, image, category
+images/             the pictures, by `image`
+card.json, card.md  what it is, who answered, under which licence, and the sums of all files
+"""
+
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise import __version__
+from likewise.errors import LikewiseError
+from likewise.evaluation.bundle_card import checksum_of
+from likewise.evaluation.bundle_files import (
+    CARD,
+    Entry,
+    Stored,
+    check_name,
+    describe,
+    mismatch,
+    opened_entries,
+    read_entry,
+    verify_entry,
+    write_entries,
+)
+from likewise.outfits.protocol import Question
+from likewise.outfits.tables import answer_table, item_table, question_table, questions_of
+
+FORMAT, VERSION = "likewise-outfit-test", 1
+TABLES = ("questions", "answers", "items")
+LARGEST_TABLE = 1 << 30
+
+
+@dataclass(frozen=True)
+class OutfitTest:
+    """A verified test."""
+
+    path: Path
+    card: dict[str, Any]
+    questions: list[Question]
+
+    @property
+    def images(self) -> list[str]:
+        """Every picture that the questions show, sorted."""
+        return item_table(self.questions)["image"].unique().sort().to_list()
+
+
+def write_test(
+    path: Path,
+    questions: Sequence[Question],
+    picture: Callable[[str], bytes],
+    *,
+    title: str,
+    licence: str,
+    description: str = "",
+    made: Mapping[str, Any] | None = None,
+    replace: bool = False,
+) -> OutfitTest:
+    """Write a test; `picture` gives the file of an image key; `made` says how the questions came about."""
+    if not questions:
+        raise LikewiseError(f"{path}: a test needs at least one question.")
+    if not title.strip() or not licence.strip():
+        raise LikewiseError("a test needs a title and a licence: say under which terms others may use it.")
+    names = Counter(question.name for question in questions)
+    if names.most_common(1)[0][1] > 1:
+        raise LikewiseError(f"two questions are called {names.most_common(1)[0][0]}: names must differ.")
+    if path.exists() and not (replace and _is_test(path)):
+        raise LikewiseError(f"{path} already exists: {'add `--replace`' if _is_test(path) else 'choose another path'}.")
+    facts = {
+        "title": title.strip(),
+        "description": description.strip(),
+        "licence": licence.strip(),
+        "likewise": __version__,
+        "sizes": _sizes(questions),
+        "made": dict(made or {}),
+    }
+    write_entries(path, _entries(questions, picture, facts))
+    return open_test(path)
+
+
+def open_test(path: Path, checksum: str | None = None) -> OutfitTest:
+    """Read a test, every file verified; with `checksum`, only the test that has this very one."""
+    with opened_entries(path) as open_entry:
+        card = _read_card(read_entry(open_entry, CARD, None, path), path)
+        if checksum is not None and card["checksum"] != checksum.strip().lower():
+            raise LikewiseError(f"{path} has checksum {card['checksum']}, not {checksum}: it is another test.")
+        files = {name: Stored(each["bytes"], each["sha256"]) for name, each in card["files"].items()}
+        tables = {}
+        for name in TABLES:
+            stored = files.get(f"{name}.parquet")
+            if stored is None or stored.bytes > LARGEST_TABLE:
+                raise LikewiseError(f"{path} has no {name}.parquet that could be read: it is not a complete test.")
+            tables[name] = pl.read_parquet(io.BytesIO(read_entry(open_entry, f"{name}.parquet", stored, path)))
+        for name, stored in files.items():
+            if name.removesuffix(".parquet") not in TABLES:
+                verify_entry(open_entry, name, stored, path)
+    return OutfitTest(path, card, questions_of(tables["questions"], tables["items"], tables["answers"]))
+
+
+def read_pictures(test: OutfitTest) -> Iterator[Entry]:
+    """(image key, file content) of every picture of the test."""
+    with opened_entries(test.path) as open_entry:
+        for image in test.images:
+            each = test.card["files"].get(f"images/{image}")
+            if each is not None:
+                stored = Stored(each["bytes"], each["sha256"])
+                yield image, read_entry(open_entry, f"images/{image}", stored, test.path)
+
+
+def _entries(questions: Sequence[Question], picture: Callable[[str], bytes], facts: dict[str, Any]) -> Iterator[Entry]:
+    files: dict[str, Stored] = {}
+    tables = {
+        "questions": question_table(questions),
+        "answers": answer_table(questions),
+        "items": item_table(questions),
+    }
+    for name, table in tables.items():
+        buffer = io.BytesIO()
+        table.write_parquet(buffer, compression="zstd")
+        files[f"{name}.parquet"] = describe(buffer.getvalue())
+        yield f"{name}.parquet", buffer.getvalue()
+    for image in tables["items"]["image"].unique().sort():
+        check_name(f"images/{image}", "the test")
+        content = picture(image)
+        files[f"images/{image}"] = describe(content)
+        yield f"images/{image}", content
+    text = _card_text(facts).encode()
+    files["card.md"] = describe(text)
+    yield "card.md", text
+    listed = {name: {"bytes": stored.bytes, "sha256": stored.sha256} for name, stored in sorted(files.items())}
+    card = {"format": FORMAT, "version": VERSION, **facts, "files": listed}
+    card |= {"checksum": checksum_of(card)}
+    yield CARD, (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _sizes(questions: Sequence[Question]) -> dict[str, Any]:
+    kinds = Counter(question.kind for question in questions)
+    dimensions = Counter(question.dimension for question in questions if question.dimension)
+    people = [sum(question.people) for question in questions if question.people]
+    return {
+        "questions": len(questions),
+        "kinds": dict(sorted(kinds.items())),
+        "dimensions": dict(sorted(dimensions.items())),
+        "items": len(item_table(questions)),
+        "people_per_question": [min(people), max(people)] if people else None,
+    }
+
+
+def _card_text(facts: Mapping[str, Any]) -> str:
+    sizes = facts["sizes"]
+    kinds = ", ".join(f"{n} {kind}" for kind, n in sizes["kinds"].items())
+    people = sizes["people_per_question"]
+    lines = [
+        f"# {facts['title']}",
+        "",
+        facts["description"] or "(no description)",
+        "",
+        f"- **licence:** {facts['licence']}",
+        f"- **questions:** {sizes['questions']} ({kinds}), showing {sizes['items']:,} items",
+        *(f"- **{name}:** {n} questions" for name, n in sizes["dimensions"].items()),
+        f"- **people per question:** {f'{people[0]} to {people[1]}' if people else 'nobody was asked'}",
+        *(f"- **{name.replace('_', ' ')}:** {value}" for name, value in facts["made"].items()),
+        f"- **made with:** likewise {facts['likewise']}",
+        "",
+        "Take it: `likewise outfits score TEST --model …`. The checksum of all files is in `card.json`.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _is_test(path: Path) -> bool:
+    try:
+        with opened_entries(path) as open_entry:
+            return FORMAT.encode() in read_entry(open_entry, CARD, None, path)
+    except LikewiseError:
+        return False
+
+
+def _read_card(data: bytes, path: Path) -> dict[str, Any]:
+    try:
+        card = json.loads(data)
+        sound = card["format"] == FORMAT and all(
+            isinstance(each["bytes"], int) and isinstance(each["sha256"], str) for each in card["files"].values()
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        sound = False
+    if not sound:
+        raise LikewiseError(f"{path}: {CARD} is not the card of a test of taste: get the test again.")
+    if card.get("version") != VERSION:
+        raise LikewiseError(f"{path} has version {card.get('version')}, this likewise reads {VERSION}.")
+    if card.get("checksum") != checksum_of(card):
+        raise mismatch(path, CARD)
+    for name in card["files"]:
+        check_name(name, f"{path}: {CARD}")
+    return dict(card)

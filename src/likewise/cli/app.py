@@ -7,6 +7,7 @@ import typer
 from likewise import __version__
 from likewise.cli import (
     bundle,
+    condition,
     demo,
     discover,
     encode,
@@ -60,6 +61,7 @@ app.command("retrieval")(retrieval.retrieval)
 app.command("triplets")(retrieval.triplets)
 app.add_typer(train.app, name="train")
 app.add_typer(outfits.app, name="outfits")
+app.add_typer(condition.app, name="condition")
 app.command("report")(report.report)
 app.command("leaderboard")(bundle.leaderboard)
 app.command("bundle")(bundle.bundle)

@@ -124,6 +124,11 @@ def _encode_pictures(
         jobs = []
         for spec in specs:  # all are checked before the first picture is opened
             encoder = get_encoder(spec)
+            if (
+                getattr(encoder, "unscaled", False)
+                and workspace.vectors_folder == Workspace(workspace.path).vectors_folder
+            ):
+                raise LikewiseError(f"{spec}: vectors have length one; leave `unscaled` out.")
             meta = Meta(
                 encoder.name,
                 encoder.version,

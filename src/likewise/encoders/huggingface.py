@@ -137,8 +137,13 @@ def _in_order(pixels: Any, patch: int) -> Any:
     return torch.arange(n_patches, dtype=torch.float32, device=pixels.device).expand(pixels.shape[0], n_patches)
 
 
-def encode_texts(target: str, texts: Sequence[str]) -> Vectors:
-    """Unit vectors of texts in the space that a two-tower model's pictures live in."""
+def has_text_side(target: str) -> bool:
+    """Whether a model, which must be on this machine, has a text tower."""
+    return read_config(find_folder(target)).get("model_type") in TWO_TOWERS
+
+
+def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vectors:
+    """Vectors of texts in the space that a two-tower model's pictures live in, of length one unless told otherwise."""
     folder = find_folder(target)
     config = read_config(folder)
     if config.get("model_type") not in TWO_TOWERS:
@@ -156,7 +161,9 @@ def encode_texts(target: str, texts: Sequence[str]) -> Vectors:
             output = network.get_text_features(**tokens)
             rows.append(getattr(output, "pooler_output", output).float().numpy())
     dim = dim_of(config, "image_embeds") or 0
-    return unit_rows(np.concatenate(rows)) if rows else np.empty((0, dim), np.float32)
+    if not rows:
+        return np.empty((0, dim), np.float32)
+    return unit_rows(np.concatenate(rows)) if unit else np.concatenate(rows)
 
 
 @cache

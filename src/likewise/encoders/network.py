@@ -47,20 +47,27 @@ class Network:
     """An encoder around a `Model`."""
 
     def __init__(
-        self, name: str, model: Model, *, flip: bool = False, box: bool = False, runtime: str | None = None
+        self,
+        name: str,
+        model: Model,
+        *,
+        flip: bool = False,
+        box: bool = False,
+        unscaled: bool = False,
+        runtime: str | None = None,
     ) -> None:
         self.name = name
         self.model = model
         self.box = box
         self.flip = flip
+        self.unscaled = unscaled
         self.runtime = runtime
         self._run: Run | None = None
 
     @cached_property
     def version(self) -> str:
-        what = (
-            f"{self.model.find_digest()} {self.model.recipe} {'flip' if self.flip else ''} {'box' if self.box else ''}"
-        )
+        ways = f"{'flip' if self.flip else ''} {'box' if self.box else ''}"
+        what = f"{self.model.find_digest()} {self.model.recipe} {ways}{' unscaled' if self.unscaled else ''}"
         return f"{self.model.label}@{hashlib.blake2b(what.encode(), digest_size=6).hexdigest()}"
 
     @cached_property
@@ -94,6 +101,10 @@ class Network:
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         pictures = np.stack(batch)
         run = self.load()
+        if self.unscaled:
+            views = [pictures, pictures[..., ::-1]] if self.flip else [pictures]
+            seen = [run(self.model.recipe.tensor(view)) for view in views]
+            return np.asarray(np.mean(seen, axis=0), np.float32)
         vectors = unit_rows(run(self.model.recipe.tensor(pictures)))
         if self.flip:
             vectors = unit_rows(vectors + unit_rows(run(self.model.recipe.tensor(pictures[..., ::-1]))))

@@ -123,6 +123,7 @@ def _network(part: Spec) -> Encoder:
         model,
         flip=part.flag("flip"),
         box=part.flag("box"),
+        unscaled=part.flag("unscaled"),
         runtime=part.get("runtime"),
     )
 

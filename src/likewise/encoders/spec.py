@@ -39,10 +39,11 @@ OPTIONS = {
     "on": "the images the components are fitted on, split:train for instance, or all",
     "weight": "of one encoder among several joined by +",
     "dtype": "float16 to store vectors in half the space",
+    "unscaled": "1: keep the length of the model's own features (what methods for conditions need)",
     "runtime": "torch or onnx instead of whichever is faster",
     "name": "a name of your own for the vectors",
 }
-FLAGS = ("box", "flip")
+FLAGS = ("box", "flip", "unscaled")
 WITHOUT_TRACE = ("name", "runtime")  # options that do not change the vectors
 STORED = ("pca", "whiten", "on")  # options that work on vectors already stored
 

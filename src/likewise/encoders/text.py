@@ -4,18 +4,40 @@ from collections.abc import Sequence
 
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.registry import BUILT_IN, source_of
-from likewise.encoders.spec import parse
+from likewise.encoders.spec import Spec, parse
 from likewise.errors import LikewiseError
 
 
-def encode_text(spec: str, texts: Sequence[str]) -> Vectors:
-    """Unit vectors (len(texts), dim) to compare with those `get_encoder(spec)` gives pictures."""
+def encode_text(spec: str, texts: Sequence[str], *, unit: bool = True) -> Vectors:
+    """Vectors (len(texts), dim) to compare with those `get_encoder(spec)` gives pictures.
+
+    Of length one, or with `unit=False` of the length the model gives them.
+    """
     parts = parse(spec)
-    source = source_of(parts[0]) if len(parts) == 1 and spec not in BUILT_IN else None
-    if source is None or source.family != "hf":
+    source = _source(spec)
+    if source is None:
         raise LikewiseError(f"{spec} has no text side: use a two-tower model such as clip, siglip2 or hf:ID.")
     if parts[0].get("pooling") not in (None, "image_embeds"):
         raise LikewiseError(f"{spec}: only pooling=image_embeds shares its space with text.")
     from likewise.encoders.huggingface import encode_texts
 
-    return encode_texts(source.target, texts)
+    return encode_texts(source.target, texts, unit=unit)
+
+
+def has_text(spec: str) -> bool:
+    """Whether an encoder has a text side; a model that is not on this machine is an error."""
+    source = _source(spec)
+    if source is None or parse(spec)[0].get("pooling") not in (None, "image_embeds"):
+        return False
+    from likewise.encoders.huggingface import has_text_side
+
+    return has_text_side(source.target)
+
+
+def _source(spec: str) -> Spec | None:
+    """Where a spec's network comes from, if it is one that can have a text side."""
+    parts = parse(spec)
+    if len(parts) > 1 or parts[0].target in BUILT_IN or parts[0].family not in ("", "hf"):
+        return None
+    source = source_of(parts[0])
+    return source if source.family == "hf" else None

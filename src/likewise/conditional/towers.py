@@ -1,0 +1,107 @@
+"""A two-tower encoder of the registry, seen with both its sides and with the length of its features kept.
+
+Cosine similarity does not need the length, the Combiner does (its inputs are unscaled CLIP features), so features
+live in their own folder of the workspace, `features/<encoder>/`, in the same files as vectors (`docs/workspace.md`).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from likewise.conditional.protocol import Features
+from likewise.encoders.network import Network, unit_rows
+from likewise.encoders.registry import get_encoder
+from likewise.encoders.spec import parse
+from likewise.encoders.text import encode_text, has_text
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+FOLDER = "features"
+Told = Callable[[str, int, int], None] | None
+
+
+@dataclass(frozen=True)
+class FeatureWorkspace(Workspace):
+    """The same workspace, with features where vectors would be."""
+
+    @property
+    def vectors_folder(self) -> Path:
+        return self.path / FOLDER
+
+
+@dataclass(frozen=True)
+class TwoTower:
+    """An encoder with an image side and a text side in one space; cheap to make."""
+
+    spec: str
+
+    @classmethod
+    def of(cls, spec: str) -> "TwoTower":
+        """The encoder, if it has a text side."""
+        if not has_text(spec):
+            raise LikewiseError(
+                f"{spec} has no text side, which a condition needs: use a two-tower model such as clip or hf:FOLDER."
+            )
+        return cls(spec)
+
+    @property
+    def unscaled(self) -> str:
+        """The spec of its image side with the length of features kept."""
+        return f"{self.spec}&unscaled=1" if "?" in self.spec else f"{self.spec}?unscaled=1"
+
+    @property
+    def name(self) -> str:
+        return parse(self.spec)[0].name
+
+    @property
+    def dim(self) -> int:
+        return get_encoder(self.unscaled).dim
+
+    def text_features(self, texts: Sequence[str]) -> Features:
+        """(len(texts), dim); a text that occurs often is encoded once."""
+        different = list(dict.fromkeys(texts))
+        rows = {text: number for number, text in enumerate(different)}
+        features = encode_text(self.spec, different, unit=False)
+        return features[[rows[text] for text in texts]] if texts else features
+
+    def picture_features(self, pictures: "Sequence[Image.Image]") -> Features:
+        """Of pictures that are in no catalog."""
+        encoder = get_encoder(self.unscaled)
+        assert isinstance(encoder, Network)
+        if not pictures:
+            return np.empty((0, encoder.dim), np.float32)
+        return encoder.encode([encoder.prepare(picture) for picture in pictures])
+
+    def encode(self, workspace: Workspace, *, workers: int | None = None, on_progress: Told = None) -> None:
+        """Make the features of every image of the catalog, going on where an earlier run stopped."""
+        from likewise.encoders.encode import Progress, encode_catalog
+
+        def told(progress: Progress) -> None:
+            if on_progress:
+                on_progress(f"encode {self.name}", progress.done_images, progress.total_images)
+
+        encode_catalog(FeatureWorkspace(workspace.path), [self.unscaled], workers=workers, on_progress=told)
+
+    def image_features(self, workspace: Workspace, images: Sequence[str]) -> Features:
+        """(len(images), dim) of catalog images, which `encode` has made."""
+        from likewise.encoders.store import read_vectors
+
+        return read_vectors(FeatureWorkspace(workspace.path), self.unscaled, images)
+
+    def encoded_images(self, workspace: Workspace) -> list[str]:
+        """The catalog images that have features, in catalog order."""
+        from likewise.encoders.store import encoded_images
+
+        return encoded_images(FeatureWorkspace(workspace.path), self.unscaled)
+
+
+def unit(features: Features) -> Features:
+    """Rows scaled to length one."""
+    shape = features.shape
+    return unit_rows(features.reshape(-1, shape[-1])).reshape(shape)

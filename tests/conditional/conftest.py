@@ -1,0 +1,33 @@
+"""A tiny CLIP in the real format, a small drawn wardrobe, and features of one by the other."""
+
+from pathlib import Path
+
+import pytest
+
+from likewise.catalog import make_catalog
+from likewise.catalog.wardrobe import build_wardrobe
+from likewise.conditional.towers import TwoTower
+from likewise.workspace import WARDROBE, Workspace
+from tests.encoders.conftest import Tiny, cache, tiny
+
+__all__ = ["cache", "tiny"]
+
+ITEMS = 240
+
+
+@pytest.fixture(scope="session")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A wardrobe of one picture per item; tests add files under names of their own."""
+    folder = tmp_path_factory.mktemp("conditions")
+    target = Workspace(folder / "wardrobe")
+    rows = build_wardrobe(folder / "pictures", n_items=ITEMS, views_per_item=1, seed=5, workers=1)
+    make_catalog(target, rows, folder / "pictures", WARDROBE)
+    return target
+
+
+@pytest.fixture(scope="session")
+def tower(drawn: Workspace, tiny: Tiny, cache: Path) -> TwoTower:
+    """A tiny CLIP that has been through the wardrobe."""
+    found = TwoTower.of(f"hf:{tiny('clip')}")
+    found.encode(drawn, workers=1)
+    return found

@@ -1,0 +1,50 @@
+"""Both sides of a two-tower encoder, with the length of their features kept."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from likewise.catalog import load_image
+from likewise.conditional.towers import TwoTower, unit
+from likewise.encoders import encode_catalog, encode_text, get_encoder
+from likewise.encoders.huggingface import load_network
+from likewise.encoders.processor import load_processor
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace
+from tests.encoders.conftest import Tiny
+
+
+def test_features_are_those_of_transformers_unscaled(drawn: Workspace, tower: TwoTower, tiny: Tiny) -> None:
+    import torch
+
+    images = tower.encoded_images(drawn)[:6]
+    small = get_encoder(tower.spec).pixels
+    pictures = [load_image(drawn.root / image, at_least=small) for image in images]
+    found = tower.image_features(drawn, images)
+    pixels = load_processor(str(tiny("clip")))(images=pictures, return_tensors="pt")["pixel_values"]
+    network = load_network(str(tiny("clip")))
+    with torch.inference_mode():
+        expected = network.visual_projection(network.vision_model(pixels).pooler_output).numpy()
+    assert np.allclose(found, expected, atol=1e-4)
+    assert not np.allclose(np.linalg.norm(expected, axis=1), 1.0, atol=0.05)
+    assert np.allclose(tower.picture_features(pictures), found, atol=1e-5)
+    scaled = get_encoder(tower.spec)
+    assert np.allclose(unit(found), scaled.encode([scaled.prepare(picture) for picture in pictures]), atol=1e-5)
+
+
+def test_texts_keep_their_order_and_length(tower: TwoTower) -> None:
+    texts = ["red", "a bag", "red", "striped"]
+    found = tower.text_features(texts)
+    assert np.array_equal(found[0], found[2])
+    assert np.allclose(unit(found), encode_text(tower.spec, texts), atol=1e-6)
+    assert not np.allclose(np.linalg.norm(found, axis=1), 1.0, atol=0.05)
+
+
+def test_what_has_no_text_side_is_refused(tiny: Tiny, drawn: Workspace, tower: TwoTower) -> None:
+    for spec in ("colour", f"hf:{tiny('vit')}", f"{tower.spec}?pooling=cls", "colour+shape"):
+        with pytest.raises(LikewiseError, match="no text side"):
+            TwoTower.of(spec)
+    with pytest.raises(LikewiseError, match="length one"):
+        encode_catalog(drawn, [tower.unscaled], workers=1)
+    assert not Path(drawn.vectors_folder, f"{tower.name}_unscaled").exists()

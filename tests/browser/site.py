@@ -208,7 +208,7 @@ def enter(page: Page, site: Site, name: str, path: str = "/work") -> None:
 
 def shown(page: Page) -> int:
     """The id of the pair on the screen, once it can be answered."""
-    expect(page.locator("#main[data-state=showing]")).to_be_attached()
+    expect(page.locator("#main[data-state=showing][data-pair]")).to_be_attached()
     expect(page.locator("#stage")).to_be_visible()
     return int(page.locator("#main").get_attribute("data-pair") or "-1")
 

@@ -18,7 +18,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def on_page(page: Page) -> list[int]:
     """The pairs on the screen, in order."""
-    expect(page.locator("#main[data-state=showing]")).to_be_attached()
+    expect(page.locator("#main[data-state=showing][data-pairs]")).to_be_attached()
     return [int(pair) for pair in (page.locator("#main").get_attribute("data-pairs") or "").split(",")]
 
 

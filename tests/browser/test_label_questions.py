@@ -43,7 +43,7 @@ def answers(site: Site) -> dict[str, str]:
 
 
 def kind_shown(page: Page) -> str:
-    expect(page.locator("#question")).to_be_visible()
+    expect(page.locator("#main[data-question] #question")).to_be_visible()
     page.wait_for_timeout(TOO_SOON_MS)
     return page.locator("#question").get_attribute("data-kind") or ""
 
@@ -52,8 +52,9 @@ def test_every_kind_is_answered_by_one_key_and_the_last_can_be_answered_again(pa
     enter(page, site, "Anna", "/questions")
     keys = {"triplet": "2", "rating": "0", "keep": "2", "choice": "3"}
     for _ in range(3):
+        kind = kind_shown(page)
         before = page.locator("#main").get_attribute("data-question")
-        page.keyboard.press(keys[kind_shown(page)])
+        page.keyboard.press(keys[kind])
         expect(page.locator(f'#main[data-question="{before}"]')).not_to_be_attached()
     last = kind_shown(page)
     page.keyboard.press("1")

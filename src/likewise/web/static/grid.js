@@ -32,6 +32,12 @@ const keys = new Keys(ACTIONS, () => printKeys());
 
 // ------------------------------------------------------------------------------------------------------------- the pages
 
+/** Nothing on the screen can be answered now; the page names the pairs only while it can. */
+function notYet() {
+  answerable = false;
+  delete byId("main").dataset.pairs;
+}
+
 function prepared(given) {
   const candidates = given.candidates.map((one) => ({ ...one, mark: one.mark ?? "not similar" }));
   const made = { query: given.query, candidates };
@@ -108,7 +114,7 @@ function leaveOut(pairs) {
 
 function hideBoard() {
   page = null;
-  answerable = false;
+  notYet();
   clock.stop();
   byId("board").hidden = byId("tools").hidden = true;
 }
@@ -123,7 +129,7 @@ function next() {
 }
 
 async function show(shown) {
-  answerable = false;
+  notYet();
   clock.stop();
   const slow = setTimeout(() => shown === page && ((byId("board").hidden = true), panel("loading", "Getting the pictures…")), 150);
   try {
@@ -244,7 +250,7 @@ function arrow(key) {
 
 function submit() {
   if (!answerable || !page || clock.milliseconds < TOO_SOON_MS) return;
-  answerable = false;
+  notYet();
   const each = Math.round(clock.milliseconds / page.candidates.length); // one page, many pairs: its time in equal shares
   const given = page.candidates.map((one) => ({ pair: one.pair, answer: one.mark, reason: null, milliseconds: each }));
   outbox.add(...given);

@@ -19,6 +19,12 @@ let progress = null;
 let wakeUp = 0;
 
 /** A question with its pictures on the way; `pictures` follow the order of images, `faces` that of the options. */
+/** Nothing on the screen can be answered now; the page names the question only while it can. */
+function notYet() {
+  answerable = false;
+  delete byId("main").dataset.question;
+}
+
 function prepared(question) {
   const images = question.images ?? [];
   const ready = Promise.all([
@@ -87,7 +93,7 @@ function finish() {
 
 function hide() {
   current = null;
-  answerable = false;
+  notYet();
   clock.stop();
   byId("question").hidden = byId("tools").hidden = true;
 }
@@ -105,7 +111,7 @@ function next() {
 }
 
 async function show(question) {
-  answerable = false;
+  notYet();
   clock.stop();
   let pictures;
   try {
@@ -156,7 +162,7 @@ function choice(question, option, face, place) {
 
 function answer(option) {
   if (!answerable || !current || clock.milliseconds < TOO_SOON_MS) return;
-  answerable = false;
+  notYet();
   outbox.add({ question: current.id, value: option.value, milliseconds: clock.milliseconds });
   const { ready, previous, ...plain } = current;
   history.push({ ...plain, previous: option.value, label: option.label });

@@ -38,6 +38,12 @@ keys.onChange();
 
 // ------------------------------------------------------------------------------------------------------------ the queue
 
+/** Nothing on the screen can be answered now; the page names the pair only while it can. */
+function notYet() {
+  answerable = false;
+  delete byId("main").dataset.pair;
+}
+
 function prepared(pair) {
   const ready = Promise.all([load(pair.query, "Query"), load(pair.candidate, "Candidate")]);
   const one = { ...pair, ready, failed: false };
@@ -111,13 +117,13 @@ function leaveOut(pairs) {
 
 function hideStage() {
   current = null;
-  answerable = false;
+  notYet();
   clock.stop();
   for (const id of ["stage", "answers", "reason", "tools", "feedback"]) byId(id).hidden = true;
 }
 
 async function next() {
-  answerable = false;
+  notYet();
   clock.stop();
   const place = queue.findIndex((one) => !one.failed);
   current = queue.splice(Math.max(0, place), 1)[0] ?? null;
@@ -183,7 +189,7 @@ async function broken(pair) {
 
 function answer(given, reason = null) {
   if (!answerable || !current || clock.milliseconds < TOO_SOON_MS) return;
-  answerable = false;
+  notYet();
   flash(given);
   if (practising) judge(given);
   else send(given, reason, clock.milliseconds);

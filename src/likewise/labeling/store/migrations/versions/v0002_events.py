@@ -64,12 +64,14 @@ def _create_tables() -> None:
         "pairs",
         sa.Column("id", Id, primary_key=True, autoincrement=False),
         _to("query_image", "images.id"),
-        _to("candidate_image", "images.id", index=True),
+        _to("candidate_image", "images.id"),
         sa.Column("asking", sa.SmallInteger, nullable=False),
-        sa.Column("asked", sa.Boolean, nullable=False, index=True),
+        sa.Column("asked", sa.Boolean, nullable=False),
         sa.Column("counts", sa.Boolean, nullable=False),
         sa.UniqueConstraint("query_image", "candidate_image", "asking", name="pairs_once"),
     )
+    for column in ("candidate_image", "asked"):  # one by one: a table makes its own indexes in any order
+        op.create_index(f"ix_pairs_{column}", "pairs", [column])
     op.create_table(
         "provenance",
         _to("pair", "pairs.id", primary_key=True),

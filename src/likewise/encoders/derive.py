@@ -6,7 +6,8 @@ No picture is opened again, and the parts stay in the workspace under their own 
 import hashlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ from likewise.encoders.joined import side_by_side
 from likewise.encoders.network import unit_rows
 from likewise.encoders.projection import Projection, fit_projection
 from likewise.encoders.protocol import Vectors
+from likewise.encoders.run_files import RunFile, layers_of, read_run, through_layers
 from likewise.encoders.spec import JOINED, STORED, Spec, parse
 from likewise.encoders.store import checked_meta, read_vectors
 from likewise.encoders.writing import ShardWriter
@@ -39,6 +41,7 @@ class Derivation:
     whiten: bool = False
     fitted_on: str | None = None
     dtype: str = "float32"
+    run: RunFile | None = field(default=None, repr=False)
 
 
 def derivation_of(spec: str) -> Derivation | None:
@@ -53,7 +56,7 @@ def derivation_of(spec: str) -> Derivation | None:
     if part.family == JOINED and not part.options:
         return derivation_of(part.target)
     if not any(part.get(option) for option in STORED):
-        return None
+        return _adapted(part) if part.family == "run" else None
     pca, whiten = part.whole("pca"), part.whole("whiten")
     if (pca is None) == (whiten is None):
         raise LikewiseError(f"{spec!r} must have either pca=N or whiten=N.")
@@ -68,6 +71,14 @@ def derivation_of(spec: str) -> Derivation | None:
     return Derivation(
         part.name, (inner,), (1.0,), pca or whiten, whiten is not None, fitted_on, part.get("dtype") or "float32"
     )
+
+
+def _adapted(part: Spec) -> Derivation | None:
+    """A trained adapter; None for a trained network, which looks at pictures."""
+    run = read_run(Path(part.target))
+    if run.kind != "adapter":
+        return None
+    return Derivation(part.name, run.bases, (), dtype=part.get("dtype") or "float32", run=run)
 
 
 def weight_of(part: Spec) -> float:
@@ -112,7 +123,7 @@ def derive(
     images = catalog["image"].to_list()
     metas = [checked_meta(workspace, part) for part in derivation.parts]
     left_out = {each.image: each for meta in reversed(metas) for each in meta.left_out}
-    dim = derivation.components or sum(meta.dim for meta in metas)
+    dim = derivation.run.dim if derivation.run else derivation.components or sum(meta.dim for meta in metas)
     meta = Meta(
         derivation.name,
         _version(derivation, metas),
@@ -149,7 +160,8 @@ def derive(
 
 
 def _version(derivation: Derivation, metas: Sequence[Meta]) -> str:
-    what = f"{[meta.version for meta in metas]} {replace(derivation, name='', parts=())}"
+    trained = derivation.run.digest() if derivation.run else ""
+    what = f"{[meta.version for meta in metas]} {replace(derivation, name='', parts=())}{trained}"
     return f"{derivation.name}@{hashlib.blake2b(what.encode(), digest_size=6).hexdigest()}"
 
 
@@ -178,6 +190,9 @@ def _derived(
 ) -> EncodedChunk:
     kept = [image for image in images if image not in left_out]
     parts = [read_vectors(workspace, part, kept) for part in derivation.parts]
-    vectors = projection.apply(parts[0]) if projection else side_by_side(parts, derivation.weights)
+    if derivation.run:
+        vectors = through_layers(parts, layers_of(derivation.run.weights()))
+    else:
+        vectors = projection.apply(parts[0]) if projection else side_by_side(parts, derivation.weights)
     vectors = unit_rows(vectors) if len(kept) else np.empty((0, dim), np.float32)
     return EncodedChunk(tuple(kept), vectors, tuple(left_out[image] for image in images if image in left_out))

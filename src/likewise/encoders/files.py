@@ -6,7 +6,8 @@ meta.json             what made them, from which catalog, whether all are there,
 """
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
+from urllib.parse import quote
 
 import polars as pl
 
@@ -55,10 +56,19 @@ def vectors_folder(workspace: Workspace, encoder: str) -> Path:
 
 def stored_spec(workspace: Workspace, encoder: str) -> str:
     """What to encode with: for a name of vectors that are there already, the spec they were made with."""
-    if any(sign in encoder for sign in "/\\:?\0"):
-        return encoder
-    meta = read_meta(vectors_folder(workspace, encoder))
-    return meta.spec or encoder if meta else encoder
+    if not any(sign in encoder for sign in "/\\:?\0"):
+        meta = read_meta(vectors_folder(workspace, encoder))
+        encoder = meta.spec or encoder if meta else encoder
+    return of_this_workspace(workspace, encoder)
+
+
+def of_this_workspace(workspace: Workspace, spec: str) -> str:
+    """`run:NAME`, or the run of a workspace that was moved since, with the folder where that run is now."""
+    base, mark, options = spec.partition("?")
+    folder = workspace.path / "runs" / PurePath(base.removeprefix("run:")).name
+    if not base.startswith("run:") or "+" in spec or not (folder / "encoder.json").is_file():
+        return spec
+    return f"run:{quote(str(folder.resolve()), safe='/')}{mark}{options}"
 
 
 def shard_file(folder: Path, shard: int) -> Path:

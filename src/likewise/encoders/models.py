@@ -79,4 +79,7 @@ NOT_PUBLIC = {
 }
 """Models of the paper whose public weights are in no format that transformers reads."""
 
-BY_NAME = {known.name: known for known in (*LITE, *HUB)}
+UNTRAINED = Known("small", "", 192, 0, 0.3, "Apache-2.0", "Small network, not trained yet, 64 pixels.")
+"""Its weights are drawn, not learned: of use only to `likewise train`."""
+
+BY_NAME = {known.name: known for known in (*LITE, *HUB, UNTRAINED)}

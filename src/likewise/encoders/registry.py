@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 
-from likewise.encoders.models import BY_NAME, HUB, LITE, NOT_PUBLIC
+from likewise.encoders.models import BY_NAME, HUB, LITE, NOT_PUBLIC, UNTRAINED
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.spec import JOINED, STORED, Spec, parse
 from likewise.errors import LikewiseError
@@ -97,6 +97,10 @@ def _network(part: Spec) -> Encoder:
         from likewise.encoders.function import function_encoder
 
         return function_encoder(part)
+    if part.family == "run":
+        from likewise.encoders.run import run_encoder
+
+        return run_encoder(part)
     from likewise.encoders.network import Network
 
     size, frame = part.whole("size"), part.get("frame")
@@ -111,6 +115,11 @@ def _network(part: Spec) -> Encoder:
         from likewise.encoders.onnx_file import onnx_model
 
         model = onnx_model(part)
+    elif part.target == UNTRAINED.name:
+        from likewise.encoders.small import small_model
+
+        model = small_model()
+        model = replace(model, recipe=model.recipe.framed(size, frame))
     else:
         from likewise.encoders.efficientnet import efficientnet_model
 
@@ -153,7 +162,8 @@ def _unknown(name: str) -> str:
     known = (*BUILT_IN, *BY_NAME)
     close = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
     meant = f", did you mean {close[0]!r}?" if close else ":"
-    return f"there is no encoder {name!r}{meant} known are {', '.join(known)}, hf:ID, onnx:FILE and python:MODULE:NAME."
+    families = "hf:ID, onnx:FILE, python:MODULE:NAME and run:FOLDER"
+    return f"there is no encoder {name!r}{meant} known are {', '.join(known)}, {families}."
 
 
 def available() -> list[EncoderInfo]:

@@ -5,6 +5,7 @@
     hf:facebook/dinov2-base?pooling=mean     a transformers model, by id or folder
     onnx:model.onnx?size=224                 an ONNX file
     python:my_module:my_function             anything else
+    run:shoes/runs/perceptual                what `likewise train` left in a workspace
     colour+efficientnet-lite0?weight=2       several side by side
     (colour+shape)?pca=64&on=split:train     several side by side, and then principal components
 
@@ -20,7 +21,7 @@ from urllib.parse import quote, unquote
 
 from likewise.errors import LikewiseError
 
-FAMILIES = ("hf", "onnx", "python")
+FAMILIES = ("hf", "onnx", "python", "run")
 JOINED = "()"  # the family of several encoders in brackets
 
 OPTIONS = {

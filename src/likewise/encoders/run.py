@@ -1,0 +1,111 @@
+"""`run:FOLDER`: an encoder that `likewise train` left in a workspace (`run_files.py` says what lies there)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from likewise.encoders.joined import Joined
+from likewise.encoders.needs import needed
+from likewise.encoders.network import Model, Network
+from likewise.encoders.protocol import Encoder, Prepared, Vectors
+from likewise.encoders.run_files import TRUNK, Layer, RunFile, layers_of, read_run, through_layers
+from likewise.encoders.spec import Spec, parse
+from likewise.errors import LikewiseError
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """Trained layers over the vectors of other encoders."""
+
+    name: str
+    run: RunFile
+
+    @cached_property
+    def joined(self) -> Joined:
+        return Joined.of([parse(base)[0] for base in self.run.bases])
+
+    @cached_property
+    def layers(self) -> list[Layer]:
+        return layers_of(self.run.weights())
+
+    @property
+    def version(self) -> str:
+        return f"{self.run.name}@{self.run.digest()[:12]} of {self.joined.version}"
+
+    @property
+    def dim(self) -> int:
+        return self.run.dim
+
+    @property
+    def pixels(self) -> int:
+        return self.joined.pixels
+
+    @property
+    def preparation(self) -> str:
+        return self.joined.preparation
+
+    def prepare(self, image: Image.Image) -> Prepared:
+        return self.joined.prepare(image)
+
+    def encode(self, batch: Sequence[Prepared]) -> Vectors:
+        parts = [encoder.encode([each[i] for each in batch]) for i, encoder in enumerate(self.joined.encoders)]
+        return through_layers(parts, self.layers)
+
+
+def run_encoder(part: Spec) -> Encoder:
+    """The encoder of a `run:` spec."""
+    run = read_run(Path(part.target))
+    if run.kind == "adapter":
+        for option, _ in part.options:
+            if option not in ("name", "dtype", "weight"):
+                raise LikewiseError(f"{part.text!r}: an adapter has no option {option!r}; its bases had theirs.")
+        return Adapted(part.name, run)
+    model = trunk_model(run)
+    model = replace(model, recipe=model.recipe.framed(part.whole("size"), part.get("frame")))
+    if part.get("crop"):
+        model = replace(model, recipe=replace(model.recipe, crop=part.share("crop")))
+    flip, box = part.flag("flip"), part.flag("box")
+    return Network(part.name, model, flip=flip, box=box, runtime=part.get("runtime"))
+
+
+def trunk_model(run: RunFile) -> Model:
+    """The base's network with the trained weights, and the layers behind it."""
+    from likewise.encoders.registry import get_encoder
+
+    base = get_encoder(run.bases[0])
+    if not isinstance(base, Network) or base.model.load is None:
+        raise LikewiseError(f"{run.folder} was trained from {run.bases[0]}, which is no torch network here.")
+    return replace(
+        base.model,
+        label=run.name,
+        find_dim=lambda: run.dim,
+        find_digest=run.digest,
+        load=_loader(run, base.model.load),
+    )
+
+
+def _loader(run: RunFile, load_base: "Callable[[], nn.Module]") -> "Callable[[], nn.Module]":
+    def load() -> "nn.Module":
+        torch = needed("torch", run.name)
+        weights = run.weights()
+        trunk = load_base()
+        state = {name.removeprefix(TRUNK): value for name, value in weights.items() if name.startswith(TRUNK)}
+        trunk.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in state.items()})
+        parts: list[nn.Module] = [trunk]
+        for number, (matrix, offset) in enumerate(layers_of(weights)):
+            if number:
+                parts.append(torch.nn.ReLU())
+            linear = torch.nn.Linear(*matrix.shape)
+            linear.load_state_dict({"weight": torch.from_numpy(matrix.T.copy()), "bias": torch.from_numpy(offset)})
+            parts.append(linear)
+        module: nn.Module = torch.nn.Sequential(*parts).eval()
+        return module
+
+    return load

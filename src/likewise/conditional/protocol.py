@@ -7,6 +7,7 @@ distractors only, the right answer is `target` (as in the published files), so t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -47,6 +48,13 @@ class Asked:
     candidates: Sequence[Sequence[str]] = ()
     """Of each question; a single list where the gallery is shared."""
     tasks: Sequence[str] = ()
+
+    @cached_property
+    def gallery_directions(self) -> Features:
+        """The gallery scaled to length one, once for all methods."""
+        squares = np.einsum("...d,...d->...", self.gallery, self.gallery, dtype=np.float64)
+        lengths = np.maximum(np.sqrt(squares), 1e-12).astype(np.float32)
+        return np.asarray(self.gallery / lengths[..., None], np.float32)
 
 
 class Method(Protocol):

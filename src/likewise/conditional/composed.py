@@ -1,0 +1,69 @@
+"""The paper's three baselines, and any other method that first makes one query vector and then compares.
+
+    image only     q = x / |x|                     x: the reference's features
+    text only      q = e / |e|                     e: the condition's features
+    image + text   q = (1 - w) x/|x| + w e/|e|     w = 1/2, scaled to length one again
+
+The score of a candidate y is the cosine q · y / |y|.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from likewise.conditional.protocol import Asked, Composer, Features, Floats
+from likewise.conditional.towers import unit
+
+
+@dataclass(frozen=True)
+class ImageOnly:
+    """Looks at the reference and not at the condition."""
+
+    name: str = "image only"
+
+    def compose(self, reference: Features, condition: Features) -> Features:
+        return unit(reference)
+
+
+@dataclass(frozen=True)
+class TextOnly:
+    """Looks at the condition and not at the reference."""
+
+    name: str = "text only"
+
+    def compose(self, reference: Features, condition: Features) -> Features:
+        return unit(condition)
+
+
+@dataclass(frozen=True)
+class ImageAndText:
+    """The mean of both directions; `text_weight` moves it towards the text."""
+
+    text_weight: float = 0.5
+    name: str = "image + text"
+
+    def compose(self, reference: Features, condition: Features) -> Features:
+        image, text = unit(reference), unit(condition)
+        return unit(np.float32(1.0 - self.text_weight) * image + np.float32(self.text_weight) * text)
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A composer as a method: cosine of its query vector with every candidate."""
+
+    composer: Composer
+
+    @property
+    def name(self) -> str:
+        return self.composer.name
+
+    def scores(self, asked: Asked) -> Floats:
+        query = self.composer.compose(asked.reference, asked.condition)
+        gallery = asked.gallery_directions
+        found = query @ gallery.T if gallery.ndim == 2 else np.einsum("nd,ngd->ng", query, gallery)
+        return np.asarray(found, np.float64)
+
+
+def baselines() -> list[Composed]:
+    """Image only, text only, image + text."""
+    return [Composed(ImageOnly()), Composed(TextOnly()), Composed(ImageAndText())]

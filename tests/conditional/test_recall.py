@@ -1,0 +1,130 @@
+"""Recall@k that is fair to ties: against all orders of a short list, chance levels, constant and random scores."""
+
+from itertools import pairwise, permutations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.conditional.composed import baselines
+from likewise.conditional.evaluate import answer, recall_table
+from likewise.conditional.protocol import TEMPLATE_SCHEMA, Asked, Floats
+from likewise.conditional.recall import chance, hits, standing
+from likewise.conditional.sides import Sides
+
+N = 1500
+
+
+class Constant:
+    """Gives everything the same score."""
+
+    name = "constant"
+
+    def scores(self, asked: Asked) -> Floats:
+        return np.full((len(asked.reference), asked.gallery.shape[-2]), 0.25)
+
+
+class Drawn:
+    """Gives scores by chance."""
+
+    name = "random"
+
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(3)
+
+    def scores(self, asked: Asked) -> Floats:
+        return self.rng.random((len(asked.reference), asked.gallery.shape[-2]))
+
+
+class OnlyObjects(Constant):
+    """Cannot answer the attribute tasks."""
+
+    name = "objects only"
+
+    def scores(self, asked: Asked) -> Floats:
+        scores = super().scores(asked)
+        scores[["attribute" in task for task in asked.tasks]] = np.nan
+        return scores
+
+
+def templates(n: int = N) -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    rows = []
+    for task, size in (("focus_attribute", 10), ("change_object", 15)):
+        for number in range(n):
+            images = [f"{image:03d}.jpg" for image in rng.choice(200, size + 1, replace=False)]
+            rows.append((number, task, "red", images[0], images[1], images[2:]))
+    return pl.DataFrame(rows, schema=TEMPLATE_SCHEMA, orient="row")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=2, max_size=6), st.data())
+def test_hits_are_the_mean_over_all_orders_of_equal_scores(scores: list[float], data: st.DataObject) -> None:
+    right = data.draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)).filter(any))
+    k = data.draw(st.integers(1, len(scores)))
+    orders = [
+        order for order in permutations(range(len(scores))) if all(scores[a] >= scores[b] for a, b in pairwise(order))
+    ]
+    expected = np.mean([any(right[i] for i in order[:k]) for order in orders])
+    found = standing(np.array([scores]), np.array([right]))
+    assert hits(found, k)[0] == pytest.approx(expected)
+    drawn = np.mean([any(right[i] for i in order[:k]) for order in permutations(range(len(scores)))])
+    assert chance(found, k)[0] == pytest.approx(drawn)
+
+
+def test_constant_and_random_scores_land_on_chance() -> None:
+    asked = templates()
+    answers = answer(asked, Sides.random(asked, dim=8), [Constant(), Drawn()])
+    table = recall_table({"none": answers})
+    assert len(table) == 2 * 3 * 3
+    for row in table.iter_rows(named=True):
+        assert row["low"] - 1e-9 <= row["chance"] <= row["high"] + 1e-9, row
+    constant = table.filter(method="constant")
+    assert np.allclose(constant["value"], constant["chance"])
+    levels = dict(constant.filter(metric="R@1").select("task", "chance").iter_rows())
+    assert levels == pytest.approx({"focus_attribute": 0.1, "change_object": 1 / 15, "average": (0.1 + 1 / 15) / 2})
+
+
+def test_official_ties_are_hits_as_in_the_published_code() -> None:
+    asked = templates(20)
+    answers = answer(asked, Sides.random(asked, dim=8), [Constant()])
+    assert set(recall_table({"none": answers}, official=True)["value"]) == {1.0}
+
+
+def test_a_method_that_cannot_answer_a_task_has_no_average() -> None:
+    asked = templates(20)
+    table = recall_table({"none": answer(asked, Sides.random(asked, dim=8), [OnlyObjects()])}).filter(metric="R@1")
+    values = dict(table.select("task", "value").iter_rows())
+    assert values["focus_attribute"] is None and values["average"] is None
+    assert values["change_object"] == pytest.approx(1 / 15)
+    assert dict(table.select("task", "n").iter_rows())["focus_attribute"] == 0
+
+
+def test_baselines_are_what_they_say_and_lengths_do_not_matter() -> None:
+    asked = templates(40)
+    sides = Sides.random(asked, dim=6)
+    longer = Sides(sides.images, sides.image_features * 7, sides.texts, sides.text_features * 3)
+    block = next(iter(sides.blocks(asked)))[1]
+    image, text, both = (method.scores(block) for method in baselines())
+    x, e, y = (
+        rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+        for rows in (block.reference.astype(float), block.condition.astype(float), block.gallery.astype(float))
+    )
+    q = (x + e) / np.linalg.norm(x + e, axis=1, keepdims=True)
+    for found, query in ((image, x), (text, e), (both, q)):
+        assert np.allclose(found, np.einsum("nd,ngd->ng", query, y), atol=1e-6)
+    for method in baselines():
+        assert np.allclose(method.scores(next(iter(longer.blocks(asked)))[1]), method.scores(block), atol=1e-6)
+
+
+def test_templates_without_all_their_images_are_left_out_and_counted() -> None:
+    asked = templates(30)
+    sides = Sides.random(asked, dim=4)
+    lost = asked["target"][0]
+    kept = [row for row, image in enumerate(sides.images) if image != lost]
+    fewer = Sides([sides.images[row] for row in kept], sides.image_features[kept], sides.texts, sides.text_features)
+    table = recall_table({"none": answer(asked, fewer, baselines()[:1])}).filter(task="average", metric="R@1")
+    named = pl.concat_list("reference", "target", "gallery").list.contains(lost)
+    assert table["n"].item() == 60 - asked.filter(named).height < table["n_total"].item() == 60

@@ -63,7 +63,7 @@ def write_test(
     licence: str,
     description: str = "",
     made: Mapping[str, Any] | None = None,
-    replace: bool = False,
+    overwrite: bool = False,
 ) -> OutfitTest:
     """Write a test; `picture` gives the file of an image key; `made` says how the questions came about."""
     if not questions:
@@ -73,7 +73,7 @@ def write_test(
     names = Counter(question.name for question in questions)
     if names.most_common(1)[0][1] > 1:
         raise LikewiseError(f"two questions are called {names.most_common(1)[0][0]}: names must differ.")
-    if path.exists() and not (replace and _is_test(path)):
+    if path.exists() and not (overwrite and _is_test(path)):
         raise LikewiseError(f"{path} already exists: {'add `--replace`' if _is_test(path) else 'choose another path'}.")
     facts = {
         "title": title.strip(),

@@ -1,8 +1,8 @@
 """The six dimensions and 27 sub-dimensions of the Academicism Aesthetic Test, with A100's number of questions for each.
 
 The paper names all sub-dimensions of color, season, material and balance, four of eight styles and four of five
-occasions; the others are ours. Its questions: color 1-20 (5 each), style 21-52 (4 each), occasion 53-67 (3 each), season
-68-79 (3 each), material 80-91 (4 each), balance 92-100 (3 each).
+occasions; the others are ours. Its questions: color 1-20 (5 each), style 21-52 (4 each), occasion 53-67 (3 each),
+season 68-79 (3 each), material 80-91 (4 each), balance 92-100 (3 each).
 """
 
 from collections.abc import Mapping

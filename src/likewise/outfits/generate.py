@@ -5,8 +5,8 @@ complete the body and add optional categories, each at most once, until the leng
 
 - a top is completed by a lower half or a one-piece, a lower half by a top; a one-piece stands alone;
 - outwear covers nothing, so a second garment is drawn for the body (the printed algorithm forgets this);
-- what completes an outfit is added to it (the printed lines 16 and 18 put it in the place of the outfit), and the test of
-  line 28 looks at the garment already drawn;
+- what completes an outfit is added to it (the printed lines 16 and 18 put it in the place of the outfit), and
+  the test of line 28 looks at the garment already drawn;
 - lengths and first garments that the catalog's categories cannot complete are never drawn.
 """
 

@@ -1,5 +1,4 @@
-"""The decisions of the Liberalism Aesthetic Test, one function per step (A100, sec. 3.2); where answers come from is not
-their business.
+"""The decisions of the Liberalism Aesthetic Test, one function per step (A100, sec. 3.2), wherever answers come from.
 
 Answers are a table `question, person, value` (rounds add `round`): keep or delete, a rating from 1 to 10, or the number
 of the chosen choice.

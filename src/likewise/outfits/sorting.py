@@ -13,8 +13,8 @@ from likewise.errors import LikewiseError
 from likewise.outfits.rules import CATEGORIES, PLACE
 
 WORDS: dict[str, tuple[str, ...]] = {
-    "tops": ("top", "t-shirt", "tshirt", "tee", "shirt", "blouse", "sweater", "pullover", "hoodie", "sweatshirt", "polo",
-             "tank", "longsleeve", "undershirt", "camisole", "cami", "tunic", "bodysuit", "body", "knitwear"),
+    "tops": ("top", "t-shirt", "tshirt", "tee", "shirt", "blouse", "sweater", "pullover", "hoodie", "sweatshirt",
+             "polo", "tank", "longsleeve", "undershirt", "camisole", "cami", "tunic", "bodysuit", "body", "knitwear"),
     "skirts": ("skirt",),
     "pants": ("pant", "trouser", "jean", "legging", "shorts", "short", "bottom"),
     "outwear": ("outerwear", "coat", "jacket", "blazer", "cardigan", "vest", "parka", "cape", "trench", "poncho"),
@@ -63,7 +63,7 @@ def read_mapping(pairs: Mapping[str, str]) -> dict[str, str]:
 
 
 def sorted_items(catalog: pl.DataFrame, mapping: Mapping[str, str] | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """One row per item (its first picture) with one of the twenty categories, and a count of what was left out by word."""
+    """One row per item (its first picture) with one of the twenty categories, and what was left out, by word."""
     if "category" not in catalog.columns:
         raise LikewiseError("the catalog has no column category: outfits need one, or sort the images on the site.")
     items = catalog.select("item", "image", "category").sort("image").unique("item", keep="first", maintain_order=True)

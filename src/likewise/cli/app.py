@@ -14,6 +14,7 @@ from likewise.cli import (
     evaluate,
     exchange,
     label,
+    mine,
     new,
     outfits,
     report,
@@ -62,6 +63,7 @@ app.command("triplets")(retrieval.triplets)
 app.add_typer(train.app, name="train")
 app.add_typer(outfits.app, name="outfits")
 app.add_typer(condition.app, name="condition")
+app.command("mine")(mine.mine)
 app.command("report")(report.report)
 app.command("leaderboard")(bundle.leaderboard)
 app.command("bundle")(bundle.bundle)

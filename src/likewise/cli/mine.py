@@ -1,0 +1,79 @@
+"""`likewise mine`: training triplets from captions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from likewise.cli.console import AsJson, Seed, console, plain, progress, say, say_json
+
+
+def mine(
+    captions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CAPTIONS", help="A TSV (caption, image), a table with image and caption, or a workspace."
+        ),
+    ],
+    ratings: Annotated[
+        str,
+        typer.Option("--concreteness", help="The file of concreteness ratings (Brysbaert et al. 2014), or `none`."),
+    ],
+    folder: Annotated[Path, typer.Option("--to", help="The folder to fill.")] = Path("mined"),
+    n_triplets: Annotated[int, typer.Option(help="At most so many triplets.")] = 1_600_000,
+    threshold: Annotated[float, typer.Option(help="Mean concreteness of a triplet's four words.")] = 4.8,
+    relation_threshold: Annotated[float, typer.Option(help="Mean concreteness of one relation's two words.")] = 4.0,
+    min_images: Annotated[int, typer.Option(help="Images a subject must occur in.")] = 5,
+    min_objects: Annotated[int, typer.Option(help="Different objects a subject must have.")] = 2,
+    parser: Annotated[
+        str | None, typer.Option(help="`textblob`, or a spaCy model; the model if one is installed.")
+    ] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Where the pictures are, for the page.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,
+    seed: Seed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Discard what was mined with other settings.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Mine training triplets from captions: (reference, condition, target), and a page that shows how.
+
+    A caption gives relations (subject, relation, object). Relations of things that can be seen, with subjects that are
+    frequent enough, are paired: same subject, other object, other image. Goes on where it stopped.
+
+    Example: `likewise mine captions.tsv --concreteness ratings.txt --to mined`
+    """
+    from dataclasses import asdict
+
+    from likewise.conditional.mining.filters import Rules
+    from likewise.conditional.mining.step import mine as run
+    from likewise.report.mining import write_mining_page
+    from likewise.workspace import Workspace
+
+    with progress("") as update:
+        mined = run(
+            captions,
+            folder,
+            ratings=None if ratings == "none" else Path(ratings),
+            rules=Rules(threshold, relation_threshold, min_images, min_objects),
+            n_triplets=n_triplets,
+            seed=seed,
+            parser=parser,
+            workers=workers,
+            force=force,
+            on_progress=update,
+        )
+        root = pictures or (Workspace(captions).root if (captions / "workspace.json").exists() else None)
+        page = write_mining_page(folder, root, seed=seed, on_progress=lambda done, n: update("pictures", done, n))
+    if as_json:
+        steps = [asdict(step) for step in mined.funnel]
+        say_json({"folder": str(folder), "n_triplets": mined.n_triplets, "funnel": steps, "seconds": mined.seconds})
+        return
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    table = Table(box=SIMPLE)
+    for column in ("left after", "n", "", "because"):
+        table.add_column(column, justify="right" if column == "n" else "left")
+    for step in mined.funnel:
+        table.add_row(step.step, f"{step.n:,}", step.unit, step.why)
+    console().print(table)
+    say(f"[bold]{mined.n_triplets:,} triplets[/] in {plain(folder)}; look at them in {plain(page)}")

@@ -1,0 +1,1 @@
+"""Training triplets from captions: relations, their filters, and triplets drawn from what is left (GeneCIS)."""

@@ -1,0 +1,58 @@
+"""How visible a word is: ratings from 1 (abstract) to 5 (concrete) by Brysbaert et al. 2014, plurals included.
+
+The ratings are research data that `likewise` does not bring along: a tab-separated file with the columns `Word` and
+`Conc.M`, from the article's supplement.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.encoders.needs import needed
+from likewise.errors import LikewiseError
+
+UNKNOWN = -1.0
+
+
+@dataclass(frozen=True)
+class Concreteness:
+    """Ratings by lower-case word."""
+
+    ratings: dict[str, float]
+
+    @classmethod
+    def read(cls, path: Path) -> "Concreteness":
+        if not path.is_file():
+            raise LikewiseError(
+                f"there are no concreteness ratings at {path}: name the file of Brysbaert et al. (2014), "
+                "or mine with `--concreteness none`."
+            )
+        table = pl.read_csv(path, separator="\t", quote_char=None, infer_schema=False, truncate_ragged_lines=True)
+        table = table.rename({name: name.strip() for name in table.columns})
+        if not {"Word", "Conc.M"} <= set(table.columns):
+            raise LikewiseError(f"{path} has no columns Word and Conc.M: it is not the file of ratings.")
+        means = table["Conc.M"].str.strip_chars().cast(pl.Float64, strict=False)
+        words = table["Word"].str.strip_chars().str.to_lowercase()
+        return cls({word: mean for word, mean in zip(words, means, strict=True) if word and mean is not None})
+
+    def of(self, word: str) -> float:
+        """The rating of a word or, for a plural, of its singular; -1 for a word nobody rated."""
+        found = self.ratings.get(word)
+        return found if found is not None else self.ratings.get(singular(word), UNKNOWN)
+
+    def of_all(self, words: Sequence[str]) -> list[float]:
+        return [self.of(word) for word in words]
+
+
+@cache
+def singular(word: str) -> str:
+    """`dogs` to `dog`; words that only look like plurals stay as they are."""
+    inflect: Any = needed("textblob.en.inflect", "mining captions")
+    if len(word) < 4 or word.endswith(("ss", "us", "is")):
+        return word
+    found: str = inflect.singularize(word)
+    return found

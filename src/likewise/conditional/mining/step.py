@@ -1,0 +1,148 @@
+"""`likewise mine`: captions -> relations -> filters -> triplets, in one folder that opens with ordinary tools.
+
+captions.parquet          image, caption
+relations/part-*.parquet  row (of the caption), subject, relation, object
+triplets.parquet          reference, target, condition, and what they rest on
+funnel.parquet            how much every filter left, and why
+mine.json                 the settings
+"""
+
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import polars as pl
+
+from likewise.conditional.mining.concreteness import Concreteness
+from likewise.conditional.mining.filters import FunnelStep, Relations, Rules, survivors
+from likewise.conditional.mining.parts import ROWS_PER_PART, Told, captions_file, parse_captions
+from likewise.conditional.mining.tagging import installed_parser
+from likewise.conditional.mining.triplets import draw_triplets
+from likewise.errors import LikewiseError
+from likewise.workspace import read_json, read_parquet, write_json, write_parquet
+
+N_TRIPLETS = 1_600_000
+
+
+@dataclass(frozen=True)
+class Mined:
+    """What a run left behind."""
+
+    folder: Path
+    n_captions: int
+    n_triplets: int
+    funnel: list[FunnelStep]
+    seconds: dict[str, float]
+
+
+def triplets_file(folder: Path) -> Path:
+    return folder / "triplets.parquet"
+
+
+def mine(
+    source: Path,
+    folder: Path,
+    *,
+    ratings: Path | None,
+    rules: Rules | None = None,
+    n_triplets: int = N_TRIPLETS,
+    seed: int = 0,
+    parser: str | None = None,
+    workers: int | None = None,
+    rows_per_part: int = ROWS_PER_PART,
+    force: bool = False,
+    on_progress: Told = None,
+) -> Mined:
+    """Mine `source` into `folder`; relations that are there already are used again.
+
+    `ratings` is the file of concreteness ratings; None leaves the filter out, as the paper's ablation does.
+    """
+    rules = rules or Rules()
+    if n_triplets < 1:
+        raise LikewiseError(f"n_triplets is {n_triplets}: ask for 1 or more.")
+    parser = parser or installed_parser()
+    settings: dict[str, object] = {
+        "rules": asdict(rules),
+        "ratings": ratings.name if ratings else None,
+        "n_triplets": n_triplets,
+        "seed": seed,
+        "parser": parser,
+    }
+    _refuse_other(folder, settings, force)
+    known = Concreteness.read(ratings) if ratings else None
+    clock = [time.monotonic()]
+    n_captions = parse_captions(
+        source,
+        folder,
+        parser=parser,
+        workers=workers,
+        rows_per_part=rows_per_part,
+        force=force,
+        on_progress=on_progress,
+    )
+    clock.append(time.monotonic())
+    relations, funnel = survivors(folder, known, rules)
+    clock.append(time.monotonic())
+    drawn, more = draw_triplets(relations, rules, n_triplets, seed=seed, on_progress=on_progress)
+    clock.append(time.monotonic())
+    write_parquet(worded(folder, relations, drawn), triplets_file(folder))
+    clock.append(time.monotonic())
+    write_parquet(pl.DataFrame([asdict(step) for step in [*funnel, *more]]), folder / "funnel.parquet")
+    write_json(settings, folder / "mine.json")
+    names = ("parse", "filter", "draw", "write")
+    seconds = {name: after - before for name, before, after in zip(names, clock, clock[1:], strict=False)}
+    return Mined(folder, n_captions, drawn.height, [*funnel, *more], seconds)
+
+
+def _refuse_other(folder: Path, settings: dict[str, object], force: bool) -> None:
+    """Triplets drawn by other rules are not overwritten silently."""
+    path = folder / "mine.json"
+    if path.exists() and triplets_file(folder).exists() and read_json(path) != settings and not force:
+        raise LikewiseError(
+            f"{triplets_file(folder)} was mined with other settings: add `--force` to make it again "
+            "(its relations are kept), or name another folder with `--to`."
+        )
+
+
+def worded(folder: Path, relations: Relations, drawn: pl.DataFrame) -> pl.DataFrame:
+    """Positions to images and words: reference, target, condition, subject, objects, distractors, concreteness."""
+    images = pl.scan_parquet(captions_file(folder), glob=False).select("image").collect().to_series()
+    table = relations.table
+    rows = table["row"]
+
+    def image(name: str) -> pl.Series:
+        return images.gather(rows.gather(drawn[name])).alias(name)
+
+    reference, target = table[drawn["reference"]], table[drawn["target"]]
+    first, second = drawn["reference"].to_numpy(), drawn["target"].to_numpy()
+    total = (
+        2 * relations.subject_concreteness[first]
+        + relations.object_concreteness[first]
+        + relations.object_concreteness[second]
+    )
+    return pl.DataFrame(
+        [
+            image("reference"),
+            image("target"),
+            (target["relation"] + " " + target["object"]).alias("condition"),
+            target["subject"],
+            reference["relation"].alias("reference_relation"),
+            reference["object"].alias("reference_object"),
+            target["object"].alias("target_object"),
+            image("same_subject"),
+            image("same_object"),
+            reference["row"].alias("reference_row"),
+            target["row"].alias("target_row"),
+            pl.Series("concreteness", total / 4),
+        ]
+    )
+
+
+def read_triplets(path: Path) -> pl.DataFrame:
+    """The mined triplets of a folder or a Parquet file; reference, target and condition are needed."""
+    path = triplets_file(path) if path.is_dir() else path
+    triplets = read_parquet(path, "likewise mine CAPTIONS")
+    missing = {"reference", "target", "condition"} - set(triplets.columns)
+    if missing:
+        raise LikewiseError(f"{path} has no column {', '.join(sorted(missing))}: triplets need all three.")
+    return triplets

@@ -1,0 +1,78 @@
+"""Captions to words with part-of-speech tags (Penn's), by TextBlob's lexicon or by a spaCy model.
+
+Both give the same thing, a list of (word, tag) per caption, so the grammar behind them is one.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from likewise.encoders.needs import needed, quiet
+from likewise.errors import LikewiseError
+
+Word = tuple[str, str]
+Tagger = Callable[[Sequence[str]], list[list[Word]]]
+
+TEXTBLOB = "textblob"
+SPACY_MODELS = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg", "en_core_web_trf")
+CAPTIONS_PER_BATCH = 1000
+
+_TOKENS = re.compile(r"'s\b|n't\b|[^\W_]+(?:[.'’][^\W\d_]+)*|[^\w\s]", re.UNICODE)
+_ALWAYS = {"'s": "POS", "’s": "POS", "&": "CC", "-": ":", "–": ":", "vs": "IN", "|": "."}
+
+
+def words_of(caption: str) -> list[str]:
+    """Lower-case words and signs of a caption; `t-shirt` and `t - shirt` both give three."""
+    return _TOKENS.findall(caption.lower())
+
+
+def textblob_tagger() -> Tagger:
+    """The fast tagger: a lexicon of 94,000 words and rules, in the package itself."""
+    english: Any = needed("textblob.en", "mining captions")
+    find_tags = english.parser.find_tags
+    with quiet():  # it leaves its lexicon's file open, once
+        find_tags(["warm", "up"])
+
+    def tag(captions: Sequence[str]) -> list[list[Word]]:
+        return [[(word, _ALWAYS.get(word, found)) for word, found in find_tags(words_of(text))] for text in captions]
+
+    return tag
+
+
+def spacy_tagger(model: str) -> Tagger:
+    """The tagger of an installed spaCy model; its own words, lower-cased."""
+    spacy: Any = needed("spacy", f"the parser {model}")
+    try:
+        pipeline = spacy.load(model, exclude=["ner", "parser", "lemmatizer"])
+    except OSError as error:
+        raise LikewiseError(
+            f"the spaCy model {model} is not installed: run `python -m spacy download {model}`, "
+            f"or mine with `--parser {TEXTBLOB}`."
+        ) from error
+    return pipeline_tagger(pipeline)
+
+
+def pipeline_tagger(pipeline: Any) -> Tagger:
+    """The tagger of a spaCy pipeline that is loaded already."""
+
+    def tag(captions: Sequence[str]) -> list[list[Word]]:
+        read = pipeline.pipe((" ".join(words_of(text)) for text in captions), batch_size=CAPTIONS_PER_BATCH)
+        return [[(word.text, _ALWAYS.get(word.text, word.tag_)) for word in text] for text in read]
+
+    return tag
+
+
+def installed_parser() -> str:
+    """The parser used when none is named: the first spaCy model that is installed, TextBlob otherwise."""
+    from importlib.util import find_spec
+
+    if find_spec("spacy") is not None:
+        for model in SPACY_MODELS:
+            if find_spec(model) is not None:
+                return model
+    return TEXTBLOB
+
+
+def tagger_of(parser: str) -> Tagger:
+    """`textblob`, or the name or folder of a spaCy model."""
+    return textblob_tagger() if parser == TEXTBLOB else spacy_tagger(parser)

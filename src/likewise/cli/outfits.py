@@ -1,12 +1,100 @@
 """`likewise outfits ...`: outfits, tests of taste, and models that take them."""
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
+
+from likewise.cli import outfit_tests
+from likewise.cli.console import AsJson, Seed, WorkspacePath, names, opened, plain, say, say_json
+from likewise.errors import LikewiseError
 
 app = typer.Typer(
     help="The stylist's room: generate outfits, make a test of taste (A100), take it.", no_args_is_help=True
 )
+app.command("score")(outfit_tests.score)
+app.command("wardrobe-test")(outfit_tests.wardrobe_test)
+app.command("show")(outfit_tests.show)
+
+MapOption = Annotated[str | None, typer.Option("--map", help="Your words for categories: `sandals=shoes,jumper=tops`.")]
 
 
-@app.callback()
-def outfits() -> None:
-    """The stylist's room: generate outfits, make a test of taste (A100), take it."""
+@app.command("rules")
+def rules(as_json: AsJson = False) -> None:
+    """Print the twenty categories and the rules of a valid outfit.
+
+    Example: `likewise outfits rules`
+    """
+    from likewise.outfits.rules import GROUPS, RULES
+
+    if as_json:
+        say_json({"groups": GROUPS, "rules": {rule.name: rule.reason for rule in RULES}})
+        return
+    for group, categories in GROUPS.items():
+        say(f"[bold]{group}[/]: {', '.join(categories)}")
+    for rule in RULES:
+        say(f"  {rule.name}: {rule.reason}")
+
+
+@app.command("generate")
+def generate(
+    workspace: WorkspacePath,
+    n: Annotated[int, typer.Option("--n", help="How many different outfits.")] = 50_000,
+    select: Annotated[str | None, typer.Option(help="Only items of these images, such as `domain=shop`.")] = None,
+    map_: MapOption = None,
+    output: Annotated[Path | None, typer.Option(help="Where to write; WORKSPACE/outfits/outfits.parquet.")] = None,
+    seed: Seed = 0,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over outfits that are there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Generate valid outfits from the catalog's items, every one checked against every rule.
+
+    Example: `likewise outfits generate shoes --n 50000 --select domain=shop`
+    """
+    from likewise.outfits.step import generate_outfits
+
+    if n < 1:
+        raise LikewiseError(f"the number of outfits must be at least 1, not {n}.")
+    made = generate_outfits(opened(workspace), n, select, dict_of(map_), output, seed, replace=replace)
+    if as_json:
+        say_json(made.report)
+        return
+    say(f"{plain(made.report['file'])}: [bold]{made.report['n_outfits']:,} outfits[/], all of them valid")
+    lengths = made.report["lengths"]
+    say("  length: " + ", ".join(f"{length}: {count:,}" for length, count in lengths.items()))
+    for name, about in made.report["categories"].items():
+        say(f"  {name:<10} {about['n_items']:>7,} items, in {100 * about['share_of_outfits']:5.1f} % of the outfits")
+    if made.report["left_out"]:
+        words = ", ".join(f"{plain(word)} ({count:,})" for word, count in list(made.report["left_out"].items())[:8])
+        say(f"  left out, because none of the twenty categories is meant: {words}")
+
+
+@app.command("check")
+def check(
+    table: Annotated[Path, typer.Argument(metavar="OUTFITS", help="A table `outfit, item, category, …`.")],
+    map_: MapOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which outfits of a table are valid, and of each other one why not.
+
+    Example: `likewise outfits check mine.csv`
+    """
+    from likewise.outfits.step import check_file
+
+    checked = check_file(table, dict_of(map_))
+    if as_json:
+        say_json(checked)
+        return
+    say(f"{checked['n_valid']:,} of {checked['n_outfits']:,} outfits are valid")
+    for reason, count in checked["reasons"].items():
+        say(f"  {count:,}: {reason}")
+    for outfit, reasons in list(checked["refused"].items())[:10]:
+        say(f"  {plain(outfit)}: {reasons}")
+
+
+def dict_of(text: str | None) -> dict[str, str]:
+    """`a=b,c=d` as a dictionary."""
+    pairs = [part.partition("=") for part in names(text)]
+    if wrong := [part for part, equals, _ in pairs if not equals]:
+        raise LikewiseError(f"write WORD=CATEGORY, not {wrong[0]!r}.")
+    return {word.strip(): value.strip() for word, _, value in pairs}

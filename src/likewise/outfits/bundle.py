@@ -142,6 +142,11 @@ def _entries(questions: Sequence[Question], picture: Callable[[str], bytes], fac
     yield CARD, (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
 
 
+def card_of(test: OutfitTest) -> str:
+    """The card as people read it."""
+    return _card_text(test.card)
+
+
 def _sizes(questions: Sequence[Question]) -> dict[str, Any]:
     kinds = Counter(question.kind for question in questions)
     dimensions = Counter(question.dimension for question in questions if question.dimension)

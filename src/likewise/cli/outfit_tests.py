@@ -1,0 +1,129 @@
+"""`likewise outfits wardrobe-test`, `score` and `show`: tests of taste as bundles, and models that take them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from likewise.cli.console import AsJson, Seed, console, plain, progress, say, say_json
+from likewise.errors import LikewiseError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TestPath = Annotated[Path, typer.Argument(metavar="TEST", help="The test: a folder or zip.", show_default=False)]
+
+
+def wardrobe_test(
+    test: TestPath,
+    n_lat: Annotated[int, typer.Option(help="LAT questions, answered by simulated people.")] = 100,
+    n_aat: Annotated[int, typer.Option(help="AAT questions, at least one for each of 27 sub-dimensions.")] = 100,
+    n_items: Annotated[int, typer.Option(help="Items of the wardrobe that LAT questions are made from.")] = 600,
+    crowd: Annotated[int, typer.Option(help="How many simulated people answer in the end.")] = 200,
+    seed: Seed = 0,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over a test that is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Build a complete A100-like test from the drawn wardrobe, in seconds.
+
+    Example: `likewise outfits wardrobe-test taste.zip --seed 7`
+    """
+    from likewise.outfits.wardrobe import Scale, make_wardrobe_test
+
+    with progress("pictures") as update:
+        made = make_wardrobe_test(
+            test,
+            seed=seed,
+            n_items=n_items,
+            scale=Scale(n_questions=n_lat, n_crowd=crowd),
+            n_aat=n_aat,
+            overwrite=replace,
+            on_progress=lambda done, total: update("drawing the test", done, total),
+        )
+    if as_json:
+        say_json({key: made.card[key] for key in ("title", "sizes", "made", "checksum")})
+        return
+    kinds = ", ".join(f"{n} {kind}" for kind, n in made.card["sizes"]["kinds"].items())
+    say(f"{plain(test)}: [bold]{len(made.questions)} questions[/] ({kinds}), checksum {made.card['checksum'][:16]}…")
+    say(f"  take it: `likewise outfits score {plain(test)} --model random --model mean-cosine:colour`")
+
+
+def show(test: TestPath, checksum: Annotated[str | None, typer.Option(help="Refuse any other test.")] = None) -> None:
+    """Verify a test and print its card.
+
+    Example: `likewise outfits show taste.zip`
+    """
+    from likewise.outfits.bundle import card_of, open_test
+
+    opened = open_test(test, checksum)
+    console().print(card_of(opened), markup=False)
+    say(f"every file matches; checksum {opened.card['checksum']}")
+
+
+def score(
+    test: TestPath,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="random, mean-cosine:ENCODERS, a trained model (folder or name); again for more of them."),
+    ] = None,
+    answers: Annotated[
+        list[Path] | None,
+        typer.Option(help="Answers made elsewhere: a table `question, choice` or `question, scores`."),
+    ] = None,
+    models: Annotated[Path | None, typer.Option(help="The folder in which names of trained models are found.")] = None,
+    output: Annotated[Path | None, typer.Option(help="The folder of results; TEST-results by default.")] = None,
+    page: Annotated[bool, typer.Option(help="Also write the page of all questions.")] = True,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Let models take a test: LATs, mLATs, AATs, every index, what is chance and what is a real difference.
+
+    Example: `likewise outfits score taste.zip --model random --model mean-cosine:colour+shape`
+    """
+    from likewise.outfits.bundle import open_test
+    from likewise.outfits.models.registry import open_model
+    from likewise.outfits.taking import AnswersFile, Taking, TakingSight, note, score_models
+
+    if not model and not answers:
+        raise LikewiseError("there is no model to test: add `--model random`, or `--answers mine.csv`.")
+    taking = Taking(open_test(test), output or test.with_name(f"{test.stem}-results"))
+    with progress("steps") as update:
+        sight = TakingSight(taking, update)
+        taking_part = [open_model(text, sight, models) for text in model or []]
+        scored = score_models(
+            taking, [*taking_part, *(AnswersFile(path.stem, path) for path in answers or [])], seed=seed, say=update
+        )
+        if page:
+            from likewise.report.taste import write_taste_page
+
+            write_taste_page(taking, scored)
+    if as_json:
+        say_json(note(taking, scored) | {"differences": scored.differences.to_dicts()})
+        return
+    console().print(_table(scored.scores))
+    close = scored.differences.filter(~scored.differences["real"] & scored.differences["score"].is_in(["LATs", "AATs"]))
+    for row in close.iter_rows(named=True):
+        say(f"  not told apart by {row['score']}: {plain(row['model_a'])} and {plain(row['model_b'])}")
+    say(f"{plain(taking.page if page else taking.folder)}: {len(taking.test.questions)} questions")
+
+
+def _table(scores: "pl.DataFrame") -> object:
+    """Models as columns, scores as rows; intervals beside the numbers."""
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    from likewise.cli.tables import percent, with_interval
+
+    shown = scores.filter(scores["sub_dimension"].is_null())
+    columns = shown["model"].unique(maintain_order=True).to_list()
+    table = Table(title="Taste: right or shared answers (%), with 95 % intervals", title_justify="left", box=SIMPLE)
+    for name in ("score", "n", "chance", *columns):
+        table.add_column(plain(name), justify="left" if name == "score" else "right")
+    for (label, dimension), rows in shown.group_by("score", "dimension", maintain_order=True):
+        by_model = {row["model"]: row for row in rows.iter_rows(named=True)}
+        first = rows.row(0, named=True)
+        cells = [
+            with_interval(by_model[name]["value"], by_model[name]["low"], by_model[name]["high"]) for name in columns
+        ]
+        table.add_row(str(dimension or label), f"{first['n_questions']}", percent(first["chance"]), *cells)
+    return table

@@ -1,0 +1,243 @@
+"""What a model gets for its answers: LATs, mLATs, AATs, the index of every dimension and sub-dimension, FITB accuracy.
+
+- LATs: share of LAT questions where the model picks what most people picked (eq. 1);
+- mLATs: mean share of people who picked the model's choice (eq. 2);
+- AATs: share of AAT questions answered right; the same over the questions of one dimension is that dimension's index.
+
+A model that cannot tell some choices apart gets the mean of what they are worth, so chance level is what it says.
+Shares of questions have Wilson intervals, which stay honest for three questions; mLATs has a bootstrap over questions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
+from likewise.evaluation.differences import REAL_BELOW, holm, randomisation_p, swap_signs
+from likewise.evaluation.sums import QuerySums
+from likewise.outfits.protocol import Floats, Question, chosen
+
+Z_95 = 1.959963984540054
+TAKEN_SCHEMA = pl.Schema(
+    {
+        "model": pl.String(),
+        "question": pl.String(),
+        "kind": pl.String(),
+        "dimension": pl.String(),
+        "sub_dimension": pl.String(),
+        "choice": pl.Int64(),
+        "n_tied": pl.Int64(),
+        "credit": pl.Float64(),
+        "people_share": pl.Float64(),
+        "chance": pl.Float64(),
+        "scores": pl.List(pl.Float64),
+    }
+)
+SCORE_SCHEMA = pl.Schema(
+    {
+        "model": pl.String(),
+        "score": pl.String(),
+        "dimension": pl.String(),
+        "sub_dimension": pl.String(),
+        "value": pl.Float64(),
+        "low": pl.Float64(),
+        "high": pl.Float64(),
+        "chance": pl.Float64(),
+        "n_questions": pl.Int64(),
+        "n_questions_total": pl.Int64(),
+    }
+)
+DIFFERENCE_SCHEMA = pl.Schema(
+    {
+        "score": pl.String(),
+        "dimension": pl.String(),
+        "model_a": pl.String(),
+        "model_b": pl.String(),
+        "difference": pl.Float64(),
+        "low": pl.Float64(),
+        "high": pl.Float64(),
+        "p": pl.Float64(),
+        "p_holm": pl.Float64(),
+        "real": pl.Boolean(),
+        "n_questions": pl.Int64(),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One score: which rows of `taken` count, and which column is averaged."""
+
+    score: str
+    column: str
+    kind: str
+    dimension: str | None = None
+    sub_dimension: str | None = None
+
+    def values(self, taken: pl.DataFrame) -> NDArray[np.float64]:
+        """One value per question of the test, NaN for questions that this score does not count."""
+        mine = pl.col("kind") == self.kind
+        if self.dimension is not None:
+            mine &= pl.col("dimension") == self.dimension
+        if self.sub_dimension is not None:
+            mine &= pl.col("sub_dimension") == self.sub_dimension
+        return taken.select(pl.when(mine).then(self.column)).to_series().cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+def take(model: str, questions: Sequence[Question], answers: Floats) -> pl.DataFrame:
+    """One row per question: what the model picked, and what that is worth."""
+    widest = max((len(question.choices) for question in questions), default=0)
+    if answers.shape != (len(questions), widest):
+        raise LikewiseError(
+            f"{model} gave answers of shape {answers.shape} to {len(questions)} questions of up to {widest} choices."
+        )
+    picked = chosen(answers)
+    rows = []
+    for question, row, mine in zip(questions, answers, picked, strict=True):
+        n = len(question.choices)
+        places = np.flatnonzero(mine[:n])
+        answered = len(places) > 0
+        rows.append(
+            (
+                model,
+                question.name,
+                question.kind,
+                question.dimension,
+                question.sub_dimension,
+                int(places[0]) if answered else None,
+                len(places),
+                _mean(_worth(question), places) if answered else None,
+                _mean(_people(question), places) if answered else None,
+                1.0 / n,
+                row[:n].tolist(),
+            )
+        )
+    return pl.DataFrame(rows, schema=TAKEN_SCHEMA, orient="row")
+
+
+def _worth(question: Question) -> Floats | None:
+    """1 for right choices: the one marked right, or for LAT those that most people picked; None where nobody knows."""
+    if question.kind == "LAT":
+        people = np.asarray(question.people, dtype=np.float64)
+        return np.where(people == people.max(), 1.0, 0.0) if len(people) and people.max() > 0 else None
+    if question.right is None:
+        return None
+    return np.where(np.arange(len(question.choices)) == question.right, 1.0, 0.0)
+
+
+def _people(question: Question) -> Floats | None:
+    people = np.asarray(question.people, dtype=np.float64)
+    return np.asarray(people / people.sum()) if len(people) and people.sum() > 0 else None
+
+
+def _mean(worth: Floats | None, places: NDArray[np.int64]) -> float | None:
+    return None if worth is None else float(worth[places].mean())
+
+
+def measures_of(questions: Sequence[Question]) -> list[Measure]:
+    """Every score that these questions can give, whole tests first."""
+    kinds = {question.kind for question in questions}
+    found = []
+    if "LAT" in kinds:
+        found += [Measure("LATs", "credit", "LAT"), Measure("mLATs", "people_share", "LAT")]
+    if "AAT" in kinds:
+        found.append(Measure("AATs", "credit", "AAT"))
+        pairs = dict.fromkeys((q.dimension, q.sub_dimension) for q in questions if q.kind == "AAT")
+        dimensions = dict.fromkeys(name for name, _ in pairs)
+        found += [Measure("index", "credit", "AAT", name) for name in dimensions if name is not None]
+        found += [Measure("sub-index", "credit", "AAT", name, sub) for name, sub in pairs if sub is not None]
+    if "FITB" in kinds:
+        found.append(Measure("FITB", "credit", "FITB"))
+    return found
+
+
+def score_table(taken: pl.DataFrame, questions: Sequence[Question], *, seed: int = 0) -> pl.DataFrame:
+    """Every model's scores with intervals, chance level, and how many questions they rest on."""
+    rows = []
+    for measure in measures_of(questions):
+        for (model,), mine in taken.group_by("model", maintain_order=True):
+            values, chances = measure.values(mine), _chance(measure, mine)
+            sums = QuerySums.mean_of(values)
+            total = int((~np.isnan(chances)).sum())
+            value = sums.value() if sums.n_defined else None
+            low, high = _interval(measure, sums, seed)
+            rows.append(
+                (
+                    model,
+                    measure.score,
+                    measure.dimension,
+                    measure.sub_dimension,
+                    value,
+                    low,
+                    high,
+                    float(np.nanmean(chances)) if total else None,
+                    sums.n_defined,
+                    total,
+                )
+            )
+    return pl.DataFrame(rows, schema=SCORE_SCHEMA, orient="row")
+
+
+def _chance(measure: Measure, taken: pl.DataFrame) -> NDArray[np.float64]:
+    """What a coin would get on each question; for mLATs also one over the number of choices, as shares sum to 1."""
+    return Measure(measure.score, "chance", measure.kind, measure.dimension, measure.sub_dimension).values(taken)
+
+
+def _interval(measure: Measure, sums: QuerySums, seed: int) -> tuple[float | None, float | None]:
+    n = sums.n_defined
+    if not n:
+        return None, None
+    if measure.column == "credit":
+        return wilson(sums.value(), n)
+    defined = sums.under > 0
+    weights = query_weights(n, RESAMPLES, seed)
+    return percentile_interval(QuerySums(sums.over[defined], sums.under[defined]).resampled(weights))
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share of `n`."""
+    middle = (share + Z_95**2 / (2 * n)) / (1 + Z_95**2 / n)
+    half = Z_95 / (1 + Z_95**2 / n) * np.sqrt(share * (1 - share) / n + Z_95**2 / (4 * n * n))
+    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
+
+
+def difference_table(taken: pl.DataFrame, questions: Sequence[Question], *, seed: int = 0) -> pl.DataFrame:
+    """Every two models on every score but the sub-indexes: a minus b, interval, p, and p after Holm's correction."""
+    by_model = {str(model): mine for (model,), mine in taken.group_by("model", maintain_order=True)}
+    lines: list[tuple[object, ...]] = []
+    for measure in [measure for measure in measures_of(questions) if measure.sub_dimension is None]:
+        compared = []
+        for a, b in combinations(by_model, 2):
+            first, second = measure.values(by_model[a]), measure.values(by_model[b])
+            both = ~np.isnan(first) & ~np.isnan(second)
+            if not both.any():
+                continue
+            sums = [QuerySums.mean_of(values[both]) for values in (first, second)]
+            n = int(both.sum())
+            weights = query_weights(n, RESAMPLES, seed)
+            low, high = percentile_interval(sums[0].resampled(weights) - sums[1].resampled(weights))
+            p = randomisation_p(sums[0], sums[1], swap_signs(n, seed))
+            compared.append((a, b, sums[0].value() - sums[1].value(), low, high, p, n))
+        corrected = holm(np.array([line[5] for line in compared]))
+        for (a, b, difference, low, high, p, n), p_holm in zip(compared, corrected, strict=True):
+            real = bool(p_holm < REAL_BELOW)
+            lines.append((measure.score, measure.dimension, a, b, difference, low, high, p, float(p_holm), real, n))
+    return pl.DataFrame(lines, schema=DIFFERENCE_SCHEMA, orient="row")
+
+
+def agreement_with_people(questions: Sequence[Question], taken: pl.DataFrame) -> pl.DataFrame:
+    """LAT question by question: how many people, how united they are, and the share that chose as each model did."""
+    rows = [
+        (q.name, sum(q.people), int(np.argmax(q.people)), max(q.people) / sum(q.people))
+        for q in questions
+        if q.kind == "LAT" and any(q.people)
+    ]
+    schema = {"question": pl.String, "n_people": pl.Int64, "favourite": pl.Int64, "favourite_share": pl.Float64}
+    crowd = pl.DataFrame(rows, schema=schema, orient="row")
+    shares = taken.select("question", "model", "people_share").pivot("model", index="question", values="people_share")
+    return crowd.join(shares, on="question", how="left", maintain_order="left")

@@ -1,0 +1,129 @@
+"""The page of a test of taste: scores, radar and bars, what is told apart, every question with all choices."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.outfits.protocol import Question
+from likewise.outfits.taking import Scored, Taking, pictures_of
+from likewise.report.page import asset, render
+from likewise.report.pictures import Album
+from likewise.report.plots.bars import Bar, bar_plot
+from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
+from likewise.report.plots.radar import radar_plot
+from likewise.workspace import write_text
+
+WHOLE = ("LATs", "mLATs", "AATs", "FITB")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One choice of a question: its picture, whether it is right, who of the people and of the models chose it."""
+
+    image: str
+    right: bool
+    people: int
+    share: float | None
+    models: list[str]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One question as the page shows it."""
+
+    question: Question
+    choices: list[Choice]
+    n_people: int
+    n_right: int
+
+
+def write_taste_page(taking: Taking, scored: Scored) -> Path:
+    """Write index.html into the folder of results and return its path."""
+    questions = taking.test.questions
+    workspace = pictures_of(taking)
+    catalog = pl.read_parquet(workspace.catalog_file, glob=False)
+    album = Album(workspace.root, catalog)
+    for question in questions:
+        for item in (*question.items, *question.choices):
+            album.want(item.image)
+    album.embed()
+    models = scored.scores["model"].unique(maintain_order=True).to_list()
+    styles = model_styles(models)
+    page = render(
+        "taste.html",
+        taste_style=asset("taste.css"),
+        card=taking.test.card,
+        models=models,
+        marks={name: (MODEL_LIGHT.index(c), DASHES.index(d)) for name, (c, d) in styles.items()},
+        rows=_rows(scored.scores.filter(pl.col("sub_dimension").is_null())),
+        sub_rows=_rows(scored.scores.filter(pl.col("score") == "sub-index")),
+        differences=scored.differences.filter(pl.col("dimension").is_null()).to_dicts(),
+        dimension_differences=scored.differences.filter(pl.col("dimension").is_not_null() & pl.col("real")).to_dicts(),
+        speed=scored.speed,
+        radar=_radar(scored.scores, models),
+        bars=_bars(scored.scores, models),
+        groups=_groups(questions, scored.taken),
+        album=album,
+    )
+    write_text(page, taking.page)
+    return taking.page
+
+
+def _rows(scores: pl.DataFrame) -> list[dict[str, Any]]:
+    """One row per score with a cell per model; the best value of a row is marked."""
+    rows = []
+    keys = ["score", "dimension", "sub_dimension"]
+    for _, mine in scores.group_by(keys, maintain_order=True):
+        first = mine.row(0, named=True)
+        cells = {row["model"]: row for row in mine.iter_rows(named=True)}
+        best = max((row["value"] for row in cells.values() if row["value"] is not None), default=None)
+        rows.append(first | {"cells": cells, "best": best})
+    return rows
+
+
+def _radar(scores: pl.DataFrame, models: list[str]) -> object:
+    indexes = scores.filter(pl.col("score") == "index")
+    spokes = indexes["dimension"].unique(maintain_order=True).to_list()
+    if len(spokes) < 3:
+        return None
+    cells = {(row["model"], row["dimension"]): row for row in indexes.iter_rows(named=True)}
+    values = {model: [cells[model, spoke]["value"] for spoke in spokes] for model in models}
+    chance = [cells[models[0], spoke]["chance"] for spoke in spokes]
+    return radar_plot(spokes, values, chance, model_styles(models))
+
+
+def _bars(scores: pl.DataFrame, models: list[str]) -> object:
+    whole = scores.filter(pl.col("score").is_in(WHOLE) & pl.col("value").is_not_null())
+    groups = whole["score"].unique(maintain_order=True).to_list()
+    bars: dict[str, dict[str, Bar]] = {model: {} for model in models}
+    for row in whole.iter_rows(named=True):
+        bars[row["model"]][row["score"]] = Bar(row["value"], row["low"], row["high"])
+    chance = dict(whole.select("score", "chance").iter_rows())
+    return bar_plot("taste", groups, bars, chance, model_styles(models), "right or shared answers")
+
+
+def _groups(questions: list[Question], taken: pl.DataFrame) -> list[tuple[str, list[Shown]]]:
+    """Questions under their headings: LAT, FITB, and every dimension of AAT."""
+    picks: dict[str, list[dict[str, Any]]] = {}
+    for row in taken.iter_rows(named=True):
+        picks.setdefault(row["question"], []).append(row)
+    groups: dict[str, list[Shown]] = {}
+    for question in questions:
+        heading = f"AAT: {question.dimension}" if question.kind == "AAT" else question.kind
+        groups.setdefault(heading, []).append(_shown(question, picks.get(question.name, [])))
+    return list(groups.items())
+
+
+def _shown(question: Question, rows: list[dict[str, Any]]) -> Shown:
+    n_people = sum(question.people)
+    most = max(question.people, default=0)
+    choices = []
+    for place, item in enumerate(question.choices):
+        people = question.people[place] if question.people else 0
+        right = people == most > 0 if question.kind == "LAT" else place == question.right
+        mine = [row["model"] for row in rows if row["choice"] == place and row["n_tied"] == 1]
+        choices.append(Choice(item.image, right, people, people / n_people if n_people else None, mine))
+    n_right = sum((row["credit"] or 0) > 0.5 for row in rows)
+    return Shown(question, choices, n_people, n_right)

@@ -77,6 +77,31 @@ def progress(unit: str) -> Iterator[Update]:
 
 
 @contextmanager
+def one_bar(unit: str) -> Iterator[Update]:
+    """The same with a single bar for all of the work: `what` says what is running at the moment."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    errors = Console(stderr=True)
+    if not errors.is_terminal:
+        with _lines(errors, unit) as update:
+            yield update
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit))
+    left = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, *left, console=errors, transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+
+
+@contextmanager
 def _bars(errors: "Console", unit: str) -> Iterator[Update]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -105,11 +130,20 @@ def _bars(errors: "Console", unit: str) -> Iterator[Update]:
 @contextmanager
 def _lines(errors: "Console", unit: str) -> Iterator[Update]:
     spoken = time.monotonic()
+    began: dict[int, tuple[float, int]] = {}
 
     def update(what: str, done: int, total: int) -> None:
         nonlocal spoken
-        if time.monotonic() - spoken >= SECONDS_BETWEEN_LINES:
-            spoken = time.monotonic()
-            errors.print(f"{what}: {done:,} of {total:,} {unit}")
+        now = time.monotonic()
+        started, done_before = began.setdefault(total, (now, done))
+        if now - spoken >= SECONDS_BETWEEN_LINES:
+            spoken = now
+            left = (now - started) / (done - done_before) * (total - done) if done > done_before else None
+            ending = "" if left is None else f", about {_duration(left)} left"
+            errors.print(f"{what}: {done:,} of {total:,} {unit}{ending}")
 
     yield update
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

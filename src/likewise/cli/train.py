@@ -2,6 +2,8 @@
 
 import typer
 
+from likewise.cli import train_check
+
 app = typer.Typer(
     help="Train models: the fair check of losses, fine-tuning, and learning from experts.", no_args_is_help=True
 )
@@ -10,3 +12,6 @@ app = typer.Typer(
 @app.callback()
 def train() -> None:
     """Train models: the fair check of losses, fine-tuning, and learning from experts."""
+
+
+app.command("check")(train_check.check)

@@ -1,0 +1,145 @@
+"""`likewise train check`: twelve losses under one fair protocol, on the user's own images."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, one_bar, opened, records, say, say_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from likewise.training.check import Checked
+    from likewise.training.stage import Runner
+
+
+def check(
+    workspace: WorkspacePath,
+    methods: Annotated[
+        str, typer.Option(help="Comma-separated: all (the paper's twelve), CircleLoss?m=0..1, my_module:my_loss, ...")
+    ] = "all",
+    preset: Annotated[str, typer.Option(help="paper, standard or quick.")] = "quick",
+    trunk: Annotated[
+        str | None, typer.Option(help="frozen (a head on stored vectors), whole, or small (a small network).")
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option("--with", help="The vectors of a frozen trunk, or the network to train whole.")
+    ] = None,
+    column: Annotated[str, typer.Option(help="The catalog column whose equal values are one class.")] = "item",
+    name: Annotated[str, typer.Option(help="The run: runs/NAME; the same name continues it.")] = "check",
+    trials: Annotated[int | None, typer.Option(help="Trials per method, instead of the preset's.")] = None,
+    reruns: Annotated[int | None, typer.Option(help="Reruns with the best values, instead of the preset's.")] = None,
+    steps: Annotated[int | None, typer.Option(help="At most so many steps a model.")] = None,
+    evaluate_every: Annotated[int | None, typer.Option(help="Steps between two looks at the validation.")] = None,
+    patience: Annotated[int | None, typer.Option(help="Stop after so many steps without improvement.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate of trunk and head, the same for all.")] = None,
+    dim: Annotated[int | None, typer.Option(help="Dimensions of an embedding; 128 as in the paper.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; one per core, at most one per fold.")] = None,
+    storage: Annotated[
+        str | None, typer.Option(help="Where the trials are kept: a file or a PostgreSQL URL, shared by workers.")
+    ] = None,
+    search_only: Annotated[
+        bool, typer.Option("--search-only", help="Help another worker of the same run with its trials, then leave.")
+    ] = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Compare losses fairly: class-disjoint folds, a Bayesian search each, reruns with intervals, paired tests.
+
+    The first half of the classes is for the search, the second half is read only by the final evaluation. The same
+    command continues a run that was stopped.
+
+    Example: `likewise train check birds --column category --with efficientnet-lite0 --preset quick`
+    """
+    from likewise.training.check import check as run_check
+    from likewise.training.check import prepare, search_all
+    from likewise.training.plan import plan_for
+
+    target = opened(workspace)
+    plan = plan_for(
+        preset,
+        trunk=trunk,
+        trials=trials,
+        reruns=reruns,
+        steps=steps,
+        evaluate_every=evaluate_every,
+        patience=patience,
+        lr=lr,
+        dim=dim,
+    )
+    with one_bar("trials and reruns") as update, _runner(workers, plan.n_folds) as runner:
+        if search_only:
+            setting, run, chosen = prepare(target, names(methods), plan, column, encoder, name, seed)
+            search_all(setting, run, chosen, seed, storage, runner, update)
+            return
+        done = run_check(
+            target,
+            names(methods),
+            plan,
+            runner,
+            column=column,
+            encoder=encoder,
+            name=name,
+            seed=seed,
+            storage=storage,
+            on_progress=update,
+        )
+    if as_json:
+        say_json({"accuracy": records(done.accuracy), "differences": records(done.differences), **done.summary})
+        return
+    console().print(_accuracy(done))
+    _tell(done)
+
+
+@contextmanager
+def _runner(workers: int | None, n_folds: int) -> "Iterator[Runner]":
+    from likewise.encoders.pipeline import usable_cores
+    from likewise.training.workers import local_workers
+
+    with local_workers(workers or min(usable_cores(), n_folds)) as runner:
+        yield runner
+
+
+def _accuracy(done: "Checked") -> "Table":
+    """The paper's table: one row per method, concatenated and separated."""
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    from likewise.cli.tables import percent, with_interval
+
+    summary = done.summary
+    dim, folds = summary["plan"]["dim"], summary["plan"]["n_folds"]
+    title = f"Accuracy on {summary['n_test_classes']:,} test classes of {summary['workspace']} (%)"
+    shown = Table(title=title, title_justify="left", box=SIMPLE)
+    shown.add_column("method")
+    cells = {(row["method"], row["embedding"], row["metric"]): row for row in done.accuracy.iter_rows(named=True)}
+    metrics = done.accuracy["metric"].unique(maintain_order=True).to_list()
+    for embedding, size in (("concatenated", folds * dim), ("separated", dim)):
+        for metric in metrics:
+            shown.add_column(f"{metric}\n{embedding} {size}", justify="right")
+    for method in done.accuracy["method"].unique(maintain_order=True):
+        values = []
+        for embedding in ("concatenated", "separated"):
+            for metric in metrics:
+                row = cells[method, embedding, metric]
+                exact = row["low"] is None
+                values.append(percent(row["value"]) if exact else with_interval(row["value"], row["low"], row["high"]))
+        shown.add_row(summary["methods"].get(method, {}).get("title", method), *values)
+    return shown
+
+
+def _tell(done: "Checked") -> None:
+    summary, accuracy = done.summary, done.accuracy
+    row = accuracy.row(0, named=True)
+    trunk = summary["encoder"] or "a small network"
+    say(
+        f"[dim]{row['n_queries']:,} of {row['n_queries_total']:,} test images have another one of their class; "
+        f"mean and 95 % interval of {summary['plan']['n_reruns']} reruns; the trunk is {trunk} "
+        f"({summary['trunk']}), the paper's is {summary['papers_trunk']}[/]"
+    )
+    for name, method in summary["methods"].items():
+        if method["n_failed"]:
+            say(f"[yellow]{name}[/]: {method['n_failed']} of {method['n_trials']} trials failed")
+    say(f"everything is in [bold]{done.run.path}[/]")

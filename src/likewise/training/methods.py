@@ -1,0 +1,229 @@
+"""The Reality Check's twelve methods (its Table 6) with the ranges that were searched, by pytorch-metric-learning.
+
+A method says what to search and how to make its loss, and miner, from one point of that range.  Embedding losses
+see 8 classes x 4 images a batch, classification losses 32 x 1; losses with weights of their own have a learning rate
+of their own, `loss_lr`, which is searched too.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from torch import nn
+
+Kind = Literal["embedding", "classification"]
+Params = Mapping[str, float]
+
+MANY_CLASSES = 200  # SoftTriple compares all its centres with each other: beyond this, as published for SOP
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where one hyper-parameter may lie."""
+
+    low: float
+    high: float
+    log: bool = False
+    whole: bool = False
+
+    def __str__(self) -> str:
+        return f"{'log ' if self.log else ''}[{self.low:g}, {self.high:g}]"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss of (embeddings, labels) or, with a miner, of (embeddings, labels, mined indices)."""
+
+    loss: "nn.Module"
+    miner: "Callable[..., Any] | None" = None
+
+
+Make = Callable[[Params, int, int], Loss]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to learn an embedding; `make` gets a point of `ranges`, the number of classes and the dimension."""
+
+    name: str
+    title: str
+    kind: Kind
+    ranges: Mapping[str, Range]
+    make: Make
+    year: int | None = None
+
+    @property
+    def images_per_class(self) -> int:
+        """Of a batch."""
+        return 4 if self.kind == "embedding" else 1
+
+
+LOSS_LR = "loss_lr"
+LR = {LOSS_LR: Range(1e-6, 1.0, log=True)}
+MARGIN = Range(-0.2, 2.0)
+UNIT = Range(0.0, 1.0)
+SIMILARITY = {"alpha": Range(0.01, 100.0, log=True), "beta": Range(0.01, 100.0, log=True), "base": UNIT}
+
+
+def without_lr(params: Params) -> dict[str, float]:
+    return {name: value for name, value in params.items() if name != LOSS_LR}
+
+
+def plain(name: str) -> Make:
+    """A loss of the library whose arguments are the searched ones."""
+
+    def make(params: Params, n_classes: int, dim: int) -> Loss:
+        from pytorch_metric_learning import losses
+
+        return Loss(getattr(losses, name)(**without_lr(params)))
+
+    return make
+
+
+def of_classes(name: str) -> Make:
+    """The same for losses that hold weights per class."""
+
+    def make(params: Params, n_classes: int, dim: int) -> Loss:
+        from pytorch_metric_learning import losses
+
+        return Loss(getattr(losses, name)(num_classes=n_classes, embedding_size=dim, **without_lr(params)))
+
+    return make
+
+
+def margin_loss(params: Params, n_classes: int, dim: int) -> Loss:
+    """Beta starts at the searched value and is learned."""
+    from pytorch_metric_learning import losses
+
+    return Loss(losses.MarginLoss(margin=params["margin"], beta=params["beta"], learn_beta=True))
+
+
+def signal_to_noise(params: Params, n_classes: int, dim: int) -> Loss:
+    from pytorch_metric_learning import losses, regularizers
+
+    return Loss(
+        losses.SignalToNoiseRatioContrastiveLoss(
+            pos_margin=params["pos_margin"],
+            neg_margin=params["neg_margin"],
+            embedding_regularizer=regularizers.ZeroMeanRegularizer(),
+            embedding_reg_weight=params["reg"],
+        )
+    )
+
+
+def mined_similarity(params: Params, n_classes: int, dim: int) -> Loss:
+    from pytorch_metric_learning import losses, miners
+
+    loss = losses.MultiSimilarityLoss(alpha=params["alpha"], beta=params["beta"], base=params["base"])
+    return Loss(loss, miners.MultiSimilarityMiner(epsilon=params["epsilon"]))
+
+
+def soft_triple(params: Params, n_classes: int, dim: int) -> Loss:
+    """Ten centres a class and their regulariser; with many classes two centres and none, as published for SOP."""
+    from pytorch_metric_learning import losses, regularizers
+
+    centres = 10 if n_classes <= MANY_CLASSES else 2
+    values = without_lr(params)
+    reg = values.pop("reg")
+    extra: dict[str, Any] = {}
+    if n_classes <= MANY_CLASSES:
+        regularizer = regularizers.SparseCentersRegularizer(num_classes=n_classes, centers_per_class=centres)
+        extra = {"weight_regularizer": regularizer, "weight_reg_weight": reg}
+    loss = losses.SoftTripleLoss(
+        num_classes=n_classes, embedding_size=dim, centers_per_class=centres, **values, **extra
+    )
+    return Loss(loss)
+
+
+TWELVE = (
+    Method(
+        "contrastive",
+        "Contrastive",
+        "embedding",
+        {"pos_margin": MARGIN, "neg_margin": MARGIN},
+        plain("ContrastiveLoss"),
+        2006,
+    ),
+    Method("triplet", "Triplet", "embedding", {"margin": MARGIN}, plain("TripletMarginLoss"), 2006),
+    Method(
+        "proxy-nca",
+        "ProxyNCA",
+        "classification",
+        LR | {"softmax_scale": Range(0.01, 100.0)},
+        of_classes("ProxyNCALoss"),
+        2017,
+    ),
+    Method("margin", "Margin", "embedding", LR | {"margin": MARGIN, "beta": MARGIN}, margin_loss, 2017),
+    Method(
+        "normalized-softmax",
+        "N. Softmax",
+        "classification",
+        LR | {"temperature": Range(0.01, 100.0, log=True)},
+        of_classes("NormalizedSoftmaxLoss"),
+        2017,
+    ),
+    Method(
+        "cosface",
+        "CosFace",
+        "classification",
+        LR | {"margin": UNIT, "scale": Range(0.01, 200.0)},
+        of_classes("CosFaceLoss"),
+        2018,
+    ),
+    Method(
+        "arcface",
+        "ArcFace",
+        "classification",
+        LR | {"margin": Range(0.0, 90.0), "scale": Range(0.01, 300.0)},
+        of_classes("ArcFaceLoss"),
+        2019,
+    ),
+    Method("fastap", "FastAP", "embedding", {"num_bins": Range(2, 32, whole=True)}, plain("FastAPLoss"), 2019),
+    Method(
+        "snr",
+        "SNR",
+        "embedding",
+        {"pos_margin": Range(0.0, 2.0), "neg_margin": Range(0.0, 2.0), "reg": UNIT},
+        signal_to_noise,
+        2019,
+    ),
+    Method("ms", "MS", "embedding", SIMILARITY, plain("MultiSimilarityLoss"), 2019),
+    Method("ms-miner", "MS+Miner", "embedding", SIMILARITY | {"epsilon": UNIT}, mined_similarity, 2019),
+    Method(
+        "soft-triple",
+        "SoftTriple",
+        "classification",
+        LR | {"la": Range(0.01, 200.0), "gamma": Range(0.01, 100.0), "reg": UNIT, "margin": UNIT},
+        soft_triple,
+        2019,
+    ),
+)
+BY_NAME = {method.name: method for method in TWELVE}
+
+PUBLISHED: Mapping[str, Mapping[str, tuple[float, float, float]]] = {
+    "contrastive": {"pos_margin": (-0.2, 0.265, 0.285), "neg_margin": (0.384, 0.541, 0.513)},
+    "triplet": {"margin": (0.096, 0.119, 0.045)},
+    "proxy-nca": {LOSS_LR: (6.04e-3, 4.43e-3, 5.28e-4), "softmax_scale": (13.98, 7.97, 10.73)},
+    "margin": {LOSS_LR: (1.31e-3, 1.11e-4, 1.82e-3), "margin": (0.088, 0.078, 0.092), "beta": (0.784, 1.316, 1.107)},
+    "normalized-softmax": {LOSS_LR: (4.46e-3, 1.10e-2, 5.46e-4), "temperature": (0.109, 0.089, 0.063)},
+    "cosface": {LOSS_LR: (2.53e-3, 7.41e-3, 2.16e-3), "margin": (0.618, 0.432, 0.336), "scale": (100, 161.5, 100)},
+    "arcface": {LOSS_LR: (5.13e-3, 7.39e-6, 2.01e-3), "margin": (23.2, 20.5, 18.6), "scale": (100, 49.5, 220)},
+    "fastap": {"num_bins": (17, 27, 16)},
+    "snr": {"pos_margin": (0.326, 0.167, 0.376), "neg_margin": (0.845, 0.934, 1.083), "reg": (0.138, 0, 0)},
+    "ms": {"alpha": (0.01, 14.35, 8.49), "beta": (50.6, 75.8, 57.4), "base": (0.56, 0.66, 0.41)},
+    "ms-miner": {
+        "alpha": (17.97, 7.49, 15.9),
+        "beta": (75.7, 48, 156.6),
+        "base": (0.77, 0.63, 0.72),
+        "epsilon": (0.39, 0.72, 0.34),
+    },
+    "soft-triple": {
+        LOSS_LR: (5.37e-5, 1.4e-4, 8.68e-5),
+        "la": (78, 17.7, 100),
+        "gamma": (58.95, 19.2, 47.9),
+        "reg": (0.375, 0.067, float("nan")),
+        "margin": (0.431, 0.359, 0.315),
+    },
+}
+"""The paper's best values on CUB200, Cars196 and SOP, to stand beside those found here."""

@@ -1,0 +1,107 @@
+"""Further methods by name: any loss of pytorch-metric-learning, or a function of the user.
+
+    CircleLoss                                     the library's defaults, nothing searched
+    CircleLoss?m=0..1&gamma=1..256:log             searched in these ranges
+    TripletMarginLoss?margin=0.2                   a fixed value
+    my_losses:focal?alpha=0..1                     `focal(alpha=..., num_classes=..., embedding_size=...)`
+
+A user's function gets the values, and the number of classes and dimensions if it has such arguments; it returns a loss
+of (embeddings, labels).  Losses that take the number of classes are trained as classification losses.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from likewise.errors import LikewiseError
+from likewise.training.methods import BY_NAME, LOSS_LR, LR, TWELVE, Kind, Loss, Method, Params, Range
+
+OF_CLASSES = ("num_classes", "embedding_size")
+
+
+def find_methods(texts: Sequence[str]) -> list[Method]:
+    """The methods of a list of names, `all` being the paper's twelve; each once."""
+    found: dict[str, Method] = {}
+    for text in texts:
+        for method in TWELVE if text == "all" else (find_method(text),):
+            found[method.name] = method
+    if not found:
+        raise LikewiseError("no method is named: use --methods all, or some of " + ", ".join(BY_NAME) + ".")
+    return list(found.values())
+
+
+def find_method(text: str) -> Method:
+    """One of the twelve, a loss of the library, or a user's function."""
+    if text in BY_NAME:
+        return BY_NAME[text]
+    name, _, query = text.partition("?")
+    make_loss = _function(name) if ":" in name else _library_loss(name)
+    fixed, ranges = _values(query, text)
+    parameters = inspect.signature(make_loss).parameters
+    takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
+    of_classes = [each for each in OF_CLASSES if each in parameters]
+    unknown = [each for each in (*fixed, *ranges) if each not in parameters and not takes_any and each != LOSS_LR]
+    if unknown:
+        raise LikewiseError(f"{name} has no argument {unknown[0]!r}: it has {', '.join(parameters)}.")
+    kind: Kind = "classification" if of_classes else "embedding"
+
+    def make(params: Params, n_classes: int, dim: int) -> Loss:
+        sizes = {"num_classes": n_classes, "embedding_size": dim}
+        given = {each: value for each, value in (fixed | dict(params)).items() if each != LOSS_LR}
+        return Loss(make_loss(**given, **{each: sizes[each] for each in of_classes}))
+
+    if of_classes and LOSS_LR not in fixed:
+        ranges = LR | ranges
+    return Method(text, name.rpartition(":")[2], kind, ranges, make)
+
+
+def _library_loss(name: str) -> Callable[..., Any]:
+    from pytorch_metric_learning import losses
+
+    known = [each for each in dir(losses) if each.endswith("Loss")]
+    if name not in known:
+        close = get_close_matches(name, [*BY_NAME, *known], n=1, cutoff=0.5)
+        meant = f", did you mean {close[0]!r}?" if close else ":"
+        raise LikewiseError(
+            f"there is no method {name!r}{meant} known are {', '.join(BY_NAME)}, every loss of "
+            "pytorch-metric-learning such as CircleLoss, and MODULE:FUNCTION."
+        )
+    found: Callable[..., Any] = getattr(losses, name)
+    return found
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, attribute = name.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))  # as `python -m` does
+    try:
+        found: Callable[..., Any] = getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        raise LikewiseError(f"{name!r}: there is no module {error.name!r} here or installed.") from error
+    except AttributeError as error:
+        raise LikewiseError(f"{name!r}: the module {module} has no {attribute!r}.") from error
+    return found
+
+
+def _values(query: str, text: str) -> tuple[dict[str, float], dict[str, Range]]:
+    fixed: dict[str, float] = {}
+    ranges: dict[str, Range] = {}
+    for part in filter(None, query.split("&")):
+        name, equals, value = part.partition("=")
+        low, dots, high = value.removesuffix(":log").partition("..")
+        try:
+            if not equals:
+                raise ValueError
+            if dots:
+                ranges[name] = Range(float(low), float(high), log=value.endswith(":log"))
+            else:
+                fixed[name] = float(low)
+        except ValueError:
+            raise LikewiseError(
+                f"{part!r} in {text!r} is no value or range: write NAME=0.5, NAME=0..1 or NAME=1..256:log."
+            ) from None
+    return fixed, ranges

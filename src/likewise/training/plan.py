@@ -1,0 +1,82 @@
+"""What a check does, in numbers: the paper's settings, and two presets for smaller machines (Reality Check, sec. 3).
+
+paper      50 trials, the whole trunk, stopped at a plateau of 9 epochs (of 100 steps), 10 reruns
+standard   50 trials, the head on stored vectors, at most 600 steps, 10 reruns
+quick       8 trials, the head on stored vectors, 300 steps, 3 reruns
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from likewise.errors import LikewiseError
+
+Trunk = Literal["frozen", "whole", "small"]
+TRUNKS: tuple[Trunk, ...] = ("frozen", "whole", "small")
+
+EPOCH_STEPS = 100
+LEARNING_RATES: dict[Trunk, float] = {"frozen": 3e-5, "whole": 1e-6, "small": 3e-4}
+"""Of trunk and head: the paper's for a whole trunk; a head alone starts from nothing and has fewer steps."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is the same for every method."""
+
+    preset: str
+    trunk: Trunk
+    n_trials: int
+    n_reruns: int
+    max_steps: int
+    steps_between_evaluations: int
+    patience_steps: int
+    lr: float = 0.0
+    dim: int = 128
+    batch: int = 32
+    weight_decay: float = 1e-4
+    momentum: float = 0.9
+    n_folds: int = 4
+
+    @property
+    def rate(self) -> float:
+        return self.lr or LEARNING_RATES[self.trunk]
+
+
+PRESETS = {
+    "paper": Plan("paper", "whole", 50, 10, 100_000, 2 * EPOCH_STEPS, 9 * EPOCH_STEPS),
+    "standard": Plan("standard", "frozen", 50, 10, 600, 100, 300),
+    "quick": Plan("quick", "frozen", 8, 3, 300, 50, 200),
+}
+
+
+def plan_for(
+    preset: str,
+    *,
+    trunk: str | None = None,
+    trials: int | None = None,
+    reruns: int | None = None,
+    steps: int | None = None,
+    evaluate_every: int | None = None,
+    patience: int | None = None,
+    lr: float | None = None,
+    dim: int | None = None,
+) -> Plan:
+    """A preset with what the user wants otherwise."""
+    if preset not in PRESETS:
+        raise LikewiseError(f"there is no preset {preset!r}: use {', '.join(PRESETS)}.")
+    if trunk is not None and trunk not in TRUNKS:
+        raise LikewiseError(f"there is no trunk {trunk!r}: use {', '.join(TRUNKS)}.")
+    wanted = {
+        "trunk": trunk,
+        "n_trials": trials,
+        "n_reruns": reruns,
+        "max_steps": steps,
+        "steps_between_evaluations": evaluate_every,
+        "patience_steps": patience,
+        "lr": lr,
+        "dim": dim,
+    }
+    for name, value in wanted.items():
+        if isinstance(value, int | float) and value <= 0:
+            raise LikewiseError(f"{name.replace('n_', '').replace('_', ' ')} must be above 0, not {value}.")
+    plan = replace(PRESETS[preset], **{name: value for name, value in wanted.items() if value is not None})  # type: ignore[arg-type]
+    return replace(plan, lr=plan.rate, steps_between_evaluations=min(plan.steps_between_evaluations, plan.max_steps))

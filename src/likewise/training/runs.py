@@ -1,0 +1,105 @@
+"""The folder of a check, `runs/<name>/`: what was asked, every trial, every rerun, the tables, the page, the encoder.
+
+settings.json            what is trained on what, with which numbers; a run is never continued with others
+search.db                the trials (Optuna; elsewhere with --storage)
+trials.parquet           one row per trial and hyper-parameter
+reruns/<method>/0.*      one rerun: test values per query (parquet), training curves (json)
+accuracy.parquet         the paper's Tables 3 to 5: mean and interval over the reruns
+differences.parquet      every two methods, paired
+summary.json, card.md, index.html, encoder/
+"""
+
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from likewise.errors import LikewiseError
+from likewise.training.stage import Setting
+from likewise.workspace import Workspace, read_json, write_json
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """Paths of one run."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def settings_file(self) -> Path:
+        return self.path / "settings.json"
+
+    @property
+    def search_file(self) -> Path:
+        return self.path / "search.db"
+
+    @property
+    def summary_file(self) -> Path:
+        return self.path / "summary.json"
+
+    @property
+    def page_file(self) -> Path:
+        return self.path / "index.html"
+
+    @property
+    def card_file(self) -> Path:
+        return self.path / "card.md"
+
+    @property
+    def encoder_folder(self) -> Path:
+        return self.path / "encoder"
+
+    def table(self, name: str) -> Path:
+        return self.path / f"{name}.parquet"
+
+    def rerun(self, method: str, number: int) -> Path:
+        """The test values of one rerun, per query; written last, so it says that the rerun is done."""
+        return self.path / "reruns" / safe(method) / f"{number}.parquet"
+
+    def curves(self, method: str, number: int) -> Path:
+        return self.rerun(method, number).with_suffix(".json")
+
+    def settings(self) -> dict[str, Any]:
+        settings: dict[str, Any] = read_json(self.settings_file)
+        return settings
+
+
+def safe(method: str) -> str:
+    """A method's name as the name of a folder."""
+    return re.sub(r"[^\w.=-]+", "-", method).strip("-.")
+
+
+def run_of(workspace: Workspace, name: str) -> Run:
+    if not name or name != safe(name):
+        raise LikewiseError(f"{name!r} cannot name a run: use letters, digits, dots and dashes.")
+    return Run(workspace.path / "runs" / name)
+
+
+def begin(run: Run, setting: Setting, methods: list[str], seed: int, catalog: str) -> None:
+    """Write the settings of a new run, or make sure that an old one is continued with the same."""
+    wanted = {
+        "format": FORMAT,
+        "column": setting.column,
+        "encoder": setting.encoder,
+        "plan": asdict(setting.plan),
+        "methods": methods,
+        "seed": seed,
+        "catalog": catalog,
+    }
+    if not run.settings_file.exists():
+        write_json(wanted, run.settings_file)
+        return
+    there = run.settings()
+    different = [key for key, value in wanted.items() if there.get(key) != value]
+    if different:
+        key = different[0]
+        raise LikewiseError(
+            f"{run.path} was begun with another {key} ({there.get(key)!r}, now {wanted[key]!r}): "
+            "continue it with the same options, or give this run another --name."
+        )

@@ -1,0 +1,203 @@
+"""Bayesian search of one method's hyper-parameters: Optuna's Gaussian process, the mean fold MAP@R as its objective.
+
+Trials live in a database (SQLite or PostgreSQL), so a search can be stopped, continued and shared.  Before every
+question the sampler is made anew with a seed that depends only on how many trials are finished: with one worker, a
+search that was killed and continued asks exactly what an undisturbed one asks.  A trial that a killed process left
+running is closed as stale and does not count.
+"""
+
+import os
+import socket
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from likewise.encoders.needs import needed
+from likewise.errors import LikewiseError
+from likewise.training.methods import Method, Range
+from likewise.training.other_methods import find_method
+from likewise.training.seeds import seed_for
+from likewise.training.stage import FoldTask, Runner, Setting, run_fold
+
+RANDOM_TRIALS = 10  # before the model of the objective has something to say; at most half of all
+STALE_AFTER = timedelta(hours=24)  # a trial of another machine that nobody has heard of since
+SECONDS_BETWEEN_LOOKS = 1.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One point that was tried; `map_at_r` is None where it failed."""
+
+    method: str
+    index: int
+    params: dict[str, float]
+    map_at_r: float | None
+    fold_values: tuple[float, ...]
+    fold_steps: tuple[int, ...]
+    seed: int
+    seconds: float
+    failure: str
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Told after every trial: which method, how many of its trials are finished, the best so far."""
+
+    method: str
+    n_finished: int
+    n_trials: int
+    best: float | None
+
+
+Listener = Callable[[Heard], None] | None
+
+
+def search(
+    setting: Setting, method_name: str, storage: str, run: str, seed: int, runner: Runner, on_trial: Listener = None
+) -> list[Trial]:
+    """Try until the plan's number of trials is finished, here or by others; all trials in their order."""
+    method, n_trials = find_method(method_name), setting.plan.n_trials
+    if not method.ranges:
+        n_trials = 1  # nothing to search
+    study = open_study(storage, f"{run}/{method_name}")
+    close_stale(study)
+    while True:
+        finished = finished_trials(study)
+        if on_trial:
+            on_trial(Heard(method_name, len(finished), n_trials, best_value(finished)))
+        under_way = sum(trial.state.name == "RUNNING" for trial in study.get_trials(deepcopy=False))
+        if len(finished) + under_way < n_trials:
+            _one_trial(study, setting, method, seed, len(finished) + under_way, runner)
+        elif under_way:  # by other workers
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            close_stale(study)
+        else:
+            return [trial_of(method_name, each) for each in finished]
+
+
+def open_study(storage: str, name: str) -> Any:
+    optuna = needed("optuna", "likewise train")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    opened = open_storage(storage)
+    return optuna.create_study(storage=opened, study_name=name, direction="maximize", load_if_exists=True)
+
+
+def open_storage(storage: str) -> Any:
+    optuna = needed("optuna", "likewise train")
+    url = storage if "://" in storage else f"sqlite:///{Path(storage).resolve()}"
+    settings = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {}
+    try:
+        return optuna.storages.RDBStorage(url, engine_kwargs=settings)
+    except Exception as error:  # of SQLAlchemy, the driver or Optuna
+        first = str(error).split("\n")[0]
+        raise LikewiseError(f"the search cannot be stored in {storage} ({first}): check the address.") from error
+
+
+def _one_trial(study: Any, setting: Setting, method: Method, seed: int, index: int, runner: Runner) -> None:
+    optuna = needed("optuna", "likewise train")
+    n_random = min(RANDOM_TRIALS, setting.plan.n_trials // 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.sampler = optuna.samplers.GPSampler(
+            seed=seed_for(seed, method.name, index), n_startup_trials=n_random, deterministic_objective=False
+        )
+    trial = study.ask(distributions(method.ranges))
+    trial.set_user_attr("worker", this_worker())
+    trial.set_user_attr("index", index)
+    trial_seed = seed_for(seed, "trial", index)
+    trial.set_user_attr("seed", trial_seed)
+    started = time.perf_counter()
+    tasks = [
+        FoldTask(setting, method.name, dict(trial.params), fold, seed_for(trial_seed, fold))
+        for fold in range(setting.plan.n_folds)
+    ]
+    folds = runner(run_fold, tasks)
+    trial.set_user_attr("fold_values", [None if each.failure else each.map_at_r for each in folds])
+    trial.set_user_attr("fold_steps", [each.step for each in folds])
+    trial.set_user_attr("seconds", time.perf_counter() - started)
+    failure = next((each.failure for each in folds if each.failure), "")
+    if failure:
+        trial.set_user_attr("failure", failure)
+        study.tell(trial, state=optuna.trial.TrialState.FAIL)
+    else:
+        study.tell(trial, float(np.mean([each.map_at_r for each in folds])))
+
+
+def distributions(ranges: "dict[str, Range] | Any") -> dict[str, Any]:
+    optuna = needed("optuna", "likewise train")
+    return {
+        name: optuna.distributions.IntDistribution(int(each.low), int(each.high), log=each.log)
+        if each.whole
+        else optuna.distributions.FloatDistribution(each.low, each.high, log=each.log)
+        for name, each in ranges.items()
+    }
+
+
+def finished_trials(study: Any) -> list[Any]:
+    """Complete ones and those that failed by themselves, in the order in which they were asked."""
+    ended = [
+        trial
+        for trial in study.get_trials(deepcopy=False)
+        if trial.state.name in ("COMPLETE", "FAIL") and "fold_values" in trial.user_attrs
+    ]
+    return sorted(ended, key=lambda trial: (trial.user_attrs["index"], trial.number))
+
+
+def best_value(trials: Sequence[Any]) -> float | None:
+    return max((trial.value for trial in trials if trial.value is not None), default=None)
+
+
+def trial_of(method: str, trial: Any) -> Trial:
+    notes = trial.user_attrs
+    return Trial(
+        method,
+        notes["index"],
+        dict(trial.params),
+        trial.value,
+        tuple(float("nan") if value is None else value for value in notes["fold_values"]),
+        tuple(notes["fold_steps"]),
+        notes["seed"],
+        notes["seconds"],
+        notes.get("failure", ""),
+    )
+
+
+def best_of(trials: Sequence[Trial]) -> Trial | None:
+    """The first of the best; None when every trial failed."""
+    worked = [trial for trial in trials if trial.map_at_r is not None]
+    return max(worked, key=lambda trial: (trial.map_at_r, -trial.index)) if worked else None
+
+
+def this_worker() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def close_stale(study: Any) -> None:
+    """Close the trials of workers that are gone: a process of this machine that ended, or silence for a day."""
+    optuna = needed("optuna", "likewise train")
+    for trial in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.RUNNING,)):
+        if _is_gone(trial):
+            study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+
+
+def _is_gone(trial: Any) -> bool:
+    host, _, process = str(trial.user_attrs.get("worker", "")).rpartition(":")
+    if host and host != socket.gethostname():
+        return bool(trial.datetime_start and datetime.now() - trial.datetime_start > STALE_AFTER)
+    if not host:  # killed between the question and its first note, or another worker is just about to write it
+        return bool(trial.datetime_start and datetime.now() - trial.datetime_start > timedelta(seconds=2))
+    if int(process) == os.getpid():
+        return True  # an earlier search of this very process was interrupted
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

@@ -1,0 +1,147 @@
+"""From reruns to tables: means with 95 % t-intervals over the reruns, and paired tests between methods.
+
+A rerun is one number, so the interval of a mean over n reruns is mean +- t(0.975, n - 1) s / sqrt(n).  Two methods are
+compared on the same test images: the randomisation test swaps their results class by class (images of a class succeed
+and fail together), and Holm's correction runs over all pairs.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
+from likewise.evaluation.differences import REAL_BELOW, holm, randomisation_p, swap_signs
+from likewise.evaluation.sums import Floats, QuerySums
+from likewise.training.final import EMBEDDINGS, METRICS, PRETRAINED
+from likewise.training.runs import Run
+from likewise.training.search import Trial
+from likewise.workspace import read_parquet
+
+ACCURACY_SCHEMA = pl.Schema(
+    {
+        "method": pl.String,
+        "embedding": pl.String,
+        "metric": pl.String,
+        "value": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "n_reruns": pl.Int64,
+        "n_queries": pl.Int64,
+        "n_queries_total": pl.Int64,
+    }
+)
+DIFFERENCE_SCHEMA = pl.Schema(
+    {
+        "embedding": pl.String,
+        "metric": pl.String,
+        "method_a": pl.String,
+        "method_b": pl.String,
+        "difference": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "p": pl.Float64,
+        "p_holm": pl.Float64,
+        "real": pl.Boolean,
+        "n_classes": pl.Int64,
+    }
+)
+
+
+def reruns_of(run: Run, method: str, n_reruns: int) -> pl.DataFrame:
+    """Test values per query of all reruns of a method."""
+    tables = []
+    for rerun in range(1 if method == PRETRAINED else n_reruns):
+        table = read_parquet(run.rerun(method, rerun), "likewise train check")
+        tables.append(table.with_columns(pl.lit(rerun, pl.Int64).alias("rerun")))
+    return pl.concat(tables)
+
+
+def accuracy_table(found: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """One row per method, embedding and metric; a method measured once has no interval."""
+    rows = []
+    for method, table in found.items():
+        for embedding in EMBEDDINGS:
+            here = table.filter(pl.col("embedding") == embedding)
+            for metric in METRICS:
+                means = here.group_by("rerun").agg(pl.col(metric).mean()).sort("rerun")[metric].to_numpy()
+                first = here.filter(pl.col("rerun") == 0)[metric]
+                counts = len(means), len(first) - first.null_count(), len(first)
+                rows.append((method, embedding, metric, float(means.mean()), *t_interval(means), *counts))
+    return pl.DataFrame(rows, schema=ACCURACY_SCHEMA, orient="row")
+
+
+def t_interval(values: Floats, confidence: float = 0.95) -> tuple[float | None, float | None]:
+    """Of the mean; None for a single value."""
+    from scipy.stats import t
+
+    n = len(values)
+    if n < 2:
+        return None, None
+    half = float(t.ppf(0.5 + confidence / 2, n - 1) * values.std(ddof=1) / np.sqrt(n))
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def difference_table(found: Mapping[str, pl.DataFrame], seed: int = 0) -> pl.DataFrame:
+    """Every two methods: a minus b with a bootstrap interval over classes, p before and after Holm's correction."""
+    rows: list[tuple[object, ...]] = []
+    if len(found) < 2:
+        return pl.DataFrame(schema=DIFFERENCE_SCHEMA)
+    for embedding in EMBEDDINGS:
+        for metric in METRICS:
+            sums = {method: class_sums(table, embedding, metric) for method, table in found.items()}
+            n_classes = len(next(iter(sums.values())).over)
+            signs = swap_signs(n_classes, seed)
+            weights = query_weights(n_classes, RESAMPLES, seed)
+            resampled = {method: one.resampled(weights) for method, one in sums.items()}
+            compared = []
+            for a, b in combinations(found, 2):
+                interval = percentile_interval(resampled[a] - resampled[b])
+                p = randomisation_p(sums[a], sums[b], signs)
+                compared.append((a, b, sums[a].value() - sums[b].value(), *interval, p))
+            corrected = holm(np.array([line[-1] for line in compared]))
+            for line, p_holm in zip(compared, corrected, strict=True):
+                rows.append((embedding, metric, *line, float(p_holm), bool(p_holm < REAL_BELOW), n_classes))
+    return pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
+
+
+def class_sums(table: pl.DataFrame, embedding: str, metric: str) -> QuerySums:
+    """Per class the sum of a metric over its queries, averaged over reruns, and the number of queries."""
+    here = table.filter(pl.col("embedding") == embedding)
+    n_reruns = here["rerun"].n_unique()
+    grouped = here.group_by("class").agg(pl.col(metric).sum().alias("over"), pl.col(metric).count().alias("under"))
+    grouped = grouped.sort("class")
+    over, under = grouped["over"].to_numpy(), grouped["under"].to_numpy()
+    return QuerySums(over / n_reruns, under.astype(np.float64) / n_reruns)
+
+
+def trial_table(trials: Sequence[Trial]) -> pl.DataFrame:
+    """One row per trial and hyper-parameter, so that every method fits in one table."""
+    rows = [
+        {
+            "method": trial.method,
+            "trial": trial.index,
+            "parameter": name,
+            "value": value,
+            "map_at_r": trial.map_at_r,
+            "fold_map_at_r": list(trial.fold_values),
+            "fold_best_step": list(trial.fold_steps),
+            "seed": trial.seed,
+            "failure": trial.failure,
+        }
+        for trial in trials
+        for name, value in (trial.params or {"": 0.0}).items()
+    ]
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {
+        "method": pl.String,
+        "trial": pl.Int64,
+        "parameter": pl.String,
+        "value": pl.Float64,
+        "map_at_r": pl.Float64,
+        "fold_map_at_r": pl.List(pl.Float64),
+        "fold_best_step": pl.List(pl.Int64),
+        "seed": pl.Int64,
+        "failure": pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema)

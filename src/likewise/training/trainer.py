@@ -1,0 +1,179 @@
+"""One trainer for every method: the same network, optimiser, batches and stopping rule (Reality Check, sec. 3.1).
+
+RMSprop; batches of 8 classes x 4 images or 32 x 1; validation MAP@R every so many steps; the best checkpoint is kept,
+and training stops when it has not improved for the plan's patience.  One seed decides weights, batches and crops.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.encoders.needs import needed
+from likewise.encoders.protocol import Vectors
+from likewise.encoders.recipe import Tensor
+from likewise.encoders.runtime import device
+from likewise.evaluation.retrieval import retrieval
+from likewise.training.methods import LOSS_LR, Method, Params
+from likewise.training.network import training_mode
+from likewise.training.plan import Plan
+from likewise.training.split import Rows
+
+if TYPE_CHECKING:
+    from torch import nn
+
+Weights = dict[str, NDArray[Any]]
+EMBED_BATCH = 256
+
+
+@dataclass(frozen=True)
+class Material:
+    """What one fold is trained on: inputs by row of the split, and which rows do what."""
+
+    labels: Rows
+    train: Rows
+    validation: Rows
+    augmented: Callable[[Rows, np.random.Generator], Tensor]
+    plain: Callable[[Rows], Tensor]
+    make_network: Callable[[], "nn.Module"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One evaluation during training; `loss` is the mean since the last one."""
+
+    step: int
+    loss: float | None
+    map_at_r: float
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The best checkpoint of one fold, and how it came about; `failure` says why there is none."""
+
+    map_at_r: float
+    step: int
+    curve: tuple[Point, ...]
+    seconds: float
+    weights: Weights | None = None
+    failure: str = ""
+
+
+def train_fold(material: Material, method: Method, params: Params, plan: Plan, seed: int) -> Trained:
+    """Train one model; a loss that is not a number ends it with a failure instead of an exception."""
+    torch = needed("torch", "training")
+    started, place = time.perf_counter(), device()
+    with seeded(torch, seed):
+        network = material.make_network().to(place)
+        classes = {label: number for number, label in enumerate(np.unique(material.labels[material.train]))}
+        labels = np.array([classes[label] for label in material.labels[material.train]], np.int64)
+        loop = _Loop(torch, network, method, params, plan, len(classes))
+        curve = [Point(0, None, validate(network, material))]
+        best, best_weights = curve[0], copy_of(network)
+        training_mode(network)
+        rng, losses = np.random.default_rng(seed), []
+        for step, places in enumerate(batches(labels, method, plan), 1):
+            inputs = torch.from_numpy(material.augmented(material.train[places], rng))
+            losses.append(loop.step(inputs.to(place), torch.from_numpy(labels[places]).to(place)))
+            if step % plan.steps_between_evaluations and step != plan.max_steps:
+                continue
+            mean = float(torch.stack(losses).mean())
+            losses.clear()
+            value = validate(network, material) if np.isfinite(mean) else float("nan")
+            if np.isnan(value):
+                failure = f"the loss or the embeddings were not numbers at step {step}"
+                return Trained(value, step, tuple(curve), time.perf_counter() - started, failure=failure)
+            curve.append(Point(step, mean, value))
+            training_mode(network)
+            if curve[-1].map_at_r > best.map_at_r:
+                best, best_weights = curve[-1], copy_of(network)
+            if step - best.step >= plan.patience_steps:
+                break
+    return Trained(best.map_at_r, best.step, tuple(curve), time.perf_counter() - started, best_weights)
+
+
+class _Loop:
+    """One optimiser for the network, and one for the loss where it has weights."""
+
+    def __init__(
+        self, torch: Any, network: "nn.Module", method: Method, params: Params, plan: Plan, n_classes: int
+    ) -> None:
+        made = method.make(params, n_classes, plan.dim)
+        self.network, self.miner = network, made.miner
+        place = next(network.parameters()).device
+        self.loss = made.loss.to(place) if hasattr(made.loss, "to") else made.loss
+        settings = {"weight_decay": plan.weight_decay, "momentum": plan.momentum}
+        self.optimisers = [torch.optim.RMSprop(network.parameters(), lr=plan.rate, **settings)]
+        of_loss = list(self.loss.parameters()) if hasattr(self.loss, "parameters") else []
+        if of_loss:
+            self.optimisers.append(torch.optim.RMSprop(of_loss, lr=params.get(LOSS_LR, plan.rate), **settings))
+
+    def step(self, inputs: Any, labels: Any) -> Any:
+        embeddings = self.network(inputs)
+        mined = (self.miner(embeddings, labels),) if self.miner else ()
+        loss = self.loss(embeddings, labels, *mined)
+        for optimiser in self.optimisers:
+            optimiser.zero_grad()
+        loss.backward()
+        for optimiser in self.optimisers:
+            optimiser.step()
+        return loss.detach()
+
+
+def batches(labels: Rows, method: Method, plan: Plan) -> Iterator[Rows]:
+    """Places of each batch, an epoch of the library's sampler after the other; fewer classes make a smaller batch."""
+    from pytorch_metric_learning.samplers import MPerClassSampler
+
+    m = method.images_per_class
+    size = min(plan.batch, m * len(np.unique(labels)))
+    steps_at_once = 100
+    sampler = MPerClassSampler(labels, m, size, length_before_new_iter=size * steps_at_once)
+    done = 0
+    while done < plan.max_steps:
+        for places in np.fromiter(iter(sampler), np.int64).reshape(-1, size):
+            yield places
+            done += 1
+            if done == plan.max_steps:
+                return
+
+
+@contextmanager
+def seeded(torch: Any, seed: int) -> Iterator[None]:
+    """Torch and the library's sampler start from the seed; the sampler's own source of chance is put back."""
+    from pytorch_metric_learning.utils import common_functions
+
+    before = common_functions.NUMPY_RANDOM
+    torch.manual_seed(seed)
+    common_functions.NUMPY_RANDOM = np.random.RandomState(seed)  # what its sampler expects
+    try:
+        yield
+    finally:
+        common_functions.NUMPY_RANDOM = before
+
+
+def validate(network: "nn.Module", material: Material) -> float:
+    """MAP@R of the validation images among themselves; NaN where the network gives no numbers."""
+    rows = material.validation
+    vectors = embed(network, material.plain, rows)
+    if not np.isfinite(vectors).all():
+        return float("nan")
+    return retrieval(vectors, material.labels[rows]).value("MAP@R")
+
+
+def embed(network: "nn.Module", plain: Callable[[Rows], Tensor], rows: Rows) -> Vectors:
+    """Embeddings of rows, without augmentation."""
+    torch = needed("torch", "training")
+    network.eval()
+    parts, place = [], next(network.parameters()).device
+    with torch.inference_mode():
+        for start in range(0, len(rows), EMBED_BATCH):
+            parts.append(network(torch.from_numpy(plain(rows[start : start + EMBED_BATCH])).to(place)).cpu().numpy())
+    return np.concatenate(parts)
+
+
+def copy_of(network: "nn.Module") -> Weights:
+    return {name: value.detach().cpu().numpy().copy() for name, value in network.state_dict().items()}

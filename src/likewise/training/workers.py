@@ -1,0 +1,56 @@
+"""Where folds are trained: in this process, or in several single-threaded ones."""
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any
+
+from likewise.encoders.chunk import one_thread_each, start_worker
+from likewise.encoders.needs import needed
+from likewise.errors import LikewiseError
+from likewise.training.stage import Runner
+
+
+@contextmanager
+def local_workers(n_workers: int) -> Iterator[Runner]:
+    """A runner over `n_workers` processes that are started once; one works in this process, on one thread."""
+    if n_workers < 1:
+        raise LikewiseError(f"there must be at least one worker, not {n_workers}.")
+    if n_workers == 1:
+        torch = needed("torch", "training")
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield lambda function, arguments: [function(each) for each in arguments]
+        finally:
+            torch.set_num_threads(before)
+        return
+    with (
+        one_thread_each(),
+        ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_start) as pool,
+    ):
+
+        def run(function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
+            try:
+                return list(pool.map(function, arguments))
+            except BrokenProcessPool as error:
+                raise LikewiseError(
+                    "a training process was killed, perhaps for want of memory: run the same command again, it goes "
+                    "on where it stopped; --workers 1 needs the least memory."
+                ) from error
+
+        try:
+            yield run
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _start() -> None:
+    """One thread; ends with its parent, whose business the keyboard is."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    start_worker()
+    needed("torch", "training").set_num_threads(1)

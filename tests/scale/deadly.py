@@ -4,18 +4,45 @@ import os
 import signal
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
-def die_once(marker: Path) -> None:
+from likewise.scale.search import Part, search_part
+from likewise.search import Neighbours
+
+FOLDER_OF_MARKERS = "LIKEWISE_TEST_MARKERS"
+
+
+def die_once(what: str) -> None:
     """SIGKILL for whichever process comes first; those after it find the marker and live."""
     try:
-        marker.touch(exist_ok=False)
+        (Path(os.environ[FOLDER_OF_MARKERS]) / what).touch(exist_ok=False)
     except FileExistsError:
         return
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def square_or_die(argument: tuple[int, str]) -> int:
-    number, marker = argument
+def square_or_die(number: int) -> int:
     if number == 3:
-        die_once(Path(marker))
+        die_once("task")
     return number * number
+
+
+def corners(pictures: list[Image.Image]) -> NDArray[np.float32]:
+    """An encoder: the colours of two corners."""
+    rows = [[*np.asarray(each)[0, 0], *np.asarray(each)[-1, -1]] for each in pictures]
+    return np.asarray(rows, np.float32) + 1.0
+
+
+def corners_or_die(pictures: list[Image.Image]) -> NDArray[np.float32]:
+    """The same; the process that gets the last, shorter chunk dies, unless markers are not wanted."""
+    if 1 < len(pictures) < 32 and FOLDER_OF_MARKERS in os.environ:
+        die_once("encoder")
+    return corners(pictures)
+
+
+def search_part_or_die(part: Part) -> Neighbours:
+    if part.gallery.images[0] != part.queries.images[0]:
+        die_once("search")
+    return search_part(part)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 PROJECT = Path(__file__).parents[2]
-SECONDS = 240
+SECONDS = 420
 
 
 def run_alone(function: str, folder: Path) -> Any:

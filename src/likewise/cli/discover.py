@@ -1,10 +1,29 @@
 """`likewise discover` and `likewise budget`: which pairs to show the experts, and what that costs."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, opened, progress, records, say, say_json
+from likewise.cli.console import (
+    AsJson,
+    Seed,
+    WorkspacePath,
+    console,
+    names,
+    opened,
+    plain,
+    progress,
+    records,
+    say,
+    say_json,
+)
+from likewise.cli.engines import Address, Engine, on_ray
+from likewise.errors import LikewiseError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from likewise.discovery.engines import Engine as Runs
 
 With = Annotated[
     str | None, typer.Option("--with", help="Generators, comma-separated; every encoder that has vectors by default.")
@@ -32,6 +51,12 @@ def discover(
     per_query: Annotated[int | None, typer.Option(help="At most so many pairs per query.")] = None,
     total: Annotated[int | None, typer.Option(help="At most so many pairs in all.")] = None,
     n_random: Annotated[int, typer.Option("--random", help="Random pairs for the prevalence estimate.")] = 500,
+    index: Annotated[
+        str | None,
+        typer.Option("--index", help="Search a large gallery through an index, ivf or hnsw; its recall is measured."),
+    ] = None,
+    engine: Engine = "local",
+    address: Address = None,
     seed: Seed = 0,
     seconds_per_pair: Seconds = 15.0,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a pool made with other settings.")] = False,
@@ -40,11 +65,18 @@ def discover(
     """Pool the candidates of several encoders: the pairs that experts will label.
 
     Example: `likewise discover shoes --k 6 --n-queries 200`
+
+    Example: `likewise discover shoes --engine ray --address ray-head:6379`
     """
+    from contextlib import nullcontext
+    from dataclasses import asdict
+
     from likewise.discovery import RANDOM, duplicate_share, overlap_table, prevalence
     from likewise.discovery.step import PoolSettings, make_pool, store_pool
 
     target = opened(workspace)
+    if on_ray(engine, address) and index:
+        raise LikewiseError("--index works on one machine: choose either --index or --engine ray.")
     settings = PoolSettings(
         generators=tuple(names(generators) or target.encoders()),
         k=k,
@@ -57,14 +89,18 @@ def discover(
         per_query_budget=per_query,
         total_budget=total,
         n_random=n_random,
+        index=index,
     )
-    with progress("queries") as update:
-        pool = make_pool(target, settings, update)
+    with progress("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
+        pool = make_pool(target, settings, update, cluster)
     written = store_pool(target, pool, replace=replace)
     cost = prevalence(pool.rows, None, pool.arena.n_pairs, seconds_per_pair)
     overlap = overlap_table(pool.rows, len(pool.arena.queries), k)
     if as_json:
-        say_json({"cost": cost.to_dict(), "overlap": records(overlap), "duplicate_share": duplicate_share(pool.rows)})
+        found = {"cost": cost.to_dict(), "overlap": records(overlap), "duplicate_share": duplicate_share(pool.rows)}
+        if pool.recalls:
+            found["index"] = {generator: asdict(recall) for generator, recall in pool.recalls.items()}
+        say_json(found)
         return
     n_random_drawn = pool.rows.filter(pool.rows["generator"] == RANDOM).height
     say(
@@ -82,6 +118,14 @@ def discover(
             f"  generators share {100 * sum(overlap['share']) / len(overlap):.0f} % of their candidates on average "
             f"({', '.join(settings.generators)})"
         )
+    for generator, recall in pool.recalls.items():
+        say(f"  {plain(generator)}: {recall}")
+
+
+def _ray(address: str | None) -> "AbstractContextManager[Runs]":
+    from likewise.scale.search import ray_engine
+
+    return ray_engine(address)
 
 
 def budget(

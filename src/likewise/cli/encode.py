@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from likewise.cli.console import AsJson, WorkspacePath, console, names, opened, progress, say, say_json
+from likewise.cli.engines import Address, Engine, on_ray
 
 if TYPE_CHECKING:
     from likewise.encoders.encode import Encoded
@@ -30,6 +31,8 @@ def encode(
     ] = None,
     keys: Annotated[Path | None, typer.Option(help="With --import: the image of each row, where needed.")] = None,
     name: Annotated[str | None, typer.Option(help="With --import: what to call the vectors.")] = None,
+    engine: Engine = "local",
+    address: Address = None,
     as_json: AsJson = False,
 ) -> None:
     """Turn every image into a vector, once per encoder; goes on where it stopped.
@@ -40,12 +43,23 @@ def encode(
     Example: `likewise encode shoes --with colour,shape,blend`
 
     Example: `likewise encode shoes --import mine.npy --keys keys.csv --name mine`
+
+    Example: `likewise encode shoes --engine ray --address ray-head:6379`
     """
+    from functools import partial
+
     from likewise.encoders.encode import encode_catalog
     from likewise.encoders.imports import import_vectors
+    from likewise.encoders.pipeline import Engine as Runs
+    from likewise.encoders.pipeline import run
     from likewise.encoders.registry import BUILT_IN
 
     target = opened(workspace)
+    through: Runs = run
+    if on_ray(engine, address):
+        from likewise.scale.encoding import run_on_ray
+
+        through = partial(run_on_ray, address=address)
     if vectors is not None:
         done = [import_vectors(target, name or vectors.stem, vectors, keys, force=force)]
     else:
@@ -56,6 +70,7 @@ def encode(
                 workers=workers,
                 force=force,
                 on_progress=lambda step: update(step.encoder, step.done_images, step.total_images),
+                engine=through,
             )
     _tell(target, done, as_json)
 

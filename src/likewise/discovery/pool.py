@@ -79,8 +79,6 @@ def propose(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> pl.DataFrame:
     """One generator's suspects: its k best candidates for every query (S_k^m)."""
-    if generator == RANDOM:
-        raise LikewiseError(f"an encoder cannot be called {RANDOM!r}: that name marks the random pairs of a pool.")
     neighbours = top_k(
         query_vectors,
         gallery_vectors,
@@ -90,10 +88,13 @@ def propose(
         one_per_group=one_per_item,
         on_progress=on_progress,
     )
-    return _rows(generator, arena, neighbours)
+    return suspects(generator, arena, neighbours)
 
 
-def _rows(generator: str, arena: Arena, neighbours: Neighbours) -> pl.DataFrame:
+def suspects(generator: str, arena: Arena, neighbours: Neighbours) -> pl.DataFrame:
+    """Neighbours found for a generator as rows of the pool."""
+    if generator == RANDOM:
+        raise LikewiseError(f"an encoder cannot be called {RANDOM!r}: that name marks the random pairs of a pool.")
     query, rank = np.nonzero(neighbours.rows != NOBODY)
     candidate = neighbours.rows[query, rank]
     return pl.DataFrame(
@@ -134,9 +135,9 @@ def draw_random_pairs(arena: Arena, n_pairs: int, seed: int) -> pl.DataFrame:
 
 def pool_pairs(pool: pl.DataFrame) -> pl.DataFrame:
     """The suspects S_k: each distinct pair once, with its best rank and how many generators proposed it."""
-    suspects = pool.filter(pl.col("generator") != RANDOM)
     return (
-        suspects.group_by("query", "candidate")
+        pool.filter(pl.col("generator") != RANDOM)
+        .group_by("query", "candidate")
         .agg(best_rank=pl.col("rank").min(), n_generators=pl.col("generator").n_unique())
         .sort("query", "candidate")
     )

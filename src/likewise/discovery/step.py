@@ -1,16 +1,18 @@
 """The discover step of a workspace: choose queries and gallery, let every generator propose, write the pool."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import polars as pl
 
 from likewise.catalog import catalog_fingerprint, read_catalog, select
-from likewise.discovery.pool import Arena, draw_random_pairs, in_order, propose, within_budget
+from likewise.discovery.engines import Engine, Hunt, search_here, search_through
+from likewise.discovery.pool import Arena, draw_random_pairs, in_order, suspects, within_budget
 from likewise.discovery.queries import sample_queries
-from likewise.encoders.store import common_images, read_vectors
+from likewise.encoders.store import common_images
 from likewise.errors import LikewiseError
+from likewise.search.index import Recall
 from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
 
 
@@ -29,15 +31,20 @@ class PoolSettings:
     per_query_budget: int | None = None
     total_budget: int | None = None
     n_random: int = 500
+    index: str | None = None
 
 
 @dataclass(frozen=True)
 class Pool:
-    """A stored pool: its rows, the settings that made it, and the images it ranges over."""
+    """A stored pool: its rows, the settings that made it, and the images it ranges over.
+
+    `recalls` says for every generator whose candidates came through an index how many of the true ones it found.
+    """
 
     rows: pl.DataFrame
     settings: PoolSettings
     arena: Arena
+    recalls: dict[str, Recall] = field(default_factory=dict)
 
 
 def arena_of(workspace: Workspace, settings: PoolSettings) -> Arena:
@@ -60,29 +67,28 @@ def make_pool(
     workspace: Workspace,
     settings: PoolSettings,
     on_progress: Callable[[str, int, int], None] | None = None,
+    engine: Engine | None = None,
 ) -> Pool:
-    """Propose, cut to the budgets, add random pairs; nothing is written."""
+    """Propose, cut to the budgets, add random pairs; nothing is written.
+
+    `engine` finds the candidates; by default this machine, through an index where the settings ask for one.
+    """
     if not settings.generators:
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
     arena = arena_of(workspace, settings)
-    proposed = []
+    engine = engine or (search_through(settings.index) if settings.index else search_here)
+    proposed, recalls = [], {}
     for generator in settings.generators:
-        proposed.append(
-            propose(
-                generator,
-                arena,
-                read_vectors(workspace, generator, arena.queries),
-                read_vectors(workspace, generator, arena.gallery),
-                settings.k,
-                one_per_item=settings.one_per_item,
-                on_progress=_named(on_progress, generator),
-            )
-        )
+        hunt = Hunt(workspace, generator, arena, settings.k, settings.one_per_item, settings.seed)
+        found = engine(hunt, _named(on_progress, generator))
+        proposed.append(suspects(generator, arena, found.neighbours))
+        if found.recall:
+            recalls[generator] = found.recall
     pool = within_budget(pl.concat(proposed), settings.seed, settings.per_query_budget, settings.total_budget)
     if pool.is_empty():
         raise LikewiseError("no generator found any candidate: the gallery shows only the queries' own items.")
     random = draw_random_pairs(arena, settings.n_random, settings.seed)
-    return Pool(in_order(pl.concat([pool, random])), settings, arena)
+    return Pool(in_order(pl.concat([pool, random])), settings, arena, recalls)
 
 
 def store_pool(workspace: Workspace, pool: Pool, *, replace: bool = False) -> bool:
@@ -119,17 +125,21 @@ def read_pool(workspace: Workspace) -> Pool:
     stored = dict(description["settings"])
     stored["generators"] = tuple(stored["generators"])
     settings = PoolSettings(**stored)
+    recalls = {generator: Recall(**each) for generator, each in description.get("index", {}).items()}
     left_out = set(description["left_out"])
     gallery = [image for image in select(catalog, settings.gallery)["image"] if image not in left_out]
-    return Pool(rows, settings, Arena.of(catalog, description["queries"], gallery))
+    return Pool(rows, settings, Arena.of(catalog, description["queries"], gallery), recalls)
 
 
 def _description(workspace: Workspace, pool: Pool) -> dict[str, Any]:
     catalog = read_catalog(workspace)
     gallery = set(pool.arena.gallery)
     left_out = [image for image in select(catalog, pool.settings.gallery)["image"] if image not in gallery]
-    return {
-        "settings": asdict(pool.settings) | {"generators": list(pool.settings.generators)},
+    settings = asdict(pool.settings) | {"generators": list(pool.settings.generators)}
+    if pool.settings.index is None:
+        del settings["index"]
+    description = {
+        "settings": settings,
         "catalog": catalog_fingerprint(catalog),
         "queries": pool.arena.queries,
         "n_gallery": len(pool.arena.gallery),
@@ -137,6 +147,9 @@ def _description(workspace: Workspace, pool: Pool) -> dict[str, Any]:
         "n_all_pairs": pool.arena.n_pairs,
         "n_all_item_pairs": pool.arena.n_item_pairs,
     }
+    if pool.recalls:
+        description["index"] = {generator: asdict(recall) for generator, recall in pool.recalls.items()}
+    return description
 
 
 def _named(on_progress: Callable[[str, int, int], None] | None, generator: str) -> Callable[[int, int], None] | None:

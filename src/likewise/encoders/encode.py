@@ -15,7 +15,7 @@ from likewise.encoders.boxes import catalog_boxes
 from likewise.encoders.chunk import Chunk, EncodedChunk, Preparer
 from likewise.encoders.files import Meta, read_meta, stored_spec, vectors_folder
 from likewise.encoders.models import BY_NAME
-from likewise.encoders.pipeline import run, usable_cores
+from likewise.encoders.pipeline import Engine, run, usable_cores
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import BUILT_IN, get_encoder
 from likewise.encoders.spec import parse
@@ -62,12 +62,13 @@ def encode_catalog(
     shard_rows: int = SHARD_ROWS,
     force: bool = False,
     on_progress: Listener = None,
+    engine: Engine = run,
 ) -> list[Encoded]:
     """Encode every image of the catalog with every encoder, going on where an earlier run stopped.
 
     `workers` defaults to the number of usable cores; 1 works in this process.  `force` discards vectors that
-    exist and makes them again.  From a script, call this under `if __name__ == "__main__":` (processes are
-    spawned), or with `workers=1`.
+    exist and makes them again; `engine` is what goes through the pictures, this machine by default.  From a
+    script, call this under `if __name__ == "__main__":` (processes are spawned), or with `workers=1`.
     """
     from likewise.encoders.derive import derive, parts_first
 
@@ -83,6 +84,7 @@ def encode_catalog(
         shard_rows,
         on_progress,
         force=asked if force else (),
+        engine=engine,
     )
     for spec in from_vectors:
         done[spec] = derive(workspace, spec, shard_rows, on_progress, force=force and spec in asked)
@@ -117,6 +119,7 @@ def _encode_pictures(
     on_progress: Listener,
     *,
     force: Sequence[str],
+    engine: Engine,
 ) -> dict[str, Encoded]:
     catalog = read_catalog(workspace)
     fingerprint, images = catalog_fingerprint(catalog), catalog["image"].to_list()
@@ -160,7 +163,7 @@ def _encode_pictures(
         )
         n_chunks = sum(len(in_chunks(group[0].writer, shard)) for group in groups for shard in group[0].writer.missing)
         networks = {job.spec: job.encoder for job in jobs if not job.in_worker and job.writer.missing}
-        results = opened.enter_context(closing(run(chunks, min(workers or usable_cores(), n_chunks), networks)))
+        results = opened.enter_context(closing(engine(chunks, min(workers or usable_cores(), n_chunks), networks)))
         return {spec: each for group in groups for spec, each in encode_group(group, results, on_progress).items()}
 
 

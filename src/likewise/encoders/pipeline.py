@@ -6,7 +6,7 @@ threads, one batch per core at a time; whatever a core does not need for them, t
 
 import os
 from collections import deque
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
@@ -29,6 +29,8 @@ CHUNKS_IN_FLIGHT = 4  # per worker: enough to keep all busy, few enough to bound
 
 HalfDone = dict[str, EncodedChunk | PreparedChunk]
 Done = dict[str, EncodedChunk]
+Engine = Callable[[Iterable[Chunk], int, Mapping[str, Encoder]], Generator[Done, None, None]]
+"""Whatever goes through chunks as `run` does."""
 
 
 def run(chunks: Iterable[Chunk], workers: int, networks: Mapping[str, Encoder]) -> Generator[Done, None, None]:

@@ -5,11 +5,13 @@ an unfinished run, a damaged shard, images that have none.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.encoders.files import LeftOut, Meta, read_meta, rows_file, shard_file, vectors_folder
@@ -22,8 +24,31 @@ from likewise.workspace import Workspace, read_parquet
 NAMED_IN_ERRORS = 3
 
 
+@dataclass(frozen=True)
+class Places:
+    """Where the vectors of some images are: everything needed to read them without looking at the catalog again."""
+
+    dim: int
+    dtype: str
+    images: Sequence[str]
+    shards: NDArray[np.int32]
+    rows: NDArray[np.int32]
+    rows_per_shard: dict[int, int]
+
+    def part(self, start: int, stop: int) -> "Places":
+        """The places of images `start` to `stop`."""
+        shards = self.shards[start:stop]
+        sizes = {shard: self.rows_per_shard[shard] for shard in np.unique(shards).tolist()}
+        return Places(self.dim, self.dtype, self.images[start:stop], shards, self.rows[start:stop], sizes)
+
+
 def read_vectors(workspace: Workspace, encoder: str, images: Sequence[str]) -> Vectors:
     """The vectors of `images`, (len(images), dim), in their order."""
+    return read_places(workspace, encoder, locate(workspace, encoder, images))
+
+
+def locate(workspace: Workspace, encoder: str, images: Sequence[str]) -> Places:
+    """Where the vectors of `images` are, after all checks; every image must have one."""
     meta = checked_meta(workspace, encoder)
     rows = read_rows(workspace, encoder)
     wanted = pl.DataFrame({"image": pl.Series(images, dtype=pl.String)})
@@ -35,22 +60,26 @@ def read_vectors(workspace: Workspace, encoder: str, images: Sequence[str]) -> V
             f"{len(missing)} of {len(images)} images have no {encoder} vector (first: {first}): they were left "
             f"out when encoding (see {vectors_folder(workspace, encoder) / 'meta.json'}) or are not in the catalog."
         )
-    vectors = np.empty((len(places), meta.dim), np.float32)
-    shards, shard_rows = places["shard"].to_numpy(), places["row"].to_numpy()
-    rows_per_shard = dict(rows.group_by("shard").len().iter_rows())
-    for shard in np.unique(shards):
-        here = shards == shard
-        stored = open_shard(workspace, encoder, int(shard), (rows_per_shard[shard], meta.dim), meta.dtype)
-        vectors[here] = stored[shard_rows[here]]
+    sizes = dict(rows.group_by("shard").len().iter_rows())
+    return Places(meta.dim, meta.dtype, images, places["shard"].to_numpy(), places["row"].to_numpy(), sizes)
+
+
+def read_places(workspace: Workspace, encoder: str, places: Places) -> Vectors:
+    """The vectors at `places`, in their order."""
+    vectors = np.empty((len(places.images), places.dim), np.float32)
+    for shard in np.unique(places.shards).tolist():
+        here = places.shards == shard
+        shape = (places.rows_per_shard[shard], places.dim)
+        vectors[here] = open_shard(workspace, encoder, shard, shape, places.dtype)[places.rows[here]]
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         at = int(np.argmin(finite))
-        path = shard_file(vectors_folder(workspace, encoder), int(shards[at]))
+        path = shard_file(vectors_folder(workspace, encoder), int(places.shards[at]))
         raise LikewiseError(
-            f"{path} holds a value that is not a number (row {shard_rows[at]}, {images[at]}): "
+            f"{path} holds a value that is not a number (row {places.rows[at]}, {places.images[at]}): "
             f"{again(workspace, encoder)}."
         )
-    return vectors if meta.dtype == "float32" else unit_rows(vectors)
+    return vectors if places.dtype == "float32" else unit_rows(vectors)
 
 
 def encoded_images(workspace: Workspace, encoder: str) -> list[str]:

@@ -90,7 +90,7 @@ class ShardWriter:
         if self.fresh:
             meta_file(self.folder).unlink(missing_ok=True)  # first: without it, nothing here counts
             for file in self.folder.iterdir():
-                if file.name == "rows.parquet" or file.name.startswith("shard-"):
+                if file.name == "rows.parquet" or file.name.startswith(("shard-", "index-")):
                     file.unlink()
             write_meta(self.meta, self.folder)
         for leftover in self.folder.glob(".*.tmp"):

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ SILENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_TQDM": "0",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
 }
 LARGEST_STORE = 2 * 1024**3  # of a local cluster; vectors and prepared pictures pass through, none stay
 
@@ -34,6 +36,7 @@ def cluster(address: str | None = None, cores: int | None = None) -> Iterator[An
     if ray.is_initialized():  # inside another step that runs on the cluster
         yield ray
         return
+    _hush()
     if address is None:
         with _local(ray, cores or usable_cores()):
             yield ray
@@ -51,6 +54,13 @@ def cluster(address: str | None = None, cores: int | None = None) -> Iterator[An
         yield ray
     finally:
         ray.shutdown()
+
+
+def _hush() -> None:
+    """Ray prints the death of a worker to standard output, where a command may be printing JSON; it has its log."""
+    worker: Any = import_module("ray._private.worker")
+    if hasattr(worker, "print_to_stdstream"):
+        worker.print_to_stdstream = lambda *_, **__: None
 
 
 @contextmanager

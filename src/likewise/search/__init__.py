@@ -3,5 +3,6 @@
 from likewise.search.band import top_k_and_band
 from likewise.search.exact import NOBODY, Neighbours, top_k
 from likewise.search.scores import as_unit, pair_scores
+from likewise.search.shards import merge
 
-__all__ = ["NOBODY", "Neighbours", "as_unit", "pair_scores", "top_k", "top_k_and_band"]
+__all__ = ["NOBODY", "Neighbours", "as_unit", "merge", "pair_scores", "top_k", "top_k_and_band"]

@@ -113,14 +113,14 @@ def settle(
     complete = listed.shape[1] >= len(gallery)
     tolerance = rough_error(gallery.shape[1])
     allowed = groups[listed] != own[:, None]
-    repeated = _seen_before(groups[listed]) if one_per_group else np.zeros(listed.shape, dtype=np.bool_)
+    repeated = seen_before(groups[listed]) if one_per_group else np.zeros(listed.shape, dtype=np.bool_)
     listed, rough, allowed, left_out = _only_contenders(listed, rough, allowed, k, tolerance, repeated)
     exact = list_scores(queries, gallery, listed)
     exact[~allowed] = -np.inf
     order = np.lexsort((listed, -exact))
     listed, exact = np.take_along_axis(listed, order, 1), np.take_along_axis(exact, order, 1)
     if one_per_group:
-        repeated = _seen_before(groups[listed])
+        repeated = seen_before(groups[listed])
         exact[repeated] = -np.inf
         order = np.argsort(np.isneginf(exact), axis=1, kind="stable")
         listed, exact = np.take_along_axis(listed, order, 1), np.take_along_axis(exact, order, 1)
@@ -150,7 +150,7 @@ def _only_contenders(
     return listed[:, :width], rough[:, :width], allowed[:, :width], last
 
 
-def _seen_before(groups: Rows) -> Mask:
+def seen_before(groups: Rows) -> Mask:
     """True where a row's group already stood further left."""
     order = np.argsort(groups, axis=1, kind="stable")
     in_order = np.take_along_axis(groups, order, 1)

@@ -1,0 +1,205 @@
+"""Approximate search for large galleries: a FAISS index proposes the lists, exact scores order them.
+
+What an index cannot promise is that nothing is missed, so every search with one comes with its recall: the share of the
+true nearest neighbours (by exact search) that it found, for queries that were not used to set how hard it looks.
+Scores are the exact ones.  A query whose list comes back too short is searched exactly.
+"""
+
+from dataclasses import dataclass, replace
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from likewise.errors import LikewiseError
+from likewise.search.exact import BLOCK_ENTRIES, NOBODY, Neighbours, list_length, settle, top_k
+from likewise.search.scores import Floats, Rows, Scores, as_unit
+from likewise.workspace import write_atomically
+
+KINDS = ("ivf", "hnsw")
+WANTED_RECALL = 0.98
+TUNING_QUERIES, MEASURED_QUERIES = 64, 200
+FIRST_EFFORT = {"ivf": 4, "hnsw": 32}
+MOST_EFFORT = 4096  # length of hnsw's search list; ivf may visit all its cells
+HNSW_LINKS = 32
+TRAINING_ROUNDS, TRAINING_ROWS_PER_CELL = 10, 64
+SMALLEST_GALLERY = 1000
+
+
+@dataclass(frozen=True)
+class Recall:
+    """How much of the truth an index found: the mean share of the k true neighbours, with its 95 % interval."""
+
+    kind: str
+    k: int
+    value: float
+    low: float
+    high: float
+    n_queries: int
+    effort: int
+    """Cells visited (ivf) or length of the search list (hnsw)."""
+
+    def __str__(self) -> str:
+        value, low, high = (f"{100 * number:.1f}" for number in (self.value, self.low, self.high))
+        return f"{self.kind} index, recall@{self.k} {value} % ({low}–{high}, n={self.n_queries})"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is searched: queries among a gallery, their groups, and how many are wanted."""
+
+    queries: Floats
+    gallery: Floats
+    k: int
+    query_groups: Rows
+    gallery_groups: Rows
+    one_per_group: bool
+
+    def only(self, rows: Rows) -> "Problem":
+        return replace(self, queries=self.queries[rows], query_groups=self.query_groups[rows])
+
+    def exactly(self) -> Neighbours:
+        return top_k(
+            self.queries,
+            self.gallery,
+            self.k,
+            query_groups=self.query_groups,
+            gallery_groups=self.gallery_groups,
+            one_per_group=self.one_per_group,
+        )
+
+
+def index_top_k(
+    queries: Floats,
+    gallery: Floats,
+    k: int,
+    kind: str,
+    *,
+    query_groups: Rows | None = None,
+    gallery_groups: Rows | None = None,
+    one_per_group: bool = False,
+    seed: int = 0,
+    file: Path | None = None,
+) -> tuple[Neighbours, Recall]:
+    """As `top_k`, through an index, and how much of the truth it found; `file` keeps the index for the next time."""
+    gallery = as_unit(gallery, "gallery vectors")
+    problem = Problem(
+        as_unit(queries, "query vectors"),
+        gallery,
+        k,
+        np.full(len(queries), NOBODY) if query_groups is None else query_groups,
+        np.arange(len(gallery)) if gallery_groups is None else gallery_groups,
+        one_per_group,
+    )
+    index = stored_index(file, gallery, kind, seed) if file else build_index(gallery, kind, seed)
+    shuffled = np.random.default_rng(seed).permutation(len(queries))
+    tuning, measured = shuffled[:TUNING_QUERIES], shuffled[TUNING_QUERIES : TUNING_QUERIES + MEASURED_QUERIES]
+    if len(measured) < TUNING_QUERIES // 2:  # too few to keep apart
+        tuning = measured = shuffled
+    effort = tune(index, kind, problem.only(tuning))
+    measure = problem.only(measured)
+    shares = shares_found(search_index(index, measure).rows, measure.exactly().rows)
+    value = float(shares.mean())
+    return search_index(index, problem), Recall(kind, k, value, *wilson(value, len(shares)), len(shares), effort)
+
+
+def build_index(gallery: Floats, kind: str, seed: int) -> Any:
+    """An index over unit vectors, eight bits a component: exact scores are taken from the vectors themselves."""
+    import faiss
+
+    if kind not in KINDS:
+        raise LikewiseError(f"there is no index {kind!r}: use {' or '.join(KINDS)}.")
+    if len(gallery) < SMALLEST_GALLERY:
+        raise LikewiseError(
+            f"an index over {len(gallery)} vectors gains nothing (it needs {SMALLEST_GALLERY:,}): leave --index out."
+        )
+    dim, inner = gallery.shape[1], faiss.METRIC_INNER_PRODUCT
+    index: Any
+    if kind == "ivf":
+        cells = int(2 * sqrt(len(gallery)))
+        index = faiss.index_factory(dim, f"IVF{cells},SQ8", inner)
+        index.cp.seed, index.cp.niter = seed + 1, TRAINING_ROUNDS
+        index.cp.max_points_per_centroid = TRAINING_ROWS_PER_CELL
+        rows = np.sort(np.random.default_rng(seed).permutation(len(gallery))[: cells * TRAINING_ROWS_PER_CELL])
+        index.train(np.ascontiguousarray(gallery[rows]))
+    else:
+        index = faiss.index_factory(dim, f"HNSW{HNSW_LINKS},SQ8", inner)
+        index.train(gallery[: 100 * HNSW_LINKS])
+    index.add(gallery)
+    return index
+
+
+def stored_index(file: Path, gallery: Floats, kind: str, seed: int) -> Any:
+    """The index kept in `file`, which is made when it is missing or damaged."""
+    import faiss
+
+    if file.exists():
+        try:
+            index = faiss.read_index(str(file))
+            if index.ntotal == len(gallery) and index.d == gallery.shape[1]:
+                return index
+        except RuntimeError:  # faiss's word for a file it cannot read
+            pass
+    index = build_index(gallery, kind, seed)
+    write_atomically(file, lambda out: faiss.write_index(index, faiss.PyCallbackIOWriter(out.write)))  # type: ignore[attr-defined]
+    return index
+
+
+def search_index(index: Any, problem: Problem) -> Neighbours:
+    """The best k among what the index proposes, in exact order; exact search where it proposes too few."""
+    length = min(list_length(problem.k, problem.gallery_groups, problem.one_per_group), len(problem.gallery))
+    rows = np.full((len(problem.queries), problem.k), NOBODY, dtype=np.int64)
+    scores = np.full((len(problem.queries), problem.k), np.nan)
+    step = max(1, BLOCK_ENTRIES // length)
+    for start in range(0, len(problem.queries), step):
+        part = problem.only(np.arange(start, min(start + step, len(problem.queries))))
+        rough, listed = index.search(part.queries, length)
+        short = (listed == NOBODY).any(axis=1)
+        listed[short] = 0
+        found, exact, _ = settle(
+            part.queries,
+            part.gallery,
+            part.k,
+            rough,
+            listed,
+            part.query_groups,
+            part.gallery_groups,
+            part.one_per_group,
+        )
+        again = np.flatnonzero(short | (found == NOBODY).any(axis=1))
+        if len(again):
+            whole = part.only(again).exactly()
+            found[again], exact[again] = whole.rows, whole.scores
+        rows[start : start + step], scores[start : start + step] = found, exact
+    return Neighbours(rows, scores)
+
+
+def tune(index: Any, kind: str, problem: Problem) -> int:
+    """Look harder, twice as hard each time, until these queries find enough of their true neighbours."""
+    truth = problem.exactly().rows
+    most = index.nlist if kind == "ivf" else MOST_EFFORT
+    effort = min(FIRST_EFFORT[kind], most)
+    while True:
+        if kind == "ivf":
+            index.nprobe = effort
+        else:
+            index.hnsw.efSearch = effort
+        if effort >= most or shares_found(search_index(index, problem).rows, truth).mean() >= WANTED_RECALL:
+            return int(effort)
+        effort = min(2 * effort, most)
+
+
+def shares_found(found: Rows, truth: Rows) -> Scores:
+    """For each query that has neighbours, the share of them that was found."""
+    hits = ((found[:, :, None] == truth[:, None, :]) & (truth != NOBODY)[:, None, :]).sum(axis=(1, 2))
+    there = (truth != NOBODY).sum(axis=1)
+    return np.asarray(hits[there > 0] / there[there > 0], np.float64)
+
+
+def wilson(share: float, n_queries: int) -> tuple[float, float]:
+    """95 % interval of a mean of shares; a share varies no more than a coin, so rather too wide than too narrow."""
+    z = 1.959964
+    middle = (share + z * z / (2 * n_queries)) / (1 + z * z / n_queries)
+    half = z * sqrt(share * (1 - share) / n_queries + (z / (2 * n_queries)) ** 2) / (1 + z * z / n_queries)
+    return max(0.0, middle - half), min(1.0, middle + half)

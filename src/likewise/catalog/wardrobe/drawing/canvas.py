@@ -69,7 +69,9 @@ class Canvas:
         y = at[:, None] - np.float32(pose.shift[1])
         self.v: Plane = inverse[1, 0] * x + inverse[1, 1] * y
         self.u: Plane = inverse[0, 0] * x + inverse[0, 1] * y
-        self.u -= np.float32(pose.bend) * self.v * self.v
+        bent = np.float32(pose.bend) * self.v
+        bent *= self.v
+        self.u -= bent
 
     def fill(
         self,
@@ -87,13 +89,13 @@ class Canvas:
         self.flush()
         if paint.hairy:
             shapes = [jagged(shape, self.rng, 0.07) for shape in shapes]
-        outlines = [self.pose.apply(shape) for shape in shapes]
+        outlines = self._placed(shapes)
         window = self._window(outlines, margin=int(puff / 2) + 3)
         if window is None:
             return
         x0, y0, x1, y1 = window
         region = (slice(y0, y1), slice(x0, x1))
-        half = _mask(outlines, [self.pose.apply(hole) for hole in holes], window)
+        half = _mask(outlines, self._placed(holes), window)
         mask = np.asarray(half, dtype=np.float32) * np.float32(1 / 255)
         slope, height = self._relief(half, puff)
         index = self._index(paint, region, turn)
@@ -178,6 +180,14 @@ class Canvas:
         self.cover[region] *= keep
         self.cover[region] += 1 - keep
         self._overlay.paste((0, 0, 0, 0), wide)
+
+    def _placed(self, shapes: Sequence[Points]) -> list[Points]:
+        """Every outline in pixels, moved all at once: a chain has hundreds of links."""
+        if not shapes:
+            return []
+        moved = self.pose.apply(np.concatenate(shapes))
+        ends = np.cumsum([len(shape) for shape in shapes]).tolist()
+        return [moved[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
     def _pixels(self, points: Points) -> Points:
         """Overlay coordinates; marks the overlay as used."""

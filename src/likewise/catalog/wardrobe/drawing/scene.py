@@ -108,7 +108,7 @@ def wild_backdrop(rng: np.random.Generator, size: int) -> Plane:
 
 
 def compose(back: Plane, colour: Plane, cover: Plane, pose: Pose, depth: float) -> Plane:
-    """The item on its background with a soft drop shadow on the side away from the light."""
+    """The item laid on its background (in place), with a soft drop shadow on the side away from the light."""
     size = cover.shape[0]
     blot = Image.fromarray((cover[::4, ::4] * 255).astype(np.uint8)).filter(ImageFilter.GaussianBlur(2))
     dx, dy = round(-pose.light[0] * 2), round(abs(pose.light[1]) * 2)
@@ -116,9 +116,9 @@ def compose(back: Plane, colour: Plane, cover: Plane, pose: Pose, depth: float) 
     grown = Image.fromarray(np.ascontiguousarray(soft)).resize((size, size), Image.Resampling.BILINEAR)
     shadow = np.asarray(grown, dtype=np.float32) * np.float32(1 / 255)
     keep = (1 - np.float32(depth) * shadow) * (1 - cover)
-    picture = back * keep
-    picture += colour
-    return picture
+    np.multiply(back, keep, out=back)
+    back += colour
+    return back
 
 
 def expose(picture: Plane, rng: np.random.Generator, strength: float) -> Plane:
@@ -131,7 +131,9 @@ def expose(picture: Plane, rng: np.random.Generator, strength: float) -> Plane:
     at = np.linspace(-1, 1, size, dtype=np.float32)
     slope = np.float32(math.cos(angle)) * at[None, :] + np.float32(math.sin(angle)) * at[:, None]
     fall = 1 + np.float32(0.05 * strength) * slope
-    return picture * (fall * tint[:, None, None])
+    for channel, share in zip(picture, tint, strict=True):  # in place: large temporary arrays cost more than the sums
+        channel *= fall * share
+    return picture
 
 
 def occlude(picture: Plane, rng: np.random.Generator) -> Plane:
@@ -179,7 +181,7 @@ def _leaf(pen: ImageDraw.ImageDraw, start: Points, along_: Points, colour: tuple
 
 def to_image(picture: Plane) -> Image.Image:
     """[3, size, size] planes to a picture."""
-    channels = np.clip(picture, 0, 255).astype(np.uint8)
+    channels = np.clip(picture, 0, 255, out=picture).astype(np.uint8)
     return Image.merge("RGB", [Image.fromarray(channel) for channel in channels])
 
 

@@ -1,7 +1,5 @@
 """Small precious things shared by jewellery, watches, hair wear and brooches: stones, beads, chains."""
 
-import math
-
 import numpy as np
 
 from likewise.catalog.wardrobe.drawing.canvas import Canvas
@@ -46,15 +44,13 @@ def beads(canvas: Canvas, look: Look, polyline: Points, radius: float) -> None:
 def chain(canvas: Canvas, look: Look, polyline: Points, link: float) -> None:
     """Links of the item's material."""
     spots, normals = along(polyline, 1.5 * link)
-    outer, inner = [], []
-    for i, ((x, y), (nx, ny)) in enumerate(zip(spots, normals, strict=True)):
-        thin = 0.8 if i % 2 else 0.42
-        ring = ellipse(0, 0, link, link * thin, 14)
-        angle = math.atan2(-float(nx), float(ny))
-        turn = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
-        outer.append(ring @ turn + np.array([x, y]))
-        inner.append((ring * 0.52) @ turn + np.array([x, y]))
-    canvas.fill(outer, look.plain, puff=max(2.5, link * 60), edge=0.5, holes=inner[1::2])
+    angle = np.arctan2(-normals[:, 0], normals[:, 1])
+    cos, sin = np.cos(angle), np.sin(angle)
+    turn = np.stack([np.stack([cos, sin], axis=1), np.stack([-sin, cos], axis=1)], axis=1)
+    rings = np.stack([ellipse(0, 0, link, link * thin, 14) for thin in (0.42, 0.8)])[np.arange(len(spots)) % 2]
+    outer = rings @ turn + spots[:, None]
+    inner = (rings[1::2] * 0.52) @ turn[1::2] + spots[1::2, None]
+    canvas.fill(list(outer), look.plain, puff=max(2.5, link * 60), edge=0.5, holes=list(inner))
 
 
 def wire(canvas: Canvas, look: Look, polyline: Points, width: float) -> None:

@@ -1,0 +1,116 @@
+"""What is wrong with templates: second valid answers, repeated pictures, questions that half of the input answers.
+
+Repetitions need only the templates (and, for pictures that are equal under two names, the catalog's digests).  What
+is valid needs facts; a published set is audited with the facts of its source where the workspace has them.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from likewise.conditional.templates.facts import Facts
+from likewise.conditional.templates.matching import NO, YES, AttributeMatching, ObjectMatching, matching_of
+
+AUDIT_SCHEMA = {
+    "task": pl.String(),
+    "template": pl.Int64(),
+    "problem": pl.String(),
+    "detail": pl.String(),
+}
+TARGET_AGAIN = "target stands in the gallery"
+DISTRACTOR_AGAIN = "distractor stands twice"
+REFERENCE_AGAIN = "reference is a candidate"
+TEMPLATE_AGAIN = "same question twice"
+EQUAL_PICTURES = "equal pictures under two names"
+SECOND_ANSWER = "second valid answer"
+POSSIBLE_ANSWER = "second answer not ruled out"
+WRONG_TARGET = "target is not valid"
+IMAGE_ALONE = "answered by the image alone"
+TEXT_ALONE = "answered by the text alone"
+NOT_ANNOTATED = "not annotated"
+Problem = tuple[str, int, str, str]
+
+
+def audit_templates(
+    templates: pl.DataFrame, facts: Facts | None = None, digests: Mapping[str, str] | None = None
+) -> pl.DataFrame:
+    """One row per problem, by task and template; an empty table says that none was found."""
+    seen: dict[tuple[object, ...], int] = {}
+    rules = {task: matching_of(task, facts) for task in templates["task"].unique()} if facts else {}
+    row_of = {image: row for row, image in enumerate(facts.images)} if facts else {}
+    rows: list[Problem] = []
+    for template in templates.iter_rows(named=True):
+        place = (template["task"], template["template"])
+        rows += [(*place, *found) for found in _repeated(template, digests or {})]
+        asked = tuple(template[name] for name in ("task", "condition", "reference", "target"))
+        if asked in seen:
+            rows.append((*place, TEMPLATE_AGAIN, f"as template {seen[asked]}"))
+        seen.setdefault(asked, template["template"])
+        if facts:
+            rows += [(*place, *found) for found in _valid(template, rules[template["task"]], row_of)]
+    return pl.DataFrame(rows, schema=AUDIT_SCHEMA, orient="row")
+
+
+def _repeated(template: dict[str, Any], digests: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    reference, target, gallery = template["reference"], template["target"], template["gallery"]
+    if target in gallery:
+        yield TARGET_AGAIN, target
+    for image in sorted({image for image in gallery if gallery.count(image) > 1} - {target}):
+        yield DISTRACTOR_AGAIN, image
+    if reference == target or reference in gallery:
+        yield REFERENCE_AGAIN, reference
+    different = dict.fromkeys((target, *gallery, reference))
+    named: dict[str, str] = {}
+    for image in different:
+        digest = digests.get(image)
+        if digest and digest in named:
+            yield EQUAL_PICTURES, f"{named[digest]} and {image}"
+        if digest:
+            named.setdefault(digest, image)
+
+
+def _valid(
+    template: dict[str, Any], rule: AttributeMatching | ObjectMatching, row_of: dict[str, int]
+) -> Iterator[tuple[str, str]]:
+    condition = _condition(template, rule)
+    pictures = [template["reference"], template["target"], *template["gallery"]]
+    missing = [image for image in pictures if image not in row_of]
+    if condition is None or missing:
+        yield NOT_ANNOTATED, missing[0] if missing else str(template["condition"])
+        return
+    reference, target, *gallery = (row_of[image] for image in pictures)
+    like, meets = rule.like(reference, condition), rule.meets(condition)
+    if like[target] != YES or meets[target] != YES:
+        yield WRONG_TARGET, template["target"]
+    for image, row in zip(template["gallery"], gallery, strict=True):
+        if row != target and like[row] != NO and meets[row] != NO:
+            sure = like[row] == YES and meets[row] == YES
+            yield SECOND_ANSWER if sure else POSSIBLE_ANSWER, image
+    if not (like[gallery] == YES).any():
+        yield IMAGE_ALONE, "no distractor is like the reference"
+    if not (meets[gallery] == YES).any():
+        yield TEXT_ALONE, "no distractor meets the condition"
+
+
+def _condition(template: dict[str, Any], rule: AttributeMatching | ObjectMatching) -> int | None:
+    """Which condition of the rule a template asks for; a published one says it only by its text."""
+    wanted = template.get("value") or template["condition"]
+    kind = template.get("attribute")
+    for condition in range(rule.n_conditions):
+        if rule.value(condition) == wanted and kind in (None, rule.kind(condition)):
+            return condition
+    return None
+
+
+def answered_alone(
+    standings: Mapping[str, np.ndarray[Any, np.dtype[np.float64]]], templates: pl.DataFrame
+) -> pl.DataFrame:
+    """Templates whose target a one-sided method puts first: method name -> hits at 1, in the order of `templates`."""
+    rows: list[Problem] = []
+    for method, found in standings.items():
+        problem = {"image only": IMAGE_ALONE, "text only": TEXT_ALONE}[method]
+        for row in np.flatnonzero(found >= 1.0).tolist():
+            rows.append((templates["task"][row], templates["template"][row], problem, "by the encoder"))
+    return pl.DataFrame(rows, schema=AUDIT_SCHEMA, orient="row")

@@ -1,0 +1,70 @@
+"""Sets of templates in a workspace: `templates/<name>.parquet` and how they came to be in `templates/<name>.json`."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.catalog.readers.stored import read_stored_table
+from likewise.conditional.protocol import check_templates
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
+
+OFFICIAL = "official"
+"""The name of the templates that a data set brought along (`likewise new --reader genecis`)."""
+BUILT = "built"
+
+
+def templates_file(workspace: Workspace, name: str) -> Path:
+    if not re.fullmatch(r"[\w][\w.-]*", name):
+        raise LikewiseError(f"{name!r} cannot name a set of templates: use letters, digits, dots and dashes.")
+    return workspace.path / "templates" / f"{name}.parquet"
+
+
+def write_templates(
+    workspace: Workspace, name: str, templates: pl.DataFrame, settings: dict[str, Any], *, replace: bool = False
+) -> Path:
+    """Write a set; one of that name is kept unless `replace`."""
+    path = templates_file(workspace, name)
+    if path.exists() and not replace:
+        raise LikewiseError(f"{path} exists already: choose another `--name`, or write it again with `--replace`.")
+    write_parquet(templates, path)
+    write_json(settings, path.with_suffix(".json"))
+    return path
+
+
+def read_templates(workspace: Workspace, name: str | None = None) -> tuple[str, pl.DataFrame]:
+    """A set by name; without a name the only one there is."""
+    there = template_sets(workspace)
+    if name is None:
+        if len(there) != 1:
+            listed = f"there are several ({', '.join(there)})" if there else "there are none"
+            raise LikewiseError(
+                f"which templates? In {workspace.path} {listed}: name a set with `--templates`, or make one with "
+                f"`likewise condition build {workspace.path}`."
+            )
+        name = there[0]
+    if name not in there:
+        known = f"it has {', '.join(there)}" if there else "it has none"
+        raise LikewiseError(f"{workspace.path} has no templates {name!r}: {known}.")
+    if name == OFFICIAL and not templates_file(workspace, name).exists():
+        return name, check_templates(read_stored_table(workspace, "templates"), f"table templates of {workspace.path}")
+    path = templates_file(workspace, name)
+    return name, check_templates(read_parquet(path, f"likewise condition build {workspace.path}"), str(path))
+
+
+def template_settings(workspace: Workspace, name: str) -> dict[str, Any]:
+    """How a set came to be; empty for one that a data set brought along."""
+    path = templates_file(workspace, name).with_suffix(".json")
+    settings: dict[str, Any] = read_json(path) if path.exists() else {}
+    return settings
+
+
+def template_sets(workspace: Workspace) -> list[str]:
+    """Names of the sets that are there, those made here first."""
+    made = sorted(path.stem for path in (workspace.path / "templates").glob("*.parquet"))
+    stored = workspace.tables_folder / "templates.parquet"
+    if OFFICIAL not in made and stored.exists() and "gallery" in pl.read_parquet_schema(stored):
+        made.append(OFFICIAL)
+    return made

@@ -1,0 +1,133 @@
+"""Which pictures are like a reference and which meet a condition, each with yes, no and not known.
+
+    attribute tasks   like: the same category                          condition: has the attribute
+    object tasks      like: the same scene (the other objects overlap)  condition: contains the object
+
+Overlap of two scenes is |A ∩ B| / |A ∪ B| of their objects without the condition's; at least `SAME_SCENE` is like,
+at most `OTHER_SCENE` is unlike, between them nobody decides and the picture is not used.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.conditional.templates.facts import Facts, Ints
+
+YES, NO, UNKNOWN = 1, 0, -1
+Verdicts = NDArray[np.int8]
+
+SAME_SCENE = 0.5
+OTHER_SCENE = 0.25
+LEAST_SCENE = 2
+"""Other objects a reference must have for its scene to mean something."""
+
+
+class Matching(Protocol):
+    """The rule of a task: the right answer is like the reference and meets the condition."""
+
+    @property
+    def n_conditions(self) -> int: ...
+
+    def kind(self, condition: int) -> str:
+        """What the condition belongs to, `colour` for instance; empty where nobody knows."""
+
+    def value(self, condition: int) -> str:
+        """What a candidate must have to meet the condition."""
+
+    def phrase(self, condition: int, *, focus: bool) -> str:
+        """What the question says."""
+
+    def like(self, reference: int, condition: int) -> Verdicts:
+        """Of every picture: is it like the reference?"""
+
+    def meets(self, condition: int) -> Verdicts:
+        """Of every picture: does it meet the condition?"""
+
+    def usable(self, condition: int) -> Ints:
+        """Pictures that can be a reference."""
+
+
+@dataclass(frozen=True)
+class AttributeMatching:
+    """The same category with the attribute."""
+
+    facts: Facts
+    names = ("category, wrong attribute", "attribute, other category")
+
+    @property
+    def n_conditions(self) -> int:
+        return len(self.facts.attributes)
+
+    def kind(self, condition: int) -> str:
+        return self.facts.attributes[condition].kind
+
+    def value(self, condition: int) -> str:
+        return self.facts.attributes[condition].value
+
+    def phrase(self, condition: int, *, focus: bool) -> str:
+        attribute = self.facts.attributes[condition]
+        return attribute.kind.replace("_", " ") if focus else attribute.phrase
+
+    def like(self, reference: int, condition: int) -> Verdicts:
+        return np.asarray(self.facts.categories == self.facts.categories[reference], np.int8)
+
+    def meets(self, condition: int) -> Verdicts:
+        verdicts = np.full(len(self.facts.images), UNKNOWN, np.int8)
+        verdicts[self.facts.lacks[:, condition]] = NO
+        verdicts[self.facts.has[:, condition]] = YES
+        return verdicts
+
+    def usable(self, condition: int) -> Ints:
+        return np.arange(len(self.facts.images))
+
+
+@dataclass(frozen=True)
+class ObjectMatching:
+    """The same scene with the object."""
+
+    facts: Facts
+    same_scene: float = SAME_SCENE
+    other_scene: float = OTHER_SCENE
+    names = ("scene without object", "object without scene")
+
+    @property
+    def n_conditions(self) -> int:
+        return len(self.facts.objects)
+
+    def kind(self, condition: int) -> str:
+        return "object"
+
+    def value(self, condition: int) -> str:
+        return self.facts.objects[condition]
+
+    def phrase(self, condition: int, *, focus: bool) -> str:
+        return self.facts.objects[condition]
+
+    def like(self, reference: int, condition: int) -> Verdicts:
+        overlap = scene_overlap(self.facts, reference, condition)
+        verdicts = np.full(len(overlap), UNKNOWN, np.int8)
+        verdicts[overlap <= self.other_scene] = NO
+        verdicts[overlap >= self.same_scene] = YES
+        return verdicts
+
+    def meets(self, condition: int) -> Verdicts:
+        return np.asarray(self.facts.by_object[condition], np.int8)
+
+    def usable(self, condition: int) -> Ints:
+        return np.flatnonzero(self.facts.n_objects - self.facts.by_object[condition] >= LEAST_SCENE)
+
+
+def scene_overlap(facts: Facts, reference: int, condition: int) -> NDArray[np.float64]:
+    """|A ∩ B| / |A ∪ B| of every picture's objects with the reference's, the condition's object left out of both."""
+    scene = np.flatnonzero(facts.contains[reference])
+    scene = scene[scene != condition]
+    shared = facts.by_object[scene].sum(axis=0)
+    sizes = facts.n_objects - facts.by_object[condition]
+    return np.asarray(shared / np.maximum(sizes + len(scene) - shared, 1), np.float64)
+
+
+def matching_of(task: str, facts: Facts) -> AttributeMatching | ObjectMatching:
+    """The rule of a task."""
+    return AttributeMatching(facts) if task.endswith("attribute") else ObjectMatching(facts)

@@ -1,0 +1,97 @@
+"""Bi-LSTM (Han et al., ACM Multimedia 2017): an outfit is read like a sentence, forth and back.
+
+Items in their given order enter two LSTMs; the state after items 1..t is compared by dot product with candidates
+for item t+1, and likewise backwards; softmax over the candidates. In training these are all items of the batch,
+and others of the item's type; an outfit's score compares each item with a bank of training items instead. A blank
+is filled by the mean of both directions' log-probabilities among the choices, by one direction alone at either
+end. Visual-semantic margin 0.2.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from likewise.outfits.models.net import Lesson, OutfitNet, Shape
+
+if TYPE_CHECKING:
+    from likewise.outfits.models.trunk import Trunk
+
+BANK = 256
+
+
+class BiLstm(OutfitNet):
+    """The only model here for which the order of the items counts."""
+
+    ordered = True
+    bank: Tensor
+
+    def __init__(self, trunk: "Trunk", shape: Shape, width: int = 512, semantic_weight: float = 1.0) -> None:
+        super().__init__(trunk, shape, width, semantic_weight)
+        self.first = nn.Linear(trunk.n_features, width)
+        self.forth = nn.LSTM(width, width, batch_first=True)
+        self.back = nn.LSTM(width, width, batch_first=True)
+        self.register_buffer("bank", torch.zeros(BANK, width))
+
+    def look(self, inputs: Tensor, types: Tensor) -> Tensor:
+        looks: Tensor = self.first(self.trunk(inputs))
+        return looks
+
+    def guesses(self, looks: Tensor, there: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
+        """For both directions: the states that guess, (n, L - 1, w), the places they guess, and which count."""
+        turned = reversal(there)
+        found = []
+        for reader, order in ((self.forth, torch.arange(there.shape[1]).expand_as(turned)), (self.back, turned)):
+            read = looks.gather(1, order[..., None].expand_as(looks))
+            states, _ = reader(read)
+            found.append((states[:, :-1], order[:, 1:], there[:, 1:]))  # both lie to the left of the padding
+        return found
+
+    def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
+        total, count = torch.zeros(len(looks)), torch.zeros(len(looks))
+        for states, places, counts in self.guesses(looks, there):
+            target = looks.gather(1, places[..., None].expand(-1, -1, self.width))
+            own = (states * target).sum(dim=2) * self.scale
+            logits = torch.cat([own[..., None], states @ self.bank.T * self.scale], dim=2)
+            total = total + ((own - logits.logsumexp(dim=2)) * counts).sum(dim=1)
+            count = count + counts.sum(dim=1)
+        return total / count.clamp(min=1)
+
+    def fill(self, before: Tensor, after: Tensor, choices: Tensor) -> Tensor:
+        """(k,) for one blank: looks of the items before it, (b, w), after it, (a, w), and of the choices, (k, w)."""
+        directions = []
+        for reader, items in ((self.forth, before), (self.back, after.flip(0))):
+            if len(items):
+                _, (state, _) = reader(items[None])
+                directions.append((choices @ state[0, 0] * self.scale).log_softmax(dim=0))
+        return torch.stack(directions).mean(dim=0) if directions else torch.zeros(len(choices))
+
+    def terms(self, lesson: Lesson) -> dict[str, Tensor]:
+        losses = {}
+        for name, (states, places, counts) in zip(
+            ("forward", "backward"), self.guesses(lesson.looks, lesson.there), strict=True
+        ):
+            logits = states @ lesson.items.T * self.scale
+            target = lesson.places.gather(1, places)
+            at = places[:, None, :, None].expand(-1, lesson.others.shape[1], -1, self.width)
+            same_type = (lesson.others.gather(2, at) * states[:, None]).sum(dim=3) * self.scale
+            every = torch.cat([logits, same_type.transpose(1, 2)], dim=2)
+            own = logits.gather(2, target[..., None])[..., 0]
+            losses[name] = (every.logsumexp(dim=2) - own)[counts].mean()
+        return losses
+
+    def after_epoch(self, looks: Tensor) -> None:
+        repeated = looks.repeat(math.ceil(BANK / len(looks)), 1)
+        self.bank.copy_(repeated[:BANK])
+
+    @property
+    def scale(self) -> float:
+        return 1.0 / math.sqrt(self.width)
+
+
+def reversal(there: Tensor) -> Tensor:
+    """(n, L): the places of every outfit from its last item to its first; padding stays where it is."""
+    length = there.sum(dim=1, keepdim=True)
+    places = torch.arange(there.shape[1]).expand(there.shape)
+    return torch.where(there, length - 1 - places, places)

@@ -1,0 +1,96 @@
+"""The folder of a trained model: weights in safetensors, everything else in JSON, the items it has seen in Parquet.
+
+card.json               kind, preset, encoders, types, vocabulary, what it was trained on and how it went
+model.safetensors       weights of the chosen epoch
+epochs/0003.safetensors weights of every epoch, to choose by another rule
+seen.parquet            item, image, digest of every item in training
+curves.parquet          epoch, name, value
+"""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_json, read_parquet, void, write_atomically, write_json
+
+FORMAT = 1
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a model's folder says about it."""
+
+    name: str
+    kind: str
+    trunk: str = "vectors"
+    encoders: str = ""
+    versions: str = ""
+    n_inputs: int = 0
+    types: tuple[str, ...] = ()
+    """Categories in the order of their numbers; the first stands for those that training did not show."""
+    n_users: int = 1
+    vocabulary: tuple[str, ...] = ()
+    visual_semantic: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    trained: dict[str, Any] = field(default_factory=dict)
+    """How: outfits, items, seed, epochs, the chosen epoch and its accuracy."""
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+def models_folder(workspace: Workspace) -> Path:
+    """Where the models of a workspace live."""
+    return workspace.path / "outfit_models"
+
+
+def weights_file(folder: Path, epoch: int | None = None) -> Path:
+    return folder / "model.safetensors" if epoch is None else folder / "epochs" / f"{epoch:04d}.safetensors"
+
+
+def write_card(card: Card, folder: Path) -> None:
+    write_json({"format": FORMAT, **asdict(card)}, folder / "card.json")
+
+
+def read_card(folder: Path) -> Card:
+    path = folder / "card.json"
+    if not path.exists():
+        raise LikewiseError(f"{folder} holds no trained model (no card.json): train one with `likewise outfits train`.")
+    values = read_json(path)
+    try:
+        if values.pop("format") != FORMAT:
+            raise LikewiseError(f"{path} is of another format: train the model again with this version.")
+        for name in ("types", "vocabulary"):
+            values[name] = tuple(values[name])
+        return Card(**values)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise LikewiseError(f"{path} does not describe a model ({error}): train it again.") from error
+
+
+def write_arrays(arrays: Arrays, path: Path) -> None:
+    """Arrays by name, the same bytes for the same arrays."""
+    from safetensors.numpy import save
+
+    content = save({name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)})
+    write_atomically(path, lambda file: void(file.write(content)))
+
+
+def read_arrays(path: Path) -> Arrays:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    if not path.exists():
+        raise LikewiseError(f"{path} does not exist: train the model again, or name an epoch that was kept.")
+    try:
+        return dict(load(path.read_bytes()))
+    except (SafetensorError, ValueError) as error:
+        raise LikewiseError(f"{path} is damaged ({error}): train the model again.") from error
+
+
+def seen_items(folder: Path) -> pl.DataFrame:
+    """item, image, digest of everything a model was trained on."""
+    return read_parquet(folder / "seen.parquet", "likewise outfits train")

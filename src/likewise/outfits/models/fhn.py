@@ -1,0 +1,61 @@
+"""FHN, the fashion hash network (Lu et al., CVPR 2019): items and users become 128 bits.
+
+An item passes a layer of its category and a tanh; a user is a learned code. Score of an outfit for a user = mean
+over items of <u, x_i>_U + mean over pairs of <x_i, x_j>_I, with learned weights of the bits. Training grows the
+tanh steeper; when scoring, codes are signs. Loss: soft margin log(1 + exp(bad - good)) + 0.1 visual-semantic.
+
+**Unknown users.** A test has no users. Somebody whom training did not meet is the *mean user*: the score is the
+mean over all known users' scores. (The score is linear in the user's code, so this is the mean of the codes.)
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from likewise.outfits.models.net import Lesson, OutfitNet, Shape, mean_over, pairs, variants
+from likewise.outfits.models.typed import TypedLinear
+
+if TYPE_CHECKING:
+    from likewise.outfits.models.trunk import Trunk
+
+BITS = 128
+STEEPEST = 4.0
+SHARPNESS = 6.0
+
+
+class FashionHash(OutfitNet):
+    """Binary codes of items and users."""
+
+    def __init__(self, trunk: "Trunk", shape: Shape, width: int = BITS, semantic_weight: float = 0.1) -> None:
+        super().__init__(trunk, shape, width, semantic_weight)
+        self.first = nn.Linear(trunk.n_features, 2 * width)
+        self.by_type = TypedLinear(shape.n_types, 2 * width, width)
+        self.people = nn.Parameter(torch.empty(shape.n_users, width).normal_(0.0, 0.5))
+        self.user_weights = nn.Parameter(torch.ones(width))
+        self.item_weights = nn.Parameter(torch.ones(width))
+
+    def look(self, inputs: Tensor, types: Tensor) -> Tensor:
+        return self._code(self.by_type(functional.relu(self.first(self.trunk(inputs))), types))
+
+    def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
+        people = self._code(self.people)
+        known = people[users.clamp(min=0)]
+        person = torch.where((users >= 0)[:, None], known, people.mean(dim=0))
+        liked = mean_over((looks * (self.user_weights * person)[:, None]).mean(dim=2), there)
+        first, second = pairs(looks.shape[1])
+        agreed = (looks[:, first] * looks[:, second] * self.item_weights).mean(dim=2)
+        return SHARPNESS * (liked + mean_over(agreed, there[:, first] & there[:, second]))
+
+    def terms(self, lesson: Lesson) -> dict[str, Tensor]:
+        scores = variants(lesson, self)
+        return {"soft margin": functional.softplus(scores[:, 1:] - scores[:, :1]).mean()}
+
+    def settings(self) -> dict[str, Any]:
+        return {"unknown user": f"the mean of the {self.shape.n_users} users of training"}
+
+    def _code(self, values: Tensor) -> Tensor:
+        if self.training:
+            return torch.tanh((1.0 + (STEEPEST - 1.0) * self.progress) * values)
+        return torch.where(values >= 0, 1.0, -1.0)

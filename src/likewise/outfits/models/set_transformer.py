@@ -1,0 +1,79 @@
+"""Ours: a set transformer over items with types (after Lee et al., ICML 2019).
+
+An item is its features plus a learned vector of its type, without any position, so the order cannot count; two
+layers of attention let items see each other, and a learned query gathers the outfit's score from all of them.
+Beside it stands the mean product of all pairs under a learned form, so that what two items say to each other need
+not pass through the layers. Loss: the good outfit is to be picked among its spoiled copies (cross-entropy).
+"""
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from likewise.outfits.models.net import Lesson, OutfitNet, Shape, mean_over, pairs, variants
+
+if TYPE_CHECKING:
+    from likewise.outfits.models.trunk import Trunk
+
+HEADS = 4
+DROPOUT = 0.1
+
+
+class SetTransformer(OutfitNet):
+    """Attention among items, then one query that asks whether they go together."""
+
+    def __init__(
+        self, trunk: "Trunk", shape: Shape, width: int = 96, semantic_weight: float = 0.1, layers: int = 2
+    ) -> None:
+        super().__init__(trunk, shape, width, semantic_weight)
+        self.first = nn.Sequential(nn.Dropout(DROPOUT), nn.Linear(trunk.n_features, width), nn.LayerNorm(width))
+        self.types = nn.Embedding(shape.n_types, width)
+        self.blocks = nn.ModuleList([Block(width) for _ in range(layers)])
+        self.query = nn.Parameter(torch.empty(1, 1, width).normal_(0.0, 0.5))
+        self.gather = nn.MultiheadAttention(width, HEADS, batch_first=True)
+        self.judge = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
+        self.form = nn.Linear(width, width, bias=False)
+
+    def look(self, inputs: Tensor, types: Tensor) -> Tensor:
+        looks: Tensor = self.first(self.trunk(inputs))
+        return looks
+
+    def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
+        state = looks + self.types(types)
+        seen = self.form(state)
+        first, second = pairs(looks.shape[1])
+        product = (seen[:, first] * seen[:, second]).mean(dim=2)
+        direct = mean_over(product, there[:, first] & there[:, second])
+        for block in self.blocks:
+            state = block(state, ~there)
+        query = self.query.expand(len(looks), 1, self.width)
+        gathered, _ = self.gather(query, state, state, key_padding_mask=~there, need_weights=False)
+        judged: Tensor = self.judge(gathered[:, 0])[:, 0]
+        return judged + direct
+
+    def terms(self, lesson: Lesson) -> dict[str, Tensor]:
+        scores = variants(lesson, self)
+        best = torch.zeros(len(scores), dtype=torch.long)
+        return {"choice": functional.cross_entropy(scores, best)}
+
+
+class Block(nn.Module):
+    """Attention and a two-layer network, each added to what came in (normalised first)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.before = nn.LayerNorm(width)
+        self.attend = nn.MultiheadAttention(width, HEADS, batch_first=True, dropout=DROPOUT)
+        self.between = nn.LayerNorm(width)
+        self.think = nn.Sequential(
+            nn.Linear(width, 2 * width), nn.GELU(), nn.Dropout(DROPOUT), nn.Linear(2 * width, width)
+        )
+
+    def forward(self, state: Tensor, absent: Tensor) -> Tensor:
+        calm = self.before(state)
+        heard, _ = self.attend(calm, calm, calm, key_padding_mask=absent, need_weights=False)
+        state = state + heard
+        added: Tensor = self.think(self.between(state))
+        return state + added

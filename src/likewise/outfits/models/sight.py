@@ -1,0 +1,84 @@
+"""What a model may look at: the vectors of encoders, or the pictures themselves, by image key."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from likewise.encoders.joined import side_by_side
+from likewise.encoders.spec import parse
+from likewise.errors import LikewiseError
+from likewise.outfits.vectors import ItemVectors, workspace_vectors
+from likewise.workspace import Workspace
+
+
+class Sight(Protocol):
+    """A place where images can be looked up: a workspace, a test's folder, or arrays in memory."""
+
+    def vectors(self, encoder: str) -> ItemVectors:
+        """All vectors of one encoder."""
+
+    def picture(self, image: str) -> Path:
+        """The file of an image."""
+
+
+@dataclass(frozen=True)
+class WorkspaceSight:
+    """The pictures and stored vectors of a workspace."""
+
+    workspace: Workspace
+
+    def vectors(self, encoder: str) -> ItemVectors:
+        return workspace_vectors(self.workspace, encoder)
+
+    def picture(self, image: str) -> Path:
+        return self.workspace.root / image
+
+
+@dataclass(frozen=True)
+class GivenSight:
+    """Vectors in memory, by encoder."""
+
+    known: Mapping[str, ItemVectors]
+    root: Path | None = field(default=None)
+
+    def vectors(self, encoder: str) -> ItemVectors:
+        if encoder not in self.known:
+            raise LikewiseError(f"there are no {encoder} vectors here; there are {', '.join(sorted(self.known))}.")
+        return self.known[encoder]
+
+    def picture(self, image: str) -> Path:
+        if self.root is None:
+            raise LikewiseError(f"the picture {image} is not here: only vectors were given.")
+        return self.root / image
+
+
+def joined_vectors(sight: Sight, encoders: str) -> ItemVectors:
+    """Vectors of one encoder, or of several joined by `+` side by side, of the images that all of them have."""
+    parts = parse(encoders)
+    if len(parts) == 1:
+        return sight.vectors(encoders)
+    from likewise.encoders.derive import weight_of
+
+    seen = [sight.vectors(part.without("weight").text) for part in parts]
+    images = tuple(image for image in seen[0].images if all(image in other for other in seen[1:]))
+    if not images:
+        raise LikewiseError(f"no image has a vector of each of {encoders}: encode the catalog with all of them.")
+    vectors = side_by_side([one.of(images) for one in seen], [weight_of(part) for part in parts])
+    return ItemVectors(encoders, images, vectors)
+
+
+def joined_version(encoders: str) -> str:
+    """The versions of the encoders, as far as they can be known without their vectors."""
+    return "+".join(_version(part.without("weight").text) for part in parse(encoders))
+
+
+@cache
+def _version(encoder: str) -> str:
+    from likewise.encoders.registry import get_encoder
+
+    try:
+        return get_encoder(encoder).version
+    except LikewiseError:  # vectors brought in from elsewhere
+        return encoder

@@ -1,0 +1,74 @@
+"""The first layer: stored vectors brought to one scale, or a torch encoder that is trained along."""
+
+import torch
+from torch import Tensor, nn
+
+from likewise.encoders.network import Model, Network
+from likewise.encoders.registry import get_encoder
+from likewise.errors import LikewiseError
+
+VECTORS = "vectors"
+
+
+class Trunk(nn.Module):
+    """Inputs of items (m, ...) to features (m, n_features)."""
+
+    n_features: int
+
+    def settle(self, inputs: Tensor) -> None:
+        """Called once before training with the inputs of training items."""
+
+
+class Scaled(Trunk):
+    """Vectors with mean 0 and spread 1 per component, as measured on the training items."""
+
+    mean: Tensor
+    spread: Tensor
+
+    def __init__(self, n_features: int) -> None:
+        super().__init__()
+        self.n_features = n_features
+        self.register_buffer("mean", torch.zeros(n_features))
+        self.register_buffer("spread", torch.ones(n_features))
+
+    def settle(self, inputs: Tensor) -> None:
+        self.mean.copy_(inputs.mean(dim=0))
+        spread = inputs.std(dim=0, correction=0)
+        floor = 0.1 * float(spread.median()) + 1e-6  # a component that hardly moves stays small
+        self.spread.copy_(spread.clamp(min=floor))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return (inputs - self.mean) / self.spread
+
+
+class Whole(Trunk):
+    """A torch encoder with all its weights, over pictures as its own preparation leaves them (bytes)."""
+
+    scale: Tensor
+    offset: Tensor
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        assert model.load is not None
+        self.network = model.load()
+        self.n_features = model.find_dim()
+        std = torch.tensor(model.recipe.std)[:, None, None]
+        self.register_buffer("scale", model.recipe.scale / std, persistent=False)
+        self.register_buffer("offset", torch.tensor(model.recipe.mean)[:, None, None] / std, persistent=False)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        features: Tensor = self.network(inputs.float() * self.scale - self.offset)
+        return features
+
+
+def picture_encoder(trunk: str) -> Network:
+    """The encoder that is trained along; only a torch network can be."""
+    encoder = get_encoder(trunk)
+    if not isinstance(encoder, Network) or encoder.model.load is None:
+        raise LikewiseError(f"{trunk} cannot be trained: name a torch encoder, such as small or efficientnet-lite0.")
+    return encoder
+
+
+def make_trunk(kind: str, n_inputs: int) -> Trunk:
+    """`vectors` of a length, or the torch encoder of that name."""
+    return Scaled(n_inputs) if kind == VECTORS else Whole(picture_encoder(kind).model)

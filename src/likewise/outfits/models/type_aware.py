@@ -1,0 +1,79 @@
+"""Type-aware embeddings (Vasileva et al., ECCV 2018; the A100 paper calls the model CSN).
+
+One general embedding of 64 numbers; every *pair of types* has a learned mask that picks the space in which its
+items are compared: d(i, j) = |norm(relu(m) x_i) - norm(relu(m) x_j)|. An outfit's score is minus the mean
+distance of its pairs, so the best answer is the choice with the least sum of distances. Loss: triplets with
+margin 0.3 whose negative is of the positive's type, 5e-3 visual-semantic, 5e-5 similarity (items of one type lie
+together in the general space), 5e-4 for masks (l1) and embeddings (l2).
+"""
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from likewise.outfits.models.net import Lesson, OutfitNet, Shape, mean_over, pairs
+
+if TYPE_CHECKING:
+    from likewise.outfits.models.trunk import Trunk
+
+MARGIN = 0.3
+SIMILARITY = 5e-5
+NORMS = 5e-4
+
+
+class TypeAware(OutfitNet):
+    """One mask per pair of types."""
+
+    def __init__(self, trunk: "Trunk", shape: Shape, width: int = 64, semantic_weight: float = 5e-3) -> None:
+        super().__init__(trunk, shape, width, semantic_weight)
+        self.general = nn.Linear(trunk.n_features, width)
+        self.masks = nn.Parameter(torch.empty(shape.n_types * (shape.n_types + 1) // 2, width).normal_(0.9, 0.7))
+        first, second = torch.triu_indices(shape.n_types, shape.n_types)
+        space = torch.zeros(shape.n_types, shape.n_types, dtype=torch.long)
+        space[first, second] = space[second, first] = torch.arange(len(first))
+        self.register_buffer("space", space, persistent=False)
+
+    def look(self, inputs: Tensor, types: Tensor) -> Tensor:
+        looks: Tensor = self.general(self.trunk(inputs))
+        return looks
+
+    def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
+        first, second = pairs(looks.shape[1])
+        masks = self._masks(types, first, second)
+        apart = distance(looks[:, first] * masks, looks[:, second] * masks)
+        return -mean_over(apart, there[:, first] & there[:, second])
+
+    def terms(self, lesson: Lesson) -> dict[str, Tensor]:
+        first, second = pairs(lesson.looks.shape[1])
+        masks = self._masks(lesson.types, first, second)
+        both = lesson.there[:, first] & lesson.there[:, second]
+        a, b = lesson.looks[:, first] * masks, lesson.looks[:, second] * masks
+        near = distance(a, b)[:, None]
+        other_a, other_b = lesson.others[:, :, first] * masks[:, None], lesson.others[:, :, second] * masks[:, None]
+        far = torch.stack([distance(a[:, None], other_b), distance(b[:, None], other_a)])
+        hinge = functional.relu(near - far + MARGIN).mean(dim=(0, 2))
+        return {
+            "triplets": hinge[both].mean(),
+            "similarity": SIMILARITY * self._similarity(lesson),
+            "norms": NORMS * (functional.relu(self.masks).abs().mean() + lesson.items.square().mean()),
+        }
+
+    def _similarity(self, lesson: Lesson) -> Tensor:
+        """In the general space an item lies nearer to one of its own type than to the others of its outfit."""
+        first, second = pairs(lesson.looks.shape[1])
+        both = lesson.there[:, first] & lesson.there[:, second]
+        item = lesson.looks[:, second]
+        same_type, worn_with = lesson.others[:, 0, second], lesson.looks[:, first]
+        return functional.relu(distance(item, same_type) - distance(item, worn_with) + MARGIN)[both].mean()
+
+    def _masks(self, types: Tensor, first: Tensor, second: Tensor) -> Tensor:
+        assert isinstance(self.space, Tensor)
+        return functional.relu(self.masks[self.space[types[:, first], types[:, second]]])
+
+
+def distance(a: Tensor, b: Tensor) -> Tensor:
+    """Euclidean, between vectors brought to length one; smooth at 0."""
+    apart = functional.normalize(a, dim=-1) - functional.normalize(b, dim=-1)
+    return (apart.square().sum(dim=-1) + 1e-8).sqrt()

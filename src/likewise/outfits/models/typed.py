@@ -1,0 +1,25 @@
+"""A linear layer with its own weights for every type of item."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class TypedLinear(nn.Module):
+    """(m, n_in) and types (m,) to (m, n_out)."""
+
+    def __init__(self, n_types: int, n_in: int, n_out: int) -> None:
+        super().__init__()
+        bound = 1 / math.sqrt(n_in)
+        self.weight = nn.Parameter(torch.empty(n_types, n_in, n_out).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.zeros(n_types, n_out))
+
+    def forward(self, values: Tensor, types: Tensor) -> Tensor:
+        order = torch.argsort(types, stable=True)
+        counts = torch.bincount(types, minlength=len(self.weight)).tolist()
+        parts = torch.split(values[order], counts)
+        done = torch.cat([part @ weight for part, weight in zip(parts, self.weight, strict=True)])
+        back = torch.empty_like(order)
+        back[order] = torch.arange(len(order))
+        return done[back] + self.bias[types]

@@ -1,0 +1,142 @@
+"""What a model is trained on: outfits that people put together, and others to choose the epoch by."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.outfits.models.batch import Rows
+from likewise.outfits.protocol import Item, Outfit, Question
+from likewise.outfits.training.apart import forbidden, leave_out, refuse
+
+FEWEST_OUTFITS = 4
+VALID_SHARE = 0.1
+CHOICES = 5
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Outfits to learn from and to choose the epoch by; `users` are names, one per training outfit, or none."""
+
+    train: tuple[Outfit, ...]
+    valid: tuple[Outfit, ...]
+    users: tuple[str, ...] = ()
+    captions: dict[str, str] = field(default_factory=dict)
+    """By image."""
+    digests: dict[str, str] = field(default_factory=dict)
+    """Of picture files, by image."""
+
+    def without(
+        self, test: Sequence[Question] | Sequence[Item], test_digests: dict[str, str], *, drop: bool
+    ) -> "Examples":
+        """Free of a test's items: an error where there are any, or with `drop` the outfits that hold them left out."""
+        shown = _items(test)
+        own = {item for outfit in (*self.train, *self.valid) for item in outfit.items}
+        found = forbidden(own, shown, self.digests, test_digests)
+        if not drop:
+            refuse([*self.train, *self.valid], found)
+            return self
+        kept = [place for place, outfit in enumerate(self.train) if not found.intersection(outfit.items)]
+        return replace(
+            self,
+            train=tuple(self.train[place] for place in kept),
+            valid=tuple(leave_out(self.valid, found)),
+            users=tuple(self.users[place] for place in kept) if self.users else (),
+        )
+
+
+def _items(test: Iterable[Question | Item]) -> list[Item]:
+    found: dict[Item, None] = {}
+    for one in test:
+        found |= dict.fromkeys([one] if isinstance(one, Item) else (*one.items, *one.choices))
+    return list(found)
+
+
+def split_outfits(outfits: Sequence[Outfit], seed: int, share: float = VALID_SHARE) -> tuple[list[int], list[int]]:
+    """Places of training and validation outfits, by chance."""
+    if len(outfits) < FEWEST_OUTFITS:
+        raise LikewiseError(f"there are {len(outfits)} outfits to train on; at least {FEWEST_OUTFITS} are needed.")
+    order = np.random.default_rng([seed, 17]).permutation(len(outfits))
+    n_valid = max(1, round(share * len(outfits)))
+    return sorted(order[n_valid:].tolist()), sorted(order[:n_valid].tolist())
+
+
+def from_tables(
+    outfits: pl.DataFrame, catalog: pl.DataFrame | None = None, *, seed: int = 0, among: set[str] | None = None
+) -> Examples:
+    """Examples from a table `outfit, item, image, category, position` and, where it has them, `split` and `user`.
+
+    With a split, `train` is learned from and `valid` chooses the epoch (`test` is left alone); without one a tenth is
+    set aside. `among` keeps only outfits all of whose images are in it.
+    """
+    from likewise.outfits.tables import outfits_of
+
+    found = outfits_of(outfits)
+    if among is not None:
+        found = [outfit for outfit in found if all(item.image in among for item in outfit.items)]
+    found = [outfit for outfit in found if len(outfit) > 1]
+    about = {name: _first(outfits, name) for name in ("split", "user") if name in outfits.columns}
+    if "split" in about and {"train", "valid"} <= set(about["split"].values()):
+        train = [place for place, outfit in enumerate(found) if about["split"].get(outfit.name) == "train"]
+        valid = [place for place, outfit in enumerate(found) if about["split"].get(outfit.name) == "valid"]
+    else:
+        train, valid = split_outfits(found, seed)
+    if min(len(train), len(valid)) < 1:
+        raise LikewiseError("no outfits are left to train on, or none to choose the epoch by: check images and splits.")
+    users = about.get("user", {})
+    return Examples(
+        tuple(found[place] for place in train),
+        tuple(found[place] for place in valid),
+        tuple(users.get(found[place].name, "") for place in train) if users else (),
+        column_of(catalog, "caption"),
+        column_of(catalog, "digest"),
+    )
+
+
+def _first(table: pl.DataFrame, column: str) -> dict[str, str]:
+    rows = table.group_by("outfit", maintain_order=True).agg(pl.col(column).first().cast(pl.String))
+    return {name: value or "" for name, value in rows.iter_rows()}
+
+
+def column_of(catalog: pl.DataFrame | None, column: str) -> dict[str, str]:
+    """A column of the catalog by image, where it is there."""
+    if catalog is None or column not in catalog.columns:
+        return {}
+    known = catalog.select("image", column).drop_nulls()
+    return {image: str(value) for image, value in known.iter_rows()}
+
+
+def blanked(outfits: Sequence[Outfit], pool: Sequence[Item], seed: int, n_choices: int = CHOICES) -> list[Question]:
+    """One question per outfit: a blank at random, and distractors of its category that the outfit does not wear.
+
+    Outfits for whose blank there is no distractor are left out.
+    """
+    rng = np.random.default_rng([seed, 23])
+    of_category: dict[str, list[Item]] = {}
+    for item in sorted(set(pool), key=lambda item: item.image):
+        of_category.setdefault(item.category, []).append(item)
+    questions = []
+    for outfit in outfits:
+        blank = int(rng.integers(len(outfit)))
+        asked = outfit.items[blank]
+        others = [item for item in of_category.get(asked.category, []) if item not in outfit.items]
+        order = rng.permutation(len(others))[: n_choices - 1]
+        if not len(order):
+            continue
+        choices = [asked, *(others[place] for place in order)]
+        mixed = rng.permutation(len(choices))
+        rest = outfit.items[:blank] + outfit.items[blank + 1 :]
+        right = int(np.flatnonzero(mixed == 0)[0])
+        chosen = tuple(choices[place] for place in mixed)
+        questions.append(Question(outfit.name, "FITB", rest, chosen, blank, right=right))
+    return questions
+
+
+def worn_together(types: Rows, there: np.ndarray[tuple[int, int], np.dtype[np.bool_]], n_types: int) -> Rows:
+    """How many outfits hold an item of both types, (n_types, n_types)."""
+    worn = np.zeros((len(types), n_types), dtype=np.int64)
+    lines, places = np.nonzero(there)
+    worn[lines, types[lines, places]] = 1
+    return np.asarray(worn.T @ worn)

@@ -1,0 +1,50 @@
+"""How each model is trained: `quick` for a look, `usual` (minutes on two cores), `paper` with its paper's sizes."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from likewise.errors import LikewiseError
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The settings of one training."""
+
+    width: int
+    epochs: int = 12
+    batch: int = 64
+    others: int = 4
+    """Negatives per item."""
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-2
+
+    def changed(self, **values: Any) -> "Preset":
+        """With those values that are not None."""
+        return replace(self, **{name: value for name, value in values.items() if value is not None})
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+USUAL: dict[str, Preset] = {
+    "bi-lstm": Preset(128),
+    "type-aware": Preset(64),
+    "sce-net": Preset(64),
+    "fhn": Preset(128),
+    "ngnn": Preset(64),
+    "set-transformer": Preset(96),
+}
+PAPER_WIDTH = {"bi-lstm": 512, "type-aware": 64, "sce-net": 64, "fhn": 128, "ngnn": 64, "set-transformer": 96}
+PRESETS = ("quick", "usual", "paper")
+
+
+def preset_of(kind: str, name: str) -> Preset:
+    """A model's settings by the preset's name."""
+    if kind not in USUAL:
+        raise LikewiseError(f"there is no model {kind!r} to train: choose one of {', '.join(USUAL)}, popular.")
+    if name not in PRESETS:
+        raise LikewiseError(f"there is no preset {name!r}: choose one of {', '.join(PRESETS)}.")
+    usual = USUAL[kind]
+    if name == "quick":
+        return replace(usual, epochs=3, others=2)
+    return replace(usual, width=PAPER_WIDTH[kind], epochs=20) if name == "paper" else usual

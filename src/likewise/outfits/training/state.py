@@ -1,0 +1,95 @@
+"""A training that can be stopped: after every epoch all that decides the next one is put on disk in one file."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import torch
+from torch import nn
+
+from likewise.errors import LikewiseError
+from likewise.outfits.models.card import Arrays, read_arrays, write_arrays
+from likewise.workspace import read_json, write_json, write_parquet
+
+CURVES = pl.Schema({"epoch": pl.Int64, "name": pl.String, "value": pl.Float64})
+
+
+def state_file(folder: Path) -> Path:
+    return folder / "state.safetensors"
+
+
+def curves_file(folder: Path) -> Path:
+    return folder / "curves.parquet"
+
+
+def job_file(folder: Path) -> Path:
+    return folder / "job.json"
+
+
+def fingerprint(value: Any) -> str:
+    """A short hash of settings or lists of names."""
+    return hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def claim(folder: Path, job: dict[str, Any], *, force: bool) -> None:
+    """Take the folder for this training; another one's folder is refused, or emptied with `force`."""
+    if job_file(folder).exists() and not force and read_json(job_file(folder)) != job:
+        raise LikewiseError(
+            f"{folder} holds another training (other settings or other outfits): give this one a --name of its own, "
+            "or discard that one with --force."
+        )
+    if force:
+        for path in (state_file(folder), curves_file(folder), folder / "card.json", folder / "model.safetensors"):
+            path.unlink(missing_ok=True)
+        for path in sorted((folder / "epochs").glob("*.safetensors")):
+            path.unlink()
+    write_json(job, job_file(folder))
+
+
+def arrays_of(net: nn.Module) -> Arrays:
+    """The weights and other numbers of a network."""
+    return {name: value.detach().numpy().copy() for name, value in net.state_dict().items()}
+
+
+def save_state(folder: Path, net: nn.Module, optimizer: torch.optim.Optimizer, epochs_done: int) -> None:
+    """Weights, the optimizer's memory and the number of epochs done, in one atomic write."""
+    arrays = {f"net.{name}": array for name, array in arrays_of(net).items()}
+    for number, memory in optimizer.state_dict()["state"].items():
+        arrays |= {f"optimizer.{number}.{name}": np.asarray(value) for name, value in memory.items()}
+    arrays["epochs_done"] = np.array([epochs_done], dtype=np.int64)
+    write_arrays(arrays, state_file(folder))
+
+
+def load_state(folder: Path, net: nn.Module, optimizer: torch.optim.Optimizer) -> int:
+    """Put back what `save_state` wrote; the number of epochs done, 0 when there is nothing."""
+    if not state_file(folder).exists():
+        return 0
+    arrays = read_arrays(state_file(folder))
+    weights = {name[4:]: torch.from_numpy(array) for name, array in arrays.items() if name.startswith("net.")}
+    net.load_state_dict(weights)
+    memory: dict[int, dict[str, torch.Tensor]] = {}
+    for name, array in arrays.items():
+        if name.startswith("optimizer."):
+            _, number, what = name.split(".")
+            memory.setdefault(int(number), {})[what] = torch.from_numpy(array)
+    whole = optimizer.state_dict()
+    optimizer.load_state_dict({"state": memory, "param_groups": whole["param_groups"]})
+    return int(arrays["epochs_done"][0])
+
+
+def read_curves(folder: Path, epochs_done: int) -> pl.DataFrame:
+    """The curves up to the last epoch that counts."""
+    if not curves_file(folder).exists():
+        return pl.DataFrame(schema=CURVES)
+    return pl.read_parquet(curves_file(folder), glob=False).filter(pl.col("epoch") <= epochs_done)
+
+
+def add_curves(folder: Path, known: pl.DataFrame, epoch: int, values: dict[str, float]) -> pl.DataFrame:
+    """The curves with one epoch more, written."""
+    rows = pl.DataFrame([(epoch, name, value) for name, value in values.items()], schema=CURVES, orient="row")
+    grown = pl.concat([known, rows])
+    write_parquet(grown, curves_file(folder))
+    return grown

@@ -1,0 +1,106 @@
+"""Outfits that people of the wardrobe would put together: the training data of a world whose taste is known.
+
+Each simulated stylist starts from a random valid outfit and goes over its items some times, each time taking the
+best of a few of the same category, by their own weights of the six dimensions. What they make is good, not
+perfect, and people differ; with `focus` one dimension counts more, which is how outfits for a weak dimension are
+made.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from likewise.catalog.wardrobe import ATTRIBUTE_NAMES, BASE_TASTE, DIMENSIONS, compatibility_many, sample_taste
+from likewise.errors import LikewiseError
+from likewise.outfits.generate import generate
+from likewise.outfits.models.batch import Rows, pad
+from likewise.outfits.protocol import Item, Outfit
+from likewise.outfits.training.negatives import Negatives
+
+PEOPLE = 8
+TRIES = 16
+ROUNDS = 2
+FOCUS_WEIGHT = 6.0
+
+
+@dataclass(frozen=True)
+class Styled:
+    """Outfits and, for each, who made it."""
+
+    outfits: tuple[Outfit, ...]
+    users: tuple[str, ...]
+
+
+def style_outfits(
+    items: pl.DataFrame,
+    n_outfits: int,
+    *,
+    seed: int = 0,
+    people: int = PEOPLE,
+    tries: int = TRIES,
+    rounds: int = ROUNDS,
+    focus: str | None = None,
+) -> Styled:
+    """`n_outfits` outfits of wardrobe items (`item, image, category` and the attributes), made by `people` in turn."""
+    if absent := [name for name in ("item", "image", "category", *ATTRIBUTE_NAMES) if name not in items.columns]:
+        raise LikewiseError(f"only a wardrobe knows its taste: these items have no column {absent[0]!r}.")
+    if focus is not None and focus not in DIMENSIONS:
+        raise LikewiseError(f"there is no dimension {focus!r}: choose one of {', '.join(DIMENSIONS)}.")
+    rng = np.random.default_rng([seed, 31])
+    categories = tuple(sorted(items["category"].unique().to_list()))
+    types = items["category"].replace_strict({name: i for i, name in enumerate(categories)}, return_dtype=pl.Int64)
+    shelf = Negatives(types.to_numpy(), categories)
+    row = {image: place for place, image in enumerate(items["image"].to_list())}
+    table = generate(items.select("item", "image", "category"), n_outfits, seed=seed).table
+    drawn = table.group_by("outfit", maintain_order=True).agg("image")["image"].to_list()
+    outfits = pad([[row[image] for image in images] for images in drawn], types.to_numpy()).rows
+    maker = rng.permutation(n_outfits) % people
+    for person in range(people):
+        weights = dict(sample_taste(rng).weights) if people > 1 else dict(BASE_TASTE)
+        if focus is not None:
+            weights[focus] = FOCUS_WEIGHT
+        mine = np.flatnonzero(maker == person)
+        outfits[mine] = _improve(items, outfits[mine], types.to_numpy(), shelf, weights, tries, rounds, rng)
+    found = [Item(*values) for values in items.select("item", "category", "image").iter_rows()]
+    made = [
+        Outfit(f"styled-{seed}-{number}", tuple(found[place] for place in line if place >= 0))
+        for number, line in enumerate(outfits.tolist())
+    ]
+    return Styled(tuple(made), tuple(f"stylist-{person}" for person in maker.tolist()))
+
+
+def _improve(
+    items: pl.DataFrame,
+    outfits: Rows,
+    types: Rows,
+    shelf: Negatives,
+    weights: dict[str, float],
+    tries: int,
+    rounds: int,
+    rng: np.random.Generator,
+) -> Rows:
+    """Place by place, the best of `tries` others and what is there; in a new order every round."""
+    outfits = outfits.copy()
+    best = _overall(items, outfits, weights).copy()
+    for _ in range(rounds):
+        for place in rng.permutation(outfits.shape[1]).tolist():
+            lines = np.flatnonzero(outfits[:, place] >= 0)
+            if not len(lines):
+                continue
+            tried = np.repeat(outfits[lines][None], tries, axis=0)
+            tried[:, :, place] = shelf.any_of(types[tried[:, :, place]], rng)
+            scores = _overall(items, tried.reshape(-1, tried.shape[2]), weights).reshape(tries, len(lines))
+            winner = scores.argmax(axis=0)
+            better = scores.max(axis=0) > best[lines]
+            outfits[lines[better]] = tried[winner, np.arange(len(lines))][better]
+            best[lines[better]] = scores.max(axis=0)[better]
+    return outfits
+
+
+def _overall(
+    items: pl.DataFrame, outfits: Rows, weights: dict[str, float]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    lines: Sequence[Sequence[int]] = [[place for place in line if place >= 0] for line in outfits.tolist()]
+    return compatibility_many(items, lines, weights)["overall"].to_numpy()

@@ -41,6 +41,7 @@ Attributes = dict[str, str | None]
 Progress = Callable[[int, int], None]
 KEEP_AT = 0.55  # a simulated expert keeps what they rate at least so
 JPEG_QUALITY = 92
+SHORTEST_SEED = 3  # two items leave a question of one
 HANDFUL, CLEARLY_WORSE = 12, 0.25
 
 
@@ -134,7 +135,7 @@ def make_lat(items: pl.DataFrame, scale: Scale, seed: int) -> tuple[list[Questio
     rng = np.random.default_rng([seed, 3])
     people = [_trained(sample_taste(rng)) for _ in range(scale.n_panel)]
     experts = people[: scale.n_experts]
-    seeds = generate(items, scale.n_seed_outfits, seed=seed).table
+    seeds = generate(items, scale.n_seed_outfits, seed=seed, shortest=SHORTEST_SEED).table
     by_name = {outfit.name: outfit for outfit in outfits_of(seeds)}
     alive = kept(_judged(items, list(by_name.values()), experts, rng, _keep, in_shares=True))
     ratings = _judged(items, [by_name[n] for n in alive], experts, rng, _rate, in_shares=False)

@@ -138,8 +138,10 @@ def _lines(errors: "Console", unit: str) -> Iterator[Update]:
         started, done_before = began.setdefault(total, (now, done))
         if now - spoken >= SECONDS_BETWEEN_LINES:
             spoken = now
-            left = (now - started) / (done - done_before) * (total - done) if done > done_before else None
-            ending = "" if left is None else f", about {_duration(left)} left"
+            ending = ""
+            if done > done_before:
+                speed = (done - done_before) / (now - started)
+                ending = f", {speed:,.{0 if speed >= 10 else 1}f}/s, about {_duration((total - done) / speed)} left"
             errors.print(f"{what}: {done:,} of {total:,} {unit}{ending}")
 
     yield update

@@ -1,0 +1,82 @@
+"""Methods by name: `image`, `text`, `image+text`, `attributes`, `objects`, `combiner:FOLDER`."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from likewise.conditional.composed import Composed, ImageAndText, ImageOnly, TextOnly
+from likewise.conditional.predicted import AttributePrediction, read_detections
+from likewise.conditional.protocol import Composer, Method
+from likewise.conditional.templates.facts import KINDS, Facts
+from likewise.conditional.towers import TwoTower
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace
+
+BASELINES = ("image", "text", "image+text")
+COMBINER = "combiner"
+COMBINERS = "combiners"
+"""The folder of a workspace in which Combiners are kept, one folder each."""
+
+
+def combiners(workspace: Workspace) -> list[str]:
+    """Names of the Combiners a workspace holds."""
+    return sorted(path.parent.name for path in (workspace.path / COMBINERS).glob("*/combiner.json"))
+
+
+def composer_named(name: str, workspace: Workspace | None = None, tower: TwoTower | None = None) -> Composer:
+    """A method that makes one query vector; a Combiner by its folder or by its name in the workspace."""
+    if name == "image":
+        return ImageOnly()
+    if name == "text":
+        return TextOnly()
+    if name == "image+text":
+        return ImageAndText()
+    kind, _, where = name.partition(":")
+    if kind != COMBINER:
+        raise LikewiseError(
+            f"there is no method {name!r}: known are {', '.join(BASELINES)}, attributes, objects and combiner:FOLDER."
+        )
+    from likewise.conditional.combiner import read_combiner
+
+    folder = _combiner_folder(where, workspace)
+    found = read_combiner(folder, name if where else None)
+    if tower is not None and found.tower != tower.spec and found.shape.dim != tower.dim:
+        raise LikewiseError(f"{folder} was trained for {found.tower}, not for {tower.spec}: use it with its encoder.")
+    return found
+
+
+def _combiner_folder(where: str, workspace: Workspace | None) -> Path:
+    if where and (workspace is None or not (workspace.path / COMBINERS / where).is_dir()):
+        return Path(where)
+    if workspace is None:
+        raise LikewiseError("which Combiner? Name its folder: combiner:FOLDER.")
+    there = combiners(workspace)
+    if not where and len(there) != 1:
+        listed = f"it has {', '.join(there)}" if there else "train one with `likewise condition train`"
+        raise LikewiseError(f"{workspace.path} does not have exactly one Combiner: {listed}; name it: combiner:NAME.")
+    return workspace.path / COMBINERS / (where or there[0])
+
+
+def methods_named(
+    names: Sequence[str],
+    workspace: Workspace,
+    tower: TwoTower,
+    *,
+    facts: Callable[[], Facts | None] = lambda: None,
+    detections: Path | None = None,
+) -> list[Method]:
+    """Every method asked for; `facts` gives the words that attribute prediction may choose among."""
+    found: list[Method] = []
+    for name in names:
+        if name == "attributes":
+            known = facts()
+            if known is None or not known.attributes:
+                found.append(AttributePrediction(tower.text_features, KINDS, ()))
+            else:
+                found.append(AttributePrediction.of(tower.text_features, known))
+        elif name == "objects":
+            if detections is None:
+                raise LikewiseError("the method `objects` reads what a detector found: give `--detections FILE`.")
+            found.append(read_detections(detections))
+        else:
+            found.append(Composed(composer_named(name, workspace, tower)))
+    return found

@@ -1,0 +1,86 @@
+"""CIRR's test server: the ranked names of every question of the split, checked before they are sent.
+
+{"version": "rc2", "metric": "recall",        "<pairid>": [50 names], …}
+{"version": "rc2", "metric": "recall_subset", "<pairid>": [3 names of the question's set], …}
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from likewise.conditional.protocol import Method
+from likewise.conditional.sides import Sides
+from likewise.conditional.splits import WholeSplit, best, blocks
+from likewise.errors import LikewiseError
+from likewise.workspace import read_json, write_json
+
+VERSION = "rc2"
+LENGTHS = {"recall": 50, "recall_subset": 3}
+
+
+def ranked_names(
+    split: WholeSplit, members: Mapping[int, list[str]], names: Mapping[str, str], sides: Sides, method: Method
+) -> dict[str, dict[str, Any]]:
+    """Both submissions: metric -> its file's content; `members` are the sets by question, `names` by image key."""
+    found: dict[str, dict[str, Any]] = {metric: {"version": VERSION, "metric": metric} for metric in LENGTHS}
+    for part, block, present in blocks(split, split.questions, sides):
+        gallery = block.candidates[0]
+        place = {image: column for column, image in enumerate(gallery)}
+        scores = method.scores(block)
+        if np.isnan(scores).any():
+            raise LikewiseError(f"{method.name} cannot answer questions like these: choose another method.")
+        first = best(scores, present, LENGTHS["recall"])
+        for row, question in enumerate(part["template"].to_list()):
+            found["recall"][str(question)] = [names[gallery[column]] for column in first[row]]
+            few = [place[image] for image in members[question] if image in place]
+            inside = np.zeros(len(gallery), bool)
+            inside[few] = True
+            order = best(scores[row : row + 1], inside[None] & present[row : row + 1], LENGTHS["recall_subset"])[0]
+            found["recall_subset"][str(question)] = [names[gallery[column]] for column in order]
+    return found
+
+
+def check_submission(content: Mapping[str, Any], templates: pl.DataFrame, names: Mapping[str, str], where: str) -> int:
+    """Whether the server will take it: the number of questions, or an error that says what is wrong."""
+    metric = content.get("metric")
+    if content.get("version") != VERSION or metric not in LENGTHS:
+        raise LikewiseError(f'{where} must say "version": "{VERSION}" and "metric": {" or ".join(LENGTHS)}.')
+    known = set(names.values())
+    asked = {str(row["template"]): row for row in templates.iter_rows(named=True)}
+    given = {key for key in content if key not in ("version", "metric")}
+    if given != set(asked):
+        missing, extra = sorted(set(asked) - given), sorted(given - set(asked))
+        raise LikewiseError(
+            f"{where} must answer every question once: {len(missing)} are missing (first: {missing[:1]}), "
+            f"{len(extra)} are not of this split (first: {extra[:1]})."
+        )
+    for pair, row in asked.items():
+        listed = content[pair]
+        allowed = known if metric == "recall" else {names[image] for image in row["members"] if image in names}
+        wanted = min(LENGTHS[metric], len(allowed - {names.get(row["reference"])}))
+        if not isinstance(listed, list) or len(listed) != wanted or len(set(listed)) != wanted:
+            raise LikewiseError(f"{where}: question {pair} needs {wanted} different names.")
+        if names.get(row["reference"]) in listed:
+            raise LikewiseError(f"{where}: question {pair} lists its own reference.")
+        if not set(listed) <= allowed:
+            raise LikewiseError(
+                f"{where}: question {pair} names {sorted(set(listed) - allowed)[0]}, not of its gallery."
+            )
+    return len(asked)
+
+
+def write_submission(
+    folder: Path, contents: Mapping[str, Mapping[str, Any]], templates: pl.DataFrame, names: Mapping[str, str]
+) -> list[Path]:
+    """Write both files, each checked as it will be read."""
+    written = []
+    for metric, content in contents.items():
+        path = folder / f"cirr-{metric}.json"
+        check_submission(content, templates, names, str(path))
+        write_json(content, path)
+        check_submission(read_json(path), templates, names, str(path))
+        written.append(path)
+    return written

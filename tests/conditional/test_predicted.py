@@ -1,0 +1,79 @@
+"""The solutions for single tasks, with towers whose answers are known."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from likewise.catalog.wardrobe import make_items
+from likewise.conditional.evaluate import answer, recall_table
+from likewise.conditional.predicted import AttributePrediction, read_detections
+from likewise.conditional.protocol import Features
+from likewise.conditional.sides import Sides
+from likewise.conditional.templates.build import build_templates
+from likewise.conditional.templates.facts import Facts, catalog_facts
+from likewise.errors import LikewiseError
+
+CATALOG = make_items(200, 1).with_columns(pl.col("item").alias("image"))
+
+
+def seeing(facts: Facts) -> tuple[Sides, dict[str, int]]:
+    """Towers that see every attribute and the category: one axis per word, texts the sum of their words."""
+    words = {text: axis for axis, text in enumerate([a.phrase for a in facts.attributes] + facts.category_names)}
+    of_category = facts.categories[:, None] == np.arange(len(facts.category_names))
+    images = np.hstack([facts.has, 2 * of_category]).astype(np.float32)
+    return Sides(facts.images, images, [], np.empty((0, images.shape[1]), np.float32)), words
+
+
+def test_attribute_prediction_is_right_where_the_towers_see_everything() -> None:
+    facts = catalog_facts(CATALOG)
+    templates = build_templates(facts, per_task=60)
+    sides, words = seeing(facts)
+
+    def texts(said: Sequence[str]) -> Features:
+        rows = np.zeros((len(said), len(words)), np.float32)
+        for row, text in enumerate(said):
+            for word, axis in words.items():
+                if text == word or text.startswith(f"{word} ") or text.endswith(f" {word}"):
+                    rows[row, axis] = 1.0
+        return rows
+
+    conditions = templates["condition"].unique().to_list()
+    sides = Sides(sides.images, sides.image_features, conditions, texts(conditions))
+    table = recall_table({"seeing": answer(templates, sides, [AttributePrediction.of(texts, facts)])}, ks=(1,))
+    values = dict(table.select("task", "value").iter_rows())
+    assert values["change_attribute"] > 0.95 and values["focus_attribute"] > 0.95
+    assert values["focus_object"] is None and values["average"] is None
+
+
+def test_bags_of_perfect_detections_answer_object_tasks(tmp_path: Path) -> None:
+    facts = catalog_facts(CATALOG)
+    templates = build_templates(facts, per_task=60)
+    rows = [
+        (image, facts.objects[column], 0.9)
+        for row, image in enumerate(facts.images)
+        for column in np.flatnonzero(facts.contains[row])
+    ]
+    rows += [(facts.images[0], "ghost", 0.1)]
+    table = pl.DataFrame(rows, schema=["image", "name", "score"], orient="row")
+    for name, write in (
+        ("d.csv", table.write_csv),
+        ("d.parquet", table.write_parquet),
+        ("d.jsonl", table.write_ndjson),
+    ):
+        write(tmp_path / name)
+        method = read_detections(tmp_path / name)
+        assert "ghost" not in method.bag(facts.images[0]) and len(method.bag(facts.images[0])) > 5
+    found = recall_table({"none": answer(templates, Sides.random(templates, dim=4), [method])}, ks=(1,))
+    values = dict(found.select("task", "value").iter_rows())
+    assert values["focus_object"] == values["change_object"] == 1.0 and values["focus_attribute"] is None
+
+
+def test_tables_that_are_no_detections_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("picture,name\na,b\n")
+    with pytest.raises(LikewiseError, match="no column image"):
+        read_detections(tmp_path / "x.csv")
+    with pytest.raises(LikewiseError, match="no table of detections"):
+        read_detections(tmp_path / "x.txt")

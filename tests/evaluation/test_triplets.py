@@ -170,3 +170,15 @@ def test_other_mistakes(tmp_path: Path) -> None:
         read_triplets(tmp_path / "t.csv", "anchor close")
     with pytest.raises(LikewiseError, match="2 vectors but 1 item names"):
         item_vectors(np.eye(2), ["a"])
+
+
+def test_rows_with_a_value_and_rows_without_it_are_all_rows(tmp_path: Path) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_text("split,anchor,close,far\ntrain,a,b,c\n test ,a,c,d\n,b,c,d\n", encoding="utf-8")
+    kept, held = (read_triplets(file, "anchor close far", **{way: "split=test"}) for way in ("without", "only"))
+    assert kept.rows() == [("a", "b", "c", 1, 0), ("b", "c", "d", 1, 0)]
+    assert held.rows() == [("a", "c", "d", 1, 0)]
+    with pytest.raises(LikewiseError, match="no rows with 'part=test': write COLUMN=VALUE with one of split, anchor"):
+        read_triplets(file, "anchor close far", only="part=test")
+    with pytest.raises(LikewiseError, match="no rows with 'split=tset': check the spelling"):
+        read_triplets(file, "anchor close far", only="split=tset")

@@ -2,7 +2,7 @@
 
 import typer
 
-from likewise.cli import train_check
+from likewise.cli import train_check, train_models
 
 app = typer.Typer(
     help="Train models: the fair check of losses, fine-tuning, and learning from experts.", no_args_is_help=True
@@ -15,3 +15,4 @@ def train() -> None:
 
 
 app.command("check")(train_check.check)
+app.command("perceptual")(train_models.perceptual)

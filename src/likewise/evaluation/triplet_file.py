@@ -31,17 +31,26 @@ TRIPLET_SCHEMA = pl.Schema(
 
 
 def read_triplets(
-    path: Path, order: str, *, columns: Sequence[str] | None = None, votes: Sequence[str] | None = None
+    path: Path,
+    order: str,
+    *,
+    columns: Sequence[str] | None = None,
+    votes: Sequence[str] | None = None,
+    only: str | None = None,
+    without: str | None = None,
 ) -> pl.DataFrame:
     """The triplets of a CSV file (comma, semicolon or tab), each once, with the votes for either side.
 
     `order` says what the three columns mean from left to right, such as "anchor close far". The columns are found by
     their names (anchor, reference; close, chosen, positive; far, other, negative, ...) or given as `columns`, in
     the stated order. Vote counts are `votes` (close, far), or columns named votes_<column>; a row without counts
-    is one vote. Repeated triplets, either way round, are added up. Other columns are ignored.
+    is one vote. Repeated triplets, either way round, are added up. Other columns are ignored, but `only` and `without`
+    (`split=test`) read only the rows where a column has a value, or all but those.
     """
     roles = _roles(order)
     table = _read(path)
+    for condition, wanted in ((only, True), (without, False)):
+        table = table if condition is None else _where(table, condition, wanted, path)
     item_columns = _columns(table, roles, columns, path)
     vote_columns = _vote_columns(table, item_columns, votes, path)
     items = [pl.col(item_columns[role]).str.strip_chars().alias(role) for role in ROLES]
@@ -102,6 +111,19 @@ def _read(path: Path) -> pl.DataFrame:
     if table.is_empty():
         raise LikewiseError(f"{path} holds no triplets: it needs a header and one row per triplet.")
     return table.rename({column: column.strip() for column in table.columns})
+
+
+def _where(table: pl.DataFrame, condition: str, wanted: bool, path: Path) -> pl.DataFrame:
+    """The rows that meet a condition such as `split=test`, or those that do not."""
+    column, equals, value = condition.partition("=")
+    if not equals or column not in table.columns:
+        raise LikewiseError(
+            f"{path} has no rows with {condition!r}: write COLUMN=VALUE with one of {', '.join(table.columns)}."
+        )
+    chosen = table.filter((pl.col(column).str.strip_chars() == value).fill_null(False) == wanted)
+    if chosen.is_empty():
+        raise LikewiseError(f"{path} has no rows {'with' if wanted else 'without'} {condition!r}: check the spelling.")
+    return chosen
 
 
 def _columns(table: pl.DataFrame, roles: tuple[str, ...], named: Sequence[str] | None, path: Path) -> dict[str, str]:

@@ -1,0 +1,129 @@
+"""`likewise train perceptual` and `likewise train finetune`: encoders that learn from people, or from the catalog."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from likewise.cli.console import (
+    AsJson,
+    Seed,
+    WorkspacePath,
+    console,
+    names,
+    opened,
+    plain,
+    progress,
+    records,
+    say,
+    say_json,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from likewise.training.perceptual.step import Trained
+
+WHAT_IS_UNSEEN = {
+    "answers": "other answers to the same queries (open catalog)",
+    "queries": "queries that were never trained on (closed catalog)",
+    "items": "items that no training answer names",
+    "given test": "the given test answers",
+}
+
+
+def perceptual(
+    workspace: WorkspacePath,
+    encoders: Annotated[
+        str | None,
+        typer.Option("--from", help="Encoders to build on, comma-separated; all stored ones by default."),
+    ] = None,
+    triplets: Annotated[
+        Path | None, typer.Option(help="A CSV of triplet answers to learn from instead of the labelled pairs.")
+    ] = None,
+    order: Annotated[
+        str, typer.Option(help='Of its columns: "anchor close far" or "anchor far close".')
+    ] = "anchor close far",
+    by: Annotated[str, typer.Option(help="The catalog column that triplets name.")] = "item",
+    test: Annotated[
+        str | None,
+        typer.Option(help="COLUMN=VALUE: answers (triplets, or queries) kept for a last measurement."),
+    ] = None,
+    unseen: Annotated[
+        str,
+        typer.Option(help="What is held out to measure: answers, queries, items; the first also tunes."),
+    ] = "queries,items",
+    hidden: Annotated[
+        str, typer.Option(help="Sizes of the hidden layer to try, comma-separated; 0 is none.")
+    ] = "0,512",
+    name: Annotated[str, typer.Option(help="Of the encoder that is left in runs/.")] = "perceptual",
+    folds: Annotated[int, typer.Option(help="Parts of the rotation.", min=2)] = 5,
+    seed: Seed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an encoder of the same name.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Learn from experts what looks alike: an adapter over stored vectors, measured on what it has not seen.
+
+    Example: `likewise train perceptual shoes`, then `likewise encode shoes --with run:perceptual`
+
+    Example: `likewise train perceptual stones --triplets answers.csv --unseen answers,items`
+    """
+    from likewise.training.perceptual.step import Settings, train_perceptual
+
+    target = opened(workspace)
+    settings = Settings(
+        bases=tuple(names(encoders)),
+        triplets=triplets,
+        order=order,
+        by=by,
+        test=test,
+        unseen=tuple(names(unseen)),  # type: ignore[arg-type]  # checked by the step
+        hidden=tuple(int(size) for size in names(hidden)),
+        n_folds=folds,
+        seed=seed,
+    )
+    with progress("steps") as update:
+        done = train_perceptual(target, settings, name, force=force, tell=update)
+    if as_json:
+        summary = {key: value for key, value in done.summary.items() if key != "queries"}
+        say_json({"summary": summary, "results": records(done.results), "calibration": records(done.reliability.bins)})
+        return
+    _tell(workspace, done)
+
+
+def _tell(workspace: Path, done: "Trained") -> None:
+    summary = done.summary
+    say(
+        f"{done.run.name}: learned from {summary['n_answers']:,} answers ({summary['n_votes']:,} votes) "
+        f"over {len(summary['bases'])} encoders; {done.run.dim} dimensions"
+    )
+    for kind in done.results["unseen"].unique(maintain_order=True):
+        _print_results(done.results, kind)
+    choice, curve = summary["choice"], summary["calibration"]
+    say(
+        f"shrinkage {choice['shrinkage']:g}, {choice['hidden'] or 'no'} hidden units; probabilities are off by "
+        f"{100 * curve['expected_error']:.1f} points on average ({curve['n_votes']:,} unseen votes)"
+    )
+    say(f"[dim]next: likewise encode {plain(workspace)} --with run:{plain(done.run.name)}[/]")
+
+
+def _print_results(results: "pl.DataFrame", kind: str) -> None:
+    import polars as pl
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    from likewise.cli.tables import with_interval
+
+    here = results.filter(pl.col("unseen") == kind)
+    metric = here["metric"][0]
+    rows = here.filter(pl.col("metric") == metric).sort("value", descending=True)
+    table = Table(title=f"On {WHAT_IS_UNSEEN[kind]}: {metric} (%)", title_justify="left", box=SIMPLE)
+    for header in ("model", metric, "learned minus this", "p (Holm)"):
+        table.add_column(header, justify="left" if header == "model" else "right")
+    for row in rows.iter_rows(named=True):
+        p = "" if row["p_holm"] is None else f"{row['p_holm']:.3f}"
+        gain = "" if row["p_holm"] is None else with_interval(row["gain"], row["gain_low"], row["gain_high"])
+        table.add_row(plain(row["encoder"]), with_interval(row["value"], row["low"], row["high"]), gain, p)
+    console().print(table)
+    first = rows.row(0, named=True)
+    say(f"[dim]{first['n_answers']:,} answers to {first['n_queries']:,} queries; intervals are 95 %[/]")

@@ -1,0 +1,1 @@
+"""Learning from people: an adapter over stored vectors that sees what experts, or a crowd, said looks alike."""

@@ -1,0 +1,108 @@
+"""The learned encoder beside every other one, on answers it has not seen, with paired intervals.
+
+Triplets: agreement with the majority and with all votes. Pairs: ROC-AUC and PR-AUC per query, then the mean over
+queries (macro), as the discovery protocol has them. Resamples are over queries and the same for every encoder; p is
+of a randomisation test between the learned encoder and each other one, corrected by Holm over them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from likewise.evaluation.auc import Floats, Ints, average_precision, roc_auc, sort_pairs
+from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
+from likewise.evaluation.differences import holm, randomisation_p, swap_signs
+from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.triplets import MAJORITY, VOTES, Agreement
+from likewise.training.perceptual.answers import Answers
+
+MEASURE_SCHEMA = pl.Schema(
+    {
+        "unseen": pl.String,
+        "encoder": pl.String,
+        "metric": pl.String,
+        "value": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "n_queries": pl.Int64,
+        "n_answers": pl.Int64,
+        "gain": pl.Float64,
+        "gain_low": pl.Float64,
+        "gain_high": pl.Float64,
+        "p_holm": pl.Float64,
+    }
+)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Answers that were held out, the fold each was held out in, and what each encoder scored."""
+
+    answers: Answers
+    fold: Ints
+    scores: Mapping[str, Floats]
+
+    def sums(self, encoder: str) -> dict[str, QuerySums]:
+        return (_of_triplets if self.answers.are_triplets else _of_pairs)(self.answers, self.fold, self.scores[encoder])
+
+    @property
+    def n_answers(self) -> int:
+        """Answers that count; evenly divided triplets do not."""
+        return int((self.answers.label >= 0).sum())
+
+
+def _of_triplets(answers: Answers, fold: Ints, scores: Floats) -> dict[str, QuerySums]:
+    anchors, place = np.unique(answers.query, return_inverse=True)
+    choice = (np.sign(scores) + 1.0) / 2.0
+    names = [answers.things[anchor] for anchor in anchors]
+    found = Agreement(names, place, choice, answers.yes, answers.no, len(answers))
+    return {metric: found.sums(metric) for metric in (MAJORITY, VOTES)}
+
+
+def _of_pairs(answers: Answers, fold: Ints, scores: Floats) -> dict[str, QuerySums]:
+    """Scores of two folds come from two models, so an area is taken within a fold and averaged over a query's folds."""
+    n_folds = int(fold.max(initial=0)) + 1
+    queries, place = np.unique(answers.query, return_inverse=True)
+    by_query = sort_pairs(place * n_folds + fold, scores, answers.label, len(queries) * n_folds)
+    areas = {"ROC-AUC": roc_auc(by_query), "PR-AUC": average_precision(by_query)}
+    return {
+        metric: QuerySums(*(part.reshape(len(queries), n_folds).sum(axis=1) for part in (each.over, each.under)))
+        for metric, each in ((metric, QuerySums.mean_of(area)) for metric, area in areas.items())
+    }
+
+
+def measure_table(
+    unseen: str, held_out: HeldOut, learned: str, *, seed: int, n_resamples: int = RESAMPLES
+) -> pl.DataFrame:
+    """One row per encoder and metric; `gain` is the learned encoder minus this one."""
+    sums = {encoder: held_out.sums(encoder) for encoder in held_out.scores}
+    n_queries = len(np.unique(held_out.answers.query))
+    weights, signs = query_weights(n_queries, n_resamples, seed), swap_signs(n_queries, seed)
+    rows = []
+    for metric, own in sums[learned].items():
+        own_resampled = own.resampled(weights)
+        others = [encoder for encoder in sums if encoder != learned]
+        p_of = dict(
+            zip(others, holm(np.array([randomisation_p(own, sums[e][metric], signs) for e in others])), strict=True)
+        )
+        for encoder in (learned, *others):
+            this = sums[encoder][metric]
+            resampled = this.resampled(weights)
+            gain = own_resampled - resampled
+            rows.append(
+                (
+                    unseen,
+                    encoder,
+                    metric,
+                    this.value(),
+                    *percentile_interval(resampled),
+                    this.n_defined,
+                    held_out.n_answers,
+                    own.value() - this.value(),
+                    *percentile_interval(gain),
+                    p_of.get(encoder, float("nan")),
+                )
+            )
+    return pl.DataFrame(rows, schema=MEASURE_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))

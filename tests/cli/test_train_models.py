@@ -1,0 +1,75 @@
+"""`likewise train perceptual` from labels and from triplets, as a user runs it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from likewise.encoders import read_vectors
+from likewise.workspace import Workspace
+
+from .conftest import Run
+
+
+@pytest.fixture
+def shop(tmp_path: Path, run: Run) -> Path:
+    """A small drawn wardrobe with simulated labels."""
+    path = tmp_path / "shop"
+    for step in (
+        ("new", path, "--wardrobe", "--items", 60, "--views", 2),
+        ("encode", path, "--with", "colour,layout", "--workers", 1),
+        ("discover", path, "--n-queries", 30, "--k", 8),
+        ("simulate", path),
+    ):
+        ran = run(*step)
+        assert ran.code == 0, ran.err
+    return path
+
+
+def test_labels_become_an_encoder_that_is_measured_on_unseen_queries(shop: Path, run: Run) -> None:
+    options = ("--hidden", "0", "--folds", 3, "--unseen", "queries")
+    ran = run("train", "perceptual", shop, *options, "--json")
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    rows = [row for row in told["results"] if row["metric"] == "ROC-AUC"]
+    assert [row["encoder"] for row in rows] == ["perceptual", "colour", "layout"]
+    assert all(row["unseen"] == "queries" and row["low"] <= row["value"] <= row["high"] for row in rows)
+    assert told["summary"]["learned_from"] == "labels" and told["summary"]["bases"] == ["colour", "layout"]
+    assert run("encode", shop, "--with", "run:perceptual").code == 0
+    workspace = Workspace(shop)
+    assert workspace.encoders() == ["colour", "layout", "perceptual"]
+    images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
+    assert read_vectors(workspace, "perceptual", images).shape[0] == len(images)
+
+    again = run("train", "perceptual", shop, *options)
+    assert again.code == 2 and "give this one another --name, or --force" in again.err
+    weights = (shop / "runs" / "perceptual" / "encoder.safetensors").read_bytes()
+    table = run("train", "perceptual", shop, *options, "--force")
+    assert table.code == 0 and "queries that were never trained on (closed catalog)" in table.out
+    assert (shop / "runs" / "perceptual" / "encoder.safetensors").read_bytes() == weights
+    assert run("train", "perceptual", shop, "--unseen", "pictures", "--name", "x").code == 2
+
+
+def test_triplets_of_a_test_split_are_only_measured(shop: Path, run: Run, tmp_path: Path) -> None:
+    items = pl.read_parquet(shop / "catalog.parquet")["item"].unique().sort().to_list()
+    lines = ["split,anchor,close,far"]
+    rng = np.random.default_rng(0)
+    for number in range(160):
+        named = ",".join(items[row] for row in rng.choice(len(items), 3, replace=False))
+        lines.append(f"{'test' if number % 4 == 0 else 'train'},{named}")
+    answers = tmp_path / "answers.csv"
+    answers.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    options = ("--hidden", "0", "--folds", 2, "--unseen", "answers", "--test", "split=test", "--name", "taught")
+    ran = run("train", "perceptual", shop, "--triplets", answers, *options, "--json")
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    n_test = sum(line.startswith("test") for line in lines)
+    assert told["summary"]["n_answers"] == len(lines) - 1 - n_test and told["summary"]["n_test_answers"] == n_test
+    assert {row["unseen"] for row in told["results"]} == {"answers", "given test"}
+    assert all(row["n_answers"] == n_test for row in told["results"] if row["unseen"] == "given test")
+
+    answers.write_text("\n".join([*lines, lines[1].replace("test", "train")]) + "\n", encoding="utf-8")
+    leaky = run("train", "perceptual", shop, "--triplets", answers, *options[:-1], "leaky")
+    assert leaky.code == 2 and "1 of the test answers" in leaky.err

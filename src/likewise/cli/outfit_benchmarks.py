@@ -1,0 +1,139 @@
+"""`likewise outfits benchmark`, `order` and `checkpoints`: the questions of data sets beside a test of taste."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from likewise.cli.console import AsJson, WorkspacePath, console, opened, plain, progress, say, say_json
+from likewise.errors import LikewiseError
+
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", help="random, mean-cosine:ENCODERS, a trained model; again for more of them."),
+]
+ModelsFolder = Annotated[Path | None, typer.Option("--models", help="Where names of trained models are found.")]
+
+
+def benchmark(
+    workspace: WorkspacePath,
+    model: Models = None,
+    models: ModelsFolder = None,
+    split: Annotated[str, typer.Option(help="Which questions and lines: test, valid or train.")] = "test",
+    as_json: AsJson = False,
+) -> None:
+    """Fill-in-the-blank accuracy and compatibility AUC on a data set of outfits, with n and coverage.
+
+    Example: `likewise outfits benchmark polyvore --model mean-cosine:blend --split valid`
+    """
+    import polars as pl
+
+    from likewise.outfits.models.registry import open_model
+    from likewise.outfits.models.sight import WorkspaceSight
+    from likewise.outfits.polyvore import measure, read_benchmark
+    from likewise.workspace import write_parquet
+
+    target = opened(workspace)
+    if not model:
+        raise LikewiseError("there is no model to measure: add `--model random`.")
+    asked = read_benchmark(target, split)
+    with progress("models") as update:
+        tables = []
+        for place, text in enumerate(model):
+            update("models", place, len(model))
+            tables.append(measure(open_model(text, WorkspaceSight(target), models), asked))
+    results = pl.concat(tables)
+    path = target.results_folder / f"outfits-{split}.parquet"
+    write_parquet(results, path)
+    if as_json:
+        say_json(results.to_dicts())
+        return
+    rows = [(row["model"], row["test"], row) for row in results.iter_rows(named=True)]
+    _print("Data-set questions (%)", ("model", "test"), rows)
+    say(f"{plain(path)}")
+
+
+def order(
+    scores: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results folder of a test that was taken.")],
+    sets: Annotated[list[Path], typer.Option("--set", help="A results table of `outfits benchmark`, again for more.")],
+    as_json: AsJson = False,
+) -> None:
+    """Compare the order of models by vote over test sets with their order under a test (sec. 4.1).
+
+    Example: `likewise outfits order taste-results --set maryland/results/outfits-test.parquet`
+    """
+    from likewise.outfits.orders import compare_orders, score_values, values_of
+    from likewise.workspace import read_parquet
+
+    by_set = {str(path): values_of(read_parquet(path, "likewise outfits benchmark WORKSPACE")) for path in sets}
+    table = read_parquet(scores / "scores.parquet", "likewise outfits score TEST")
+    orders = compare_orders(by_set, score_values(table))
+    if as_json:
+        say_json({"by_vote": orders.by_vote, "votes": orders.votes, "under": orders.under, "kendall": orders.kendall})
+        return
+    say(f"by vote over {len(sets)} test sets: " + " > ".join(plain(name) for name in orders.by_vote))
+    for score, names in orders.under.items():
+        verdict = "the same order" if orders.agrees[score] else f"Kendall's tau {orders.kendall[score]:.2f}"
+        say(f"  by {score}: " + " > ".join(plain(name) for name in names) + f"  ({verdict})")
+
+
+def checkpoints(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a trained model.", show_default=False)],
+    test: Annotated[
+        Path, typer.Argument(metavar="TEST", help="The test whose LAT and AAT choose.", show_default=False)
+    ],
+    report_on: Annotated[Path | None, typer.Option(help="Another test, to report on what did not choose.")] = None,
+    sets: Annotated[list[Path] | None, typer.Option("--set", help="A workspace of a data set with questions.")] = None,
+    split: Annotated[str, typer.Option(help="The split of those questions.")] = "test",
+    output: Annotated[Path | None, typer.Option(help="The folder of results; MODEL/checkpoints by default.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Choose the checkpoint by the data's own validation, by LAT or by AAT, and compare (Table 4).
+
+    Example: `likewise outfits checkpoints ws/outfit_models/csn taste.zip --report-on taste2.zip`
+    """
+    from likewise.outfits.checkpoints import JUDGES, validation_curve, wins
+    from likewise.outfits.checkpoints_step import checkpoint_experiment
+    from likewise.report.checkpoints import write_checkpoints_page
+
+    validation = validation_curve(model)
+    with progress("epochs") as update:
+        made = checkpoint_experiment(
+            model, validation, test, output or model / "checkpoints", report_on, sets or [], split, update
+        )
+        page = write_checkpoints_page(made, output or model / "checkpoints", model.name)
+    facts: dict[str, Any] = {"chosen": made.chosen, "table": made.table.to_dicts(), "curves": made.curves.to_dicts()}
+    if as_json:
+        say_json(facts)
+        return
+    rows = [
+        (JUDGES[row["judge"]], f"{row['test']} (epoch {row['epoch']})", row) for row in made.table.iter_rows(named=True)
+    ]
+    _print("Each judge's checkpoint, measured on everything (%)", ("chosen by", "test"), rows)
+    for judge in ("LATs", "AATs"):
+        if judge in made.chosen:
+            better, equal, worse = wins(made.table, judge)
+            counts = f"{better} better, {equal} equal, {worse} worse"
+            say(f"  {JUDGES[judge]} against own validation, on tests of neither: {counts}")
+    say(f"{plain(page)}")
+
+
+def _print(title: str, heads: tuple[str, str], rows: list[tuple[str, str, dict[str, Any]]]) -> None:
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    from likewise.cli.tables import percent, with_interval
+
+    table = Table(title=title, title_justify="left", box=SIMPLE)
+    for name in (*heads, "value", "chance", "n", "of"):
+        table.add_column(name, justify="left" if name in heads else "right")
+    for first, second, row in rows:
+        counts = ("" if row[name] is None else f"{row[name]:,}" for name in ("n", "n_total"))
+        table.add_row(
+            plain(first),
+            plain(second),
+            with_interval(row["value"], row["low"], row["high"]),
+            percent(row["chance"]),
+            *counts,
+        )
+    console().print(table)

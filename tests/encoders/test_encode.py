@@ -1,6 +1,7 @@
 """Encoding a catalog: the same bytes whatever happens on the way, and nothing done twice."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -234,6 +235,32 @@ def test_an_unreadable_picture_is_left_out_and_reported(workspace: Workspace) ->
     assert np.isfinite(read_vectors(workspace, "layout", others)).all()
     with pytest.raises(LikewiseError, match=r"2 of 3 images have no layout vector \(first: 0003.png, 0009.png\)"):
         read_vectors(workspace, "layout", ["0003.png", "0009.png", "0000.png"])
+
+
+def test_a_picture_that_was_mended_is_tried_again_and_leaves_no_trace(workspace: Workspace, tmp_path: Path) -> None:
+    away = {name: (workspace.root / name).read_bytes() for name in ("0003.png", "0009.png", "0021.png")}
+    joined = "layout+colour"
+    untouched = tmp_path / "untouched"
+    shutil.copytree(workspace.path, untouched / "workspace")
+    shutil.copytree(workspace.root, untouched / "pictures")
+    encode_catalog(Workspace(untouched / "workspace"), [joined], workers=1, shard_rows=SHARD)
+    (workspace.root / "0003.png").write_bytes(b"not a picture")
+    (workspace.root / "0009.png").unlink()
+    (workspace.root / "0021.png").write_bytes(b"")
+    [done] = encode_catalog(workspace, [joined], workers=1, shard_rows=SHARD)
+    assert done.left_out == 3
+    [same] = encode_catalog(workspace, [joined], workers=1, shard_rows=SHARD)
+    assert (same.left_out, same.new_images) == (3, 0)  # nothing changed, nothing is done
+    (workspace.root / "0003.png").write_bytes(b"another thing, no picture either")
+    (workspace.root / "0021.png").write_bytes(away["0021.png"])
+    [done] = encode_catalog(workspace, [joined], workers=1, shard_rows=SHARD)
+    assert (done.left_out, done.images) == (2, PICTURES - 2)
+    for name, content in away.items():
+        (workspace.root / name).write_bytes(content)
+    [done] = encode_catalog(workspace, [joined], workers=1, shard_rows=SHARD)
+    assert (done.left_out, done.images) == (0, PICTURES)
+    for encoder in ("layout", "colour", joined):
+        assert files(workspace.vectors_folder / encoder) == files(untouched / "workspace" / "vectors" / encoder)
 
 
 def test_a_catalog_whose_pictures_are_all_gone_is_an_error_that_can_be_mended(workspace: Workspace) -> None:

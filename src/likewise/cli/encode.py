@@ -114,8 +114,7 @@ def encoders(context: typer.Context, as_json: AsJson = False) -> None:
     """
     from dataclasses import asdict
 
-    from rich.box import SIMPLE
-    from rich.table import Table
+    from rich.padding import Padding
 
     from likewise.encoders.registry import available
 
@@ -124,16 +123,13 @@ def encoders(context: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         say_json([asdict(one) for one in available()])
         return
-    table = Table(box=SIMPLE)
-    for column, justify in (("encoder", "left"), ("dim", "right"), ("MB", "right"), ("M parameters", "right")):
-        table.add_column(column, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    for column in ("licence", "here", "what it is"):
-        table.add_column(column)
+    say(f"[bold]{'encoder':<20}{'dim':>5}{'MB':>7}{'M param.':>10}  {'here':<6}licence[/]")
     for one in available():
+        size, weights = (f"{one.megabytes:,}", f"{one.parameters:g}") if one.megabytes else ("–", "–")
+        here = "[green]yes[/]   " if one.here else "no    "
+        say(f"[bold]{one.name:<20}[/]{one.dim:>5}{size:>7}{weights:>10}  {here}{one.licence}")
         source = "" if one.source in ("built in", "PyPI package") else f" [dim]{one.source}[/]"
-        size = (f"{one.megabytes:,}", f"{one.parameters:g}") if one.megabytes else ("–", "–")
-        table.add_row(one.name, str(one.dim), *size, one.licence, "yes" if one.here else "no", one.description + source)
-    console().print(table)
+        console().print(Padding(one.description + source, (0, 0, 0, 4)))
 
 
 @app.command("export")

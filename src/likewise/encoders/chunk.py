@@ -18,7 +18,7 @@ from PIL import Image
 
 from likewise.catalog.images import load_image
 from likewise.encoders.boxes import Box, cut_out, pixels_needed
-from likewise.encoders.files import LeftOut
+from likewise.encoders.files import LeftOut, file_state
 from likewise.encoders.protocol import Combination, Encoder, Prepared, Vectors
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
@@ -103,7 +103,9 @@ def prepare_chunk(chunk: Chunk, preparers: list[Preparer]) -> dict[str, Prepared
                 if way not in ready and each.spec in of_networks:
                     ready[way] = each.prepare(pictures[size])
             except Exception as error:  # whatever a decoder throws at a bad file, the others go on
-                prepared[each.spec].left_out.append(LeftOut(image, reason(error, chunk.root)))
+                prepared[each.spec].left_out.append(
+                    LeftOut(image, reason(error, chunk.root), file_state(chunk.root / image))
+                )
                 continue
             if way not in ready:
                 ready[way] = each.prepare(pictures[size])

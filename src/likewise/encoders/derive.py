@@ -135,7 +135,7 @@ def derive(
         dtype=derivation.dtype,
         spec=spec,
     )
-    with ShardWriter(workspace, meta, images, force=force) as writer:
+    with ShardWriter(workspace, meta, images, force=force, try_again=lambda each: each.image not in left_out) as writer:
         projection = None
         if writer.missing and derivation.components:
             chosen = images

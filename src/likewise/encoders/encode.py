@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.encoders.boxes import catalog_boxes
 from likewise.encoders.chunk import Chunk, EncodedChunk, Preparer
-from likewise.encoders.files import Meta, read_meta, stored_spec, vectors_folder
+from likewise.encoders.files import LeftOut, Meta, file_state, read_meta, stored_spec, vectors_folder
 from likewise.encoders.models import BY_NAME
 from likewise.encoders.pipeline import Engine, run, usable_cores
 from likewise.encoders.protocol import Encoder
@@ -143,7 +145,11 @@ def _encode_pictures(
                 dtype=parse(spec)[0].get("dtype") or "float32",
                 spec="" if spec == encoder.name else spec,
             )
-            writer = opened.enter_context(ShardWriter(workspace, meta, images, force=spec in force))
+            writer = opened.enter_context(
+                ShardWriter(
+                    workspace, meta, images, force=spec in force, try_again=partial(file_changed, workspace.root)
+                )
+            )
             jobs.append(Job(spec, encoder, writer, in_worker=not hasattr(encoder, "load")))
         boxed = any(getattr(job.encoder, "box", False) for job in jobs)
         boxes = catalog_boxes(catalog) if boxed else []
@@ -165,6 +171,11 @@ def _encode_pictures(
         networks = {job.spec: job.encoder for job in jobs if not job.in_worker and job.writer.missing}
         results = opened.enter_context(closing(engine(chunks, min(workers or usable_cores(), n_chunks), networks)))
         return {spec: each for group in groups for spec, each in encode_group(group, results, on_progress).items()}
+
+
+def file_changed(root: Path, left_out: LeftOut) -> bool:
+    """Whether an image that could not be read is another file now."""
+    return file_state(root / left_out.image) != left_out.file
 
 
 def together(jobs: Sequence[Job]) -> list[list[Job]]:

@@ -5,6 +5,7 @@ rows.parquet          image, shard, row
 meta.json             what made them, from which catalog, whether all are there, which images were left out
 """
 
+import hashlib
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 from urllib.parse import quote
@@ -24,6 +25,8 @@ class LeftOut:
 
     image: str
     why: str
+    file: str = ""
+    """What the file was like: a hash of its content, empty where there was none."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,14 @@ def write_meta(meta: Meta, folder: Path) -> None:
     write_json(values, meta_file(folder))
 
 
+def file_state(path: Path) -> str:
+    """Changes whenever the content of a file does; empty where it cannot be opened."""
+    try:
+        return hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()
+    except OSError:
+        return ""
+
+
 def read_meta(folder: Path) -> Meta | None:
     """The meta data, None when there are no vectors yet."""
     path = meta_file(folder)
@@ -103,7 +114,7 @@ def read_meta(folder: Path) -> Meta | None:
         return None
     values = read_json(path)
     try:
-        left_out = tuple(LeftOut(each["image"], each["why"]) for each in values.pop("left_out"))
+        left_out = tuple(LeftOut(**each) for each in values.pop("left_out"))
         return Meta(**values, left_out=left_out)
     except (AttributeError, KeyError, TypeError) as error:
         raise LikewiseError(f"{path} does not describe vectors ({error}): make them again with `--force`.") from error

@@ -7,7 +7,7 @@ out; it vanishes with the process that held it.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from types import TracebackType
 
@@ -36,13 +36,25 @@ if sys.platform != "win32":
 
 
 class ShardWriter:
-    """The vectors of one encoder while they are being made; a context manager that holds the folder's lock."""
+    """The vectors of one encoder while they are being made; a context manager that holds the folder's lock.
 
-    def __init__(self, workspace: Workspace, meta: Meta, images: Sequence[str], *, force: bool) -> None:
+    `try_again` says of an image that was left out whether that may have changed; its shard is then made once more.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        meta: Meta,
+        images: Sequence[str],
+        *,
+        force: bool,
+        try_again: Callable[[LeftOut], bool] | None = None,
+    ) -> None:
         self.folder = vectors_folder(workspace, meta.encoder)
         self.meta = meta
         self.images = images
         self.force = force
+        self.try_again = try_again
         self.missing: list[int] = []
 
     def __enter__(self) -> "ShardWriter":
@@ -73,8 +85,26 @@ class ShardWriter:
             self.meta = found  # with the number of rows per shard it was begun with
         self.fresh = found is None
         n_shards = -(-len(self.images) // self.meta.shard_rows)
+        if self.meta.complete and self.try_again:
+            self._reopen([each.image for each in self.meta.left_out if self.try_again(each)])
         if not self.meta.complete:
             self.missing = [shard for shard in range(n_shards) if self.fresh or not self._finished(shard)]
+
+    def _reopen(self, images: Sequence[str]) -> None:
+        """Make the shards of these images missing again; the lists of the others are taken out of `rows.parquet`."""
+        wanted = set(images)
+        again = {place // self.meta.shard_rows for place, image in enumerate(self.images) if image in wanted}
+        if not again:
+            return
+        shard_of = {image: place // self.meta.shard_rows for place, image in enumerate(self.images)}
+        rows = pl.read_parquet(rows_file(self.folder), glob=False)
+        for shard in sorted(set(shard_of.values())):
+            left_out = [asdict(each) for each in self.meta.left_out if shard_of[each.image] == shard]
+            kept = rows.filter(pl.col("shard") == shard)["image"].to_list()
+            if shard not in again:
+                write_json({"images": kept, "left_out": left_out}, shard_rows_file(self.folder, shard))
+        self.meta = replace(self.meta, complete=False, rows=0, left_out=())
+        write_meta(self.meta, self.folder)
 
     def images_of(self, shard: int) -> Sequence[str]:
         rows = self.meta.shard_rows

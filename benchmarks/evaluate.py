@@ -13,9 +13,8 @@ from benchmarks.search import DIM, GALLERY, QUERIES, data
 from benchmarks.timing import medians, print_beside
 from likewise.evaluation.bootstrap import RESAMPLES, query_weights
 from likewise.evaluation.discovery import Measured, measure, rows_of, score
-from likewise.evaluation.negatives import BAND, with_sampled_negatives
+from likewise.evaluation.negatives import BAND, sampled_scores, with_sampled_negatives
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.search import pair_scores
 from likewise.search.scores import Floats
 
 LABELS, K, TOP, ROUNDS = 54_170, 9, 100, 5
@@ -37,7 +36,7 @@ def protocol(pairs: JudgedPairs, queries: Floats, gallery: Floats) -> tuple[Meas
     assert one.band is not None
     sampled = with_sampled_negatives(pairs, [one.band], seed=0)
     assert sampled is not None
-    scores = pair_scores(queries, gallery, sampled.query, sampled.candidate)
+    scores = sampled_scores(one.scores, pairs, sampled, queries, gallery)
     one = Measured("m", one.scores, one.lists, None, scores)
     for row in rows_of(one, pairs, sampled, (5, 9)):
         row.value()

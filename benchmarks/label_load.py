@@ -222,7 +222,11 @@ def running(workspace: Workspace, url: str, port: int) -> Iterator[None]:
                 httpx.get(f"http://127.0.0.1:{port}/owner/login", timeout=5)
                 break
             except httpx.TransportError:
+                if server.poll() is not None:
+                    raise SystemExit(f"the site ended by itself with {server.returncode}") from None
                 time.sleep(0.1)
+        else:
+            raise SystemExit("the site did not answer within a minute: this machine is too busy to measure")
         yield
     finally:
         server.kill()

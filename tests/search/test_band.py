@@ -15,7 +15,7 @@ from .test_exact import unit_vectors
     n_distinct=st.sampled_from([None, 3, 40]),
     n_groups=st.sampled_from([1, 4, 50, 200]),
     first=st.integers(0, 60),
-    width=st.integers(1, 60),
+    width=st.integers(1, 140),
 )
 @settings(max_examples=120, deadline=None)
 def test_band_is_a_slice_of_the_exact_ranking(

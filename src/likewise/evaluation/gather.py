@@ -10,7 +10,7 @@ from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.discovery import Measured, measure
 from likewise.evaluation.identification import Identified, identify
 from likewise.evaluation.incomplete import unlabelled_candidates
-from likewise.evaluation.negatives import BAND, with_sampled_negatives
+from likewise.evaluation.negatives import BAND, sampled_scores, with_sampled_negatives
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.search import as_unit, pair_scores
 from likewise.search.scores import Floats as Vectors
@@ -58,7 +58,7 @@ def gather(
             on_progress("scoring", place, len(encoders))
         queries, gallery = _vectors(workspace, one.encoder, pairs)
         unlabelled_scores[one.encoder] = pair_scores(queries, gallery, *unlabelled)
-        scores = None if sampled is None else pair_scores(queries, gallery, sampled.query, sampled.candidate)
+        scores = None if sampled is None else sampled_scores(one.scores, pairs, sampled, queries, gallery)
         measured[place] = replace(one, band=None, sampled_scores=scores)
     return Gathered(pairs, sampled, measured, identified, unlabelled, unlabelled_scores)
 

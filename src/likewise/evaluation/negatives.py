@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.search import NOBODY
-from likewise.search.scores import Rows
+from likewise.search import NOBODY, pair_scores
+from likewise.search.scores import Floats, Rows, Scores
 
 BAND = (100, 500)
 
@@ -48,6 +48,15 @@ def with_sampled_negatives(
         candidate=np.concatenate([pairs.candidate[positives], candidate]),
         label=np.concatenate([np.ones(int(positives.sum()), np.int8), np.zeros(len(query), np.int8)]),
     )
+
+
+def sampled_scores(
+    scores: Scores, pairs: JudgedPairs, sampled: JudgedPairs, queries: Floats, gallery: Floats
+) -> Scores:
+    """Scores of the `sampled` pairs, where those of `pairs` are known: the positives come first, and have theirs."""
+    known = scores[pairs.label == 1]
+    drawn = slice(len(known), None)
+    return np.concatenate([known, pair_scores(queries, gallery, sampled.query[drawn], sampled.candidate[drawn])])
 
 
 def _hashes(keys: Sequence[str], seed: int) -> NDArray[np.uint64]:

@@ -18,7 +18,7 @@ from likewise.search.exact import (
     settle,
     top_k,
 )
-from likewise.search.scores import Floats, Rows, as_unit, list_scores
+from likewise.search.scores import Floats, Rows, as_unit, pair_scores
 
 WINDOW = 20  # candidates on either side of a band's end that are scored exactly
 
@@ -78,22 +78,14 @@ def _band(
     listed, rough = np.take_along_axis(listed, order, 1), np.take_along_axis(rough, order, 1)
     n_allowed = allowed.sum(axis=1)
     complete = listed.shape[1] >= len(gallery)
-    certain = np.ones(len(queries), dtype=np.bool_)
-    for end in band:
-        left, right = max(0, end - WINDOW), min(listed.shape[1], end + WINDOW)
-        if left >= right or end >= listed.shape[1]:
-            certain &= complete
+    narrow = band[1] - band[0] < 2 * WINDOW  # the two ends would disturb each other
+    certain = np.full(len(queries), not narrow)
+    for end in () if narrow else band:
+        if end <= 0 or end >= listed.shape[1]:
+            certain &= complete | (end <= 0)
             continue
-        window = listed[:, left:right]
-        exact = list_scores(queries, gallery, window)
-        exact[np.arange(left, right)[None, :] >= n_allowed[:, None]] = -np.inf
-        settled = np.lexsort((window, -exact))
-        listed[:, left:right] = np.take_along_axis(window, settled, 1)
-        gap = 2.0 * rough_error(gallery.shape[1])
-        clear_left = (left == 0) | (rough[:, left] - rough[:, min(end, right - 1)] > gap)
-        short = n_allowed <= right
-        clear_right = (complete & short) | (rough[:, end - 1] - rough[:, right - 1] > gap)
-        certain &= clear_left & clear_right & (complete | (n_allowed > end))
+        certain &= _settle_end(queries, gallery, rough, listed, n_allowed, end)
+        certain &= complete | (n_allowed > end)
     first, last = band
     rows = np.where(np.arange(listed.shape[1])[None, :] < n_allowed[:, None], listed, NOBODY)[:, first:last]
     padded = np.full((len(queries), last - first), NOBODY, dtype=np.int64)
@@ -101,11 +93,36 @@ def _band(
     return _ascending(padded), certain
 
 
+def _settle_end(queries: Floats, gallery: Floats, rough: Floats, listed: Rows, n_allowed: Rows, end: int) -> Mask:
+    """Put the candidates around rank `end` in their exact order (in place); whether each query's end is now certain.
+
+    Only those whose rough score is too near the other side's to be told apart are scored exactly; whoever is further
+    away than float32 can err is on the right side already.
+    """
+    gap = 2.0 * rough_error(gallery.shape[1])
+    left, right = max(0, end - WINDOW), min(listed.shape[1], end + WINDOW)
+    near, inside = rough[:, left:right], np.arange(left, right)[None, :] < end
+    within = np.arange(left, right)[None, :] < n_allowed[:, None]
+    best_outside = np.where(n_allowed > end, rough[:, end], -np.inf)[:, None]
+    worst_inside = rough[:, end - 1][:, None]
+    unsure = within & np.where(inside, near <= best_outside + gap, near >= worst_inside - gap)
+    exact = np.where(inside & within, np.inf, -np.inf)
+    query, place = np.nonzero(unsure)
+    exact[query, place] = pair_scores(queries, gallery, query, listed[:, left:right][query, place])
+    window = listed[:, left:right]
+    touched = np.flatnonzero(unsure.any(axis=1))
+    order = np.lexsort((window[touched], -exact[touched]))
+    listed[touched, left:right] = np.take_along_axis(window[touched], order, 1)
+    complete = np.bool_(listed.shape[1] >= len(gallery))
+    reaches_left = unsure[:, 0] & (left > 0)
+    reaches_right = unsure[:, -1] & (~complete | (n_allowed > right))
+    too_short = ~complete & (n_allowed < right)  # somebody who was not fetched could stand here
+    return np.asarray(~(reaches_left | reaches_right | too_short))
+
+
 def _ascending(rows: Rows) -> Rows:
-    """Rows in ascending order, -1 last."""
-    large = np.where(rows == NOBODY, np.iinfo(np.int64).max, rows)
-    large.sort(axis=1)
-    return np.where(large == np.iinfo(np.int64).max, NOBODY, large)
+    """Rows in ascending order, -1 last: as unsigned numbers it is the largest."""
+    return np.sort(rows.view(np.uint64), axis=1).view(np.int64)
 
 
 def _batches(rows: Rows) -> list[Rows]:

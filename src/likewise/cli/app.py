@@ -6,6 +6,7 @@ import typer
 
 from likewise import __version__
 from likewise.cli import (
+    ask,
     bundle,
     condition,
     demo,
@@ -63,6 +64,7 @@ app.command("triplets")(retrieval.triplets)
 app.add_typer(train.app, name="train")
 app.add_typer(outfits.app, name="outfits")
 app.add_typer(condition.app, name="condition")
+app.command("ask")(ask.ask)
 app.command("mine")(mine.mine)
 app.command("report")(report.report)
 app.command("leaderboard")(bundle.leaderboard)

@@ -1,6 +1,27 @@
-"""`likewise condition …` and `likewise ask`: similarity under a condition, "like this, but in red"."""
+"""`likewise condition build`, `audit` and `evaluate`: templates that ask for similarity under a condition."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from likewise.cli.console import (
+    AsJson,
+    Seed,
+    WorkspacePath,
+    console,
+    names,
+    opened,
+    plain,
+    progress,
+    records,
+    say,
+    say_json,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
 
 app = typer.Typer(
     name="condition",
@@ -8,3 +29,174 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
+Templates = Annotated[
+    str | None, typer.Option("--templates", help="Which set of templates; the only one there is by default.")
+]
+TwoTowers = Annotated[
+    str | None,
+    typer.Option("--with", help="Two-tower encoders, comma-separated; the one that has features by default."),
+]
+Workers = Annotated[int | None, typer.Option(help="Processes; as many as there are cores by default.")]
+SHOWN = 8
+
+
+@app.command()
+def build(
+    workspace: WorkspacePath,
+    name: Annotated[str, typer.Option(help="What to call the new templates.")] = "built",
+    tasks: Annotated[str | None, typer.Option(help="Some of the four tasks, comma-separated.")] = None,
+    per_task: Annotated[int, typer.Option(help="Templates per task, at most.")] = 500,
+    category: Annotated[str, typer.Option(help="The catalog column that says what a thing is.")] = "category",
+    attributes: Annotated[
+        str | None, typer.Option(help="Columns with attributes; every describing column by default.")
+    ] = None,
+    words: Annotated[
+        str | None, typer.Option(help="A column of text, such as caption, whose words are the objects of an image.")
+    ] = None,
+    where: Annotated[str | None, typer.Option(help="Only images such as split=test.")] = None,
+    half: Annotated[str | None, typer.Option(help="Only the items of one half: train or test.")] = None,
+    kinds: Annotated[
+        Path | None, typer.Option(help="VAW: a JSON file of attribute kinds, such as its attribute_types.json.")
+    ] = None,
+    seed: Seed = 0,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over templates of that name.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Build a four-task benchmark from what is known about the images: one right answer each, by the annotations.
+
+    Example: `likewise condition build shop --per-task 200`
+    """
+    from likewise.conditional.templates.step import build_set
+
+    facts = {
+        "category": category,
+        "attributes": names(attributes) or None,
+        "words": words,
+        "where": where,
+        "half": half,
+        "kinds_file": kinds,
+    }
+    with progress("templates") as update:
+        built = build_set(
+            opened(workspace),
+            name,
+            facts,
+            tasks=names(tasks),
+            per_task=per_task,
+            seed=seed,
+            replace=replace,
+            on_progress=update,
+        )
+    if as_json:
+        say_json({"name": name, "file": str(built.path), "tasks": records(built.counts)})
+        return
+    say(f"[bold]{plain(built.path)}[/]: {len(built.templates):,} templates")
+    for row in built.counts.iter_rows(named=True):
+        what = row["task"].replace("_", " ")
+        say(f"  {what:<17} {row['n']:>5,} templates, {row['n_conditions']} conditions, {row['candidates']} candidates")
+
+
+@app.command()
+def audit(
+    workspace: WorkspacePath,
+    templates: Templates = None,
+    encoder: Annotated[
+        str | None, typer.Option("--with", help="Also list what this encoder answers from one side alone.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List templates with a second valid answer, repeated images, or an answer that image or text alone gives away.
+
+    Example: `likewise condition audit shop`
+    """
+    from likewise.conditional.templates.step import audit_set
+
+    with progress("images") as update:
+        found = audit_set(opened(workspace), templates, encoder, on_progress=update)
+    if as_json:
+        say_json({"templates": found.n_templates, "counts": records(found.counts), "problems": records(found.problems)})
+        return
+    if found.problems.is_empty():
+        say(f"{found.n_templates:,} templates, no problem found ({plain(found.checked)})")
+        return
+    say(f"{found.n_templates:,} templates ({plain(found.checked)})")
+    for row in found.counts.iter_rows(named=True):
+        say(f"  {row['problem']}: {row['n']:,} in {row['task'].replace('_', ' ')}")
+    for row in found.problems.head(SHOWN).iter_rows(named=True):
+        say(f"  [dim]{row['task']} {row['template']}: {row['problem']} ({plain(row['detail'])})[/]")
+    say(f"[dim]all of them: {plain(found.path)}[/]")
+
+
+@app.command()
+def evaluate(
+    workspace: WorkspacePath,
+    encoders: TwoTowers = None,
+    methods: Annotated[
+        str, typer.Option(help="image, text, image+text, attributes, objects, combiner:FOLDER; comma-separated.")
+    ] = "image,text,image+text",
+    templates: Templates = None,
+    split: Annotated[str | None, typer.Option(help="CIRR, MIT-States, FashionIQ: which split.")] = None,
+    official: Annotated[
+        bool, typer.Option("--official", help="Count ties as hits, as the published code does.")
+    ] = False,
+    detections: Annotated[Path | None, typer.Option(help="For `objects`: a table with image, name, score.")] = None,
+    resamples: Annotated[int, typer.Option(help="Bootstrap resamples for the 95 % intervals.")] = 1000,
+    workers: Workers = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Recall@1, 2, 3 per task and on average, of every method, with intervals and the chance level.
+
+    Example: `likewise condition evaluate shop --with clip`
+    """
+    from likewise.conditional.search import only_tower
+    from likewise.conditional.step import RESULTS, Wanted, evaluate_conditions
+
+    target = opened(workspace)
+    wanted = Wanted(
+        names(encoders) or [only_tower(target)],
+        names(methods),
+        templates,
+        split,
+        official,
+        detections,
+        resamples,
+        seed,
+    )
+    with progress("images") as update:
+        found = evaluate_conditions(target, wanted, workers=workers, on_progress=update)
+    if as_json:
+        say_json(records(found))
+        return
+    for name in found["templates"].unique(maintain_order=True):
+        console().print(recalls(found.filter(templates=name), name, official=official))
+    say(f"[dim]{plain(target.results_folder / RESULTS)} keeps every method measured here[/]")
+
+
+def recalls(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":
+    """One row per task and method, the first recall with its interval."""
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    from likewise.cli.tables import percent, with_interval
+
+    metrics = found["metric"].unique(maintain_order=True).to_list()
+    ties = "ties count as hits" if official else "ties are shared"
+    shown = Table(title=f"Recall on {name} (%; {ties})", title_justify="left", box=SIMPLE)
+    for header in ("", *metrics, "chance", "n"):
+        shown.add_column(header, justify="right" if header else "left", no_wrap=bool(header))
+    several = found["encoder"].n_unique() > 1
+    for task in sorted(found["task"].unique(maintain_order=True), key=lambda task: task == "average"):
+        shown.add_row(f"[bold]{plain(task.replace('_', ' '))}[/]")
+        rows = found.filter(task=task)
+        for encoder, method in rows.select("encoder", "method").unique(maintain_order=True).iter_rows():
+            cells = {row["metric"]: row for row in rows.filter(encoder=encoder, method=method).iter_rows(named=True)}
+            first = cells[metrics[0]]
+            shown.add_row(
+                "  " + plain(f"{encoder}: {method}" if several else method),
+                with_interval(first["value"], first["low"], first["high"]),
+                *(percent(cells[metric]["value"]) for metric in metrics[1:]),
+                percent(first["chance"]),
+                f"{first['n']:,}" + ("" if first["n"] == first["n_total"] else f" of {first['n_total']:,}"),
+            )
+    return shown

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likewise.conditional.protocol import Features
-from likewise.encoders.network import Network, unit_rows
+from likewise.encoders.network import unit_rows
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.spec import parse
 from likewise.encoders.text import encode_text, has_text
@@ -73,7 +73,6 @@ class TwoTower:
     def picture_features(self, pictures: "Sequence[Image.Image]") -> Features:
         """Of pictures that are in no catalog."""
         encoder = get_encoder(self.unscaled)
-        assert isinstance(encoder, Network)
         if not pictures:
             return np.empty((0, encoder.dim), np.float32)
         return encoder.encode([encoder.prepare(picture) for picture in pictures])
@@ -99,6 +98,18 @@ class TwoTower:
         from likewise.encoders.store import encoded_images
 
         return encoded_images(FeatureWorkspace(workspace.path), self.unscaled)
+
+
+def towers_of(workspace: Workspace) -> list[str]:
+    """Specs of the two-tower encoders whose features are in a workspace, complete."""
+    from likewise.encoders.files import read_meta
+
+    found = []
+    for name in FeatureWorkspace(workspace.path).encoders():
+        meta = read_meta(workspace.path / FOLDER / name)
+        if meta is not None:
+            found.append(meta.spec.replace("&unscaled=1", "").replace("?unscaled=1&", "?").replace("?unscaled=1", ""))
+    return found
 
 
 def unit(features: Features) -> Features:

@@ -27,7 +27,6 @@ BUILT_SCHEMA = TEMPLATE_SCHEMA | {
 """`kinds`: the kind of each distractor; `attribute` and `value`: what the right answer must have."""
 LEAST_OF_A_KIND = 2
 TRIES = 12
-REFERENCES_COMPARED = 6
 Told = Callable[[str, int, int], None] | None
 
 
@@ -113,7 +112,7 @@ class _Builder:
             references = np.array([row for row in references.tolist() if (row, condition) not in self.asked], np.int64)
             if not len(references):
                 continue
-            reference = self.nearest(target, references)
+            reference = int(self.rng.choice(references))
             drawn = self.distractors(reference, condition, target, meets)
             if drawn is not None:
                 self.asked.add((reference, condition))
@@ -130,12 +129,6 @@ class _Builder:
         if self.items_apart:
             return np.asarray(self.facts.items != self.facts.items[picture], bool)
         return np.asarray(np.arange(len(self.facts.images)) != picture, bool)
-
-    def nearest(self, target: int, references: Ints) -> int:
-        """Of a few possible references the one that shares most with the target: "this, but …"."""
-        few = self.rng.choice(references, min(REFERENCES_COMPARED, len(references)), replace=False)
-        known = self.facts.contains if isinstance(self.matching, ObjectMatching) else self.facts.has
-        return int(few[np.argmax((known[few] & known[target]).sum(axis=1))])
 
     def distractors(
         self, reference: int, condition: int, target: int, meets: Verdicts

@@ -1,0 +1,68 @@
+"""`likewise ask`: like this image, but with a condition."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from likewise.cli.console import AsJson, WorkspacePath, console, opened, plain, progress, records, say, say_json
+
+
+def ask(
+    workspace: WorkspacePath,
+    image: Annotated[str | None, typer.Option(help="A picture's file, or the key of an image of the catalog.")] = None,
+    text: Annotated[str, typer.Option(help='The condition, such as "but in red".')] = "",
+    encoder: Annotated[
+        str | None,
+        typer.Option("--with", help="A two-tower encoder; the one that has features here by default."),
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="image+text or combiner:NAME; the workspace's Combiner if it has one.")
+    ] = None,
+    weight: Annotated[
+        float, typer.Option("--text-weight", help="0: the image alone, 0.5: both, 1: the text alone.")
+    ] = 0.5,
+    top: Annotated[int, typer.Option(help="How many images to find.")] = 12,
+    page: Annotated[Path | None, typer.Option(help="Where to write the page; asked.html in the workspace.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes for encoding; as many as cores by default.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find images like one of yours under a condition; prints them and writes a page that shows them.
+
+    Example: `likewise ask shop --image coat.jpg --text "but in red"`
+    """
+    from likewise.conditional.search import Searcher, condition_of
+    from likewise.report.asked import Question, write_asked_page
+
+    target = opened(workspace)
+    with progress("images") as update:
+        searcher = Searcher.open(target, encoder, method, workers=workers, on_progress=update)
+    found = searcher.ask(image, text, text_weight=weight, top=top)
+    where = page or workspace / "asked.html"
+    place = None if image is None else target.root / image if image in searcher.row_of else Path(image)
+    asked = Question(
+        workspace.resolve().name,
+        place,
+        condition_of(text),
+        weight,
+        searcher.tower.name,
+        searcher.composer.name,
+        len(searcher.images),
+    )
+    write_asked_page(where, asked, found, target.root)
+    if as_json:
+        say_json({"page": str(where), "encoder": asked.encoder, "method": asked.method, "found": records(found)})
+        return
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    shown = Table(title=plain(asked.asked), title_justify="left", box=SIMPLE)
+    for header in ("", "image", "category", "score"):
+        shown.add_column(header, justify="right" if header in ("", "score") else "left", overflow="fold")
+    for row in found.iter_rows(named=True):
+        shown.add_row(str(row["rank"]), plain(row["image"]), plain(row["category"]), f"{row['score']:.3f}")
+    console().print(shown)
+    say(
+        f"[dim]{len(found)} of {asked.n_images:,} images by {plain(asked.method)} with {plain(asked.encoder)}; "
+        f"pictures: {plain(where)}[/]"
+    )

@@ -1,0 +1,183 @@
+"""Search with a condition: "like this image, but in red", over a whole catalog.
+
+The query vector lies between three directions that a slider connects: the image alone (0), image and text composed by
+a method (1/2), the text alone (1).
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from likewise.catalog.images import load_image
+from likewise.catalog.table import read_catalog
+from likewise.conditional.composed import ImageOnly
+from likewise.conditional.methods import COMBINER, combiners, composer_named
+from likewise.conditional.protocol import Composer, Features
+from likewise.conditional.towers import Told, TwoTower, towers_of, unit
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+TOP = 12
+BALANCED = 0.5
+FOUND_SCHEMA = {
+    "rank": pl.Int64(),
+    "image": pl.String(),
+    "item": pl.String(),
+    "category": pl.String(),
+    "score": pl.Float64(),
+}
+_OPENING = re.compile(r"^(like (this|that|it)[,:]?\s+)?(but\s+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """A catalog ready to be asked."""
+
+    workspace: Workspace
+    tower: TwoTower
+    composer: Composer
+    images: list[str]
+    directions: Features
+
+    @classmethod
+    def open(
+        cls,
+        workspace: Workspace,
+        encoder: str | None = None,
+        method: str | None = None,
+        *,
+        workers: int | None = None,
+        on_progress: Told = None,
+    ) -> "Searcher":
+        """With the two-tower encoder whose features are there, or with `encoder`, whose features are made first.
+
+        `method` is `image+text` or a Combiner; by default the workspace's only Combiner for this encoder, if any.
+        """
+        tower = TwoTower.of(encoder or only_tower(workspace))
+        tower.encode(workspace, workers=workers, on_progress=on_progress)
+        images = tower.encoded_images(workspace)
+        composer = composer_named(method or usual_method(workspace, tower), workspace, tower)
+        return cls(workspace, tower, composer, images, unit(tower.image_features(workspace, images)))
+
+    @cached_property
+    def catalog(self) -> pl.DataFrame:
+        return read_catalog(self.workspace)
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        return {image: row for row, image in enumerate(self.images)}
+
+    @cached_property
+    def item_of(self) -> dict[str, tuple[str, str]]:
+        rows = self.catalog.select("image", pl.col("item", "category").cast(pl.String)).iter_rows()
+        return {image: (item or "", category or "") for image, item, category in rows}
+
+    def features_of(self, image: "str | Path | Image.Image | Features") -> Features:
+        """Of an image of the catalog by its key, of a file, or of a picture; features stay what they are."""
+        if isinstance(image, np.ndarray):
+            return image
+        if isinstance(image, str | Path):
+            if str(image) in self.row_of:
+                return self.tower.image_features(self.workspace, [str(image)])
+            image = opened_picture(Path(image), self.workspace)
+        return self.tower.picture_features([image])
+
+    def ask(
+        self,
+        image: "str | Path | Image.Image | Features | None" = None,
+        text: str = "",
+        *,
+        text_weight: float = BALANCED,
+        top: int = TOP,
+    ) -> pl.DataFrame:
+        """The best `top` images: rank (from 1), image, item, category, score; never the image itself."""
+        condition = condition_of(text)
+        if image is None and not condition:
+            raise LikewiseError("there is nothing to look for: give an image, a text, or both.")
+        if not 0.0 <= text_weight <= 1.0:
+            raise LikewiseError(f"the weight of the text is {text_weight}: use 0 (image alone) to 1 (text alone).")
+        own = str(image) if isinstance(image, str | Path) and str(image) in self.row_of else None
+        features = None if image is None else self.features_of(image)
+        scores = (self.directions @ self.query(features, condition, text_weight)[0]).astype(np.float64)
+        if own is not None:
+            item = self.item_of[own][0]
+            scores[[self.item_of[each][0] == item for each in self.images]] = -np.inf
+        order = np.lexsort((np.arange(len(scores)), -scores))[: max(top, 0)]
+        rows = [
+            (rank, self.images[row], *self.item_of[self.images[row]], float(scores[row]))
+            for rank, row in enumerate(order, 1)
+            if np.isfinite(scores[row])
+        ]
+        return pl.DataFrame(rows, schema=FOUND_SCHEMA, orient="row")
+
+    def query(self, image: Features | None, condition: str, text_weight: float) -> Features:
+        """One direction, (1, d), from what was asked."""
+        text = self.tower.text_features([condition]) if condition else None
+        if image is None or text is None:
+            only = text if image is None else image
+            assert only is not None
+            return unit(only)
+        ends = ImageOnly().compose(image, text), self.composer.compose(image, text), unit(text)
+        first, second = (ends[0], ends[1]) if text_weight <= BALANCED else (ends[1], ends[2])
+        share = np.float32(2 * text_weight if text_weight <= BALANCED else 2 * text_weight - 1)
+        return unit((1 - share) * first + share * second)
+
+
+def ask(
+    workspace: Workspace | Path | str,
+    image: "str | Path | Image.Image | None" = None,
+    text: str = "",
+    *,
+    encoder: str | None = None,
+    method: str | None = None,
+    text_weight: float = BALANCED,
+    top: int = TOP,
+) -> pl.DataFrame:
+    """One question to a workspace; keep a `Searcher` for many."""
+    where = workspace if isinstance(workspace, Workspace) else Workspace(Path(workspace))
+    found = Searcher.open(where, encoder, method, workers=1)
+    return found.ask(image, text, text_weight=text_weight, top=top)
+
+
+def condition_of(text: str) -> str:
+    """What is asked for: "like this, but in red" asks for "in red"."""
+    return _OPENING.sub("", " ".join(text.split()))
+
+
+def opened_picture(path: Path, workspace: Workspace) -> "Image.Image":
+    """A picture from a file."""
+    if not path.is_file():
+        raise LikewiseError(f"{path} is neither a file nor an image of {workspace.path}: give a picture or a key.")
+    try:
+        return load_image(path)
+    except (OSError, ValueError) as error:
+        raise LikewiseError(f"{path} cannot be read as a picture ({error}).") from error
+
+
+def only_tower(workspace: Workspace) -> str:
+    """The two-tower encoder a workspace has features of."""
+    there = towers_of(workspace)
+    if len(there) == 1:
+        return there[0]
+    what = f"has features of {', '.join(there)}" if there else "has no features of a two-tower encoder yet"
+    raise LikewiseError(f"{workspace.path} {what}: name one with `--with`, such as clip or hf:FOLDER.")
+
+
+def usual_method(workspace: Workspace, tower: TwoTower) -> str:
+    """The only Combiner of this encoder in the workspace, else the mean of image and text."""
+    from likewise.workspace import read_json
+
+    fitting = [
+        name
+        for name in combiners(workspace)
+        if read_json(workspace.path / "combiners" / name / "combiner.json").get("tower") == tower.spec
+    ]
+    return f"{COMBINER}:{fitting[0]}" if len(fitting) == 1 else "image+text"

@@ -1,0 +1,74 @@
+"""The commands as a user types them, on the drawn wardrobe with a tiny CLIP."""
+
+import json
+
+import polars as pl
+import pytest
+
+from likewise.conditional.search import Searcher, ask, condition_of
+from likewise.conditional.towers import TwoTower
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace
+from tests.cli.conftest import Run, run
+
+__all__ = ["run"]
+
+
+def test_build_audit_evaluate(run: Run, drawn: Workspace, tower: TwoTower) -> None:
+    built = run("condition", "build", drawn.path, "--name", "small", "--per-task", 40, "--json")
+    counts = {row["task"]: row["n"] for row in json.loads(built.out)["tasks"]}
+    assert built.code == 0 and set(counts.values()) == {40} and len(counts) == 4
+    again = run("condition", "build", drawn.path, "--name", "small")
+    assert again.code == 2 and "exists already" in again.err
+    audited = run("condition", "audit", drawn.path, "--templates", "small")
+    assert "160 templates, no problem found" in audited.out
+    by_encoder = json.loads(
+        run("condition", "audit", drawn.path, "--templates", "small", "--with", tower.spec, "--json").out
+    )
+    assert {row["problem"] for row in by_encoder["problems"]} == {
+        "answered by the image alone",
+        "answered by the text alone",
+    }
+    options = ("--templates", "small", "--with", tower.spec, "--resamples", 50)
+    shown = run("condition", "evaluate", drawn.path, *options)
+    assert shown.code == 0 and "average" in shown.out and "chance" in shown.out
+    more = run("condition", "evaluate", drawn.path, *options, "--methods", "attributes", "--json")
+    assert {row["method"] for row in json.loads(more.out)} == {"attribute prediction"}
+    table = pl.read_parquet(drawn.results_folder / "conditions.parquet").filter(templates="small", metric="R@1")
+    assert table["method"].n_unique() == 4 and set(table["n_total"]) == {40, 160}
+
+
+def test_ask_prints_and_shows(run: Run, drawn: Workspace, tower: TwoTower) -> None:
+    key = tower.encoded_images(drawn)[7]
+    ran = run("ask", drawn.path, "--image", key, "--text", "but in red", "--with", tower.spec, "--top", 5)
+    assert ran.code == 0 and "Like this, but “in red”" in ran.out
+    page = (drawn.path / "asked.html").read_text()
+    assert page.count("<symbol") == 7 and "in red" in page  # five found, the reference, the placeholder
+    found = json.loads(run("ask", drawn.path, "--image", drawn.root / key, "--text", "red", "--json").out)["found"]
+    assert len(found) == 12 and [row["rank"] for row in found] == list(range(1, 13))
+    wrong = run("ask", drawn.path, "--image", "no-such.jpg", "--text", "red")
+    assert wrong.code == 2 and "no-such.jpg is neither a file nor an image" in wrong.err
+
+
+def test_the_slider_leads_from_image_to_text(drawn: Workspace, tower: TwoTower) -> None:
+    searcher = Searcher.open(drawn, tower.spec, workers=1)
+    key = searcher.images[3]
+    image, text = (searcher.ask(key, "red", text_weight=weight)["image"].to_list() for weight in (0.0, 1.0))
+    assert image == searcher.ask(key)["image"].to_list()
+    words_only = searcher.ask(text="red", top=13)["image"].to_list()
+    assert text == [each for each in words_only if searcher.item_of[each][0] != searcher.item_of[key][0]][:12]
+    assert image != text
+    middle = searcher.ask(key, "like this, but red")
+    assert middle.equals(searcher.ask(key, "red")) and key not in middle["image"].to_list()
+    assert middle["score"].is_sorted(descending=True)
+    assert ask(drawn, key, "red").equals(middle)  # the only two-tower encoder that has features here
+    with pytest.raises(LikewiseError, match="nothing to look for"):
+        searcher.ask()
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("but in red", "in red"), ("Like this, but  longer", "longer"), ("buttons", "buttons"), ("red", "red")],
+)
+def test_the_opening_words_are_no_condition(said: str, meant: str) -> None:
+    assert condition_of(said) == meant

@@ -87,7 +87,8 @@ def test_a_migration_that_fails_leaves_the_old_file_as_it_was(tmp_path: Path, mo
     (folder / "versions").mkdir(parents=True)
     home = Path(v0002_events.__file__).parent
     (folder / "env.py").write_text((home.parent / "env.py").read_text())
-    (folder / "versions" / "v0001_votes.py").write_text((home / "v0001_votes.py").read_text())
+    for version in home.glob("v*.py"):
+        (folder / "versions" / version.name).write_text(version.read_text())
     (folder / "versions" / "v0002_events.py").write_text(source)
     with monkeypatch.context() as patch:
         patch.setattr("likewise.labeling.store.schema.MIGRATIONS", folder)

@@ -188,6 +188,7 @@ class Questionnaire(Base):
     public: Mapped[bool] = mapped_column(Boolean, default=False)
     open: Mapped[bool] = mapped_column(Boolean, default=True)
     most_guests: Mapped[int] = mapped_column(default=0)
+    n_shares: Mapped[int] = mapped_column(default=0, server_default="0")  # 0: everybody is asked everything
 
 
 class Question(Base):
@@ -201,8 +202,12 @@ class Question(Base):
     prompt: Mapped[str] = mapped_column(Text)
     images: Mapped[str] = mapped_column(Text)
     options: Mapped[str] = mapped_column(Text)
+    share: Mapped[int] = mapped_column(default=0, server_default="0")  # 0: for everybody, else from 1 to n_shares
 
-    __table_args__ = (UniqueConstraint("questionnaire", "name", name="questions_once"),)
+    __table_args__ = (
+        UniqueConstraint("questionnaire", "name", name="questions_once"),
+        Index("questions_next", "questionnaire", "share", "id"),
+    )
 
 
 class QuestionAnswer(Base):
@@ -220,4 +225,28 @@ class QuestionAnswer(Base):
     client_id: Mapped[str] = mapped_column(String(64), unique=True)
     value: Mapped[str] = mapped_column(Text)
     milliseconds: Mapped[int | None]
+    stored: Mapped[str] = mapped_column(String(32))
+
+
+class QuestionProgress(Base):
+    """How far someone is in a questionnaire; repeats what the answers say, so that progress costs nothing to show."""
+
+    __tablename__ = "question_progress"
+    expert: Mapped[int] = mapped_column(ForeignKey("experts.id"), primary_key=True)
+    questionnaire: Mapped[str] = mapped_column(ForeignKey("questionnaires.slug"), primary_key=True)
+    n_answered: Mapped[int] = mapped_column(default=0)
+    n_timed: Mapped[int] = mapped_column(default=0)
+    timed_milliseconds: Mapped[int] = mapped_column(BigInteger, default=0)
+
+
+class Note(Base):
+    """Something an expert, or the owner (null), wrote down, as JSON; rows are added and never changed."""
+
+    __tablename__ = "notes"
+    __table_args__ = (Index("notes_of_key", "kind", "key"),)
+    id: Mapped[int] = mapped_column(BigId, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(32))
+    key: Mapped[str] = mapped_column(Text)
+    expert: Mapped[int | None] = mapped_column(ForeignKey("experts.id"))
+    body: Mapped[str] = mapped_column(Text)
     stored: Mapped[str] = mapped_column(String(32))

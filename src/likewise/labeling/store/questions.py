@@ -1,27 +1,24 @@
 """Questions of other kinds on the same machinery: triplets, ratings, keep or delete, multiple choice with pictures."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import polars as pl
-from sqlalchemy import Engine, func, insert, select, update
+from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.clock import now
 from likewise.labeling.store.engine import reading, writing
 from likewise.labeling.store.events import LONGEST_TIMED_MILLISECONDS, Stored
 from likewise.labeling.store.images import ensure_images, hidden_id, insert_many
-from likewise.labeling.store.models import Expert, Question, QuestionAnswer, Questionnaire
+from likewise.labeling.store.models import Expert, Question, QuestionAnswer, Questionnaire, QuestionProgress
 from likewise.labeling.store.project import read_setting
 from likewise.labeling.store.questionnaires import questionnaires_of
-from likewise.labeling.store.queue import Progress
-from likewise.labeling.votes import random_bytes
 
 Kind = Literal["triplet", "rating", "keep", "choice"]
 MAIN = "main"
-PRIME = 1_000_003  # multiplying by a number of one's own modulo a prime shuffles differently for everyone
 
 PROMPTS = {
     "triplet": "Which one looks more like the reference?",
@@ -54,34 +51,33 @@ class NewQuestion:
     prompt: str = ""
 
 
-@dataclass(frozen=True)
-class AskedQuestion:
-    """A question as a browser gets it: image ids, no keys."""
+def add_questions(
+    engine: Engine, kind: Kind, questions: Sequence[NewQuestion], questionnaire: str = MAIN, n_shares: int | None = None
+) -> int:
+    """Add questions; those whose name is there already stay as they are. How many are new.
 
-    id: int
-    kind: str
-    prompt: str
-    images: list[int]
-    options: list[dict[str, Any]]  # value, label, image (an id or None)
-
-
-def add_questions(engine: Engine, kind: Kind, questions: Sequence[NewQuestion], questionnaire: str = MAIN) -> int:
-    """Add questions; those whose name is there already stay as they are. How many are new."""
+    With `n_shares`, each question belongs to one of so many shares, and each expert is asked one share only.
+    """
     if kind not in get_args(Kind):
         raise LikewiseError(f"there is no kind of question {kind!r}: use {', '.join(get_args(Kind))}.")
     for question in questions:
         _check(kind, question)
     with writing(engine) as connection:
-        if not connection.execute(select(Questionnaire.slug).where(Questionnaire.slug == questionnaire)).first():
+        there = select(Questionnaire.n_shares).where(Questionnaire.slug == questionnaire)
+        shares = connection.execute(there).scalar_one_or_none()
+        if shares is None:
+            shares = n_shares or 0
             row = {"slug": questionnaire, "title": "Questions", "consent": "", "public": False, "open": True}
-            connection.execute(insert(Questionnaire), {**row, "most_guests": 0})
-        there = set(connection.scalars(select(Question.name).where(Question.questionnaire == questionnaire)))
-        new = {question.name: question for question in questions if question.name not in there}
+            connection.execute(insert(Questionnaire), {**row, "most_guests": 0, "n_shares": shares})
+        elif n_shares is not None and n_shares != shares:
+            raise LikewiseError(f"the questionnaire {questionnaire} is dealt in {shares} shares, not {n_shares}.")
+        named = set(connection.scalars(select(Question.name).where(Question.questionnaire == questionnaire)))
+        new = {question.name: question for question in questions if question.name not in named}
         keys = [
             key for question in new.values() for key in (*question.images, *(o[2] for o in question.options if o[2]))
         ]
         ids, salt = ensure_images(connection, keys), str(read_setting(connection, "salt"))
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "id": hidden_id(salt, "question", questionnaire, question.name),
                 "questionnaire": questionnaire,
@@ -98,6 +94,8 @@ def add_questions(engine: Engine, kind: Kind, questions: Sequence[NewQuestion], 
             }
             for question in new.values()
         ]
+        for place, row in enumerate(sorted(rows, key=lambda row: int(row["id"]))):  # ids are random: so are shares
+            row["share"] = 1 + (len(named) + place) % shares if shares else 0
         insert_many(connection, Question, rows)
     return len(rows)
 
@@ -127,49 +125,6 @@ def read_answers(engine: Engine, questionnaire: str | None = None) -> pl.DataFra
     return answers.unique(key, keep="last", maintain_order=True)
 
 
-def next_question(
-    engine: Engine, expert: int, questionnaire: str | None, skip: Collection[int] = ()
-) -> tuple[AskedQuestion | None, Progress]:
-    """Somebody's next question, in an order of their own, and how far they are."""
-    factor = 2 + int.from_bytes(random_bytes(4, "questions", expert), "big") % (PRIME - 2)
-    answered = select(QuestionAnswer.question).where(QuestionAnswer.expert == expert)
-    with reading(engine) as connection:
-        mine = questionnaires_of(questionnaire)
-        order = ((Question.id % PRIME) * factor) % PRIME
-        found = connection.execute(
-            select(Question.id, Question.kind, Question.prompt, Question.images, Question.options)
-            .where(Question.questionnaire.in_(mine), Question.id.not_in(answered))
-            .order_by(order, Question.id)
-            .limit(len(skip) + 1)
-        )
-        first = next((row for row in found if row.id not in skip), None)
-        total = connection.execute(
-            select(func.count()).select_from(Question).where(Question.questionnaire.in_(mine))
-        ).scalar_one()
-        milliseconds, n_timed = connection.execute(
-            select(
-                func.coalesce(func.sum(QuestionAnswer.milliseconds), 0), func.count(QuestionAnswer.milliseconds)
-            ).where(QuestionAnswer.expert == expert)
-        ).one()
-        n_answered = connection.execute(
-            select(func.count(func.distinct(QuestionAnswer.question))).where(QuestionAnswer.expert == expert)
-        ).scalar_one()
-    seconds = round(float(milliseconds or 0) / n_timed / 1000.0, 2) if n_timed else None
-    asked = None
-    if first is not None:
-        images, options = json.loads(first.images), json.loads(first.options)
-        asked = AskedQuestion(first.id, first.kind, first.prompt, images, options)
-    return asked, Progress(n_answered, total, 0, seconds)
-
-
-def has_questions(engine: Engine, expert: int | None) -> bool:
-    with reading(engine) as connection:
-        found = connection.execute(
-            select(Question.id).where(Question.questionnaire.in_(questionnaires_of(None))).limit(1)
-        )
-        return expert is not None and found.first() is not None
-
-
 def add_question_answers(
     engine: Engine, expert: int, questionnaire: str | None, answers: Sequence[tuple[str, int, str, int | None]]
 ) -> Stored:
@@ -178,11 +133,13 @@ def add_question_answers(
     with writing(engine, expert) as connection:
         ids = sorted({question for _, question, _, _ in answers})
         known = connection.execute(
-            select(Question.id, Question.options).where(
+            select(Question.id, Question.options, Question.questionnaire).where(
                 Question.id.in_(ids), Question.questionnaire.in_(questionnaires_of(questionnaire))
             )
         )
-        values = {number: {option["value"] for option in json.loads(options)} for number, options in known}
+        rows_known = list(known)
+        values = {row.id: {option["value"] for option in json.loads(row.options)} for row in rows_known}
+        slugs = {row.id: row.questionnaire for row in rows_known}
         sent = connection.execute(
             select(QuestionAnswer.client_id, QuestionAnswer.expert, QuestionAnswer.question).where(
                 QuestionAnswer.client_id.in_([client_id for client_id, *_ in answers])
@@ -214,8 +171,25 @@ def add_question_answers(
                 rows.append(row | {"expert": expert, "revision": revisions[question], "stored": now()})
                 stored.accepted.append(client_id)
         insert_many(connection, QuestionAnswer, rows)
+        _count(connection, expert, rows, slugs)
         connection.execute(update(Expert).where(Expert.id == expert).values(last_seen=now()))
     return stored
+
+
+def _count(connection: Connection, expert: int, rows: list[dict[str, Any]], slugs: dict[int, str]) -> None:
+    """Bring the progress of each questionnaire up to date with new answers; only a first one moves it on."""
+    for slug in sorted({slugs[row["question"]] for row in rows}):
+        mine = [row for row in rows if slugs[row["question"]] == slug]
+        timed = [row["milliseconds"] for row in mine if row["milliseconds"] is not None]
+        more = {
+            "n_answered": sum(row["revision"] == 1 for row in mine),
+            "n_timed": len(timed),
+            "timed_milliseconds": sum(timed),
+        }
+        at = (QuestionProgress.expert == expert) & (QuestionProgress.questionnaire == slug)
+        grown = {name: getattr(QuestionProgress, name) + value for name, value in more.items()}
+        if not connection.execute(update(QuestionProgress).where(at).values(**grown)).rowcount:
+            connection.execute(insert(QuestionProgress), {"expert": expert, "questionnaire": slug, **more})
 
 
 def _usual_options(kind: str) -> tuple[tuple[str, str, None], ...]:

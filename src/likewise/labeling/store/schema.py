@@ -6,7 +6,7 @@ from sqlalchemy import Connection, inspect, text
 
 from likewise.errors import LikewiseError
 
-FIRST, LATEST = "0001", "0002"
+FIRST, LATEST = "0001", "0003"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 

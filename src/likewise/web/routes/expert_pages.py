@@ -6,7 +6,7 @@ from fastapi.responses import RedirectResponse, Response
 from likewise.labeling.store.experts import SESSION_DAYS, enter
 from likewise.labeling.store.known import EXAMPLE, PRACTICE, read_known_pairs
 from likewise.labeling.store.project import read_project
-from likewise.labeling.store.questions import has_questions
+from likewise.labeling.store.question_queue import has_questions
 from likewise.labeling.votes import SIMILAR
 from likewise.web.access import AnyVisitor, Expert, TheSite, set_session
 from likewise.web.pages import boot_of, image_of, message, paragraphs_of, render

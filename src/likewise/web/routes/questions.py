@@ -5,8 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
+from likewise.labeling.store.question_queue import AskedQuestion, next_question, question_progress
 from likewise.labeling.store.questionnaires import GUEST_DAYS, enter_as_guest, read_questionnaire
-from likewise.labeling.store.questions import AskedQuestion, add_question_answers, next_question
+from likewise.labeling.store.questions import add_question_answers
 from likewise.web import shapes
 from likewise.web.access import AnyVisitor, CheckedForm, CheckedHeader, Respondent, TheSite, set_session
 from likewise.web.pages import boot_of, image_of, paragraphs_of, progress_of, render
@@ -31,7 +32,7 @@ def post_answers(sent: shapes.QuestionAnswersIn, who: Respondent, site: TheSite)
     assert who.expert is not None
     answers = [(event.client_id, event.question, event.value, event.milliseconds) for event in sent.events]
     stored = add_question_answers(site.engine, who.expert, who.questionnaire, answers)
-    _, progress = next_question(site.engine, who.expert, who.questionnaire)
+    progress = question_progress(site.engine, who.expert, who.questionnaire)
     return {
         "accepted": stored.accepted,
         "refused": [{"client_id": client_id, "why": why} for client_id, why in stored.refused],

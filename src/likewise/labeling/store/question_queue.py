@@ -1,0 +1,139 @@
+"""What someone is asked next among questions of other kinds: a few indexed lookups, however many questions there are.
+
+Ids of questions are random, so their order is one. Everybody walks it from a place of their own to the end and then
+from the beginning to that place; where they are follows from their last answer. Questions that were passed by (fetched
+ahead by a page that was closed) come at the very end.
+"""
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine, func, select
+
+from likewise.labeling.store.engine import reading
+from likewise.labeling.store.models import Expert, Question, QuestionAnswer, Questionnaire, QuestionProgress
+from likewise.labeling.store.questionnaires import questionnaires_of
+from likewise.labeling.store.queue import Progress
+from likewise.labeling.votes import random_bytes
+
+LAST_ID = 2**48 + 1
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """A question as a browser gets it: image ids, no keys."""
+
+    id: int
+    kind: str
+    prompt: str
+    images: list[int]
+    options: list[dict[str, Any]]  # value, label, image (an id or None)
+
+
+def next_question(
+    engine: Engine, expert: int, questionnaire: str | None, skip: Collection[int] = ()
+) -> tuple[AskedQuestion | None, Progress]:
+    """Somebody's next question, in an order of their own, and how far they are."""
+    start = int.from_bytes(random_bytes(6, "questions", expert), "big")
+    with reading(engine) as connection:
+        mine = _mine(connection, expert, questionnaire)
+        progress, unfinished = _progress(connection, expert, mine)
+        found = None
+        for slug, share in unfinished:
+            found = _next(connection, expert, slug, share, start, skip)
+            if found is not None:
+                break
+    if found is None:
+        return None, progress
+    row = found
+    return AskedQuestion(row.id, row.kind, row.prompt, json.loads(row.images), json.loads(row.options)), progress
+
+
+def question_progress(engine: Engine, expert: int, questionnaire: str | None) -> Progress:
+    """How far somebody is."""
+    with reading(engine) as connection:
+        return _progress(connection, expert, _mine(connection, expert, questionnaire))[0]
+
+
+def has_questions(engine: Engine, expert: int | None) -> bool:
+    with reading(engine) as connection:
+        found = connection.execute(
+            select(Question.id).where(Question.questionnaire.in_(questionnaires_of(None))).limit(1)
+        )
+        return expert is not None and found.first() is not None
+
+
+def _mine(connection: Connection, expert: int, questionnaire: str | None) -> list[tuple[str, int]]:
+    """The questionnaires that somebody is asked, and which share of each (0: all of it)."""
+    number = connection.execute(select(Expert.share).where(Expert.id == expert)).scalar_one()
+    found = connection.execute(
+        select(Questionnaire.slug, Questionnaire.n_shares)
+        .where(Questionnaire.slug.in_(questionnaires_of(questionnaire)))
+        .order_by(Questionnaire.slug)
+    )
+    return [(slug, 1 + number % n_shares if n_shares else 0) for slug, n_shares in found]
+
+
+def _progress(
+    connection: Connection, expert: int, mine: list[tuple[str, int]]
+) -> tuple[Progress, list[tuple[str, int]]]:
+    """Progress over all of somebody's questionnaires, and those that are not finished."""
+    stored = connection.execute(select(QuestionProgress.__table__).where(QuestionProgress.expert == expert))
+    known = {row.questionnaire: row for row in stored}
+    answered = total = n_timed = milliseconds = 0
+    unfinished = []
+    for slug, share in mine:
+        size = connection.execute(
+            select(func.count()).select_from(Question).where(Question.questionnaire == slug, Question.share == share)
+        ).scalar_one()
+        row = known.get(slug)
+        done = row.n_answered if row else 0
+        answered, total = answered + done, total + size
+        n_timed, milliseconds = (
+            n_timed + (row.n_timed if row else 0),
+            milliseconds + (row.timed_milliseconds if row else 0),
+        )
+        if done < size:
+            unfinished.append((slug, share))
+    seconds = round(milliseconds / n_timed / 1000.0, 2) if n_timed else None
+    return Progress(answered, total, 0, seconds), unfinished
+
+
+def _next(connection: Connection, expert: int, slug: str, share: int, start: int, skip: Collection[int]) -> Any:
+    for low, high in ((start, LAST_ID), (0, start)):
+        last = connection.execute(
+            select(QuestionAnswer.question)
+            .join(Question, Question.id == QuestionAnswer.question)
+            .where(
+                QuestionAnswer.expert == expert,
+                QuestionAnswer.question >= low,
+                QuestionAnswer.question < high,
+                Question.questionnaire == slug,
+            )
+            .order_by(QuestionAnswer.question.desc())
+            .limit(1)
+        ).scalar_one_or_none()
+        found = _first(connection, slug, share, low if last is None else last + 1, high, skip)
+        if found is not None:
+            return found
+    answered = select(QuestionAnswer.question).where(
+        QuestionAnswer.expert == expert, QuestionAnswer.question == Question.id
+    )
+    passed_by = connection.execute(
+        _asked(slug, share).where(~answered.exists()).order_by(Question.id).limit(len(skip) + 1)
+    )
+    return next((row for row in passed_by if row.id not in skip), None)
+
+
+def _first(connection: Connection, slug: str, share: int, low: int, high: int, skip: Collection[int]) -> Any:
+    """The first question from `low` on that the page does not have yet."""
+    within = _asked(slug, share).where(Question.id >= low, Question.id < high).order_by(Question.id)
+    found = connection.execute(within.limit(len(skip) + 1))
+    return next((row for row in found if row.id not in skip), None)
+
+
+def _asked(slug: str, share: int) -> Any:
+    columns = (Question.id, Question.kind, Question.prompt, Question.images, Question.options)
+    return select(*columns).where(Question.questionnaire == slug, Question.share == share)

@@ -59,7 +59,7 @@ class NodeGraph(OutfitNet):
             state = self.update(received, state)
         known = torch.cat([state, entered], dim=1)
         gates = torch.sigmoid(self.gate(known)).view(n, length) * there
-        judged = torch.tanh(self.judge(known)).view(n, length)
+        judged: Tensor = self.judge(known).view(n, length)
         return SHARPNESS * (gates * judged).sum(dim=1) / gates.sum(dim=1).clamp(min=1e-6)
 
     def terms(self, lesson: Lesson) -> dict[str, Tensor]:

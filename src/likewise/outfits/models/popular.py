@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from likewise.encoders.protocol import Vectors
@@ -46,6 +47,8 @@ class Popular:
     counted: Counted
     vectors: ItemVectors
     name: str = "popular"
+    seen: pl.DataFrame | None = None
+    """item, image, digest of the training items."""
 
     def score(self, outfits: Sequence[Outfit]) -> Floats:
         items = list(dict.fromkeys(item for outfit in outfits for item in outfit.items))

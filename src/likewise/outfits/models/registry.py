@@ -75,7 +75,7 @@ def load_model(folder: Path, sight: Sight, epoch: int | None = None, name: str |
     needed("torch", card.kind)
     from likewise.outfits.models.trained import Trained, load_net
 
-    return Trained(card, load_net(card, folder, epoch), sight)
+    return Trained(card, load_net(card, folder, epoch), sight, seen_items(folder))
 
 
 def _popular(card: Card, folder: Path, sight: Sight) -> Model:
@@ -84,7 +84,7 @@ def _popular(card: Card, folder: Path, sight: Sight) -> Model:
     stored = read_arrays(weights_file(folder))
     categories = tuple(card.types[number] for number in stored["types"].tolist())
     counted = Counted(categories, stored["counts"], stored["vectors"])
-    return Popular(counted, joined_vectors(sight, card.encoders), card.name)
+    return Popular(counted, joined_vectors(sight, card.encoders), card.name, seen_items(folder))
 
 
 def trained_models(folder: Path) -> dict[str, Card]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import torch
 from torch import Tensor
 
@@ -37,7 +38,7 @@ def load_net(card: Card, folder: Path, epoch: int | None = None) -> OutfitNet:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Shown:
     """The looks of the items at hand: (m, width), the row of each image and the type of each row."""
 
     looks: Tensor
@@ -47,11 +48,12 @@ class Seen:
 
 @dataclass(frozen=True)
 class Trained:
-    """A network, its card, and where it looks."""
+    """A network, its card, where it looks, and the items it was trained on."""
 
     card: Card
     net: OutfitNet
     sight: Sight
+    seen: pl.DataFrame | None = None
 
     @property
     def name(self) -> str:
@@ -62,30 +64,29 @@ class Trained:
         """One number per outfit; `user` is a number of training's users, unknown by default."""
         if not outfits:
             return np.zeros(0)
-        seen = self.see(item_keys(outfits))
-        padded = pad([[seen.row[item.image] for item in outfit.items] for outfit in outfits], seen.types)
+        shown = self.see(item_keys(outfits))
+        padded = pad([[shown.row[item.image] for item in outfit.items] for outfit in outfits], shown.types)
         if not self.net.ordered:
             padded = in_type_order(padded)
         lines, back = np.unique(np.concatenate([padded.rows, padded.types], axis=1), axis=0, return_inverse=True)
         width = padded.rows.shape[1]
         different = Padded(lines[:, :width], lines[:, width:])
-        return score_padded(self.net, seen.looks, different, user)[back.reshape(-1)]
+        return score_padded(self.net, shown.looks, different, user)[back.reshape(-1)]
 
     @torch.inference_mode()
     def answer(self, questions: Sequence[Question]) -> Floats:
         """The Bi-LSTM guesses what stands in the blank; all others score the outfit with every choice in it."""
         if not isinstance(self.net, BiLstm):
             return answer_by_score(self, questions)
-        shown = {item.image: item.category for q in questions for item in (*q.items, *q.choices)}
-        seen = self.see(shown)
+        shown = self.see({item.image: item.category for q in questions for item in (*q.items, *q.choices)})
         scores = [np.zeros(0)]
         for question in questions:
-            looks = [seen.looks[[seen.row[item.image] for item in part]] for part in _parts(question)]
+            looks = [shown.looks[[shown.row[item.image] for item in part]] for part in _parts(question)]
             different, back = torch.unique(looks[2], dim=0, return_inverse=True)
             scores.append(self.net.fill(looks[0], looks[1], different)[back].double().numpy())
         return spread([len(question.choices) for question in questions], np.concatenate(scores))
 
-    def see(self, items: dict[str, str]) -> Seen:
+    def see(self, items: dict[str, str]) -> Shown:
         """Look at every item once; items of equal input and type become one row."""
         images = sorted(items)
         inputs = read_inputs(self.sight, self.card.trunk, self.card.encoders, images)
@@ -94,7 +95,7 @@ class Trained:
         kinds = np.array([number.get(items[image], UNKNOWN_TYPE) for image in images], dtype=np.int64)
         rows, row = np.unique(np.stack([which, kinds], axis=1), axis=0, return_inverse=True)
         looks = look_at(self.net, different[torch.from_numpy(rows[:, 0].copy())], rows[:, 1])
-        return Seen(looks, dict(zip(images, row.reshape(-1).tolist(), strict=True)), rows[:, 1])
+        return Shown(looks, dict(zip(images, row.reshape(-1).tolist(), strict=True)), rows[:, 1])
 
 
 def _parts(question: Question) -> tuple[Sequence[Item], ...]:

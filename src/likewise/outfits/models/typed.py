@@ -11,7 +11,7 @@ class TypedLinear(nn.Module):
 
     def __init__(self, n_types: int, n_in: int, n_out: int) -> None:
         super().__init__()
-        bound = 1 / math.sqrt(n_in)
+        bound = math.sqrt(3 / n_in)  # what comes out varies as much as what goes in
         self.weight = nn.Parameter(torch.empty(n_types, n_in, n_out).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.zeros(n_types, n_out))
 

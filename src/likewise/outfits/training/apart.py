@@ -1,40 +1,47 @@
 """Items of a test are never in training: found by item, by image and by the content of the picture."""
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
 from likewise.errors import LikewiseError
+from likewise.outfits.bundle import OutfitTest, read_pictures
 from likewise.outfits.protocol import Item, Outfit, Question
 
 SHOWN = 3
+Digests = Mapping[str, str]
+"""Of picture files by image key, as in a catalog."""
 
 
-def items_of_questions(questions: Iterable[Question]) -> list[Item]:
+def shown_items(questions: Iterable[Question]) -> list[Item]:
     """Everything a test shows, once."""
     return list(dict.fromkeys(item for question in questions for item in (*question.items, *question.choices)))
 
 
-def forbidden(
-    items: Iterable[Item], test: Iterable[Item], digests: dict[str, str], test_digests: dict[str, str]
-) -> set[Item]:
-    """Those of `items` that the test shows; digests are of picture files by image key, as far as known.
+def test_digests(test: OutfitTest) -> dict[str, str]:
+    """Of the pictures of a test, as a catalog has them."""
+    return {image: hashlib.blake2b(content, digest_size=8).hexdigest() for image, content in read_pictures(test)}
 
-    With the digests of both sides, the same key may name two things in two catalogs: then pictures decide.
+
+def forbidden(items: Iterable[Item], test: Sequence[Item], digests: Digests, of_test: Digests) -> set[Item]:
+    """Those of `items` that the test shows; `digests` are those of the catalog the items are from.
+
+    Equal pictures are one item whatever their names. Equal names are one item too, unless the digests of both sides say
+    that the test was made from other pictures: two catalogs may both have a `tops-0001`.
     """
-    test = list(test)
-    pictures = {test_digests[item.image] for item in test if item.image in test_digests}
-    names = {item.item for item in test if _same_world(item, digests, test_digests)}
-    images = {item.image for item in test if _same_world(item, digests, test_digests)}
+    pictures = {of_test[item.image] for item in test if item.image in of_test}
+    known = [item for item in test if _same_world(item, digests, of_test)]
+    names, images = {item.item for item in known}, {item.image for item in known}
     return {
         item for item in items if item.item in names or item.image in images or digests.get(item.image, "") in pictures
     }
 
 
-def _same_world(item: Item, digests: dict[str, str], test_digests: dict[str, str]) -> bool:
-    """False only where both sides hold a picture of this key and the pictures differ."""
-    here, there = digests.get(item.image), test_digests.get(item.image)
-    return here is None or there is None or here == there
+def _same_world(item: Item, digests: Digests, of_test: Digests) -> bool:
+    if not digests or item.image not in of_test:
+        return True
+    return digests.get(item.image) == of_test[item.image]
 
 
 def leave_out(outfits: Sequence[Outfit], shown: set[Item]) -> list[Outfit]:
@@ -54,13 +61,13 @@ def refuse(outfits: Sequence[Outfit], shown: set[Item]) -> None:
         )
 
 
-def refuse_seen(model: str, seen: pl.DataFrame, test: Iterable[Item], test_digests: dict[str, str]) -> None:
+def refuse_seen(model: str, seen: pl.DataFrame, test: Sequence[Item], of_test: Digests) -> None:
     """The error where a trained model has seen items of a test; `seen` is its table of item, image, digest."""
     digests = {row["image"]: row["digest"] for row in seen.iter_rows(named=True) if row["digest"]}
     trained = [Item(row["item"], "", row["image"]) for row in seen.iter_rows(named=True)]
-    found = sorted(item.item for item in forbidden(trained, test, digests, test_digests))
+    found = sorted({item.item for item in forbidden(trained, test, digests, of_test)})
     if found:
         raise LikewiseError(
-            f"{model} was trained with {len(found)} items of this test (first: {', '.join(found[:SHOWN])}): "
-            "its score would say nothing. Train it again without them: `likewise outfits train --test TEST`."
+            f"{model} was trained with {len(found)} items of this test (first: {', '.join(found[:SHOWN])}): its "
+            "score would say nothing. Train it without them: `likewise outfits train … --test TEST --leave-out`."
         )

@@ -1,6 +1,6 @@
 """What a model is trained on: outfits that people put together, and others to choose the epoch by."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,7 +9,7 @@ import polars as pl
 from likewise.errors import LikewiseError
 from likewise.outfits.models.batch import Rows
 from likewise.outfits.protocol import Item, Outfit, Question
-from likewise.outfits.training.apart import forbidden, leave_out, refuse
+from likewise.outfits.training.apart import Digests, forbidden, leave_out, refuse
 
 FEWEST_OUTFITS = 4
 VALID_SHARE = 0.1
@@ -26,15 +26,14 @@ class Examples:
     captions: dict[str, str] = field(default_factory=dict)
     """By image."""
     digests: dict[str, str] = field(default_factory=dict)
-    """Of picture files, by image."""
+    """Of picture files, by image, for the whole catalog."""
+    item_of: dict[str, str] = field(default_factory=dict)
+    """The item that each image of the catalog shows."""
 
-    def without(
-        self, test: Sequence[Question] | Sequence[Item], test_digests: dict[str, str], *, drop: bool
-    ) -> "Examples":
+    def without(self, test: Sequence[Item], of_test: Digests, *, drop: bool) -> "Examples":
         """Free of a test's items: an error where there are any, or with `drop` the outfits that hold them left out."""
-        shown = _items(test)
         own = {item for outfit in (*self.train, *self.valid) for item in outfit.items}
-        found = forbidden(own, shown, self.digests, test_digests)
+        found = forbidden(own, test, self.digests, of_test)
         if not drop:
             refuse([*self.train, *self.valid], found)
             return self
@@ -46,12 +45,13 @@ class Examples:
             users=tuple(self.users[place] for place in kept) if self.users else (),
         )
 
-
-def _items(test: Iterable[Question | Item]) -> list[Item]:
-    found: dict[Item, None] = {}
-    for one in test:
-        found |= dict.fromkeys([one] if isinstance(one, Item) else (*one.items, *one.choices))
-    return list(found)
+    def seen(self) -> pl.DataFrame:
+        """item, image, digest of all that training shows, and of the other images of those items."""
+        shown = {item.image: item.item for outfit in (*self.train, *self.valid) for item in outfit.items}
+        items = set(shown.values())
+        shown |= {image: item for image, item in self.item_of.items() if item in items}
+        rows = [(shown[image], image, self.digests.get(image, "")) for image in sorted(shown)]
+        return pl.DataFrame(rows, schema=dict.fromkeys(("item", "image", "digest"), pl.String), orient="row")
 
 
 def split_outfits(outfits: Sequence[Outfit], seed: int, share: float = VALID_SHARE) -> tuple[list[int], list[int]]:
@@ -92,6 +92,7 @@ def from_tables(
         tuple(users.get(found[place].name, "") for place in train) if users else (),
         column_of(catalog, "caption"),
         column_of(catalog, "digest"),
+        column_of(catalog, "item"),
     )
 
 

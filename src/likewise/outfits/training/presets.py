@@ -32,7 +32,7 @@ USUAL: dict[str, Preset] = {
     "sce-net": Preset(64),
     "fhn": Preset(128),
     "ngnn": Preset(64),
-    "set-transformer": Preset(96),
+    "set-transformer": Preset(64),
 }
 PAPER_WIDTH = {"bi-lstm": 512, "type-aware": 64, "sce-net": 64, "fhn": 128, "ngnn": 64, "set-transformer": 96}
 PRESETS = ("quick", "usual", "paper")

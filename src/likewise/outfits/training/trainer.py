@@ -6,7 +6,6 @@ other choices.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,10 @@ from likewise.outfits.models.sight import Sight, joined_version
 from likewise.outfits.models.trained import Trained, look_at, make_net
 from likewise.outfits.models.trunk import VECTORS
 from likewise.outfits.models.words import words_of
-from likewise.outfits.protocol import Question, chosen
+from likewise.outfits.protocol import Model, Question, chosen
 from likewise.outfits.training.examples import Examples, blanked, worn_together
 from likewise.outfits.training.lessons import Material, lessons
+from likewise.outfits.training.listen import OnBatch, OnEpoch
 from likewise.outfits.training.negatives import Negatives
 from likewise.outfits.training.presets import Preset
 from likewise.outfits.training.state import (
@@ -45,8 +45,6 @@ from likewise.workspace import write_parquet
 ACCURACY = "validation accuracy"
 CLIP = 5.0
 WARM_UP = 0.05
-OnEpoch = Callable[[int, int, dict[str, float]], None]
-OnBatch = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -199,7 +197,7 @@ def learning_rate(preset: Preset, progress: float) -> float:
     return preset.learning_rate * (0.01 + 0.99 * falling)
 
 
-def accuracy(model: Trained, questions: list[Question]) -> float:
+def accuracy(model: Model, questions: list[Question]) -> float:
     """The share of questions whose right choice is picked; tied choices share the credit."""
     picked = chosen(model.answer(questions))
     right = np.array([question.right for question in questions])
@@ -214,18 +212,12 @@ def _finish(
     scores = curves.filter(pl.col("name") == ACCURACY).sort("value", "epoch", descending=[True, False])
     epoch, value = int(scores["epoch"][0]), float(scores["value"][0])
     weights_file(folder).write_bytes(weights_file(folder, epoch).read_bytes())
-    seen = sorted(
-        {item for outfit in (*examples.train, *examples.valid) for item in outfit.items}, key=lambda i: i.image
-    )
-    table = [(item.item, item.image, examples.digests.get(item.image, "")) for item in seen]
-    write_parquet(
-        pl.DataFrame(table, schema=dict.fromkeys(("item", "image", "digest"), pl.String), orient="row"),
-        folder / "seen.parquet",
-    )
+    seen = examples.seen()
+    write_parquet(seen, folder / "seen.parquet")
     trained = card.trained | {
         "n_outfits": len(examples.train),
         "n_validation": len(questions),
-        "n_items": len(seen),
+        "n_items": seen["item"].n_unique(),
         "n_users": len(set(examples.users)),
         "epoch": epoch,
         "validation_accuracy": value,

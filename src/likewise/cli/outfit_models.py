@@ -1,0 +1,191 @@
+"""`likewise outfits train`, `models` and `remedy`: compatibility models and their training."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from likewise.cli.console import AsJson, Seed, WorkspacePath, console, opened, plain, progress, say, say_json
+
+if TYPE_CHECKING:
+    from likewise.outfits.models.card import Card
+    from likewise.outfits.training.remedy import Remedy
+
+Kind = Annotated[str, typer.Option("--model", help="What to train; `likewise outfits models` lists them.")]
+With = Annotated[
+    str, typer.Option("--with", help="Encoders joined by `+`; by default all that the workspace has vectors of.")
+]
+PresetName = Annotated[str, typer.Option(help="quick, usual (minutes on two cores) or paper (sizes as published).")]
+Outfits = Annotated[
+    Path | None, typer.Option(help="A table `outfit, item, …`; by default what a data set brought, or stylists make.")
+]
+NOutfits = Annotated[int, typer.Option(help="Of a wardrobe: how many outfits its simulated stylists make.")]
+Tests = Annotated[
+    list[Path] | None, typer.Option("--test", help="A test whose items must not be learned; again for more of them.")
+]
+
+
+def train(
+    workspace: WorkspacePath,
+    model: Kind = "set-transformer",
+    encoders: With = "",
+    whole: Annotated[
+        str | None, typer.Option(help="Train a torch encoder along, from pictures: small, efficientnet-lite0.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="What to call it; the kind by default.")] = "",
+    preset: PresetName = "usual",
+    outfits: Outfits = None,
+    n_outfits: NOutfits = 8000,
+    select: Annotated[str | None, typer.Option(help="Only images such as `domain=shop`.")] = None,
+    test: Tests = None,
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Leave out outfits with items of the test instead of stopping.")
+    ] = False,
+    epochs: Annotated[int | None, typer.Option(help="Instead of the preset's.")] = None,
+    width: Annotated[int | None, typer.Option(help="Numbers per item, instead of the preset's.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Learning rate, instead of the preset's.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Discard a model of this name.")] = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Train a compatibility model on outfits; goes on where it stopped, to the same weights.
+
+    Example: `likewise outfits train shoes --model type-aware --with colour+efficientnet-lite0 --test taste.zip`
+    """
+    from likewise.outfits.models.card import models_folder
+    from likewise.outfits.training.step import Request, train_in
+    from likewise.report.learning import write_curves
+
+    target = opened(workspace)
+    request = Request(
+        model, name, encoders, whole, preset, outfits, n_outfits, select, tuple(test or ()), leave_out, epochs, width,
+        rate, seed,
+    )  # fmt: skip
+    with progress("batches") as update:
+        card = train_in(
+            target, request, force=force, on_batch=lambda done, total: update(request.folder_name, done, total)
+        )
+    folder = models_folder(target) / request.folder_name
+    plot = write_curves(folder)
+    if as_json:
+        say_json({"folder": str(folder), **_facts(card)})
+        return
+    _tell(card, folder)
+    if plot is not None:
+        say(f"  curves: {plain(plot)}")
+    say(f"  test it: `likewise outfits score TEST --model {plain(folder)}`")
+
+
+def _facts(card: "Card") -> dict[str, object]:
+    keys = ("name", "kind", "trunk", "encoders", "visual_semantic", "trained", "notes")
+    return {key: getattr(card, key) for key in keys}
+
+
+def _tell(card: "Card", folder: Path) -> None:
+    about = card.trained
+    say(f"[bold]{plain(card.name)}[/] ({card.kind}) in {plain(folder)}")
+    looks = card.trunk if card.trunk != "vectors" else card.encoders
+    say(f"  learned from {about['n_outfits']:,} outfits of {about['n_items']:,} items, looking through {plain(looks)}")
+    if "epoch" in about:
+        say(
+            f"  epoch {about['epoch']} is the best of {about['preset']['epochs']}: "
+            f"{100 * about['validation_accuracy']:.1f} % of {about['n_validation']} blanks filled rightly"
+        )
+    say(f"  visual-semantic term: {card.visual_semantic}")
+    for key, value in card.notes.items():
+        say(f"  {key}: {value}")
+
+
+def models(
+    workspace: Annotated[Path | None, typer.Argument(metavar="[WORKSPACE]", help="Also list its trained ones.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the kinds of compatibility models, and those that a workspace has trained.
+
+    Example: `likewise outfits models shoes`
+    """
+    from likewise.outfits.models.card import models_folder
+    from likewise.outfits.models.registry import KINDS, trained_models
+
+    trained = trained_models(models_folder(opened(workspace))) if workspace else {}
+    if as_json:
+        say_json({"kinds": KINDS, "trained": [_facts(card) for card in trained.values()]})
+        return
+    for kind, what in KINDS.items():
+        say(f"[bold]{kind:<16}[/] {what}")
+    for name, card in trained.items():
+        about = card.trained
+        accuracy = f", {100 * about['validation_accuracy']:.1f} % of blanks" if "validation_accuracy" in about else ""
+        say(f"trained: [bold]{plain(name)}[/] ({card.kind}), {about['n_outfits']:,} outfits{accuracy}")
+
+
+def remedy(
+    workspace: WorkspacePath,
+    test: Annotated[Path, typer.Argument(metavar="TEST", help="A test with AAT questions.", show_default=False)],
+    model: Kind = "set-transformer",
+    encoders: With = "",
+    preset: PresetName = "usual",
+    n_outfits: NOutfits = 8000,
+    share: Annotated[float, typer.Option(help="How many more outfits, as a share of the first ones.")] = 0.5,
+    dimension: Annotated[str | None, typer.Option(help="Cure this one instead of the weakest.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Instead of the preset's.")] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Find a model's weakest dimension, train again with more outfits on it, and score again (A100, sec. 4.2).
+
+    Half of the questions find the weakness, the other half measure the cure; a third training gets as many more
+    outfits without a focus. Only for a wardrobe, whose stylists can make such outfits.
+
+    Example: `likewise outfits remedy shoes taste.zip --model type-aware`
+    """
+    from likewise.outfits.bundle import open_test
+    from likewise.outfits.taking import Taking, TakingSight
+    from likewise.outfits.training.remedy import remedy as cure
+    from likewise.outfits.training.step import Request
+
+    target = opened(workspace)
+    taking = Taking(open_test(test), test.with_name(f"{test.stem}-results"))
+    request = Request(
+        model, encoders=encoders, preset=preset, n_outfits=n_outfits, tests=(test,), epochs=epochs, seed=seed
+    )
+    now = [request.folder_name]
+    with progress("batches") as update:
+        done = cure(
+            target,
+            request,
+            taking.test.questions,
+            TakingSight(taking, update),
+            share=share,
+            dimension=dimension,
+            say=lambda name: now.append(name),
+            on_batch=lambda step, total: update(now[-1], step, total),
+        )
+    if as_json:
+        say_json(
+            {
+                "dimension": done.dimension,
+                "n_more": done.n_more,
+                "found": done.found.to_dicts(),
+                "scores": done.scores.to_dicts(),
+                "differences": done.differences.to_dicts(),
+            }
+        )
+        return
+    _tell_remedy(done)
+
+
+def _tell_remedy(done: "Remedy") -> None:
+    from likewise.cli.outfit_tests import _table
+
+    say(f"weakest: [bold]{done.dimension}[/]; {done.n_more:,} more outfits on it, or without a focus")
+    console().print(_table(done.scores))
+    mine = done.differences.filter(
+        (done.differences["dimension"] == done.dimension) | done.differences["score"].is_in(["AATs"])
+    )
+    for row in mine.iter_rows(named=True):
+        what = row["dimension"] or row["score"]
+        say(
+            f"  {what}: {plain(row['model_b'])} minus {plain(row['model_a'])} {-100 * row['difference']:+.1f} points, "
+            f"p = {row['p_holm']:.3f} after Holm (n = {row['n_questions']})"
+        )

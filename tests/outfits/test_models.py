@@ -1,0 +1,180 @@
+"""Every model learns, saves and loads; the order of items counts only where it should; baselines do what they say."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from likewise.errors import LikewiseError
+from likewise.outfits.models import GivenSight, open_model
+from likewise.outfits.models.card import read_card
+from likewise.outfits.models.mean_cosine import MeanCosine
+from likewise.outfits.models.popular import Popular, count
+from likewise.outfits.models.registry import load_model
+from likewise.outfits.models.trained import Trained, load_net, make_net
+from likewise.outfits.protocol import Item, Model, Outfit, Question, chosen
+from likewise.outfits.training.examples import blanked
+from likewise.outfits.training.trainer import accuracy, train
+from tests.outfits.toy_outfits import CATEGORIES, ITEMS, KINDS, examples, job, outfit, sight, ten_outfits, trained
+
+PEOPLE = tuple(f"person-{number % 3}" for number in range(10))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """One training of every kind, long enough to know ten outfits by heart."""
+    root = tmp_path_factory.mktemp("models")
+    often = replace(examples(), train=ten_outfits() * 8, users=PEOPLE * 8)  # eight batches an epoch
+    for kind in KINDS:
+        train(job(kind, 36 if kind == "ngnn" else 8), often, sight(), root / kind)
+    return {kind: root / kind for kind in KINDS}
+
+
+def loaded(folder: Path) -> Trained:
+    model = load_model(folder, sight())
+    assert isinstance(model, Trained)
+    return model
+
+
+def turned(outfit: Outfit) -> Outfit:
+    return Outfit(outfit.name, outfit.items[::-1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ten_outfits_are_learned_by_heart(kind: str, folders: dict[str, Path]) -> None:
+    worn = [item for one in ten_outfits() for item in one.items]
+    questions = [question for seed in range(3) for question in blanked(ten_outfits(), worn, seed)]
+    assert len(questions) == 30
+    fresh = Trained(read_card(folders[kind]), make_net(read_card(folders[kind])).eval(), sight())
+    assert accuracy(fresh, questions) < 0.6
+    last = open_model(f"{folders[kind]}@{fresh.card.trained['preset']['epochs']}", sight())
+    assert accuracy(last, questions) >= 0.95
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_items_counts_only_for_the_model_that_reads(kind: str, folders: dict[str, Path]) -> None:
+    model = loaded(folders[kind])
+    outfits = ten_outfits()
+    straight, back = model.score(outfits), model.score([turned(one) for one in outfits])
+    if kind == "bi-lstm":
+        assert np.abs(straight - back).max() > 0.01
+        return
+    np.testing.assert_array_equal(straight, back)
+    looks = torch.randn(4, 5, model.net.width)  # and the network itself, before any sorting
+    types, there, users = torch.randint(1, 6, (4, 5)), torch.ones(4, 5, dtype=torch.bool), torch.full((4,), -1)
+    turn = torch.tensor([3, 0, 4, 1, 2])
+    with torch.inference_mode():
+        one = model.net.match(looks, types, there, users)
+        other = model.net.match(looks[:, turn], types[:, turn], there, users)
+    torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_empty_places_do_not_count(kind: str, folders: dict[str, Path]) -> None:
+    model = loaded(folders[kind])
+    short = [one for one in ten_outfits() if len(one) == 3]
+    alone = model.score(short)
+    beside_longer = model.score([*short, outfit(2, 5)])[: len(short)]
+    np.testing.assert_allclose(alone, beside_longer, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_survive_saving_and_loading(kind: str, tmp_path: Path) -> None:
+    card = trained(kind, tmp_path / kind, epochs=2, users=PEOPLE)
+    again = loaded(tmp_path / kind)
+    other = Trained(card, load_net(card, tmp_path / kind, epoch=card.trained["epoch"]), sight())
+    np.testing.assert_array_equal(again.score(ten_outfits()), other.score(ten_outfits()))
+    named = open_model(f"{kind}@1", sight(), tmp_path)
+    assert named.name == f"{kind}@1"
+    assert again.name == kind
+    assert isinstance(again, Model)
+    first = trained(kind, tmp_path / "twin", epochs=2, users=PEOPLE)  # the same seed, another folder
+    twin = load_net(first, tmp_path / "twin")
+    for key, value in load_net(card, tmp_path / kind).state_dict().items():
+        assert torch.equal(value, twin.state_dict()[key]), key
+
+
+def test_an_unknown_user_is_the_mean_user(folders: dict[str, Path]) -> None:
+    model = loaded(folders["fhn"])
+    outfits = ten_outfits()
+    each = np.stack([model.score(outfits, user=user) for user in range(3)])
+    assert np.abs(each[0] - each[1]).max() > 1e-3
+    np.testing.assert_allclose(model.score(outfits), each.mean(axis=0), rtol=1e-5, atol=1e-6)
+    assert model.card.notes["unknown user"] == "the mean of the 3 users of training"
+
+
+def test_the_reading_model_fills_an_end_by_one_direction(folders: dict[str, Path]) -> None:
+    model = loaded(folders["bi-lstm"])
+    items = outfit(4, 5).items
+    choices = tuple(item for item in ITEMS if item.category == "tops")[:5]
+    first = Question("q", "FITB", items[1:], choices, 0)
+    scores = model.answer([first])
+    assert scores.shape == (1, 5)
+    assert np.exp(scores[0]).sum() == pytest.approx(1.0, abs=1e-5)  # one direction: probabilities of the choices
+    assert chosen(scores)[0, 4]
+    alone = Question("q", "FITB", items[:1], choices, 1)
+    assert np.exp(model.answer([alone])[0]).sum() == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_choices_that_look_the_same_are_tied(kind: str, folders: dict[str, Path]) -> None:
+    """A model blind to what differs must not prefer the first choice."""
+    known = sight().known["toy"]
+    images = (*known.images, "twin-a", "twin-b")
+    vectors = np.concatenate([known.vectors, known.vectors[[3, 3]]])
+    blind = GivenSight({"toy": type(known)("toy", images, vectors)})
+    model = load_model(folders[kind], blind)
+    twins = (Item("a", "tops", "twin-a"), ITEMS[5], Item("b", "tops", "twin-b"))
+    [scores] = model.answer([Question("q", "AAT", outfit(3).items[1:], twins, 0)])
+    assert scores[0] == scores[2]
+    assert scores[0] != scores[1]
+
+
+def test_random_is_fair_and_mean_cosine_is_the_mean_of_all_pairs() -> None:
+    outfits = ten_outfits()
+    model = open_model("random:4", sight())
+    np.testing.assert_array_equal(model.score(outfits), model.score([turned(one) for one in outfits]))
+    assert not np.array_equal(model.score(outfits), open_model("random:5", sight()).score(outfits))
+    many = [outfit(number % 12, 3) for number in range(12)]
+    assert 0.2 < model.score(many).mean() < 0.8
+    cosine = open_model("mean-cosine:toy", sight())
+    assert isinstance(cosine, MeanCosine)
+    for one, score in zip(outfits, cosine.score(outfits), strict=True):
+        rows = sight().known["toy"].of([item.image for item in one.items]).astype(np.float64)
+        pairs = [rows[a] @ rows[b] for a in range(len(rows)) for b in range(a)]
+        assert score == pytest.approx(np.mean(pairs), abs=1e-6)
+
+
+def test_popular_counts_and_gives_an_unseen_item_its_nearest_neighbour() -> None:
+    worn = [outfit(0), outfit(0), outfit(1)]
+    model = Popular(count(worn, sight().known["toy"]), sight().known["toy"])
+    twice, once = model.score([outfit(0), outfit(1)])
+    assert twice == pytest.approx(np.log(3.0))
+    assert once == pytest.approx(np.log(2.0))
+    unseen = model.score([outfit(7)])[0]
+    assert np.log(2.0) <= unseen <= np.log(3.0)
+    answers = model.answer([Question("q", "FITB", outfit(0).items[1:], outfit(0).items[:1] + outfit(1).items[:1])])
+    assert chosen(answers).tolist() == [[True, False]]
+
+
+def test_a_category_that_training_did_not_show_is_the_unknown_type(folders: dict[str, Path]) -> None:
+    strange = Item("tops-0", "capes", "tops/0.jpg")
+    model = loaded(folders["set-transformer"])
+    assert "capes" not in model.card.types
+    assert set(CATEGORIES) == set(model.card.types) - {""}
+    [score] = model.score([Outfit("o", (strange, *outfit(0).items[1:]))])
+    assert np.isfinite(score)
+    assert score != model.score([outfit(0)])[0]
+
+
+def test_wrong_names_are_explained(tmp_path: Path) -> None:
+    with pytest.raises(LikewiseError, match="fhn has to be trained first"):
+        open_model("fhn", sight(), tmp_path)
+    with pytest.raises(LikewiseError, match="there is no model 'taste'"):
+        open_model("taste", sight(), tmp_path)
+    with pytest.raises(LikewiseError, match="a seed, a whole number"):
+        open_model("random:x", sight())
+    with pytest.raises(LikewiseError, match="no blend vectors"):
+        open_model("mean-cosine", sight())

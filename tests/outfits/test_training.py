@@ -1,0 +1,229 @@
+"""Training is fair and repeatable: negatives, items of tests, seeds, a killed run, words, pictures."""
+
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.errors import LikewiseError
+from likewise.outfits.models.batch import pad
+from likewise.outfits.models.card import read_arrays, seen_items, weights_file
+from likewise.outfits.models.registry import load_model
+from likewise.outfits.models.sight import WorkspaceSight
+from likewise.outfits.models.words import words_of
+from likewise.outfits.protocol import Item, Outfit
+from likewise.outfits.training.apart import refuse_seen
+from likewise.outfits.training.examples import Examples, blanked, from_tables
+from likewise.outfits.training.negatives import Negatives
+from likewise.outfits.training.state import state_file
+from likewise.outfits.training.trainer import ACCURACY, Job, train
+from likewise.workspace import Workspace
+from tests.outfits.toy_outfits import CATEGORIES, ITEMS, examples, job, outfit, sight, ten_outfits, trained
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_negatives_are_of_the_same_type_and_never_from_the_outfit(data: st.DataObject) -> None:
+    n_types = data.draw(st.integers(1, 5))
+    sizes = [data.draw(st.integers(3, 6)) for _ in range(n_types)]
+    types = np.repeat(np.arange(n_types), sizes)
+    pool = list(range(len(types)))
+    worn = data.draw(st.lists(st.lists(st.sampled_from(pool), min_size=1, max_size=4, unique=True), min_size=1))
+    worn = [line for line in worn if np.bincount(types[line]).max() < 3]
+    if not worn:
+        return
+    outfits = pad(worn, types)
+    negatives = Negatives(types, tuple(str(number) for number in range(n_types)))
+    negatives.check(outfits)
+    drawn = negatives.draw(outfits, 3, np.random.default_rng(data.draw(st.integers(0, 99))))
+    for line, own in enumerate(worn):
+        for place, row in enumerate(own):
+            for other in drawn[line, :, place].tolist():
+                assert types[other] == types[row]
+                assert other not in own
+    assert (drawn[~np.broadcast_to(outfits.there[:, None], drawn.shape)] == -1).all()
+
+
+def test_a_category_without_another_item_is_refused() -> None:
+    negatives = Negatives(np.array([0, 0, 1]), ("tops", "shoes"))
+    with pytest.raises(LikewiseError, match=r"training has 1 items of the category 'shoes'"):
+        negatives.check(pad([[0, 2]], np.array([0, 0, 1])))
+
+
+def test_items_of_a_test_are_refused_or_left_out() -> None:
+    world = examples()
+    shown = [outfit(4).items[0]]
+    with pytest.raises(LikewiseError, match=r"1 items of the test are in 2 of 20 training outfits \(first: tops-4\)"):
+        world.without(shown, {}, drop=False)
+    left = world.without(shown, {}, drop=True)
+    assert len(left.train) == len(left.valid) == 9
+    assert not {item.item for one in left.train for item in one.items} & {"tops-4"}
+    assert left.without(shown, {}, drop=False) is left
+
+
+def test_pictures_decide_where_two_catalogs_use_one_name() -> None:
+    ours = {item.image: f"picture of {item.item}" for item in ITEMS}
+    world = replace(examples(), digests=ours)
+    elsewhere = [Item("tops-4", "tops", "other/4.jpg")]
+    assert world.without(elsewhere, {"other/4.jpg": "another picture"}, drop=False) is world
+    with pytest.raises(LikewiseError, match="first: tops-4"):
+        world.without([Item("x", "tops", "x.jpg")], {"x.jpg": "picture of tops-4"}, drop=False)
+    with pytest.raises(LikewiseError, match="first: tops-4"):
+        world.without(elsewhere, {}, drop=False)  # nothing is known of the test's pictures: names decide
+
+
+def test_a_model_refuses_a_test_of_what_it_has_seen(tmp_path: Path) -> None:
+    trained("type-aware", tmp_path / "m", epochs=1)
+    seen = seen_items(tmp_path / "m")
+    assert set(seen["item"]) == {item.item for one in ten_outfits() for item in one.items}
+    with pytest.raises(LikewiseError, match=r"m was trained with 1 items of this test \(first: pants-2\)"):
+        refuse_seen("m", seen, [outfit(2).items[1], outfit(11).items[0]], {})
+    refuse_seen("m", seen, [outfit(11).items[0]], {})
+
+
+def test_other_views_of_a_seen_item_count_as_seen() -> None:
+    world = replace(examples(), item_of={"tops/0.jpg": "tops-0", "tops/0-back.jpg": "tops-0", "x.jpg": "unseen"})
+    assert {"tops/0.jpg", "tops/0-back.jpg"} <= set(world.seen()["image"])
+    assert "x.jpg" not in set(world.seen()["image"])
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from likewise.outfits.training.trainer import train
+from tests.outfits.toy_outfits import examples, job, sight
+def told(epoch, epochs, values):
+    print(epoch, flush=True)
+train(job("set-transformer", 400), examples(), sight(), Path(sys.argv[1]), on_epoch=told)
+"""
+
+
+def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "killed")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"1\n"
+        assert running.stdout.readline() == b"2\n"
+        running.send_signal(signal.SIGKILL)
+    done = int(read_arrays(state_file(tmp_path / "killed"))["epochs_done"][0])
+    assert 2 <= done < 400
+    assert not (tmp_path / "killed" / "card.json").exists()
+    steps: list[int] = []
+    stop = done + 3
+
+    class EnoughError(Exception):
+        pass
+
+    def told(epoch: int, epochs: int, values: dict[str, float]) -> None:
+        steps.append(epoch)
+        if epoch == stop:
+            raise EnoughError
+
+    for folder in ("killed", "whole"):
+        with pytest.raises(EnoughError):
+            train(job("set-transformer", 400), examples(), sight(), tmp_path / folder, on_epoch=told)
+    assert steps == [*range(done + 1, stop + 1), *range(1, stop + 1)]
+    resumed, whole = (read_arrays(state_file(tmp_path / folder)) for folder in ("killed", "whole"))
+    assert resumed.keys() == whole.keys()
+    for name in whole:
+        np.testing.assert_array_equal(resumed[name], whole[name], err_msg=name)
+
+
+def test_another_training_does_not_take_over_a_folder(tmp_path: Path) -> None:
+    card = trained("ngnn", tmp_path / "m", epochs=1)
+    before = weights_file(tmp_path / "m").read_bytes()
+    assert train(job("ngnn", 1), examples(), sight(), tmp_path / "m") == card  # all there: nothing to do
+    with pytest.raises(LikewiseError, match="holds another training"):
+        train(job("ngnn", 2), examples(), sight(), tmp_path / "m")
+    assert weights_file(tmp_path / "m").read_bytes() == before
+    again = train(job("ngnn", 2), examples(), sight(), tmp_path / "m", force=True)
+    assert again.trained["preset"]["epochs"] == 2
+    curves = pl.read_parquet(tmp_path / "m" / "curves.parquet")
+    assert curves.filter(pl.col("name") == ACCURACY)["epoch"].to_list() == [1, 2]
+
+
+def test_words_are_captions_then_categories_then_nothing(tmp_path: Path) -> None:
+    said = words_of(["a red top", None, "red shoes"], ["tops", "pants", "shoes"])
+    assert said.vocabulary == ("red",)
+    assert said.said == "on, with captions"
+    assert words_of([None, None], ["tops", "tops"]).said.startswith("on, with the names of categories")
+    assert words_of([None], [""]).said == "off, for the items have neither captions nor categories"
+    named = train(job("type-aware", 1), examples(), sight(), tmp_path / "named")
+    assert named.vocabulary == CATEGORIES_IN_ORDER
+    curves = pl.read_parquet(tmp_path / "named" / "curves.parquet")
+    assert "visual-semantic" in curves["name"].to_list()
+    bare = tuple(Outfit(o.name, tuple(replace(item, category="") for item in o.items)) for o in ten_outfits())
+    silent = train(job("type-aware", 1), Examples(bare, bare), sight(), tmp_path / "silent")
+    assert silent.visual_semantic.startswith("off")
+    curves = pl.read_parquet(tmp_path / "silent" / "curves.parquet")
+    assert "visual-semantic" not in curves["name"].to_list()
+
+
+CATEGORIES_IN_ORDER = tuple(sorted(CATEGORIES))
+
+
+def test_a_torch_encoder_is_trained_along(workspace: Workspace, tmp_path: Path) -> None:
+    """Outfits of coloured shapes from pictures: the first layer learns too, and scores survive loading."""
+    shapes, colours = ("circle", "square", "triangle"), ("red", "orange", "blue", "green")
+    worn = tuple(
+        Outfit(f"{colour}-{view}", tuple(Item(f"{s}-{colour}", s, f"{s}/{colour}-{view}.png") for s in shapes))
+        for colour in colours
+        for view in (0, 1)
+    )
+    whole = Job("type-aware", "whole", job("type-aware", 2).preset, trunk="small")
+    card = train(whole, Examples(worn, worn), WorkspaceSight(workspace), tmp_path / "whole")
+    first, second = (read_arrays(weights_file(tmp_path / "whole", epoch)) for epoch in (1, 2))
+    layers = [name for name in first if name.startswith("trunk.network") and name.endswith("weight")]
+    assert layers
+    assert all(not np.array_equal(first[name], second[name]) for name in layers)
+    assert card.trunk == "small"
+    model = load_model(tmp_path / "whole", WorkspaceSight(workspace))
+    np.testing.assert_array_equal(
+        model.score(worn), load_model(tmp_path / "whole", WorkspaceSight(workspace)).score(worn)
+    )
+    with pytest.raises(LikewiseError, match="colour cannot be trained"):
+        train(replace(whole, trunk="colour"), Examples(worn, worn), WorkspaceSight(workspace), tmp_path / "none")
+
+
+def test_examples_from_a_table_keep_splits_users_and_coverage() -> None:
+    rows = [
+        (one.name, item.item, item.image, item.category, place, split, "anna")
+        for one, split in zip(ten_outfits(), ["train"] * 6 + ["valid"] * 2 + ["test"] * 2, strict=True)
+        for place, item in enumerate(one.items, 1)
+    ]
+    columns = ["outfit", "item", "image", "category", "position", "split", "user"]
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    found = from_tables(table)
+    assert (len(found.train), len(found.valid)) == (6, 2)
+    assert found.users == ("anna",) * 6
+    fewer = from_tables(table, among={item.image for item in ITEMS} - {"tops/0.jpg"})
+    assert [one.name for one in fewer.train] == [f"outfit-{number}" for number in range(1, 6)]
+    mixed = from_tables(table.drop("split"))
+    assert len(mixed.train) + len(mixed.valid) == 10
+    assert not {one.name for one in mixed.train} & {one.name for one in mixed.valid}
+
+
+def test_blanks_have_one_right_choice_and_distractors_of_its_category() -> None:
+    for question in blanked(ten_outfits(), ITEMS, 0):
+        assert question.right is not None
+        whole = next(one for one in ten_outfits() if one.name == question.name)
+        assert question.filled(question.right).items == whole.items
+        others = [item for place, item in enumerate(question.choices) if place != question.right]
+        assert len(set(others)) == 4
+        assert all(item.category == question.category and item not in whole.items for item in others)
+
+
+def test_a_loss_that_is_no_number_stops_with_a_sentence(tmp_path: Path) -> None:
+    broken = sight()
+    broken.known["toy"].vectors[0, 0] = np.nan
+    with pytest.raises(LikewiseError, match="no longer a number in epoch 1"):
+        train(job("type-aware", 1), examples(), broken, tmp_path / "m")
+    assert torch.is_grad_enabled()

@@ -56,6 +56,11 @@ class Workspace:
         return self.path / "pool.json"
 
     @property
+    def retired_pairs_file(self) -> Path:
+        """Random pairs of pools that were replaced: their labels judge no model either."""
+        return self.path / "retired_pairs.parquet"
+
+    @property
     def votes_file(self) -> Path:
         return self.path / "votes.db"
 
@@ -66,6 +71,11 @@ class Workspace:
     @property
     def labels_settings_file(self) -> Path:
         return self.path / "labels.json"
+
+    @property
+    def imported_labels_file(self) -> Path:
+        """A copy of labels that came from elsewhere, for when labels made from votes take their place."""
+        return self.path / "labels.imported.parquet"
 
     @property
     def results_folder(self) -> Path:

@@ -142,7 +142,7 @@ def test_labels_of_another_catalog_are_counted_and_named(workspace: Workspace, t
     write_labels_file(table([("circle/red-0.png", f"x{n}.png", 0) for n in range(4)]), path)
     with pytest.raises(LikewiseError) as caught:
         import_labels(workspace, path)
-    assert "names 4 of 5 images that are not in the catalog (x0.png, x1.png, x2.png, …)" in str(caught.value)
+    assert "names 4 of 5 images that are not in the catalog (x0.png, x1.png, x2.png, ...)" in str(caught.value)
     assert not workspace.labels_file.exists()
 
 

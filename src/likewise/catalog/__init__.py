@@ -2,11 +2,12 @@
 
 from likewise.catalog.images import load_image
 from likewise.catalog.make import Made, make_catalog
-from likewise.catalog.table import catalog_fingerprint, items_of, read_catalog, select
+from likewise.catalog.table import catalog_fingerprint, items_fingerprint, items_of, read_catalog, select
 
 __all__ = [
     "Made",
     "catalog_fingerprint",
+    "items_fingerprint",
     "items_of",
     "load_image",
     "make_catalog",

@@ -2,14 +2,15 @@
 
 import warnings
 from pathlib import Path
+from typing import BinaryIO
 
 from PIL import Image, ImageOps
 
 IMAGE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".avif", ".jfif", ".ppm"})
 
 
-def load_image(path: Path, at_least: int | None = None) -> Image.Image:
-    """Decode one picture: turned upright by its EXIF tag, transparency laid on white, mode RGB.
+def load_image(path: Path | BinaryIO, at_least: int | None = None) -> Image.Image:
+    """Decode one picture, from a file or its bytes: upright by its EXIF tag, transparency laid on white, mode RGB.
 
     With `at_least`, a JPEG is decoded at a fraction of its size whose shorter side is still that long,
     which is several times faster for photographs.

@@ -28,6 +28,12 @@ def catalog_fingerprint(catalog: pl.DataFrame) -> str:
     return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
 
 
+def items_fingerprint(catalog: pl.DataFrame) -> str:
+    """A short hash over which image shows which item; what is excluded from a query's list depends on it."""
+    lines = catalog.select(pl.concat_str("image", "item", separator="\t")).to_series()
+    return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
+
+
 def items_of(catalog: pl.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """For each catalog row a number that is equal exactly for images of one item."""
     return catalog["item"].rank("dense").cast(pl.Int64).to_numpy()

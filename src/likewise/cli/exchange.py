@@ -52,14 +52,16 @@ def export_labels(
 
     Example: `likewise export-labels shoes shoes.qrels --as-evaluated`
     """
-    from likewise.discovery.step import read_pool
+    from likewise.discovery.step import read_pool, retired_pairs
     from likewise.evaluation.labels_io import without_chance, write_labels_file
     from likewise.labeling.step import read_labels
 
     target = opened(workspace)
     _refuse_existing(output, replace=replace)
     labels = read_labels(target)
-    used = without_chance(labels, read_pool(target).rows) if target.pool_file.exists() else labels
+    used = labels
+    if target.pool_file.exists():
+        used = without_chance(labels, read_pool(target).rows, retired_pairs(target))
     write_labels_file(used if as_evaluated else labels, output)
     say(f"{output}: {len(used if as_evaluated else labels):,} labels")
     if len(used) < len(labels) and not as_evaluated:

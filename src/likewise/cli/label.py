@@ -42,19 +42,30 @@ def sheet(
     workspace: WorkspacePath,
     output: Annotated[Path, typer.Argument(metavar="FILE.csv", help="The sheet to write.", show_default=False)],
     expert: Annotated[str, typer.Option(help="Who will fill it in.")],
+    pairs: Annotated[
+        Path | None, typer.Option(help="A file of pairs instead of the pool, such as results/next_pairs.parquet.")
+    ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Write the pool's pairs as a CSV sheet to fill in; no model, rank or score is shown.
+    """Write the pairs this expert has not answered yet as a CSV sheet; no model, rank or score is shown.
 
     Example: `likewise label sheet shoes anna.csv --expert anna`
     """
+    from likewise.catalog import read_catalog
     from likewise.labeling import voting_sheet
+    from likewise.labeling.pairs_file import read_pairs_file
+    from likewise.labeling.step import read_stored_votes
 
     target = opened(workspace)
     if output.exists():
         raise LikewiseError(f"{output} already exists, perhaps with answers in it: choose another name.")
-    pool = read_parquet(target.pool_file, f"likewise discover {workspace}")
-    table = voting_sheet(pool, expert, seed)
+    if pairs is None:
+        asked = read_parquet(target.pool_file, f"likewise discover {workspace}")
+    else:
+        asked = read_pairs_file(pairs, set(read_catalog(target)["image"]))
+    table = voting_sheet(asked, expert, seed, read_stored_votes(target))
+    if table.is_empty():
+        raise LikewiseError(f"{expert} has answered every one of these pairs: there is nothing left to ask.")
     write_atomically(output, lambda file: table.write_csv(file))
     say(f"{output}: {len(table):,} pairs for {expert}; write similar, not similar or cannot tell in the last column")
 
@@ -81,26 +92,21 @@ def import_votes(
 
     Example: `likewise label import shoes votes.csv`
     """
-    from likewise.catalog import read_catalog
-    from likewise.labeling import add_votes, check_votes, open_votes, read_votes_file
+    from likewise.labeling.step import add_votes_of_file
 
     target = opened(workspace)
     _checked(rule)
-    read = read_votes_file(votes)
-    pool = read_parquet(target.pool_file, "") if target.pool_file.exists() else None
-    checked = check_votes(read.votes, set(read_catalog(target)["image"]), pool)
     with progress("steps") as update:
         update("storing votes", 0, 2)
-        engine = open_votes(database or target)
-        added = add_votes(engine, read.votes, f"import {votes.name}", replace=replace)
-        engine.dispose()
+        stored = add_votes_of_file(target, votes, database, replace=replace)
         update("storing votes", 1, 2)
         labelled = _update(target, rule, database)
+    added = stored.added
     if as_json:
-        say_json({"added": added.to_dict(), "blank": read.n_blank, "labels": _facts(labelled)})
+        say_json({"added": added.to_dict(), "blank": stored.n_blank, "labels": _facts(labelled)})
         return
-    outside = f", {checked.n_pairs_outside_pool} pairs are not in the pool" if checked.n_pairs_outside_pool else ""
-    say(f"{added.added:,} votes added, {added.repeated:,} were there already, {read.n_blank:,} left blank{outside}")
+    outside = f", {stored.n_pairs_outside_pool} pairs are not in the pool" if stored.n_pairs_outside_pool else ""
+    say(f"{added.added:,} votes added, {added.repeated:,} were there already, {stored.n_blank:,} left blank{outside}")
     _say_labels(labelled)
 
 
@@ -130,31 +136,16 @@ def simulate(
 
     Example: `likewise simulate demo --experts 3`
     """
-    from likewise.catalog import read_catalog
-    from likewise.discovery import pairs_to_label
-    from likewise.labeling import add_votes, open_votes
-    from likewise.labeling.simulate import sample_experts, simulate_votes
-    from likewise.labeling.step import SIMULATED
-    from likewise.labeling.store.clock import simulated_time
+    from likewise.labeling.step import add_simulated_votes
 
     target = opened(workspace)
-    if not target.knows_truth:
-        raise LikewiseError(
-            f"{workspace} is not a wardrobe: simulate works only where the truth is known; "
-            "other catalogs need people's votes (`likewise label sheet`, then `likewise label import`)."
-        )
-    pairs = pairs_to_label(read_parquet(target.pool_file, f"likewise discover {workspace}"))
-    votes = simulate_votes(read_catalog(target), pairs, sample_experts(experts, seed), seed)
-    with simulated_time(str(votes["time"].max())):
-        engine = open_votes(target)
-        added = add_votes(engine, votes, f"{SIMULATED} seed={seed}")
-        engine.dispose()
+    n_pairs, added = add_simulated_votes(target, experts, seed)
     labelled = _update(target, rule)
     if as_json:
         say_json({"added": added.to_dict(), "labels": _facts(labelled)})
         return
     if added.added:
-        say(f"{experts} simulated experts gave {added.added:,} votes on {len(pairs):,} pairs")
+        say(f"{experts} simulated experts gave {added.added:,} votes on {n_pairs:,} pairs")
     else:
         say(f"the {added.repeated:,} votes of {experts} simulated experts were there already")
     _say_labels(labelled)
@@ -182,6 +173,8 @@ def _facts(labelled: "Labelled") -> dict[str, Any]:
 
 
 def _say_labels(labelled: "Labelled") -> None:
+    if labelled.replaced_imported:
+        say(f"[bold]the imported labels[/], whose place these take, are kept in {labelled.replaced_imported}")
     summary, agreed = labelled.consensus.summary, labelled.agreement
     say(
         f"[bold]{summary.n_labelled:,} labels[/] by {summary.rule} of {agreed.n_experts} experts: "

@@ -1,17 +1,14 @@
 """`likewise label add-pairs | remove-votes | export`: pairs in, votes out."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from likewise.cli.console import AsJson, WorkspacePath, names, opened, progress, say, say_json
 from likewise.cli.label_site import Database, ExpertName, votes_of
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, void, write_atomically
-
-if TYPE_CHECKING:
-    import polars as pl
+from likewise.workspace import void, write_atomically
 
 
 def add_pairs(
@@ -19,20 +16,31 @@ def add_pairs(
     generators: Annotated[
         str | None, typer.Option("--with", help="New generators, comma-separated; they extend the pool.")
     ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(help="A file of pairs (query, candidate) to ask as well, such as results/next_pairs.parquet."),
+    ] = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add the pairs that new generators propose to a running project; votes stay, a pair keeps every proposer.
+    """Add the pairs that new generators propose, or a file names, to a running project; votes stay.
 
     Example: `likewise label add-pairs shoes --with hf:facebook/dinov2-small`
     """
+    from likewise.catalog import read_catalog
+    from likewise.discovery.step import extended_pool, store_pool
+    from likewise.labeling.pairs_file import read_pairs_file
     from likewise.labeling.store.deal import deal_all
     from likewise.labeling.store.pairs import add_pairs as add
 
     target = opened(workspace)
-    rows = _extended_pool(target, names(generators))
+    with progress("queries") as update:
+        pool = extended_pool(target, names(generators), update)
+    store_pool(target, pool, replace=True)
     with votes_of(target, database) as engine:
-        added = add(engine, rows)
+        added = add(engine, pool.rows)
+        if pairs is not None:
+            added += add(engine, read_pairs_file(pairs, set(read_catalog(target)["image"])))
         deal_all(engine)
     if as_json:
         say_json({"added": added.added, "known": added.known, "proposals_added": added.provenance_added})
@@ -40,25 +48,6 @@ def add_pairs(
         say(
             f"{added.added:,} new pairs, {added.known:,} were there already; {added.provenance_added:,} proposals noted"
         )
-
-
-def _extended_pool(target: Workspace, generators: list[str]) -> "pl.DataFrame":
-    """The stored pool's rows, after the new generators' proposals were added to it."""
-    from dataclasses import replace
-
-    from likewise.discovery.step import make_pool, read_pool, store_pool
-
-    pool = read_pool(target)
-    new = [name for name in generators if name not in pool.settings.generators]
-    if not new:
-        if generators:
-            raise LikewiseError(f"{', '.join(generators)} fed this pool already: name a generator that is new to it.")
-        return pool.rows
-    settings = replace(pool.settings, generators=(*pool.settings.generators, *new))
-    with progress("queries") as update:
-        extended = make_pool(target, settings, update)
-    store_pool(target, extended, replace=True)
-    return extended.rows
 
 
 def remove_votes(

@@ -126,6 +126,7 @@ def _incomplete(done: "Evaluated") -> None:
         ],
     )
     say(f"{len(waiting)} pairs whose labels would settle the order best: results/next_pairs.parquet")
+    say("  `likewise label add-pairs WORKSPACE --pairs FILE` puts them to the experts")
 
 
 def _experts(done: "Evaluated") -> None:

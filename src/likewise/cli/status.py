@@ -21,11 +21,14 @@ def status(workspace: WorkspacePath, as_json: AsJson = False) -> None:
     if facts["unfinished"]:
         say(f"  unfinished: {', '.join(facts['unfinished'])}")
     for step in ("pool", "labels", "results", "report"):
-        say(f"  {step}: {plain(facts[step] or 'none')}")
+        stale = ", older than what they rest on" if step == "results" and facts["stale"] else ""
+        say(f"  {step}: {plain(facts[step] or 'none')}{stale}")
     say(f"next: [bold]{plain(facts['next'])}[/]")
 
 
 def _facts(target: Workspace) -> dict[str, Any]:
+    from likewise.evaluation.step import results_are_current
+
     settings = target.settings()
     complete = target.encoders()
     started = sorted(meta.parent.name for meta in target.vectors_folder.glob("*/meta.json"))
@@ -38,6 +41,7 @@ def _facts(target: Workspace) -> dict[str, Any]:
         "pool": None,
         "labels": None,
         "results": None,
+        "stale": False,
         "report": str(target.report_file) if target.report_file.exists() else None,
     }
     if target.pool_settings_file.exists():
@@ -50,6 +54,7 @@ def _facts(target: Workspace) -> dict[str, Any]:
         facts["labels"] = f"{summary['n_labelled']:,} by {summary['rule']}, {summary['n_similar']:,} similar"
     if (target.results_folder / "discovery.parquet").exists():
         facts["results"] = str(target.results_folder / "discovery.parquet")
+        facts["stale"] = not results_are_current(target)
     facts["next"] = _next(target, facts)
     return facts
 
@@ -65,7 +70,7 @@ def _next(target: Workspace, facts: dict[str, Any]) -> str:
         return f"likewise simulate {target.path}"
     if not facts["labels"]:
         return f"likewise label serve {target.path} (a labelling site), or label sheet, then label import"
-    if not facts["results"]:
+    if not facts["results"] or facts["stale"]:
         return f"likewise evaluate {target.path}"
     if facts["report"]:
         return f"look at {facts['report']}; `likewise report {target.path}` renews it"

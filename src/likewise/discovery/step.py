@@ -1,14 +1,14 @@
 """The discover step of a workspace: choose queries and gallery, let every generator propose, write the pool."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import polars as pl
 
-from likewise.catalog import catalog_fingerprint, read_catalog, select
+from likewise.catalog import catalog_fingerprint, items_fingerprint, read_catalog, select
 from likewise.discovery.engines import Engine, Hunt, search_here, search_through
-from likewise.discovery.pool import Arena, draw_random_pairs, in_order, suspects, within_budget
+from likewise.discovery.pool import RANDOM, Arena, draw_random_pairs, in_order, suspects, within_budget
 from likewise.discovery.queries import sample_queries
 from likewise.encoders.store import common_images
 from likewise.errors import LikewiseError
@@ -76,19 +76,58 @@ def make_pool(
     if not settings.generators:
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
     arena = arena_of(workspace, settings)
+    proposed, recalls = _propose(workspace, settings, settings.generators, arena, on_progress, engine)
+    pool = within_budget(proposed, settings.seed, settings.per_query_budget, settings.total_budget)
+    if pool.is_empty():
+        raise LikewiseError("no generator found any candidate: the gallery shows only the queries' own items.")
+    random = draw_random_pairs(arena, settings.n_random, settings.seed)
+    return Pool(in_order(pl.concat([pool, random])), settings, arena, recalls)
+
+
+def extended_pool(
+    workspace: Workspace, generators: Sequence[str], on_progress: Callable[[str, int, int], None] | None = None
+) -> Pool:
+    """The stored pool with the proposals of further generators: the same queries and gallery, nothing is written.
+
+    Pairs that are there stay. A budget was for the first generators; whoever adds more pairs knows it.
+    """
+    pool = read_pool(workspace)
+    new = [name for name in dict.fromkeys(generators) if name not in pool.settings.generators]
+    if not new:
+        if generators:
+            raise LikewiseError(f"{', '.join(generators)} fed this pool already: name a generator that is new to it.")
+        return pool
+    images = sorted({*pool.arena.queries, *pool.arena.gallery})
+    for name in new:
+        n_missing = len(images) - len(common_images(workspace, [name], images))
+        if n_missing:
+            raise LikewiseError(
+                f"{name} has no vectors of {n_missing} of the pool's {len(images)} images: run `likewise encode "
+                f"{workspace.path} --with {name}` again, or make another pool with `likewise discover --replace`."
+            )
+    proposed, recalls = _propose(workspace, pool.settings, new, pool.arena, on_progress, None)
+    settings = replace(pool.settings, generators=(*pool.settings.generators, *new))
+    return Pool(in_order(pl.concat([pool.rows, proposed])), settings, pool.arena, pool.recalls | recalls)
+
+
+def _propose(
+    workspace: Workspace,
+    settings: PoolSettings,
+    generators: Sequence[str],
+    arena: Arena,
+    on_progress: Callable[[str, int, int], None] | None,
+    engine: Engine | None,
+) -> tuple[pl.DataFrame, dict[str, Recall]]:
+    """What each generator proposes, and how much of the truth its index found."""
     engine = engine or (search_through(settings.index) if settings.index else search_here)
     proposed, recalls = [], {}
-    for generator in settings.generators:
+    for generator in generators:
         hunt = Hunt(workspace, generator, arena, settings.k, settings.one_per_item, settings.seed)
         found = engine(hunt, _named(on_progress, generator))
         proposed.append(suspects(generator, arena, found.neighbours))
         if found.recall:
             recalls[generator] = found.recall
-    pool = within_budget(pl.concat(proposed), settings.seed, settings.per_query_budget, settings.total_budget)
-    if pool.is_empty():
-        raise LikewiseError("no generator found any candidate: the gallery shows only the queries' own items.")
-    random = draw_random_pairs(arena, settings.n_random, settings.seed)
-    return Pool(in_order(pl.concat([pool, random])), settings, arena, recalls)
+    return pl.concat(proposed), recalls
 
 
 def store_pool(workspace: Workspace, pool: Pool, *, replace: bool = False) -> bool:
@@ -104,10 +143,29 @@ def store_pool(workspace: Workspace, pool: Pool, *, replace: bool = False) -> bo
                 f"{workspace.pool_file} holds a pool made with other settings: add `--replace` to put this one "
                 "in its place (votes already given are kept)."
             )
+        _retire_random_pairs(workspace)
     workspace.pool_settings_file.unlink(missing_ok=True)  # written last: without it, pool.parquet does not count
     write_parquet(pool.rows, workspace.pool_file)
     write_json(description, workspace.pool_settings_file)
     return True
+
+
+def retired_pairs(workspace: Workspace) -> pl.DataFrame:
+    """The random pairs (query, candidate) of pools that were replaced; empty where there was none."""
+    if not workspace.retired_pairs_file.exists():
+        return pl.DataFrame(schema={"query": pl.String, "candidate": pl.String})
+    return read_parquet(workspace.retired_pairs_file, f"likewise discover {workspace.path} --replace")
+
+
+def _retire_random_pairs(workspace: Workspace) -> None:
+    """Remember which pairs were drawn at random: their labels stay easy negatives when the pool is gone."""
+    old = read_parquet(workspace.pool_file, "likewise discover")
+    proposed = old.filter(pl.col("generator") != RANDOM)
+    drawn = old.filter(pl.col("generator") == RANDOM).join(proposed, on=["query", "candidate"], how="anti")
+    known = retired_pairs(workspace)
+    together = pl.concat([known, drawn.select("query", "candidate")]).unique().sort("query", "candidate")
+    if len(together) > len(known):
+        write_parquet(together, workspace.retired_pairs_file)
 
 
 def read_pool(workspace: Workspace) -> Pool:
@@ -121,6 +179,11 @@ def read_pool(workspace: Workspace) -> Pool:
     if description["catalog"] != catalog_fingerprint(catalog):
         raise LikewiseError(
             f"{workspace.pool_file} was made for another catalog: run `likewise discover {workspace.path} --replace`."
+        )
+    if description.get("items", items_fingerprint(catalog)) != items_fingerprint(catalog):
+        raise LikewiseError(
+            f"the items of the catalog changed since {workspace.pool_file} was made, and with them who may be a "
+            f"candidate: run `likewise discover {workspace.path} --replace` (votes already given are kept)."
         )
     stored = dict(description["settings"])
     stored["generators"] = tuple(stored["generators"])
@@ -141,6 +204,7 @@ def _description(workspace: Workspace, pool: Pool) -> dict[str, Any]:
     description = {
         "settings": settings,
         "catalog": catalog_fingerprint(catalog),
+        "items": items_fingerprint(catalog),
         "queries": pool.arena.queries,
         "n_gallery": len(pool.arena.gallery),
         "left_out": left_out,

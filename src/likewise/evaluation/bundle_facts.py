@@ -8,14 +8,15 @@ import polars as pl
 
 from likewise import __version__
 from likewise.catalog import read_catalog
-from likewise.discovery.step import read_pool
+from likewise.discovery.step import read_pool, retired_pairs
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundle_negatives import PAIR, draw_negatives
 from likewise.evaluation.labels_import import IMPORTED
-from likewise.evaluation.labels_io import refuse_unknown_images, without_chance
+from likewise.evaluation.labels_io import without_chance
 from likewise.evaluation.negatives import BAND
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 from likewise.evaluation.provenance import benchmark_id
+from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.step import read_labels, read_labels_note
 from likewise.workspace import Workspace
 
@@ -67,17 +68,18 @@ def content_of(workspace: Workspace, columns: Sequence[str], seed: int) -> Conte
     absent = [column for column in columns if column not in catalog.columns]
     if absent:
         raise LikewiseError(f"{workspace.catalog_file} has no column {', '.join(absent)} to publish.")
-    refuse_unknown_images(labels, catalog["image"].to_list(), str(workspace.labels_file))
+    refuse_unknown_images(labels, catalog["image"].to_list(), f"{workspace.labels_file} names")
     queries, gallery = pool.arena.queries, pool.arena.gallery
     kept = [column for column in catalog.columns if column in PUBLISHED or column in columns]
     used = pl.col("image").is_in([*queries, *gallery])
     asked = pl.col("query").is_in(queries) & pl.col("candidate").is_in(gallery)
+    retired = retired_pairs(workspace).join(pool.rows, on=PAIR, how="anti")
     content = Content(
         catalog=catalog.filter(used).select(kept).sort("image"),
         queries=pl.DataFrame({"image": queries}),
         gallery=pl.DataFrame({"image": gallery}),
         pool=pool.rows,
-        labels=labels.filter(asked).sort(PAIR),
+        labels=labels.filter(asked).join(retired, on=PAIR, how="anti").sort(PAIR),
         negatives=pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String)),
     )
     return replace(content, negatives=draw_negatives(workspace, content.pairs, pool.settings.generators, seed))

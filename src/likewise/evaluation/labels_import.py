@@ -14,13 +14,13 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.errors import LikewiseError
-from likewise.evaluation.labels_io import read_labels_file, refuse_unknown_images
+from likewise.evaluation.labels_io import read_labels_file
+from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.step import read_labels, read_labels_note
 from likewise.labeling.votes import PAIR
 from likewise.workspace import Workspace, read_parquet, write_json, write_parquet
 
 IMPORTED = "imported"
-COPY = "labels.imported.parquet"
 NO_VOTES = "the labels were imported without votes"
 
 
@@ -43,7 +43,7 @@ def import_labels(workspace: Workspace, path: Path, *, positive_from: int = 1, r
     """Make the labels of a file those of the workspace; labels already there give way only with `replace`."""
     images = set(read_catalog(workspace)["image"])
     read = read_labels_file(path, positive_from=positive_from, known=images)
-    refuse_unknown_images(read.labels, images, str(path))
+    refuse_unknown_images(read.labels, images, f"{path} names")
     changed = _differ(workspace, read.labels)
     if changed and workspace.labels_file.exists() and not replace:
         raise LikewiseError(
@@ -53,7 +53,7 @@ def import_labels(workspace: Workspace, path: Path, *, positive_from: int = 1, r
     if changed:
         counts = {name: pl.lit(None, pl.Int64) for name in ("similar", "not_similar", "cannot_tell")}
         table = read.labels.with_columns(**counts, probability=pl.lit(None, pl.Float64))
-        write_parquet(table, workspace.path / COPY)
+        write_parquet(table, workspace.imported_labels_file)
         write_parquet(table, workspace.labels_file)
         write_json(_note(read.labels, path, positive_from), workspace.labels_settings_file)
     outside = None

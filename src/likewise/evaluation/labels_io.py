@@ -75,12 +75,16 @@ def write_labels_file(labels: pl.DataFrame, path: Path) -> None:
         raise LikewiseError(f"{path} ends in {ending!r}: labels are written as .json, .qrels, .csv, .tsv or .parquet.")
 
 
-def without_chance(labels: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
+def without_chance(labels: pl.DataFrame, pool: pl.DataFrame, retired: pl.DataFrame | None = None) -> pl.DataFrame:
     """Labels of pairs that some generator proposed, or that are not in the pool; those of random pairs alone go.
 
-    Random pairs estimate prevalence. They are easy negatives nearly always, so no model is measured on them.
+    Random pairs estimate prevalence. They are easy negatives nearly always, so no model is measured on them, nor on
+    the `retired` ones of pools before this.
     """
     chance, proposed = (pool.filter(kind) for kind in (pl.col("generator") == RANDOM, pl.col("generator") != RANDOM))
+    chance = chance.select(PAIR)
+    if retired is not None:
+        chance = pl.concat([chance, retired.select(PAIR)])
     return labels.join(chance.join(proposed, on=PAIR, how="anti"), on=PAIR, how="anti", maintain_order="left")
 
 
@@ -92,19 +96,6 @@ def refuse_two_labels(labels: pl.DataFrame, where: str) -> None:
         more = "" if len(twice) == 1 else f", and {len(twice) - 1} more pairs so"
         raise LikewiseError(
             f"{where} calls ({query}, {candidate}) both similar and not similar{more}: keep one label for each pair."
-        )
-
-
-def refuse_unknown_images(labels: pl.DataFrame, images: Collection[str], where: str) -> None:
-    """Raise if labels name images that the catalog does not have: how many, and the first three."""
-    named = pl.concat([labels["query"], labels["candidate"].alias("query")]).unique().sort()
-    known = set(images)
-    unknown = [image for image in named if image not in known]
-    if unknown:
-        first = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")
-        raise LikewiseError(
-            f"{where} names {len(unknown)} of {len(named)} images that are not in the catalog ({first}): "
-            "use the catalog's image keys, or the catalog these labels belong to."
         )
 
 

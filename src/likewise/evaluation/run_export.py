@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.catalog import read_catalog
-from likewise.discovery.step import read_pool
+from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.store import read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.labels_io import LABEL_SCHEMA, without_chance
@@ -37,7 +37,7 @@ def export_run(
     pool = read_pool(workspace)
     labels = pl.DataFrame(schema=LABEL_SCHEMA)
     if candidates == JUDGED:
-        labels = without_chance(read_labels(workspace), pool.rows)
+        labels = without_chance(read_labels(workspace), pool.rows, retired_pairs(workspace))
     pairs = judge_pairs(read_catalog(workspace), labels, pool.arena.queries, pool.arena.gallery)
     vectors = [read_vectors(workspace, encoder, images) for images in (pairs.queries, pairs.gallery)]
     if candidates == JUDGED:

@@ -9,7 +9,7 @@ import polars as pl
 from likewise.catalog import read_catalog
 from likewise.discovery import duplicate_share, generator_table, overlap_table, prevalence
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
-from likewise.discovery.step import Pool, read_pool
+from likewise.discovery.step import Pool, read_pool, retired_pairs
 from likewise.encoders.store import common_images
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
@@ -185,7 +185,7 @@ def results_are_current(workspace: Workspace) -> bool:
 
 def _judged(workspace: Workspace, encoders: Sequence[str], labels: pl.DataFrame, pool: Pool) -> JudgedPairs:
     """Labels without the pairs that only chance proposed; images restricted to those every encoder has."""
-    used = without_chance(labels, pool.rows)
+    used = without_chance(labels, pool.rows, retired_pairs(workspace))
     queries = common_images(workspace, encoders, pool.arena.queries)
     gallery = common_images(workspace, encoders, pool.arena.gallery)
     pairs = judge_pairs(read_catalog(workspace), used, queries, gallery)

@@ -49,7 +49,7 @@ def read_votes_file(path: Path) -> VotesFile:
     """The votes of a .csv, .tsv, .parquet or .jsonl file, tidied and sorted."""
     if not path.is_file():
         raise LikewiseError(f"{path} does not exist: check the path of the votes file.")
-    table, first_row = _read_table(path)
+    table, first_row = read_table(path)
     if table.is_empty():
         raise LikewiseError(f"{path} holds no votes: it needs one row per vote under {_header()}.")
     missing = [column for column in (*VOTE_KEY, "answer") if column not in table.columns]
@@ -83,15 +83,7 @@ class CheckedVotes:
 
 def check_votes(votes: pl.DataFrame, images: Collection[str], pool: pl.DataFrame | None = None) -> CheckedVotes:
     """Refuse votes on images the catalog does not have; count, and keep, votes on pairs outside the pool."""
-    known = images if isinstance(images, AbstractSet) else set(images)
-    named = pl.concat([votes["query"], votes["candidate"].alias("query")]).unique().sort()
-    unknown = [image for image in named if image not in known]
-    if unknown:
-        first = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
-        raise LikewiseError(
-            f"the votes name {len(unknown)} of {len(named)} images that are not in the catalog ({first}): "
-            "use the catalog's image keys, or the catalog these votes belong to."
-        )
+    refuse_unknown_images(votes, images, "the votes name")
     pairs = votes.select(PAIR).unique()
     if pool is None:
         return CheckedVotes(votes.height, pairs.height, None, None)
@@ -102,6 +94,19 @@ def check_votes(votes: pl.DataFrame, images: Collection[str], pool: pl.DataFrame
         n_votes_outside_pool=votes.join(suspects, on=PAIR, how="anti").height,
         n_pairs_outside_pool=pairs.join(suspects, on=PAIR, how="anti").height,
     )
+
+
+def refuse_unknown_images(pairs: pl.DataFrame, images: Collection[str], who_names: str) -> None:
+    """Raise if pairs name images that the catalog does not have: how many, and the first three."""
+    known = images if isinstance(images, AbstractSet) else set(images)
+    named = pl.concat([pairs["query"], pairs["candidate"].alias("query")]).unique().sort()
+    unknown = [image for image in named if image not in known]
+    if unknown:
+        first = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
+        raise LikewiseError(
+            f"{who_names} {len(unknown)} of {len(named)} images that are not in the catalog ({first}): "
+            "use the catalog's image keys, or the catalog that these pairs belong to."
+        )
 
 
 def _header() -> str:
@@ -141,7 +146,7 @@ def _utc(value: object, where: str) -> str | None:
     return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
-def _read_table(path: Path) -> tuple[pl.DataFrame, int]:
+def read_table(path: Path) -> tuple[pl.DataFrame, int]:
     """The file as a table, and the number a person sees beside its first data row (a spreadsheet's header is 1)."""
     ending = path.suffix.lower()
     try:

@@ -1,15 +1,20 @@
 """The label step of a workspace: votes become labels.parquet, with a note of the rule and the experts behind them."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, get_args
 
 import polars as pl
 
 from likewise.catalog import catalog_fingerprint, read_catalog
+from likewise.discovery import pairs_to_label
 from likewise.errors import LikewiseError
 from likewise.labeling.agreement import Agreement, agreement
 from likewise.labeling.consensus import Consensus, Rule, consensus
-from likewise.labeling.store import count_votes_by_source, open_votes, read_votes
+from likewise.labeling.imports import check_votes, read_votes_file
+from likewise.labeling.simulate import sample_experts, simulate_votes
+from likewise.labeling.store import AddedVotes, add_votes, count_votes_by_source, open_votes, read_votes
+from likewise.labeling.store.clock import simulated_time
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
 from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
 
@@ -22,6 +27,45 @@ class Labelled:
 
     consensus: Consensus
     agreement: Agreement
+    replaced_imported: Path | None = None  # where imported labels that these took the place of are kept
+
+
+@dataclass(frozen=True)
+class VotesOfFile:
+    """What became of a file of votes."""
+
+    added: AddedVotes
+    n_blank: int
+    n_pairs_outside_pool: int | None
+
+
+def add_votes_of_file(
+    workspace: Workspace, path: Path, database: str | None = None, *, replace: bool = False
+) -> VotesOfFile:
+    """Check a file of votes against the catalog and store them; a pair's other answer stays unless `replace`."""
+    read = read_votes_file(path)
+    pool = read_parquet(workspace.pool_file, "") if workspace.pool_file.exists() else None
+    checked = check_votes(read.votes, set(read_catalog(workspace)["image"]), pool)
+    engine = open_votes(database or workspace)
+    added = add_votes(engine, read.votes, f"import {path.name}", replace=replace)
+    engine.dispose()
+    return VotesOfFile(added, read.n_blank, checked.n_pairs_outside_pool)
+
+
+def add_simulated_votes(workspace: Workspace, n_experts: int, seed: int) -> tuple[int, AddedVotes]:
+    """Let simulated experts answer every pair of the pool: how many pairs, and what was stored."""
+    if not workspace.knows_truth:
+        raise LikewiseError(
+            f"{workspace.path} is not a wardrobe: simulate works only where the truth is known; "
+            "other catalogs need people's votes (`likewise label sheet`, then `likewise label import`)."
+        )
+    pairs = pairs_to_label(read_parquet(workspace.pool_file, f"likewise discover {workspace.path}"))
+    votes = simulate_votes(read_catalog(workspace), pairs, sample_experts(n_experts, seed), seed)
+    with simulated_time(str(votes["time"].max())):
+        engine = open_votes(workspace)
+        added = add_votes(engine, votes, f"{SIMULATED} seed={seed}")
+        engine.dispose()
+    return len(pairs), added
 
 
 def update_labels(workspace: Workspace, rule: Rule | None = None, database: str | None = None) -> Labelled:
@@ -42,6 +86,7 @@ def update_labels(workspace: Workspace, rule: Rule | None = None, database: str 
     # An adjudicator speaks only where the others are divided: counted in the labels, not in how far they agree.
     experts_only = votes.filter(pl.col("expert") != ADJUDICATOR_NAME)
     agreed, how_far = consensus(votes, rule), agreement(experts_only)
+    imported = _imported_labels(workspace)
     workspace.labels_settings_file.unlink(missing_ok=True)  # written last: without it, labels.parquet does not count
     write_parquet(agreed.labels, workspace.labels_file)
     note = {
@@ -52,7 +97,7 @@ def update_labels(workspace: Workspace, rule: Rule | None = None, database: str 
         "simulated": any(source.startswith(SIMULATED) for source in sources["source"]),
     }
     write_json(note, workspace.labels_settings_file)
-    return Labelled(agreed, how_far)
+    return Labelled(agreed, how_far, imported)
 
 
 def read_stored_votes(workspace: Workspace) -> pl.DataFrame | None:
@@ -63,6 +108,13 @@ def read_stored_votes(workspace: Workspace) -> pl.DataFrame | None:
     votes = read_votes(engine)
     engine.dispose()
     return votes
+
+
+def _imported_labels(workspace: Workspace) -> Path | None:
+    """Where the copy of the present labels is, if they were imported."""
+    if not workspace.labels_settings_file.exists() or "imported" not in read_labels_note(workspace):
+        return None
+    return workspace.imported_labels_file if workspace.imported_labels_file.exists() else None
 
 
 def _present_rule(workspace: Workspace) -> Rule:

@@ -11,6 +11,7 @@ RULES = {
     "exclude": "majority of the votes (tied pairs are left out)",
     "dawid-skene": "Dawid–Skene (experts weighed by how reliable they prove to be)",
 }
+CHANCE = 0.5  # macro ROC-AUC of an order by lot
 HOW = "paired over the same queries, p after Holm’s correction"
 
 
@@ -32,6 +33,9 @@ def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name:
         again = f"run “likewise evaluate {name}” again to learn which differences are real"
         return f"{best.encoder} has the highest macro ROC-AUC", f"{numbers}; {again}."
     tied = not_told_apart(board, differences)
+    if best.main.low is not None and best.main.low <= CHANCE:
+        lead = "No model is shown to find what people call similar better than chance would"
+        return lead, f"The best, {best.encoder}: {numbers[0].lower()}{numbers[1:]}; an order by lot has 50{NBSP}%."
     if tied:
         lead = f"{best.encoder} leads, but cannot be told apart from {listed(tied)}"
         near = listed([f"over {other} {differences[other].words}" for other in tied], most=3)

@@ -25,6 +25,11 @@ class AddedPairs:
     known: int
     provenance_added: int
 
+    def __add__(self, other: "AddedPairs") -> "AddedPairs":
+        return AddedPairs(
+            self.added + other.added, self.known + other.known, self.provenance_added + other.provenance_added
+        )
+
 
 def add_pairs(engine: Engine, pool: pl.DataFrame) -> AddedPairs:
     """Ask experts about every pair of a pool (query, candidate, and generator, rank, score where known).

@@ -1,0 +1,24 @@
+"""Pairs to label from a file, such as results/next_pairs.parquet."""
+
+from pathlib import Path
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.labeling.imports import read_table, refuse_unknown_images
+from likewise.labeling.votes import PAIR
+
+
+def read_pairs_file(path: Path, images: set[str]) -> pl.DataFrame:
+    """The pairs (query, candidate) of a .parquet, .csv, .tsv or .jsonl file, each once, in the file's order."""
+    if not path.is_file():
+        raise LikewiseError(f"{path} does not exist: check the path of the pairs file.")
+    table = read_table(path)[0]
+    missing = [column for column in PAIR if column not in table.columns]
+    if missing:
+        raise LikewiseError(f"{path} has no column {', '.join(missing)}: it needs query and candidate.")
+    pairs = table.select(pl.col(PAIR).cast(pl.String)).drop_nulls().unique(maintain_order=True)
+    if pairs.is_empty():
+        raise LikewiseError(f"{path} holds no pairs.")
+    refuse_unknown_images(pairs, images, f"{path} names")
+    return pairs

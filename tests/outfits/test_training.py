@@ -14,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import LikewiseError
+from likewise.outfits.bundle import open_test, write_test
 from likewise.outfits.models.batch import pad
 from likewise.outfits.models.card import read_arrays, seen_items, weights_file
 from likewise.outfits.models.registry import load_model
 from likewise.outfits.models.sight import WorkspaceSight
 from likewise.outfits.models.words import words_of
-from likewise.outfits.protocol import Item, Outfit
+from likewise.outfits.protocol import Item, Outfit, Question
+from likewise.outfits.taking import Taking, score_models
 from likewise.outfits.training.apart import refuse_seen
 from likewise.outfits.training.examples import Examples, blanked, from_tables
 from likewise.outfits.training.negatives import Negatives
@@ -87,6 +89,21 @@ def test_a_model_refuses_a_test_of_what_it_has_seen(tmp_path: Path) -> None:
     with pytest.raises(LikewiseError, match=r"m was trained with 1 items of this test \(first: pants-2\)"):
         refuse_seen("m", seen, [outfit(2).items[1], outfit(11).items[0]], {})
     refuse_seen("m", seen, [outfit(11).items[0]], {})
+
+
+def test_scoring_refuses_a_model_that_was_trained_on_the_test(tmp_path: Path) -> None:
+    trained("type-aware", tmp_path / "m", epochs=1)
+    model = load_model(tmp_path / "m", sight())
+    unseen = outfit(11)
+    fair = Question("q1", "FITB", unseen.items[1:], (unseen.items[0], ITEMS[10]), 0, right=0)
+    unfair = replace(fair, choices=(*fair.choices, outfit(3).items[0]))
+    for name, question in (("fair", fair), ("unfair", unfair)):
+        write_test(tmp_path / name, [question], lambda image: image.encode(), title=name, licence="CC0-1.0")
+    with pytest.raises(LikewiseError, match=r"type-aware was trained with 1 items of this test \(first: tops-3\)"):
+        score_models(Taking(open_test(tmp_path / "unfair"), tmp_path / "unfair-results"), [model])
+    assert not (tmp_path / "unfair-results").exists()
+    scored = score_models(Taking(open_test(tmp_path / "fair"), tmp_path / "fair-results"), [model])
+    assert scored.scores["n_questions"].to_list() == [1]
 
 
 def test_other_views_of_a_seen_item_count_as_seen() -> None:

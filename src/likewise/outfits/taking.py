@@ -20,6 +20,7 @@ from likewise.outfits.bundle import OutfitTest, read_pictures
 from likewise.outfits.protocol import Floats, Model, Question
 from likewise.outfits.scoring import agreement_with_people, difference_table, score_table, take
 from likewise.outfits.tables import item_table
+from likewise.outfits.training.apart import refuse_seen, shown_items, test_digests
 from likewise.outfits.vectors import ItemVectors, workspace_vectors
 from likewise.workspace import Workspace, write_json, write_parquet
 
@@ -97,6 +98,7 @@ def score_models(taking: Taking, models: Sequence[Model], *, seed: int = 0, say:
     names = [model.name for model in models]
     if len(set(names)) < len(names):
         raise LikewiseError(f"two models are called {max(names, key=names.count)}: give each a name of its own.")
+    refuse_learned(taking, models)
     questions, taken, speed = taking.test.questions, [], {}
     for place, model in enumerate(models):
         if say is not None:
@@ -117,6 +119,16 @@ def score_models(taking: Taking, models: Sequence[Model], *, seed: int = 0, say:
         write_parquet(getattr(scored, name), taking.folder / f"{name}.parquet")
     write_json(note(taking, scored), taking.folder / "scores.json")
     return scored
+
+
+def refuse_learned(taking: Taking, models: Sequence[Model]) -> None:
+    """The error where a model was trained with items that the test shows."""
+    trained = {model.name: seen for model in models if (seen := getattr(model, "seen", None)) is not None}
+    if not trained:
+        return
+    shown, digests = shown_items(taking.test.questions), test_digests(taking.test)
+    for name, seen in trained.items():
+        refuse_seen(name, seen, shown, digests)
 
 
 def note(taking: Taking, scored: Scored) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from likewise.cli import (
     ask,
     bundle,
     condition,
+    condition_train,
     demo,
     discover,
     encode,
@@ -18,6 +19,7 @@ from likewise.cli import (
     mine,
     new,
     outfits,
+    plan,
     report,
     retrieval,
     status,
@@ -63,6 +65,9 @@ app.command("retrieval")(retrieval.retrieval)
 app.command("triplets")(retrieval.triplets)
 app.add_typer(train.app, name="train")
 app.add_typer(outfits.app, name="outfits")
+condition.app.command("two-tower")(condition_train.two_tower)
+condition.app.command("train")(condition_train.train)
+condition.app.command("study")(condition_train.study)
 app.add_typer(condition.app, name="condition")
 app.command("ask")(ask.ask)
 app.command("mine")(mine.mine)
@@ -72,5 +77,6 @@ app.command("bundle")(bundle.bundle)
 app.command("import-labels")(exchange.import_labels)
 app.command("export-labels")(exchange.export_labels)
 app.command("export-run")(exchange.export_run)
+app.command("plan")(plan.plan)
 app.command("status")(status.status)
 app.command("demo")(demo.demo)

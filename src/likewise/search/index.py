@@ -120,7 +120,7 @@ def build_index(gallery: Floats, kind: str, seed: int) -> Any:
         cells = int(2 * sqrt(len(gallery)))
         index = faiss.index_factory(dim, f"IVF{cells},SQ8", inner)
         index.cp.seed, index.cp.niter = seed + 1, TRAINING_ROUNDS
-        index.cp.max_points_per_centroid = TRAINING_ROWS_PER_CELL
+        index.cp.min_points_per_centroid, index.cp.max_points_per_centroid = 1, TRAINING_ROWS_PER_CELL
         rows = np.sort(np.random.default_rng(seed).permutation(len(gallery))[: cells * TRAINING_ROWS_PER_CELL])
         index.train(np.ascontiguousarray(gallery[rows]))
     else:

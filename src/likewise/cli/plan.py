@@ -1,0 +1,96 @@
+"""`likewise plan`: what a catalog of a given size needs."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from likewise.cli.console import AsJson, console, names, say, say_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from likewise.scale.plan import Way
+
+
+def plan(
+    images: Annotated[str, typer.Option(help="How many images: 52000, 250k, 100M.")],
+    dim: Annotated[int, typer.Option(help="Dimensions of a vector.")] = 768,
+    encoders: Annotated[int, typer.Option(help="How many encoders.")] = 6,
+    queries: Annotated[str, typer.Option(help="How many queries are asked.")] = "2000",
+    workers: Annotated[str, typer.Option(help="Numbers of Ray workers to compare, comma-separated.")] = "4,16,64",
+    cores_per_worker: Annotated[int, typer.Option(help="Cores of a Ray worker.")] = 16,
+    cores: Annotated[int | None, typer.Option(help="Cores of the one machine; this one's by default.")] = None,
+    memory: Annotated[float | None, typer.Option(help="Memory of a machine in GB; this one's by default.")] = None,
+    price: Annotated[float, typer.Option(help="Of one core for an hour, in whatever currency.")] = 0.05,
+    images_per_second: Annotated[
+        float | None, typer.Option(help="Of one core (or GPU), if you know your encoder; else as efficientnet-lite0.")
+    ] = None,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Measure this machine first (a minute) instead of trusting the package.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Memory, time and cost of encoding and searching: one machine, with an index, and on Ray workers.
+
+    Example: `likewise plan --images 100M --dim 768 --encoders 6`
+    """
+    from dataclasses import asdict
+
+    from likewise.scale.machine import this_machine
+    from likewise.scale.measure import measure as measure_here
+    from likewise.scale.measure import read_constants
+    from likewise.scale.plan import Size, count
+    from likewise.scale.plan import plan as make
+
+    size = Size(count(images), dim, encoders, count(queries))
+    constants = measure_here() if measure else read_constants()
+    here = this_machine(cores, memory)
+    ways = make(
+        size,
+        constants,
+        cores=here.cores,
+        memory_gb=here.memory_gb,
+        workers=[count(each) for each in names(workers)],
+        cores_per_worker=cores_per_worker,
+        price_per_core_hour=price,
+        image_seconds=1.0 / images_per_second if images_per_second else None,
+    )
+    if as_json:
+        shown = [asdict(way) | {"hours": way.hours} for way in ways]
+        say_json({"size": asdict(size), "constants": asdict(constants), "ways": shown})
+        return
+    say(f"[bold]{size.images:,} images[/], {encoders} encoders of {dim} dimensions, {size.queries:,} queries")
+    console().print(_table(ways))
+    if not all(way.fits for way in ways):
+        say(f"[red]![/] more memory than the {here.memory_gb:,.0f} GB of a machine")
+    say(f"[dim]one machine: {here.cores} cores, {here.memory_gb:,.0f} GB; a worker: {cores_per_worker} cores;[/]")
+    say(f"[dim]cost at {price:g} a core and hour. Measured on: {constants.machine}[/]")
+    say(f"[dim]with {constants.how}.[/]")
+    if not measure:
+        say("[dim]`--measure` measures the machine you are on.[/]")
+
+
+def _table(ways: "list[Way]") -> "Table":
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    table = Table(box=SIMPLE)
+    table.add_column("way", no_wrap=True)
+    for name in ("GB memory", "GB disk", "encode", "build", "search", "cost"):
+        table.add_column(name, justify="right")
+    for way in ways:
+        memory = f"{way.memory_gb:,.0f}  " if way.fits else f"[red]{way.memory_gb:,.0f} ![/]"
+        spans = (_span(hours) for hours in (way.encode_hours, way.build_hours, way.search_hours))
+        table.add_row(way.name, memory, f"{way.disk_gb:,.0f}", *spans, f"{way.cost:,.2f}")
+    return table
+
+
+def _span(hours: float) -> str:
+    """As a person says it: 12 s, 5 min, 3.4 h, 12 days."""
+    if hours == 0.0:
+        return "–"
+    if hours < 1 / 60:
+        return f"{3600 * hours:.0f} s" if hours >= 1 / 3600 else "< 1 s"
+    if hours < 1:
+        return f"{60 * hours:.0f} min"
+    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:,.0f} days"

@@ -1,0 +1,161 @@
+"""The constants behind `likewise plan`, measured on the machine this runs on, in seconds of one core.
+
+CPU seconds are counted, not the clock, so that other programs on the machine do not spoil the numbers.
+"""
+
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from PIL import Image
+
+from likewise.catalog.images import load_image
+from likewise.encoders.protocol import Encoder
+from likewise.encoders.registry import get_encoder
+from likewise.errors import LikewiseError
+from likewise.search.index import Problem, build_index, search_index, tune
+from likewise.search.scores import Floats
+from likewise.workspace import read_json
+
+PACKAGED = Path(__file__).with_name("constants.json")
+DEEP, BUILT_IN = "efficientnet-lite0", "blend"
+QUERIES, K, BATCH = 500, 10, 16
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What work costs one core; `machine` and `how` say where and on what that was measured."""
+
+    machine: str
+    how: str
+    deep_seconds: float
+    """An image through efficientnet-lite0, decoding included."""
+    built_in_seconds: float
+    """An image through blend, decoding included."""
+    exact_rate: float
+    """Exact search: queries x gallery x dimensions per second."""
+    ivf_build_rate: float
+    """Training and filling: gallery x cells x dimensions per second."""
+    ivf_search_rate: float
+    """Queries x (cells + gallery visited) x dimensions per second."""
+    ivf_visited: float
+    """Share of the gallery that is visited at the wanted recall."""
+    hnsw_build_seconds: float
+    """A vector, for each dimension and each doubling of the gallery."""
+    hnsw_search_seconds: float
+    """A query, for each dimension and each doubling of the gallery."""
+    ray_start_seconds: float
+    """Until the first worker works."""
+    ray_overhead: float
+    """Core seconds on Ray for one core second of the same work without."""
+    catalog_bytes: float
+    """Memory for one image's row of the catalog and its key."""
+
+
+def read_constants(file: Path = PACKAGED) -> Constants:
+    """The constants of a file, by default those that came with the package."""
+    try:
+        return Constants(**read_json(file))
+    except TypeError as error:
+        raise LikewiseError(f"{file} does not hold the constants of a plan ({error}): measure them again.") from error
+
+
+def measure(n_vectors: int = 30_000, dim: int = 128, n_images: int = 48) -> Constants:
+    """The constants of this machine; those of Ray and of the catalog are taken over from the packaged ones."""
+    return replace(
+        read_constants(),
+        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        how=f"{n_vectors:,} clustered random vectors of {dim} dimensions, {n_images} drawn photographs of 640 x 480",
+        **encoding(n_images),
+        **searching(n_vectors, dim),
+    )
+
+
+def encoding(n_images: int) -> dict[str, float]:
+    """Seconds per image; a network that is not installed keeps the packaged number."""
+    with tempfile.TemporaryDirectory() as folder:
+        pictures = [Path(folder) / f"{number}.jpg" for number in range(n_images)]
+        for number, path in enumerate(pictures):
+            photograph(number).save(path, quality=85)
+        found = {"built_in_seconds": encode_seconds(get_encoder(BUILT_IN), pictures)}
+        with suppress(LikewiseError):
+            found["deep_seconds"] = encode_seconds(get_encoder(DEEP), pictures)
+    return found
+
+
+def encode_seconds(encoder: Encoder, pictures: Sequence[Path]) -> float:
+    """Core seconds per image, from the file to the vector."""
+
+    def run(some: Sequence[Path]) -> None:
+        for start in range(0, len(some), BATCH):
+            opened = [load_image(each, at_least=encoder.pixels) for each in some[start : start + BATCH]]
+            encoder.encode([encoder.prepare(image) for image in opened])
+
+    run(pictures[:2])  # libraries and weights are loaded
+    return core_seconds(lambda: run(pictures))[0] / len(pictures)
+
+
+def searching(n_vectors: int, dim: int) -> dict[str, float]:
+    """Rates of exact search and of both indexes."""
+    gallery = clustered(n_vectors, dim)
+    rows = np.arange(0, n_vectors, max(1, n_vectors // QUERIES))
+    problem = Problem(gallery[rows].copy(), gallery, K, rows, np.arange(n_vectors), one_per_group=False)
+    problem.only(np.arange(8)).exactly()
+    exact, _ = core_seconds(problem.exactly)
+    build, search, visited = through_index("ivf", problem)
+    slow_build, slow_search, _ = through_index("hnsw", problem)
+    cells, doublings = int(2 * np.sqrt(n_vectors)), float(np.log2(n_vectors))
+    return {
+        "exact_rate": len(rows) * n_vectors * dim / exact,
+        "ivf_build_rate": n_vectors * cells * dim / build,
+        "ivf_search_rate": len(rows) * (cells + visited * n_vectors) * dim / search,
+        "ivf_visited": visited,
+        "hnsw_build_seconds": slow_build / n_vectors / doublings / dim,
+        "hnsw_search_seconds": slow_search / len(rows) / doublings / dim,
+    }
+
+
+def through_index(kind: str, problem: Problem) -> tuple[float, float, float]:
+    """Core seconds to build and to search, and the share of cells visited."""
+    build, index = core_seconds(lambda: build_index(problem.gallery, kind, 0))
+    effort = tune(index, kind, problem.only(np.arange(0, len(problem.queries), 8)))
+    search, _ = core_seconds(lambda: search_index(index, problem))
+    return build, search, effort / index.nlist if kind == "ivf" else 1.0
+
+
+def core_seconds(work: Callable[[], Result]) -> tuple[float, Result]:
+    """CPU seconds of all threads of this process."""
+    started = time.process_time()
+    result = work()
+    return max(time.process_time() - started, 1e-6), result
+
+
+def clustered(n_vectors: int, dim: int, seed: int = 0) -> Floats:
+    """Unit vectors in clusters of about fifty, as encoders leave them."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((max(1, n_vectors // 50), dim), dtype=np.float32)
+    rows = centres[rng.integers(0, len(centres), n_vectors)]
+    rows += 0.7 * rng.standard_normal((n_vectors, dim), dtype=np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+
+def photograph(number: int) -> Image.Image:
+    """About as rough as a photograph."""
+    rng = np.random.default_rng(number)
+    large, small = (
+        np.asarray(
+            Image.fromarray(rng.integers(0, 256, (side, side, 3), dtype=np.uint8)).resize((640, 480)), np.float32
+        )
+        for side in (8, 80)
+    )
+    grain = rng.normal(0, 6, (480, 640, 1)).astype(np.float32)
+    return Image.fromarray((0.7 * large + 0.3 * small + grain).clip(0, 255).astype(np.uint8))

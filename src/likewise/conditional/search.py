@@ -90,6 +90,15 @@ class Searcher:
             image = opened_picture(Path(image), self.workspace)
         return self.tower.picture_features([image])
 
+    def matching(self, find: str = "") -> list[str]:
+        """Images whose key or category holds a text, in catalog order; all for an empty one."""
+        wanted = find.strip().lower()
+        return [
+            image
+            for image in self.images
+            if not wanted or wanted in image.lower() or wanted in self.item_of[image][1].lower()
+        ]
+
     def ask(
         self,
         image: "str | Path | Image.Image | Features | None" = None,

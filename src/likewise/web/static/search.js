@@ -1,0 +1,210 @@
+// The search page: every change of picture, text or slider asks again; only the newest answer is shown.
+
+const boot = JSON.parse(document.getElementById("boot").textContent);
+const byId = (id) => document.getElementById(id);
+const WAIT_MS = 250; // after the last key or move of the slider
+const UPLOAD_PIXELS = 768; // the longer side that is sent; encoders look at less
+const asked = { image: null, upload: "", text: "", weight: 0.5, method: "" };
+let turn = 0;
+let timer = 0;
+let listed = 0;
+
+function element(tag, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
+async function get(path, values = {}, options = {}) {
+  const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== null && value !== ""));
+  const reply = await fetch(`${boot.api}/search${path}?${query}`, { ...options, headers: { ...options.headers, "X-CSRF-Token": boot.csrf } });
+  const content = await reply.json().catch(() => ({}));
+  if (!reply.ok) throw new Error(content.detail ?? "the site did not understand the question");
+  return content;
+}
+
+function tell(text, state = "showing") {
+  byId("said").textContent = text;
+  byId("main").dataset.state = state;
+}
+
+// ----------------------------------------------------------------------------------------------------------- question
+
+function soon() {
+  clearTimeout(timer);
+  timer = setTimeout(ask, WAIT_MS);
+}
+
+async function ask() {
+  const mine = (turn += 1);
+  asked.text = byId("text").value.trim();
+  asked.weight = Number(byId("weight").value) / 100;
+  remember();
+  if (!asked.text && !asked.image && !asked.upload) {
+    byId("found").replaceChildren();
+    tell("Choose or upload a picture, or type a condition.", "start");
+    return;
+  }
+  tell("Looking…", "asking");
+  try {
+    const reply = await get("", asked);
+    if (mine !== turn) return;
+    byId("found").replaceChildren(...reply.found.map((one, place) => tile(one, place)));
+    if (reply.reference) showPicture(reply.reference);
+    tell(`${reply.found.length} images, best first. Choose one to go on from it.`);
+  } catch (problem) {
+    if (mine === turn) tell(`That did not work: ${problem.message}`, "failed");
+  }
+}
+
+function tile(picture, place) {
+  const image = element("img", { src: picture.thumb, alt: "", loading: "lazy", width: 136, height: 136 });
+  const rank = place === undefined ? "" : `${place + 1}. `;
+  const words = element("span", {}, element("b", {}, rank), picture.name);
+  const button = element("button", { type: "button" }, image, words);
+  button.addEventListener("click", () => choose(picture));
+  return element("li", {}, button);
+}
+
+// ---------------------------------------------------------------------------------------------------------- reference
+
+function choose(picture) {
+  asked.image = picture.image;
+  asked.upload = "";
+  showPicture(picture);
+  byId("reference").scrollIntoView({ block: "nearest" });
+  ask();
+}
+
+function showPicture(picture) {
+  const shown = byId("reference").querySelector("img");
+  if (shown && shown.src.endsWith(picture.full)) return;
+  place(element("img", { src: picture.full, alt: `Reference: ${picture.name}` }));
+}
+
+function place(what) {
+  byId("reference").replaceChildren(what);
+  byId("clear").hidden = false;
+}
+
+byId("clear").addEventListener("click", () => {
+  asked.image = null;
+  asked.upload = "";
+  byId("reference").replaceChildren(element("p", { className: "note" }, "No picture chosen: the text alone is looked for."));
+  byId("clear").hidden = true;
+  byId("choose").focus();
+  ask();
+});
+
+/** The picture as a small JPEG on a canvas, which also is what the page shows: the file itself never leaves the browser. */
+async function shrunk(file) {
+  const bitmap = await createImageBitmap(file);
+  const share = Math.min(1, UPLOAD_PIXELS / Math.max(bitmap.width, bitmap.height));
+  const canvas = element("canvas", { width: Math.max(1, Math.round(bitmap.width * share)), height: Math.max(1, Math.round(bitmap.height * share)) });
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = "#fff";
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", `Reference: your picture ${file.name}`);
+  const content = await new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", 0.9));
+  return { canvas, content };
+}
+
+byId("file").addEventListener("change", async (event) => {
+  const [file] = event.target.files;
+  event.target.value = "";
+  if (!file) return;
+  tell("Looking at your picture…", "asking");
+  try {
+    const { canvas, content } = await shrunk(file);
+    const reply = await get("/upload", {}, { method: "POST", body: content, headers: { "Content-Type": "image/jpeg" } });
+    asked.image = null;
+    asked.upload = reply.upload;
+    place(canvas);
+    ask();
+  } catch (problem) {
+    const text = problem instanceof DOMException ? "this file is not a picture that the browser can read" : problem.message;
+    tell(`That did not work: ${text}`, "failed");
+  }
+});
+
+// ------------------------------------------------------------------------------------------------------------ chooser
+
+byId("choose").addEventListener("click", () => {
+  const chooser = byId("chooser");
+  chooser.hidden = !chooser.hidden;
+  byId("choose").setAttribute("aria-expanded", String(!chooser.hidden));
+  if (!chooser.hidden) {
+    if (!listed) list(true);
+    byId("find").focus();
+  }
+});
+
+async function list(fresh) {
+  if (fresh) listed = 0;
+  try {
+    const reply = await get("/pictures", { find: byId("find").value, after: listed });
+    if (fresh) byId("pictures").replaceChildren();
+    byId("pictures").append(...reply.pictures.map((one) => tile(one)));
+    listed += reply.pictures.length;
+    byId("more").hidden = listed >= reply.total;
+    byId("find-said").textContent = `${listed} of ${reply.total} pictures`;
+  } catch (problem) {
+    byId("find-said").textContent = `That did not work: ${problem.message}`;
+  }
+}
+
+let finding = 0;
+byId("find").addEventListener("input", () => {
+  clearTimeout(finding);
+  finding = setTimeout(() => list(true), WAIT_MS);
+});
+byId("more").addEventListener("click", () => list(false));
+
+// ------------------------------------------------------------------------------------------------------------- fields
+
+function sayWeight() {
+  const weight = Number(byId("weight").value);
+  const words = weight === 50 ? "both alike" : weight === 0 ? "the image alone" : weight === 100 ? "the text alone" : weight < 50 ? `more the image (${100 - weight} %)` : `more the text (${weight} %)`;
+  byId("weight-said").textContent = words;
+  byId("weight").setAttribute("aria-valuetext", words);
+}
+
+byId("text").addEventListener("input", soon);
+byId("weight").addEventListener("input", () => {
+  sayWeight();
+  soon();
+});
+byId("method").addEventListener("change", (event) => {
+  asked.method = event.target.value;
+  ask();
+});
+byId("asked").addEventListener("submit", (event) => {
+  event.preventDefault();
+  clearTimeout(timer);
+  ask();
+});
+
+/** The address says what was asked, so that it can be opened again or sent on. */
+function remember() {
+  const values = { image: asked.image, text: asked.text, weight: asked.weight === 0.5 ? null : asked.weight };
+  const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== null && value !== ""));
+  window.history.replaceState(null, "", query.size ? `?${query}` : window.location.pathname);
+}
+
+function start() {
+  const given = new URLSearchParams(window.location.search);
+  byId("text").value = given.get("text") ?? "";
+  if (given.has("weight")) byId("weight").value = String(100 * Number(given.get("weight")));
+  asked.image = given.get("image");
+  if (boot.methods.length > 1) {
+    byId("methods").hidden = false;
+    byId("method").append(...boot.methods.map((name) => element("option", { value: name }, name)));
+    asked.method = boot.methods[0];
+  }
+  sayWeight();
+  ask();
+}
+
+start();

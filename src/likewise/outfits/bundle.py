@@ -19,8 +19,8 @@ import polars as pl
 
 from likewise import __version__
 from likewise.errors import LikewiseError
-from likewise.evaluation.bundle_card import checksum_of
-from likewise.evaluation.bundle_files import (
+from likewise.evaluation.bundles.card import checksum_of
+from likewise.evaluation.bundles.files import (
     CARD,
     Entry,
     Stored,

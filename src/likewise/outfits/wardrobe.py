@@ -133,12 +133,12 @@ def _draw_all(
 def make_lat(items: pl.DataFrame, scale: Scale, seed: int) -> tuple[list[Question], dict[str, Any]]:
     """The five steps with simulated people; also how many were left after each."""
     rng = np.random.default_rng([seed, 3])
-    people = [_trained(sample_taste(rng)) for _ in range(scale.n_panel)]
+    people = [trained(sample_taste(rng)) for _ in range(scale.n_panel)]
     experts = people[: scale.n_experts]
     seeds = generate(items, scale.n_seed_outfits, seed=seed, shortest=SHORTEST_SEED).table
     by_name = {outfit.name: outfit for outfit in outfits_of(seeds)}
-    alive = kept(_judged(items, list(by_name.values()), experts, rng, _keep, in_shares=True))
-    ratings = _judged(items, [by_name[n] for n in alive], experts, rng, _rate, in_shares=False)
+    alive = kept(judged(items, list(by_name.values()), experts, rng, keep_value, in_shares=True))
+    ratings = judged(items, [by_name[n] for n in alive], experts, rng, rate_value, in_shares=False)
     best = top_rated(ratings, scale.n_rated)["question"].to_list()
     questions = make_questions([by_name[name] for name in best], items, seed=seed)
     first = simulated_answers(items, questions, people, rng)
@@ -216,7 +216,7 @@ def simulated_answers(
     return pl.DataFrame(rows, schema=dict.fromkeys(("question", "person", "value"), pl.String), orient="row")
 
 
-def _judged(
+def judged(
     items: pl.DataFrame,
     outfits: Sequence[Outfit],
     experts: Sequence[Taste],
@@ -235,16 +235,16 @@ def _judged(
     return pl.DataFrame(rows, schema=dict.fromkeys(("question", "person", "value"), pl.String), orient="row")
 
 
-def _trained(person: Taste) -> Taste:
+def trained(person: Taste) -> Taste:
     """Experts have tastes as different as anybody's, but judge twice as steadily."""
     return replace(person, noise=person.noise / 2)
 
 
-def _keep(rating: float) -> str:
+def keep_value(rating: float) -> str:
     return "keep" if rating >= KEEP_AT else "delete"
 
 
-def _rate(rating: float) -> str:
+def rate_value(rating: float) -> str:
     return str(int(np.clip(round(1 + 9 * rating), 1, 10)))
 
 

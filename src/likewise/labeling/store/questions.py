@@ -50,6 +50,11 @@ class NewQuestion:
     options: tuple[tuple[str, str, str | None], ...] = ()
     prompt: str = ""
 
+    @property
+    def keys(self) -> list[str]:
+        """Every picture it shows."""
+        return [*self.images, *(key for _, _, key in self.options if key)]
+
 
 def add_questions(
     engine: Engine, kind: Kind, questions: Sequence[NewQuestion], questionnaire: str = MAIN, n_shares: int | None = None
@@ -73,9 +78,7 @@ def add_questions(
             raise LikewiseError(f"the questionnaire {questionnaire} is dealt in {shares} shares, not {n_shares}.")
         named = set(connection.scalars(select(Question.name).where(Question.questionnaire == questionnaire)))
         new = {question.name: question for question in questions if question.name not in named}
-        keys = [
-            key for question in new.values() for key in (*question.images, *(o[2] for o in question.options if o[2]))
-        ]
+        keys = [key for question in new.values() for key in question.keys]
         ids, salt = ensure_images(connection, keys), str(read_setting(connection, "salt"))
         rows: list[dict[str, Any]] = [
             {
@@ -84,13 +87,7 @@ def add_questions(
                 "name": question.name,
                 "kind": kind,
                 "prompt": question.prompt or PROMPTS[kind],
-                "images": json.dumps([ids[key] for key in question.images]),
-                "options": json.dumps(
-                    [
-                        {"value": value, "label": label, "image": ids[key] if key else None}
-                        for value, label, key in question.options or _usual_options(kind)
-                    ]
-                ),
+                **_pictures(kind, question, ids),
             }
             for question in new.values()
         ]
@@ -98,6 +95,31 @@ def add_questions(
             row["share"] = 1 + (len(named) + place) % shares if shares else 0
         insert_many(connection, Question, rows)
     return len(rows)
+
+
+def change_question(engine: Engine, questionnaire: str, question: NewQuestion) -> bool:
+    """Change the pictures of a question that nobody answered yet; False where there is no such question."""
+    with writing(engine) as connection:
+        at = (Question.questionnaire == questionnaire) & (Question.name == question.name)
+        found = connection.execute(select(Question.id, Question.kind).where(at)).one_or_none()
+        if found is None:
+            return False
+        _check(found.kind, question)
+        answered = select(QuestionAnswer.id).where(QuestionAnswer.question == found.id).limit(1)
+        if connection.execute(answered).first():
+            raise LikewiseError(f"the question {question.name!r} was answered already: it stays as it is.")
+        pictures = _pictures(found.kind, question, ensure_images(connection, question.keys))
+        connection.execute(update(Question).where(Question.id == found.id).values(**pictures))
+    return True
+
+
+def read_questions(engine: Engine, questionnaire: str) -> pl.DataFrame:
+    """The questions of a questionnaire by name: `question` (its id), `name`, `kind`, `share`."""
+    wanted = select(Question.id, Question.name, Question.kind, Question.share)
+    with reading(engine) as connection:
+        rows = connection.execute(wanted.where(Question.questionnaire == questionnaire).order_by(Question.name))
+        schema = {"question": pl.Int64, "name": pl.String, "kind": pl.String, "share": pl.Int64}
+        return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
 
 
 def read_answers(engine: Engine, questionnaire: str | None = None) -> pl.DataFrame:
@@ -174,6 +196,14 @@ def add_question_answers(
         _count(connection, expert, rows, slugs)
         connection.execute(update(Expert).where(Expert.id == expert).values(last_seen=now()))
     return stored
+
+
+def _pictures(kind: str, question: NewQuestion, ids: dict[str, int]) -> dict[str, str]:
+    options = [
+        {"value": value, "label": label, "image": ids[key] if key else None}
+        for value, label, key in question.options or _usual_options(kind)
+    ]
+    return {"images": json.dumps([ids[key] for key in question.images]), "options": json.dumps(options)}
 
 
 def _count(connection: Connection, expert: int, rows: list[dict[str, Any]], slugs: dict[int, str]) -> None:

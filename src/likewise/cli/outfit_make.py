@@ -1,0 +1,112 @@
+"""`likewise outfits make-test` and `factors`: a test of taste in the making, stage by stage on the labelling site."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from likewise.cli.console import AsJson, WorkspacePath, names, opened, plain, say, say_json
+from likewise.cli.label_site import Database, votes_of
+from likewise.errors import LikewiseError
+
+
+def make_test(
+    workspace: WorkspacePath,
+    name: Annotated[str, typer.Option(help="The test's name: letters, digits, dashes.")] = "lat",
+    outfits: Annotated[int | None, typer.Option(help="Seed outfits to generate (50,000).")] = None,
+    experts: Annotated[int | None, typer.Option(help="Experts who sort, keep and rate (5).")] = None,
+    best: Annotated[int | None, typer.Option(help="Best rated outfits that become questions (2,000).")] = None,
+    panel: Annotated[int | None, typer.Option(help="People who answer the questions (10).")] = None,
+    consistent: Annotated[int | None, typer.Option(help="Most consistent questions that stay (500).")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Times they are asked again (3).")] = None,
+    days: Annotated[float | None, typer.Option(help="Days between rounds (3).")] = None,
+    questions: Annotated[int | None, typer.Option(help="Questions of the final test (100).")] = None,
+    quota: Annotated[str | None, typer.Option(help="`top=1,bottom=2,…`: proportions of the final test.")] = None,
+    guests: Annotated[int | None, typer.Option(help="At most so many people of the crowd (10,000).")] = None,
+    select: Annotated[str | None, typer.Option(help="Only these images, such as `domain=shop`.")] = None,
+    trust: Annotated[bool, typer.Option("--trust-categories", help="Nobody sorts: the catalog knows.")] = False,
+    close: Annotated[bool, typer.Option("--close", help="End the stage that is asking, with what there is.")] = False,
+    simulate: Annotated[int, typer.Option(help="Let simulated people do everything; so many in the crowd.")] = 0,
+    bundle: Annotated[Path | None, typer.Option(help="Write the finished test to this folder or .zip.")] = None,
+    licence: Annotated[str, typer.Option(help="Terms of the bundle.")] = "",
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same files.")] = None,
+    database: Database = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a LAT with people: run it again whenever you like, it says where the test stands and goes on from there.
+
+    Example: `likewise outfits make-test shop --experts 5 --panel 10 --trust-categories`
+    """
+    from likewise.outfits.plan import Making, Plan
+    from likewise.outfits.publish import publish
+    from likewise.outfits.simulated import simulate_test
+    from likewise.outfits.stages import advance, trust_categories
+
+    target = opened(workspace)
+    given: dict[str, Any] = {
+        "n_seed_outfits": outfits,
+        "n_experts": experts,
+        "n_best": best,
+        "n_panel": panel,
+        "n_consistent": consistent,
+        "n_rounds": rounds,
+        "days_between_rounds": days,
+        "n_questions": questions,
+        "most_guests": guests,
+        "select": select,
+        "seed": seed,
+        "quotas": _quotas(quota),
+        "sort": False if trust else None,
+    }
+    given = {key: value for key, value in given.items() if value is not None}
+    making = Making(target, name)
+    plan = making.begin(Plan(**given), given=tuple(given))
+    if not plan.sort:
+        trust_categories(making, plan)
+    with votes_of(target, database) as engine:
+        standing = simulate_test(making, engine, n_crowd=simulate, seed=plan.seed) if simulate else None
+        standing = standing or advance(making, engine, close=close)
+        made = publish(making, engine, bundle, licence=licence) if bundle is not None else None
+    if as_json:
+        facts = {key: getattr(standing, key) for key in ("stage", "answered", "wanted", "people", "finished")}
+        say_json(facts | {"sentence": standing.sentence, "checksum": made.card["checksum"] if made else None})
+        return
+    say(f"[bold]{plain(name)}[/]: {plain(standing.sentence)}")
+    for person, n in standing.people.items():
+        say(f"  {plain(person)}: {n:,} answers")
+    if not standing.finished and standing.wanted:
+        say(f"  experts come in by `likewise label invite {plain(workspace)} --name NAME`, the site is")
+        say(f"  `likewise label serve {plain(workspace)}`; `--close` ends this stage with what is answered")
+    if made is not None:
+        say(f"{plain(bundle)}: {len(made.questions)} questions, checksum {made.card['checksum'][:16]}…")
+
+
+def factors(workspace: WorkspacePath, database: Database = None, as_json: AsJson = False) -> None:
+    """Count the factors that people found in the wrong answers of questions (Fig. 3), tagged on the site.
+
+    Example: `likewise outfits factors polyvore`
+    """
+    from dataclasses import asdict
+
+    from likewise.outfits.factors import count_factors
+    from likewise.outfits.publish import read_factor_tags
+
+    with votes_of(opened(workspace), database) as engine:
+        counted = count_factors(read_factor_tags(engine))
+    if as_json:
+        say_json(asdict(counted))
+        return
+    say(f"{counted.n_questions:,} questions, tagged by {counted.n_people} people")
+    for factor, n in sorted(counted.questions_by_factor.items(), key=lambda pair: -pair[1]):
+        say(f"  {factor:<10} {n:>6,} questions")
+    for number, n in counted.questions_by_number.items():
+        say(f"  {n:,} questions rest on {number} factors")
+
+
+def _quotas(text: str | None) -> dict[str, int] | None:
+    if text is None:
+        return None
+    pairs = [part.partition("=") for part in names(text)]
+    if wrong := [part for part, equals, value in pairs if not equals or not value.strip().isdecimal()]:
+        raise LikewiseError(f"write GROUP=NUMBER, not {wrong[0]!r}.")
+    return {group.strip(): int(value) for group, _, value in pairs}

@@ -1,0 +1,42 @@
+"""What people write down on the site beside answers: drafts, votes on them, tags; added to, never changed."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Engine, insert, select
+
+from likewise.labeling.store.clock import now
+from likewise.labeling.store.engine import reading, writing
+from likewise.labeling.store.models import Expert, Note
+
+
+@dataclass(frozen=True)
+class WrittenNote:
+    """The latest note of somebody under a key; `author` is None for the owner."""
+
+    key: str
+    author: str | None
+    body: Any
+    stored: str
+
+
+def add_note(engine: Engine, kind: str, key: str, expert: int | None, body: Any) -> None:
+    row = {"kind": kind, "key": key, "expert": expert, "body": json.dumps(body), "stored": now()}
+    with writing(engine, expert) as connection:
+        connection.execute(insert(Note), row)
+
+
+def read_notes(engine: Engine, kind: str) -> list[WrittenNote]:
+    """Of every key and author the latest note, in the order in which their first ones were written."""
+    wanted = (
+        select(Note.key, Expert.name, Note.body, Note.stored)
+        .outerjoin(Expert, Expert.id == Note.expert)
+        .where(Note.kind == kind)
+        .order_by(Note.id)
+    )
+    found: dict[tuple[str, str | None], WrittenNote] = {}
+    with reading(engine) as connection:
+        for key, name, body, stored in connection.execute(wanted):
+            found[key, name] = WrittenNote(key, name, json.loads(body), stored)
+    return list(found.values())

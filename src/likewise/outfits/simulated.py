@@ -1,0 +1,107 @@
+"""Simulated people on the labelling site: they answer the stages of a test in the making, through the same store.
+
+Only for the wardrobe, which knows what goes together. Everybody has a taste of their own (`Taste`).
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import polars as pl
+from sqlalchemy import Engine
+
+from likewise.catalog.table import read_catalog
+from likewise.catalog.wardrobe import Taste, sample_taste
+from likewise.errors import LikewiseError
+from likewise.labeling.store.engine import writing
+from likewise.labeling.store.experts import add_expert, invite, read_experts
+from likewise.labeling.store.models import GUEST
+from likewise.labeling.store.questions import add_question_answers, read_questions
+from likewise.outfits.plan import Making
+from likewise.outfits.sorting import category_of
+from likewise.outfits.stages import Standing, advance
+from likewise.outfits.tables import outfits_of
+from likewise.outfits.wardrobe import judged, keep_value, rate_value, simulated_answers, trained
+
+AT_ONCE = 500
+Judge = Callable[[Taste, np.random.Generator], dict[str, str]]
+
+
+def simulate_test(making: Making, engine: Engine, *, n_crowd: int = 50, seed: int = 0) -> Standing:
+    """Answer stage after stage until the crowd's questionnaire is closed; rounds that are not due yet end it early."""
+    if not making.workspace.knows_truth:
+        raise LikewiseError(f"{making.workspace.path} is not a wardrobe: only there can people be simulated.")
+    plan = making.plan()
+    rng = np.random.default_rng([seed, 11])
+    tastes = [trained(sample_taste(rng)) for _ in range(max(plan.n_panel, plan.n_experts))]
+    names = [f"simulated {number + 1:02d}" for number in range(len(tastes))]
+    numbers = _invited(engine, names)
+    while True:
+        standing = advance(making, engine)
+        if standing.finished or not standing.wanted:
+            return standing
+        stage = standing.stage
+        judge = _judge(making, stage)
+        if stage == "crowd":
+            crowd = _guests(engine, making.slug(stage), n_crowd)
+            for number in crowd:
+                _answer(engine, making.slug(stage), number, 0, judge(sample_taste(rng), rng), making.slug(stage))
+            return advance(making, engine, close=True)
+        people = plan.n_experts if stage in ("sort", "keep", "rate") else plan.n_panel
+        n_shares = plan.n_experts if stage in ("sort", "keep") else 0
+        for place, taste in enumerate(tastes[:people]):
+            share = 1 + place % n_shares if n_shares else 0
+            _answer(engine, making.slug(stage), numbers[names[place]], share, judge(taste, rng), None)
+        if advance(making, engine).stage == stage:
+            raise LikewiseError(f"the simulated people could not finish the stage {stage} of {making.name}.")
+
+
+def _judge(making: Making, stage: str) -> Judge:
+    """What somebody with some taste would say to every question of a stage."""
+    items = _wardrobe(making)
+    if stage == "sort":
+        said = {image: category_of(category) or "delete: decoration" for image, category in
+                items.select("image", "category").iter_rows()}  # fmt: skip
+        return lambda taste, rng: said
+    if stage in ("keep", "rate"):
+        outfits = outfits_of(making.read("generate" if stage == "keep" else "keep"))
+        value = keep_value if stage == "keep" else rate_value
+        return lambda taste, rng: dict(
+            judged(items, outfits, [taste], rng, value, in_shares=False).select("question", "value").iter_rows()
+        )
+    questions = making.questions({"panel": "blank", "crowd": "final"}.get(stage, "panel"))
+    return lambda taste, rng: dict(
+        simulated_answers(items, questions, [taste], rng).select("question", "value").iter_rows()
+    )
+
+
+def _wardrobe(making: Making) -> pl.DataFrame:
+    catalog = read_catalog(making.workspace)
+    return catalog.sort("image").unique("item", keep="first", maintain_order=True)
+
+
+def _invited(engine: Engine, names: Sequence[str]) -> dict[str, int]:
+    """The simulated experts, invited in order so that their shares differ."""
+    there = {expert.name: expert.id for expert in read_experts(engine)}
+    for name in names:
+        if name not in there:
+            invite(engine, name)
+    return {expert.name: expert.id for expert in read_experts(engine) if expert.name in set(names)}
+
+
+def _guests(engine: Engine, slug: str, n: int) -> list[int]:
+    with writing(engine) as connection:
+        return [add_expert(connection, f"simulated guest {number:04d}", GUEST, slug) for number in range(n)]
+
+
+def _answer(
+    engine: Engine, slug: str, expert: int, share: int, values: dict[str, str], questionnaire: str | None
+) -> None:
+    mine = read_questions(engine, slug).filter(pl.col("share") == share)
+    rows = [
+        (f"{slug}-{expert}-{question}", question, values[name], None)
+        for question, name in mine.select("question", "name").iter_rows()
+    ]
+    for start in range(0, len(rows), AT_ONCE):
+        stored = add_question_answers(engine, expert, questionnaire, rows[start : start + AT_ONCE])
+        if stored.refused:
+            raise LikewiseError(f"an answer of {slug} was refused: {stored.refused[0][1]}.")

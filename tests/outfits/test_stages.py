@@ -1,0 +1,219 @@
+"""A LAT made stage by stage on the store: it waits for people, survives interruptions, and ends as a bundle."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from sqlalchemy import Engine
+
+from likewise.catalog import make_catalog
+from likewise.catalog.wardrobe import build_wardrobe
+from likewise.errors import LikewiseError
+from likewise.labeling.store.clock import simulated_time
+from likewise.labeling.store.engine import open_votes
+from likewise.labeling.store.experts import invite, read_experts
+from likewise.labeling.store.notes import add_note
+from likewise.labeling.store.questions import add_question_answers, read_questions
+from likewise.outfits.aat import Draft, check_draft, questions_of_drafts, select_drafts
+from likewise.outfits.factors import count_factors
+from likewise.outfits.plan import Making, Plan
+from likewise.outfits.protocol import Item
+from likewise.outfits.publish import (
+    DRAFT,
+    FACTOR,
+    VOTE,
+    catalog_items,
+    publish,
+    read_factor_tags,
+    replace_by_hand,
+    selected_drafts,
+)
+from likewise.outfits.simulated import simulate_test
+from likewise.outfits.stages import advance, trust_categories
+from likewise.workspace import Workspace
+
+PLAN = Plan(
+    sort=False,
+    n_seed_outfits=500,
+    n_experts=2,
+    n_best=60,
+    n_panel=3,
+    n_consistent=40,
+    n_rounds=2,
+    days_between_rounds=3.0,
+    n_questions=5,
+)
+
+
+@pytest.fixture(scope="module")
+def wardrobe(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    folder = tmp_path_factory.mktemp("wardrobe")
+    workspace = Workspace(folder / "ws")
+    rows = build_wardrobe(folder / "pictures", n_items=120, views_per_item=1, workers=1)
+    make_catalog(workspace, rows, folder / "pictures", "wardrobe")
+    return workspace
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    opened = open_votes(f"sqlite:///{tmp_path / 'votes.db'}")
+    yield opened
+    opened.dispose()
+
+
+def answer_all(engine: Engine, slug: str, who: str, value: str, share: int = 0) -> None:
+    number = next(expert.id for expert in read_experts(engine) if expert.name == who)
+    mine = read_questions(engine, slug).filter(pl.col("share") == share)["question"].to_list()
+    stored = add_question_answers(
+        engine, number, None, [(str(uuid.uuid4()), question, value, None) for question in mine]
+    )
+    assert not stored.refused
+
+
+def test_stages_wait_for_people_and_go_on_where_they_stopped(wardrobe: Workspace, engine: Engine) -> None:
+    making = Making(wardrobe, "patient")
+    making.begin(PLAN)
+    trust_categories(making, PLAN)
+    for name in ("Anna", "Ben", "Carla"):
+        invite(engine, name)
+    standing = advance(making, engine)
+    assert (standing.stage, standing.answered, standing.wanted) == ("keep", 0, 500)
+    answer_all(engine, "patient-keep", "Anna", "keep", share=1)  # her share, half of the outfits
+    assert advance(making, engine).answered == 250
+    answer_all(engine, "patient-keep", "Ben", "delete", share=2)
+    standing = advance(making, engine)
+    assert (standing.stage, standing.wanted) == ("rate", 2 * 250)  # what Anna kept, rated by two people
+    assert making.read("keep")["outfit"].n_unique() == 250
+    answer_all(engine, "patient-rate", "Anna", "7")
+    answer_all(engine, "patient-rate", "Ben", "9")
+    standing = advance(making, engine)
+    assert (standing.stage, standing.wanted) == ("panel", 60 * 3)
+    assert advance(making, engine) == standing  # asking again changes nothing
+    with pytest.raises(LikewiseError, match="keeps its plan"):
+        making.begin(replace(PLAN, n_panel=9), given=("n_panel",))
+
+
+def test_a_distractor_is_replaced_on_the_site_until_somebody_answered(wardrobe: Workspace, engine: Engine) -> None:
+    making = Making(wardrobe, "by-hand")
+    making.begin(replace(PLAN, n_panel=1))
+    trust_categories(making, PLAN)
+    for name in ("Anna", "Ben"):
+        invite(engine, name)
+    advance(making, engine)
+    for who, share in (("Anna", 1), ("Ben", 2)):
+        answer_all(engine, "by-hand-keep", who, "keep", share=share)
+    advance(making, engine)
+    for who in ("Anna", "Ben"):
+        answer_all(engine, "by-hand-rate", who, "5")
+    assert advance(making, engine).stage == "panel"
+    question = making.questions("blank")[0]
+    wrong = next(item for place, item in enumerate(question.choices) if place != question.right)
+    inside = {item.item for item in (*question.items, *question.choices)}
+    spare = [i for i in catalog_items(wardrobe).values() if i.category == question.category and i.item not in inside]
+    changed = replace_by_hand(making, engine, question.name, wrong.item, spare[0].item)
+    assert spare[0] in changed.choices
+    assert making.questions("blank")[0] == changed
+    answer_all(engine, "by-hand-panel", "Anna", "0")
+    with pytest.raises(LikewiseError, match="answered already"):
+        replace_by_hand(making, engine, question.name, spare[0].item, wrong.item)
+    assert making.questions("blank")[0] == changed
+
+
+def test_simulated_people_finish_a_test_and_rounds_are_days_apart(
+    wardrobe: Workspace, engine: Engine, tmp_path: Path
+) -> None:
+    making = Making(wardrobe, "whole")
+    making.begin(replace(PLAN, sort=True))  # they also sort the images
+    with simulated_time("2026-03-01T08:00:00.000Z"):
+        standing = simulate_test(making, engine, n_crowd=12)
+    assert standing.stage == "rounds-1"
+    assert "2026-03-04T08:00:00.000Z" in standing.sentence
+    with pytest.raises(LikewiseError, match="not finished"):
+        publish(making, engine, tmp_path / "early.zip", licence="CC0-1.0")
+    for day in ("04T08:00:00.000Z", "07T08:00:00.000Z"):
+        with simulated_time(f"2026-03-{day}"):
+            standing = simulate_test(making, engine, n_crowd=12)
+    assert standing.finished
+    made = publish(making, engine, tmp_path / "whole.zip", licence="CC0-1.0")
+    assert all(sum(question.people) == 12 for question in made.questions)
+    everybody = pl.concat([making.read("rounds-1"), making.read("rounds-2")])
+    for question in making.questions("final"):
+        answers = everybody.filter(pl.col("question") == question.name)
+        assert answers.height == 2 * PLAN.n_panel
+        assert answers["value"].n_unique() == 1
+
+
+ITEMS = {
+    name: Item(name, category, f"{name}.jpg")
+    for name, category in (
+        *((f"bag{n}", "bags") for n in range(4)),
+        ("dress", "dresses"),
+        ("shoe", "shoes"),
+        ("ring", "rings"),
+    )
+}
+COLOURS = {f"bag{n}": {"colour": colour, "style": "rock"} for n, colour in enumerate(("red", "blue", "green", "pink"))}
+
+
+def draft(**changes: object) -> Draft:
+    usual = Draft("d", "Anna", "color", "warm tone", ("dress", "shoe"), ("bag0", "bag1", "bag2"))
+    return replace(usual, **changes)  # type: ignore[arg-type]
+
+
+def test_the_editor_refuses_what_would_test_two_things() -> None:
+    check_draft(draft(), ITEMS, COLOURS)
+    other_style = COLOURS | {"bag2": {"colour": "green", "style": "sweet"}}
+    twice_red = COLOURS | {"bag2": {"colour": "red", "style": "rock"}}
+    all_red = {name: {"colour": "red", "style": "rock"} for name in COLOURS}
+    for wrong, attributes, why in (
+        (draft(), other_style, "also differ in style"),
+        (draft(), twice_red, "only one answer may be right"),
+        (draft(), all_red, "do not differ in color"),
+        (draft(), {}, "confirm that the choices differ in color only"),
+        (draft(sub_dimension="winter"), COLOURS, "no sub-dimension 'winter'"),
+        (draft(choices=("bag0", "bag1")), COLOURS, "3 to 5 choices"),
+        (draft(choices=("bag0", "bag1", "bag0")), COLOURS, "another item"),
+        (draft(choices=("bag0", "bag1", "ring")), COLOURS, "different categories"),
+        (draft(worn=("dress",)), COLOURS, "no valid outfit"),
+        (draft(worn=("dress", "shoe", "bag3")), COLOURS, "at most one bag"),
+        (draft(worn=("hat", "shoe")), COLOURS, "no item hat"),
+    ):
+        with pytest.raises(LikewiseError, match=why):
+            check_draft(wrong, ITEMS, attributes)
+    check_draft(draft(only_this_differs=True), ITEMS, {})
+
+
+def test_votes_choose_within_the_quota_of_each_sub_dimension(engine: Engine) -> None:
+    drafts = [draft(name=f"d{n}") for n in range(4)]
+    votes = {"d0": {"b": False}, "d1": {"b": True, "c": True}, "d2": {"b": True}, "d3": {}}
+    chosen = select_drafts(drafts, votes, {"color": {"warm tone": 2, "cool tone": 1}})
+    assert [one.name for one in chosen.drafts] == ["d1", "d2"]
+    assert chosen.lacking == {("color", "cool tone"): 1}
+    (first, _) = questions_of_drafts(chosen.drafts, ITEMS)
+    assert first.right is not None
+    assert first.choices[first.right].item == "bag0"
+    assert [item.category for item in first.filled(first.right).items] == ["dresses", "shoes", "bags"]
+    for name in ("Anna", "Ben"):
+        invite(engine, name)
+    ids = {expert.name: expert.id for expert in read_experts(engine)}
+    add_note(engine, DRAFT, "d9", ids["Anna"], draft(name="d9").body())
+    add_note(engine, VOTE, "d9", ids["Anna"], True)  # one's own vote does not count
+    add_note(engine, VOTE, "d9", ids["Ben"], False)
+    add_note(engine, VOTE, "d9", ids["Ben"], True)  # the latest stands
+    assert selected_drafts(engine).votes == {"d9": (1, 0)}
+
+
+def test_factors_are_counted_where_half_of_the_people_see_them(engine: Engine) -> None:
+    invite(engine, "Anna")
+    anna = read_experts(engine)[0].id
+    add_note(engine, FACTOR, "q1", anna, ["season", "color"])
+    add_note(engine, FACTOR, "q1", None, ["color", "style"])
+    add_note(engine, FACTOR, "q2", anna, ["color"])
+    add_note(engine, FACTOR, "q3", anna, [])
+    counted = count_factors(read_factor_tags(engine))
+    assert counted.n_questions == 3
+    assert {name: n for name, n in counted.questions_by_factor.items() if n} == {"color": 2, "style": 1, "season": 1}
+    assert counted.questions_by_number == {0: 1, 1: 1, 3: 1}

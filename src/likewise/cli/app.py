@@ -9,6 +9,7 @@ from likewise.cli import (
     ask,
     bundle,
     condition,
+    condition_more,
     condition_train,
     demo,
     discover,
@@ -68,6 +69,10 @@ app.add_typer(outfits.app, name="outfits")
 condition.app.command("two-tower")(condition_train.two_tower)
 condition.app.command("train")(condition_train.train)
 condition.app.command("study")(condition_train.study)
+condition.app.command("verify")(condition_more.verify)
+condition.app.command("verified")(condition_more.verified)
+condition.app.command("crops")(condition_more.crops)
+condition.app.command("submit")(condition_more.submit)
 app.add_typer(condition.app, name="condition")
 app.command("ask")(ask.ask)
 app.command("mine")(mine.mine)

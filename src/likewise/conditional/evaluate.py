@@ -74,13 +74,44 @@ def recall_table(
         for method, tasks in methods.items():
             names = [*(task for task in TASKS if task in tasks), *(task for task in tasks if task not in TASKS)]
             for k in ks:
-                parts = [_Part.of(tasks[task], k, official, weights[task]) for task in names]
-                rows += [
-                    (encoder, method, task, f"R@{k}", *part.cells()) for task, part in zip(names, parts, strict=True)
-                ]
-                if len(parts) > 1:
-                    rows.append((encoder, method, AVERAGE, f"R@{k}", *_average(parts).cells()))
+                parts = {
+                    task: _Part.of(
+                        hits(tasks[task].found, k, official=official),
+                        float(chance(tasks[task].found, k).mean()),
+                        tasks[task].n_total,
+                        weights[task],
+                    )
+                    for task in names
+                }
+                rows += _rows(encoder, method, f"R@{k}", parts)
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
+
+
+def share_table(
+    name: str,
+    shares: Mapping[str, Floats],
+    levels: Mapping[str, float],
+    totals: Mapping[str, int],
+    *,
+    n_resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """The same table for somebody who only gives first answers (people): share of right ones per template."""
+    names = [task for task in TASKS if task in shares]
+    parts = {
+        task: _Part.of(
+            shares[task], levels[task], totals[task], query_weights(len(shares[task]), n_resamples, seed + number)
+        )
+        for number, task in enumerate(names)
+    }
+    return pl.DataFrame(_rows(name, name, "R@1", parts), schema=RESULT_SCHEMA, orient="row")
+
+
+def _rows(encoder: str, method: str, metric: str, parts: "dict[str, _Part]") -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = [(encoder, method, task, metric, *part.cells()) for task, part in parts.items()]
+    if len(parts) > 1:
+        rows.append((encoder, method, AVERAGE, metric, *_average(list(parts.values())).cells()))
+    return rows
 
 
 def _weights(answers: Mapping[str, Answers], n_resamples: int, seed: int) -> dict[str, Floats]:
@@ -104,15 +135,13 @@ class _Part:
     n_total: int
 
     @classmethod
-    def of(cls, answered: Answered, k: int, official: bool, weights: Floats) -> "_Part":
-        values = hits(answered.found, k, official=official)
-        level = float(chance(answered.found, k).mean())
+    def of(cls, values: Floats, level: float, n_total: int, weights: Floats) -> "_Part":
         defined = ~np.isnan(values)
         if not defined.any():
-            return cls(None, np.full(len(weights), np.nan), level, 0, answered.n_total)
+            return cls(None, np.full(len(weights), np.nan), level, 0, n_total)
         drawn = weights if defined.all() else weights[:, defined]
         means = drawn @ values[defined] / np.maximum(drawn.sum(axis=1), 1.0)
-        return cls(float(values[defined].mean()), means, level, int(defined.sum()), answered.n_total)
+        return cls(float(values[defined].mean()), means, level, int(defined.sum()), n_total)
 
     def cells(self) -> tuple[float | None, float | None, float | None, float, int, int]:
         low, high = percentile_interval(self.resampled) if self.value is not None else (None, None)

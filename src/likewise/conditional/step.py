@@ -24,7 +24,6 @@ from likewise.evaluation.bootstrap import RESAMPLES
 from likewise.workspace import Workspace, write_parquet
 
 RESULTS = "conditions.parquet"
-STORED_SCHEMA = {"templates": pl.String(), "ties": pl.String(), **RESULT_SCHEMA}
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,13 @@ def evaluate_conditions(
         tower.encode(workspace, workers=workers, on_progress=on_progress)
     whole = str(workspace.settings()["source"]) in SOURCES and wanted.templates is None
     tables = _split_tables(workspace, towers, wanted) if whole else _template_tables(workspace, towers, wanted)
-    ties = pl.lit("official" if wanted.official else "fair").alias("ties")
-    found = pl.concat([table.select(pl.lit(name).alias("templates"), ties, *RESULT_SCHEMA) for name, table in tables])
+    return pl.concat([keep_results(workspace, name, table, official=wanted.official) for name, table in tables])
+
+
+def keep_results(workspace: Workspace, name: str, table: pl.DataFrame, *, official: bool) -> pl.DataFrame:
+    """Put results on a set of templates into the workspace's table; those rows as they are stored."""
+    ties = pl.lit("official" if official else "fair").alias("ties")
+    found = table.select(pl.lit(name).alias("templates"), ties, *RESULT_SCHEMA)
     write_parquet(_with_earlier(workspace, found), workspace.results_folder / RESULTS)
     return found
 

@@ -5,17 +5,24 @@
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from likewise.catalog.readers.stored import read_stored_table
+from likewise.catalog.table import read_catalog
+from likewise.conditional.composed import Composed
+from likewise.conditional.methods import composer_named
 from likewise.conditional.protocol import Method
+from likewise.conditional.search import only_tower
 from likewise.conditional.sides import Sides
-from likewise.conditional.splits import WholeSplit, best, blocks
+from likewise.conditional.splits import WholeSplit, best, blocks, split_sides, whole_splits
+from likewise.conditional.towers import Told, TwoTower
 from likewise.errors import LikewiseError
-from likewise.workspace import read_json, write_json
+from likewise.workspace import Workspace, read_json, write_json
 
 VERSION = "rc2"
 LENGTHS = {"recall": 50, "recall_subset": 3}
@@ -84,3 +91,38 @@ def write_submission(
         check_submission(read_json(path), templates, names, str(path))
         written.append(path)
     return written
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """Files for the server."""
+
+    files: list[Path]
+    n_questions: int
+
+
+def submit_cirr(
+    workspace: Workspace,
+    folder: Path,
+    encoder: str | None,
+    method: str,
+    split: str,
+    *,
+    workers: int | None = None,
+    on_progress: Told = None,
+) -> Submitted:
+    """The step `likewise condition submit`."""
+    if workspace.settings()["source"] != "cirr":
+        raise LikewiseError(f"{workspace.path} is not CIRR: make it with `likewise new WORKSPACE --reader cirr`.")
+    tower = TwoTower.of(encoder or only_tower(workspace))
+    tower.encode(workspace, workers=workers, on_progress=on_progress)
+    [questions] = whole_splits(workspace, split)
+    templates = read_stored_table(workspace, "templates").filter(split=split)
+    if templates.is_empty():
+        raise LikewiseError(f"CIRR's split {split!r} has no questions in {workspace.path}: choose another `--split`.")
+    catalog = read_catalog(workspace).filter(split=split)
+    names = dict(catalog.select("image", "name").iter_rows())
+    members = dict(templates.select("template", "members").iter_rows())
+    asked = Composed(composer_named(method, workspace, tower))
+    contents = ranked_names(questions, members, names, split_sides(workspace, tower, [questions]), asked)
+    return Submitted(write_submission(folder, contents, templates, names), len(templates))

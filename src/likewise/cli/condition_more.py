@@ -1,0 +1,124 @@
+"""`likewise condition verify`, `verified`, `crops` and `submit`: people, cut-out pictures, and CIRR's server."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from likewise.cli.condition import Templates, Workers, recalls
+from likewise.cli.console import (
+    AsJson,
+    Seed,
+    WorkspacePath,
+    console,
+    opened,
+    plain,
+    progress,
+    records,
+    say,
+    say_json,
+)
+from likewise.workspace import Workspace
+
+
+def verify(
+    workspace: WorkspacePath,
+    templates: Templates = None,
+    per_task: Annotated[
+        int | None, typer.Option(help="So many of each task, drawn by the seed; all by default.")
+    ] = None,
+    guests: Annotated[
+        int, typer.Option(help="Open the questions to so many people without an invitation; 0: to experts only.")
+    ] = 0,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Put templates on the labelling site as multiple-choice questions.
+
+    Example: `likewise condition verify shop --per-task 50`, then `likewise label serve shop`
+    """
+    from likewise.conditional.templates.people import ask_people
+
+    asked = ask_people(opened(workspace), templates, per_task=per_task, guests=guests, seed=seed)
+    if as_json:
+        say_json(
+            {"templates": asked.name, "questions": asked.n_questions, "new": asked.n_new, "address": asked.address}
+        )
+        return
+    say(f"{asked.n_questions:,} questions about {plain(asked.name)}, {asked.n_new:,} of them new")
+    where = f"anyone can answer at {asked.address}" if guests else "invited experts find them under Questions"
+    say(
+        f"[dim]`likewise label serve {plain(workspace)}` starts the site; {where}. Then: "
+        f"`likewise condition verified {plain(workspace)} --templates {plain(asked.name)}`[/]"
+    )
+
+
+def verified(
+    workspace: WorkspacePath,
+    templates: Templates = None,
+    least_people: Annotated[int, typer.Option(help="Answers a template needs to be kept.")] = 1,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over an earlier cleaned version.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """What people answered: a cleaned set of templates, and how often people are right.
+
+    Example: `likewise condition verified shop --least-people 2`
+    """
+    from likewise.conditional.templates.people import take_answers
+
+    found = take_answers(opened(workspace), templates, least_people=least_people, replace=replace)
+    if as_json:
+        say_json({"file": str(found.path), "scores": records(found.scores), "verdicts": records(found.verdicts)})
+        return
+    kept, asked = int(found.verdicts["kept"].sum()), len(found.verdicts)
+    console().print(recalls(found.scores, f"{found.name}, by people", official=False))
+    say(f"[bold]{plain(found.path)}[/]: {kept:,} of {asked:,} answered templates, those whose target most people chose")
+
+
+def crops(
+    workspace: WorkspacePath,
+    target: Annotated[Path, typer.Argument(metavar="NEW", help="The workspace to make.", show_default=False)],
+    templates: Templates = None,
+    crop: Annotated[
+        str, typer.Option(help="centred, or official: the published code grows a box only up and to the left.")
+    ] = "centred",
+    as_json: AsJson = False,
+) -> None:
+    """Cut the objects that attribute templates ask about out of their images, into a workspace of their own.
+
+    Example: `likewise condition crops genecis genecis-objects`
+    """
+    from likewise.conditional.templates.crops import cut_templates, way_named
+
+    with progress("pictures") as update:
+        made = cut_templates(opened(workspace), Workspace(target), templates, way=way_named(crop), on_progress=update)
+    if as_json:
+        say_json({"pictures": made.n_pictures, "templates": made.n_templates, "left_out": made.n_left_out})
+        return
+    say(
+        f"[bold]{plain(target)}[/]: {made.n_pictures:,} pictures of {made.n_templates:,} templates, "
+        f"{made.n_left_out:,} left out"
+    )
+
+
+def submit(
+    workspace: WorkspacePath,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to put the two files.", show_default=False)],
+    encoder: Annotated[str | None, typer.Option("--with", help="A two-tower encoder.")] = None,
+    method: Annotated[str, typer.Option(help="image, text, image+text or combiner:FOLDER.")] = "image+text",
+    split: Annotated[str, typer.Option(help="Which split of CIRR.")] = "test1",
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the two files that CIRR's test server takes, checked as the server would.
+
+    Example: `likewise condition submit cirr out --with clip`
+    """
+    from likewise.conditional.submission import submit_cirr
+
+    with progress("images") as update:
+        done = submit_cirr(opened(workspace), folder, encoder, method, split, workers=workers, on_progress=update)
+    if as_json:
+        say_json({"questions": done.n_questions, "files": [str(path) for path in done.files]})
+        return
+    say(f"{done.n_questions:,} questions answered and checked: {plain(', '.join(map(str, done.files)))}")

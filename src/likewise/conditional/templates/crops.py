@@ -1,0 +1,149 @@
+"""Parts of images as pictures of their own: the attribute tasks ask about one object, cut out with some room around it.
+
+The box grows by `DILATION` of its size, and the cut is padded to a square with black.  `centred` grows it on all sides
+alike; `official` does what the published code does and grows it only up and to the left: a box of width and height
+100 at (400, 400) gets the corners (330, 330) and (500, 500).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import polars as pl
+from PIL import Image
+
+from likewise.catalog.images import load_image
+from likewise.catalog.make import make_catalog
+from likewise.catalog.readers.stored import read_stored_table
+from likewise.conditional.protocol import images_of
+from likewise.conditional.templates.files import read_templates, template_settings, templates_file, write_templates
+from likewise.conditional.templates.step import boxes_file
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_parquet
+
+DILATION = 0.7
+Way = Literal["centred", "official"]
+Corners = tuple[int, int, int, int]
+QUALITY = 95
+Told = Callable[[str, int, int], None] | None
+
+
+def way_named(text: str) -> Way:
+    """A way to crop by its name."""
+    for way in get_args(Way):
+        if way == text:
+            found: Way = way
+            return found
+    raise LikewiseError(f"there is no way {text!r} to crop: use {' or '.join(get_args(Way))}.")
+
+
+def dilated(box: tuple[float, float, float, float], size: tuple[int, int], way: Way = "centred") -> Corners:
+    """Corners x1, y1, x2, y2 grown by DILATION and kept inside a picture of `size`."""
+    x1, y1, x2, y2 = box
+    width, height = x2 - x1, y2 - y1
+    more_x, more_y = DILATION * width, DILATION * height
+    if way == "official":
+        grown = (x1 - more_x, y1 - more_y, x2, y2)
+    else:
+        grown = (x1 - more_x / 2, y1 - more_y / 2, x2 + more_x / 2, y2 + more_y / 2)
+    left, top = max(0, round(grown[0])), max(0, round(grown[1]))
+    return left, top, min(size[0], max(left + 1, round(grown[2]))), min(size[1], max(top + 1, round(grown[3])))
+
+
+def cut(picture: Image.Image, box: tuple[float, float, float, float], way: Way = "centred") -> Image.Image:
+    """The grown box, padded with black to a square."""
+    part = picture.crop(dilated(box, picture.size, way))
+    side = max(part.size)
+    square = Image.new("RGB", (side, side))
+    square.paste(part, ((side - part.width) // 2, (side - part.height) // 2))
+    return square
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A new workspace of cut-out pictures with the templates that name them."""
+
+    n_pictures: int
+    n_templates: int
+    n_left_out: int
+
+
+def cut_templates(
+    source: Workspace, target: Workspace, name: str | None = None, *, way: Way = "centred", on_progress: Told = None
+) -> Cut:
+    """Cut every picture that a set of templates names, and make a workspace of them with the same templates."""
+    if target.settings_file.exists():
+        raise LikewiseError(f"{target.path} already holds a workspace: choose another folder.")
+    name, templates = read_templates(source, name)
+    templates, boxes = named_parts(source, name, templates)
+    rows = []
+    root = target.path / "pictures"
+    for done, row in enumerate(boxes.iter_rows(named=True)):
+        place = root / row["file"]
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not place.exists():
+            _write(source.root / row["source"], place, row, way)
+        rows.append({"image": row["file"], "item": row["source"]})
+        if on_progress and done % 64 == 0:
+            on_progress("cutting", done, len(boxes))
+    made = make_catalog(target, pl.DataFrame(rows).unique("image", maintain_order=True), root, "crops")
+    write_templates(target, name, templates, template_settings(source, name) | {"crop": way, "from": str(source.path)})
+    return Cut(len(made.catalog), len(templates), made.n_left_out)
+
+
+def _write(source: Path, place: Path, row: dict[str, object], way: Way) -> None:
+    try:
+        picture = load_image(source)
+    except (OSError, ValueError):
+        return  # the new catalog says that it is missing
+    corners = [row[name] for name in ("x1", "y1", "x2", "y2")]
+    if any(corner is None for corner in corners):
+        picture.save(place, quality=QUALITY)
+        return
+    x1, y1, x2, y2 = (float(str(corner)) for corner in corners)
+    cut(picture, (x1, y1, x2, y2), way).save(place, quality=QUALITY)
+
+
+def named_parts(source: Workspace, name: str, templates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Templates whose images are parts' file names, and those parts: file, source, x1, y1, x2, y2."""
+    stored = boxes_file(source, name)
+    if stored.exists():
+        boxes = read_parquet(stored, f"likewise condition build {source.path}")
+        wanted = boxes.filter(pl.col("image").is_in(images_of(templates)))
+        files = {image: _file(image) for image in wanted["image"]}
+        return _renamed(templates, files), wanted.with_columns(pl.col("image").replace_strict(files).alias("file"))
+    if templates_file(source, name).exists():
+        raise LikewiseError(f"the templates {name} of {source.path} ask about whole images: there is nothing to cut.")
+    return _published(templates, read_stored_table(source, "candidates"))
+
+
+def _published(templates: pl.DataFrame, candidates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """GeneCIS' own files: the same image may be cut in several ways, so every part gets a name by its box."""
+    corners = ["x1", "y1", "x2", "y2"]
+    numbers = pl.concat_str([pl.col(name).round(0).cast(pl.Int64).cast(pl.String) for name in corners], separator="-")
+    stem = pl.col("image").str.replace(r"\.\w+$", "")
+    file = pl.when(pl.col("x1").is_null()).then(stem + ".jpg").otherwise(stem + "/" + numbers + ".jpg")
+    parts = candidates.with_columns(file.alias("file")).sort("task", "template", "position", nulls_last=False)
+    key = ["task", "template"]
+    by_role = {
+        role: parts.filter(role=role).select(*key, pl.col("file").alias(role)) for role in ("reference", "target")
+    }
+    gallery = parts.filter(role="distractor").group_by(*key, maintain_order=True).agg(pl.col("file").alias("gallery"))
+    named = templates.drop("reference", "target", "gallery")
+    for table in (by_role["reference"], by_role["target"], gallery):
+        named = named.join(table, on=key, how="left", maintain_order="left")
+    boxes = parts.select("file", pl.col("image").alias("source"), *corners).unique("file", maintain_order=True)
+    return named.select(templates.columns), boxes
+
+
+def _file(key: str) -> str:
+    image, _, part = key.rpartition("#")
+    return f"{image.rsplit('.', 1)[0]}/{part}.jpg"
+
+
+def _renamed(templates: pl.DataFrame, files: dict[str, str]) -> pl.DataFrame:
+    return templates.with_columns(
+        pl.col("reference", "target").replace_strict(files),
+        pl.col("gallery").list.eval(pl.element().replace_strict(files)),
+    )

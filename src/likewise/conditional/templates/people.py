@@ -1,0 +1,94 @@
+"""The steps `likewise condition verify` and `verified`: templates go to people, and their answers come back."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from likewise.conditional.step import keep_results
+from likewise.conditional.templates.files import read_templates, template_settings, write_templates
+from likewise.conditional.templates.verify import drawn, questionnaire_of, questions, verified
+from likewise.errors import LikewiseError
+from likewise.labeling.store.engine import open_votes
+from likewise.labeling.store.project import read_project
+from likewise.labeling.store.questionnaires import add_questionnaire
+from likewise.labeling.store.questions import add_questions, read_answers
+from likewise.workspace import Workspace
+
+TITLE = "Which one fits?"
+CONSENT = (
+    "You will see a picture, a condition, and several candidates. Choose the one candidate that fits. There are no "
+    "tricks: where several fit or none does, say so.\n\nYour answers are stored without your name."
+)
+
+
+@dataclass(frozen=True)
+class AskedPeople:
+    """Questions on the site."""
+
+    name: str
+    n_questions: int
+    n_new: int
+    address: str
+    """For guests; empty when only experts are asked."""
+
+
+def ask_people(
+    workspace: Workspace, name: str | None = None, *, per_task: int | None = None, guests: int = 0, seed: int = 0
+) -> AskedPeople:
+    """Put templates on the site, for invited experts or for so many guests."""
+    name, templates = read_templates(workspace, name)
+    asked, slug = questions(name, drawn(templates, per_task, seed)), questionnaire_of(name)
+    engine = open_votes(workspace)
+    try:
+        add_questionnaire(engine, slug, TITLE, consent=CONSENT, public=guests > 0, most_guests=guests)
+        n_new = add_questions(engine, "choice", asked, slug)
+        url = read_project(engine).url or ""
+    finally:
+        engine.dispose()
+    return AskedPeople(name, len(asked), n_new, f"{url}/q/{slug}" if guests else "")
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What people answered, and the file of the cleaned set."""
+
+    name: str
+    path: Path
+    verdicts: pl.DataFrame
+    scores: pl.DataFrame
+
+
+def take_answers(
+    workspace: Workspace,
+    name: str | None = None,
+    *,
+    least_people: int = 1,
+    replace: bool = False,
+) -> Taken:
+    """Write `<name>-verified` (the templates whose target most people chose) and the people's row of the results."""
+    name, templates = read_templates(workspace, name)
+    engine = open_votes(workspace)
+    try:
+        answers = read_answers(engine, questionnaire_of(name))
+    finally:
+        engine.dispose()
+    if answers.is_empty():
+        raise LikewiseError(
+            f"nobody has answered a question about {name} yet: put them on the site with `likewise condition verify` "
+            "and start it with `likewise label serve`."
+        )
+    found = verified(name, templates, answers, least_people=least_people)
+    settings = template_settings(workspace, name) | {
+        "verified": {
+            "from": name,
+            "people": answers["expert"].n_unique(),
+            "answers": len(answers),
+            "answered": len(found.verdicts),
+            "kept": len(found.cleaned),
+            "least_people": least_people,
+        }
+    }
+    path = write_templates(workspace, f"{name}-verified", found.cleaned, settings, replace=replace)
+    keep_results(workspace, name, found.scores, official=False)
+    return Taken(name, path, found.verdicts, found.scores)

@@ -14,8 +14,8 @@ import typer
 from likewise.cli import bundle, exchange
 from likewise.encoders import read_vectors
 from likewise.errors import LikewiseError
-from likewise.evaluation.bundle import open_bundle
-from likewise.evaluation.labels_io import read_labels_file
+from likewise.evaluation.bundles.bundle import open_bundle
+from likewise.evaluation.exchange.labels_io import read_labels_file
 from likewise.evaluation.provenance import read_note
 from likewise.evaluation.step import evaluate
 from likewise.workspace import Workspace

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.labels_import import IMPORTED, import_labels
-from likewise.evaluation.labels_io import LABEL_SCHEMA, read_labels_file, write_labels_file
+from likewise.evaluation.exchange.labels_import import IMPORTED, import_labels
+from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, read_labels_file, write_labels_file
 from likewise.labeling import read_votes_file
 from likewise.labeling.step import read_labels, read_labels_note
 from likewise.workspace import Workspace, read_json, write_json, write_parquet

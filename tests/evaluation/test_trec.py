@@ -13,9 +13,8 @@ from ir_measures import AP, Judged, P
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.discovery import Measured, measure, result_table
-from likewise.evaluation.labels_io import write_labels_file
-from likewise.evaluation.pairs import JudgedPairs, judge_pairs
-from likewise.evaluation.run_models import (
+from likewise.evaluation.exchange.labels_io import write_labels_file
+from likewise.evaluation.exchange.run_models import (
     BY_ITEM,
     JUDGED,
     encoder_of,
@@ -24,7 +23,8 @@ from likewise.evaluation.run_models import (
     measure_run,
     run_tag,
 )
-from likewise.evaluation.trec import Run, read_run, run_text, write_run
+from likewise.evaluation.exchange.trec import Run, read_run, run_text, write_run
+from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 from likewise.search.scores import Floats
 
 N_IMAGES, N_QUERIES, DIM = 90, 12, 4

@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.vectors_io import line_up, line_up_file
+from likewise.evaluation.exchange.vectors_io import line_up, line_up_file
 
 IMAGES = ["a b.png", "b.png", "ç.png"]
 MIXED = ["ç.png", "a b.png", "other.png", "b.png"]

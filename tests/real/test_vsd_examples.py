@@ -10,7 +10,7 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from likewise.evaluation.discovery import Measured, result_table
-from likewise.evaluation.labels_io import read_labels_file, refuse_two_labels
+from likewise.evaluation.exchange.labels_io import read_labels_file, refuse_two_labels
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 
 BESIDE = Path(__file__).parents[3] / "shared" / "data"

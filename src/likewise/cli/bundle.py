@@ -11,8 +11,8 @@ from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, op
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
-    from likewise.evaluation.bundle import Bundle
-    from likewise.evaluation.bundle_evaluate import Model
+    from likewise.evaluation.bundles.bundle import Bundle
+    from likewise.evaluation.bundles.evaluate import Model
 
 
 def bundle(
@@ -33,7 +33,7 @@ def bundle(
 
     Example: `likewise bundle shoes shoes.zip --title "Shoes 2026" --licence CC-BY-4.0`
     """
-    from likewise.evaluation.bundle import make_bundle
+    from likewise.evaluation.bundles.bundle import make_bundle
 
     made = make_bundle(
         opened(workspace),
@@ -104,10 +104,10 @@ def evaluate_bundle(
     from rich.markup import escape
 
     from likewise.cli.tables import leaderboard as board
-    from likewise.evaluation.bundle import open_bundle
-    from likewise.evaluation.bundle_evaluate import Missing, VectorFile, evaluate_bundle, note_of
+    from likewise.evaluation.bundles.bundle import open_bundle
+    from likewise.evaluation.bundles.evaluate import Missing, VectorFile, evaluate_bundle, note_of
+    from likewise.evaluation.exchange.trec import read_run
     from likewise.evaluation.provenance import write_note
-    from likewise.evaluation.trec import read_run
     from likewise.workspace import write_parquet
 
     if out is not None and out.suffix.lower() != ".parquet":
@@ -151,8 +151,8 @@ def evaluate_bundle(
 
 def _say_missing(name: str, model: "Model", bundle: "Bundle", missing: str) -> None:
     """How far a run covers what was judged."""
-    from likewise.evaluation.run_models import measure_run
-    from likewise.evaluation.trec import Run
+    from likewise.evaluation.exchange.run_models import measure_run
+    from likewise.evaluation.exchange.trec import Run
 
     if not isinstance(model, Run):
         return

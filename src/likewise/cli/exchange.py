@@ -27,7 +27,7 @@ def import_labels(
 
     Example: `likewise import-labels shoes vsd-tags.json`
     """
-    from likewise.evaluation.labels_import import import_labels as take
+    from likewise.evaluation.exchange.labels_import import import_labels as take
 
     done = take(opened(workspace), labels, positive_from=positive_from, replace=replace)
     if as_json:
@@ -53,7 +53,7 @@ def export_labels(
     Example: `likewise export-labels shoes shoes.qrels --as-evaluated`
     """
     from likewise.discovery.step import read_pool, retired_pairs
-    from likewise.evaluation.labels_io import without_chance, write_labels_file
+    from likewise.evaluation.exchange.labels_io import without_chance, write_labels_file
     from likewise.labeling.step import read_labels
 
     target = opened(workspace)
@@ -85,7 +85,7 @@ def export_run(
 
     Example: `likewise export-run shoes colour.run --with colour`
     """
-    from likewise.evaluation.run_export import export_run as write
+    from likewise.evaluation.exchange.run_export import export_run as write
 
     target = opened(workspace)
     _refuse_existing(output, replace=replace)

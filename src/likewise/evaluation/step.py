@@ -16,13 +16,13 @@ from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
 from likewise.evaluation.curves import curve_table
 from likewise.evaluation.differences import difference_table
 from likewise.evaluation.discovery import ANNOTATED, KS, Scored, score, scored_table
+from likewise.evaluation.exchange.labels_import import IMPORTED
+from likewise.evaluation.exchange.labels_io import without_chance
 from likewise.evaluation.experts import expert_groups
 from likewise.evaluation.fidelity import found_share
 from likewise.evaluation.gather import Gathered, gather, list_scores_of
 from likewise.evaluation.identification import MAIN, compare_orders, identification_table
 from likewise.evaluation.incomplete import auc_bounds, bpref, next_pairs
-from likewise.evaluation.labels_import import IMPORTED
-from likewise.evaluation.labels_io import without_chance
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.mistakes import mistake_table
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs

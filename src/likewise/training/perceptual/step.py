@@ -14,12 +14,12 @@ import polars as pl
 
 from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.catalog.table import select
-from likewise.discovery.step import read_pool
+from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.files import read_meta, stored_spec, vectors_folder
 from likewise.encoders.run_files import SETTINGS, RunFile, write_run
 from likewise.encoders.store import common_images, read_vectors
 from likewise.errors import LikewiseError
-from likewise.evaluation.labels_io import without_chance
+from likewise.evaluation.exchange.labels_io import without_chance
 from likewise.evaluation.triplet_file import read_triplets
 from likewise.labeling.step import read_labels
 from likewise.training.perceptual.answers import Answers, from_labels, from_triplets, refuse_shared
@@ -139,7 +139,7 @@ def gather(workspace: Workspace, settings: Settings, name: str) -> Material:
         if settings.test:
             test = from_triplets(read_triplets(settings.triplets, settings.order, only=settings.test), things)
     else:
-        labels = without_chance(read_labels(workspace), read_pool(workspace).rows)
+        labels = without_chance(read_labels(workspace), read_pool(workspace).rows, retired_pairs(workspace))
         everything = from_labels(labels, catalog, images)
         things, train = images, everything
         if settings.test:

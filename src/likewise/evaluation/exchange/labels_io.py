@@ -15,7 +15,7 @@ import polars as pl
 
 from likewise.discovery import RANDOM
 from likewise.errors import LikewiseError
-from likewise.evaluation.trec import qrels_text, read_qrels_rows
+from likewise.evaluation.exchange.trec import qrels_text, read_qrels_rows
 from likewise.labeling.imports import ACCEPTED
 from likewise.labeling.votes import NOT_SIMILAR, PAIR, SIMILAR
 from likewise.workspace import write_atomically, write_text

@@ -9,10 +9,18 @@ from likewise.catalog import read_catalog
 from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.store import read_vectors
 from likewise.errors import LikewiseError
-from likewise.evaluation.labels_io import LABEL_SCHEMA, without_chance
+from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, without_chance
+from likewise.evaluation.exchange.run_models import (
+    BY_IMAGE,
+    BY_ITEM,
+    DEPTH,
+    JUDGED,
+    list_candidates,
+    list_judged,
+    run_tag,
+)
+from likewise.evaluation.exchange.trec import write_run
 from likewise.evaluation.pairs import judge_pairs
-from likewise.evaluation.run_models import BY_IMAGE, BY_ITEM, DEPTH, JUDGED, list_candidates, list_judged, run_tag
-from likewise.evaluation.trec import write_run
 from likewise.labeling.step import read_labels
 from likewise.workspace import Workspace
 

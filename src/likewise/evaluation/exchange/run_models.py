@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.discovery import Measured
+from likewise.evaluation.exchange.trec import RUN_SCHEMA, Run
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.trec import RUN_SCHEMA, Run
 from likewise.search import NOBODY, as_unit, pair_scores, top_k
 from likewise.search.scores import Floats as Vectors
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from likewise.evaluation.bundle_files import Stored
+from likewise.evaluation.bundles.files import Stored
 
 FORMAT, VERSION = "likewise-bundle", 1
 

@@ -10,9 +10,9 @@ from likewise import __version__
 from likewise.catalog import read_catalog
 from likewise.discovery.step import read_pool, retired_pairs
 from likewise.errors import LikewiseError
-from likewise.evaluation.bundle_negatives import PAIR, draw_negatives
-from likewise.evaluation.labels_import import IMPORTED
-from likewise.evaluation.labels_io import without_chance
+from likewise.evaluation.bundles.negatives import PAIR, draw_negatives
+from likewise.evaluation.exchange.labels_import import IMPORTED
+from likewise.evaluation.exchange.labels_io import without_chance
 from likewise.evaluation.negatives import BAND
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 from likewise.evaluation.provenance import benchmark_id

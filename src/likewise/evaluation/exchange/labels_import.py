@@ -14,7 +14,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.errors import LikewiseError
-from likewise.evaluation.labels_io import read_labels_file
+from likewise.evaluation.exchange.labels_io import read_labels_file
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.step import read_labels, read_labels_note
 from likewise.labeling.votes import PAIR

@@ -21,9 +21,9 @@ from typing import Any
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.bundle_card import FORMAT, VERSION, card_text, checksum_of, complete_card
-from likewise.evaluation.bundle_facts import Content, card_facts, content_of
-from likewise.evaluation.bundle_files import (
+from likewise.evaluation.bundles.card import FORMAT, VERSION, card_text, checksum_of, complete_card
+from likewise.evaluation.bundles.facts import Content, card_facts, content_of
+from likewise.evaluation.bundles.files import (
     CARD,
     Entry,
     Open,

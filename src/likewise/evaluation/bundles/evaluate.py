@@ -14,14 +14,14 @@ import polars as pl
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
-from likewise.evaluation.bundle import Bundle, open_bundle
-from likewise.evaluation.bundle_negatives import with_negatives
+from likewise.evaluation.bundles.bundle import Bundle, open_bundle
+from likewise.evaluation.bundles.negatives import with_negatives
 from likewise.evaluation.discovery import ANNOTATED, KS, Measured, measure, score, scored_table
+from likewise.evaluation.exchange.run_models import JUDGED, measure_run
+from likewise.evaluation.exchange.trec import Run
+from likewise.evaluation.exchange.vectors_io import LinedUp, line_up_file
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import ResultNote, benchmark_id, now
-from likewise.evaluation.run_models import JUDGED, measure_run
-from likewise.evaluation.trec import Run
-from likewise.evaluation.vectors_io import LinedUp, line_up_file
 from likewise.search import as_unit, pair_scores
 
 

@@ -22,8 +22,16 @@ DIM = 1280
 CROP_PADDING = 32
 
 
-def efficientnet_model(name: str) -> Model:
-    """One of the three networks, with its last pooled features as the vector."""
+WIDTHS = {
+    "efficientnet-lite0": (16, *(24,) * 2, *(40,) * 2, *(80,) * 3, *(112,) * 3, *(192,) * 4, 320),
+}
+"""Channels of every block, for `pooling=stages`."""
+
+
+def efficientnet_model(name: str, pooling: str | None = None) -> Model:
+    """One of the three networks, with its last pooled features as the vector, or with those of all its stages."""
+    if pooling not in (None, "stages") or (pooling and name not in WIDTHS):
+        raise LikewiseError(f"{name}?pooling={pooling} is unknown: use efficientnet-lite0?pooling=stages, or none.")
     size = SIZES[name]
     recipe = Recipe(
         resize=size + CROP_PADDING,
@@ -32,6 +40,12 @@ def efficientnet_model(name: str) -> Model:
         mean=(127.0,) * 3,
         std=(128.0,) * 3,
     )
+    if pooling:
+        from likewise.encoders.stages import stages_dim
+
+        dim = stages_dim(WIDTHS[name], DIM)
+        digest = lambda: f"{file_digest(weights_file(name))} stages 1"  # noqa: E731
+        return Model(f"{name}-stages", recipe, lambda: dim, digest, _loader(name, stages=True))
     return Model(name, recipe, lambda: DIM, lambda: file_digest(weights_file(name)), _loader(name))
 
 
@@ -54,7 +68,7 @@ def _weights_file(name: str) -> Path | None:
     return next(iter(Path(package.origin).parent.glob("models/*.pth")), None)
 
 
-def _loader(name: str) -> "Callable[[], nn.Module]":
+def _loader(name: str, *, stages: bool = False) -> "Callable[[], nn.Module]":
     def load() -> "nn.Module":
         torch = needed("torch", name)
         networks = needed("efficientnet_lite_pytorch", name)
@@ -62,6 +76,10 @@ def _loader(name: str) -> "Callable[[], nn.Module]":
             network = networks.EfficientNet.from_name(name)
             state = torch.load(weights_file(name), map_location="cpu", weights_only=True)
             network.load_state_dict(state)
+        if stages:
+            from likewise.encoders.stages import stages_of
+
+            return stages_of(network)
 
         class Pooled(torch.nn.Module):  # type: ignore[misc, name-defined]
             def __init__(self) -> None:

@@ -115,6 +115,11 @@ def _network(part: Spec) -> Encoder:
         from likewise.encoders.onnx_file import onnx_model
 
         model = onnx_model(part)
+    elif source.family == "two-tower":
+        from likewise.encoders.two_tower import two_tower_model
+
+        model = two_tower_model(part)
+        model = replace(model, recipe=model.recipe.framed(size, frame))
     elif part.target == UNTRAINED.name:
         from likewise.encoders.small import small_model
 
@@ -123,7 +128,7 @@ def _network(part: Spec) -> Encoder:
     else:
         from likewise.encoders.efficientnet import efficientnet_model
 
-        model = efficientnet_model(part.target)
+        model = efficientnet_model(part.target, part.get("pooling"))
         model = replace(model, recipe=model.recipe.framed(size, frame))
     if part.get("crop"):
         model = replace(model, recipe=replace(model.recipe, crop=part.share("crop")))

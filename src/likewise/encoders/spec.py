@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote
 
 from likewise.errors import LikewiseError
 
-FAMILIES = ("hf", "onnx", "python", "run")
+FAMILIES = ("hf", "onnx", "python", "run", "two-tower")
 JOINED = "()"  # the family of several encoders in brackets
 
 OPTIONS = {
@@ -30,7 +30,7 @@ OPTIONS = {
     "crop": "keep only the central part of the picture, 0.8 for instance",
     "box": "1: look only at the box the catalog gives (x1, y1, x2, y2 or bbox)",
     "flip": "1: average with the mirrored picture",
-    "pooling": "of a transformers model: cls, mean, pooler or image_embeds",
+    "pooling": "of a transformers model: cls, mean, pooler or image_embeds; of an EfficientNet-Lite: stages",
     "mean": "of the channels, 0.485/0.456/0.406",
     "std": "of the channels, 0.229/0.224/0.225",
     "input": "name of an ONNX file's input",

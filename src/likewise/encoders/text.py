@@ -19,6 +19,10 @@ def encode_text(spec: str, texts: Sequence[str], *, unit: bool = True) -> Vector
         raise LikewiseError(f"{spec} has no text side: use a two-tower model such as clip, siglip2 or hf:ID.")
     if parts[0].get("pooling") not in (None, "image_embeds"):
         raise LikewiseError(f"{spec}: only pooling=image_embeds shares its space with text.")
+    if source.family == "two-tower":
+        from likewise.encoders.two_tower import encode_texts as encode_with_two_tower
+
+        return encode_with_two_tower(source.target, texts, unit=unit)
     from likewise.encoders.huggingface import encode_texts
 
     return encode_texts(source.target, texts, unit=unit)
@@ -29,6 +33,8 @@ def has_text(spec: str) -> bool:
     source = _source(spec)
     if source is None or parse(spec)[0].get("pooling") not in (None, "image_embeds"):
         return False
+    if source.family == "two-tower":
+        return True
     from likewise.encoders.huggingface import has_text_side
 
     return has_text_side(source.target)
@@ -37,7 +43,7 @@ def has_text(spec: str) -> bool:
 def _source(spec: str) -> Spec | None:
     """Where a spec's network comes from, if it is one that can have a text side."""
     parts = parse(spec)
-    if len(parts) > 1 or parts[0].target in BUILT_IN or parts[0].family not in ("", "hf"):
+    if len(parts) > 1 or parts[0].target in BUILT_IN or parts[0].family not in ("", "hf", "two-tower"):
         return None
     source = source_of(parts[0])
-    return source if source.family == "hf" else None
+    return source if source.family in ("hf", "two-tower") else None

@@ -1,0 +1,217 @@
+"""`likewise condition two-tower`, `train` and `study`: encoders and Combiners that learn, and what makes them learn."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, opened, plain, progress, say, say_json
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Encoder = Annotated[
+    str, typer.Option("--with", help="A two-tower encoder: two-tower:FOLDER, clip, hf:FOLDER, ...", show_default=False)
+]
+Lessons = Annotated[
+    Path,
+    typer.Option("--on", help="What to learn from: a folder of `likewise mine`, triplets or templates (Parquet)."),
+]
+Validation = Annotated[
+    Path | None, typer.Option(help="Templates for early stopping; a tenth of the references by default.")
+]
+Tune = Annotated[str | None, typer.Option(help="Sides of the encoder to train along: image, text or image,text.")]
+Steps = Annotated[int, typer.Option(help="Training steps at most.")]
+Batch = Annotated[int, typer.Option(help="Triplets per step.")]
+Rate = Annotated[float, typer.Option("--rate", help="Learning rate of the Combiner.")]
+
+
+def two_tower(
+    workspace: WorkspacePath,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to put the encoder.", show_default=False)],
+    columns: Annotated[str, typer.Option(help="Catalog columns with texts, comma-separated.")] = "caption",
+    where: Annotated[str | None, typer.Option(help="Only these images, as in split=train.")] = None,
+    base: Annotated[
+        str, typer.Option(help="The network below the image side, which is not trained.")
+    ] = "efficientnet-lite0?pooling=stages",
+    dim: Annotated[int, typer.Option(help="Length of the vectors.")] = 128,
+    steps: Steps = 1500,
+    workers: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,
+    seed: Seed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an encoder that is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Train a small two-tower encoder (images and texts in one space) on the captions of a catalog.
+
+    Takes a few minutes on two cores and needs no download; `two-tower:FOLDER` then names it everywhere.
+
+    Example: `likewise condition two-tower shop shop/tower`
+    """
+    from dataclasses import asdict
+
+    from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
+
+    settings = TwoTowerSettings(base, tuple(names(columns)), where, dim, steps, seed=seed)
+    with progress("") as update:
+        trained = train_two_tower(opened(workspace), folder, settings, workers=workers, force=force, on_progress=update)
+    if as_json:
+        say_json(asdict(trained))
+        return
+    say(
+        f"[bold]two-tower:{plain(folder)}[/] learned from {trained.n_images:,} images in {trained.seconds:,.0f} s; "
+        f"{trained.n_held_out:,} held-out images find their own caption among {trained.n_captions:,} "
+        f"in {100 * trained.recall_at_1:.1f} % of cases, among the first five in {100 * trained.recall_at_5:.1f} %"
+    )
+
+
+def train(
+    workspace: WorkspacePath,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to put the Combiner.", show_default=False)],
+    encoder: Encoder,
+    lessons: Lessons,
+    validate: Validation = None,
+    tune: Tune = None,
+    steps: Steps = 1500,
+    batch: Batch = 256,
+    rate: Rate = 3e-4,
+    tune_rate: Annotated[float, typer.Option(help="Learning rate of the encoder's sides.")] = 3e-5,
+    wrong_answers: Annotated[
+        int, typer.Option(help="Wrong answers of each triplet's own used per step; 0 for the batch alone.")
+    ] = 16,
+    patience: Annotated[int, typer.Option(help="Validations without a better one before stopping.")] = 6,
+    seed: Seed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace a Combiner that is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Train a Combiner: reference and condition to one query vector, on mined triplets or on templates.
+
+    Example: `likewise condition train shop shop/combiner --with two-tower:shop/tower --on mined`
+    """
+    from likewise.conditional.combiner import SETTINGS
+    from likewise.conditional.lessons import read_lessons
+    from likewise.conditional.protocol import check_templates
+    from likewise.conditional.towers import TwoTower
+    from likewise.conditional.training import TrainingSettings, train_combiner
+    from likewise.errors import LikewiseError
+    from likewise.workspace import read_parquet
+
+    if (folder / SETTINGS).exists() and not force:
+        raise LikewiseError(f"{folder} holds a Combiner already: name another folder, or add `--force`.")
+    settings = TrainingSettings(
+        tuple(names(tune)),
+        steps,
+        batch,
+        rate,
+        tune_rate,
+        wrong_answers=wrong_answers,
+        patience=patience,
+        seed=seed,
+    )
+    held = check_templates(read_parquet(validate, "likewise condition build"), str(validate)) if validate else None
+    with progress("") as update:
+        trained = train_combiner(
+            opened(workspace),
+            TwoTower.of(encoder),
+            read_lessons(lessons),
+            held,
+            folder,
+            settings,
+            on_progress=update,
+        )
+    if as_json:
+        say_json(
+            {
+                "folder": str(folder),
+                "encoder": trained.tower.spec,
+                "n_triplets": trained.n_lessons,
+                "n_validation": trained.n_templates,
+                "best_step": trained.best_step,
+                "validation_recall_at_1": trained.best_recall,
+                "history": trained.history,
+                "seconds": trained.seconds,
+            }
+        )
+        return
+    say(
+        f"[bold]{plain(folder)}[/] learned from {trained.n_lessons:,} triplets in {trained.seconds:,.0f} s; "
+        f"R@1 {100 * trained.best_recall:.1f} % on {trained.n_templates:,} validation templates, "
+        f"best at step {trained.best_step:,}"
+    )
+    if trained.tower.spec != encoder:
+        say(f"use it with the encoder that was trained along: [bold]{plain(trained.tower.spec)}[/]")
+
+
+def study(
+    workspace: WorkspacePath,
+    encoder: Encoder,
+    lessons: Lessons,
+    test: Annotated[Path, typer.Option(help="Templates every training is measured on.", show_default=False)],
+    validate: Validation = None,
+    unfiltered: Annotated[Path | None, typer.Option(help="Triplets mined with `--concreteness none`.")] = None,
+    other: Annotated[Path | None, typer.Option(help="Triplets of another source.")] = None,
+    backbones: Annotated[str | None, typer.Option(help="More two-tower encoders, comma-separated.")] = None,
+    parts: Annotated[str, typer.Option(help="What to study.")] = "ablation,scaling,backbones",
+    folder: Annotated[Path | None, typer.Option("--to", help="Default: study/ in the workspace.")] = None,
+    seeds: Annotated[int, typer.Option(help="Trainings of each kind.")] = 3,
+    steps: Steps = 600,
+    batch: Batch = 256,
+    rate: Rate = 3e-4,
+    as_json: AsJson = False,
+) -> None:
+    """What makes a Combiner good: ablations, more triplets, other encoders, each with several seeds, and their plots.
+
+    Goes on where it stopped. Example:
+    `likewise condition study shop --with two-tower:shop/tower --on mined --test shop/test.parquet`
+    """
+    from likewise.conditional import study as studies
+    from likewise.conditional.lessons import read_lessons
+    from likewise.conditional.protocol import check_templates
+    from likewise.conditional.training import TrainingSettings
+    from likewise.errors import LikewiseError
+    from likewise.report.study import write_study_page
+    from likewise.workspace import read_parquet
+
+    def templates(path: Path) -> "pl.DataFrame":
+        return check_templates(read_parquet(path, "likewise condition build"), str(path))
+
+    target, wanted = opened(workspace), names(parts)
+    unknown = set(wanted) - {studies.ABLATION, studies.SCALING, studies.BACKBONES}
+    if unknown:
+        raise LikewiseError(f"there is no part {sorted(unknown)[0]!r}: choose ablation, scaling, backbones.")
+    place = folder or target.path / "study"
+    learned = read_lessons(lessons)
+    plain_mined = read_lessons(unfiltered) if unfiltered else None
+    settings = TrainingSettings(steps=steps, batch=batch, learning_rate=rate)
+    arms: list[studies.Arm] = []
+    if studies.ABLATION in wanted:
+        second = read_lessons(other) if other else None
+        arms += studies.ablations(learned, encoder, settings, unfiltered=plain_mined, other=second)
+    if studies.SCALING in wanted:
+        arms += studies.scaling(learned, encoder, settings, unfiltered=plain_mined)
+    if studies.BACKBONES in wanted:
+        arms += studies.backbones(learned, [encoder, *names(backbones)], settings)
+    held = templates(validate) if validate else None
+    with progress("trainings") as update:
+        found = studies.run_study(target, arms, held, templates(test), place, seeds=seeds, on_progress=update)
+    table = studies.summary(found)
+    page = write_study_page(place, table)
+    if as_json:
+        say_json({"folder": str(place), "summary": table.to_dicts()})
+        return
+    _print(table)
+    say(f"plots and table in {plain(page)}")
+
+
+def _print(table: "pl.DataFrame") -> None:
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    shown = Table(title="Average R@1 (%), mean over seeds", title_justify="left", box=SIMPLE)
+    for name in ("part", "trained on", "triplets", "R@1", "sd", "seeds", "templates"):
+        shown.add_column(name, justify="left" if name in ("part", "trained on") else "right")
+    for row in table.iter_rows(named=True):
+        spread = f"{100 * row['sd']:.1f}" if row["sd"] is not None else "–"
+        n_triplets = f"{row['n_triplets']:,}" if row["n_triplets"] else "–"
+        counts = (str(row["n_seeds"]), f"{row['n']:,}")
+        shown.add_row(row["part"], row["arm"], n_triplets, f"{100 * row['mean']:.1f}", spread, *counts)
+    console().print(shown)

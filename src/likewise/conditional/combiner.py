@@ -1,0 +1,135 @@
+"""The Combiner (Baldrati et al. 2022, GeneCIS section 5): one query vector from a reference and a condition.
+
+    h = [dropout relu W_t e ; dropout relu W_i x]         e, x: unscaled text and image features, 4 x their width
+    o = W_o dropout relu W_h h                            8 x the width inside
+    g = sigmoid(V_2 dropout relu V_1 h)                   the gate between the two sides
+    q = (o + g e + (1 - g) x) / |...|
+
+With o = 0 and the gate at 1 or 0 this is "text only" or "image only"; training starts from there and learns the rest.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.conditional.protocol import Features
+from likewise.encoders.needs import needed
+from likewise.errors import LikewiseError
+from likewise.workspace import read_json, void, write_atomically, write_json
+
+if TYPE_CHECKING:
+    from torch import nn
+
+FORMAT = 1
+SETTINGS, WEIGHTS = "combiner.json", "combiner.safetensors"
+ROWS_PER_BATCH = 1024
+NAME = "combiner"
+
+
+@dataclass(frozen=True)
+class CombinerShape:
+    """Widths and dropout; the paper's are 4 x, 8 x and .5."""
+
+    dim: int
+    projection: int = 4
+    hidden: int = 8
+    dropout: float = 0.5
+
+
+def combiner_module(shape: CombinerShape) -> "nn.Module":
+    """The network; `forward(image, text)` gives rows of length one."""
+    torch = needed("torch", "the Combiner")
+    inner, outer = shape.projection * shape.dim, shape.hidden * shape.dim
+
+    class Combiner(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.text = torch.nn.Linear(shape.dim, inner)
+            self.image = torch.nn.Linear(shape.dim, inner)
+            self.hidden = torch.nn.Linear(2 * inner, outer)
+            self.output = torch.nn.Linear(outer, shape.dim)
+            self.gate_hidden = torch.nn.Linear(2 * inner, outer)
+            self.gate = torch.nn.Linear(outer, 1)
+            self.dropout = torch.nn.Dropout(shape.dropout)
+
+        def forward(self, image: Any, text: Any) -> Any:
+            relu = torch.nn.functional.relu
+            sides = torch.cat([self.dropout(relu(self.text(text))), self.dropout(relu(self.image(image)))], dim=1)
+            output = self.output(self.dropout(relu(self.hidden(sides))))
+            gate = torch.sigmoid(self.gate(self.dropout(relu(self.gate_hidden(sides)))))
+            return torch.nn.functional.normalize(output + gate * text + (1 - gate) * image)
+
+    module: nn.Module = Combiner()
+    return module
+
+
+def force_gate(module: "nn.Module", towards: float) -> None:
+    """Leave nothing but the gate, shut at the image (-inf) or at the text (+inf)."""
+    torch = needed("torch", "the Combiner")
+    part: Any = module
+    with torch.no_grad():
+        for layer in (part.output, part.gate):
+            layer.weight.zero_()
+            layer.bias.zero_()
+        part.gate.bias.fill_(towards)
+
+
+@dataclass(frozen=True)
+class TrainedCombiner:
+    """A composer that `likewise condition train` made for one two-tower encoder."""
+
+    module: "nn.Module"
+    shape: CombinerShape
+    tower: str
+    """The spec of the encoder whose features it reads."""
+    name: str = NAME
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def compose(self, reference: Features, condition: Features) -> Features:
+        torch = needed("torch", "the Combiner")
+        if reference.shape[1] != self.shape.dim:
+            raise LikewiseError(
+                f"the Combiner reads features of {self.tower} with {self.shape.dim} numbers, these have "
+                f"{reference.shape[1]}: train one for this encoder."
+            )
+        rows = [np.empty((0, self.shape.dim), np.float32)]
+        self.module.eval()
+        with torch.inference_mode():
+            for start in range(0, len(reference), ROWS_PER_BATCH):
+                part = slice(start, start + ROWS_PER_BATCH)
+                image = torch.from_numpy(np.ascontiguousarray(reference[part]))
+                text = torch.from_numpy(np.ascontiguousarray(condition[part]))
+                rows.append(self.module(image, text).float().numpy())
+        return np.concatenate(rows)
+
+
+def write_combiner(folder: Path, combiner: TrainedCombiner) -> None:
+    """Both files; the description comes last, so that a folder with one is complete."""
+    from safetensors.numpy import save
+
+    state = {name: value.detach().cpu().numpy() for name, value in combiner.module.state_dict().items()}
+    write_atomically(folder / WEIGHTS, lambda file: void(file.write(save(state))))
+    values = {"format": FORMAT, "tower": combiner.tower, "shape": asdict(combiner.shape), "about": combiner.about}
+    write_json(values, folder / SETTINGS)
+
+
+def read_combiner(folder: Path, name: str | None = None) -> TrainedCombiner:
+    """The Combiner in a folder."""
+    path = folder / SETTINGS
+    if not path.is_file() or not (folder / WEIGHTS).is_file():
+        raise LikewiseError(f"{folder} holds no Combiner (no {SETTINGS}): train one with `likewise condition train`.")
+    values = read_json(path)
+    if values.get("format") != FORMAT:
+        raise LikewiseError(f"{path} is of a format this version does not read: train the Combiner again.")
+    torch = needed("torch", "the Combiner")
+    from safetensors.numpy import load_file
+
+    shape = CombinerShape(**values["shape"])
+    module = combiner_module(shape)
+    weights: Mapping[str, NDArray[Any]] = load_file(folder / WEIGHTS)
+    module.load_state_dict({key: torch.from_numpy(value.copy()) for key, value in weights.items()})
+    return TrainedCombiner(module.eval(), shape, values["tower"], name or NAME, values["about"])

@@ -1,0 +1,204 @@
+"""The paper's ablations (Table 5) and scaling (Figures 5 and 6) on any source of triplets, several seeds each.
+
+An arm is one way to train; every arm is trained once per seed and measured on the same test templates.  Finished
+trainings stay in the study's folder, so a study that is stopped goes on where it was.
+"""
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from likewise.conditional.composed import Composed, baselines
+from likewise.conditional.evaluate import AVERAGE, Answers, answer, recall_table
+from likewise.conditional.protocol import Method
+from likewise.conditional.sides import Sides
+from likewise.conditional.towers import TwoTower
+from likewise.conditional.training import SIDES, TrainingSettings, train_combiner
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_json, write_json, write_parquet
+
+ABLATION, SCALING, BACKBONES, BASELINE = "ablation", "scaling", "backbones", "baseline"
+DIVISOR = 4
+"""From one point of the scaling to the next, as in the paper."""
+LEAST_LESSONS = 32
+Told = Callable[[str, int, int], None] | None
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way to train."""
+
+    part: str
+    name: str
+    lessons: pl.DataFrame
+    tower: str
+    settings: TrainingSettings
+    series: str = ""
+    """The line of a plot it belongs to."""
+
+
+def ablations(
+    lessons: pl.DataFrame,
+    tower: str,
+    settings: TrainingSettings,
+    *,
+    unfiltered: pl.DataFrame | None = None,
+    other: pl.DataFrame | None = None,
+) -> list[Arm]:
+    """Table 5: everything trained, then without the filter, with one or both sides frozen, from another source."""
+    full = replace(settings, tune=SIDES)
+    arms = [
+        Arm(ABLATION, "full", lessons, tower, full),
+        Arm(ABLATION, "frozen image side", lessons, tower, replace(settings, tune=("text",))),
+        Arm(ABLATION, "frozen text side", lessons, tower, replace(settings, tune=("image",))),
+        Arm(ABLATION, "both sides frozen", lessons, tower, replace(settings, tune=())),
+        Arm(ABLATION, "batch negatives only", lessons, tower, replace(settings, tune=(), wrong_answers=0)),
+    ]
+    if unfiltered is not None:
+        arms.append(Arm(ABLATION, "no concreteness filter", unfiltered, tower, full))
+    if other is not None:
+        arms.append(Arm(ABLATION, "other source", other, tower, full))
+    return arms
+
+
+def scaling(
+    lessons: pl.DataFrame,
+    tower: str,
+    settings: TrainingSettings,
+    *,
+    unfiltered: pl.DataFrame | None = None,
+    points: int = 4,
+    seed: int = 0,
+) -> list[Arm]:
+    """Figure 5: all triplets, a quarter, a sixteenth, ...; the same again for triplets mined without the filter."""
+    arms = []
+    sources = [("filtered", lessons), *([("unfiltered", unfiltered)] if unfiltered is not None else [])]
+    for series, source in sources:
+        order = np.random.default_rng([seed, 11]).permutation(source.height)
+        for point in range(points):
+            n = source.height // DIVISOR**point
+            if n < LEAST_LESSONS:
+                break
+            part = source[np.sort(order[:n])]
+            arms.append(Arm(SCALING, f"{series}, {n:,} triplets", part, tower, settings, series))
+    return arms
+
+
+def backbones(lessons: pl.DataFrame, towers: Sequence[str], settings: TrainingSettings) -> list[Arm]:
+    """Figure 6: the same training on several encoders."""
+    frozen = replace(settings, tune=())
+    return [Arm(BACKBONES, TwoTower.of(spec).name, lessons, spec, frozen, "combiner") for spec in towers]
+
+
+STUDY_SCHEMA = {
+    "part": pl.String(),
+    "arm": pl.String(),
+    "series": pl.String(),
+    "encoder": pl.String(),
+    "seed": pl.Int64(),
+    "n_triplets": pl.Int64(),
+    "task": pl.String(),
+    "recall_at_1": pl.Float64(),
+    "n": pl.Int64(),
+}
+
+
+def run_study(
+    workspace: Workspace,
+    arms: Sequence[Arm],
+    validation: pl.DataFrame | None,
+    test: pl.DataFrame,
+    folder: Path,
+    *,
+    seeds: int = 3,
+    on_progress: Told = None,
+) -> pl.DataFrame:
+    """Train and measure every arm with every seed; writes `study.parquet` and returns it."""
+    if seeds < 1 or not arms:
+        raise LikewiseError("a study needs at least one seed and one part: ablation, scaling or backbones.")
+    rows: list[dict[str, object]] = []
+    for spec in dict.fromkeys(arm.tower for arm in arms):
+        rows += _baseline_rows(workspace, spec, test)
+    done, total = 0, len(arms) * seeds
+    for arm in arms:
+        for seed in range(seeds):
+            if on_progress:
+                on_progress(f"{arm.part}: {arm.name}", done, total)
+            rows += _measured(workspace, arm, seed, validation, test, folder)
+            done += 1
+    if on_progress:
+        on_progress("study", total, total)
+    table = pl.DataFrame(rows, schema=STUDY_SCHEMA)
+    write_parquet(table, folder / "study.parquet")
+    return table
+
+
+def _baseline_rows(workspace: Workspace, spec: str, test: pl.DataFrame) -> list[dict[str, object]]:
+    tower = TwoTower.of(spec)
+    tower.encode(workspace)
+    methods: list[Method] = list(baselines())
+    found = answer(test, Sides.of(workspace, tower, test), methods)
+    return [
+        row
+        for name, tasks in found.items()
+        for row in _rows(Arm(BASELINE, name, test, spec, TrainingSettings()), 0, {name: tasks}, 0)
+    ]
+
+
+def _measured(
+    workspace: Workspace, arm: Arm, seed: int, validation: pl.DataFrame | None, test: pl.DataFrame, folder: Path
+) -> list[dict[str, object]]:
+    """The rows of one training, from the folder where it is finished already."""
+    name = "".join(sign if sign.isalnum() else "-" for sign in f"{arm.part} {arm.name}")
+    place = folder / "runs" / f"{name}-{seed}"
+    kept = place / "measured.json"
+    settings = replace(arm.settings, seed=seed)
+    wanted = {"settings": asdict(settings) | {"tune": list(settings.tune)}, "tower": arm.tower, "n": arm.lessons.height}
+    if kept.exists():
+        stored = read_json(kept)
+        if stored["made_by"] == wanted:
+            rows: list[dict[str, object]] = stored["rows"]
+            return rows
+    trained = train_combiner(workspace, TwoTower.of(arm.tower), arm.lessons, validation, place, settings)
+    trained.tower.encode(workspace)
+    method = Composed(trained.combiner)
+    found = answer(test, Sides.of(workspace, trained.tower, test), [method])
+    rows = _rows(arm, seed, found, arm.lessons.height)
+    write_json({"made_by": wanted, "rows": rows}, kept)
+    return rows
+
+
+def _rows(arm: Arm, seed: int, found: Answers, n_triplets: int) -> list[dict[str, object]]:
+    table = recall_table({arm.tower: found}, ks=(1,), n_resamples=1)
+    if AVERAGE not in table["task"]:
+        table = pl.concat([table, table.with_columns(pl.lit(AVERAGE).alias("task"))])
+    return [
+        {
+            "part": arm.part,
+            "arm": arm.name,
+            "series": arm.series,
+            "encoder": arm.tower,
+            "seed": seed,
+            "n_triplets": n_triplets,
+            "task": row["task"],
+            "recall_at_1": row["value"],
+            "n": row["n"],
+        }
+        for row in table.iter_rows(named=True)
+    ]
+
+
+def summary(study: pl.DataFrame) -> pl.DataFrame:
+    """Per arm the mean of the average R@1 over seeds and its standard deviation (null for one seed)."""
+    average = study.filter(pl.col("task") == AVERAGE)
+    rows = []
+    for keys, same in average.group_by(["part", "arm", "series", "encoder"], maintain_order=True):
+        values = same["recall_at_1"].to_list()
+        spread = statistics.stdev(values) if len(values) > 1 else None
+        rows.append((*keys, same["n_triplets"][0], statistics.fmean(values), spread, len(values), same["n"][0]))
+    names = ["part", "arm", "series", "encoder", "n_triplets", "mean", "sd", "n_seeds", "n"]
+    return pl.DataFrame(rows, schema=names, orient="row")

@@ -1,0 +1,138 @@
+"""Two-tower encoders that can be trained together with a Combiner: their inputs, their two sides, and where they go.
+
+A two-tower encoder that `likewise` trained keeps its base network fixed and trains both sides on stored features; a
+transformers model is trained whole, from pictures.
+"""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.conditional.two_tower import base_features
+from likewise.encoders.needs import needed
+from likewise.encoders.network import Network
+from likewise.encoders.registry import get_encoder, source_of
+from likewise.encoders.spec import parse
+from likewise.encoders.text_features import bags
+from likewise.encoders.two_tower import load_sides, write_two_tower
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace
+
+Inputs = NDArray[Any]
+MOST_PICTURES = 200_000
+"""More prepared pictures than this do not fit into the memory of an ordinary machine."""
+
+
+class Tunable(Protocol):
+    """Both sides of an encoder as torch modules."""
+
+    def image_inputs(self, workspace: Workspace, images: Sequence[str]) -> Inputs:
+        """What the image side reads, one row per image."""
+
+    def image(self, inputs: Inputs) -> Any:
+        """Rows of inputs to unscaled features."""
+
+    def text(self, texts: Sequence[str]) -> Any:
+        """Texts to unscaled features."""
+
+    def parameters(self, side: str) -> list[Any]:
+        """Of the side `image` or `text`."""
+
+    def save(self, folder: Path) -> str:
+        """Write the trained encoder and return its spec."""
+
+
+def tunable(spec: str) -> Tunable:
+    """The trainable form of an encoder."""
+    source = source_of(parse(spec)[0])
+    if source.family == "two-tower":
+        return _Sides(Path(source.target))
+    if source.family == "hf":
+        return _Transformers(spec, source.target)
+    raise LikewiseError(f"{spec} cannot be trained with a Combiner: train on its frozen features (without `--tune`).")
+
+
+class _Sides:
+    """A `two-tower:` encoder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.torch = needed("torch", "training")
+        head: Any
+        self.shape, head, self.side = load_sides(folder)
+        self.head = head
+
+    def image_inputs(self, workspace: Workspace, images: Sequence[str]) -> Inputs:
+        features = base_features(workspace, self.shape.base, images, None, None)
+        with self.torch.inference_mode():
+            reduced: Inputs = self.head.reduce(self.torch.from_numpy(features)).numpy()
+        return reduced
+
+    def image(self, inputs: Inputs) -> Any:
+        return self.head.project(self.torch.from_numpy(np.ascontiguousarray(inputs)))
+
+    def text(self, texts: Sequence[str]) -> Any:
+        buckets, starts = bags(texts, self.shape.buckets)
+        return self.side(self.torch.from_numpy(buckets), self.torch.from_numpy(starts))
+
+    def parameters(self, side: str) -> list[Any]:
+        return list((self.head if side == "image" else self.side).parameters())
+
+    def save(self, folder: Path) -> str:
+        write_two_tower(folder, self.shape, self.head, self.side)
+        return f"two-tower:{folder}"
+
+
+class _Transformers:
+    """A transformers model with two towers, read from pictures."""
+
+    def __init__(self, spec: str, target: str) -> None:
+        from transformers import AutoTokenizer
+
+        from likewise.encoders.hub import find_folder
+        from likewise.encoders.huggingface import load_network
+
+        self.torch = needed("torch", "training")
+        self.folder = find_folder(target)
+        encoder = get_encoder(spec)
+        assert isinstance(encoder, Network)
+        self.recipe = encoder.recipe
+        self.network: Any = load_network.__wrapped__(str(self.folder))  # a copy of its own: it will change
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(str(self.folder), local_files_only=True)
+        self.network.eval()
+
+    def image_inputs(self, workspace: Workspace, images: Sequence[str]) -> Inputs:
+        from likewise.catalog import load_image
+
+        if len(images) > MOST_PICTURES:
+            raise LikewiseError(f"{len(images):,} pictures do not fit into memory: train on frozen features instead.")
+        root = workspace.root
+        ready = [self.recipe.prepare(load_image(root / image, at_least=self.recipe.pixels)) for image in images]
+        return np.stack(ready)
+
+    def image(self, inputs: Inputs) -> Any:
+        output = self.network.get_image_features(pixel_values=self.torch.from_numpy(self.recipe.tensor(inputs)))
+        return getattr(output, "pooler_output", output)
+
+    def text(self, texts: Sequence[str]) -> Any:
+        config = self.network.config
+        longest = int(config.text_config.max_position_embeddings)
+        padding = "max_length" if str(config.model_type).startswith("siglip") else True
+        tokens = self.tokenizer(list(texts), padding=padding, truncation=True, max_length=longest, return_tensors="pt")
+        output = self.network.get_text_features(**tokens)
+        return getattr(output, "pooler_output", output)
+
+    def parameters(self, side: str) -> list[Any]:
+        words = ("vision", "visual") if side == "image" else ("text",)
+        return [value for name, value in self.network.named_parameters() if name.startswith(words)]
+
+    def save(self, folder: Path) -> str:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in self.folder.iterdir():
+            if file.is_file() and file.suffix not in (".safetensors", ".bin", ".h5"):
+                shutil.copyfile(file, folder / file.name)
+        self.network.save_pretrained(folder)
+        return f"hf:{folder}"

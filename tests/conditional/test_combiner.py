@@ -1,0 +1,166 @@
+"""The Combiner: its two ends are the baselines, it learns what needs both sides, and its files keep it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from likewise.cli.app import app
+from likewise.conditional.combiner import (
+    CombinerShape,
+    TrainedCombiner,
+    combiner_module,
+    force_gate,
+    read_combiner,
+    write_combiner,
+)
+from likewise.conditional.composed import Composed, ImageOnly, TextOnly, baselines
+from likewise.conditional.evaluate import answer
+from likewise.conditional.lessons import as_lessons, held_out_templates, known_lessons
+from likewise.conditional.protocol import TEMPLATE_SCHEMA, Asked
+from likewise.conditional.recall import hits
+from likewise.conditional.sides import Sides
+from likewise.conditional.towers import TwoTower
+from likewise.conditional.training import TrainingSettings, train_combiner
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, write_parquet
+from tests.conditional.small_tower import learned, small_tower
+
+__all__ = ["learned", "small_tower"]
+
+QUICK = TrainingSettings(steps=60, batch=32, every=20, learning_rate=1e-3)
+
+
+def untrained(dim: int) -> TrainedCombiner:
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        shape = CombinerShape(dim)
+        return TrainedCombiner(combiner_module(shape), shape, "hf:somewhere")
+
+
+@pytest.mark.parametrize(("towards", "baseline"), [(np.inf, TextOnly()), (-np.inf, ImageOnly())])
+def test_with_the_gate_forced_to_one_side_it_is_the_baseline(towards: float, baseline: TextOnly | ImageOnly) -> None:
+    rng = np.random.default_rng(0)
+    asked = Asked(
+        rng.normal(size=(50, 24), scale=3).astype(np.float32),
+        rng.normal(size=(50, 24)).astype(np.float32),
+        rng.normal(size=(50, 10, 24)).astype(np.float32),
+    )
+    combiner = untrained(24)
+    mixed = Composed(combiner).scores(asked)
+    force_gate(combiner.module, towards)
+    expected = Composed(baseline).scores(asked)
+    np.testing.assert_allclose(Composed(combiner).scores(asked), expected, atol=1e-6)
+    assert np.abs(mixed - expected).max() > 0.01
+
+
+def test_the_network_is_the_published_one() -> None:
+    """Widths 4 x and 8 x, counted by hand for d = 16; rows of length one; unscaled inputs make a difference."""
+    d = 16
+    combiner = untrained(d)
+    linear = [(d, 4 * d), (d, 4 * d), (8 * d, 8 * d), (8 * d, d), (8 * d, 8 * d), (8 * d, 1)]
+    assert sum(value.numel() for value in combiner.module.parameters()) == sum(a * b + b for a, b in linear)
+    rng = np.random.default_rng(1)
+    image, text = rng.normal(size=(2, 5, d)).astype(np.float32)
+    query = combiner.compose(image, text)
+    np.testing.assert_allclose(np.linalg.norm(query, axis=1), 1.0, atol=1e-6)
+    assert np.abs(combiner.compose(3 * image, text) - query).max() > 1e-3
+    with pytest.raises(LikewiseError, match="train one for this encoder"):
+        combiner.compose(image[:, :8], text[:, :8])
+
+
+def test_files_keep_a_combiner(tmp_path: Path) -> None:
+    combiner = untrained(12)
+    write_combiner(tmp_path / "c", combiner)
+    again = read_combiner(tmp_path / "c")
+    rng = np.random.default_rng(1)
+    image, text = rng.normal(size=(2, 7, 12)).astype(np.float32)
+    np.testing.assert_array_equal(combiner.compose(image, text), again.compose(image, text))
+    assert again.tower == "hf:somewhere"
+    with pytest.raises(LikewiseError, match="holds no Combiner"):
+        read_combiner(tmp_path / "nowhere")
+
+
+def questions(images: list[str], n: int, seed: int) -> pl.DataFrame:
+    """Templates nobody can answer from one side: the target is a fixed partner of the reference, one per condition."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number in range(n):
+        reference, condition = int(rng.integers(len(images))), int(rng.integers(2))
+        partner = [images[(reference + step) % len(images)] for step in (7, 13)]
+        gallery = [partner[1 - condition], *rng.choice(images, 6, replace=False)]
+        kept = [image for image in gallery if image not in (partner[condition], images[reference])]
+        rows.append(
+            (
+                number,
+                "partner",
+                f"the {('left', 'right')[condition]} one",
+                images[reference],
+                partner[condition],
+                kept[:5],
+            )
+        )
+    return pl.DataFrame(rows, schema=TEMPLATE_SCHEMA, orient="row")
+
+
+def test_training_learns_what_no_baseline_can_and_is_reproducible(
+    drawn: Workspace, small_tower: TwoTower, tmp_path: Path
+) -> None:
+    tower, images = small_tower, small_tower.encoded_images(drawn)[:60]
+    train, test = questions(images, 400, 0), questions(images, 150, 1)
+    settings = TrainingSettings(steps=150, batch=64, every=50, learning_rate=2e-3, dropout=0.2)
+    trained = train_combiner(drawn, tower, as_lessons(train), test, tmp_path / "a", settings)
+    found = answer(test, Sides.of(drawn, tower, test), [*baselines(), Composed(read_combiner(tmp_path / "a"))])
+    recall = {name: float(hits(tasks["partner"].found, 1).mean()) for name, tasks in found.items()}
+    assert recall["combiner"] == pytest.approx(trained.best_recall)
+    assert recall["combiner"] > max(recall[name] for name in ("image only", "text only", "image + text")) + 0.2
+    assert trained.history[0]["recall"] < trained.best_recall
+    again = train_combiner(drawn, tower, as_lessons(train), test, tmp_path / "b", settings)
+    assert again.history == pytest.approx(trained.history, nan_ok=True)
+
+
+@pytest.mark.parametrize("tune", [("image",), ("text",), ("image", "text")])
+def test_tuning_changes_only_the_sides_it_names(
+    drawn: Workspace, tower: TwoTower, tmp_path: Path, tune: tuple[str, ...]
+) -> None:
+    images = tower.encoded_images(drawn)[:24]
+    settings = TrainingSettings(tune, steps=3, batch=4, every=3, tune_rate=1e-3, wrong_answers=2)
+    trained = train_combiner(drawn, tower, as_lessons(questions(images, 30, 0)), None, tmp_path / "c", settings)
+    assert trained.tower.spec == f"hf:{tmp_path / 'c' / 'encoder'}"
+    trained.tower.encode(drawn, workers=1)
+    texts = ["red", "a blue hat"]
+    image_moved = np.abs(trained.tower.image_features(drawn, images) - tower.image_features(drawn, images)).max()
+    text_moved = np.abs(trained.tower.text_features(texts) - tower.text_features(texts)).max()
+    best_is_trained = trained.best_step > 0
+    assert (image_moved > 1e-4) == ("image" in tune and best_is_trained)
+    assert (text_moved > 1e-4) == ("text" in tune and best_is_trained)
+
+
+def test_held_out_references_are_not_trained_on() -> None:
+    lessons = as_lessons(questions([f"{n}.jpg" for n in range(40)], 200, 0))
+    rest, templates = held_out_templates(lessons, 0.2, seed=0)
+    assert not set(rest["reference"]) & set(templates["reference"])
+    for row in templates.iter_rows(named=True):
+        assert row["target"] not in row["gallery"] and row["reference"] not in row["gallery"]
+    with pytest.raises(LikewiseError, match="names images of this catalog"):
+        known_lessons(lessons, ["other.jpg"])
+
+
+def test_the_command_trains_and_refuses_to_overwrite(drawn: Workspace, tower: TwoTower, tmp_path: Path) -> None:
+    images = tower.encoded_images(drawn)[:40]
+    write_parquet(questions(images, 80, 0), tmp_path / "train.parquet")
+    asked = ["condition", "train", str(drawn.path), str(tmp_path / "c"), "--with", tower.spec]
+    asked += ["--on", str(tmp_path / "train.parquet"), "--steps", "4", "--batch", "8", "--json"]
+    ran = CliRunner().invoke(app, asked)
+    assert ran.exit_code == 0, ran.output
+    told = json.loads(ran.stdout)
+    assert told["n_triplets"] + told["n_validation"] == 80
+    assert read_combiner(tmp_path / "c").about["best_step"] == told["best_step"]
+    refused = CliRunner().invoke(app, asked)
+    assert isinstance(refused.exception, LikewiseError)
+    assert "holds a Combiner already" in str(refused.exception)

@@ -1,0 +1,82 @@
+"""The small two-tower encoder: it learns from captions, is an encoder like any other, and comes back from its files."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from likewise.catalog import load_image, read_catalog
+from likewise.cli.app import app
+from likewise.conditional.towers import TwoTower, unit
+from likewise.conditional.two_tower import TwoTowerTrained, train_two_tower
+from likewise.conditional.two_tower_texts import Described, fits
+from likewise.encoders.registry import get_encoder
+from likewise.encoders.text import encode_text, has_text
+from likewise.encoders.text_features import hashed
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace
+from tests.conditional.small_tower import QUICK, learned, small_tower
+
+__all__ = ["learned", "small_tower"]
+
+
+def test_held_out_pictures_find_their_captions(learned: TwoTowerTrained) -> None:
+    """Far above chance after seconds of training; items are apart, so no caption was seen with its picture."""
+    assert learned.n_held_out == 24
+    assert learned.recall_at_5 > 2 * 5 / learned.n_captions
+
+
+def test_short_texts_find_what_they_say(drawn: Workspace, small_tower: TwoTower) -> None:
+    """A single word ranks pictures of its category first more often than not."""
+    catalog = read_catalog(drawn)
+    images = unit(small_tower.image_features(drawn, catalog["image"].to_list()))
+    for word, category in (("earrings", "earrings"), ("skirt", "skirts"), ("watch", "watches")):
+        best = np.argsort(-(images @ unit(small_tower.text_features([word]))[0]))[:5]
+        assert (catalog["category"].to_numpy()[best] == category).mean() >= 0.6, word
+
+
+def test_it_is_an_encoder_of_the_registry(drawn: Workspace, small_tower: TwoTower) -> None:
+    encoder = get_encoder(small_tower.spec)
+    image = read_catalog(drawn)["image"][0]
+    vector = encoder.encode([encoder.prepare(load_image(drawn.root / image, at_least=encoder.pixels))])
+    np.testing.assert_allclose(vector, unit(small_tower.image_features(drawn, [image])), atol=1e-4)
+    assert has_text(small_tower.spec)
+    assert encode_text(small_tower.spec, ["red", "blue"]).shape == (2, encoder.dim) == (2, 32)
+    assert encode_text(small_tower.spec, []).shape == (0, 32)
+
+
+def test_the_same_seed_gives_the_same_encoder(drawn: Workspace, learned: TwoTowerTrained, tmp_path: Path) -> None:
+    train_two_tower(drawn, tmp_path / "again", QUICK, workers=1)
+    for name in ("two_tower.json", "two_tower.safetensors"):
+        assert (tmp_path / "again" / name).read_bytes() == (learned.folder / name).read_bytes()
+
+
+def test_texts_that_fit_several_pictures() -> None:
+    shown = [Described.of(["a red knit top, sporty"]), Described.of(["a red hat", "winter"])]
+    fitting = fits(shown, ["red", "red top", "winter", ""]).tolist()
+    assert fitting == [[True, True, False, True], [True, False, True, True]]
+    rng = np.random.default_rng(0)
+    for one in shown:
+        assert all(fits([one], [one.draw(rng)])[0, 0] for _ in range(50))
+
+
+def test_unknown_words_are_told_apart() -> None:
+    assert set(hashed("zyxwv")) != set(hashed("qponm"))
+    assert hashed("Red  Hat!") == hashed("red hat")
+    assert hashed("") == hashed("!!") != hashed("a")
+
+
+def test_mistakes_are_sentences(drawn: Workspace, learned: TwoTowerTrained, tmp_path: Path) -> None:
+    asked = ["condition", "two-tower", str(drawn.path)]
+    for more, sentence in (
+        ([str(learned.folder)], "holds a two-tower encoder already"),
+        ([str(tmp_path / "x"), "--columns", "title"], "has no column title"),
+        ([str(tmp_path / "x"), "--where", f"item={read_catalog(drawn)['item'][0]}"], "needs 16 or more"),
+        ([str(tmp_path / "x"), "--base", "colour"], "use a torch network"),
+    ):
+        ran = CliRunner().invoke(app, [*asked, *more])
+        assert isinstance(ran.exception, LikewiseError)
+        assert sentence in str(ran.exception)
+    with pytest.raises(LikewiseError, match="holds no two-tower encoder"):
+        get_encoder(f"two-tower:{tmp_path / 'nowhere'}")

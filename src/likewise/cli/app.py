@@ -10,6 +10,7 @@ from likewise.cli import (
     bundle,
     condition,
     condition_more,
+    condition_train,
     demo,
     discover,
     encode,
@@ -65,6 +66,9 @@ app.command("retrieval")(retrieval.retrieval)
 app.command("triplets")(retrieval.triplets)
 app.add_typer(train.app, name="train")
 app.add_typer(outfits.app, name="outfits")
+condition.app.command("two-tower")(condition_train.two_tower)
+condition.app.command("train")(condition_train.train)
+condition.app.command("study")(condition_train.study)
 condition.app.command("verify")(condition_more.verify)
 condition.app.command("verified")(condition_more.verified)
 condition.app.command("crops")(condition_more.crops)

@@ -16,3 +16,4 @@ def train() -> None:
 
 app.command("check")(train_check.check)
 app.command("perceptual")(train_models.perceptual)
+app.command("finetune")(train_models.finetune)

@@ -91,6 +91,72 @@ def perceptual(
     _tell(workspace, done)
 
 
+def finetune(
+    workspace: WorkspacePath,
+    encoder: Annotated[str, typer.Option("--with", help="The torch encoder to train on, such as efficientnet-lite0.")],
+    task: Annotated[
+        str, typer.Option(help="id (items), cat (categories), id+c (both) or dino (no labels at all).")
+    ] = "cat",
+    epochs: Annotated[int, typer.Option(help="How often every image is seen.", min=1)] = 50,
+    batch: Annotated[int, typer.Option(help="Images a step.", min=1)] = 32,
+    rate: Annotated[float, typer.Option("--lr", help="Learning rate.")] = 1e-4,
+    weight_decay: Annotated[float, typer.Option(help="Of every weight; for dino it grows tenfold.")] = 1e-4,
+    where: Annotated[str | None, typer.Option(help="COLUMN=VALUE: the images to learn from; all by default.")] = None,
+    leave_out: Annotated[
+        str | None, typer.Option(help='Categories that are none, comma-separated: "Other,Not sure".')
+    ] = None,
+    small_crops: Annotated[int, typer.Option(help="With dino: small crops a picture.", min=0)] = 4,
+    name: Annotated[str | None, typer.Option(help="Of the encoder that is left in runs/.")] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Train a network on with the catalog's ids, its categories, both, or without labels; goes on where it stopped.
+
+    What it did to discovery and to identification is in the report, once its vectors are there.
+
+    Example: `likewise train finetune shoes --with efficientnet-lite0 --task id`
+    """
+    from likewise.training.finetune.step import Settings
+    from likewise.training.finetune.step import finetune as train
+
+    target = opened(workspace)
+    settings = Settings(
+        encoder=encoder,
+        task=task,  # type: ignore[arg-type]  # checked by the step
+        epochs=epochs,
+        batch=batch,
+        rate=rate,
+        weight_decay=weight_decay,
+        where=where,
+        leave_out=tuple(names(leave_out)),
+        n_local=small_crops,
+        seed=seed,
+    )
+    with progress("batches") as update:
+        done = train(target, settings, name or default_name(encoder, task), tell=update)
+    from likewise.report.finetuning import write_curve
+
+    picture = write_curve(done.curve, done.run.folder / "curve.svg")
+    if as_json:
+        say_json({"summary": done.summary, "curve": records(done.curve)})
+        return
+    summary = done.summary
+    several = {"item": "items", "category": "categories"}
+    said = ", ".join(f"{count:,} {several[head]}" for head, count in summary["n_classes"].items()) or "no labels"
+    say(
+        f"{plain(done.run.name)}: {plain(encoder)} trained for {epochs} epochs on {summary['n_images']:,} images "
+        f"({said}); loss {summary['loss_first']:.3f} to {summary['loss_last']:.3f}, see {plain(picture)}"
+    )
+    say(f"[dim]next: likewise encode {plain(workspace)} --with run:{plain(done.run.name)}[/]")
+
+
+def default_name(encoder: str, task: str) -> str:
+    """Such as efficientnet-lite0-id-c."""
+    from likewise.encoders.spec import spec_name
+
+    return f"{spec_name(encoder)}-{task.replace('+', '-')}"
+
+
 def _tell(workspace: Path, done: "Trained") -> None:
     summary = done.summary
     say(

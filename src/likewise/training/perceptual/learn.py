@@ -51,8 +51,12 @@ class Learned:
 
     def vectors(self, vectors: Sequence[Vectors]) -> Vectors:
         """Vectors of the encoders, one array each, to vectors of unit length."""
-        placed = self.features(vectors) @ self.metric.matrix
-        return unit_rows(np.append(placed, np.full((len(placed), 1), self.constant), axis=1).astype(np.float32))
+        return self.placed(self.features(vectors))
+
+    def placed(self, coordinates: Floats) -> Vectors:
+        """The same, from the features of the pictures."""
+        rows = coordinates @ self.metric.matrix
+        return unit_rows(np.append(rows, np.full((len(rows), 1), self.constant), axis=1).astype(np.float32))
 
     def layers(self) -> list[Layer]:
         return self.features.layers(self.metric.matrix, self.constant)
@@ -107,16 +111,17 @@ def choose(
             if tell:
                 tell("choosing", hidden.index(units) * len(SHRINKAGES) + number, len(hidden) * len(SHRINKAGES))
             lost, votes, scores = 0.0, 0.0, np.full(len(answers), np.nan)
-            for place, (fold, (features, coordinates)) in enumerate(zip(inner, fitted, strict=True)):
+            for place, (fold, (features, by_picture)) in enumerate(zip(inner, fitted, strict=True)):
                 check_fold(answers, fold, unseen)
                 train, test = answers.only(fold.train), answers.only(fold.test)
+                coordinates = pictures.means(by_picture, len(answers.things))
                 metric = fit_metric(coordinates, train, shrinkage, start=metrics[place])
                 metrics[place] = metric
                 n_votes = float((test.yes + test.no).sum())
                 lost += mean_surprise(logits(coordinates, test, metric), test) * n_votes
                 votes += n_votes
                 model = finish(Choice(shrinkage, units), features, metric, coordinates[train.named_things])
-                scores[fold.test] = scores_of(model.vectors(pictures.vectors), pictures, test)
+                scores[fold.test] = scores_of(model.placed(by_picture), pictures, test)
             surprise = lost / votes
             tried.append((shrinkage, units, surprise, int(votes)))
             if best is None or surprise < best[0]:
@@ -132,7 +137,7 @@ def choose(
 
 def _prepare(pictures: Pictures, train: Answers, hidden: int, seed: int) -> tuple[Features, Floats]:
     features = fit_features(pictures, train.named_things, hidden=hidden, seed=seed)
-    return features, pictures.means(features(pictures.vectors), len(train.things))
+    return features, features(pictures.vectors)
 
 
 def scores_of(vectors: Vectors, pictures: Pictures, answers: Answers) -> Floats:

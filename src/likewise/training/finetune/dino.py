@@ -1,0 +1,182 @@
+"""DINO's objective continued on a catalog (Caron et al. 2021): a student that sees small crops agrees with its own
+moving average that sees large ones.
+
+    loss      mean over pairs of different views of  -sum softmax((t - c) / T_t) log softmax(s / T_s)
+    teacher   theta_t <- m theta_t + (1 - m) theta_s, m from `momentum` to 1 along a cosine
+    centre    c <- 0.9 c + 0.1 mean of the teacher's outputs, which keeps one output from winning always; here it starts
+              at the mean of the first batch instead of zero, because a short training cannot wait for it
+
+The encoder that is kept is the teacher's trunk.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likewise.encoders.needs import needed
+from likewise.encoders.runtime import device
+from likewise.training.finetune.crops import Views, views_of
+from likewise.training.finetune.epochs import Numbers
+from likewise.training.pictures import Pictures
+
+if TYPE_CHECKING:
+    from torch import nn
+
+STUDENT_TEMPERATURE, TEACHER_TEMPERATURE = 0.1, 0.04
+CENTRE_MOMENTUM = 0.9
+HIDDEN, BOTTLENECK = 512, 128
+MOST_GRADIENT = 3.0
+WARM_UP = 0.1  # of all steps, in which the learning rate rises
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Learning rate, weight decay and momentum at every step."""
+
+    rate: float
+    weight_decay: tuple[float, float]
+    momentum: float
+    n_steps: int
+
+    def at(self, step: int) -> tuple[float, float, float]:
+        """(rate, weight decay, momentum) of a step, counted from 0."""
+        warm = max(1, round(WARM_UP * self.n_steps))
+        done = min(1.0, step / max(1, self.n_steps - 1))
+        rising = (step + 1) / warm
+        rate = self.rate * (rising if rising < 1.0 else cosine(1.0, 0.01, (step - warm) / max(1, self.n_steps - warm)))
+        return rate, cosine(*self.weight_decay, done), cosine(self.momentum, 1.0, done)
+
+
+def cosine(start: float, end: float, done: float) -> float:
+    """From start to end as half a cosine; `done` from 0 to 1."""
+    return end + (start - end) * (1.0 + math.cos(math.pi * min(1.0, max(0.0, done)))) / 2.0
+
+
+def dino_loss(student: Sequence[Any], teacher: Sequence[Any], centre: Any) -> Any:
+    """Mean cross-entropy of every student view against every teacher view of another crop."""
+    torch = needed("torch", "training")
+    wanted = [torch.softmax((each - centre) / TEACHER_TEMPERATURE, 1) for each in teacher]
+    losses = [
+        -(target * torch.log_softmax(output / STUDENT_TEMPERATURE, 1)).sum(1).mean()
+        for number, target in enumerate(wanted)
+        for place, output in enumerate(student)
+        if place != number
+    ]
+    return torch.stack(losses).mean()
+
+
+def follow(teacher: "nn.Module", student: "nn.Module", momentum: float) -> None:
+    """One step of the moving average of the weights; statistics of batch norms are the teacher's own."""
+    torch = needed("torch", "training")
+    with torch.no_grad():
+        for mine, theirs in zip(teacher.parameters(), student.parameters(), strict=True):
+            mine.mul_(momentum).add_(theirs.detach(), alpha=1.0 - momentum)
+
+
+def with_head(trunk: "nn.Module", dim: int, n_outputs: int) -> "nn.Module":
+    """The trunk and DINO's projection: three layers, length one, and a last layer whose rows have length one."""
+    torch = needed("torch", "training")
+    linear, gelu, unit = torch.nn.Linear, torch.nn.GELU, torch.nn.functional.normalize
+    layers = [linear(dim, HIDDEN), gelu(), linear(HIDDEN, HIDDEN), gelu(), linear(HIDDEN, BOTTLENECK)]
+
+    class Projected(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.trunk, self.mlp = trunk, torch.nn.Sequential(*layers)
+            self.last = torch.nn.Parameter(torch.randn(n_outputs, BOTTLENECK))
+
+        def forward(self, pixels: Any) -> Any:
+            return unit(self.mlp(self.trunk(pixels))) @ unit(self.last).T
+
+    made: nn.Module = Projected()
+    return made
+
+
+class Dino:
+    """Student, teacher and centre."""
+
+    def __init__(
+        self,
+        trunk: "nn.Module",
+        dim: int,
+        pictures: Pictures,
+        views: Views,
+        schedule: Schedule,
+        *,
+        batch: int,
+        n_outputs: int = 1024,
+    ) -> None:
+        self.torch = needed("torch", "training")
+        self.place = device()
+        self.student = with_head(trunk, dim, n_outputs).to(self.place)
+        self.teacher = copy.deepcopy(self.student)
+        for weight in self.teacher.parameters():
+            weight.requires_grad_(False)
+        self.centre = self.torch.zeros(1, n_outputs, device=self.place)
+        self.pictures, self.views, self.schedule, self.batch = pictures, views, schedule, batch
+        self.optimiser = self.torch.optim.AdamW(self.student.parameters(), lr=schedule.rate)
+
+    @property
+    def n_batches(self) -> int:
+        return max(1, len(self.pictures.images) // self.batch)
+
+    @property
+    def trunk(self) -> "nn.Module":
+        kept: nn.Module = self.teacher.trunk  # type: ignore[assignment]
+        return kept
+
+    def state(self) -> dict[str, Any]:
+        parts = {"student": self.student, "teacher": self.teacher, "optimiser": self.optimiser}
+        return {name: part.state_dict() for name, part in parts.items()} | {"centre": self.centre}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.student.load_state_dict(state["student"])
+        self.teacher.load_state_dict(state["teacher"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.centre = state["centre"].to(self.place)
+
+    def epoch(self, number: int, rng: np.random.Generator, tell: Callable[[int], None]) -> Numbers:
+        self.student.train()
+        self.teacher.train()
+        order = rng.permutation(len(self.pictures.images))
+        losses, entropies = [], []
+        for done in range(self.n_batches):
+            rows = order[done * self.batch : (done + 1) * self.batch]
+            seen = [self.torch.from_numpy(each).to(self.place) for each in self._views(rows.tolist(), rng)]
+            loss, entropy = self.step(seen, number * self.n_batches + done)
+            losses.append(loss)
+            entropies.append(entropy)
+            tell(done + 1)
+        loss, entropy = float(np.mean(losses)), float(np.mean(entropies))
+        return {"loss": loss, "teacher_entropy": entropy, "disagreement": loss - entropy}
+
+    def _views(self, rows: list[int], rng: np.random.Generator) -> list[Any]:
+        return list(views_of(self.pictures, rows, self.views, rng))
+
+    def step(self, seen: Sequence[Any], step: int) -> tuple[float, float]:
+        """One batch of views, global ones first; returns the loss and how undecided the teacher is."""
+        rate, weight_decay, momentum = self.schedule.at(step)
+        for group in self.optimiser.param_groups:
+            group["lr"], group["weight_decay"] = rate, weight_decay
+        with self.torch.no_grad():
+            targets = self.teacher(self.torch.cat(list(seen[:2])))
+            mean = targets.mean(0, keepdim=True)
+        if step == 0:
+            self.centre = mean
+        outputs = [*self.student(self.torch.cat(list(seen[:2]))).chunk(2)]
+        if len(seen) > 2:
+            outputs += self.student(self.torch.cat(list(seen[2:]))).chunk(len(seen) - 2)
+        loss = dino_loss(outputs, targets.chunk(2), self.centre)
+        self.optimiser.zero_grad()
+        loss.backward()
+        self.torch.nn.utils.clip_grad_norm_(self.student.parameters(), MOST_GRADIENT)
+        self.optimiser.step()
+        follow(self.teacher, self.student, momentum)
+        decided = self.torch.softmax((targets - self.centre) / TEACHER_TEMPERATURE, 1)
+        entropy = -(decided * decided.clamp_min(1e-12).log()).sum(1).mean()
+        self.centre = self.centre * CENTRE_MOMENTUM + mean * (1.0 - CENTRE_MOMENTUM)
+        return float(loss.detach()), float(entropy)

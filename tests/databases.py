@@ -54,6 +54,15 @@ def _execute(statement: str) -> None:
     engine.dispose()
 
 
+def empty_postgresql() -> str:
+    """The URL of a new database without any table; skips the test where PostgreSQL cannot run."""
+    if isinstance(_server(), str):
+        pytest.skip(_server())
+    name = f"empty_{os.getpid()}_{next(_numbers)}"
+    _execute(f"CREATE DATABASE {name}")
+    return _url(name)
+
+
 def new_postgresql() -> str:
     """The URL of a new, empty database; skips the test where PostgreSQL cannot run."""
     if isinstance(_server(), str):

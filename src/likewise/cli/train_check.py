@@ -2,11 +2,25 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, one_bar, opened, records, say, say_json
+from likewise.cli.console import (
+    AsJson,
+    Seed,
+    WorkspacePath,
+    console,
+    names,
+    one_bar,
+    opened,
+    plain,
+    records,
+    say,
+    say_json,
+)
+from likewise.cli.engines import Address, Engine, on_ray
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,6 +57,11 @@ def check(
     search_only: Annotated[
         bool, typer.Option("--search-only", help="Help another worker of the same run with its trials, then leave.")
     ] = False,
+    claims: Annotated[
+        Path | None, typer.Option(help="A CSV of what papers claimed, to be shown beside (docs/training.md).")
+    ] = None,
+    engine: Engine = "local",
+    address: Address = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -53,6 +72,7 @@ def check(
 
     Example: `likewise train check birds --column category --with efficientnet-lite0 --preset quick`
     """
+    from likewise.report.training import write_check_page
     from likewise.training.check import check as run_check
     from likewise.training.check import prepare, search_all
     from likewise.training.plan import plan_for
@@ -69,7 +89,8 @@ def check(
         lr=lr,
         dim=dim,
     )
-    with one_bar("trials and reruns") as update, _runner(workers, plan.n_folds) as runner:
+    ray = on_ray(engine, address)
+    with one_bar("trials and reruns") as update, _runner(workers, plan.n_folds, ray, address) as runner:
         if search_only:
             setting, run, chosen = prepare(target, names(methods), plan, column, encoder, name, seed)
             search_all(setting, run, chosen, seed, storage, runner, update)
@@ -84,20 +105,30 @@ def check(
             name=name,
             seed=seed,
             storage=storage,
+            claims=claims,
             on_progress=update,
         )
+    page = write_check_page(done.run.path)
     if as_json:
         say_json({"accuracy": records(done.accuracy), "differences": records(done.differences), **done.summary})
         return
     console().print(_accuracy(done))
     _tell(done)
+    say(f"everything is in [bold]{plain(done.run.path)}[/]; look at [bold]{plain(page)}[/]")
 
 
 @contextmanager
-def _runner(workers: int | None, n_folds: int) -> "Iterator[Runner]":
+def _runner(workers: int | None, n_folds: int, ray: bool, address: str | None) -> "Iterator[Runner]":
     from likewise.encoders.pipeline import usable_cores
     from likewise.training.workers import local_workers
 
+    if ray:
+        from likewise.scale.cluster import cluster
+        from likewise.scale.tasks import run_tasks
+
+        with cluster(address):  # started once for all trials
+            yield run_tasks
+        return
     with local_workers(workers or min(usable_cores(), n_folds)) as runner:
         yield runner
 
@@ -142,4 +173,3 @@ def _tell(done: "Checked") -> None:
     for name, method in summary["methods"].items():
         if method["n_failed"]:
             say(f"[yellow]{name}[/]: {method['n_failed']} of {method['n_trials']} trials failed")
-    say(f"everything is in [bold]{done.run.path}[/]")

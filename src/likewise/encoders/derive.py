@@ -191,7 +191,7 @@ def _derived(
     kept = [image for image in images if image not in left_out]
     parts = [read_vectors(workspace, part, kept) for part in derivation.parts]
     if derivation.run:
-        vectors = through_layers(parts, layers_of(derivation.run.weights()))
+        vectors = through_layers(parts, layers_of(derivation.run.weights()), derivation.run.groups)
     else:
         vectors = projection.apply(parts[0]) if projection else side_by_side(parts, derivation.weights)
     vectors = unit_rows(vectors) if len(kept) else np.empty((0, dim), np.float32)

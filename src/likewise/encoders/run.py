@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
@@ -12,7 +12,8 @@ from likewise.encoders.joined import Joined
 from likewise.encoders.needs import needed
 from likewise.encoders.network import Model, Network
 from likewise.encoders.protocol import Encoder, Prepared, Vectors
-from likewise.encoders.run_files import TRUNK, Layer, RunFile, layers_of, read_run, through_layers
+from likewise.encoders.recipe import Recipe
+from likewise.encoders.run_files import TRUNK, Array, Layer, RunFile, layers_of, read_run, through_layers
 from likewise.encoders.spec import Spec, parse
 from likewise.errors import LikewiseError
 
@@ -56,7 +57,7 @@ class Adapted:
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         parts = [encoder.encode([each[i] for each in batch]) for i, encoder in enumerate(self.joined.encoders)]
-        return through_layers(parts, self.layers)
+        return through_layers(parts, self.layers, self.run.groups)
 
 
 def run_encoder(part: Spec) -> Encoder:
@@ -67,7 +68,7 @@ def run_encoder(part: Spec) -> Encoder:
             if option not in ("name", "dtype", "weight"):
                 raise LikewiseError(f"{part.text!r}: an adapter has no option {option!r}; its bases had theirs.")
         return Adapted(part.name, run)
-    model = trunk_model(run)
+    model = trunk_model(run) if run.kind == "trunk" else trunks_model(run)
     model = replace(model, recipe=model.recipe.framed(part.whole("size"), part.get("frame")))
     if part.get("crop"):
         model = replace(model, recipe=replace(model.recipe, crop=part.share("crop")))
@@ -89,6 +90,53 @@ def trunk_model(run: RunFile) -> Model:
         find_digest=run.digest,
         load=_loader(run, base.model.load),
     )
+
+
+def trunks_model(run: RunFile) -> Model:
+    """Several trained copies of the base side by side, with the preparation they were trained with."""
+    from likewise.encoders.registry import get_encoder
+
+    base = get_encoder(run.bases[0])
+    if not isinstance(base, Network) or base.model.load is None:
+        raise LikewiseError(f"{run.folder} was trained from {run.bases[0]}, which is no torch network here.")
+    stored: dict[str, Any] = run.about["recipe"]
+    values: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in stored.items()}
+    load_base, weights = base.model.load, run.weights
+
+    def load() -> "nn.Module":
+        torch = needed("torch", run.name)
+        models = [_one_of(torch, load_base(), weights(), f"model{number}.") for number in range(run.groups)]
+        together: nn.Module = _side_by_side(torch, models).eval()
+        return together
+
+    return Model(run.name, Recipe(**values), lambda: run.dim, run.digest, load)
+
+
+def _one_of(torch: Any, trunk: "nn.Module", weights: "dict[str, Array]", prefix: str) -> "nn.Module":
+    state = {
+        name.removeprefix(prefix + TRUNK): torch.from_numpy(value.copy())
+        for name, value in weights.items()
+        if name.startswith(prefix + TRUNK)
+    }
+    trunk.load_state_dict(state)
+    matrix, offset = weights[f"{prefix}matrix"], weights[f"{prefix}offset"]
+    head = torch.nn.Linear(*matrix.shape)
+    head.load_state_dict({"weight": torch.from_numpy(matrix.T.copy()), "bias": torch.from_numpy(offset.copy())})
+    model: nn.Module = torch.nn.Sequential(trunk, head)
+    return model
+
+
+def _side_by_side(torch: Any, models: "list[nn.Module]") -> "nn.Module":
+    class Together(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.models = torch.nn.ModuleList(models)
+
+        def forward(self, pixels: Any) -> Any:
+            return torch.cat([torch.nn.functional.normalize(model(pixels)) for model in self.models], dim=1)
+
+    together: nn.Module = Together()
+    return together
 
 
 def _loader(run: RunFile, load_base: "Callable[[], nn.Module]") -> "Callable[[], nn.Module]":

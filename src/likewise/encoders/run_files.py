@@ -2,9 +2,11 @@
 
     kind adapter   bases are encoders; their unit vectors side by side go through the layers
     kind trunk     the one base is a torch network; its weights are replaced, and the layers follow it
+    kind trunks    several trained copies of the base, each with its layer; prepared by the recipe in `about`
 
 A layer is a matrix and an offset, `x @ matrix + offset`, with a rectifier between two layers; what comes out last is
-scaled to length one, as every encoder's vectors are.
+scaled to length one, as every encoder's vectors are.  With several groups (models side by side), each equal part of it
+is scaled to length one before that.
 """
 
 import hashlib
@@ -25,6 +27,8 @@ FORMAT = 1
 SETTINGS, WEIGHTS = "encoder.json", "encoder.safetensors"
 TRUNK = "trunk."  # prefix of the names of a trunk's weights
 
+Kind = Literal["adapter", "trunk", "trunks"]
+KINDS: tuple[Kind, ...] = ("adapter", "trunk", "trunks")
 Array = NDArray[Any]
 Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
 
@@ -34,10 +38,11 @@ class RunFile:
     """A trained encoder as it lies in its folder."""
 
     folder: Path
-    kind: Literal["adapter", "trunk"]
+    kind: Kind
     bases: tuple[str, ...]
     dim: int
     about: dict[str, Any]
+    groups: int = 1
 
     @property
     def name(self) -> str:
@@ -60,23 +65,28 @@ class RunFile:
 
 def write_run(
     folder: Path,
-    kind: Literal["adapter", "trunk"],
+    kind: Kind,
     bases: Sequence[str],
     layers: Sequence[Layer],
     *,
     dim: int,
     trunk: Mapping[str, Array] | None = None,
     about: Mapping[str, Any] | None = None,
+    groups: int = 1,
+    more: Mapping[str, Array] | None = None,
 ) -> RunFile:
     """Write both files; the description comes last, so that a folder with one is complete."""
     from safetensors.numpy import save
 
     tensors = {f"{TRUNK}{name}": np.ascontiguousarray(value) for name, value in (trunk or {}).items()}
+    tensors |= {name: np.ascontiguousarray(value) for name, value in (more or {}).items()}
     for number, (matrix, offset) in enumerate(layers):
         tensors[f"layer{number}.matrix"] = np.ascontiguousarray(matrix, np.float32)
         tensors[f"layer{number}.offset"] = np.ascontiguousarray(offset, np.float32)
     write_atomically(folder / WEIGHTS, lambda file: void(file.write(save(tensors))))
     values = {"format": FORMAT, "kind": kind, "bases": list(bases), "dim": dim, "about": dict(about or {})}
+    if groups > 1:
+        values["groups"] = groups
     write_json(values, folder / SETTINGS)
     return read_run(folder)
 
@@ -87,9 +97,10 @@ def read_run(folder: Path) -> RunFile:
     if not path.is_file() or not (folder / WEIGHTS).is_file():
         raise LikewiseError(f"{folder} holds no trained encoder (no {SETTINGS}): finish its `likewise train` first.")
     values = read_json(path)
-    if values.get("format") != FORMAT or values.get("kind") not in ("adapter", "trunk"):
+    if values.get("format") != FORMAT or values.get("kind") not in KINDS:
         raise LikewiseError(f"{path} is of a format this version does not read: train the encoder again.")
-    return RunFile(folder, values["kind"], tuple(values["bases"]), int(values["dim"]), values["about"])
+    dim, groups = int(values["dim"]), int(values.get("groups", 1))
+    return RunFile(folder, values["kind"], tuple(values["bases"]), dim, values["about"], groups)
 
 
 def layers_of(weights: Mapping[str, Array]) -> list[Layer]:
@@ -97,8 +108,8 @@ def layers_of(weights: Mapping[str, Array]) -> list[Layer]:
     return [(weights[f"layer{number}.matrix"], weights[f"layer{number}.offset"]) for number in range(count)]
 
 
-def through_layers(vectors: Sequence[Vectors], layers: Sequence[Layer]) -> Vectors:
-    """Rows of every base, side by side, through the layers."""
+def through_layers(vectors: Sequence[Vectors], layers: Sequence[Layer], groups: int = 1) -> Vectors:
+    """Rows of every base, side by side, through the layers; the parts of several groups get the same length."""
     rows = np.concatenate([each.astype(np.float64) for each in vectors], axis=1)
     for number, (matrix, offset) in enumerate(layers):
         if number:
@@ -106,4 +117,6 @@ def through_layers(vectors: Sequence[Vectors], layers: Sequence[Layer]) -> Vecto
         exact = matrix.astype(np.float64)
         # one row at a time, because a matrix product's last bits depend on how many rows it has
         rows = (np.stack([row @ exact for row in rows]) if len(rows) else rows @ exact) + offset
+    if groups > 1:
+        rows = np.concatenate([unit_rows(part.astype(np.float32)) for part in np.split(rows, groups, axis=1)], axis=1)
     return unit_rows(rows.astype(np.float32))

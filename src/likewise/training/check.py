@@ -12,16 +12,24 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
+from likewise.encoders.run_files import SETTINGS, read_run
 from likewise.errors import LikewiseError
+from likewise.training.card import card
+from likewise.training.claims import read_claims, write_claims
+from likewise.training.discovery import discovery_of
+from likewise.training.export import export_onnx, export_winner
+from likewise.training.extras import best_values_table, curve_table, importance_table
 from likewise.training.final import PRETRAINED, evaluate_pretrained, evaluate_rerun, train_again
 from likewise.training.methods import Method
+from likewise.training.network import SMALL
 from likewise.training.other_methods import find_methods
 from likewise.training.plan import Plan
+from likewise.training.relative import relative_table
 from likewise.training.runs import Run, begin, run_of
 from likewise.training.search import Heard, Trial, best_of, search
 from likewise.training.stage import Runner, Setting, Stage, open_stage
 from likewise.training.tables import accuracy_table, difference_table, reruns_of, trial_table
-from likewise.workspace import Workspace, read_json, write_json, write_parquet
+from likewise.workspace import Workspace, read_json, write_json, write_parquet, write_text
 
 PAPERS_TRUNK = "BN-Inception with ImageNet weights"
 Listener = Callable[[str, int, int], None]
@@ -48,9 +56,11 @@ def check(
     name: str = "check",
     seed: int = 0,
     storage: str | None = None,
+    claims: Path | None = None,
     on_progress: Listener | None = None,
 ) -> Checked:
     """Search, train again, measure, compare; everything is written to `runs/<name>`."""
+    cited = read_claims(claims) if claims else None
     setting, run, chosen = prepare(workspace, methods, plan, column, encoder, name, seed)
     trials = search_all(setting, run, chosen, seed, storage, runner, on_progress)
     stage = open_stage(setting)
@@ -60,9 +70,24 @@ def check(
     worked = [method.name for method in chosen if best[method.name]]
     found = {each: reruns_of(run, each, plan.n_reruns) for each in (PRETRAINED, *worked)}
     accuracy, differences = accuracy_table(found), difference_table(found, seed)
-    summary = summarise(stage, run, chosen, trials, best, dims)
-    write_parquet(accuracy, run.table("accuracy"))
-    write_parquet(differences, run.table("differences"))
+    summary = summarise(stage, run, chosen, trials, best, dims) | {"encoder_made": made_encoder(run)}
+    made = read_run(run.encoder_folder) if summary["encoder_made"] else None
+    summary["discovery"] = discovery_of(stage, made, seed) if made else None
+    where = storage or str(run.search_file)
+    tables = {
+        "accuracy": accuracy,
+        "differences": differences,
+        "curves": curve_table(run, worked, plan.n_reruns),
+        "importance": importance_table(where, run, worked),
+        "best_values": best_values_table(run, summary),
+        "relative": relative_table(accuracy),
+    }
+    for each, table in tables.items():
+        write_parquet(table, run.table(each))
+    if cited:
+        write_claims(cited, run.path / "claims.json")
+    if made:
+        write_text(card(summary, accuracy), run.card_file)
     write_json(summary, run.summary_file)
     return Checked(run, accuracy, differences, summary)
 
@@ -78,12 +103,12 @@ def prepare(
     return setting, run, chosen
 
 
-def trunk_encoder(workspace: Workspace, plan: Plan, encoder: str | None) -> str | None:
+def trunk_encoder(workspace: Workspace, plan: Plan, encoder: str | None) -> str:
     """The vectors or the network that a trunk needs."""
     if plan.trunk == "small":
-        if encoder:
+        if encoder not in (None, SMALL):
             raise LikewiseError("the small trunk starts from nothing: leave --with out, or use --trunk whole.")
-        return None
+        return SMALL
     if encoder:
         return encoder
     there = workspace.encoders()
@@ -140,6 +165,8 @@ def measure(
             if trial is None or run.rerun(method, rerun).exists():
                 continue
             folds = train_again(stage, method, trial.params, rerun, seed, runner)
+            if rerun == 0 and method == winner(best):
+                export_winner(stage, run, method, folds)
             evaluate_rerun(stage, run, method, rerun, folds)
     if on_progress:
         on_progress("done", n_all, n_all)
@@ -195,6 +222,15 @@ def summarise(
             for method in methods
         },
     }
+
+
+def made_encoder(run: Run) -> dict[str, Any] | None:
+    """What the winner can be used as."""
+    if not (run.encoder_folder / SETTINGS).exists():
+        return None
+    encoder = read_run(run.encoder_folder)
+    problem = "" if (run.encoder_folder / "model.onnx").exists() else export_onnx(encoder)
+    return {"spec": f"run:{run.encoder_folder}", "dim": encoder.dim, "no_onnx_because": problem}
 
 
 def winner(best: dict[str, Trial | None]) -> str | None:

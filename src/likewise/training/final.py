@@ -20,7 +20,6 @@ from likewise.encoders.runtime import device
 from likewise.errors import LikewiseError
 from likewise.evaluation.retrieval import Retrieval, retrieval
 from likewise.training.methods import Params
-from likewise.training.network import whole_trunk
 from likewise.training.runs import Run
 from likewise.training.seeds import seed_for
 from likewise.training.split import Rows
@@ -120,7 +119,7 @@ def pretrained_features(stage: Stage) -> Callable[[Rows], Vectors]:
     torch = needed("torch", "training")
     torch.manual_seed(0)  # a small trunk starts at random
     place = device()
-    trunk = whole_trunk(stage.setting.plan.trunk, stage.setting.encoder)[0].to(place).eval()
+    trunk = stage.new_network(stage.split.development).trunk.to(place).eval()  # type: ignore[union-attr]
 
     def features(rows: Rows) -> Vectors:
         parts = []

@@ -1,5 +1,6 @@
 """What is trained: a trunk (or nothing, over stored vectors) and a linear head whose output has length one."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from likewise.encoders.needs import needed, quiet
@@ -8,19 +9,16 @@ from likewise.encoders.recipe import Recipe
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 from likewise.training.pictures import trained_recipe
-from likewise.training.plan import Trunk
 
 if TYPE_CHECKING:
     from torch import nn
 
-SMALL_SIDE = 56
-SMALL_DIM = 192
-SMALL_RECIPE = Recipe(SMALL_SIDE, (SMALL_SIDE, SMALL_SIDE), mean=(0.5,) * 3, std=(0.25,) * 3)
+SMALL = "small"  # the encoder without training, for --trunk small
 
 
-def trunk_recipe(trunk: Trunk, encoder: str | None) -> Recipe:
+def trunk_recipe(encoder: str) -> Recipe:
     """How pictures are prepared for a trunk that is trained."""
-    return trained_recipe(SMALL_RECIPE if trunk == "small" else torch_encoder(encoder or "").model.recipe)
+    return trained_recipe(torch_encoder(encoder).model.recipe)
 
 
 def torch_encoder(spec: str) -> Network:
@@ -34,30 +32,27 @@ def torch_encoder(spec: str) -> Network:
     return encoder
 
 
-def whole_trunk(trunk: Trunk, encoder: str | None) -> "tuple[nn.Module, int]":
+def whole_trunk(encoder: str) -> "tuple[nn.Module, int]":
     """A fresh copy of the trunk with its starting weights, and its dimension."""
-    if trunk == "small":
-        return small_trunk(), SMALL_DIM
-    network = torch_encoder(encoder or "")
+    network = torch_encoder(encoder)
     assert network.model.load is not None
     with quiet():
         return network.model.load(), network.dim
 
 
-def small_trunk() -> "nn.Module":
-    """Four convolutions that train from nothing on a CPU; groups instead of batches are normalised."""
+def calibrate(trunk: "nn.Module", inputs: Iterator[Any]) -> None:
+    """Batch norms of an untrained trunk measure their statistics once, on training images; then they stay."""
     torch = needed("torch", "training")
-    layers: list[Any] = []
-    before = 3
-    for width in (32, 64, 128, SMALL_DIM):
-        layers += [
-            torch.nn.Conv2d(before, width, 3, stride=2, padding=1),
-            torch.nn.GroupNorm(8, width),
-            torch.nn.ReLU(),
-        ]
-        before = width
-    trunk: nn.Module = torch.nn.Sequential(*layers, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())
-    return trunk
+    norms: list[Any] = [part for part in trunk.modules() if "BatchNorm" in type(part).__name__]
+    for norm in norms:
+        norm.train()
+        norm.reset_running_stats()
+        norm.momentum = None  # the mean over all of them
+    with torch.no_grad():
+        for batch in inputs:
+            trunk(torch.from_numpy(batch))
+    for norm in norms:
+        norm.eval()
 
 
 def embedder(trunk: "nn.Module | None", trunk_dim: int, dim: int) -> "nn.Module":

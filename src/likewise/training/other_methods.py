@@ -31,7 +31,19 @@ def find_methods(texts: Sequence[str]) -> list[Method]:
             found[method.name] = method
     if not found:
         raise LikewiseError("no method is named: use --methods all, or some of " + ", ".join(BY_NAME) + ".")
+    for method in found.values():
+        if method.name not in BY_NAME:
+            _try(method)
     return list(found.values())
+
+
+def _try(method: Method) -> None:
+    """Make the loss once, so that a wrong argument is said before anything is trained."""
+    middle = {name: (each.low + each.high) / 2 for name, each in method.ranges.items()}
+    try:
+        method.make(middle, 4, 8)
+    except Exception as error:  # of the library or of the user's function
+        raise LikewiseError(f"{method.name} cannot be made ({error}): correct its arguments.") from error
 
 
 def find_method(text: str) -> Method:

@@ -2,15 +2,16 @@
 
 Trials live in a database (SQLite or PostgreSQL), so a search can be stopped, continued and shared.  Before every
 question the sampler is made anew with a seed that depends only on how many trials are finished: with one worker, a
-search that was killed and continued asks exactly what an undisturbed one asks.  A trial that a killed process left
-running is closed as stale and does not count.
+search that was killed and continued asks exactly what an undisturbed one asks.  A trial that failed by itself counts,
+as bad as the worst one, or its question would be asked again; one that a killed process left running does not.
 """
 
 import os
 import socket
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -65,32 +66,39 @@ def search(
     method, n_trials = find_method(method_name), setting.plan.n_trials
     if not method.ranges:
         n_trials = 1  # nothing to search
-    study = open_study(storage, f"{run}/{method_name}")
-    close_stale(study)
-    while True:
-        finished = finished_trials(study)
-        if on_trial:
-            on_trial(Heard(method_name, len(finished), n_trials, best_value(finished)))
-        under_way = sum(trial.state.name == "RUNNING" for trial in study.get_trials(deepcopy=False))
-        if len(finished) + under_way < n_trials:
-            _one_trial(study, setting, method, seed, len(finished) + under_way, runner)
-        elif under_way:  # by other workers
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-            close_stale(study)
-        else:
-            return [trial_of(method_name, each) for each in finished]
+    with open_study(storage, f"{run}/{method_name}") as study:
+        close_stale(study)
+        while True:
+            finished = finished_trials(study)
+            if on_trial:
+                on_trial(Heard(method_name, len(finished), n_trials, best_value(finished)))
+            under_way = sum(trial.state.name == "RUNNING" for trial in study.get_trials(deepcopy=False))
+            if len(finished) + under_way < n_trials:
+                _one_trial(study, setting, method, seed, len(finished) + under_way, runner)
+            elif under_way:  # by other workers
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+                close_stale(study)
+            else:
+                return [trial_of(method_name, each) for each in finished[:n_trials]]
 
 
-def open_study(storage: str, name: str) -> Any:
+@contextmanager
+def open_study(storage: str, name: str) -> Iterator[Any]:
+    """The trials of one method in a database, which is closed again."""
     optuna = needed("optuna", "likewise train")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     opened = open_storage(storage)
-    return optuna.create_study(storage=opened, study_name=name, direction="maximize", load_if_exists=True)
+    try:
+        yield optuna.create_study(storage=opened, study_name=name, direction="maximize", load_if_exists=True)
+    finally:
+        opened.remove_session()
+        opened.engine.dispose()
 
 
 def open_storage(storage: str) -> Any:
     optuna = needed("optuna", "likewise train")
     url = storage if "://" in storage else f"sqlite:///{Path(storage).resolve()}"
+    url = url.replace("postgresql://", "postgresql+psycopg://", 1)
     settings = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {}
     try:
         return optuna.storages.RDBStorage(url, engine_kwargs=settings)
@@ -101,13 +109,11 @@ def open_storage(storage: str) -> Any:
 
 def _one_trial(study: Any, setting: Setting, method: Method, seed: int, index: int, runner: Runner) -> None:
     optuna = needed("optuna", "likewise train")
-    n_random = min(RANDOM_TRIALS, setting.plan.n_trials // 2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        study.sampler = optuna.samplers.GPSampler(
-            seed=seed_for(seed, method.name, index), n_startup_trials=n_random, deterministic_objective=False
-        )
-    trial = study.ask(distributions(method.ranges))
+    ranges = distributions(method.ranges)
+    params = next_question(study, ranges, seed_for(seed, method.name, index), setting.plan.n_trials)
+    with experiments_allowed():
+        study.sampler = optuna.samplers.PartialFixedSampler(params, optuna.samplers.RandomSampler())
+    trial = study.ask(ranges)
     trial.set_user_attr("worker", this_worker())
     trial.set_user_attr("index", index)
     trial_seed = seed_for(seed, "trial", index)
@@ -127,6 +133,32 @@ def _one_trial(study: Any, setting: Setting, method: Method, seed: int, index: i
         study.tell(trial, state=optuna.trial.TrialState.FAIL)
     else:
         study.tell(trial, float(np.mean([each.map_at_r for each in folds])))
+
+
+def next_question(study: Any, ranges: dict[str, Any], seed: int, n_trials: int) -> dict[str, float]:
+    """What to try next, given all that is known; trials of other workers are taken to be as good as the mean."""
+    optuna = needed("optuna", "likewise train")
+    known = [trial for trial in study.get_trials(deepcopy=False) if trial.params.keys() == ranges.keys()]
+    values = [trial.value for trial in known if trial.value is not None]
+    stand_in = {"RUNNING": float(np.mean(values)) if values else None, "FAIL": min(values, default=0.0)}
+    with experiments_allowed():
+        sampler = optuna.samplers.GPSampler(seed=seed, n_startup_trials=min(RANDOM_TRIALS, n_trials // 2))
+    told = optuna.create_study(direction="maximize", sampler=sampler)
+    for trial in known:
+        value = trial.value if trial.value is not None else stand_in[trial.state.name]
+        if value is not None and (trial.state.name != "FAIL" or "fold_values" in trial.user_attrs):
+            told.add_trial(optuna.trial.create_trial(params=trial.params, distributions=ranges, value=value))
+    params: dict[str, float] = told.ask(ranges).params
+    return params
+
+
+@contextmanager
+def experiments_allowed() -> Iterator[None]:
+    """Optuna warns of what may change in a later version; ours is chosen."""
+    optuna = needed("optuna", "likewise train")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        yield
 
 
 def distributions(ranges: "dict[str, Range] | Any") -> dict[str, Any]:

@@ -14,12 +14,12 @@ from likewise.encoders.store import checked_meta, encoded_images
 from likewise.errors import LikewiseError
 from likewise.training.guard import Door
 from likewise.training.methods import Params
-from likewise.training.network import embedder, trunk_recipe, whole_trunk
+from likewise.training.network import calibrate, embedder, torch_encoder, trunk_recipe, whole_trunk
 from likewise.training.other_methods import find_method
 from likewise.training.pictures import Pictures
 from likewise.training.plan import Plan
 from likewise.training.split import Rows, Split, split_catalog
-from likewise.training.trainer import Material, Trained, train_fold
+from likewise.training.trainer import EMBED_BATCH, Material, Trained, train_fold
 from likewise.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 Runner = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 """`[function(each) for each in arguments]`, here, in processes or on a cluster."""
+CALIBRATED_ON = 512  # images
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,24 @@ class Stage:
     trunk_dim: int
 
     def fold(self, number: int) -> Material:
+        """Material whose network has seen nothing but the images that train."""
         fold = self.split.folds[number]
-        return Material(self.split.labels, fold.train, fold.validation, self.augmented, self.plain, self.make_network)
+
+        def make() -> "nn.Module":
+            return self.new_network(fold.train)
+
+        return Material(self.split.labels, fold.train, fold.validation, self.augmented, self.plain, make)
+
+    def new_network(self, train: Rows) -> "nn.Module":
+        """Trunk and head at their start; an untrained trunk is calibrated on training images."""
+        network = self.make_network()
+        if self.setting.plan.trunk == "small":
+            calibrate(network.trunk, (self.plain(part) for part in in_batches(train[:CALIBRATED_ON])))  # type: ignore[arg-type]
+        return network
+
+
+def in_batches(rows: Rows) -> list[Rows]:
+    return [rows[start : start + EMBED_BATCH] for start in range(0, len(rows), EMBED_BATCH)]
 
 
 def open_stage(setting: Setting) -> Stage:
@@ -105,20 +122,21 @@ def _over_vectors(setting: Setting, split: Split, door: Door) -> Stage:
 
 
 def _whole(setting: Setting, split: Split, door: Door) -> Stage:
-    trunk = setting.plan.trunk
-    pictures = Pictures(split.images, door.picture, trunk_recipe(trunk, setting.encoder))
+    encoder = setting.encoder or ""
+    pictures = Pictures(split.images, door.picture, trunk_recipe(encoder))
 
     def plain(rows: Rows) -> Tensor:
         door.check(split.keys(rows))
         return pictures.plain(rows.tolist())
 
     def augmented(rows: Rows, rng: np.random.Generator) -> Tensor:
+        door.check(split.keys(rows))
         return pictures.augmented(rows.tolist(), rng)
 
     def make() -> "nn.Module":
-        return embedder(*whole_trunk(trunk, setting.encoder), setting.plan.dim)
+        return embedder(*whole_trunk(encoder), setting.plan.dim)
 
-    return Stage(setting, split, door, augmented, plain, make, whole_trunk(trunk, setting.encoder)[1])
+    return Stage(setting, split, door, augmented, plain, make, torch_encoder(encoder).dim)
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,81 @@
+"""Claims of papers, from a file that the user cites; nothing is claimed that is not in it.
+
+Two layouts are known.  *Reported*: what papers reported for a loss, `paper, year, loss` and one column per data set
+with a Precision@1 in percent.  *Improved*: `paper, baseline, baseline_value, value`, by how much a paper's own method
+was better than a baseline in its own table (the paper's Fig. 5).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.workspace import write_json
+
+REPORTED = {"paper", "year", "loss"}
+IMPROVED = {"paper", "baseline", "baseline_value", "value"}
+FACTS = {"paper", "venue", "year", "loss"}
+
+
+@dataclass(frozen=True)
+class Claims:
+    """`reported`: loss, data, low, high, n_papers.  `improved`: baseline, improvement (mean), n_papers."""
+
+    source: str
+    reported: pl.DataFrame | None = None
+    improved: pl.DataFrame | None = None
+
+
+def read_claims(path: Path) -> Claims:
+    """Read either layout."""
+    if not path.is_file():
+        raise LikewiseError(f"{path} does not exist: give the CSV of claims that you cite.")
+    try:
+        table = pl.read_csv(path, infer_schema_length=None)
+    except pl.exceptions.PolarsError as error:
+        raise LikewiseError(f"{path} cannot be read as CSV ({error}): see docs/training.md for its columns.") from error
+    columns = set(table.columns)
+    if columns >= IMPROVED:
+        return Claims(path.name, improved=_improved(table))
+    if columns >= REPORTED:
+        data = [column for column in table.columns if column not in FACTS]
+        return Claims(path.name, reported=_reported(table, data))
+    raise LikewiseError(
+        f"{path} has the columns {', '.join(table.columns)}: claims need {', '.join(sorted(REPORTED))} and one per "
+        f"data set, or {', '.join(sorted(IMPROVED))}."
+    )
+
+
+def write_claims(claims: Claims, path: Path) -> None:
+    """For the page of a run."""
+    tables = {"reported": claims.reported, "improved": claims.improved}
+    write_json({"source": claims.source} | {k: None if v is None else v.to_dicts() for k, v in tables.items()}, path)
+
+
+def _reported(table: pl.DataFrame, data: list[str]) -> pl.DataFrame:
+    """The lowest and the highest Precision@1 that papers gave for one loss on one data set."""
+    long = table.unpivot(on=data, index=["paper", "loss"], variable_name="data", value_name="value").drop_nulls("value")
+    return (
+        long.with_columns(pl.col("value").cast(pl.Float64) / 100)
+        .group_by("loss", "data", maintain_order=True)
+        .agg(
+            pl.col("value").min().alias("low"),
+            pl.col("value").max().alias("high"),
+            pl.col("value").median().alias("median"),
+            pl.col("paper").n_unique().alias("n_papers"),
+        )
+    )
+
+
+def _improved(table: pl.DataFrame) -> pl.DataFrame:
+    """Mean relative improvement over each baseline: per paper first, then over papers."""
+    relative = (pl.col("value").cast(pl.Float64) / pl.col("baseline_value").cast(pl.Float64) - 1).alias("improvement")
+    papers = (
+        table.with_columns(relative)
+        .group_by("baseline", "paper", maintain_order=True)
+        .agg(pl.col("improvement").mean())
+    )
+    return papers.group_by("baseline", maintain_order=True).agg(
+        pl.col("improvement").mean(), pl.col("paper").n_unique().alias("n_papers")
+    )

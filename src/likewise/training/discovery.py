@@ -1,0 +1,82 @@
+"""The winner among the encoders of the workspace on *discovery*: does it find what looks alike to people?
+
+Classes taught it which images belong together; experts' labels ask something else.  Macro ROC-AUC over the labelled
+pairs, for all queries and for those whose class was never trained on.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from likewise.catalog.table import read_catalog
+from likewise.discovery.step import read_pool
+from likewise.encoders.protocol import Vectors
+from likewise.encoders.run_files import RunFile, layers_of, through_layers
+from likewise.encoders.store import common_images
+from likewise.evaluation.auc import roc_auc, sort_pairs
+from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
+from likewise.evaluation.exchange.labels_io import without_chance
+from likewise.evaluation.pairs import JudgedPairs, judge_pairs
+from likewise.evaluation.sums import Floats, QuerySums
+from likewise.labeling.step import read_labels
+from likewise.search import pair_scores
+from likewise.training.final import load, side_by_side
+from likewise.training.stage import Stage
+from likewise.training.trainer import embed
+
+
+def discovery_of(stage: Stage, winner: RunFile, seed: int = 0) -> list[dict[str, Any]] | None:
+    """One line per encoder and set of queries; None where there are no labels."""
+    workspace = stage.door.workspace
+    if not workspace.labels_file.exists() or not workspace.pool_file.exists():
+        return None
+    pool, encoders = read_pool(workspace), workspace.encoders()
+    known = set(stage.split.images)
+    images = [
+        [image for image in common_images(workspace, encoders, each) if image in known]
+        for each in (pool.arena.queries, pool.arena.gallery)
+    ]
+    pairs = judge_pairs(read_catalog(workspace), without_chance(read_labels(workspace), pool.rows), *images)
+    if not len(pairs):
+        return None
+    lines = []
+    unseen = frozenset(stage.split.keys(stage.split.test))
+    for name in (*encoders, f"run:{winner.about['run']}"):
+        values = auc_per_query(stage, winner, name, pairs)
+        for queries, chosen in (("all", None), ("of test classes", unseen)):
+            lines.append({"encoder": name, "queries": queries, **_mean(values, pairs, chosen, seed)})
+    return lines
+
+
+def auc_per_query(stage: Stage, winner: RunFile, encoder: str, pairs: JudgedPairs) -> Floats:
+    queries, gallery = (vectors_of(stage, winner, encoder, images) for images in (pairs.queries, pairs.gallery))
+    scores = pair_scores(queries, gallery, pairs.query, pairs.candidate)
+    return roc_auc(sort_pairs(pairs.query, scores, pairs.label, len(pairs.queries)))
+
+
+def vectors_of(stage: Stage, winner: RunFile, encoder: str, images: list[str]) -> Vectors:
+    """Stored vectors, or the winner's."""
+    if not encoder.startswith("run:"):
+        return stage.door.vectors(encoder, images)
+    if winner.kind == "adapter":
+        base = stage.door.vectors(stage.setting.encoder or "", images)
+        return through_layers([base], layers_of(winner.weights()), winner.groups)
+    place = {image: row for row, image in enumerate(stage.split.images)}
+    rows = np.array([place[image] for image in images], np.int64)
+    weights = winner.weights()
+    models = []
+    for number in range(winner.groups):
+        prefix = f"model{number}."
+        state = {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
+        state["head.weight"], state["head.bias"] = state.pop("matrix").T.copy(), state.pop("offset")
+        models.append(load(stage, state))
+    return side_by_side([embed(model, stage.plain, rows) for model in models])
+
+
+def _mean(values: Floats, pairs: JudgedPairs, chosen: frozenset[str] | None, seed: int) -> dict[str, Any]:
+    kept = np.array([chosen is None or query in chosen for query in pairs.queries])
+    sums = QuerySums.mean_of(np.where(kept, values, np.nan))
+    weights = query_weights(len(pairs.queries), RESAMPLES, seed)
+    numbers = (sums.value(), *percentile_interval(sums.resampled(weights)))
+    value, low, high = (None if np.isnan(number) else number for number in numbers)
+    return {"value": value, "low": low, "high": high, "n_queries": sums.n_defined}

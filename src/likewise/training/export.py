@@ -1,0 +1,101 @@
+"""The winner as an encoder: `run:FOLDER` for `likewise encode`, and an ONNX file of the same network.
+
+The encoder is the concatenated embedding: the models of all folds side by side.  Over stored vectors these are four
+heads; a trunk that was trained whole is kept four times.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from likewise.encoders.export import export
+from likewise.encoders.files import stored_spec
+from likewise.encoders.needs import needed
+from likewise.encoders.network import Model, Network
+from likewise.encoders.registry import get_encoder
+from likewise.encoders.run import trunks_model
+from likewise.encoders.run_files import TRUNK, RunFile, layers_of, write_run
+from likewise.errors import LikewiseError
+from likewise.training.network import trunk_recipe
+from likewise.training.runs import Run
+from likewise.training.stage import Stage
+from likewise.training.trainer import Trained, Weights
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+def export_winner(stage: Stage, run: Run, method: str, folds: Sequence[Trained]) -> RunFile:
+    """Write `encoder/` of a run."""
+    models = [trained.weights or {} for trained in folds]
+    plan = stage.setting.plan
+    about: dict[str, Any] = {"run": run.name, "method": method, "trunk": plan.trunk, "column": stage.setting.column}
+    dim = plan.dim * len(models)
+    if plan.trunk == "frozen":
+        base = stored_spec(stage.door.workspace, stage.setting.encoder or "")
+        layer = side_by_side(models, float(stage.trunk_dim) ** 0.5)
+        return write_run(run.encoder_folder, "adapter", [base], [layer], dim=dim, about=about, groups=len(models))
+    base = stage.setting.encoder or ""
+    about["recipe"] = asdict(trunk_recipe(base))
+    return write_run(
+        run.encoder_folder, "trunks", [base], [], dim=dim, more=of_models(models), about=about, groups=len(models)
+    )
+
+
+def side_by_side(models: Sequence[Weights], scale: float) -> tuple[Any, Any]:
+    """Four heads as one matrix, with the scale of stored vectors in it."""
+    matrix = np.concatenate([model["head.weight"].T * scale for model in models], axis=1)
+    return matrix.astype(np.float32), np.concatenate([model["head.bias"] for model in models])
+
+
+def of_models(models: Sequence[Weights]) -> Weights:
+    """The weights of every model under its number, a head as matrix and offset."""
+    named: Weights = {}
+    for number, model in enumerate(models):
+        for name, value in model.items():
+            if name.startswith(TRUNK):
+                named[f"model{number}.{name}"] = value
+        named[f"model{number}.matrix"] = model["head.weight"].T
+        named[f"model{number}.offset"] = model["head.bias"]
+    return named
+
+
+def export_onnx(encoder: RunFile) -> str:
+    """Write `encoder/model.onnx`, checked against the original; empty, or a sentence why there is none."""
+    try:
+        model = trunks_model(encoder) if encoder.kind == "trunks" else heads_model(encoder)
+        export(model, encoder.folder / "model.onnx")
+    except LikewiseError as error:
+        return str(error)
+    return ""
+
+
+def heads_model(encoder: RunFile) -> Model:
+    """The base network and the heads over its unit vectors as one."""
+    base = get_encoder(encoder.bases[0])
+    if not isinstance(base, Network) or base.model.load is None or base.flip or base.box:
+        raise LikewiseError(f"{encoder.bases[0]} is no plain torch network, so there is no ONNX file.")
+    load_base = base.model.load
+
+    def load() -> "nn.Module":
+        torch = needed("torch", encoder.name)
+        [(matrix, offset)] = layers_of(encoder.weights())
+        trunk, head = load_base(), torch.nn.Linear(*matrix.shape)
+        head.load_state_dict({"weight": torch.from_numpy(matrix.T.copy()), "bias": torch.from_numpy(offset.copy())})
+
+        class Heads(torch.nn.Module):  # type: ignore[misc, name-defined]
+            def __init__(self) -> None:
+                super().__init__()
+                self.trunk, self.head = trunk, head
+
+            def forward(self, pixels: Any) -> Any:
+                unit = torch.nn.functional.normalize(self.trunk(pixels))
+                parts = self.head(unit).chunk(encoder.groups, dim=1)
+                return torch.cat([torch.nn.functional.normalize(part) for part in parts], dim=1)
+
+        module: nn.Module = Heads().eval()
+        return module
+
+    return Model(encoder.name, base.model.recipe, lambda: encoder.dim, encoder.digest, load)

@@ -1,0 +1,85 @@
+"""A small world for the check: classes that a head can learn to separate although most of a vector is noise."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from PIL import Image
+
+from likewise.catalog import make_catalog
+from likewise.catalog.readers import read
+from likewise.encoders.imports import import_vectors
+from likewise.training.network import embedder
+from likewise.training.plan import Plan, plan_for
+from likewise.training.split import split_classes
+from likewise.training.trainer import Material
+from likewise.workspace import Workspace
+
+N_CLASSES, PER_CLASS, USEFUL, NOISE = 64, 6, 8, 16
+
+
+def toy_vectors(seed: int = 0) -> NDArray[np.float32]:
+    """Rows class by class: a few useful components, and many that only disturb."""
+    rng = np.random.default_rng(seed)
+    centres = np.repeat(rng.standard_normal((N_CLASSES, USEFUL)), PER_CLASS, axis=0)
+    useful = centres + 0.25 * rng.standard_normal(centres.shape)
+    noise = rng.standard_normal((len(centres), NOISE))
+    rows = np.concatenate([useful, noise], axis=1)
+    vectors: NDArray[np.float32] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return vectors
+
+
+def toy_images() -> list[str]:
+    return [f"{label:02d}-{number}.png" for label in range(N_CLASSES) for number in range(PER_CLASS)]
+
+
+def toy_material(dim: int = 16, fold: int = 0) -> Material:
+    """One fold of the toy's split, in memory."""
+    vectors = toy_vectors()
+    split = split_classes(toy_images(), [image[:2] for image in toy_images()])
+    part = split.folds[fold]
+    return Material(
+        split.labels,
+        part.train,
+        part.validation,
+        lambda rows, _: vectors[rows],
+        lambda rows: vectors[rows],
+        lambda: embedder(None, vectors.shape[1], dim),
+    )
+
+
+def toy_workspace(folder: Path) -> Workspace:
+    """Small pictures with a column `kind` of 24 classes, and the vectors above under the name `toy`."""
+    pictures = folder / "pictures"
+    pictures.mkdir(parents=True)
+    rng = np.random.default_rng(1)
+    colours = np.repeat(rng.integers(0, 256, (N_CLASSES, 3)), PER_CLASS, axis=0)
+    for image, colour in zip(toy_images(), colours, strict=True):
+        noise = rng.integers(-40, 40, (12, 12, 3))
+        Image.fromarray(np.clip(colour + noise, 0, 255).astype(np.uint8)).save(pictures / image)
+    table = pl.DataFrame({"image": toy_images(), "kind": [f"kind {image[:2]}" for image in toy_images()]})
+    table.write_csv(pictures / "catalog.csv")
+    workspace = Workspace(folder / "toy")
+    reading = read(pictures / "catalog.csv")
+    make_catalog(workspace, reading.rows, reading.root, "table")
+    np.save(folder / "toy.npy", toy_vectors())
+    table.select("image").write_csv(folder / "keys.csv")
+    import_vectors(workspace, "toy", folder / "toy.npy", folder / "keys.csv")
+    return workspace
+
+
+def toy_plan() -> Plan:
+    """Small enough for a test."""
+    return plan_for("quick", trials=4, steps=20, evaluate_every=10, reruns=2, dim=8)
+
+
+def check_command(workspace: Workspace, methods: str, *more: str) -> list[str]:
+    """`likewise train check` with that plan on the toy."""
+    plan = toy_plan()
+    small = {"trials": plan.n_trials, "steps": plan.max_steps, "evaluate-every": plan.steps_between_evaluations}
+    options = small | {"reruns": plan.n_reruns, "dim": plan.dim, "workers": 1, "column": "kind", "with": "toy"}
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    command = [sys.executable, "-m", "likewise", "train", "check", str(workspace.path)]
+    return [*command, "--methods", methods, *words, *more]

@@ -1,0 +1,78 @@
+"""The twelve methods learn; further losses are found by name; what cannot be meant is answered."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from likewise.errors import LikewiseError
+from likewise.training.methods import PUBLISHED, TWELVE, Method
+from likewise.training.other_methods import find_method, find_methods
+from likewise.training.plan import plan_for
+from likewise.training.trainer import train_fold
+
+from .check_toy import toy_material
+
+PLAN = plan_for("quick", steps=120, evaluate_every=20, patience=1000, lr=1e-3, dim=16)
+SOP = 2  # many classes with few images, like the toy
+
+
+def published(method: Method) -> dict[str, float]:
+    values = {name: best[SOP] for name, best in PUBLISHED[method.name].items()}
+    return {name: 0.1 if np.isnan(value) else value for name, value in values.items()}
+
+
+@pytest.mark.parametrize("method", TWELVE, ids=lambda method: method.name)
+def test_every_method_lowers_its_loss_and_beats_the_untrained_head(method: Method) -> None:
+    params = published(method)
+    assert set(params) == set(method.ranges)
+    trained = train_fold(toy_material(), method, params, PLAN, seed=1)
+    untrained, first, last = trained.curve[0], trained.curve[1], trained.curve[-1]
+    assert first.loss is not None and last.loss is not None
+    assert last.loss < first.loss
+    assert trained.map_at_r > untrained.map_at_r + 0.1
+
+
+def test_published_values_lie_in_the_ranges() -> None:
+    for method in TWELVE:
+        for name, values in PUBLISHED[method.name].items():
+            low, high = method.ranges[name].low, method.ranges[name].high
+            if method.name == "ms-miner" and name == "beta":
+                high = 200.0  # its range on SOP
+            assert all(low <= value <= high for value in values if value == value), (method.name, name)
+
+
+def test_a_loss_of_the_library_by_name_and_range() -> None:
+    method = find_method("CircleLoss?m=0..1&gamma=1..256:log")
+    assert method.kind == "embedding" and method.ranges["gamma"].log
+    trained = train_fold(toy_material(), method, {"m": 0.4, "gamma": 80.0}, PLAN, seed=1)
+    assert trained.map_at_r > trained.curve[0].map_at_r
+    proxies = find_method("ProxyAnchorLoss?margin=0.1")
+    assert proxies.kind == "classification" and list(proxies.ranges) == ["loss_lr"]
+
+
+def test_a_users_own_loss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_losses.py").write_text(
+        "import torch\n"
+        "def push(strength=1.0):\n"
+        "    def loss(embeddings, labels):\n"
+        "        same = labels[:, None] == labels[None, :]\n"
+        "        return strength * ((embeddings @ embeddings.T - same.float()) ** 2).mean()\n"
+        "    return loss\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    method = find_method("my_losses:push?strength=0.1..10:log")
+    trained = train_fold(toy_material(), method, {"strength": 1.0}, PLAN, seed=1)
+    assert trained.map_at_r > trained.curve[0].map_at_r
+
+
+def test_names_that_nobody_knows() -> None:
+    with pytest.raises(LikewiseError, match="did you mean 'contrastive'"):
+        find_method("contrastiv")
+    with pytest.raises(LikewiseError, match="margn"):
+        find_methods(["NCALoss?margn=0..1"])
+    with pytest.raises(LikewiseError, match="no module 'nowhere'"):
+        find_method("nowhere:loss")
+    with pytest.raises(LikewiseError, match="no value or range"):
+        find_method("CircleLoss?m=often")
+    assert len(find_methods(["all", "triplet"])) == 12

@@ -11,7 +11,17 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from likewise.labeling.store.engine import StoreError
 from likewise.web.pages import FOLDER, message
-from likewise.web.routes import expert_api, expert_pages, media, owner, owner_files, questions, search
+from likewise.web.routes import (
+    expert_api,
+    expert_pages,
+    media,
+    outfits,
+    outfits_designs,
+    owner,
+    owner_files,
+    questions,
+    search,
+)
 from likewise.web.search import SearchDesk
 from likewise.web.security import Guard
 from likewise.web.settings import SiteSettings
@@ -33,7 +43,8 @@ def create_app(settings: SiteSettings) -> FastAPI:
     app = FastAPI(title="likewise", docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.site = site
     app.state.search = SearchDesk(settings.workspace)
-    for routes in (expert_pages, expert_api, media, questions, owner, owner_files, search):
+    pages = (expert_pages, expert_api, media, questions, owner, owner_files, search, outfits, outfits_designs)
+    for routes in pages:
         app.include_router(routes.router)
     app.mount("/static", StaticFiles(directory=FOLDER / "static", check_dir=False), name="static")
     app.add_middleware(Guard, settings=settings)

@@ -1,0 +1,134 @@
+"""What the outfit pages show: questions and items with pictures by id; nothing is decided here."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from likewise.labeling.store.engine import writing
+from likewise.labeling.store.images import ensure_images, image_ids
+from likewise.outfits.dimensions import PLAN
+from likewise.outfits.plan import STAGES, Making, tests_of
+from likewise.outfits.protocol import Item, Question
+from likewise.outfits.publish import catalog_items, read_drafts, read_votes, selected_drafts
+from likewise.outfits.stages import Standing
+from likewise.web.pages import image_of
+from likewise.web.site import Site
+
+QUESTIONS_PER_PAGE = 20
+ITEMS_SHOWN = 48
+ALTERNATIVES = 12
+
+
+def pictures(site: Site, images: Iterable[str]) -> dict[str, Any]:
+    """Image key -> the addresses of its thumbnail and original."""
+    wanted = sorted(set(images))
+    ids = image_ids(site.engine, wanted)
+    if len(ids) < len(wanted):
+        with writing(site.engine) as connection:
+            ids = ensure_images(connection, wanted)
+    return {key: image_of(number) for key, number in ids.items()}
+
+
+def tests_view(site: Site, standings: dict[str, Standing]) -> list[dict[str, Any]]:
+    """Every test in the making, with the stages that are done."""
+    shown = []
+    for making in tests_of(site.settings.workspace):
+        standing = standings.get(making.name)
+        done = [stage for stage in STAGES if _done(making, stage)]
+        shown.append(
+            {
+                "name": making.name,
+                "stages": [(stage, stage in done) for stage in STAGES],
+                "standing": standing,
+                "has_questions": making.done("blank"),
+                "address": f"/q/{making.slug('crowd')}" if making.done("final") and not making.done("crowd") else None,
+            }
+        )
+    return shown
+
+
+def _done(making: Making, stage: str) -> bool:
+    if stage == "rounds":
+        return all(making.done(f"rounds-{number}") for number in range(1, making.plan().n_rounds + 1))
+    return making.done(stage)
+
+
+def questions_view(site: Site, making: Making, page: int) -> dict[str, Any]:
+    """The questions that can be changed by hand, some at a time, with other items to choose from."""
+    stage = "panel" if making.done("panel") else "blank"
+    questions = making.questions(stage)
+    some = questions[(page - 1) * QUESTIONS_PER_PAGE : page * QUESTIONS_PER_PAGE]
+    shelf: dict[str, list[Item]] = {}
+    for item in catalog_items(site.settings.workspace, making.plan().mapping).values():
+        shelf.setdefault(item.category, []).append(item)
+    others = {question.name: _alternatives(question, shelf, page) for question in some}
+    images = [item.image for question in some for item in (*question.items, *question.choices, *others[question.name])]
+    return {
+        "stage": stage,
+        "page": page,
+        "n_pages": -(-len(questions) // QUESTIONS_PER_PAGE),
+        "questions": some,
+        "others": others,
+        "pictures": pictures(site, images),
+    }
+
+
+def _alternatives(question: Question, shelf: dict[str, list[Item]], page: int) -> list[Item]:
+    inside = {item.item for item in (*question.items, *question.choices)}
+    free = [item for item in shelf.get(question.category, []) if item.item not in inside]
+    start = (hash_of(question.name) * page) % max(1, len(free))
+    return (free[start:] + free[:start])[:ALTERNATIVES]
+
+
+def hash_of(name: str) -> int:
+    """A number that depends on the name only."""
+    return sum((place + 1) * ord(letter) for place, letter in enumerate(name))
+
+
+def plan_view(site: Site) -> list[dict[str, Any]]:
+    """The AAT's plan: of each sub-dimension its quota, its drafts, and how many are chosen so far."""
+    drafts, chosen = read_drafts(site.engine), selected_drafts(site.engine)
+    return [
+        {
+            "dimension": dimension,
+            "sub_dimension": sub,
+            "quota": quota,
+            "drafts": sum((d.dimension, d.sub_dimension) == (dimension, sub) for d in drafts),
+            "chosen": sum((d.dimension, d.sub_dimension) == (dimension, sub) for d in chosen.drafts),
+        }
+        for dimension, quotas in PLAN.items()
+        for sub, quota in quotas.items()
+    ]
+
+
+def drafts_view(site: Site, author: str | None = None) -> list[dict[str, Any]]:
+    """Drafts (of one author) with pictures and votes."""
+    items = catalog_items(site.settings.workspace)
+    votes = read_votes(site.engine)
+    drafts = [
+        draft
+        for draft in read_drafts(site.engine)
+        if author in (None, draft.author) and all(name in items for name in (*draft.worn, *draft.choices))
+    ]
+    shown = pictures(site, [items[name].image for draft in drafts for name in (*draft.worn, *draft.choices)])
+    return [
+        {
+            "draft": draft,
+            "worn": [(items[name], shown[items[name].image]) for name in draft.worn],
+            "choices": [(items[name], shown[items[name].image]) for name in draft.choices],
+            "votes": votes.get(draft.name, {}),
+        }
+        for draft in drafts
+    ]
+
+
+def shelf_view(site: Site, categories: Sequence[str], search: str) -> list[tuple[str, list[tuple[Item, Any]]]]:
+    """Items to choose from, by category; `search` narrows them by words in their names."""
+    words = search.lower().split()
+    items = catalog_items(site.settings.workspace).values()
+    found: dict[str, list[Item]] = {category: [] for category in categories}
+    for item in items:
+        if item.category in found and all(word in f"{item.item} {item.image}".lower() for word in words):
+            found[item.category].append(item)
+    some = {category: each[:ITEMS_SHOWN] for category, each in found.items() if each}
+    shown = pictures(site, [item.image for each in some.values() for item in each])
+    return [(category, [(item, shown[item.image]) for item in each]) for category, each in some.items()]

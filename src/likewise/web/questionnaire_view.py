@@ -1,0 +1,41 @@
+"""A question of a data set for the page on which people say what makes its wrong answers wrong."""
+
+from typing import Any
+
+from likewise.errors import LikewiseError
+from likewise.outfits.plan import tests_of
+from likewise.outfits.polyvore import read_benchmark
+from likewise.outfits.protocol import Question
+from likewise.outfits.publish import read_factor_tags
+from likewise.web.outfits_view import pictures
+from likewise.web.site import Site
+
+SPLITS = ("test", "valid", "train")
+
+
+def questions_to_tag(site: Site) -> list[Question]:
+    """The data set's fill-in-the-blank questions; where it has none, those of tests in the making."""
+    workspace = site.settings.workspace
+    for split in SPLITS:
+        try:
+            found = read_benchmark(workspace, split).questions
+        except LikewiseError:  # no such tables, or not this split
+            continue
+        if found:
+            return found
+    return [
+        question for making in tests_of(workspace) if making.done("blank") for question in making.questions("blank")
+    ]
+
+
+def question_to_tag(site: Site, person: str) -> dict[str, Any] | None:
+    """The next question that this person has not tagged, and how far they are."""
+    questions = questions_to_tag(site)
+    tags = read_factor_tags(site.engine)
+    mine = {name for name, said in tags.items() if person in said}
+    left = [question for question in questions if question.name not in mine]
+    if not left:
+        return None
+    question = left[0]
+    shown = pictures(site, [item.image for item in (*question.items, *question.choices)])
+    return {"question": question, "pictures": shown, "done": len(questions) - len(left), "total": len(questions)}

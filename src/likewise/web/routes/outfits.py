@@ -1,0 +1,88 @@
+"""The owner's pages of tests of taste in the making: where each stands, going on, closing, choices changed by hand."""
+
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Form, HTTPException, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from likewise.errors import LikewiseError
+from likewise.labeling.store.engine import StoreError
+from likewise.outfits.factors import count_factors
+from likewise.outfits.plan import Making, tests_of
+from likewise.outfits.publish import read_factor_tags, replace_by_hand
+from likewise.outfits.stages import Standing, advance
+from likewise.web.access import CheckedForm, Owner, TheSite
+from likewise.web.outfits_view import drafts_view, plan_view, questions_view, tests_view
+from likewise.web.pages import render
+from likewise.web.site import Site
+
+router = APIRouter(prefix="/owner/outfits", include_in_schema=False)
+Made = TypeVar("Made")
+Text = Annotated[str, Form(min_length=1, max_length=500)]
+
+
+@router.get("")
+def overview(request: Request, who: Owner, site: TheSite) -> Response:
+    return _page(request, site, {})
+
+
+@router.post("/{name}/advance", dependencies=[CheckedForm])
+def go_on(
+    name: str, request: Request, who: Owner, site: TheSite, close: Annotated[str, Form(max_length=5)] = ""
+) -> Response:
+    making = _making(site, name)
+    standing = or_refuse(lambda: advance(making, site.engine, close=close == "yes"))
+    return _page(request, site, {name: standing})
+
+
+@router.get("/{name}/questions")
+def questions(
+    name: str, request: Request, who: Owner, site: TheSite, page: Annotated[int, Query(ge=1, le=10_000)] = 1
+) -> Response:
+    making = _making(site, name)
+    view = or_refuse(lambda: questions_view(site, making, page))
+    return render(request, "outfits/questions.html", name=name, view=view)
+
+
+@router.post("/{name}/replace", dependencies=[CheckedForm])
+def change(
+    name: str,
+    who: Owner,
+    site: TheSite,
+    question: Text,
+    old: Text,
+    new: Text,
+    page: Annotated[int, Form(ge=1, le=10_000)] = 1,
+) -> Response:
+    making = _making(site, name)
+    or_refuse(lambda: replace_by_hand(making, site.engine, question, old, new))
+    return RedirectResponse(f"/owner/outfits/{name}/questions?page={page}#{question}", 303)
+
+
+def _page(request: Request, site: Site, standings: dict[str, Standing]) -> Response:
+    return render(
+        request,
+        "outfits/overview.html",
+        tests=tests_view(site, standings),
+        plan=plan_view(site),
+        drafts=drafts_view(site),
+        factors=count_factors(read_factor_tags(site.engine)),
+    )
+
+
+def _making(site: Site, name: str) -> Making:
+    found = [making for making in tests_of(site.settings.workspace) if making.name == name]
+    if not found:
+        raise HTTPException(404, "there is no such test: begin with likewise outfits make-test")
+    return found[0]
+
+
+def or_refuse(do: Callable[[], Made]) -> Made:
+    """A mistake of the person's becomes one sentence, not an error of the site's."""
+    try:
+        return do()
+    except StoreError:
+        raise
+    except LikewiseError as error:
+        raise HTTPException(400, str(error).rstrip(".")) from error

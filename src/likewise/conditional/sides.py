@@ -12,7 +12,7 @@ from likewise.conditional.protocol import Asked, Features, images_of
 from likewise.conditional.towers import TwoTower
 from likewise.workspace import Workspace
 
-BLOCK_TEMPLATES = 512
+BLOCK_TEMPLATES = 128
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,15 @@ class Sides:
 
     def asked(self, templates: pl.DataFrame) -> Asked:
         """Templates of one gallery size as arrays."""
+        galleries = templates["gallery"].to_list()
         candidates = [
-            [target, *gallery] for target, gallery in zip(templates["target"], templates["gallery"], strict=True)
+            [target, *gallery] for target, gallery in zip(templates["target"].to_list(), galleries, strict=True)
         ]
+        places = self.rows([image for keys in candidates for image in keys]).reshape(len(candidates), -1)
         return Asked(
             self.image_features[self.rows(templates["reference"].to_list())],
             self.text_features[[self.text_row_of[text] for text in templates["condition"]]],
-            self.image_features[np.array([self.rows(keys) for keys in candidates])],
+            self.image_features[places],
             templates["reference"].to_list(),
             templates["condition"].to_list(),
             candidates,

@@ -73,3 +73,28 @@ def test_triplets_of_a_test_split_are_only_measured(shop: Path, run: Run, tmp_pa
     answers.write_text("\n".join([*lines, lines[1].replace("test", "train")]) + "\n", encoding="utf-8")
     leaky = run("train", "perceptual", shop, "--triplets", answers, *options[:-1], "leaky")
     assert leaky.code == 2 and "1 of the test answers" in leaky.err
+
+
+def test_a_tuned_network_stands_beside_its_base_in_the_report(shop: Path, run: Run) -> None:
+    base = "small?size=24"
+    options = ("--with", base, "--task", "id+c", "--epochs", 1, "--lr", 1e-3)
+    told = run("train", "finetune", shop, *options)
+    assert told.code == 0, told.err
+    assert "60 items, 20 categories" in " ".join(told.out.split())
+    assert (shop / "runs" / "small_size-24-id-c" / "curve.svg").read_text(encoding="utf-8").startswith("<svg")
+    again = run("train", "finetune", shop, *options)
+    assert again.code == 2 and "give this run another --name" in again.err
+    for step in (("encode", shop, "--with", f"{base},run:small_size-24-id-c", "--workers", 1), ("report", shop)):
+        ran = run(*step)
+        assert ran.code == 0, ran.err
+    changed = pl.read_parquet(shop / "results" / "trained.parquet")
+    assert changed["encoder"].unique().to_list() == ["small_size-24-id-c"]
+    assert changed["base"].unique().to_list() == ["small_size-24"]
+    assert changed["question"].to_list() == ["discovery", "identification"]
+    results = pl.read_parquet(shop / "results" / "discovery.parquet").filter(
+        (pl.col("metric") == "ROC-AUC") & (pl.col("average") == "macro") & (pl.col("negatives") == "annotated")
+    )
+    values = dict(results.select("encoder", "value").iter_rows())
+    assert changed["gain"][0] == pytest.approx(values["small_size-24-id-c"] - values["small_size-24"])
+    page = (shop / "report" / "index.html").read_text(encoding="utf-8")
+    assert 'id="trained-table"' in page and "items and categories" in page and 'id="plot-trained"' in page

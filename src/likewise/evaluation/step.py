@@ -28,6 +28,8 @@ from likewise.evaluation.mistakes import mistake_table
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.provenance import note_for, write_note
+from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.trained import DISCOVERY, IDENTIFICATION, origins, trained_table
 from likewise.evaluation.truth import truth_of
 from likewise.labeling.step import read_labels, read_labels_note, read_stored_votes
 from likewise.workspace import Workspace, read_json, write_json, write_parquet
@@ -87,6 +89,7 @@ def evaluate(
         "leave_one_out": left_out.models,
         "leave_one_out_orders": left_out.orders,
         "identification": identification_table(found.identified, n_resamples, seed),
+        "trained": _trained(workspace, found, scored, ks, n_resamples, seed),
         "incomplete": incomplete_table(found, max(ks)),
         "next_pairs": _next_pairs(found, differences),
         "curves": curve_table(found.measured, pairs),
@@ -135,6 +138,22 @@ def incomplete_table(found: Gathered, k: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
+def _trained(
+    workspace: Workspace, found: Gathered, scored: Sequence[Scored], ks: Sequence[int], n_resamples: int, seed: int
+) -> pl.DataFrame:
+    """What training changed, where trained networks and what they come from are both measured."""
+    metric = _main_identification(found, ks)
+    questions = {
+        DISCOVERY: ("ROC-AUC macro", _main_sums(scored)),
+        IDENTIFICATION: (metric, {one.encoder: one.sums[metric] for one in found.identified}),
+    }
+    return trained_table(origins(workspace, [one.encoder for one in scored]), questions, n_resamples, seed)
+
+
+def _main_identification(found: Gathered, ks: Sequence[int]) -> str:
+    return MAIN if MAIN in found.identified[0].sums else f"HR@{min(ks)}"
+
+
 def _next_pairs(found: Gathered, differences: pl.DataFrame) -> pl.DataFrame:
     main = differences.filter(
         (pl.col("metric") == "ROC-AUC") & (pl.col("average") == "macro") & (pl.col("negatives") == ANNOTATED)
@@ -148,15 +167,20 @@ def _orders(
     found: Gathered, scored: Sequence[Scored], ks: Sequence[int], n_resamples: int, seed: int
 ) -> dict[str, Any]:
     """How the order of the models by identification agrees with the order by discovery (macro ROC-AUC)."""
-    metric = MAIN if MAIN in found.identified[0].sums else f"HR@{min(ks)}"
+    metric = _main_identification(found, ks)
     identification = {one.encoder: one.sums[metric] for one in found.identified}
-    discovery = {
+    discovery = _main_sums(scored)
+    return {"identification": metric, **asdict(compare_orders(identification, discovery, n_resamples, seed))}
+
+
+def _main_sums(scored: Sequence[Scored]) -> dict[str, QuerySums]:
+    """Macro ROC-AUC of every encoder, per query."""
+    return {
         one.encoder: row.sums
         for one in scored
         for row in one.rows
         if row.key == ("ROC-AUC", "macro", ANNOTATED) and row.sums is not None
     }
-    return {"identification": metric, **asdict(compare_orders(identification, discovery, n_resamples, seed))}
 
 
 def settings_of_last_time(workspace: Workspace) -> dict[str, Any]:

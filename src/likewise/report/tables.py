@@ -35,6 +35,7 @@ class Tables:
     incomplete: pl.DataFrame | None
     next_pairs: pl.DataFrame | None
     expert_groups: pl.DataFrame | None
+    trained: pl.DataFrame | None
     summary: dict[str, Any]
     settings: dict[str, Any]
     pool_settings: dict[str, Any]
@@ -75,6 +76,7 @@ def read_tables(workspace: Workspace) -> Tables:
         next_pairs=optional("next_pairs"),
         # a table of votes that were replaced by imported labels may still lie there
         expert_groups=optional("expert_groups") if summary.get("expert_groups") else None,
+        trained=optional("trained"),
         summary=summary,
         settings=settings,
         pool_settings=_json_or_empty(workspace.pool_settings_file).get("settings", {}),

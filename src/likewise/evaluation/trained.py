@@ -1,0 +1,88 @@
+"""What training changed (VSD, RQ2 and RQ3): each trained network against the one it was trained from, both ways.
+
+Discovery (macro ROC-AUC against labelled negatives) asks what looks alike, identification the same item; supervision by
+ids should help the second and need not help the first. Differences are paired over the same queries, with the same
+resamples; p is of a randomisation test, corrected by Holm over the trained networks of a question.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from likewise.encoders.files import read_meta, stored_spec, vectors_folder
+from likewise.encoders.run_files import SETTINGS, read_run
+from likewise.encoders.spec import parse, spec_name
+from likewise.evaluation.bootstrap import percentile_interval, query_weights
+from likewise.evaluation.differences import holm, randomisation_p, swap_signs
+from likewise.evaluation.sums import QuerySums
+from likewise.workspace import Workspace
+
+DISCOVERY, IDENTIFICATION = "discovery", "identification"
+TRAINED_SCHEMA = pl.Schema(
+    {
+        "encoder": pl.String,
+        "base": pl.String,
+        "task": pl.String,
+        "question": pl.String,
+        "metric": pl.String,
+        "before": pl.Float64,
+        "after": pl.Float64,
+        "gain": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "p_holm": pl.Float64,
+        "n_queries": pl.Int64,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A network that was trained from another one whose vectors are there too."""
+
+    encoder: str
+    base: str
+    task: str
+
+
+def origins(workspace: Workspace, encoders: list[str]) -> list[Origin]:
+    """The trained networks among the encoders, with what they come from."""
+    found = []
+    for encoder in encoders:
+        meta = read_meta(vectors_folder(workspace, encoder))
+        if meta is None or not meta.spec.startswith("run:"):
+            continue
+        [part, *others] = parse(stored_spec(workspace, encoder))
+        folder = workspace.path / "runs" / part.target.rstrip("/").rpartition("/")[2]
+        if others or not (folder / SETTINGS).is_file():
+            continue
+        run = read_run(folder)
+        base = spec_name(run.bases[0])
+        if run.kind == "trunk" and base in encoders:
+            found.append(Origin(encoder, base, str(run.about.get("task", ""))))
+    return found
+
+
+def trained_table(
+    trained: list[Origin],
+    questions: Mapping[str, tuple[str, Mapping[str, QuerySums]]],
+    n_resamples: int,
+    seed: int,
+) -> pl.DataFrame:
+    """One row per trained network and question; `questions` has the metric's name and every encoder's sums."""
+    rows = []
+    for question, (metric, sums) in questions.items():
+        if not trained:
+            break
+        n_queries = len(sums[trained[0].base].over)
+        weights, signs = query_weights(n_queries, n_resamples, seed), swap_signs(n_queries, seed)
+        pairs = [(sums[each.encoder], sums[each.base]) for each in trained]
+        corrected = holm(np.array([randomisation_p(after, before, signs) for after, before in pairs]))
+        for each, (after, before), p in zip(trained, pairs, corrected, strict=True):
+            spread = after.resampled(weights) - before.resampled(weights)
+            values = before.value(), after.value(), after.value() - before.value()
+            named = each.encoder, each.base, each.task, question, metric
+            rows.append((*named, *values, *percentile_interval(spread), float(p), after.n_defined))
+    return pl.DataFrame(rows, schema=TRAINED_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))

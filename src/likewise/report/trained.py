@@ -1,0 +1,98 @@
+"""What training changed: every trained network beside the one it comes from, on two questions."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from likewise.report.numbers import interval, listed, p_value, percent, points
+
+DISCOVERY, IDENTIFICATION = "discovery", "identification"
+REAL_BELOW = 0.05
+TASKS = {"id": "items", "cat": "categories", "id+c": "items and categories", "dino": "itself, without labels"}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One network and one question, as text."""
+
+    before: str
+    after: str
+    gain: str
+    ends: str
+    p: str
+    way: int
+    """1 where it is really better, -1 really worse, 0 not told apart."""
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """From the base to the trained network, each as (identification, discovery)."""
+
+    encoder: str
+    start: tuple[float, float]
+    end: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class TrainedNetwork:
+    encoder: str
+    base: str
+    learned: str
+    discovery: Change
+    identification: Change
+
+
+@dataclass(frozen=True)
+class Trained:
+    networks: list[TrainedNetwork]
+    metrics: dict[str, str]
+    n_queries: dict[str, int]
+    words: str
+    arrows: list[Arrow]
+
+
+def trained(table: pl.DataFrame | None) -> Trained | None:
+    """None where no network was trained, or not measured beside what it comes from."""
+    if table is None or table.is_empty():
+        return None
+    rows = {(row["encoder"], row["question"]): row for row in table.iter_rows(named=True)}
+    encoders = table["encoder"].unique(maintain_order=True).to_list()
+    networks, arrows = [], []
+    for encoder in encoders:
+        looks, same = rows[encoder, DISCOVERY], rows[encoder, IDENTIFICATION]
+        learned = TASKS.get(looks["task"], looks["task"])
+        networks.append(TrainedNetwork(encoder, looks["base"], learned, _change(looks), _change(same)))
+        ends = [same["before"], looks["before"], same["after"], looks["after"]]
+        if None not in ends:
+            arrows.append(Arrow(encoder, (ends[0], ends[1]), (ends[2], ends[3])))
+    first = {question: rows[encoders[0], question] for question in (DISCOVERY, IDENTIFICATION)}
+    return Trained(
+        networks,
+        {question: row["metric"] for question, row in first.items()},
+        {question: row["n_queries"] for question, row in first.items()},
+        _words(networks),
+        arrows,
+    )
+
+
+def _change(row: dict[str, Any]) -> Change:
+    real = row["p_holm"] is not None and row["p_holm"] < REAL_BELOW
+    way = 0 if not real else 1 if row["gain"] > 0 else -1
+    ends = interval(row["low"], row["high"], signed=True)
+    return Change(percent(row["before"]), percent(row["after"]), points(row["gain"]), ends, p_value(row["p_holm"]), way)
+
+
+def _words(networks: list[TrainedNetwork]) -> str:
+    """The two questions, answered by what can be told apart."""
+
+    def those(question: str, way: int) -> list[str]:
+        return [each.encoder for each in networks if getattr(each, question).way == way]
+
+    said = []
+    for question, what in ((DISCOVERY, "finding what looks alike"), (IDENTIFICATION, "finding the same item")):
+        better, worse = those(question, 1), those(question, -1)
+        parts = [f"helped {listed(better)}"] if better else []
+        parts += [f"harmed {listed(worse)}"] if worse else []
+        said.append(f"At {what}, training {' and '.join(parts) or 'changed nothing that can be told apart'}.")
+    return " ".join(said)

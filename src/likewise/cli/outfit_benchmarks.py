@@ -118,11 +118,20 @@ def checkpoints(
     say(f"{plain(page)}")
 
 
+def _value(row: dict[str, Any]) -> str:
+    """The value with its interval, where it has one."""
+    from likewise.cli.tables import percent, with_interval
+
+    if row["low"] is None:
+        return percent(row["value"])
+    return with_interval(row["value"], row["low"], row["high"])
+
+
 def _print(title: str, heads: tuple[str, str], rows: list[tuple[str, str, dict[str, Any]]]) -> None:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    from likewise.cli.tables import percent, with_interval
+    from likewise.cli.tables import percent
 
     table = Table(title=title, title_justify="left", box=SIMPLE)
     for name in (*heads, "value", "chance", "n", "of"):
@@ -132,7 +141,7 @@ def _print(title: str, heads: tuple[str, str], rows: list[tuple[str, str, dict[s
         table.add_row(
             plain(first),
             plain(second),
-            with_interval(row["value"], row["low"], row["high"]),
+            _value(row),
             percent(row["chance"]),
             *counts,
         )

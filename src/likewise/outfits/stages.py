@@ -205,7 +205,7 @@ def ask(questions: Sequence[Question]) -> list[NewQuestion]:
             question.name,
             tuple(item.image for item in question.items),
             tuple((str(place), chr(ord("A") + place), item.image) for place, item in enumerate(question.choices)),
-            f"{PROMPTS['ask']} The outfit lacks {question.category}.",
+            PROMPTS["ask"],
         )
         for question in questions
     ]

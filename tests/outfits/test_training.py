@@ -21,6 +21,7 @@ from likewise.outfits.models.registry import load_model
 from likewise.outfits.models.sight import WorkspaceSight
 from likewise.outfits.models.words import words_of
 from likewise.outfits.protocol import Item, Outfit, Question
+from likewise.outfits.tables import outfit_table
 from likewise.outfits.taking import Taking, score_models
 from likewise.outfits.training.apart import refuse_seen
 from likewise.outfits.training.examples import Examples, blanked, from_tables
@@ -68,14 +69,14 @@ def test_items_of_a_test_are_refused_or_left_out() -> None:
     left = world.without(shown, {}, drop=True)
     assert len(left.train) == len(left.valid) == 9
     assert not {item.item for one in left.train for item in one.items} & {"tops-4"}
-    assert left.without(shown, {}, drop=False) is left
+    assert left.without(shown, {}, drop=False) == left
 
 
 def test_pictures_decide_where_two_catalogs_use_one_name() -> None:
     ours = {item.image: f"picture of {item.item}" for item in ITEMS}
     world = replace(examples(), digests=ours)
     elsewhere = [Item("tops-4", "tops", "other/4.jpg")]
-    assert world.without(elsewhere, {"other/4.jpg": "another picture"}, drop=False) is world
+    assert world.without(elsewhere, {"other/4.jpg": "another picture"}, drop=False) == world
     with pytest.raises(LikewiseError, match="first: tops-4"):
         world.without([Item("x", "tops", "x.jpg")], {"x.jpg": "picture of tops-4"}, drop=False)
     with pytest.raises(LikewiseError, match="first: tops-4"):
@@ -226,6 +227,17 @@ def test_examples_from_a_table_keep_splits_users_and_coverage() -> None:
     mixed = from_tables(table.drop("split"))
     assert len(mixed.train) + len(mixed.valid) == 10
     assert not {one.name for one in mixed.train} & {one.name for one in mixed.valid}
+
+
+def test_outfits_that_cannot_be_compared_are_left_out_and_counted() -> None:
+    cape = Item("cape", "capes", "bags/11.jpg")  # the only one of its kind
+    worn = [*ten_outfits(), Outfit("outfit-cape", (*outfit(1).items, cape))]
+    table = outfit_table(worn).with_columns(
+        pl.when(pl.col("outfit") == "outfit-9").then(pl.lit("valid")).otherwise(pl.lit("train")).alias("split")
+    )
+    found = from_tables(table)
+    assert (len(found.train), found.n_left_out) == (9, 1)
+    assert "outfit-cape" not in {one.name for one in found.train}
 
 
 def test_blanks_have_one_right_choice_and_distractors_of_its_category() -> None:

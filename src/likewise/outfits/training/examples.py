@@ -1,5 +1,6 @@
 """What a model is trained on: outfits that people put together, and others to choose the epoch by."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -7,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.outfits.models.batch import Rows
+from likewise.outfits.models.batch import Rows, item_keys
 from likewise.outfits.protocol import Item, Outfit, Question
 from likewise.outfits.training.apart import Digests, forbidden, leave_out, refuse
 
@@ -29,25 +30,35 @@ class Examples:
     """Of picture files, by image, for the whole catalog."""
     item_of: dict[str, str] = field(default_factory=dict)
     """The item that each image of the catalog shows."""
+    shelf: tuple[Item, ...] = ()
+    """Further items that training may use as negatives."""
+    n_left_out: int = 0
+    """Outfits left out because some category has no other item to compare with."""
 
     def without(self, test: Sequence[Item], of_test: Digests, *, drop: bool) -> "Examples":
         """Free of a test's items: an error where there are any, or with `drop` the outfits that hold them left out."""
-        own = {item for outfit in (*self.train, *self.valid) for item in outfit.items}
+        own = {item for outfit in (*self.train, *self.valid) for item in outfit.items} | set(self.shelf)
         found = forbidden(own, test, self.digests, of_test)
         if not drop:
             refuse([*self.train, *self.valid], found)
-            return self
+            return replace(self, shelf=tuple(item for item in self.shelf if item not in found))
         kept = [place for place, outfit in enumerate(self.train) if not found.intersection(outfit.items)]
         return replace(
             self,
             train=tuple(self.train[place] for place in kept),
             valid=tuple(leave_out(self.valid, found)),
             users=tuple(self.users[place] for place in kept) if self.users else (),
+            shelf=tuple(item for item in self.shelf if item not in found),
         )
+
+    def known(self) -> dict[str, str]:
+        """image -> category of everything that training may look at."""
+        return item_keys(self.train) | {item.image: item.category for item in self.shelf}
 
     def seen(self) -> pl.DataFrame:
         """item, image, digest of all that training shows, and of the other images of those items."""
-        shown = {item.image: item.item for outfit in (*self.train, *self.valid) for item in outfit.items}
+        outfits = (*self.train, *self.valid, Outfit("the shelf", self.shelf))
+        shown = {item.image: item.item for outfit in outfits for item in outfit.items}
         items = set(shown.values())
         shown |= {image: item for image, item in self.item_of.items() if item in items}
         rows = [(shown[image], image, self.digests.get(image, "")) for image in sorted(shown)]
@@ -85,6 +96,10 @@ def from_tables(
         train, valid = split_outfits(found, seed)
     if min(len(train), len(valid)) < 1:
         raise LikewiseError("no outfits are left to train on, or none to choose the epoch by: check images and splits.")
+    n_given = len(train)
+    train = comparable(found, train)
+    if not train:
+        raise LikewiseError("no category has two items in training, so nothing can be compared: bring more outfits.")
     users = about.get("user", {})
     return Examples(
         tuple(found[place] for place in train),
@@ -93,7 +108,24 @@ def from_tables(
         column_of(catalog, "caption"),
         column_of(catalog, "digest"),
         column_of(catalog, "item"),
+        n_left_out=n_given - len(train),
     )
+
+
+def comparable(outfits: Sequence[Outfit], places: Sequence[int]) -> list[int]:
+    """Those of the outfits all of whose categories have an item, in some other outfit, that they do not wear."""
+    kept = list(places)
+    while True:
+        worn = item_keys([outfits[place] for place in kept])
+        size = Counter(worn.values())
+        fewer = [
+            place
+            for place in kept
+            if all(size[name] > n for name, n in Counter(i.category for i in outfits[place].items).items())
+        ]
+        if len(fewer) == len(kept):
+            return kept
+        kept = fewer
 
 
 def _first(table: pl.DataFrame, column: str) -> dict[str, str]:

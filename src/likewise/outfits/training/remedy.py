@@ -1,7 +1,7 @@
 """The remedy A100 proposes (sec. 4.2): more training outfits on the dimension a model is weakest in, trained and
 scored again.
 
-Half of the test's AAT questions (every other one of each sub-dimension) find the weakness, the other half measure
+Half of the test's AAT questions (every other one of each dimension) find the weakness, the other half measure
 the cure: a dimension picked because its index was low by bad luck would otherwise look cured by chance. A third
 training gets as many more outfits without a focus, which tells what the focus did from what more data did.
 """
@@ -40,14 +40,13 @@ class Remedy:
 
 
 def halves(questions: Sequence[Question]) -> tuple[list[Question], list[Question]]:
-    """Every other AAT question of each sub-dimension to find a weakness, the rest to measure."""
-    count: dict[tuple[str | None, str | None], int] = {}
+    """Every other AAT question of each dimension to find a weakness, the rest to measure."""
+    count: dict[str | None, int] = {}
     parts: tuple[list[Question], list[Question]] = ([], [])
     for question in questions:
         if question.kind == "AAT":
-            key = (question.dimension, question.sub_dimension)
-            count[key] = count.get(key, -1) + 1
-            parts[count[key] % 2].append(question)
+            number = count[question.dimension] = count.get(question.dimension, -1) + 1
+            parts[number % 2].append(question)
     return parts
 
 

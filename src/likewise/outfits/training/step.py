@@ -113,10 +113,12 @@ def styled_examples(
         items = _without_test(items, whole, path)
     late = (pl.int_range(pl.len()) % VALID_ITEMS == 0).over("category")
     seed = request.seed + seed_shift
-    train = style_outfits(items.filter(~late), request.n_outfits, seed=seed, focus=focus)
+    early = items.filter(~late)
+    train = style_outfits(early, request.n_outfits, seed=seed, focus=focus)
+    shelf = tuple(Item(*row) for row in early.select("item", "category", "image").iter_rows())
     n_valid = max(50, request.n_outfits // 10)
     valid = style_outfits(items.filter(late), min(n_valid, 600), seed=request.seed + 1, people=1)
-    return Examples(train.outfits, valid.outfits, train.users, captions, digests, whole.item_of)
+    return Examples(train.outfits, valid.outfits, train.users, captions, digests, whole.item_of, shelf)
 
 
 def _without_test(items: pl.DataFrame, catalog: Examples, path: Path) -> pl.DataFrame:

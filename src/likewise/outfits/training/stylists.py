@@ -11,8 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from likewise.catalog.wardrobe import ATTRIBUTE_NAMES, BASE_TASTE, DIMENSIONS, compatibility_many, sample_taste
+from likewise.catalog.wardrobe import (
+    ATTRIBUTE_NAMES,
+    BASE_TASTE,
+    DIMENSIONS,
+    Taste,
+    compatibility_many,
+    sample_taste,
+)
 from likewise.errors import LikewiseError
 from likewise.outfits.generate import generate
 from likewise.outfits.models.batch import Rows, pad
@@ -57,12 +65,8 @@ def style_outfits(
     drawn = table.group_by("outfit", maintain_order=True).agg("image")["image"].to_list()
     outfits = pad([[row[image] for image in images] for images in drawn], types.to_numpy()).rows
     maker = rng.permutation(n_outfits) % people
-    for person in range(people):
-        weights = dict(sample_taste(rng).weights) if people > 1 else dict(BASE_TASTE)
-        if focus is not None:
-            weights[focus] = FOCUS_WEIGHT
-        mine = np.flatnonzero(maker == person)
-        outfits[mine] = _improve(items, outfits[mine], types.to_numpy(), shelf, weights, tries, rounds, rng)
+    tastes = [_taste(rng, people, focus) for _ in range(people)]
+    outfits = _improve(Judges(items, tastes), outfits, maker, types.to_numpy(), shelf, tries, rounds, rng)
     found = [Item(*values) for values in items.select("item", "category", "image").iter_rows()]
     made = [
         Outfit(f"styled-{seed}-{number}", tuple(found[place] for place in line if place >= 0))
@@ -71,19 +75,44 @@ def style_outfits(
     return Styled(tuple(made), tuple(f"stylist-{person}" for person in maker.tolist()))
 
 
+def _taste(rng: np.random.Generator, people: int, focus: str | None) -> Taste:
+    """Somebody's weights, the usual ones for a single person; a focus counts more than all others."""
+    weights = dict(sample_taste(rng).weights) if people > 1 else dict(BASE_TASTE)
+    return Taste(weights | ({focus: FOCUS_WEIGHT} if focus else {}))
+
+
+@dataclass(frozen=True)
+class Judges:
+    """The people, and what they look at."""
+
+    items: pl.DataFrame
+    tastes: Sequence[Taste]
+
+    def rate(self, outfits: Rows, maker: Rows) -> NDArray[np.float64]:
+        """Every outfit by the one who makes it."""
+        lines = [[place for place in line if place >= 0] for line in outfits.tolist()]
+        scores = compatibility_many(self.items, lines)
+        rated = np.empty(len(outfits))
+        still = np.random.default_rng(0)  # a taste without noise draws nothing that counts
+        for person, taste in enumerate(self.tastes):
+            mine = maker == person
+            rated[mine] = taste.rate(scores.filter(pl.Series(mine)), still)
+        return rated
+
+
 def _improve(
-    items: pl.DataFrame,
+    judges: Judges,
     outfits: Rows,
+    maker: Rows,
     types: Rows,
     shelf: Negatives,
-    weights: dict[str, float],
     tries: int,
     rounds: int,
     rng: np.random.Generator,
 ) -> Rows:
     """Place by place, the best of `tries` others and what is there; in a new order every round."""
     outfits = outfits.copy()
-    best = _overall(items, outfits, weights).copy()
+    best = judges.rate(outfits, maker)
     for _ in range(rounds):
         for place in rng.permutation(outfits.shape[1]).tolist():
             lines = np.flatnonzero(outfits[:, place] >= 0)
@@ -91,16 +120,10 @@ def _improve(
                 continue
             tried = np.repeat(outfits[lines][None], tries, axis=0)
             tried[:, :, place] = shelf.any_of(types[tried[:, :, place]], rng)
-            scores = _overall(items, tried.reshape(-1, tried.shape[2]), weights).reshape(tries, len(lines))
-            winner = scores.argmax(axis=0)
+            flat = tried.reshape(-1, tried.shape[2])
+            scores = judges.rate(flat, np.tile(maker[lines], tries)).reshape(tries, len(lines))
             better = scores.max(axis=0) > best[lines]
-            outfits[lines[better]] = tried[winner, np.arange(len(lines))][better]
+            winner = tried[scores.argmax(axis=0), np.arange(len(lines))]
+            outfits[lines[better]] = winner[better]
             best[lines[better]] = scores.max(axis=0)[better]
     return outfits
-
-
-def _overall(
-    items: pl.DataFrame, outfits: Rows, weights: dict[str, float]
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    lines: Sequence[Sequence[int]] = [[place for place in line if place >= 0] for line in outfits.tolist()]
-    return compatibility_many(items, lines, weights)["overall"].to_numpy()

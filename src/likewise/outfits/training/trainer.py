@@ -15,7 +15,7 @@ import polars as pl
 import torch
 
 from likewise.errors import LikewiseError
-from likewise.outfits.models.batch import item_keys, pad
+from likewise.outfits.models.batch import pad
 from likewise.outfits.models.bi_lstm import BANK
 from likewise.outfits.models.card import Card, read_card, weights_file, write_arrays, write_card
 from likewise.outfits.models.inputs import read_inputs
@@ -70,17 +70,14 @@ def train(
     on_batch: OnBatch | None = None,
 ) -> Card:
     """Train, or go on training, or find that all is done; the model's folder is complete when its card is there."""
-    items = item_keys([*examples.train, *examples.valid])
-    worn = item_keys(examples.train)
     claim(folder, _describe(job, examples), force=force)
     if (folder / "card.json").exists():
         return read_card(folder)
-    card, material, net = _prepare(job, examples, sight, sorted(worn), items)
+    card, material, net = _prepare(job, examples, sight)
     optimizer = torch.optim.AdamW(net.parameters(), job.preset.learning_rate, weight_decay=job.preset.weight_decay)
     done = load_state(folder, net, optimizer)
     curves = read_curves(folder, done)
-    pool = [item for outfit in examples.valid for item in outfit.items]
-    pool += [item for outfit in examples.train for item in outfit.items]
+    pool = [item for outfit in (*examples.valid, *examples.train) for item in outfit.items]
     questions = blanked(examples.valid, pool, job.seed)
     for epoch in range(done + 1, job.preset.epochs + 1):
         values = _epoch(net, optimizer, material, job, epoch, on_batch)
@@ -102,14 +99,15 @@ def _describe(job: Job, examples: Examples) -> dict[str, Any]:
         "trunk": job.trunk,
         "seed": job.seed,
         "preset": job.preset.as_dict(),
-        "outfits": fingerprint([names, len(examples.train), examples.users, sorted(examples.captions.items())]),
+        "outfits": fingerprint([names, len(examples.train), examples.users, sorted(examples.known())]),
+        "captions": fingerprint(sorted(examples.captions.items())),
     }
 
 
-def _prepare(
-    job: Job, examples: Examples, sight: Sight, images: list[str], items: dict[str, str]
-) -> tuple[Card, Material, OutfitNet]:
+def _prepare(job: Job, examples: Examples, sight: Sight) -> tuple[Card, Material, OutfitNet]:
     """The data as arrays, and a network with fresh weights drawn by the seed."""
+    items = examples.known()
+    images = sorted(items)
     inputs = read_inputs(sight, job.trunk, job.encoders, images)
     names = ("", *sorted({items[image] for image in images} - {""}))
     number = {name: place for place, name in enumerate(names)}
@@ -216,6 +214,7 @@ def _finish(
     write_parquet(seen, folder / "seen.parquet")
     trained = card.trained | {
         "n_outfits": len(examples.train),
+        "n_left_out": examples.n_left_out,
         "n_validation": len(questions),
         "n_items": seen["item"].n_unique(),
         "n_users": len(set(examples.users)),

@@ -1,0 +1,72 @@
+"""How many outfits are generated per second, and how many questions each model answers (five choices, one process)."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+
+from likewise.catalog.wardrobe import CATEGORIES, make_items
+from likewise.outfits.generate import generate
+from likewise.outfits.models import GivenSight, Sight
+from likewise.outfits.models.card import Card
+from likewise.outfits.models.mean_cosine import MeanCosine
+from likewise.outfits.models.popular import Popular, count
+from likewise.outfits.models.random import Random
+from likewise.outfits.models.trained import Trained, make_net
+from likewise.outfits.protocol import Model, Question
+from likewise.outfits.scoring import score_table, take
+from likewise.outfits.tables import outfits_of
+from likewise.outfits.training.examples import blanked
+from likewise.outfits.training.presets import USUAL
+from likewise.outfits.vectors import ItemVectors
+
+OUTFITS, QUESTIONS, ITEMS, DIM = 50_000, 2_000, 4_000, 512
+ROUNDS = 3
+
+
+def main() -> None:
+    items = make_items(ITEMS, 1).with_columns(pl.col("item").alias("image"))
+    seconds = best_of(lambda: generate(items, OUTFITS, seed=1))
+    print(f"\noutfits: {OUTFITS / seconds:,.0f} valid outfits generated and verified per second (n = {OUTFITS:,})")
+    outfits = outfits_of(generate(items, QUESTIONS, seed=2).table)
+    questions = blanked(outfits, [item for outfit in outfits for item in outfit.items], 0)
+    print(f"questions answered per second (n = {len(questions):,}, vectors of {DIM}, one process)")
+    for name, model in models(items, questions).items():
+        seconds = best_of(lambda model=model: model.answer(questions))  # type: ignore[misc]
+        print(f"  {name:<18}{len(questions) / seconds:>12,.0f}")
+    table = take("random", questions, Random().answer(questions))
+    seconds = best_of(lambda: score_table(table, questions))
+    print(f"  {'the scores alone':<18}{len(questions) / seconds:>12,.0f}")
+
+
+def models(items: pl.DataFrame, questions: list[Question]) -> dict[str, Model]:
+    """All of them, the networks with fresh weights: learning changes no timing."""
+    rows = np.random.default_rng(0).normal(size=(len(items), DIM))
+    unit = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    vectors = ItemVectors("random", tuple(items["image"]), unit)
+    sight: Sight = GivenSight({"random": vectors})
+    worn = [question.filled(question.right or 0) for question in questions]
+    found: dict[str, Model] = {
+        "random": Random(),
+        "mean-cosine": MeanCosine(vectors),
+        "popular": Popular(count(worn, vectors), vectors),
+    }
+    for kind, preset in USUAL.items():
+        card = Card(kind, kind, "vectors", "random", "", DIM, ("", *CATEGORIES), settings={"width": preset.width})
+        found[kind] = Trained(card, make_net(card).eval(), sight)
+    return found
+
+
+def best_of(way: Callable[[], object]) -> float:
+    """The shortest of some rounds: what the machine can do when nobody else wants it."""
+    seconds = []
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        way()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+if __name__ == "__main__":
+    main()

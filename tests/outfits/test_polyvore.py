@@ -13,9 +13,11 @@ from sklearn.metrics import roc_auc_score
 from likewise.catalog.readers import read, read_tables
 from likewise.errors import LikewiseError
 from likewise.outfits.checkpoints import choose, run_experiment, wins
+from likewise.outfits.generate import generate
 from likewise.outfits.orders import compare_orders
 from likewise.outfits.polyvore import Benchmark, benchmark_of, delong, measure
 from likewise.outfits.protocol import Floats, Item, Outfit, Question, answer_by_score
+from likewise.outfits.sorting import category_of, sorted_items
 from tests.real.places import real_data
 
 
@@ -119,6 +121,27 @@ def test_the_real_validation_set_of_polyvore_outfits() -> None:
     assert (row["n"], row["coverage"]) == (10_000, 1.0)
     oracle = roc_auc_score(lines.label, [sum(liked[i.item] for i in o.items) for o in lines.outfits])
     assert row["value"] == pytest.approx(oracle)
+
+
+def test_photos_that_people_took_at_home_become_valid_outfits() -> None:
+    catalog = pl.read_csv(real_data("clothing") / "catalog.csv").with_columns(pl.col("image").alias("item"))
+    items, left_out = sorted_items(catalog)
+    assert left_out["category"].to_list() == ["Not sure", "Other", "Skip"]  # the three labels that are noise
+    made = generate(items, 5000, seed=0)
+    assert made.report["n_verified"] == 5000
+    assert set(made.table["category"]) == {"tops", "skirts", "pants", "outwear", "dresses", "shoes", "hats"}
+
+
+def test_the_words_of_polyvore_are_sorted_into_the_twenty() -> None:
+    text = (real_data("polyvore") / "categories.csv").read_text()
+    words = {line.split(",")[1] for line in text.splitlines() if line}
+    known = {word: category_of(word) for word in words}
+    assert (
+        sum(category is not None for category in known.values()) / len(words) > 0.75
+    )  # umbrellas, belts, swimwear are none
+    told = {"over-the-knee boots": "shoes", "male suit jacket": "outwear", "pendant": "necklaces", "umbrella": None}
+    assert {word: known[word] for word in told} == told
+    assert known["lingerie top"] is None
 
 
 TABLE_3 = {

@@ -14,14 +14,15 @@ from likewise.outfits.rules import CATEGORIES, PLACE
 
 WORDS: dict[str, tuple[str, ...]] = {
     "tops": ("top", "t-shirt", "tshirt", "tee", "shirt", "blouse", "sweater", "pullover", "hoodie", "sweatshirt",
-             "polo", "tank", "longsleeve", "undershirt", "camisole", "cami", "tunic", "bodysuit", "body", "knitwear"),
+             "polo", "tank", "longsleeve", "undershirt", "camisole", "cami", "tunic", "bodysuit", "body",
+             "knitwear", "bodie"),
     "skirts": ("skirt",),
-    "pants": ("pant", "trouser", "jean", "legging", "shorts", "short", "bottom"),
+    "pants": ("pant", "trouser", "jean", "legging", "sweatpant", "shorts", "short", "bottom"),
     "outwear": ("outerwear", "coat", "jacket", "blazer", "cardigan", "vest", "parka", "cape", "trench", "poncho"),
     "dresses": ("dress", "gown"),
     "jumpsuits": ("jumpsuit", "romper", "playsuit", "overall"),
     "shoes": ("shoe", "boot", "bootie", "sneaker", "sandal", "pump", "heel", "loafer", "flat", "clog", "oxford",
-              "espadrille", "trainer"),
+              "espadrille", "trainer", "flip-flop", "slipper"),
     "bags": ("bag", "handbag", "clutch", "tote", "backpack", "purse", "satchel", "wallet"),
     "earrings": ("earring",),
     "necklaces": ("necklace", "pendant", "choker"),
@@ -32,10 +33,11 @@ WORDS: dict[str, tuple[str, ...]] = {
     "eyewear": ("sunglasses", "glasses", "eyeglasses", "sunglass"),
     "gloves": ("glove", "mitten"),
     "legwear": ("tights", "sock", "stocking", "hosiery"),
-    "neckwear": ("scarf", "tie", "scarves", "shawl", "bandana"),
+    "neckwear": ("scarf", "tie", "bowtie", "scarves", "shawl", "bandana"),
     "hair wear": ("hair accessory", "headband", "hairband", "tiara", "hair accessories"),
     "brooch": ("brooches", "pin", "badge"),
 }  # fmt: skip
+NOT_WORN_OUT = ("lingerie", "swim", "swimsuit", "pyjama", "underwear")
 _BY_WORD = {word: category for category, words in WORDS.items() for word in (*words, category)}
 
 
@@ -47,6 +49,8 @@ def category_of(word: str | None, mapping: Mapping[str, str] | None = None) -> s
         return mapping[word]
     name = word.strip().lower().replace("_", " ")
     parts = [name, *reversed(re.split(r"[\s/>,&]+", name))]
+    if any(part in NOT_WORN_OUT for part in parts):
+        return None
     for part in parts:
         for form in (part, part.removesuffix("s"), part.removesuffix("es")):
             if form in _BY_WORD:
@@ -66,7 +70,9 @@ def sorted_items(catalog: pl.DataFrame, mapping: Mapping[str, str] | None = None
     """One row per item (its first picture) with one of the twenty categories, and what was left out, by word."""
     if "category" not in catalog.columns:
         raise LikewiseError("the catalog has no column category: outfits need one, or sort the images on the site.")
-    items = catalog.select("item", "image", "category").sort("image").unique("item", keep="first", maintain_order=True)
+    finest = "fine_category" if "fine_category" in catalog.columns else "category"
+    named = catalog.select("item", "image", pl.coalesce(finest, "category").cast(pl.String).alias("category"))
+    items = named.sort("image").unique("item", keep="first", maintain_order=True)
     words = items["category"].unique().to_list()
     meaning = pl.DataFrame(
         [(word, category_of(word, mapping)) for word in words],

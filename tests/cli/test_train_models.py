@@ -43,6 +43,15 @@ def test_labels_become_an_encoder_that_is_measured_on_unseen_queries(shop: Path,
     images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
     assert read_vectors(workspace, "perceptual", images).shape[0] == len(images)
 
+    measured = run("evaluate", shop)
+    assert measured.code == 0 and "perceptual learned from these labels and is left out" in measured.out
+    assert set(pl.read_parquet(shop / "results" / "discovery.parquet")["encoder"]) == {"colour", "layout"}
+    named = run("evaluate", shop, "--with", "perceptual,layout")
+    assert named.code == 0 and "its numbers are on answers it has seen" in named.out
+    assert run("report", shop).code == 0
+    page = (shop / "report" / "index.html").read_text(encoding="utf-8")
+    assert 'id="learned"' in page and "Queries that were never trained on (closed catalog)" in page
+
     again = run("train", "perceptual", shop, *options)
     assert again.code == 2 and "give this one another --name, or --force" in again.err
     weights = (shop / "runs" / "perceptual" / "encoder.safetensors").read_bytes()

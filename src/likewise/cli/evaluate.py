@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, console, names, opened, progress, records, say, say_json
+from likewise.cli.console import AsJson, Seed, console, names, opened, plain, progress, records, say, say_json
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ def evaluate(
     run: Annotated[list[str] | None, typer.Option(help="Bundle: a TREC run to measure, [NAME=]FILE.")] = None,
     out: Annotated[Path | None, typer.Option(help="Bundle: where to store the results (.parquet).")] = None,
     checksum: Annotated[str | None, typer.Option(help="Bundle: the checksum it must have.")] = None,
+    missing: Annotated[
+        str, typer.Option(help="Bundle: judged pairs that a run lacks leave its areas undefined, or count as last.")
+    ] = "undefined",
     as_json: AsJson = False,
 ) -> None:
     """Measure every model against the labels, under every protocol, with intervals.
@@ -51,7 +54,17 @@ def evaluate(
     from likewise.evaluation.bootstrap import Interval
     from likewise.evaluation.step import evaluate as evaluate_all
 
+    wanted = _chosen(protocol)
+    if interval not in get_args(Interval):
+        raise LikewiseError(f"there is no interval {interval!r}: choose one of {', '.join(get_args(Interval))}.")
+    if resamples < 1:
+        raise LikewiseError(f"--resamples must be at least 1, not {resamples}.")
     if is_bundle(workspace):
+        if encoders or wanted != ["discovery"]:
+            raise LikewiseError(
+                "a bundle is measured under the discovery protocol, with the models of --vectors and --run: "
+                "leave --with and --protocol out."
+            )
         evaluate_bundle(
             workspace,
             vectors or [],
@@ -60,6 +73,8 @@ def evaluate(
             ks=_numbers(ks),
             resamples=resamples,
             seed=seed,
+            interval=interval,
+            missing=missing,
             checksum=checksum,
             out=out,
             as_json=as_json,
@@ -71,11 +86,6 @@ def evaluate(
             f"`likewise encode {workspace} --import FILE`."
         )
     target = opened(workspace)
-    wanted = _chosen(protocol)
-    if interval not in get_args(Interval):
-        raise LikewiseError(f"there is no interval {interval!r}: choose one of {', '.join(get_args(Interval))}.")
-    if resamples < 1:
-        raise LikewiseError(f"--resamples must be at least 1, not {resamples}.")
     with progress("models") as update:
         done = evaluate_all(
             target,
@@ -97,6 +107,16 @@ def evaluate(
             say_results(done)
         else:
             say_protocol(name, done)
+    _say_learned(done.summary)
+
+
+def _say_learned(summary: dict[str, Any]) -> None:
+    """Encoders that know the labels they would be measured on."""
+    for name in summary["learned_from_labels"]:
+        if name in summary["encoders"]:
+            say(f"[bold]{plain(name)} learned from these labels: its numbers are on answers it has seen[/]")
+        else:
+            say(f"[dim]{plain(name)} learned from these labels and is left out; the report has its own numbers[/]")
 
 
 def _chosen(protocol: str) -> list[str]:
@@ -134,6 +154,8 @@ def say_results(done: "Evaluated") -> None:
         "intervals: 95 %, queries resampled. HR and MRR count unlabelled candidates as misses: "
         "compare them only between models that fed the pool.[/]"
     )
+    if why := done.summary.get("no_sampled_negatives"):
+        say(f"[dim]no sampled negatives: {why}[/]")
     cost = done.summary["prevalence"]
     if cost["gain_over_random"] is not None:
         say(

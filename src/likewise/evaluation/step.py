@@ -25,13 +25,15 @@ from likewise.evaluation.identification import MAIN, compare_orders, identificat
 from likewise.evaluation.incomplete import auc_bounds, bpref, next_pairs
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.mistakes import mistake_table
+from likewise.evaluation.negatives import BAND
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.provenance import note_for, write_note
 from likewise.evaluation.sums import QuerySums
-from likewise.evaluation.trained import DISCOVERY, IDENTIFICATION, origins, trained_table
+from likewise.evaluation.trained import DISCOVERY, IDENTIFICATION, learned_from_labels, origins, trained_table
 from likewise.evaluation.truth import truth_of
 from likewise.labeling.step import read_labels, read_labels_note, read_stored_votes
+from likewise.labeling.store.owner import ADJUDICATOR_NAME
 from likewise.workspace import Workspace, read_json, write_json, write_parquet
 
 NEXT_PAIRS = 200
@@ -64,17 +66,21 @@ def evaluate(
 ) -> Evaluated:
     """Measure every encoder that has vectors (or the ones named) under every protocol and write results/.
 
+    Those that learned from these very labels are measured only when they are named.
+
     `command` is what a leaderboard will say made these results.
     """
-    names = list(encoders or workspace.encoders())
+    names = list(encoders or unbiased_encoders(workspace))
     if not names:
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
     if not ks or min(ks) < 1:
         raise LikewiseError(f"every k must be at least 1, not {min(ks, default=0)}.")
     labels, pool = read_labels(workspace), read_pool(workspace)
-    pairs = _judged(workspace, names, labels, pool)
     generators = pool.settings.generators
-    found = gather(workspace, names, pairs, generators, ks, seed, on_progress)
+    needed = [*names, *(name for name in generators if name in workspace.encoders())]
+    pairs = _judged(workspace, needed, labels, pool)
+    labelled = judge_pairs(read_catalog(workspace), labels, pairs.queries, pairs.gallery)
+    found = gather(workspace, names, pairs, generators, ks, seed, on_progress, labelled)
     weights = query_weights(len(pairs.queries), n_resamples, seed)
     scored = []
     for done, one in enumerate(found.measured):
@@ -99,10 +105,15 @@ def evaluate(
     }
     summary = _summary(workspace, pool, pairs, labels, seconds_per_pair)
     summary["encoders"] = names
+    summary["learned_from_labels"] = learned_from_labels(workspace, workspace.encoders())
     summary["settings"] = {"ks": list(ks), "resamples": n_resamples, "seed": seed, "interval": interval}
     summary["sampled_negatives"] = None if found.sampled is None else int((found.sampled.label == 0).sum())
+    if found.sampled is None:
+        summary["no_sampled_negatives"] = _why_none(workspace, generators, len(pairs.gallery))
     summary["orders"] = _orders(found, scored, ks, n_resamples, seed)
     votes = read_stored_votes(workspace) if summary["labels"]["consensus"]["rule"] != IMPORTED else None
+    if votes is not None:  # an adjudicator is no member of a group of experts: they only settle its ties
+        votes = votes.filter(pl.col("expert") != ADJUDICATOR_NAME)
     if votes is not None and votes["expert"].n_unique() > 1:
         groups = expert_groups(found.measured, pairs, votes, seed)
         tables["expert_groups"] = groups.values
@@ -110,6 +121,7 @@ def evaluate(
             "winner": groups.winner,
             "winner_share": groups.winner_share,
             "n_groups": groups.n_groups,
+            "n_undefined": groups.n_undefined,
         }
     for name, table in tables.items():
         write_parquet(table, workspace.results_folder / f"{name}.parquet")
@@ -117,6 +129,20 @@ def evaluate(
     write_note(note, workspace.results_folder / "discovery.parquet")
     write_json(summary, workspace.results_folder / "summary.json")
     return Evaluated(tables, summary, pairs)
+
+
+def _why_none(workspace: Workspace, generators: Sequence[str], n_gallery: int) -> str:
+    gone = [name for name in generators if name not in workspace.encoders()]
+    if gone:
+        return f"the vectors of {', '.join(gone)}, which fed the pool, are gone"
+    return f"the gallery of {n_gallery} images is too small: they are drawn from ranks {BAND[0]} to {BAND[1]}"
+
+
+def unbiased_encoders(workspace: Workspace) -> list[str]:
+    """Every encoder that has vectors and did not learn from the labels it would be measured on."""
+    names = workspace.encoders()
+    knowing = learned_from_labels(workspace, names)
+    return [name for name in names if name not in knowing]
 
 
 def incomplete_table(found: Gathered, k: int) -> pl.DataFrame:
@@ -200,7 +226,7 @@ def settings_of_last_time(workspace: Workspace) -> dict[str, Any]:
 def results_are_current(workspace: Workspace) -> bool:
     """Whether results/ was written after everything it rests on, and about every encoder there is."""
     written = workspace.results_folder / "summary.json"  # the last file that `evaluate` writes
-    if not written.exists() or read_json(written).get("encoders") != workspace.encoders():
+    if not written.exists() or read_json(written).get("encoders") != unbiased_encoders(workspace):
         return False
     rests_on = [workspace.catalog_file, workspace.pool_file, workspace.labels_file]
     rests_on += workspace.vectors_folder.glob("*/meta.json")

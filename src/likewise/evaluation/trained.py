@@ -5,14 +5,15 @@ ids should help the second and need not help the first. Differences are paired o
 resamples; p is of a randomisation test, corrected by Holm over the trained networks of a question.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 import numpy as np
 import polars as pl
 
 from likewise.encoders.files import read_meta, stored_spec, vectors_folder
-from likewise.encoders.run_files import SETTINGS, read_run
+from likewise.encoders.run_files import SETTINGS, RunFile, read_run
 from likewise.encoders.spec import parse, spec_name
 from likewise.evaluation.bootstrap import percentile_interval, query_weights
 from likewise.evaluation.differences import holm, randomisation_p, swap_signs
@@ -47,22 +48,37 @@ class Origin:
     task: str
 
 
-def origins(workspace: Workspace, encoders: list[str]) -> list[Origin]:
+def origins(workspace: Workspace, encoders: Sequence[str]) -> list[Origin]:
     """The trained networks among the encoders, with what they come from."""
     found = []
     for encoder in encoders:
-        meta = read_meta(vectors_folder(workspace, encoder))
-        if meta is None or not meta.spec.startswith("run:"):
+        run = _run_of(workspace, encoder)
+        if run is None or run.kind != "trunk":
             continue
-        [part, *others] = parse(stored_spec(workspace, encoder))
-        folder = workspace.path / "runs" / part.target.rstrip("/").rpartition("/")[2]
-        if others or not (folder / SETTINGS).is_file():
-            continue
-        run = read_run(folder)
         base = spec_name(run.bases[0])
-        if run.kind == "trunk" and base in encoders:
+        if base in encoders:
             found.append(Origin(encoder, base, str(run.about.get("task", ""))))
     return found
+
+
+def learned_from_labels(workspace: Workspace, encoders: Sequence[str]) -> list[str]:
+    """Adapters that learned from the labels of this workspace: to measure them on these labels would fool everybody."""
+    found = []
+    for encoder in encoders:
+        run = _run_of(workspace, encoder)
+        if run is not None and run.kind == "adapter" and run.about.get("learned_from") == "labels":
+            found.append(encoder)
+    return found
+
+
+def _run_of(workspace: Workspace, encoder: str) -> RunFile | None:
+    """The run of this workspace that made an encoder's vectors, if one did."""
+    meta = read_meta(vectors_folder(workspace, encoder))
+    if meta is None or not meta.spec.startswith("run:"):
+        return None
+    [part, *others] = parse(stored_spec(workspace, encoder))
+    folder = workspace.path / "runs" / PurePath(part.target).name
+    return read_run(folder) if not others and (folder / SETTINGS).is_file() else None
 
 
 def trained_table(

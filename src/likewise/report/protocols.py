@@ -5,6 +5,7 @@ from typing import Any
 from likewise.report.groups import expert_groups
 from likewise.report.identification import identification
 from likewise.report.leaderboard import Leaderboard
+from likewise.report.learned import learned
 from likewise.report.pictures import Album
 from likewise.report.plots.curves import Styles
 from likewise.report.pool_order import pool_order
@@ -21,6 +22,7 @@ def protocols(tables: Tables, board: Leaderboard, album: Album) -> dict[str, Any
         "pool_order": pool_order(tables.leave_one_out, tables.leave_one_out_orders, encoders),
         "identification": identification(tables.identification, summary.get("orders"), board),
         "trained": trained(tables.trained),
+        "learned": learned(tables.learned),
         "unlabelled": unlabelled(tables.incomplete, tables.next_pairs, board, album),
         "groups": expert_groups(tables.expert_groups, summary.get("expert_groups"), encoders),
         "pool_recall": summary.get("pool_recall"),

@@ -8,6 +8,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.errors import LikewiseError
+from likewise.search.index import Recall
 from likewise.workspace import Workspace, read_json, read_parquet
 
 
@@ -36,10 +37,23 @@ class Tables:
     next_pairs: pl.DataFrame | None
     expert_groups: pl.DataFrame | None
     trained: pl.DataFrame | None
+    learned: dict[str, tuple[pl.DataFrame, dict[str, Any]]]
     summary: dict[str, Any]
     settings: dict[str, Any]
     pool_settings: dict[str, Any]
+    recalls: dict[str, Recall]
     encoder_notes: dict[str, dict[str, Any]]
+
+
+def _learned(workspace: Workspace) -> dict[str, tuple[pl.DataFrame, dict[str, Any]]]:
+    """Results and summary of every finished `likewise train perceptual`, by the name of the run."""
+    found = {}
+    for path in sorted((workspace.path / "runs").glob("*/encoder.json")):
+        written = read_json(path)
+        if written["kind"] == "adapter" and written["about"].get("learned_from") in ("labels", "triplets"):
+            results = read_parquet(path.with_name("results.parquet"), "likewise train perceptual --force")
+            found[path.parent.name] = results, written["about"]
+    return found
 
 
 def read_tables(workspace: Workspace) -> Tables:
@@ -58,6 +72,7 @@ def read_tables(workspace: Workspace) -> Tables:
         path = folder / f"{name}.parquet"
         return read_parquet(path, evaluate) if path.exists() else None
 
+    pool_notes = _json_or_empty(workspace.pool_settings_file)
     return Tables(
         catalog=read_catalog(workspace),
         pool=read_parquet(workspace.pool_file, f"likewise discover {workspace.path}"),
@@ -77,9 +92,11 @@ def read_tables(workspace: Workspace) -> Tables:
         # a table of votes that were replaced by imported labels may still lie there
         expert_groups=optional("expert_groups") if summary.get("expert_groups") else None,
         trained=optional("trained"),
+        learned=_learned(workspace),
         summary=summary,
         settings=settings,
-        pool_settings=_json_or_empty(workspace.pool_settings_file).get("settings", {}),
+        pool_settings=pool_notes.get("settings", {}),
+        recalls={generator: Recall(**each) for generator, each in pool_notes.get("index", {}).items()},
         encoder_notes={name: _encoder_note(workspace, name) for name in sorted(results["encoder"].unique())},
     )
 

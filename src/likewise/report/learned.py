@@ -1,0 +1,80 @@
+"""Encoders that learned from people, beside every other one, on answers they have not seen."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from likewise.report.numbers import interval, p_value, percent, points
+
+UNSEEN = {
+    "answers": "Other answers to the same queries (open catalog)",
+    "queries": "Queries that were never trained on (closed catalog)",
+    "items": "Items that no training answer names",
+    "given test": "The answers kept for a last test",
+}
+METRICS = {"majority": "agreement with the majority", "ROC-AUC": "macro ROC-AUC"}
+
+
+@dataclass(frozen=True)
+class Row:
+    encoder: str
+    value: str
+    ends: str
+    gain: str
+    gain_ends: str
+    p: str
+
+
+@dataclass(frozen=True)
+class Held:
+    """One kind of unseen answers."""
+
+    title: str
+    metric: str
+    rows: list[Row]
+    n_answers: int
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class Learned:
+    """One encoder that learned from people."""
+
+    name: str
+    basis: str
+    trust: str
+    held: list[Held]
+
+
+def learned(runs: dict[str, tuple[pl.DataFrame, dict[str, Any]]]) -> list[Learned]:
+    """Every such encoder of the workspace, by the name of its run."""
+    return [_one(name, table, summary) for name, (table, summary) in sorted(runs.items())]
+
+
+def _one(name: str, table: pl.DataFrame, summary: dict[str, Any]) -> Learned:
+    basis = f"{summary['n_answers']:,} answers ({summary['n_votes']:,} votes) to {summary['n_queries']:,} queries"
+    curve = summary["calibration"]
+    trust = f"{100 * curve['expected_error']:.1f} points on average, over {curve['n_votes']:,} unseen votes"
+    kinds = table["unseen"].unique(maintain_order=True)
+    return Learned(name, basis, trust, [_held(kind, table.filter(pl.col("unseen") == kind)) for kind in kinds])
+
+
+def _held(kind: str, table: pl.DataFrame) -> Held:
+    metric = table["metric"][0]
+    rows = table.filter(pl.col("metric") == metric).sort("value", descending=True, nulls_last=True)
+    first = rows.row(0, named=True)
+    return Held(
+        UNSEEN.get(kind, kind),
+        METRICS.get(metric, metric),
+        [_row(row) for row in rows.iter_rows(named=True)],
+        first["n_answers"],
+        first["n_queries"],
+    )
+
+
+def _row(row: dict[str, Any]) -> Row:
+    own = row["p_holm"] is None
+    gain = ("", "") if own else (points(row["gain"]), interval(row["gain_low"], row["gain_high"], signed=True))
+    p = "" if own else p_value(row["p_holm"])
+    return Row(row["encoder"], percent(row["value"]), interval(row["low"], row["high"]), gain[0], gain[1], p)

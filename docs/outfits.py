@@ -24,7 +24,7 @@ def main() -> None:
         picture(page.as_uri(), HERE / "outfits_scores.png", (1180, 1130), Path(folder))
         alone = page.with_name("question.html")
         alone.write_text(only(page.read_text(encoding="utf-8"), SHOWN), encoding="utf-8")
-        picture(alone.as_uri(), HERE / "outfits_question.png", (700, 400), Path(folder))
+        picture(alone.as_uri(), HERE / "outfits_question.png", (700, 430), Path(folder))
 
 
 def only(page: str, question: str) -> str:

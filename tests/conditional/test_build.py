@@ -7,12 +7,15 @@ import polars as pl
 import pytest
 
 from likewise.catalog.wardrobe import make_items
-from likewise.conditional.protocol import TASKS
+from likewise.conditional.protocol import TASKS, TEMPLATE_SCHEMA
 from likewise.conditional.templates.audit import (
     IMAGE_ALONE,
+    NOT_ANNOTATED,
     SECOND_ANSWER,
     TARGET_AGAIN,
+    TEMPLATE_AGAIN,
     TEXT_ALONE,
+    WRONG_TARGET,
     audit_templates,
 )
 from likewise.conditional.templates.build import SIZES, build_templates
@@ -180,6 +183,37 @@ def test_panoptic_rows_know_everything_in_a_scene() -> None:
         assert overlaps[0] >= 0.5 and meets[0]
         assert all(not b or a <= 0.25 for a, b in zip(overlaps[1:], meets[1:], strict=True))
         assert (asked in inside[row["reference"]]) == (row["task"] == "focus_object")
+
+
+def test_published_object_templates_are_audited_by_the_objects_of_their_images() -> None:
+    inside = {
+        "r": ("sink", "mirror", "towel"),
+        "t": ("sink", "mirror", "cat"),
+        "as good": ("sink", "mirror", "towel", "cat"),
+        "no cat": ("sink", "mirror", "towel"),
+        "elsewhere": ("tree", "cat"),
+    }
+    objects = pl.DataFrame(
+        [(key, name) for key, names in inside.items() for name in names], ["image", "name"], orient="row"
+    )
+    facts = panoptic_facts(list(inside), objects)
+    rows = [
+        (0, "change_object", "cat", "r", "t", ["no cat", "elsewhere"]),
+        (1, "change_object", "cat", "r", "t", ["as good", "no cat"]),
+        (2, "change_object", "cat", "r", "no cat", ["elsewhere"]),
+        (3, "change_object", "cat", "r", "as good", ["r2"]),
+        (4, "change_object", "cat", "r", "t", ["no cat"]),
+    ]
+    templates = pl.DataFrame(rows, schema=TEMPLATE_SCHEMA, orient="row")
+    assert audit_templates(templates, facts).select("template", "problem", "detail").rows() == [
+        (1, TEMPLATE_AGAIN, "as template 0"),
+        (1, SECOND_ANSWER, "as good"),
+        (2, WRONG_TARGET, "no cat"),
+        (2, IMAGE_ALONE, "no distractor's scene is as like the reference's"),
+        (3, NOT_ANNOTATED, "r2"),
+        (4, TEMPLATE_AGAIN, "as template 0"),
+        (4, TEXT_ALONE, "no distractor has the object"),
+    ]
 
 
 def test_names_of_coco_are_spoken_as_in_the_published_files() -> None:

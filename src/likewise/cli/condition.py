@@ -103,6 +103,12 @@ def audit(
     encoder: Annotated[
         str | None, typer.Option("--with", help="Also list what this encoder answers from one side alone.")
     ] = None,
+    annotations: Annotated[
+        Path | None,
+        typer.Option(
+            help="Published object templates: a workspace of the reader coco_panoptic that knows their images."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List templates with a second valid answer, repeated images, or an answer that image or text alone gives away.
@@ -112,7 +118,9 @@ def audit(
     from likewise.conditional.templates.step import audit_set
 
     with progress("images") as update:
-        found = audit_set(opened(workspace), templates, encoder, on_progress=update)
+        found = audit_set(
+            opened(workspace), templates, encoder, opened(annotations) if annotations else None, on_progress=update
+        )
     if as_json:
         say_json({"templates": found.n_templates, "counts": records(found.counts), "problems": records(found.problems)})
         return
@@ -150,7 +158,7 @@ def evaluate(
     Example: `likewise condition evaluate shop --with clip`
     """
     from likewise.conditional.search import only_tower
-    from likewise.conditional.step import RESULTS, Wanted, evaluate_conditions
+    from likewise.conditional.step import RESULTS, Wanted, evaluate_conditions, kept_results
 
     target = opened(workspace)
     wanted = Wanted(
@@ -169,8 +177,8 @@ def evaluate(
         say_json(records(found))
         return
     for name in found["templates"].unique(maintain_order=True):
-        console().print(recalls(found.filter(templates=name), name, official=official))
-    say(f"[dim]{plain(target.results_folder / RESULTS)} keeps every method measured here[/]")
+        console().print(recalls(kept_results(target, name, official=official), name, official=official))
+    say(f"[dim]with every method measured here before; {plain(target.results_folder / RESULTS)}[/]")
 
 
 def recalls(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":
@@ -191,11 +199,13 @@ def recalls(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":
         rows = found.filter(task=task)
         for encoder, method in rows.select("encoder", "method").unique(maintain_order=True).iter_rows():
             cells = {row["metric"]: row for row in rows.filter(encoder=encoder, method=method).iter_rows(named=True)}
+            if metrics[0] not in cells:
+                continue
             first = cells[metrics[0]]
             shown.add_row(
                 "  " + plain(f"{encoder}: {method}" if several else method),
                 with_interval(first["value"], first["low"], first["high"]),
-                *(percent(cells[metric]["value"]) for metric in metrics[1:]),
+                *(percent(cells[metric]["value"]) if metric in cells else "" for metric in metrics[1:]),
                 percent(first["chance"]),
                 f"{first['n']:,}" + ("" if first["n"] == first["n_total"] else f" of {first['n_total']:,}"),
             )

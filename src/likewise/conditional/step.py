@@ -21,7 +21,7 @@ from likewise.conditional.templates.known import workspace_facts
 from likewise.conditional.towers import Told, TwoTower
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES
-from likewise.workspace import Workspace, write_parquet
+from likewise.workspace import Workspace, read_parquet, write_parquet
 
 RESULTS = "conditions.parquet"
 
@@ -59,6 +59,13 @@ def keep_results(workspace: Workspace, name: str, table: pl.DataFrame, *, offici
     found = table.select(pl.lit(name).alias("templates"), ties, *RESULT_SCHEMA)
     write_parquet(_with_earlier(workspace, found), workspace.results_folder / RESULTS)
     return found
+
+
+def kept_results(workspace: Workspace, name: str, *, official: bool = False) -> pl.DataFrame:
+    """Everything ever measured on a set of templates with one way to count ties."""
+    path = workspace.results_folder / RESULTS
+    stored = read_parquet(path, f"likewise condition evaluate {workspace.path}")
+    return stored.filter(templates=name, ties="official" if official else "fair")
 
 
 def _template_tables(

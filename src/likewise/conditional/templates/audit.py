@@ -11,7 +11,14 @@ import numpy as np
 import polars as pl
 
 from likewise.conditional.templates.facts import Facts
-from likewise.conditional.templates.matching import NO, YES, AttributeMatching, ObjectMatching, matching_of
+from likewise.conditional.templates.matching import (
+    NO,
+    YES,
+    AttributeMatching,
+    ObjectMatching,
+    matching_of,
+    scene_overlap,
+)
 
 AUDIT_SCHEMA = {
     "task": pl.String(),
@@ -81,6 +88,9 @@ def _valid(
         yield NOT_ANNOTATED, missing[0] if missing else str(template["condition"])
         return
     reference, target, *gallery = (row_of[image] for image in pictures)
+    if isinstance(rule, ObjectMatching) and template.get("value") is None:
+        yield from _published(template, rule.facts, condition, reference, target, gallery)
+        return
     like, meets = rule.like(reference, condition), rule.meets(condition)
     if like[target] != YES or meets[target] != YES:
         yield WRONG_TARGET, template["target"]
@@ -92,6 +102,22 @@ def _valid(
         yield IMAGE_ALONE, "no distractor is like the reference"
     if not (meets[gallery] == YES).any():
         yield TEXT_ALONE, "no distractor meets the condition"
+
+
+def _published(
+    template: dict[str, Any], facts: Facts, condition: int, reference: int, target: int, gallery: list[int]
+) -> Iterator[tuple[str, str]]:
+    """Object templates of others, whose rule for scenes is not known: what answers at least as well as the target?"""
+    overlap, has = scene_overlap(facts, reference, condition), facts.by_object[condition]
+    if not has[target]:
+        yield WRONG_TARGET, template["target"]
+    for image, row in zip(template["gallery"], gallery, strict=True):
+        if row != target and has[row] and overlap[row] >= overlap[target]:
+            yield SECOND_ANSWER, image
+    if overlap[target] > overlap[gallery].max(initial=-1.0):
+        yield IMAGE_ALONE, "no distractor's scene is as like the reference's"
+    if not has[gallery].any():
+        yield TEXT_ALONE, "no distractor has the object"
 
 
 def _condition(template: dict[str, Any], rule: AttributeMatching | ObjectMatching) -> int | None:

@@ -1,8 +1,9 @@
 """The steps `likewise condition build` and `audit`, with the files they leave in `templates/`."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import polars as pl
 
 from likewise.catalog.table import read_catalog
 from likewise.conditional.composed import Composed, ImageOnly, TextOnly
-from likewise.conditional.protocol import TASKS
+from likewise.conditional.protocol import TASKS, images_of
 from likewise.conditional.recall import hits, standing
 from likewise.conditional.sides import Sides
 from likewise.conditional.templates.audit import answered_alone, audit_templates
@@ -98,11 +99,19 @@ class Audited:
 
 
 def audit_set(
-    workspace: Workspace, name: str | None = None, encoder: str | None = None, *, on_progress: Told = None
+    workspace: Workspace,
+    name: str | None = None,
+    encoder: str | None = None,
+    annotations: Workspace | None = None,
+    *,
+    on_progress: Told = None,
 ) -> Audited:
-    """Audit a set with everything the workspace knows, and with an encoder if one is named."""
+    """Audit a set with everything the workspace knows, and with an encoder if one is named.
+
+    `annotations` is another workspace that knows what is in the images of a published set, by their file names.
+    """
     name, templates = read_templates(workspace, name)
-    facts = _facts_of(workspace, name)
+    facts = _facts_of(workspace, name) if annotations is None else _named_alike(annotations, templates)
     catalog = read_catalog(workspace)
     digests = dict(catalog.select("image", "digest").iter_rows())
     problems = audit_templates(templates, facts, digests)
@@ -124,6 +133,13 @@ def _facts_of(workspace: Workspace, name: str) -> Facts | None:
         return workspace_facts(workspace, **known, seed=int(told["seed"]))
     tables = {path.stem for path in workspace.tables_folder.glob("*.parquet")}
     return workspace_facts(workspace) if name == OFFICIAL and "objects" in tables else None
+
+
+def _named_alike(annotations: Workspace, templates: pl.DataFrame) -> Facts:
+    """The facts of another workspace, under the keys that the templates have for pictures of the same file name."""
+    facts = workspace_facts(annotations)
+    key_of = {PurePath(image).name: image for image in images_of(templates)}
+    return dataclasses.replace(facts, images=[key_of.get(PurePath(image).name, image) for image in facts.images])
 
 
 def _by_encoder(workspace: Workspace, templates: pl.DataFrame, encoder: str, on_progress: Told) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from likewise.report.plots.palette import MODEL_LIGHT, SOFT
+from likewise.report.plots.palette import INK, MODEL_LIGHT, SOFT
 from likewise.report.plots.svg import draw
 from likewise.workspace import write_text
 
@@ -32,11 +32,15 @@ def learning_plot(curves: pl.DataFrame, name: str) -> str:
     right = curves.filter(pl.col("name") == ACCURACY)
 
     def paint(axes: "Axes") -> None:
-        for term, colour in zip(losses, MODEL_LIGHT[1:], strict=False):
+        for term, colour in zip(losses, (*MODEL_LIGHT[1:4], *MODEL_LIGHT[5:]), strict=False):
             mine = curves.filter(pl.col("name") == term)
-            dash = "solid" if term == "loss" else (0, (4, 1.6))
-            axes.plot(mine["epoch"], mine["value"], color=colour, linestyle=dash, label=term)
+            whole = term == "loss"
+            dash = "solid" if whole else (0, (4, 1.6))
+            axes.plot(mine["epoch"], mine["value"], color=INK if whole else colour, linestyle=dash, label=term)
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.minorticks_off()
+        axes.set_xticks(_some(right["epoch"].to_list()))
         axes.set_xlabel("epoch")
         axes.set_ylabel("loss")
         other = axes.twinx()
@@ -50,3 +54,8 @@ def learning_plot(curves: pl.DataFrame, name: str) -> str:
     last = right.sort("epoch").row(-1, named=True)
     spoken = f"Training of {name}: {100 * last['value']:.1f} % of validation blanks after {last['epoch']} epochs."
     return str(draw(f"learning {name}", SIZE, spoken, paint))
+
+
+def _some(epochs: list[int]) -> list[int]:
+    """At most ten of them."""
+    return epochs[:: -(-len(epochs) // 10)]

@@ -59,13 +59,14 @@ class BiLstm(OutfitNet):
         return total / count.clamp(min=1)
 
     def fill(self, before: Tensor, after: Tensor, choices: Tensor) -> Tensor:
-        """(k,) for one blank: looks of the items before it, (b, w), after it, (a, w), and of the choices, (k, w)."""
+        """(n, k) for n blanks with b items before each, (n, b, w), a items after it, and k choices, (n, k, w)."""
         directions = []
-        for reader, items in ((self.forth, before), (self.back, after.flip(0))):
-            if len(items):
-                _, (state, _) = reader(items[None])
-                directions.append((choices @ state[0, 0] * self.scale).log_softmax(dim=0))
-        return torch.stack(directions).mean(dim=0) if directions else torch.zeros(len(choices))
+        for reader, items in ((self.forth, before), (self.back, after.flip(1))):
+            if items.shape[1]:
+                _, (state, _) = reader(items)
+                logits = (choices * state[0][:, None]).sum(dim=2) * self.scale  # equal choices, equal numbers
+                directions.append(logits.log_softmax(dim=1))
+        return torch.stack(directions).mean(dim=0) if directions else torch.zeros(choices.shape[:2])
 
     def terms(self, lesson: Lesson) -> dict[str, Tensor]:
         losses = {}

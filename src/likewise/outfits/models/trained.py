@@ -17,7 +17,7 @@ from likewise.outfits.models.net import OutfitNet, Shape
 from likewise.outfits.models.networks import NETWORKS
 from likewise.outfits.models.sight import Sight
 from likewise.outfits.models.trunk import make_trunk
-from likewise.outfits.protocol import Floats, Item, Outfit, Question, answer_by_score, spread
+from likewise.outfits.protocol import Floats, Item, Outfit, Question, answer_by_score
 
 OUTFITS_AT_ONCE = 512
 ITEMS_AT_ONCE = 256
@@ -79,12 +79,22 @@ class Trained:
         if not isinstance(self.net, BiLstm):
             return answer_by_score(self, questions)
         shown = self.see({item.image: item.category for q in questions for item in (*q.items, *q.choices)})
-        scores = [np.zeros(0)]
-        for question in questions:
-            looks = [shown.looks[[shown.row[item.image] for item in part]] for part in _parts(question)]
-            different, back = torch.unique(looks[2], dim=0, return_inverse=True)
-            scores.append(self.net.fill(looks[0], looks[1], different)[back].double().numpy())
-        return spread([len(question.choices) for question in questions], np.concatenate(scores))
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for number, question in enumerate(questions):
+            alike.setdefault(tuple(len(part) for part in _parts(question)), []).append(number)
+        scores = np.full((len(questions), max((len(q.choices) for q in questions), default=0)), np.nan)
+        for (*_, n_choices), numbers in alike.items():
+            for start in range(0, len(numbers), OUTFITS_AT_ONCE):
+                some = numbers[start : start + OUTFITS_AT_ONCE]
+                parts = zip(*(_parts(questions[number]) for number in some), strict=True)
+                looks = [self._looks(shown, part) for part in parts]
+                scores[some, :n_choices] = self.net.fill(*looks).double().numpy()
+        return scores
+
+    def _looks(self, shown: "Shown", lines: Sequence[Sequence[Item]]) -> Tensor:
+        """(n, items per line, width)"""
+        rows = [[shown.row[item.image] for item in line] for line in lines]
+        return shown.looks[torch.tensor(rows, dtype=torch.long)]
 
     def see(self, items: dict[str, str]) -> Shown:
         """Look at every item once; items of equal input and type become one row."""

@@ -50,7 +50,7 @@ def by_transformers(folder: Path, family: str) -> NDArray[np.float64]:
         if family == "mae":
             network.config.mask_ratio = 0.0
         output = network(pixels)
-        if family in ("vit", "dinov2"):
+        if family in ("vit", "dinov2", "dinov3"):
             return unit(output.last_hidden_state[:, 0])
         if family in ("beit", "mae"):
             return unit(output.last_hidden_state[:, 1:].mean(1))

@@ -43,6 +43,14 @@ def test_efficientnet_is_the_same_in_torch_and_onnx_and_in_any_batch(capfd: pyte
     assert capfd.readouterr().out == "", "the loader's chatter must not reach standard output"
 
 
+@pytest.mark.parametrize(("name", "pixels"), [("efficientnet-lite1", 240), ("efficientnet-lite2", 260)])
+def test_the_larger_ones_see_larger_pictures_and_tell_them_apart(name: str, pixels: int) -> None:
+    found = vectors(f"{name}?runtime=torch")
+    assert get_encoder(name).prepare(PICTURES[0]).shape == (3, pixels, pixels)
+    assert found.shape == (9, 1280)
+    assert [row[0] for row in neighbours(found)] == list(range(9))
+
+
 def test_an_exported_file_is_an_encoder_that_needs_no_more_words(tiny: Tiny, tmp_path: Path) -> None:
     spec, file = f"hf:{tiny('dinov2')}", tmp_path / "net.onnx"
     result = export_encoder(spec, file)

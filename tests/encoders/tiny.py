@@ -47,6 +47,31 @@ def _dinov2(t: Any) -> tuple[Any, Any]:
     )
 
 
+class DinoProcessor:
+    """The settings as DINOv3's models have them; the class itself needs torchvision."""
+
+    def save_pretrained(self, folder: Path) -> None:
+        settings = {
+            "image_processor_type": "DINOv3ViTImageProcessorFast",
+            "do_resize": True,
+            "size": SQUARE,
+            "resample": 2,
+            "do_rescale": True,
+            "rescale_factor": 1 / 255,
+            "do_normalize": True,
+            "image_mean": [0.485, 0.456, 0.406],
+            "image_std": [0.229, 0.224, 0.225],
+            "crop_size": None,
+            "do_center_crop": None,
+        }
+        (folder / "preprocessor_config.json").write_text(json.dumps(settings))
+
+
+def _dinov3(t: Any) -> tuple[Any, Any]:
+    network = t.DINOv3ViTModel(t.DINOv3ViTConfig(**vision(), num_register_tokens=2))
+    return network, DinoProcessor()
+
+
 def _beit(t: Any) -> tuple[Any, Any]:
     network = t.BeitModel(t.BeitConfig(**vision(), use_relative_position_bias=True))
     return network, t.BeitImageProcessorPil(size=SQUARE, do_center_crop=False)
@@ -87,6 +112,7 @@ def _mae(t: Any) -> tuple[Any, Any]:
 MAKERS: dict[str, Callable[[Any], tuple[Any, Any]]] = {
     "vit": _vit,
     "dinov2": _dinov2,
+    "dinov3": _dinov3,
     "beit": _beit,
     "clip": _clip,
     "siglip": _siglip,

@@ -78,10 +78,22 @@ def load_processor(folder: str) -> Any:
     logging.getLogger("transformers").setLevel(logging.ERROR)
     try:
         with quiet():
+            if settings := _of_dinov3(Path(folder)):
+                return transformers.ViTImageProcessorPil(**settings)
             return transformers.AutoImageProcessor.from_pretrained(folder, local_files_only=True)
     except Exception as error:
         first = str(error).strip().split("\n")[0]
         raise LikewiseError(f"the image processor in {folder} cannot be loaded ({first}).") from error
+
+
+def _of_dinov3(folder: Path) -> dict[str, Any] | None:
+    """DINOv3's own processor needs torchvision; without its class the same steps are those of ViT's, on bytes."""
+    path = folder / SETTINGS[0]
+    values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if not str(values.get("image_processor_type", "")).startswith("DINOv3ViT"):
+        return None
+    names = ("size", "resample", "do_resize", "do_rescale", "rescale_factor", "do_normalize", "image_mean", "image_std")
+    return {name: values[name] for name in names if values.get(name) is not None}
 
 
 def _translated(processor: Any) -> Recipe | None:

@@ -64,6 +64,7 @@ def commands(tables: Tables, workspace: str) -> list[str]:
 def _discover(pool: dict[str, Any]) -> list[str]:
     parts = _options(pool, {"--k": "k", "--n-queries": "n_queries"}) + _range(pool)
     parts += _options(pool, {"--per-query": "per_query_budget", "--total": "total_budget", "--random": "n_random"})
+    parts += _options(pool, {"--index": "index"})
     return parts if pool.get("one_per_item", True) else [*parts, "--every-image"]
 
 
@@ -134,6 +135,7 @@ def settings(tables: Tables) -> list[tuple[str, str]]:
         ("fingerprint", str(made.get("fingerprint", "–"))),
         ("models", "; ".join(encoders)),
         ("pool", _pool(tables.pool_settings)),
+        ("index", "; ".join(f"{generator}: {recall}" for generator, recall in tables.recalls.items())),
         ("votes", "; ".join(dict.fromkeys(summary["labels"]["sources"]))),
         ("consensus", summary["labels"]["consensus"]["rule"]),
         ("evaluation", _evaluation(summary)),

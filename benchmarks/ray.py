@@ -1,0 +1,161 @@
+"""A local Ray cluster of two workers against the local engine with two processes: encoding and exact search.
+
+`python -m benchmarks.ray` runs itself in a network namespace of its own (Linux, root), because Ray listens on the
+network card; beside the clock it counts the CPU seconds of all processes in there.  `keep` after it writes what Ray
+costs into the constants of `likewise plan`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from threading import Event, Thread
+
+import numpy as np
+
+from benchmarks.constants import write_constants
+from benchmarks.encode import make_workspace, photograph
+from likewise.catalog.table import read_catalog
+from likewise.discovery.engines import search_here
+from likewise.discovery.step import PoolSettings, make_pool
+from likewise.encoders.encode import encode_catalog
+from likewise.encoders.imports import import_vectors
+from likewise.scale.cluster import cluster
+from likewise.scale.encoding import run_on_ray
+from likewise.scale.measure import clustered, read_constants
+from likewise.scale.search import ray_engine
+from likewise.scale.tasks import run_tasks
+from likewise.workspace import Workspace
+
+IMAGES, VECTORS, DIM, QUERIES, WORKERS = 1024, 52_000, 256, 2000, 2
+ENCODER = "efficientnet-lite0"
+ALONE = ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kind of work on both engines."""
+
+    work: str
+    local_seconds: float
+    local_cpu: float
+    ray_seconds: float
+    ray_cpu: float
+
+
+def main(small: bool = False) -> tuple[float, list[Row]]:
+    if sys.platform != "linux" or os.geteuid() != 0:
+        print("\nray: not run, it needs Linux and root for a network of its own")
+        return 0.0, []
+    shell = 'ip link set lo up && exec "$0" -m benchmarks.ray inside "$1"'
+    words = [*ALONE, "sh", "-c", shell, sys.executable, "small" if small else "large"]
+    ran = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
+    start, rows = json.loads(ran.stdout.splitlines()[-1])
+    found = [Row(**row) for row in rows]
+    print(f"\nray: {WORKERS} workers, ready after {start:.1f} s\n\n{table(found)}")
+    return start, found
+
+
+def table(rows: list[Row]) -> str:
+    lines = ["| work | local, s | CPU s | Ray, s | CPU s | Ray / local, CPU |", "|---|--:|--:|--:|--:|--:|"]
+    lines += [
+        f"| {row.work} | {row.local_seconds:.1f} | {row.local_cpu:.1f} | {row.ray_seconds:.1f} | {row.ray_cpu:.1f} | "
+        f"{row.ray_cpu / row.local_cpu:.2f} |"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def inside(small: bool) -> None:
+    n_images, n_vectors, n_queries = (64, 2000, 50) if small else (IMAGES, VECTORS, QUERIES)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "a").mkdir()
+        pictures = make_workspace(Path(folder) / "a", n_images, photograph, 64)
+        vectors = workspace_of_vectors(Path(folder) / "b", n_vectors)
+        settings = PoolSettings(("mine",), k=10, n_queries=n_queries, n_random=0)
+        encode_catalog(pictures, [ENCODER], workers=WORKERS)  # the export is made, files are cached
+        local = [
+            timed(lambda: encode_catalog(pictures, [ENCODER], workers=WORKERS, force=True)),
+            timed(lambda: make_pool(vectors, settings, engine=search_here)),
+        ]
+        started = time.monotonic()
+        with cluster(cores=WORKERS):
+            run_tasks(nothing, [0])
+            start = time.monotonic() - started
+            with ray_engine() as engine:
+                on_ray = [
+                    timed(lambda: encode_catalog(pictures, [ENCODER], workers=WORKERS, force=True, engine=run_on_ray)),
+                    timed(lambda: make_pool(vectors, settings, engine=engine)),
+                ]
+    works = (
+        f"encode {n_images:,} photographs, {ENCODER}",
+        f"search {n_queries:,} × {n_vectors:,} × {DIM}",
+    )
+    rows = [Row(work, *here, *there) for work, here, there in zip(works, local, on_ray, strict=True)]
+    print(json.dumps([start, [asdict(row) for row in rows]]))
+
+
+def workspace_of_vectors(folder: Path, n_vectors: int) -> Workspace:
+    """A catalog whose vectors are imported; its pictures are names only."""
+    folder.mkdir()
+    workspace = make_workspace(folder, n_vectors, photograph, 1)
+    np.save(folder / "mine.npy", clustered(n_vectors, DIM))
+    (folder / "keys.csv").write_text("\n".join(["image", *read_catalog(workspace)["image"]]) + "\n")
+    import_vectors(workspace, "mine", folder / "mine.npy", folder / "keys.csv", force=False)
+    return workspace
+
+
+def nothing(number: int) -> int:
+    return number
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds by the clock, and CPU seconds of every process in this namespace, also of those that end meanwhile."""
+    before, seen, done = ticks_by_process(), ticks_by_process(), Event()
+
+    def look() -> None:
+        while not done.wait(0.1):
+            seen.update(ticks_by_process())
+
+    looking = Thread(target=look)
+    looking.start()
+    clock = time.monotonic()
+    work()
+    seconds = time.monotonic() - clock
+    done.set()
+    looking.join()
+    seen.update(ticks_by_process())
+    ticks = sum(value - before.get(process, 0) for process, value in seen.items())
+    return seconds, ticks / os.sysconf("SC_CLK_TCK")
+
+
+def ticks_by_process() -> dict[str, int]:
+    found = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except OSError:  # it ended just now
+            continue
+        found[f"{stat.parent.name} {fields[19]}"] = int(fields[11]) + int(fields[12])  # with its start: ids come again
+    return found
+
+
+def keep(start: float, rows: list[Row]) -> None:
+    """Write what Ray costs into the constants of `likewise plan`."""
+    encode = rows[0]
+    overhead = max(1.0, encode.ray_cpu / encode.local_cpu)
+    write_constants(replace(read_constants(), ray_start_seconds=start, ray_overhead=overhead))
+
+
+if __name__ == "__main__":
+    if "inside" in sys.argv:
+        inside("small" in sys.argv)
+    else:
+        measured = main("small" in sys.argv)
+        if "keep" in sys.argv and measured[1]:
+            keep(*measured)

@@ -1,12 +1,14 @@
 """Both sides of a two-tower encoder, with the length of their features kept."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from likewise.catalog import load_image
-from likewise.conditional.towers import TwoTower, unit
+from likewise.conditional.search import Searcher
+from likewise.conditional.towers import TwoTower, towers_of, unit
 from likewise.encoders import encode_catalog, encode_text, get_encoder
 from likewise.encoders.huggingface import load_network
 from likewise.encoders.processor import load_processor
@@ -48,3 +50,16 @@ def test_what_has_no_text_side_is_refused(tiny: Tiny, drawn: Workspace, tower: T
     with pytest.raises(LikewiseError, match="length one"):
         encode_catalog(drawn, [tower.unscaled], workers=1)
     assert not Path(drawn.vectors_folder, f"{tower.name}_unscaled").exists()
+
+
+def test_a_tower_is_found_again_from_another_folder_and_after_a_move(
+    tmp_path: Path, workspace: Workspace, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(tiny("clip"), workspace.path / "tower")
+    monkeypatch.chdir(workspace.path)
+    TwoTower.of("hf:tower").encode(workspace, workers=1)
+    monkeypatch.chdir(tmp_path.parent)
+    assert towers_of(workspace) == [f"hf:{workspace.path.resolve()}/tower"]
+    assert Searcher.open(workspace, workers=1).ask(text="red", top=3).height == 3
+    moved = workspace.path.rename(tmp_path / "moved")
+    assert towers_of(Workspace(moved)) == [f"hf:{moved.resolve()}/tower"]

@@ -16,11 +16,11 @@ import polars as pl
 from likewise.catalog.images import load_image
 from likewise.catalog.table import read_catalog
 from likewise.conditional.composed import ImageOnly
-from likewise.conditional.methods import COMBINER, combiners, composer_named
+from likewise.conditional.methods import COMBINER, COMBINERS, combiners, composer_named
 from likewise.conditional.protocol import Composer, Features
 from likewise.conditional.towers import Told, TwoTower, towers_of, unit
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import Workspace, read_json
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -182,11 +182,11 @@ def only_tower(workspace: Workspace) -> str:
 
 def usual_method(workspace: Workspace, tower: TwoTower) -> str:
     """The only Combiner of this encoder in the workspace, else the mean of image and text."""
-    from likewise.workspace import read_json
-
-    fitting = [
-        name
-        for name in combiners(workspace)
-        if read_json(workspace.path / "combiners" / name / "combiner.json").get("tower") == tower.spec
-    ]
+    fitting = [name for name in combiners(workspace) if _fits(workspace.path / COMBINERS / name, tower)]
     return f"{COMBINER}:{fitting[0]}" if len(fitting) == 1 else "image+text"
+
+
+def _fits(folder: Path, tower: TwoTower) -> bool:
+    """Whether a Combiner was trained for this encoder; its folder may be written in another way."""
+    trained_for = str(read_json(folder / "combiner.json").get("tower", ""))
+    return bool(trained_for) and TwoTower(trained_for).name == tower.name

@@ -6,7 +6,7 @@ live in their own folder of the workspace, `features/<encoder>/`, in the same fi
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from likewise.conditional.protocol import Features
 from likewise.encoders.network import unit_rows
 from likewise.encoders.registry import get_encoder
-from likewise.encoders.spec import parse
+from likewise.encoders.spec import Spec, parse
 from likewise.encoders.text import encode_text, has_text
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
@@ -52,8 +52,12 @@ class TwoTower:
 
     @property
     def unscaled(self) -> str:
-        """The spec of its image side with the length of features kept."""
-        return f"{self.spec}&unscaled=1" if "?" in self.spec else f"{self.spec}?unscaled=1"
+        """The spec of its image side with the length of features kept; a folder by its whole path, for later."""
+        part = parse(self.spec)[0]
+        folder = Path(part.target).expanduser()
+        target = str(folder.resolve()) if part.family and folder.is_dir() else part.target
+        spec = Spec(part.family, target, part.options).text
+        return f"{spec}&unscaled=1" if part.options else f"{spec}?unscaled=1"
 
     @property
     def name(self) -> str:
@@ -108,7 +112,11 @@ def towers_of(workspace: Workspace) -> list[str]:
     for name in FeatureWorkspace(workspace.path).encoders():
         meta = read_meta(workspace.path / FOLDER / name)
         if meta is not None:
-            found.append(meta.spec.replace("&unscaled=1", "").replace("?unscaled=1&", "?").replace("?unscaled=1", ""))
+            part = parse(meta.spec)[0].without("unscaled")
+            inside = workspace.path / PurePath(part.target).name
+            if part.family and not Path(part.target).is_dir() and inside.is_dir():  # the workspace was moved
+                part = Spec(part.family, str(inside.resolve()), part.options)
+            found.append(part.text)
     return found
 
 

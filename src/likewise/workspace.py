@@ -65,6 +65,11 @@ class Workspace:
         return self.path / "votes.db"
 
     @property
+    def votes_copy_file(self) -> Path:
+        """The votes behind the labels, where they are kept in another database than votes.db."""
+        return self.path / "votes.parquet"
+
+    @property
     def labels_file(self) -> Path:
         return self.path / "labels.parquet"
 

@@ -115,6 +115,14 @@ def test_wild_queries_against_the_shop(pooled: Workspace, run: Run) -> None:
     item = pl.read_parquet(pooled.catalog_file).select("image", "item")
     both = pool.join(item, left_on="query", right_on="image").join(item, left_on="candidate", right_on="image")
     assert (both["item"] != both["item_right"]).all()
+    votes = pooled.path / "wild.csv"
+    columns = ["query", "candidate", "expert", "answer"]
+    pl.DataFrame(similar_if_same_shape(pool), schema=columns, orient="row").write_csv(votes)
+    assert run("label", "import", pooled.path, votes).code == 0
+    numbers = json.loads(run("evaluate", pooled.path, "--json", "--k", "1,3", "--resamples", 50).out)
+    macro = [row for row in numbers["results"] if (row["metric"], row["average"]) == ("ROC-AUC", "macro")]
+    assert {row["encoder"]: row["value"] > 0.9 for row in macro} == {"colour": False, "shape": True}
+    assert numbers["summary"]["n_gallery"] == 12
 
 
 def test_status_says_what_is_next(workspace: Workspace, run: Run) -> None:

@@ -68,7 +68,7 @@ def test_a_bundle_measures_exactly_as_its_workspace(made: Workspace, zipped: Pat
         "layout": VectorFile(tmp_path / "l.npy", tmp_path / "l.txt"),
         "shape": tmp_path / "s.npz",
     }
-    here = evaluate_bundle(zipped, models, n_resamples=60, ks=(3, 5))
+    here = evaluate_bundle(zipped, models, n_resamples=60, ks=(3, 5)).results
     assert here.equals(there)
     assert here.filter("generator")["encoder"].unique().sort().to_list() == ["colour", "shape"]
 
@@ -83,7 +83,7 @@ def test_sampled_negatives_travel_with_the_bundle(
     assert bundle.card["negatives"]["n"] > 0
     there = evaluate(made, n_resamples=20, seed=3).results
     models = {name: line_up(vectors_of(made, name, bundle), bundle.images) for name in ENCODERS}
-    here = evaluate_bundle(bundle, models, n_resamples=20, seed=3)
+    here = evaluate_bundle(bundle, models, n_resamples=20, seed=3).results
     assert "sampled" in here["negatives"].to_list()
     assert here.equals(there)
 
@@ -93,9 +93,9 @@ def test_a_run_file_is_measured_too(made: Workspace, zipped: Path, tmp_path: Pat
     pairs = bundle.content.pairs
     vectors = [read_vectors(made, "layout", images) for images in (pairs.queries, pairs.gallery)]
     write_run(list_candidates(pairs, *vectors, one_per_item=False), tmp_path / "l.run", "layout")
-    by_run = evaluate_bundle(bundle, {"layout": read_run(tmp_path / "l.run")}, n_resamples=5)
+    by_run = evaluate_bundle(bundle, {"layout": read_run(tmp_path / "l.run")}, n_resamples=5).results
     lined_up = line_up(vectors_of(made, "layout", bundle), bundle.images)
-    by_vectors = evaluate_bundle(bundle, {"layout": lined_up}, n_resamples=5)
+    by_vectors = evaluate_bundle(bundle, {"layout": lined_up}, n_resamples=5).results
     hits = pl.col("metric").str.contains("@")
     assert by_run.equals(by_vectors.filter(pl.col("negatives") != "sampled"))  # every judged pair is in a full run
     short = measure_short(bundle, tmp_path / "l.run")
@@ -106,7 +106,7 @@ def test_a_run_file_is_measured_too(made: Workspace, zipped: Path, tmp_path: Pat
     assert guessed["value"].null_count() == 0
     assert short.filter(hits)["value"].null_count() == 0
     judged = Run(run_tag("layout", JUDGED), list_judged(pairs, *vectors))
-    without_lists = evaluate_bundle(bundle, {"layout": judged}, n_resamples=5)
+    without_lists = evaluate_bundle(bundle, {"layout": judged}, n_resamples=5).results
     assert without_lists.filter(~hits).equals(by_run.filter(~hits))
     assert without_lists.filter(hits)["value"].null_count() == by_run.filter(hits).height
 
@@ -115,7 +115,7 @@ def measure_short(bundle: Bundle, path: Path, missing: Missing = "undefined") ->
     """The run at `path`, cut to three candidates per query."""
     run = read_run(path)
     short = Run(run.tag, run.rows.filter(pl.col("rank") < 3))
-    return evaluate_bundle(bundle, {"layout": short}, n_resamples=5, missing=missing)
+    return evaluate_bundle(bundle, {"layout": short}, n_resamples=5, missing=missing).results
 
 
 def test_the_same_bundle_has_the_same_bytes(made: Workspace, zipped: Path, folder: Path, tmp_path: Path) -> None:

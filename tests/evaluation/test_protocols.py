@@ -193,17 +193,31 @@ def test_expert_groups_say_how_often_the_winner_changes(rng: np.random.Generator
     assert (found.winner, found.winner_share) == ("good", 1.0)
     assert set(found.values["kind"]) == {"rule", "expert", "group"}
     assert set(found.values.filter(pl.col("kind") == "expert")["group"]) == {"ann", "bob", "cyd"}
-    twins = expert_groups(
+
+
+def test_the_winner_changes_when_experts_disagree_about_it() -> None:
+    """Two experts, each with a model after their own heart: who is drawn twice decides; a tied pair is negative."""
+    own, items, query, candidate = (np.array(each) for each in ([9], [0, 1], [0, 0], [0, 1]))
+    pairs = JudgedPairs(["q"], ["c0", "c1"], own, items, query, candidate, np.zeros(2, np.int8))
+    says = {"ann": ("similar", "not similar"), "bob": ("not similar", "similar")}
+    votes = pl.DataFrame(
         [
-            Measured("a", bad.scores, bad.lists),
-            Measured("b", good.scores * 0 + bad.scores + 1e-9 * rng.random(len(pairs)), bad.lists),
+            ("q", f"c{place}", expert, answer, None)
+            for expert, both in says.items()
+            for place, answer in enumerate(both)
         ],
-        pairs,
-        table,
-        seed=0,
-        n_groups=40,
+        schema=dict.fromkeys(("query", "candidate", "expert", "answer", "time"), pl.String),
+        orient="row",
     )
-    assert 0 <= twins.winner_share <= 1
+    nobody = np.full((1, 1), -1)
+    anns, bobs = Measured("anns", np.array([1.0, 0.0]), nobody), Measured("bobs", np.array([0.0, 1.0]), nobody)
+    found = expert_groups([anns, bobs], pairs, votes, seed=0, n_groups=100)
+    rng = np.random.default_rng(0)
+    drawn = np.array([rng.integers(0, 2, 2).sum() for _ in range(100)])  # 0: ann twice, 2: bob twice, 1: one each
+    assert found.n_undefined == int((drawn == 1).sum()) > 20  # both pairs tied, so negative: no order
+    assert found.winner == "anns"  # everybody together gives no order either: the first by name
+    assert found.winner_share == (drawn == 0).sum() / (drawn != 1).sum()
+    assert 0.2 < (drawn == 0).sum() / (drawn != 1).sum() < 0.8
 
 
 def test_recall_of_the_pool_by_hand() -> None:

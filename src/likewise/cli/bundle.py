@@ -93,6 +93,7 @@ def evaluate_bundle(
     ks: list[int],
     resamples: int,
     seed: int = 0,
+    interval: str = "percentile",
     missing: str = "undefined",
     checksum: str | None = None,
     out: Path | None = None,
@@ -124,22 +125,31 @@ def evaluate_bundle(
         raise LikewiseError(
             f"judged pairs that a run lacks leave its areas `undefined` or count `last`, not {missing!r}."
         )
-    results = evaluate_bundle(
+    judged = evaluate_bundle(
         opened_bundle,
         models,
         ks=ks,
         n_resamples=resamples,
         seed=seed,
+        interval=interval,  # type: ignore[arg-type]
         missing=missing,  # type: ignore[arg-type]
     )
+    results = judged.results
     note = note_of(opened_bundle, command_line())
     if out is not None:
         write_parquet(results, out)
         write_note(note, out)
     if as_json:
-        say_json({"results": records(results), "bundle": opened_bundle.card, "command": note.command})
+        say_json(
+            {
+                "results": records(results),
+                "differences": records(judged.differences),
+                "bundle": opened_bundle.card,
+                "command": note.command,
+            }
+        )
         return
-    console().print(board(results))
+    console().print(board(results, judged.differences))
     for name, model in models.items():
         _say_missing(name, model, opened_bundle, missing)
     card = opened_bundle.card

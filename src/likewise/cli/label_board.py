@@ -22,7 +22,7 @@ def say_board(board: "Board", stability: str) -> None:
     for reason in agreed.reasons:
         say(f"  [dim]{escape(reason)}[/]")
     share = "–" if board.positives_share is None else f"{100 * board.positives_share:.0f} %"
-    say(f"similar so far: {share} of the answered pairs; {len(board.divided)} pairs divide the experts")
+    say(f"similar so far: {share} of the answered pairs; {board.n_divided:,} pairs divide the experts")
     cost = board.cost
     left = "" if cost.hours_left is None else f", {cost.hours_left:,.1f} left"
     brute = "" if cost.brute_force_hours is None else f"; brute force would take {cost.brute_force_hours:,.0f} each"

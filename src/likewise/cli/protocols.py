@@ -67,7 +67,9 @@ def _leave_one_out(done: "Evaluated") -> None:
 
     def cell(removed: str, key: tuple[str, str]) -> str:
         row = order[removed, *key]
-        return "–" if row["spearman"] is None else f"{row['spearman']:.2f} ({row['p_value']:.3f})"
+        if row["spearman"] is None:
+            return "–"
+        return f"{row['spearman']:.2f} ({'–' if row['p_value'] is None else format(row['p_value'], '.3f')})"
 
     _print(
         "Order of the models without a generator against the full order, Spearman (p)",
@@ -148,6 +150,9 @@ def _experts(done: "Evaluated") -> None:
     rows.append(["resampled groups", *(f"{percent(ends[n]['low'])}–{percent(ends[n]['high'])}" for n in encoders)])
     _print("Macro ROC-AUC under other labels from the same votes (%)", ["labels by", *encoders], rows)
     groups_summary = done.summary["expert_groups"]
+    if groups_summary["winner_share"] is None:
+        say("no resampled group of experts gives an order of the models")
+        return
     say(
         f"{groups_summary['winner']} stays first in {100 * groups_summary['winner_share']:.0f} % of "
         f"{groups_summary['n_groups']} resampled groups of experts"

@@ -24,8 +24,9 @@ class ExpertGroups:
 
     values: pl.DataFrame
     winner: str
-    winner_share: float
+    winner_share: float | None  # None where no group gives an order
     n_groups: int
+    n_undefined: int  # groups whose labels order no models: left out of the share
 
 
 def expert_groups(
@@ -43,20 +44,25 @@ def expert_groups(
     rng = np.random.default_rng(seed)
     usual = _winner(_lines("", "", measured, pairs, majority(answers, np.ones(len(experts)))))
     known: dict[tuple[int, ...], list[tuple[str, str, str, float]]] = {}  # few experts give few different groups
-    stayed = 0
+    stayed = n_undefined = 0
     for number in range(n_groups):
         drawn = np.bincount(rng.integers(0, len(experts), len(experts)), minlength=len(experts))
         group = tuple(drawn.tolist())
         if group not in known:
             known[group] = _lines("group", "", measured, pairs, majority(answers, drawn.astype(np.float64)))
         lines += [(kind, f"{number}", encoder, value) for kind, _, encoder, value in known[group]]
-        stayed += _winner(known[group]) == usual
+        if all(np.isnan(value) for *_, value in known[group]):
+            n_undefined += 1
+        else:
+            stayed += _winner(known[group]) == usual
     table = pl.DataFrame(
         lines,
         schema={"kind": pl.String, "group": pl.String, "encoder": pl.String, "value": pl.Float64},
         orient="row",
     )
-    return ExpertGroups(table.with_columns(pl.col("value").fill_nan(None)), usual, stayed / max(1, n_groups), n_groups)
+    n_defined = n_groups - n_undefined
+    share = stayed / n_defined if n_defined else None
+    return ExpertGroups(table.with_columns(pl.col("value").fill_nan(None)), usual, share, n_groups, n_undefined)
 
 
 def majority(answers: NDArray[np.int8], weights: Floats) -> NDArray[np.int8]:

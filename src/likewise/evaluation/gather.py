@@ -37,20 +37,29 @@ def gather(
     ks: Sequence[int],
     seed: int,
     on_progress: Callable[[str, int, int], None] | None = None,
+    labelled: JudgedPairs | None = None,
 ) -> Gathered:
     """Two rounds: search with every encoder first; then score what only all searches together could name.
 
-    Sampled negatives come from the lists of the generators among `encoders`; without one there are none.
+    Sampled negatives come from the lists of all `generators`, whichever `encoders` are measured, and are none of the
+    `labelled` pairs; there are none where a generator's vectors are gone.
     """
+    draws = set(generators) <= set(workspace.encoders())
     measured, identified = [], []
     for done, name in enumerate(encoders):
         if on_progress:
             on_progress("searching", done, len(encoders))
         queries, gallery = _vectors(workspace, name, pairs)
-        measured.append(measure(name, pairs, queries, gallery, max(ks), BAND if name in generators else None))
+        band = BAND if draws and name in generators else None
+        measured.append(measure(name, pairs, queries, gallery, max(ks), band))
         identified.append(identify(name, pairs, queries, gallery, ks))
     bands = [one.band for one in measured if one.band is not None]
-    sampled = with_sampled_negatives(pairs, bands, seed) if bands else None
+    for name in generators if draws else ():
+        if name not in encoders:
+            further = measure(name, pairs, *_vectors(workspace, name, pairs), 1, BAND).band
+            assert further is not None
+            bands.append(further)
+    sampled = with_sampled_negatives(pairs, bands, seed, labelled=labelled) if bands else None
     unlabelled = unlabelled_candidates(measured, pairs, max(ks))
     unlabelled_scores = {}
     for place, one in enumerate(measured):

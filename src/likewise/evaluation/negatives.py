@@ -19,12 +19,18 @@ BAND = (100, 500)
 
 
 def with_sampled_negatives(
-    pairs: JudgedPairs, bands: Iterable[Rows], seed: int, per_query: int | None = None
+    pairs: JudgedPairs,
+    bands: Iterable[Rows],
+    seed: int,
+    per_query: int | None = None,
+    labelled: JudgedPairs | None = None,
 ) -> JudgedPairs | None:
     """The positives of `pairs` with sampled negatives; None when no list reaches to the band (a small gallery).
 
     `bands` holds, for each generator, the gallery rows of the band for every query (-1 where there is none).
+    `labelled` are all labelled pairs, those that judge no model among them: none of them is drawn.
     """
+    known = labelled or pairs
     together = np.sort(np.concatenate(list(bands), axis=1), axis=1)
     eligible = together != NOBODY
     if not eligible.any():
@@ -32,7 +38,7 @@ def with_sampled_negatives(
     eligible[:, 1:] &= together[:, 1:] != together[:, :-1]  # proposed by two generators
     width = len(pairs.gallery)
     cells = np.arange(len(pairs.queries))[:, None] * width + together
-    eligible &= ~np.isin(cells, pairs.query * width + pairs.candidate)
+    eligible &= ~np.isin(cells, known.query * width + known.candidate)
     n_positive = pairs.n_positive
     wanted = n_positive if per_query is None else np.where(n_positive > 0, per_query, 0)
     lots = _mix(_hashes(pairs.queries, seed)[:, None] ^ _hashes(pairs.gallery, seed)[together])

@@ -46,7 +46,7 @@ def judge_pairs(
     if len(unknown):
         raise LikewiseError(
             f"the labels name {len(unknown)} images that are not in the catalog "
-            f"({', '.join(unknown.head(3))}{', …' if len(unknown) > 3 else ''}): they belong to another catalog."
+            f"({', '.join(unknown.head(3))}{', …' if len(unknown) > 3 else ''}): use the catalog they belong to."
         )
     items = dict(zip(catalog["image"], items_of(catalog).tolist(), strict=True))
     query_of = {image: row for row, image in enumerate(queries)}

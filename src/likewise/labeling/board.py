@@ -68,7 +68,8 @@ class Board:
     positives_share: float | None
     per_query: list[dict[str, Any]]
     agreement: AgreementNumbers
-    divided: list[dict[str, Any]]
+    n_divided: int
+    divided: list[dict[str, Any]]  # the most evenly divided first, not all of very many
     cost: Cost
     log: list[dict[str, str]]
 
@@ -97,6 +98,7 @@ def read_board(engine: Engine, n_all_pairs: int | None = None) -> Board:
         positives_share=float(answered["positive"].sum()) / answered.height if answered.height else None,
         per_query=_per_query(answered),
         agreement=_agreement(judged),
+        n_divided=count_answers(judged).filter((pl.col("similar") > 0) & (pl.col("not_similar") > 0)).height,
         divided=_divided(judged, adjudicated),
         cost=_cost(engine, rows, events, n_all_pairs),
         log=read_log(engine),

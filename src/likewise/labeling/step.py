@@ -73,7 +73,7 @@ def update_labels(workspace: Workspace, rule: Rule | None = None, database: str 
 
     Without a rule the one of the present labels stays, or `majority` for the first.
     """
-    rule = rule or _present_rule(workspace)
+    rule = rule or present_rule(workspace)
     if database is None and not workspace.votes_file.exists():
         raise LikewiseError(
             f"{workspace.path} holds no votes yet: import some with `likewise label import {workspace.path} VOTES.csv`."
@@ -96,12 +96,18 @@ def update_labels(workspace: Workspace, rule: Rule | None = None, database: str 
         "sources": sources["source"].to_list(),
         "simulated": any(source.startswith(SIMULATED) for source in sources["source"]),
     }
+    if database is None:
+        workspace.votes_copy_file.unlink(missing_ok=True)
+    else:
+        write_parquet(votes, workspace.votes_copy_file)
     write_json(note, workspace.labels_settings_file)
     return Labelled(agreed, how_far, imported)
 
 
 def read_stored_votes(workspace: Workspace) -> pl.DataFrame | None:
-    """Every stored vote, or None where labels came without votes."""
+    """Every vote behind the labels (of another database: as they were then), or None where labels came without."""
+    if workspace.votes_copy_file.exists():
+        return read_parquet(workspace.votes_copy_file, f"likewise label consensus {workspace.path} --database URL")
     if not workspace.votes_file.exists():
         return None
     engine = open_votes(workspace)
@@ -117,7 +123,8 @@ def _imported_labels(workspace: Workspace) -> Path | None:
     return workspace.imported_labels_file if workspace.imported_labels_file.exists() else None
 
 
-def _present_rule(workspace: Workspace) -> Rule:
+def present_rule(workspace: Workspace) -> Rule:
+    """The rule of the present labels, or `majority` where there are none."""
     if not workspace.labels_settings_file.exists():
         return "majority"
     rule = read_labels_note(workspace)["consensus"]["rule"]

@@ -55,6 +55,8 @@ def _of(named: dict[tuple[str, str], dict[str, float | None]], kind: str, encode
 
 
 def _words(said: dict[str, Any], values: pl.DataFrame) -> str:
+    if said["winner_share"] is None:
+        return "No group drawn from these experts gives an order of the models."
     n_experts = values.filter(pl.col("kind") == EXPERT)["group"].n_unique()
     stays = "every one" if said["winner_share"] >= 1.0 else f"{percent(said['winner_share'], 0)}{NBSP}%"
     drawn = f"{several(said['n_groups'], 'group')} of {n_experts} drawn with replacement from these experts"

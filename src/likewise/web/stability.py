@@ -7,12 +7,15 @@ import numpy as np
 from sqlalchemy import Engine
 
 from likewise.catalog import read_catalog
+from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.store import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import roc_auc, sort_pairs
+from likewise.evaluation.exchange.labels_io import without_chance
 from likewise.evaluation.pairs import judge_pairs
 from likewise.labeling.consensus import consensus
 from likewise.labeling.stability import Stability, order_stability
+from likewise.labeling.step import present_rule
 from likewise.labeling.store.read import read_votes
 from likewise.search import as_unit, pair_scores
 from likewise.workspace import Workspace
@@ -33,7 +36,10 @@ def _stability(workspace: Workspace, engine: Engine) -> Stability:
     votes = read_votes(engine)
     if votes.is_empty():
         return Stability("Not known yet: there are no votes.")
-    labels, catalog = consensus(votes).labels, read_catalog(workspace)
+    rule = present_rule(workspace)
+    labels, catalog = consensus(votes, rule).labels, read_catalog(workspace)
+    if workspace.pool_file.exists():
+        labels = without_chance(labels, read_pool(workspace).rows, retired_pairs(workspace))
     queries = common_images(workspace, models, labels["query"].unique().sort().to_list())
     gallery = common_images(workspace, models, labels["candidate"].unique().sort().to_list())
     pairs = judge_pairs(catalog, labels, queries, gallery)

@@ -16,6 +16,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
 from likewise.evaluation.bundles.bundle import Bundle, open_bundle
 from likewise.evaluation.bundles.negatives import with_negatives
+from likewise.evaluation.differences import difference_table
 from likewise.evaluation.discovery import ANNOTATED, KS, Measured, measure, score, scored_table
 from likewise.evaluation.exchange.run_models import JUDGED, measure_run
 from likewise.evaluation.exchange.trec import Run
@@ -37,6 +38,14 @@ Missing = Literal["undefined", "last"]
 Model = Path | VectorFile | LinedUp | Run  # a LinedUp has one row for each of `bundle.images`
 
 
+@dataclass(frozen=True)
+class BundleResults:
+    """The long table, as for a workspace; and which differences are real, among models given as vectors."""
+
+    results: pl.DataFrame
+    differences: pl.DataFrame
+
+
 def evaluate_bundle(
     bundle: Path | Bundle,
     vectors_by_name: Mapping[str, Model],
@@ -46,13 +55,15 @@ def evaluate_bundle(
     seed: int = 0,
     interval: Interval = "percentile",
     missing: Missing = "undefined",
-) -> pl.DataFrame:
-    """The long table of results, as for a workspace: models by name, those that fed the pool marked by their name."""
+) -> BundleResults:
+    """Every model, by name, against the bundle's labels; those that fed the pool are marked by their name."""
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
     if not vectors_by_name:
         raise LikewiseError(f"there is no model to measure on {opened.path}: give vectors, `--vectors mine.npy`.")
     if not ks or min(ks) < 1:
         raise LikewiseError(f"every k must be at least 1, not {min(ks, default=0)}.")
+    if n_resamples < 1:
+        raise LikewiseError(f"an interval needs at least one resample, not {n_resamples}.")
     pairs = opened.content.pairs
     sampled = with_negatives(pairs, opened.content.negatives)
     weights = query_weights(len(pairs.queries), n_resamples, seed)
@@ -64,10 +75,12 @@ def evaluate_bundle(
         measured = _measure(name, model, opened, pairs, sampled, max(ks))
         scored.append(score(measured, pairs, sampled, ks=ks, weights=weights))
     table = scored_table(scored, opened.generators, interval)
-    return table.with_columns(
+    table = table.with_columns(
         pl.when(~undefined).then(pl.col("value", "low", "high")),
         n_queries=pl.when(undefined).then(0).otherwise("n_queries"),
     )
+    whole = [one for one, model in zip(scored, vectors_by_name.values(), strict=True) if not isinstance(model, Run)]
+    return BundleResults(table, difference_table(whole, seed=seed))
 
 
 def _undefined(run: Run, pairs: JudgedPairs, missing: Missing) -> pl.Expr:

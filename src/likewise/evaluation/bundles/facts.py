@@ -82,7 +82,9 @@ def content_of(workspace: Workspace, columns: Sequence[str], seed: int) -> Conte
         labels=labels.filter(asked).join(retired, on=PAIR, how="anti").sort(PAIR),
         negatives=pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String)),
     )
-    return replace(content, negatives=draw_negatives(workspace, content.pairs, pool.settings.generators, seed))
+    labelled = judge_pairs(catalog, labels.filter(asked), queries, gallery)
+    negatives = draw_negatives(workspace, content.pairs, labelled, pool.settings.generators, seed)
+    return replace(content, negatives=negatives)
 
 
 def card_facts(

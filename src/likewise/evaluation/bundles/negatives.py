@@ -15,7 +15,9 @@ from likewise.workspace import Workspace
 PAIR = ["query", "candidate"]
 
 
-def draw_negatives(workspace: Workspace, pairs: JudgedPairs, generators: Sequence[str], seed: int) -> pl.DataFrame:
+def draw_negatives(
+    workspace: Workspace, pairs: JudgedPairs, labelled: JudgedPairs, generators: Sequence[str], seed: int
+) -> pl.DataFrame:
     """The same pairs (query, candidate) that `evaluate` draws with this seed; none if vectors or ranks are missing."""
     sampled = None
     if set(generators) <= set(workspace.encoders()):
@@ -25,7 +27,7 @@ def draw_negatives(workspace: Workspace, pairs: JudgedPairs, generators: Sequenc
             band = measure(name, pairs, queries, gallery, 1, BAND).band
             assert band is not None
             bands.append(band)
-        sampled = with_sampled_negatives(pairs, bands, seed)
+        sampled = with_sampled_negatives(pairs, bands, seed, labelled=labelled)
     drawn = np.empty(0, np.int64) if sampled is None else np.flatnonzero(sampled.label == 0)
     query, candidate = (drawn, drawn) if sampled is None else (sampled.query[drawn], sampled.candidate[drawn])
     columns = [pl.Series(pairs.queries).gather(query), pl.Series(pairs.gallery).gather(candidate)]

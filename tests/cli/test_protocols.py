@@ -1,0 +1,90 @@
+"""Every protocol in the terminal, with one, two and three models; and options that a bundle cannot honour."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from likewise.encoders.store import read_vectors
+from likewise.evaluation.bundles.bundle import open_bundle
+from likewise.workspace import Workspace
+
+from .conftest import Run
+from .test_road import labelled, pooled  # noqa: F401 - fixtures
+
+
+@pytest.mark.parametrize("models", ["shape", "colour,shape", "colour,shape,layout"])
+def test_every_protocol_is_printed_for_few_models(labelled: Workspace, run: Run, models: str) -> None:  # noqa: F811
+    if "layout" in models:
+        assert run("encode", labelled.path, "--with", "layout", "--workers", 1).code == 0
+    ran = run("evaluate", labelled.path, "--with", models, "--protocol", "all", "--k", "1,3", "--resamples", 20)
+    assert ran.code == 0, ran.err
+    said = " ".join(ran.out.split())
+    for words in (
+        "no sampled negatives: the gallery of 24 images is too small",
+        "Identification",
+        "Macro ROC-AUC under",
+    ):
+        assert words in said
+    one = run("evaluate", labelled.path, "--with", models, "--protocol", "experts", "--resamples", 20)
+    assert one.code == 0
+    assert "resampled groups of experts" in one.out
+
+
+def test_a_bundle_is_evaluated_as_typed_and_refuses_what_it_cannot_honour(
+    labelled: Workspace,  # noqa: F811
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "shapes.zip"
+    assert run("bundle", labelled.path, path, "--title", "Shapes", "--licence", "CC0-1.0").code == 0
+    for name in ("shape", "colour"):
+        np.save(tmp_path / f"{name}.npy", read_vectors(labelled, name, open_bundle(path).images))
+    vectors = ("--vectors", tmp_path / "shape.npy", "--vectors", tmp_path / "colour.npy", "--resamples", 200)
+    plain, bca = (
+        json.loads(run("evaluate", path, *vectors, "--json", "--k", 3, *more).out)
+        for more in ((), ("--interval", "bca"))
+    )
+    assert [row["value"] for row in plain["results"]] == [row["value"] for row in bca["results"]]
+    assert [row["low"] for row in plain["results"]] != [row["low"] for row in bca["results"]]
+    assert plain["differences"]
+    for wrong in (
+        ("--interval", "nonsense"),
+        ("--protocol", "nonsense"),
+        ("--protocol", "identification"),
+        ("--with", "shape"),
+        ("--resamples", 0),
+        ("--resamples", -1),
+        ("--seed", -5),
+    ):
+        ran = run("evaluate", path, *vectors, *wrong)
+        assert ran.code == 2, wrong
+        assert ran.err
+
+
+def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_path: Path, run: Run) -> None:
+    target = Workspace(tmp_path / "w")
+    assert run("new", target.path, "--wardrobe", "--items", 150, "--views", 1).code == 0
+    assert run("encode", target.path, "--with", "colour,layout").code == 0
+    assert run("discover", target.path, "--k", 4, "--n-queries", 12, "--random", 400).code == 0
+    assert run("simulate", target.path).code == 0
+
+    def sampled(*more: object) -> dict[str, float]:
+        ran = run("evaluate", target.path, "--json", "--resamples", 20, *more)
+        assert ran.code == 0, ran.err
+        rows = [row for row in json.loads(ran.out)["results"] if row["negatives"] == "sampled"]
+        return {
+            row["encoder"]: row["value"] for row in rows if row["average"] == "macro" and row["metric"] == "ROC-AUC"
+        }
+
+    both = sampled()
+    assert set(both) == {"colour", "layout"}
+    assert sampled("--with", "colour") == {"colour": both["colour"]}
+    path = tmp_path / "b.zip"
+    assert run("bundle", target.path, path, "--title", "W", "--licence", "CC0-1.0").code == 0
+    negatives = open_bundle(path).content.negatives
+    labels = pl.read_parquet(target.labels_file)
+    assert len(negatives) > 10
+    assert negatives.join(labels, on=["query", "candidate"], how="semi").is_empty()

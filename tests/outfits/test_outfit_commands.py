@@ -174,4 +174,7 @@ def test_a_zipped_test_is_taken_without_being_changed(colour_test: OutfitTest, t
     said = json.loads(run("score", zipped, "--model", "mean-cosine:colour", "--no-page", "--json"))
     assert said["n_questions"] == 6
     assert zipped.read_bytes() == before
-    assert Taking(colour_test, tmp_path / "colours-results").pictures.catalog_file.exists()
+    taken = tmp_path / "colours-results"
+    assert Taking(colour_test, taken).pictures.catalog_file.exists()
+    with pytest.raises(LikewiseError, match="results of another test"):
+        run("score", colour_test.path, "--model", "mean-cosine:colour", "--output", taken, "--no-page")

@@ -8,8 +8,9 @@ vectors are made once, and the tables that follow from the answers. Answers made
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import polars as pl
@@ -22,7 +23,7 @@ from likewise.outfits.scoring import agreement_with_people, difference_table, sc
 from likewise.outfits.tables import item_table
 from likewise.outfits.training.apart import refuse_seen, shown_items, test_digests
 from likewise.outfits.vectors import ItemVectors, workspace_vectors
-from likewise.workspace import Workspace, write_json, write_parquet
+from likewise.workspace import Workspace, write_atomically, write_json, write_parquet
 
 Say = Callable[[str, int, int], None]
 
@@ -77,20 +78,26 @@ class Scored:
 
 def pictures_of(taking: Taking) -> Workspace:
     """The workspace of the test's pictures, made on first use; a zipped test's pictures are unpacked into it."""
-    workspace = taking.pictures
-    if workspace.settings_file.exists():
+    workspace, source = taking.pictures, f"test {taking.test.card['checksum']}"
+    inside = taking.test.path / "images"
+    root = inside if inside.is_dir() else workspace.path / "images"
+    known = workspace.settings_file.exists()
+    if known and workspace.settings()["source"] != source:
+        raise LikewiseError(f"{taking.folder} holds the results of another test: choose another folder for this one.")
+    if known and workspace.root == root.resolve():
         return workspace
-    root = taking.test.path / "images"
-    if not root.is_dir():
-        root = workspace.path / "images"
+    if root != inside:
         for image, content in read_pictures(taking.test):
-            (root / image).parent.mkdir(parents=True, exist_ok=True)
-            (root / image).write_bytes(content)
-    rows = item_table(taking.test.questions).unique("image", maintain_order=True).select("image", "item", "category")
+            write_atomically(root / image, partial(_write, content))
     if not root.is_dir():
         raise LikewiseError(f"{taking.test.path} holds no pictures: models that look at them cannot take this test.")
-    make_catalog(workspace, rows, root, f"test {taking.test.card['checksum']}")
+    rows = item_table(taking.test.questions).unique("image", maintain_order=True).select("image", "item", "category")
+    make_catalog(workspace, rows, root, source, replace=True)  # the test may have been moved
     return workspace
+
+
+def _write(content: bytes, file: BinaryIO) -> None:
+    file.write(content)
 
 
 def score_models(taking: Taking, models: Sequence[Model], *, seed: int = 0, say: Say | None = None) -> Scored:

@@ -23,7 +23,8 @@ def write_check_page(folder: Path) -> Path:
     """Write the page from what lies in the run's folder."""
     summary = read_json(folder / "summary.json")
     tables = {name: read_parquet(folder / f"{name}.parquet", "likewise train check") for name in TABLES}
-    claims = read_json(folder / "claims.json") if (folder / "claims.json").exists() else {}
+    cited = folder / "claims.json"
+    claims = read_json(cited) if cited.exists() else {"source": "", "reported": None, "improved": None}
     titles = {name: facts["title"] for name, facts in summary["methods"].items()}
     titles[PRETRAINED] = "Pretrained" if summary["trunk"] != "small" else "Untrained"
     bars = _bars(tables["accuracy"], titles, summary)

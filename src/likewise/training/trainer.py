@@ -71,7 +71,7 @@ def train_fold(material: Material, method: Method, params: Params, plan: Plan, s
         network = material.make_network().to(place)
         classes = {label: number for number, label in enumerate(np.unique(material.labels[material.train]))}
         labels = np.array([classes[label] for label in material.labels[material.train]], np.int64)
-        loop = _Loop(torch, network, method, params, plan, len(classes))
+        loop = Loop(torch, network, method, params, plan, len(classes))
         curve = [Point(0, None, validate(network, material))]
         best, best_weights = curve[0], copy_of(network)
         training_mode(network)
@@ -96,7 +96,7 @@ def train_fold(material: Material, method: Method, params: Params, plan: Plan, s
     return Trained(best.map_at_r, best.step, tuple(curve), time.perf_counter() - started, best_weights)
 
 
-class _Loop:
+class Loop:
     """One optimiser for the network, and one for the loss where it has weights."""
 
     def __init__(

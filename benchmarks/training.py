@@ -1,0 +1,86 @@
+"""One training step of the check against a bare PyTorch loop with the same loss, on the same rows.
+
+A head of 128 dimensions over vectors of 1,280, batches of 8 classes x 4 images, RMSprop: what `likewise train check`
+with a frozen trunk does. The bare loop is what one would write by hand: the same sampler, network, loss and optimiser,
+and nothing else (no validation in either).
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from benchmarks.timing import medians, print_beside
+from likewise.training.methods import BY_NAME, PUBLISHED, Method
+from likewise.training.network import embedder, training_mode
+from likewise.training.plan import Plan, plan_for
+from likewise.training.trainer import Loop, batches, seeded
+
+CLASSES, PER_CLASS, DIM = 600, 4, 1280
+STEPS, ROUNDS = 300, 5
+METHODS = ("contrastive", "ms", "arcface")
+SOP = 2
+
+
+def rows() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    vectors = np.random.default_rng(0).standard_normal((CLASSES * PER_CLASS, DIM), dtype=np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.repeat(np.arange(CLASSES), PER_CLASS)
+
+
+def params_of(method: Method) -> dict[str, float]:
+    return {name: best[SOP] for name, best in PUBLISHED[method.name].items()}
+
+
+def ours(vectors: NDArray[np.float32], labels: NDArray[np.int64], method: Method, plan: Plan) -> None:
+    with seeded(torch, 0):
+        network = embedder(None, DIM, plan.dim)
+        loop = Loop(torch, network, method, params_of(method), plan, CLASSES)
+        training_mode(network)
+        for places in batches(labels, method, plan):
+            loop.step(torch.from_numpy(vectors[places]), torch.from_numpy(labels[places]))
+
+
+def bare(vectors: NDArray[np.float32], labels: NDArray[np.int64], method: Method, plan: Plan) -> None:
+    from pytorch_metric_learning.samplers import MPerClassSampler
+
+    torch.manual_seed(0)
+    params = params_of(method)
+    made = method.make(params, CLASSES, plan.dim)
+    head = torch.nn.Linear(DIM, plan.dim)
+    settings: dict[str, Any] = {"weight_decay": plan.weight_decay, "momentum": plan.momentum}
+    optimisers = [torch.optim.RMSprop(head.parameters(), lr=plan.rate, **settings)]
+    if "loss_lr" in params:
+        optimisers.append(torch.optim.RMSprop(made.loss.parameters(), lr=params["loss_lr"], **settings))
+    inputs, targets = torch.from_numpy(vectors), torch.from_numpy(labels)
+    sampler = MPerClassSampler(labels, method.images_per_class, plan.batch, plan.batch * plan.max_steps)
+    order = list(sampler)
+    for start in range(0, len(order), plan.batch):
+        places = order[start : start + plan.batch]
+        loss = made.loss(torch.nn.functional.normalize(head(inputs[places] * DIM**0.5)), targets[places])
+        for optimiser in optimisers:
+            optimiser.zero_grad()
+        loss.backward()
+        for optimiser in optimisers:
+            optimiser.step()
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    vectors, labels = rows()
+    plan = plan_for("quick", steps=STEPS)
+    for name in METHODS:
+        method = BY_NAME[name]
+        seconds = medians(
+            {
+                "bare PyTorch loop": lambda method=method: bare(vectors, labels, method, plan),  # type: ignore[misc]
+                "likewise": lambda method=method: ours(vectors, labels, method, plan),  # type: ignore[misc]
+            },
+            ROUNDS,
+        )
+        per_step = {way: value / STEPS for way, value in seconds.items()}
+        print_beside(f"training: one step, {name} (medians of {ROUNDS} x {STEPS} steps)", per_step, "bare PyTorch loop")
+
+
+if __name__ == "__main__":
+    main()

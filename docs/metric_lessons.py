@@ -1,0 +1,298 @@
+"""Make `metric_lessons.md` and its figures again: `python docs/metric_lessons.py --data FOLDER` (needs torch).
+
+FOLDER holds the data sets of Table 2: `emoji`, `clothing` and `materials`, each with a catalog.csv.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from likewise.catalog import make_catalog, read_catalog
+from likewise.catalog.readers import read
+from likewise.encoders.network import Model, Network
+from likewise.encoders.recipe import IMAGENET_MEAN, IMAGENET_STD, Recipe
+from likewise.evaluation.clustering import clustering, random_nmi
+from likewise.evaluation.retrieval import retrieval
+from likewise.report.plots.palette import MODEL_LIGHT
+from likewise.report.plots.svg import STYLE
+from likewise.workspace import Workspace
+
+HERE = Path(__file__).parent
+FIGURES = HERE / "metric_lessons"
+Array = NDArray[np.float32]
+METRICS = ("P@1", "R-Precision", "MAP@R", "NMI", "AMI", "F1")
+GAPS = (("a", 0.25), ("b", 1.2), ("c", 3.6))
+LENGTH, PER_CLASS = 10.0, 120
+RANDOM_POINTS, RANDOM_DIM = 10_000, 64
+MOST_IMAGES = 2000  # of a data set
+CLASS_COUNTS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+SIDE = 64
+
+
+def scores(vectors: Array, labels: NDArray[np.int64]) -> dict[str, float]:
+    """Every metric of one space, by the functions that the commands use."""
+    found, groups = retrieval(vectors, labels), clustering(vectors, labels)
+    ranked = {metric: found.value(metric) for metric in ("P@1", "R-Precision", "MAP@R")}
+    return ranked | {"NMI": groups.nmi, "AMI": groups.ami, "F1": groups.f1}
+
+
+def toy_space(gap: float) -> tuple[Array, NDArray[np.int64]]:
+    """Two long, thin classes beside each other."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0.0, LENGTH, 2 * PER_CLASS)
+    labels = np.repeat([0, 1], PER_CLASS)
+    y = labels * gap + rng.normal(0.0, 0.02, 2 * PER_CLASS)
+    return np.stack([x - LENGTH / 2, y - gap / 2], axis=1).astype(np.float32), labels
+
+
+def lifted(points: Array) -> Array:
+    """A flat space on a small cap of the sphere: the order by cosine is the order by distance."""
+    flat = 0.002 * points.astype(np.float64)
+    up = np.concatenate([flat, np.ones((len(flat), 1))], axis=1)
+    unit: Array = (up / np.linalg.norm(up, axis=1, keepdims=True)).astype(np.float32)
+    return unit
+
+
+def toy_figure() -> str:
+    """Fig. 1: three spaces, and what the metrics say about them."""
+    rows = []
+    with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
+        figure = Figure(figsize=(8.4, 2.7), layout="constrained")
+        for number, (name, gap) in enumerate(GAPS):
+            points, labels = toy_space(gap)
+            values = toy_scores(points, labels)
+            rows.append((name, values))
+            axes = figure.add_subplot(1, len(GAPS), number + 1)
+            for label in (0, 1):
+                here = points[labels == label]
+                axes.scatter(here[:, 0], here[:, 1], s=7, color=MODEL_LIGHT[label])
+            axes.set(xlim=(-5.6, 5.6), ylim=(-3.4, 3.4), aspect="equal", xticks=[], yticks=[])
+            axes.set_title(f"{name}   P@1 {values['P@1']:.0%}   MAP@R {values['MAP@R']:.0%}", fontsize=9)
+        figure.savefig(FIGURES / "toy_spaces.svg", metadata={"Date": None})
+    return table(["space", *METRICS], [[name, *(f"{100 * values[m]:.1f}" for m in METRICS)] for name, values in rows])
+
+
+def toy_scores(points: Array, labels: NDArray[np.int64]) -> dict[str, float]:
+    """Retrieval on the lifted points; k-means on the flat ones, as faiss would see any Euclidean space."""
+    from likewise.evaluation.clustering import k_means
+    from likewise.evaluation.partition import adjusted_information, normalised_information, pairwise_f1, partition
+
+    found = retrieval(lifted(points), labels)
+    parts = partition(labels, k_means(points, 2))
+    ranked = {metric: found.value(metric) for metric in ("P@1", "R-Precision", "MAP@R")}
+    return ranked | {
+        "NMI": normalised_information(parts),
+        "AMI": adjusted_information(parts),
+        "F1": pairwise_f1(parts),
+    }
+
+
+def random_figure(n_points: int) -> str:
+    """Fig. 2: every metric on vectors that know nothing, against the number of classes."""
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((n_points, RANDOM_DIM), dtype=np.float32)
+    rows: list[tuple[int, dict[str, float], float]] = []
+    for n_classes in CLASS_COUNTS:
+        if n_classes <= n_points // 2:
+            labels = rng.permutation(np.arange(n_points) % n_classes)
+            rows.append((n_classes, scores(vectors, labels), random_nmi(n_points, n_classes)))
+            print(f"random vectors, {n_classes} classes: {rows[-1][1]}", flush=True)
+    with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
+        figure = Figure(figsize=(7.4, 4.0), layout="constrained")
+        axes = figure.add_subplot()
+        counts = [n for n, _, _ in rows]
+        for number, metric in enumerate(METRICS):
+            line = [values[metric] for _, values, _ in rows]
+            axes.plot(counts, line, color=MODEL_LIGHT[number], marker="o", markersize=3, label=metric)
+        axes.plot(counts, [formula for _, _, formula in rows], color="black", linestyle=":", label="1 − log S / log C")
+        axes.set(xscale="log", xlabel="number of classes C", ylabel="value", ylim=(-0.02, 1))
+        axes.legend(frameon=False, loc="upper left")
+        figure.savefig(FIGURES / "random_vectors.svg", metadata={"Date": None})
+    header = ["classes", *METRICS, "NMI by the formula"]
+    return table(header, [[f"{n:,}", *(f"{100 * v[m]:.1f}" for m in METRICS), f"{100 * f:.1f}"] for n, v, f in rows])
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """One data set of Table 2."""
+
+    name: str
+    folder: str
+    column: str
+
+
+DATA = (
+    Labelled("clothing, category", "clothing", "category"),
+    Labelled("materials, material", "materials", "item"),
+    Labelled("emoji, item", "emoji", "item"),
+)
+
+
+def untrained_table(data: Path, most_images: int) -> str:
+    """Table 2: networks with random weights."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for each in DATA:
+            workspace = Workspace(Path(folder) / each.folder)
+            reading = read(data / each.folder / "catalog.csv")
+            make_catalog(workspace, reading.rows, reading.root, "table")
+            catalog = first_classes(read_catalog(workspace), each.column, most_images)
+            labels = catalog[each.column].cast(pl.String).to_list()
+            for name, network in networks().items():
+                found = clustering(vectors_of(network, workspace, catalog["image"].to_list()), labels)
+                counts = [f"{found.n_images:,} / {found.n_classes:,}"]
+                values = (found.nmi, found.nmi_of_chance, found.nmi_of_random_vectors, found.ami, found.f1)
+                rows.append([each.name, name, *counts, *(f"{100 * value:.1f}" for value in values)])
+                print(rows[-1], flush=True)
+    header = ["data", "untrained network", "images / classes", "NMI", "NMI by chance", "formula", "AMI", "F1"]
+    return table(header, rows)
+
+
+def first_classes(catalog: pl.DataFrame, column: str, most_images: int) -> pl.DataFrame:
+    """Images of every n-th class, whole, so that they are about as many as wanted; of few classes, every n-th image."""
+    named = catalog.filter(pl.col(column).is_not_null())
+    step = max(1, round(len(named) / most_images))
+    if named[column].n_unique() < 10 * step:
+        return named.gather_every(step)
+    return named.filter(pl.col(column).is_in(named[column].unique().sort().gather_every(step).implode()))
+
+
+def networks() -> dict[str, Network]:
+    """Three architectures at their starting weights."""
+    recipe = Recipe(SIDE, (SIDE, SIDE), mean=IMAGENET_MEAN, std=IMAGENET_STD)
+    from likewise.encoders.small import small_model
+
+    made = {
+        "four convolutions": small_model(),
+        "EfficientNet-Lite0": Model("lite0", recipe, lambda: 1280, lambda: "untrained", _efficientnet),
+        "ViT, 6 layers of 192": Model("vit", recipe, lambda: 192, lambda: "untrained", _vit),
+    }
+    return {name: Network(name, model, runtime="torch") for name, model in made.items()}
+
+
+def _efficientnet() -> Any:
+    import torch
+    from efficientnet_lite_pytorch import EfficientNet
+
+    torch.manual_seed(0)
+    network = EfficientNet.from_name("efficientnet-lite0")
+    return _Features(lambda pixels: network.extract_features(pixels).mean((2, 3)), network)
+
+
+def _vit() -> Any:
+    import torch
+    from transformers import ViTConfig, ViTModel
+
+    torch.manual_seed(0)
+    shape: dict[str, Any] = {"hidden_size": 192, "num_hidden_layers": 6, "num_attention_heads": 3}
+    network = ViTModel(ViTConfig(image_size=SIDE, patch_size=8, intermediate_size=768, **shape))
+    return _Features(lambda pixels: network(pixels).last_hidden_state.mean(1), network)
+
+
+class _Features:
+    """What a runtime needs of a module: a call, and a place."""
+
+    def __init__(self, call: Callable[[Any], Any], network: Any) -> None:
+        self.call, self.network = call, network.eval()
+
+    def to(self, place: str) -> "_Features":
+        self.network.to(place)
+        return self
+
+    def __call__(self, pixels: Any) -> Any:
+        return self.call(pixels)
+
+
+def vectors_of(network: Network, workspace: Workspace, images: list[str]) -> Array:
+    from likewise.catalog.images import load_image
+
+    parts = []
+    for start in range(0, len(images), 128):
+        pictures = [load_image(workspace.root / image, network.pixels) for image in images[start : start + 128]]
+        parts.append(network.encode([network.prepare(picture) for picture in pictures]))
+    return np.concatenate(parts)
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+PAGE = """# What metric-learning metrics cannot see
+
+Made by `docs/metric_lessons.py` with the same functions as `likewise retrieval --clusters`; the lessons are those of
+the Metric Learning Reality Check (Musgrave et al. 2020, sec. 2.3), the data are not.
+
+## Three spaces that Precision@1 cannot tell apart
+
+![Three toy spaces](metric_lessons/toy_spaces.svg)
+
+Two classes of {per_class} points each, drawn as two long strips that move apart. Every point's nearest neighbour is of
+its own class in all three, so Precision@1 (the "Recall@1" of papers) is 100 % from the start. k-means with the true
+number of classes cuts the strips across, so NMI and the pairwise F1 stay at their floor whatever happens. R-Precision
+and MAP@R follow what one sees.
+
+{toy}
+
+Percent. F1 is pairwise: precision and recall of "these two belong together" over all pairs, for k-means with as many
+clusters as classes. Two halves filled at random have F1 50 %.
+
+## Random vectors score high on NMI when classes are many
+
+![Every metric on random vectors](metric_lessons/random_vectors.svg)
+
+{n_points:,} random vectors of {dim} dimensions, labels dealt at random. Nothing can be learned from them, and an honest
+metric is near 0 (or near 1/C for Precision@1). NMI climbs to {highest} %: with C classes of S images it is about
+1 − log S / log C (the dotted line; it assumes clusters of exactly S images, k-means makes uneven ones). AMI subtracts
+what chance explains.
+
+{random}
+
+Percent.
+
+## Untrained networks, too
+
+The paper's Table 2 for the data at hand: networks at their starting weights, about {n_images:,} images of each data
+set at most, k-means with the true number of classes. NMI says more about how many classes there are than about the
+network; the columns beside it say what the same clusters score when filled at random, and the formula.
+
+{untrained}
+
+Percent. `likewise` therefore prints no NMI without the figure for chance and the formula beside it (see
+[retrieval.md](retrieval.md)), and searches hyper-parameters by MAP@R (see [training.md](training.md)).
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--points", type=int, default=RANDOM_POINTS, help="random vectors of the second figure")
+    parser.add_argument("--images", type=int, default=MOST_IMAGES, help="of each data set of the last table")
+    options = parser.parse_args()
+    FIGURES.mkdir(exist_ok=True)
+    toy, random = toy_figure(), random_figure(options.points)
+    highest = max(float(line.split("|")[5]) for line in random.splitlines()[2:])
+    page = PAGE.format(
+        toy=toy,
+        random=random,
+        untrained=untrained_table(options.data, options.images),
+        per_class=PER_CLASS,
+        n_points=options.points,
+        dim=RANDOM_DIM,
+        n_images=options.images,
+        highest=f"{highest:.0f}",
+    )
+    (HERE / "metric_lessons.md").write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Make the tables of `training.md` again: `python docs/reality_check.py --data FOLDER --work FOLDER`.
+
+The first folder holds the data set `emoji` and the claims in `reality_check`; in the second one the work is done, and
+goes on where it stopped. The quick check of the twelve losses: heads on stored vectors of EfficientNet-Lite0 at 96
+pixels, and a small network trained whole.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.workspace import read_json, write_json
+
+HERE = Path(__file__).parent
+START, END = "<!-- measured -->", "<!-- end of measured -->"
+ENCODER = "efficientnet-lite0?size=96"
+RUNS = {
+    "quick": ["--preset", "quick", "--with", ENCODER],
+    "small": ["--preset", "quick", "--trunk", "small", "--trials", "4", "--reruns", "2"],
+}
+
+
+def likewise(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "likewise", *words], check=True, stdout=subprocess.DEVNULL)
+
+
+def check(workspace: Path, name: str, options: list[str], claims: Path) -> dict[str, Any]:
+    """Run or continue one check; its facts, with the seconds it took where it ran in one go."""
+    folder, note = workspace / "runs" / name, workspace / "runs" / name / "seconds.json"
+    if not (folder / "summary.json").exists():
+        fresh, started = not folder.exists(), time.monotonic()
+        likewise("train", "check", str(workspace), "--name", name, "--claims", str(claims), *options)
+        if fresh:
+            write_json({"seconds": time.monotonic() - started}, note)
+    return {"summary": read_json(folder / "summary.json"), "seconds": read_json(note) if note.exists() else None}
+
+
+def section(workspace: Path, name: str, found: dict[str, Any]) -> str:
+    """A heading, what was done, and the paper's table."""
+    summary, plan = found["summary"], found["summary"]["plan"]
+    folder = workspace / "runs" / name
+    accuracy = pl.read_parquet(folder / "accuracy.parquet")
+    differences = pl.read_parquet(folder / "differences.parquet")
+    trunk = (
+        "a small network, trained whole" if summary["trunk"] == "small" else f"heads over frozen `{summary['encoder']}`"
+    )
+    took = "" if found["seconds"] is None else f" It took {found['seconds']['seconds'] / 60:.0f} minutes."
+    titles = {each: facts["title"] for each, facts in summary["methods"].items()} | {"pretrained": "Without training"}
+    lines = [
+        f"### {trunk[0].upper()}{trunk[1:]}",
+        "",
+        f"{plan['n_trials']} trials a method, at most {plan['max_steps']} steps a model, learning rate {plan['lr']:g}, "
+        f"{plan['n_reruns']} reruns; {summary['n_images']:,} images of {summary['n_classes']:,} classes, tested on the "
+        f"{summary['n_test_images']:,} images of {summary['n_test_classes']:,} classes never trained on. Percent, mean "
+        f"and half of the 95 % interval over reruns.{took}",
+        "",
+        "| method | P@1, concatenated | R-Precision | MAP@R | P@1, separated | R-Precision | MAP@R |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    cells = {(row["method"], row["embedding"], row["metric"]): row for row in accuracy.iter_rows(named=True)}
+    for method in accuracy["method"].unique(maintain_order=True):
+        values = []
+        for embedding in ("concatenated", "separated"):
+            values += [_cell(cells[method, embedding, metric]) for metric in ("P@1", "R-Precision", "MAP@R")]
+        lines.append(f"| {titles[method]} | " + " | ".join(values) + " |")
+    return "\n".join([*lines, "", _verdict(accuracy, differences, titles, summary)])
+
+
+def _cell(row: dict[str, Any]) -> str:
+    half = "" if row["low"] is None else f" ± {100 * (row['high'] - row['low']) / 2:.2f}"
+    return f"{100 * row['value']:.2f}{half}"
+
+
+def _verdict(accuracy: pl.DataFrame, differences: pl.DataFrame, titles: dict[str, str], summary: dict[str, Any]) -> str:
+    main = (pl.col("metric") == "MAP@R") & (pl.col("embedding") == "concatenated")
+    best = str(accuracy.filter(main).sort("value", descending=True)["method"][0])
+    beside = differences.filter(main & ~pl.col("real") & ((pl.col("method_a") == best) | (pl.col("method_b") == best)))
+    alike = [titles[a if b == best else b] for a, b in beside.select("method_a", "method_b").iter_rows()]
+    told = f"cannot be told apart from it: {', '.join(alike)}" if alike else "every other is behind it beyond chance"
+    return f"Highest concatenated MAP@R: {titles[best]}; {told}. Chosen by validation: {titles[summary['winner']]}."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--only", help="one of the runs, or several separated by commas", default=",".join(RUNS))
+    options = parser.parse_args()
+    workspace = options.work / "emoji"
+    if not workspace.exists():
+        likewise("new", str(workspace), str(options.data / "emoji" / "catalog.csv"))
+    likewise("encode", str(workspace), "--with", ENCODER)
+    claims = options.data / "reality_check" / "reported_precision_at_1.csv"
+    parts = [section(workspace, name, check(workspace, name, RUNS[name], claims)) for name in options.only.split(",")]
+    page = HERE / "training.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(START)
+    _, _, after = rest.partition(END)
+    page.write_text(before + START + "\n\n" + "\n\n".join(parts) + "\n\n" + END + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

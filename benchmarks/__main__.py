@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-ALL = ("auc", "search", "evaluate", "peers", "retrieval", "wardrobe", "encode", "label_load")
+ALL = ("auc", "search", "evaluate", "peers", "retrieval", "wardrobe", "encode", "label_load", "index", "ray")
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ALL:

@@ -12,7 +12,7 @@ import polars as pl
 from likewise.scale.measure import PACKAGED, Constants, measure, read_constants
 from likewise.workspace import write_json
 
-VECTORS, DIM, IMAGES = 100_000, 256, 256
+VECTORS, DIM, IMAGES = 50_000, 256, 96
 
 
 def main() -> None:

@@ -151,10 +151,13 @@ def peak_kilobytes(pid: int) -> int:
 def memory() -> None:
     print(f"\npeak memory of all processes of likewise encode --with '{SMALL}', {usable_cores()} workers")
     for n_images in CATALOGS:
-        with tempfile.TemporaryDirectory() as folder:
-            workspace = make_workspace(Path(folder), n_images, thumbnail, 16)
-            spent, megabytes = command(workspace, SMALL)
-            print(f"  {n_images:>8,} images{megabytes:>8.0f} MB{1 / spent.seconds:>9.0f} images/s")
+        print(f"  {n_images:>8,} images{peak_memory(n_images):>8.0f} MB")
+
+
+def peak_memory(n_images: int) -> float:
+    """Megabytes of all processes of the command over a catalog of so many small pictures."""
+    with tempfile.TemporaryDirectory() as folder:
+        return command(make_workspace(Path(folder), n_images, thumbnail, 16), SMALL)[1]
 
 
 def photograph(number: int) -> Image.Image:

@@ -118,6 +118,17 @@ def test_generate_check_and_benchmark_on_a_workspace(tmp_path: Path) -> None:
     assert (checked["n_outfits"], checked["n_valid"]) == (300, 300)
     with pytest.raises(LikewiseError, match="there already"):
         run("generate", workspace.path, "--n", 5)
+    plan = ("--name", "spring", "--outfits", 50, "--experts", 2, "--trust-categories")
+    standing = json.loads(run("make-test", workspace.path, *plan, "--quota", "shoes=1,bottom=2", "--json"))
+    assert (standing["stage"], standing["wanted"], standing["finished"]) == ("keep", 50, False)
+    assert "keep" in run("make-test", workspace.path, "--name", "spring")  # again: the plan is remembered
+    with pytest.raises(LikewiseError, match="keeps its plan"):
+        run("make-test", workspace.path, "--name", "spring", "--outfits", 60)
+    with pytest.raises(LikewiseError, match="GROUP=NUMBER"):
+        run("make-test", workspace.path, "--name", "other", "--quota", "shoes")
+    with pytest.raises(LikewiseError, match="not a wardrobe"):
+        run("make-test", workspace.path, "--name", "spring", "--simulate", 5)
+    assert json.loads(run("factors", workspace.path, "--json"))["n_questions"] == 0
     asked = {
         "question": [1, 2],
         "split": ["test"] * 2,

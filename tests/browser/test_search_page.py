@@ -33,6 +33,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Site]:
+    """A site whose workspace has the features of two encoders."""
+    folder = tmp_path_factory.mktemp("two")
+    with running_site(folder) as started:
+        for family in ("clip", "siglip"):
+            TwoTower.of(f"hf:{make_model(family, folder / family)}").encode(started.workspace, workers=1)
+        yield started
+
+
+@pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with running_site(tmp_path_factory.mktemp("nothing")) as started:
         yield started
@@ -122,6 +132,20 @@ def test_axe_and_keyboard(browser: Browser, site: Site, look: dict[str, Any]) ->
         page.get_by_role("button", name="Choose a picture").press("Enter")
         expect(page.locator("#find-said")).to_contain_text("24 of 24")
         expect(page.get_by_label("Find by name or category")).to_be_focused()
+        check(page)
+
+
+def test_several_encoders_are_offered(browser: Browser, two: Site, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.png"
+    draw_shape("square", "blue", 1).save(mine)
+    with opened(browser) as page:
+        come_in(page, two)
+        page.set_input_files("#file", mine)
+        first = names(page)
+        page.get_by_label("Encoder and method").select_option("siglip, image+text")
+        second = changed(page, first)
+        searcher = Searcher.open(two.workspace, f"hf:{two.workspace.path.parent / 'siglip'}", workers=1)
+        assert set(second) <= set(searcher.images)
         check(page)
 
 

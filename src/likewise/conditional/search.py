@@ -180,10 +180,33 @@ def only_tower(workspace: Workspace) -> str:
     raise LikewiseError(f"{workspace.path} {what}: name one with `--with`, such as clip or hf:FOLDER.")
 
 
+@dataclass(frozen=True)
+class Way:
+    """An encoder and a method to ask with."""
+
+    encoder: str
+    method: str
+
+    @property
+    def label(self) -> str:
+        return f"{TwoTower(self.encoder).name}, {self.method.removeprefix(COMBINER + ':')}"
+
+
+def ways_to_ask(workspace: Workspace) -> list[Way]:
+    """Everything a workspace can be asked with, without loading it: first with Combiners, then with the plain mean."""
+    towers = towers_of(workspace)
+    trained = [Way(spec, f"{COMBINER}:{name}") for spec in towers for name in _fitting(workspace, TwoTower(spec))]
+    return [*trained, *(Way(spec, "image+text") for spec in towers)]
+
+
 def usual_method(workspace: Workspace, tower: TwoTower) -> str:
     """The only Combiner of this encoder in the workspace, else the mean of image and text."""
-    fitting = [name for name in combiners(workspace) if _fits(workspace.path / COMBINERS / name, tower)]
+    fitting = _fitting(workspace, tower)
     return f"{COMBINER}:{fitting[0]}" if len(fitting) == 1 else "image+text"
+
+
+def _fitting(workspace: Workspace, tower: TwoTower) -> list[str]:
+    return [name for name in combiners(workspace) if _fits(workspace.path / COMBINERS / name, tower)]
 
 
 def _fits(folder: Path, tower: TwoTower) -> bool:

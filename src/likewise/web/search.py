@@ -1,6 +1,6 @@
 """What the search page needs while the site runs: a catalog that can be asked, and pictures that were brought along.
 
-Nothing is loaded before the first question; of an uploaded picture only its features are kept, and only for a while.
+Nothing is loaded before the first question; uploaded pictures stay in memory, the last few of them, and nowhere else.
 """
 
 import secrets
@@ -15,11 +15,22 @@ from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from likewise.conditional.protocol import Features
-    from likewise.conditional.search import Searcher
+    from likewise.conditional.search import Searcher, Way
 
 UPLOADS_KEPT = 64
+UPLOAD_PIXELS = 1024  # the longer side that is kept
 FEATURES = "features"
+
+
+@dataclass
+class Upload:
+    """A picture that was brought along, and what each encoder sees in it."""
+
+    picture: "Image.Image"
+    features: "dict[str, Features]" = field(default_factory=dict)
 
 
 @dataclass
@@ -27,48 +38,54 @@ class SearchDesk:
     """One per site; requests of several threads share it."""
 
     workspace: Workspace
-    _searchers: "dict[str, Searcher]" = field(default_factory=dict)
-    _uploads: "OrderedDict[str, Features]" = field(default_factory=OrderedDict)
+    _searchers: "dict[Way, Searcher]" = field(default_factory=dict)
+    _uploads: OrderedDict[str, Upload] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ready(self) -> bool:
         """Whether features of a two-tower encoder are there at all; says it without loading anything."""
         return any((self.workspace.path / FEATURES).glob("*/meta.json"))
 
-    def methods(self) -> list[str]:
-        """The ways to compose image and text, the usual one first."""
-        from likewise.conditional.methods import COMBINER, combiners
+    def ways(self) -> "list[Way]":
+        """Encoders and methods to choose among, those with a Combiner first."""
+        from likewise.conditional.search import ways_to_ask
 
-        return [*(f"{COMBINER}:{name}" for name in combiners(self.workspace)), "image+text"]
+        return ways_to_ask(self.workspace)
 
-    def searcher(self, method: str = "") -> "Searcher":
-        """The catalog, ready to be asked with one method; loaded once."""
+    def searcher(self, number: int = 0) -> "Searcher":
+        """The catalog, ready to be asked in one of the ways; loaded once."""
         from likewise.conditional.search import Searcher
 
-        if method and method not in self.methods():
-            raise LikewiseError("there is no such method here: reload the page.")
+        ways = self.ways()
+        if number >= len(ways):
+            raise LikewiseError("there is no such way to ask here: reload the page.")
+        way = ways[number]
         with self._lock:
-            if method not in self._searchers:
-                self._searchers[method] = Searcher.open(self.workspace, None, method or None, workers=1)
-            return self._searchers[method]
+            if way not in self._searchers:
+                self._searchers[way] = Searcher.open(self.workspace, way.encoder, way.method, workers=1)
+            return self._searchers[way]
 
     def upload(self, content: bytes) -> str:
         """Take a picture in; the word by which to ask for it."""
         try:
             picture = load_image(BytesIO(content))
+            picture.thumbnail((UPLOAD_PIXELS, UPLOAD_PIXELS))
         except Exception as error:  # decoders raise nearly anything on what is no picture
             raise LikewiseError("this file cannot be read as a picture.") from error
-        features = self.searcher().features_of(picture)
         word = secrets.token_urlsafe(12)
         with self._lock:
-            self._uploads[word] = features
+            self._uploads[word] = Upload(picture)
             while len(self._uploads) > UPLOADS_KEPT:
                 self._uploads.popitem(last=False)
         return word
 
-    def uploaded(self, word: str) -> "Features":
+    def uploaded(self, word: str, searcher: "Searcher") -> "Features":
+        """An uploaded picture as the encoder of a searcher sees it."""
         with self._lock:
             if word not in self._uploads:
                 raise LikewiseError("this picture is not here any more: choose it again.")
             self._uploads.move_to_end(word)
-            return self._uploads[word]
+            upload = self._uploads[word]
+        if searcher.tower.spec not in upload.features:
+            upload.features[searcher.tower.spec] = searcher.features_of(upload.picture)
+        return upload.features[searcher.tower.spec]

@@ -25,7 +25,7 @@ Given = TypeVar("Given")
 def page(request: Request, who: Owner) -> Response:
     desk = _desk(request)
     ready = desk.ready()
-    boot = boot_of(request, "", "search") | {"methods": desk.methods() if ready else []}
+    boot = boot_of(request, "", "search") | {"ways": [way.label for way in desk.ways()] if ready else []}
     return render(request, "search.html", boot=boot, ready=ready, workspace=desk.workspace.path.name)
 
 
@@ -60,7 +60,7 @@ def search(
     upload: Annotated[str, Query(max_length=64)] = "",
     text: Annotated[str, Query(max_length=300)] = "",
     weight: Annotated[float, Query(ge=0, le=1)] = 0.5,
-    method: Annotated[str, Query(max_length=200)] = "",
+    way: Annotated[int, Query(ge=0, le=1000)] = 0,
 ) -> dict[str, Any]:
     """The best images for a reference (of the catalog or uploaded), a condition, or both."""
     desk = _desk(request)
@@ -69,8 +69,9 @@ def search(
         raise HTTPException(404, "there is no such picture")
 
     def find() -> Any:
-        start = desk.uploaded(upload) if upload else key
-        return desk.searcher(method).ask(start, text, text_weight=weight, top=FOUND)
+        searcher = desk.searcher(way)
+        start = desk.uploaded(upload, searcher) if upload else key
+        return searcher.ask(start, text, text_weight=weight, top=FOUND)
 
     found = _said(find)
     rows = _shown(site, found["image"].to_list())

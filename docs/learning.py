@@ -41,6 +41,7 @@ def main() -> None:
     asked.add_argument("--only", choices=("materials", "wardrobe", "emoji", "clothing", "page"))
     asked.add_argument("--items", type=int, default=240, help="items of the wardrobe, and of emoji")
     asked.add_argument("--epochs", type=int, default=8)
+    asked.add_argument("--lr", type=float, default=5e-4, help="learning rate of the tasks with labels")
     given = asked.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         work = given.work or Path(temporary)
@@ -48,9 +49,9 @@ def main() -> None:
         data = given.data.resolve()
         parts: dict[str, Callable[[], None]] = {
             "materials": lambda: materials(work, data),
-            "wardrobe": lambda: wardrobe(work, given.items, given.epochs),
-            "emoji": lambda: emoji(work, data, given.items, given.epochs),
-            "clothing": lambda: clothing(work, data, 4 * given.items, given.epochs),
+            "wardrobe": lambda: wardrobe(work, given.items, given.epochs, given.lr),
+            "emoji": lambda: emoji(work, data, given.items, given.epochs, given.lr),
+            "clothing": lambda: clothing(work, data, 4 * given.items, given.epochs, given.lr),
         }
         for name, part in parts.items():
             if given.only in (None, name):
@@ -70,7 +71,7 @@ def materials(work: Path, data: Path) -> None:
         likewise("train", "perceptual", space, "--triplets", answers, "--order", "anchor close far", *options)
 
 
-def wardrobe(work: Path, items: int, epochs: int) -> None:
+def wardrobe(work: Path, items: int, epochs: int, rate: float) -> None:
     """The drawn wardrobe with simulated experts; half of the items are for fine-tuning, queries are of the others."""
     space = work / "wardrobe"
     if not (space / "catalog.parquet").exists():
@@ -81,12 +82,12 @@ def wardrobe(work: Path, items: int, epochs: int) -> None:
     if not (space / "labels.json").exists():
         likewise("discover", space, "--queries", "split=test", "--n-queries", 80)
         likewise("simulate", space)
-    tuned(space, TASKS, epochs)
+    tuned(space, TASKS, epochs, rate)
     if not (space / "runs" / "perceptual" / "encoder.json").exists():
         likewise("train", "perceptual", space, "--from", f"{BUILT_IN},{STORED}", "--unseen", "queries,items,answers")
 
 
-def emoji(work: Path, data: Path, items: int, epochs: int) -> None:
+def emoji(work: Path, data: Path, items: int, epochs: int, rate: float) -> None:
     """Emoji by four artists; "similar" stands for "of the same subcategory", which is no expert's opinion."""
     space = work / "emoji"
     if not (space / "catalog.parquet").exists():
@@ -101,10 +102,10 @@ def emoji(work: Path, data: Path, items: int, epochs: int) -> None:
         votes = votes_by(space, "subcategory")
         votes.write_csv(work / "subcategory-proxy-not-experts.csv")
         likewise("label", "import", space, work / "subcategory-proxy-not-experts.csv")
-    tuned(space, TASKS, epochs)
+    tuned(space, TASKS, epochs, rate)
 
 
-def clothing(work: Path, data: Path, images: int, epochs: int) -> None:
+def clothing(work: Path, data: Path, images: int, epochs: int, rate: float) -> None:
     """Photos of clothes without item ids: categories alone, and whether they carry over to other photos."""
     space = work / "clothing"
     if not (space / "catalog.parquet").exists():
@@ -114,17 +115,18 @@ def clothing(work: Path, data: Path, images: int, epochs: int) -> None:
         catalog.write_csv(work / "clothing.csv")
         likewise("new", space, work / "clothing.csv", "--root", data / "clothing")
     likewise("encode", space, "--with", NETWORK)
-    tuned(space, ("cat",), epochs, evaluated=False)
+    tuned(space, ("cat",), epochs, rate, evaluated=False)
 
 
-def tuned(space: Path, tasks: tuple[str, ...], epochs: int, *, evaluated: bool = True) -> None:
+def tuned(space: Path, tasks: tuple[str, ...], epochs: int, rate: float, *, evaluated: bool = True) -> None:
     """Fine-tune on the training half, one encoder per task, and measure all of them."""
     for task in tasks:
         name = f"lite0-{task.replace('+', '')}"
         if not (space / "runs" / name / "encoder.json").exists():
             passes = max(1, epochs // 2) if task == "dino" else epochs  # its four views of a picture cost more
+            more = ("--small-crops", 2) if task == "dino" else ("--lr", rate)
             options = ("--task", task, "--where", "split=train", "--epochs", passes, "--name", name)
-            likewise("train", "finetune", space, "--with", NETWORK, *options, "--small-crops", 2)
+            likewise("train", "finetune", space, "--with", NETWORK, *options, *more)
         likewise("encode", space, "--with", f"run:{name}")
     if evaluated:
         likewise("report", space)

@@ -140,8 +140,29 @@ def _effects(work: Path) -> str:
         lines.append("| taught by | question | before, % | after, % | gain, points (95 %) | p (Holm) | n queries |")
         lines.append("|---|---|---|---|---|---|---|")
         lines += [_effect(row) for row in rows.iter_rows(named=True)]
-        lines.append("")
+        lines += ["", *_by_item(work / name, rows)]
     return "\n".join(lines) + "\n"
+
+
+def _by_item(space: Path, rows: pl.DataFrame) -> list[str]:
+    """The same item among images that were trained on and among others: what ids teach, and what carries over."""
+    catalog = pl.read_parquet(space / "catalog.parquet")
+    encoders = [rows["base"][0], *rows["encoder"].unique(maintain_order=True)]
+    lines = ["MAP@R by item, of the images of each half among themselves (n images), in percent:\n"]
+    halves = {split: catalog.filter(pl.col("split") == split) for split in ("train", "test")}
+    head = " | ".join(
+        f"{'trained on' if split == 'train' else 'never seen'} ({len(half):,})" for split, half in halves.items()
+    )
+    lines.append(f"| model | {head} |\n|---|---|---|")
+    for encoder in encoders:
+        values = []
+        for half in halves.values():
+            vectors = read_vectors(Workspace(space), encoder, half["image"].to_list())
+            found = QuerySums.mean_of(retrieval(vectors, half["item"].to_list()).per_query("MAP@R"))
+            low, high = percentile_interval(found.resampled(query_weights(len(found.over), RESAMPLES, 0)))
+            values.append(f"{percent(found.value())} ({ends(low, high)})")
+        lines.append(f"| {encoder} | {' | '.join(values)} |")
+    return [*lines, ""]
 
 
 def _effect(row: dict[str, Any]) -> str:

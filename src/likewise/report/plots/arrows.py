@@ -32,11 +32,13 @@ def trained_plot(arrows: Sequence[Arrow], styles: Styles, metric: str) -> Markup
         low, high = axes.get_ylim()
         heights = spread([arrow.end[1] for arrow in arrows], LABEL_GAP * (high - low))
         for arrow, height in zip(arrows, heights, strict=True):
+            away = arrow.end[0] < arrow.start[0]  # the name stands beyond the tip, where no arrow comes from
             axes.annotate(
                 arrow.encoder,
                 (arrow.end[0], height),
-                xytext=(7, -3),
+                xytext=(-7 if away else 7, -3),
                 textcoords="offset points",
+                ha="right" if away else "left",
                 color=INK,
                 annotation_clip=False,
             )

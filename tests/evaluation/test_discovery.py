@@ -88,6 +88,27 @@ def test_added_unlabelled_images_leave_annotated_auc_unchanged(rng: np.random.Ge
     assert small.filter(auc).equals(large.filter(auc))
 
 
+def test_relabelled_keys_leave_every_number_unchanged(rng: np.random.Generator) -> None:
+    """Other names put queries and gallery in another order; who is similar to whom stays."""
+    images = [f"{kind}{n:02}" for kind, count in (("q", 5), ("c", 30)) for n in range(count)]
+    vectors = dict(zip(images, rng.standard_normal((35, 8)).astype(np.float32), strict=True))
+    judged = [(q, c, int(rng.integers(0, 2))) for q in images[:5] for c in rng.choice(images[5:], 12, replace=False)]
+    tables = []
+    for new_name in ({image: image for image in images}, dict(zip(images, rng.permutation(images), strict=True))):
+        name = {image: str(new_name[image]) for image in images}
+        catalog = pl.DataFrame({"image": sorted(name.values()), "item": sorted(name.values())})
+        labels = pl.DataFrame(
+            [(name[q], name[c], y) for q, c, y in judged], schema=["query", "candidate", "label"], orient="row"
+        )
+        queries, gallery = sorted(name[q] for q in images[:5]), sorted(name[c] for c in images[5:])
+        of = {name[image]: vector for image, vector in vectors.items()}
+        pairs = judge_pairs(catalog, labels, queries, gallery)
+        measured = measure("m", pairs, np.stack([of[q] for q in queries]), np.stack([of[c] for c in gallery]), 9)
+        tables.append(result_table([measured], pairs, [], n_resamples=5).drop("low", "high"))
+    assert tables[0].drop("value").equals(tables[1].drop("value"))
+    assert tables[0]["value"].to_list() == pytest.approx(tables[1]["value"].to_list(), abs=1e-12)
+
+
 def test_intervals_are_paired_seeded_and_cover_the_value() -> None:
     weights = query_weights(50, 400, seed=3)
     assert weights.shape == (400, 50)

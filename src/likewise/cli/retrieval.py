@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, opened, progress, records, say, say_json
-from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,33 +30,23 @@ def retrieval(
 
     Example: `likewise retrieval birds --by category`
     """
-    import polars as pl
-
-    from likewise.catalog import read_catalog
-    from likewise.encoders.store import common_images, read_vectors
+    from likewise.encoders.store import read_vectors
+    from likewise.evaluation.by_column import by_column
     from likewise.evaluation.clustering import clustering, clustering_table
     from likewise.evaluation.retrieval import retrieval as measure
     from likewise.evaluation.retrieval import retrieval_table
     from likewise.workspace import write_parquet
 
     target = opened(workspace)
-    catalog = read_catalog(target)
-    if by not in catalog.columns:
-        raise LikewiseError(f"the catalog has no column {by!r}: choose one of {', '.join(catalog.columns)}.")
-    chosen = names(encoders) or target.encoders()
-    if not chosen:
-        raise LikewiseError(f"there are no vectors in {workspace} yet: run `likewise encode {workspace}`.")
-    labelled = catalog.filter(pl.col(by).is_not_null())
-    images = common_images(target, chosen, labelled["image"].to_list())
-    labels = labelled.filter(pl.col("image").is_in(images))[by].cast(pl.String).to_list()
+    known = by_column(target, by, names(encoders))
     found, grouped = {}, {}
     with progress("models") as update:
-        for done, name in enumerate(chosen):
-            update("retrieval", done, len(chosen))
-            vectors = read_vectors(target, name, images)
-            found[name] = measure(vectors, labels)
+        for done, name in enumerate(known.encoders):
+            update("retrieval", done, len(known.encoders))
+            vectors = read_vectors(target, name, known.images)
+            found[name] = measure(vectors, known.values)
             if clusters:
-                grouped[name] = clustering(vectors, labels, seed=seed)
+                grouped[name] = clustering(vectors, known.values, seed=seed)
     tables = {"retrieval": retrieval_table(found, n_resamples=resamples, seed=seed)}
     if clusters:
         tables["clustering"] = clustering_table(grouped)
@@ -87,25 +76,16 @@ def triplets(
 
     Example: `likewise triplets stones answers.csv --order "anchor close far"`
     """
-    import polars as pl
-
-    from likewise.catalog import read_catalog
-    from likewise.encoders.store import common_images, read_vectors
+    from likewise.encoders.store import read_vectors
+    from likewise.evaluation.by_column import by_column
     from likewise.evaluation.triplet_file import read_triplets
     from likewise.evaluation.triplets import agreement, agreement_table, item_vectors
     from likewise.workspace import write_parquet
 
     target = opened(workspace)
-    catalog = read_catalog(target)
-    if by not in catalog.columns:
-        raise LikewiseError(f"the catalog has no column {by!r}: choose one of {', '.join(catalog.columns)}.")
-    chosen = names(encoders) or target.encoders()
-    if not chosen:
-        raise LikewiseError(f"there are no vectors in {workspace} yet: run `likewise encode {workspace}`.")
-    asked = read_triplets(answers, order)
-    images = common_images(target, chosen, catalog["image"].to_list())
-    keys = catalog.filter(pl.col("image").is_in(images))[by].cast(pl.String).to_list()
-    found = {name: agreement(asked, item_vectors(read_vectors(target, name, images), keys)) for name in chosen}
+    asked, known = read_triplets(answers, order), by_column(target, by, names(encoders))
+    vectors = {name: read_vectors(target, name, known.images) for name in known.encoders}
+    found = {name: agreement(asked, item_vectors(each, known.values)) for name, each in vectors.items()}
     table = agreement_table(found, n_resamples=resamples, seed=seed)
     write_parquet(table, target.results_folder / "triplets.parquet")
     if as_json:

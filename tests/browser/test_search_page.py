@@ -142,7 +142,7 @@ def test_several_encoders_are_offered(browser: Browser, two: Site, tmp_path: Pat
         come_in(page, two)
         page.set_input_files("#file", mine)
         first = names(page)
-        page.get_by_label("Encoder and method").select_option("siglip, image+text")
+        page.get_by_label("Encoder and method").select_option("siglip, image + text")
         second = changed(page, first)
         searcher = Searcher.open(two.workspace, f"hf:{two.workspace.path.parent / 'siglip'}", workers=1)
         assert set(second) <= set(searcher.images)

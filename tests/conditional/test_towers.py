@@ -58,6 +58,7 @@ def test_a_tower_is_found_again_from_another_folder_and_after_a_move(
     shutil.copytree(tiny("clip"), workspace.path / "tower")
     monkeypatch.chdir(workspace.path)
     TwoTower.of("hf:tower").encode(workspace, workers=1)
+    TwoTower(f"hf:{tiny('vit')}").encode(workspace, workers=1)  # features without a text side, which nobody can ask
     monkeypatch.chdir(tmp_path.parent)
     assert towers_of(workspace) == [f"hf:{workspace.path.resolve()}/tower"]
     assert Searcher.open(workspace, workers=1).ask(text="red", top=3).height == 3

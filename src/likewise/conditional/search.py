@@ -189,7 +189,7 @@ class Way:
 
     @property
     def label(self) -> str:
-        return f"{TwoTower(self.encoder).name}, {self.method.removeprefix(COMBINER + ':')}"
+        return f"{TwoTower(self.encoder).name}, {self.method.replace('+', ' + ').replace(':', ' ')}"
 
 
 def ways_to_ask(workspace: Workspace) -> list[Way]:

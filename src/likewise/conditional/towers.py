@@ -83,13 +83,16 @@ class TwoTower:
 
     def encode(self, workspace: Workspace, *, workers: int | None = None, on_progress: Told = None) -> None:
         """Make the features of every image of the catalog, going on where an earlier run stopped."""
+        from likewise.conditional.from_base import features_from_base
         from likewise.encoders.encode import Progress, encode_catalog
 
         def told(progress: Progress) -> None:
             if on_progress:
                 on_progress(f"encode {self.name}", progress.done_images, progress.total_images)
 
-        encode_catalog(FeatureWorkspace(workspace.path), [self.unscaled], workers=workers, on_progress=told)
+        place = FeatureWorkspace(workspace.path)
+        features_from_base(place, self.unscaled)
+        encode_catalog(place, [self.unscaled], workers=workers, on_progress=told)
 
     def image_features(self, workspace: Workspace, images: Sequence[str]) -> Features:
         """(len(images), dim) of catalog images, which `encode` has made."""
@@ -116,8 +119,16 @@ def towers_of(workspace: Workspace) -> list[str]:
             inside = workspace.path / PurePath(part.target).name
             if part.family and not Path(part.target).is_dir() and inside.is_dir():  # the workspace was moved
                 part = Spec(part.family, str(inside.resolve()), part.options)
-            found.append(part.text)
+            if _has_text_here(part.text):  # features of the network below a tower may be there as well
+                found.append(part.text)
     return found
+
+
+def _has_text_here(spec: str) -> bool:
+    try:
+        return has_text(spec)
+    except LikewiseError:  # its model is not on this machine any more
+        return False
 
 
 def unit(features: Features) -> Features:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 UPLOADS_KEPT = 64
 UPLOAD_PIXELS = 1024  # the longer side that is kept
-FEATURES = "features"
 
 
 @dataclass
@@ -44,7 +43,7 @@ class SearchDesk:
 
     def ready(self) -> bool:
         """Whether features of a two-tower encoder are there at all; says it without loading anything."""
-        return any((self.workspace.path / FEATURES).glob("*/meta.json"))
+        return bool(self.ways())
 
     def ways(self) -> "list[Way]":
         """Encoders and methods to choose among, those with a Combiner first."""

@@ -84,7 +84,7 @@ def wardrobe(work: Path, items: int, epochs: int, rate: float) -> None:
         likewise("simulate", space)
     tuned(space, TASKS, epochs, rate)
     if not (space / "runs" / "perceptual" / "encoder.json").exists():
-        likewise("train", "perceptual", space, "--from", f"{BUILT_IN},{STORED}", "--unseen", "queries,items,answers")
+        likewise("train", "perceptual", space, "--from", f"{BUILT_IN},{STORED}", "--hidden", 0)
 
 
 def emoji(work: Path, data: Path, items: int, epochs: int, rate: float) -> None:

@@ -63,7 +63,7 @@ def write_page(work: Path, target: Path) -> None:
         )
     shop = work / "wardrobe" / "runs" / LEARNED
     if (shop / "results.parquet").exists():
-        parts.append(_people(shop, "Wardrobe: labels of simulated experts", ("answers", "queries", "items")))
+        parts.append(_people(shop, "Wardrobe: labels of simulated experts", ("queries", "items")))
     parts.append(_effects(work))
     clothing = work / "clothing"
     if (clothing / "runs" / "lite0-cat" / "encoder.json").exists():

@@ -17,7 +17,7 @@ from likewise.encoders.run_files import Layer
 from likewise.evaluation.auc import Floats, Ints
 
 LEAST = 1e-6  # of the largest spread: directions that vary less say nothing
-MOST_COORDINATES = 256
+MOST_COORDINATES = 128
 OFFSET_SPREAD = 0.7  # of the hidden units' offsets, in standard deviations of what comes in
 
 

@@ -149,8 +149,9 @@ def gather(workspace: Workspace, settings: Settings, name: str) -> Material:
     if test is not None:
         refuse_shared(train, test)
     row_of = {thing: row for row, thing in enumerate(train.things)}
-    thing = np.array([row_of.get(key, -1) for key in things], np.int64)
-    stored = {encoder: read_vectors(workspace, encoder, images) for encoder in dict.fromkeys([*bases, *others])}
+    shown_in = [(image, row_of[key]) for image, key in zip(images, things, strict=True) if key in row_of]
+    named, thing = [image for image, _ in shown_in], np.array([row for _, row in shown_in], np.int64)
+    stored = {encoder: read_vectors(workspace, encoder, named) for encoder in dict.fromkeys([*bases, *others])}
     specs = tuple(stored_spec(workspace, base) for base in bases)
     pictures = Pictures(specs, tuple(stored[base] for base in bases), thing)
     return Material(train, test, pictures, {encoder: stored[encoder] for encoder in others})

@@ -14,7 +14,10 @@ SPLITS = ("test", "valid", "train")
 
 
 def questions_to_tag(site: Site) -> list[Question]:
-    """The data set's fill-in-the-blank questions; where it has none, those of tests in the making."""
+    """The data set's fill-in-the-blank questions; where it has none, those of finished tests.
+
+    The page says which answer is right, so nobody may still have to answer these questions.
+    """
     workspace = site.settings.workspace
     for split in SPLITS:
         try:
@@ -24,7 +27,7 @@ def questions_to_tag(site: Site) -> list[Question]:
         if found:
             return found
     return [
-        question for making in tests_of(workspace) if making.done("blank") for question in making.questions("blank")
+        question for making in tests_of(workspace) if making.done("final") for question in making.questions("final")
     ]
 
 

@@ -23,6 +23,7 @@ TUNING_QUERIES, MEASURED_QUERIES = 64, 200
 FIRST_EFFORT = {"ivf": 4, "hnsw": 32}
 MOST_EFFORT = 4096  # length of hnsw's search list; ivf may visit all its cells
 HNSW_LINKS = 16
+NO_GAIN = 0.001  # of recall: looking still harder is given up
 TRAINING_ROUNDS, TRAINING_ROWS_PER_CELL = 10, 64
 SMALLEST_GALLERY = 1000
 
@@ -176,18 +177,26 @@ def search_index(index: Any, problem: Problem) -> Neighbours:
 
 
 def tune(index: Any, kind: str, problem: Problem) -> int:
-    """Look harder, twice as hard each time, until these queries find enough of their true neighbours."""
+    """Look harder, twice as hard each time, until these queries find enough of their true neighbours, or no more."""
     truth = problem.exactly().rows
     most = index.nlist if kind == "ivf" else MOST_EFFORT
-    effort = min(FIRST_EFFORT[kind], most)
+    effort, share = min(FIRST_EFFORT[kind], most), -1.0
     while True:
-        if kind == "ivf":
-            index.nprobe = effort
-        else:
-            index.hnsw.efSearch = effort
-        if effort >= most or shares_found(search_index(index, problem).rows, truth).mean() >= WANTED_RECALL:
+        set_effort(index, kind, effort)
+        before, share = share, float(shares_found(search_index(index, problem).rows, truth).mean())
+        if effort >= most or share >= WANTED_RECALL:
             return int(effort)
+        if share < before + NO_GAIN:
+            set_effort(index, kind, effort // 2)
+            return int(effort // 2)
         effort = min(2 * effort, most)
+
+
+def set_effort(index: Any, kind: str, effort: int) -> None:
+    if kind == "ivf":
+        index.nprobe = effort
+    else:
+        index.hnsw.efSearch = effort
 
 
 def shares_found(found: Rows, truth: Rows) -> Scores:

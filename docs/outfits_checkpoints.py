@@ -57,7 +57,17 @@ def table(folder: Path, kind: str) -> str:
         better, equal, worse = wins(rows, judge)
         lines += ["", f"{JUDGES[judge]} against own validation, on scores of neither: "
                   f"{better} better, {equal} equal, {worse} worse."]  # fmt: skip
+    lines += [
+        "",
+        f"Scores on which the intervals of two judges' models are apart: {told_apart(rows)} of {len(tests) - 1}.",
+    ]
     return "\n".join(lines)
+
+
+def told_apart(rows: pl.DataFrame) -> int:
+    """How many scores tell two of the chosen models apart by their intervals."""
+    bounds = rows.filter(pl.col("low").is_not_null()).group_by("test").agg(pl.col("low").max(), pl.col("high").min())
+    return int((bounds["low"] > bounds["high"]).sum())
 
 
 def cell(row: dict[str, object]) -> str:

@@ -99,6 +99,7 @@ def prepare(
     chosen = find_methods(methods)
     setting = Setting(workspace.path.resolve(), column, trunk_encoder(workspace, plan, encoder), plan)
     run = run_of(workspace, name)
+    open_stage(setting)  # whatever is wrong with the data is said before anything is written
     begin(run, setting, [each.name for each in chosen], seed, catalog_fingerprint(read_catalog(workspace)))
     return setting, run, chosen
 

@@ -74,7 +74,10 @@ def export_onnx(encoder: RunFile) -> str:
 
 def heads_model(encoder: RunFile) -> Model:
     """The base network and the heads over its unit vectors as one."""
-    base = get_encoder(encoder.bases[0])
+    try:
+        base = get_encoder(encoder.bases[0])
+    except LikewiseError:
+        raise LikewiseError(f"the vectors of {encoder.bases[0]} were imported without their network.") from None
     if not isinstance(base, Network) or base.model.load is None or base.flip or base.box:
         raise LikewiseError(f"{encoder.bases[0]} is no plain torch network, so there is no ONNX file.")
     load_base = base.model.load

@@ -92,7 +92,8 @@ def improvement_plot(
                 axes.barh(at, value, height=0.3, color=COLOURS[embedding])
         if claimed:
             axes.axvline(claimed[0], color=SOFT, linewidth=5, alpha=0.5)
-            axes.text(claimed[0], len(rows) - 0.45, f" claimed by {claimed[1]} papers", color=SOFT, va="bottom")
+            words = f"claimed by {claimed[1]} papers "
+            axes.text(claimed[0], len(rows) - 0.45, words, color=SOFT, ha="right", va="bottom")
         axes.axvline(0, color=INK, linewidth=0.8)
         axes.set_yticks(range(len(rows)), [title for title, _ in reversed(rows)], color=INK)
         axes.set_ylim(-0.6, len(rows) - (0.4 if not claimed else 0.0))

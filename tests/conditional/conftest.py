@@ -8,9 +8,10 @@ from likewise.catalog import make_catalog
 from likewise.catalog.wardrobe import build_wardrobe
 from likewise.conditional.towers import TwoTower
 from likewise.workspace import WARDROBE, Workspace
+from tests.conditional.small_tower import learned, small_tower
 from tests.encoders.conftest import Tiny, cache, tiny
 
-__all__ = ["cache", "tiny"]
+__all__ = ["cache", "learned", "small_tower", "tiny"]
 
 ITEMS = 240
 

@@ -8,7 +8,7 @@ from likewise.conditional.towers import TwoTower
 from likewise.conditional.two_tower import TwoTowerSettings, TwoTowerTrained, train_two_tower
 from likewise.workspace import Workspace
 
-QUICK = TwoTowerSettings(steps=80, batch=64, dim=32)
+QUICK = TwoTowerSettings(steps=200, batch=64, dim=32)
 
 
 @pytest.fixture(scope="session")

@@ -27,9 +27,6 @@ from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings, train_combiner
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, write_parquet
-from tests.conditional.small_tower import learned, small_tower
-
-__all__ = ["learned", "small_tower"]
 
 QUICK = TrainingSettings(steps=60, batch=32, every=20, learning_rate=1e-3)
 
@@ -121,7 +118,7 @@ def test_training_learns_what_no_baseline_can_and_is_reproducible(
     assert recall["combiner"] > max(recall[name] for name in ("image only", "text only", "image + text")) + 0.2
     assert trained.history[0]["recall"] < trained.best_recall
     again = train_combiner(drawn, tower, as_lessons(train), test, tmp_path / "b", settings)
-    assert again.history == pytest.approx(trained.history, nan_ok=True)
+    assert again.history[1:] == trained.history[1:]
 
 
 @pytest.mark.parametrize("tune", [("image",), ("text",), ("image", "text")])
@@ -131,7 +128,7 @@ def test_tuning_changes_only_the_sides_it_names(
     images = tower.encoded_images(drawn)[:24]
     settings = TrainingSettings(tune, steps=3, batch=4, every=3, tune_rate=1e-3, wrong_answers=2)
     trained = train_combiner(drawn, tower, as_lessons(questions(images, 30, 0)), None, tmp_path / "c", settings)
-    assert trained.tower.spec == f"hf:{tmp_path / 'c' / 'encoder'}"
+    assert trained.tower.spec.startswith(f"hf:{tmp_path / 'c'}/c-")
     trained.tower.encode(drawn, workers=1)
     texts = ["red", "a blue hat"]
     image_moved = np.abs(trained.tower.image_features(drawn, images) - tower.image_features(drawn, images)).max()
@@ -154,13 +151,13 @@ def test_held_out_references_are_not_trained_on() -> None:
 def test_the_command_trains_and_refuses_to_overwrite(drawn: Workspace, tower: TwoTower, tmp_path: Path) -> None:
     images = tower.encoded_images(drawn)[:40]
     write_parquet(questions(images, 80, 0), tmp_path / "train.parquet")
-    asked = ["condition", "train", str(drawn.path), str(tmp_path / "c"), "--with", tower.spec]
+    asked = ["condition", "train", str(drawn.path), "--name", "tried", "--with", tower.spec]
     asked += ["--on", str(tmp_path / "train.parquet"), "--steps", "4", "--batch", "8", "--json"]
     ran = CliRunner().invoke(app, asked)
     assert ran.exit_code == 0, ran.output
     told = json.loads(ran.stdout)
     assert told["n_triplets"] + told["n_validation"] == 80
-    assert read_combiner(tmp_path / "c").about["best_step"] == told["best_step"]
+    assert read_combiner(drawn.path / "combiners" / "tried").about["best_step"] == told["best_step"]
     refused = CliRunner().invoke(app, asked)
     assert isinstance(refused.exception, LikewiseError)
     assert "holds a Combiner already" in str(refused.exception)

@@ -1,5 +1,6 @@
 """The small two-tower encoder: it learns from captions, is an encoder like any other, and comes back from its files."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,7 @@ from likewise.encoders.text import encode_text, has_text
 from likewise.encoders.text_features import hashed
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
-from tests.conditional.small_tower import QUICK, learned, small_tower
-
-__all__ = ["learned", "small_tower"]
+from tests.conditional.small_tower import QUICK
 
 
 def test_held_out_pictures_find_their_captions(learned: TwoTowerTrained) -> None:
@@ -28,12 +27,13 @@ def test_held_out_pictures_find_their_captions(learned: TwoTowerTrained) -> None
 
 
 def test_short_texts_find_what_they_say(drawn: Workspace, small_tower: TwoTower) -> None:
-    """A single word ranks pictures of its category first more often than not."""
+    """The first five pictures for a single word are of its category six times as often as by chance."""
     catalog = read_catalog(drawn)
     images = unit(small_tower.image_features(drawn, catalog["image"].to_list()))
-    for word, category in (("earrings", "earrings"), ("skirt", "skirts"), ("watch", "watches")):
-        best = np.argsort(-(images @ unit(small_tower.text_features([word]))[0]))[:5]
-        assert (catalog["category"].to_numpy()[best] == category).mean() >= 0.6, word
+    words = {"earrings": "earrings", "skirt": "skirts", "watch": "watches", "dress": "dresses", "ring": "rings"}
+    best = np.argsort(-(images @ unit(small_tower.text_features(list(words))).T), axis=0)[:5]
+    right = catalog["category"].to_numpy()[best] == np.array(list(words.values()))
+    assert right.mean() >= 0.3
 
 
 def test_it_is_an_encoder_of_the_registry(drawn: Workspace, small_tower: TwoTower) -> None:
@@ -47,9 +47,10 @@ def test_it_is_an_encoder_of_the_registry(drawn: Workspace, small_tower: TwoTowe
 
 
 def test_the_same_seed_gives_the_same_encoder(drawn: Workspace, learned: TwoTowerTrained, tmp_path: Path) -> None:
-    train_two_tower(drawn, tmp_path / "again", QUICK, workers=1)
+    for folder in ("one", "two"):
+        train_two_tower(drawn, tmp_path / folder, replace(QUICK, steps=5), workers=1)
     for name in ("two_tower.json", "two_tower.safetensors"):
-        assert (tmp_path / "again" / name).read_bytes() == (learned.folder / name).read_bytes()
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
 def test_texts_that_fit_several_pictures() -> None:

@@ -14,11 +14,16 @@ Encoder = Annotated[
     str, typer.Option("--with", help="A two-tower encoder: two-tower:FOLDER, clip, hf:FOLDER, ...", show_default=False)
 ]
 Lessons = Annotated[
-    Path,
-    typer.Option("--on", help="What to learn from: a folder of `likewise mine`, triplets or templates (Parquet)."),
+    str,
+    typer.Option(
+        "--on",
+        help="What to learn from: a folder of `likewise mine`, a Parquet file, a set of templates, `official` (CIRR).",
+        show_default=False,
+    ),
 ]
 Validation = Annotated[
-    Path | None, typer.Option(help="Templates for early stopping; a tenth of the references by default.")
+    str | None,
+    typer.Option(help="Templates for early stopping, or `official` (CIRR); a tenth of the references by default."),
 ]
 Tune = Annotated[str | None, typer.Option(help="Sides of the encoder to train along: image, text or image,text.")]
 Steps = Annotated[int, typer.Option(help="Training steps at most.")]
@@ -66,9 +71,11 @@ def two_tower(
 
 def train(
     workspace: WorkspacePath,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to put the Combiner.", show_default=False)],
     encoder: Encoder,
     lessons: Lessons,
+    name: Annotated[
+        str, typer.Option(help="What to call it; it goes to combiners/NAME in the workspace.")
+    ] = "combiner",
     validate: Validation = None,
     tune: Tune = None,
     steps: Steps = 1500,
@@ -85,18 +92,19 @@ def train(
 ) -> None:
     """Train a Combiner: reference and condition to one query vector, on mined triplets or on templates.
 
-    Example: `likewise condition train shop shop/combiner --with two-tower:shop/tower --on mined`
+    Example: `likewise condition train shop --with two-tower:shop/tower --on mined`
     """
     from likewise.conditional.combiner import SETTINGS
-    from likewise.conditional.lessons import read_lessons
-    from likewise.conditional.protocol import check_templates
+    from likewise.conditional.lessons import read_lessons, read_validation
+    from likewise.conditional.methods import COMBINERS
     from likewise.conditional.towers import TwoTower
     from likewise.conditional.training import TrainingSettings, train_combiner
     from likewise.errors import LikewiseError
-    from likewise.workspace import read_parquet
 
+    target = opened(workspace)
+    folder = target.path / COMBINERS / name
     if (folder / SETTINGS).exists() and not force:
-        raise LikewiseError(f"{folder} holds a Combiner already: name another folder, or add `--force`.")
+        raise LikewiseError(f"{folder} holds a Combiner already: choose another `--name`, or add `--force`.")
     settings = TrainingSettings(
         tuple(names(tune)),
         steps,
@@ -107,12 +115,12 @@ def train(
         patience=patience,
         seed=seed,
     )
-    held = check_templates(read_parquet(validate, "likewise condition build"), str(validate)) if validate else None
+    learned, held = read_lessons(lessons, target), read_validation(validate, target)
     with progress("") as update:
         trained = train_combiner(
-            opened(workspace),
+            target,
             TwoTower.of(encoder),
-            read_lessons(lessons),
+            learned,
             held,
             folder,
             settings,
@@ -145,10 +153,10 @@ def study(
     workspace: WorkspacePath,
     encoder: Encoder,
     lessons: Lessons,
-    test: Annotated[Path, typer.Option(help="Templates every training is measured on.", show_default=False)],
+    test: Annotated[str, typer.Option(help="Templates every training is measured on.", show_default=False)],
     validate: Validation = None,
-    unfiltered: Annotated[Path | None, typer.Option(help="Triplets mined with `--concreteness none`.")] = None,
-    other: Annotated[Path | None, typer.Option(help="Triplets of another source.")] = None,
+    unfiltered: Annotated[str | None, typer.Option(help="Triplets mined with `--concreteness none`.")] = None,
+    other: Annotated[str | None, typer.Option(help="Triplets of another source.")] = None,
     backbones: Annotated[str | None, typer.Option(help="More two-tower encoders, comma-separated.")] = None,
     parts: Annotated[str, typer.Option(help="What to study.")] = "ablation,scaling,backbones",
     folder: Annotated[Path | None, typer.Option("--to", help="Default: study/ in the workspace.")] = None,
@@ -161,38 +169,33 @@ def study(
     """What makes a Combiner good: ablations, more triplets, other encoders, each with several seeds, and their plots.
 
     Goes on where it stopped. Example:
-    `likewise condition study shop --with two-tower:shop/tower --on mined --test shop/test.parquet`
+    `likewise condition study shop --with two-tower:shop/tower --on mined --test built`
     """
     from likewise.conditional import study as studies
-    from likewise.conditional.lessons import read_lessons
-    from likewise.conditional.protocol import check_templates
+    from likewise.conditional.lessons import read_lessons, read_questions, read_validation
     from likewise.conditional.training import TrainingSettings
     from likewise.errors import LikewiseError
     from likewise.report.study import write_study_page
-    from likewise.workspace import read_parquet
-
-    def templates(path: Path) -> "pl.DataFrame":
-        return check_templates(read_parquet(path, "likewise condition build"), str(path))
 
     target, wanted = opened(workspace), names(parts)
     unknown = set(wanted) - {studies.ABLATION, studies.SCALING, studies.BACKBONES}
     if unknown:
         raise LikewiseError(f"there is no part {sorted(unknown)[0]!r}: choose ablation, scaling, backbones.")
     place = folder or target.path / "study"
-    learned = read_lessons(lessons)
-    plain_mined = read_lessons(unfiltered) if unfiltered else None
+    learned = read_lessons(lessons, target)
+    plain_mined = read_lessons(unfiltered, target) if unfiltered else None
     settings = TrainingSettings(steps=steps, batch=batch, learning_rate=rate)
     arms: list[studies.Arm] = []
     if studies.ABLATION in wanted:
-        second = read_lessons(other) if other else None
+        second = read_lessons(other, target) if other else None
         arms += studies.ablations(learned, encoder, settings, unfiltered=plain_mined, other=second)
     if studies.SCALING in wanted:
         arms += studies.scaling(learned, encoder, settings, unfiltered=plain_mined)
     if studies.BACKBONES in wanted:
         arms += studies.backbones(learned, [encoder, *names(backbones)], settings)
-    held = templates(validate) if validate else None
+    held, asked = read_validation(validate, target), read_questions(test, target)
     with progress("trainings") as update:
-        found = studies.run_study(target, arms, held, templates(test), place, seeds=seeds, on_progress=update)
+        found = studies.run_study(target, arms, held, asked, place, seeds=seeds, on_progress=update)
     table = studies.summary(found)
     page = write_study_page(place, table)
     if as_json:

@@ -55,6 +55,8 @@ def combiner_module(shape: CombinerShape) -> "nn.Module":
             self.gate_hidden = torch.nn.Linear(2 * inner, outer)
             self.gate = torch.nn.Linear(outer, 1)
             self.dropout = torch.nn.Dropout(shape.dropout)
+            torch.nn.init.zeros_(self.output.weight)  # starts as a mix of the two sides, and learns what to add
+            torch.nn.init.zeros_(self.output.bias)
 
         def forward(self, image: Any, text: Any) -> Any:
             relu = torch.nn.functional.relu

@@ -14,6 +14,7 @@ import polars as pl
 
 from likewise.conditional.composed import Composed, baselines
 from likewise.conditional.evaluate import AVERAGE, Answers, answer, recall_table
+from likewise.conditional.judging import Validation
 from likewise.conditional.protocol import Method
 from likewise.conditional.sides import Sides
 from likewise.conditional.towers import TwoTower
@@ -110,7 +111,7 @@ STUDY_SCHEMA = {
 def run_study(
     workspace: Workspace,
     arms: Sequence[Arm],
-    validation: pl.DataFrame | None,
+    validation: Validation | None,
     test: pl.DataFrame,
     folder: Path,
     *,
@@ -150,7 +151,7 @@ def _baseline_rows(workspace: Workspace, spec: str, test: pl.DataFrame) -> list[
 
 
 def _measured(
-    workspace: Workspace, arm: Arm, seed: int, validation: pl.DataFrame | None, test: pl.DataFrame, folder: Path
+    workspace: Workspace, arm: Arm, seed: int, validation: Validation | None, test: pl.DataFrame, folder: Path
 ) -> list[dict[str, object]]:
     """The rows of one training, from the folder where it is finished already."""
     name = "".join(sign if sign.isalnum() else "-" for sign in f"{arm.part} {arm.name}")

@@ -17,14 +17,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.conditional.combiner import CombinerShape, TrainedCombiner, combiner_module, write_combiner
-from likewise.conditional.composed import Composed
-from likewise.conditional.evaluate import answer
+from likewise.conditional.judging import Judge, Validation, n_questions
 from likewise.conditional.lessons import held_out_templates, known_lessons
 from likewise.conditional.protocol import Features, images_of
-from likewise.conditional.recall import hits
-from likewise.conditional.sides import Sides
 from likewise.conditional.towers import TwoTower
-from likewise.conditional.tuning import Tunable, tunable
+from likewise.conditional.tuning import Tunable, keep_tuned, tunable
 from likewise.encoders.needs import needed
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from torch import nn
 
 SIDES = ("image", "text")
-TUNED_ROWS = 512
 Told = Callable[[str, int, int], None] | None
 
 
@@ -82,7 +78,7 @@ class CombinerTrained:
 
 
 @dataclass
-class _Run:
+class Run:
     """Everything a step needs, as arrays over lessons."""
 
     reference: NDArray[np.int64]
@@ -103,13 +99,13 @@ def train_combiner(
     workspace: Workspace,
     tower: TwoTower,
     lessons: pl.DataFrame,
-    validation: pl.DataFrame | None,
+    validation: Validation | None,
     folder: Path,
     settings: TrainingSettings | None = None,
     *,
     on_progress: Told = None,
 ) -> CombinerTrained:
-    """Train on `lessons`, stop early on `validation` (templates), and write the Combiner to `folder`."""
+    """Train on `lessons`, stop early on `validation` (templates, or whole splits), and write the Combiner."""
     settings = settings or TrainingSettings()
     unknown = [side for side in settings.tune if side not in SIDES]
     if unknown or settings.steps < 1 or settings.batch < 2:
@@ -129,18 +125,18 @@ def train_combiner(
     module.load_state_dict(best["state"])
     used = tower
     if tuned is not None:
-        used = TwoTower(tuned.save(folder / "encoder"))
+        used = TwoTower(keep_tuned(tuned, folder))
     about = {"settings": asdict(settings), "best_step": best["step"], "validation_recall_at_1": best["recall"]}
     combiner = TrainedCombiner(module.eval(), shape, used.spec, about=about)
     write_combiner(folder, combiner)
     pl.DataFrame(history).write_csv(folder / "history.csv")
     seconds = time.monotonic() - started
     return CombinerTrained(
-        combiner, history, best["step"], best["recall"], lessons.height, validation.height, seconds, used
+        combiner, history, best["step"], best["recall"], lessons.height, n_questions(validation), seconds, used
     )
 
 
-def _prepare(workspace: Workspace, tower: TwoTower, lessons: pl.DataFrame, settings: TrainingSettings) -> _Run:
+def _prepare(workspace: Workspace, tower: TwoTower, lessons: pl.DataFrame, settings: TrainingSettings) -> Run:
     images = images_of(lessons)
     row_of = {image: row for row, image in enumerate(images)}
     texts = lessons["condition"].unique().sort().to_list()
@@ -150,7 +146,7 @@ def _prepare(workspace: Workspace, tower: TwoTower, lessons: pl.DataFrame, setti
     wrong = np.full((lessons.height, most), -1, np.int64)
     for lesson, gallery in enumerate(lessons["gallery"] if most else []):
         wrong[lesson, : len(gallery)] = [row_of[image] for image in gallery]
-    run = _Run(
+    run = Run(
         np.array([row_of[image] for image in lessons["reference"]], np.int64),
         np.array([row_of[image] for image in lessons["target"]], np.int64),
         wrong,
@@ -167,12 +163,12 @@ def _prepare(workspace: Workspace, tower: TwoTower, lessons: pl.DataFrame, setti
 
 
 def _fit(
-    run: _Run,
+    run: Run,
     module: "nn.Module",
     shape: CombinerShape,
     tower: TwoTower,
     workspace: Workspace,
-    validation: pl.DataFrame,
+    validation: Validation,
     settings: TrainingSettings,
     on_progress: Told,
 ) -> tuple[list[dict[str, float]], dict[str, Any], Tunable | None]:
@@ -186,13 +182,13 @@ def _fit(
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: 0.5 * (1 + math.cos(math.pi * step / settings.steps))
     )
-    judge = _Judge(workspace, tower, validation, run, shape)
+    judge = Judge(workspace, tower, validation, run.tower, settings.tune)
     best: dict[str, Any] = {"recall": -1.0}
     history: list[dict[str, float]] = []
     losses: list[float] = []
     for step in range(settings.steps + 1):
         if step % settings.every == 0 or step == settings.steps:
-            recall = judge.recall(module)
+            recall = judge.recall(TrainedCombiner(module, shape, tower.spec))
             history.append({"step": step, "loss": float(np.mean(losses or [float("nan")])), "recall": recall})
             losses = []
             if recall > best["recall"]:
@@ -217,7 +213,7 @@ def _fit(
 
 
 def loss_of(
-    run: _Run, module: "nn.Module", chosen: NDArray[np.int64], settings: TrainingSettings, rng: np.random.Generator
+    run: Run, module: "nn.Module", chosen: NDArray[np.int64], settings: TrainingSettings, rng: np.random.Generator
 ) -> Any:
     """Of a batch of lessons: cross-entropy of the target among the batch's targets and the lesson's wrong answers."""
     torch = needed("torch", "training a Combiner")
@@ -241,27 +237,27 @@ def loss_of(
     return torch.nn.functional.cross_entropy(logits / settings.temperature, right)
 
 
-def _images(run: _Run, rows: NDArray[np.int64]) -> Any:
+def _images(run: Run, rows: NDArray[np.int64]) -> Any:
     if run.tower is not None and run.inputs is not None:
         different, place = np.unique(rows, return_inverse=True)
         return run.tower.image(run.inputs[different])[place]
     return needed("torch", "training").from_numpy(run.features[rows])
 
 
-def _texts(run: _Run, chosen: NDArray[np.int64]) -> Any:
+def _texts(run: Run, chosen: NDArray[np.int64]) -> Any:
     if run.tower is not None and "text" in run.tune:
         different, place = np.unique(run.text[chosen], return_inverse=True)
         return run.tower.text([run.texts[row] for row in different])[place]
     return needed("torch", "training").from_numpy(run.text_features[run.text[chosen]])
 
 
-def _tower_state(run: _Run) -> list[Any] | None:
+def _tower_state(run: Run) -> list[Any] | None:
     if run.tower is None:
         return None
     return [value.detach().clone() for side in SIDES for value in run.tower.parameters(side)]
 
 
-def _restore(run: _Run, state: Sequence[Any] | None) -> None:
+def _restore(run: Run, state: Sequence[Any] | None) -> None:
     if run.tower is None or state is None:
         return
     torch = needed("torch", "training")
@@ -269,40 +265,3 @@ def _restore(run: _Run, state: Sequence[Any] | None) -> None:
         values = [value for side in SIDES for value in run.tower.parameters(side)]
         for value, kept in zip(values, state, strict=True):
             value.copy_(kept)
-
-
-class _Judge:
-    """Average R@1 over the tasks of the validation templates, tie-aware, with the features as they are now."""
-
-    def __init__(
-        self, workspace: Workspace, tower: TwoTower, templates: pl.DataFrame, run: _Run, shape: CombinerShape
-    ) -> None:
-        self.templates, self.run, self.shape, self.tower = templates, run, shape, tower
-        self.sides = Sides.of(workspace, tower, templates)
-        if self.sides.answerable(templates).is_empty():
-            raise LikewiseError("no validation template has all its images in this catalog: name other templates.")
-        tuned = run.tower is not None and run.inputs is not None
-        self.inputs = run.tower.image_inputs(workspace, self.sides.images) if tuned and run.tower else None
-
-    def recall(self, module: "nn.Module") -> float:
-        sides = self._now()
-        method = Composed(TrainedCombiner(module, self.shape, self.tower.spec))
-        found = answer(self.templates, sides, [method])[method.name]
-        return float(np.mean([np.nanmean(hits(each.found, 1)) for each in found.values()]))
-
-    def _now(self) -> Sides:
-        tower = self.run.tower
-        if tower is None:
-            return self.sides
-        torch = needed("torch", "training")
-        images, texts = self.sides.image_features, self.sides.text_features
-        with torch.inference_mode():
-            if self.inputs is not None:
-                parts = [
-                    tower.image(self.inputs[start : start + TUNED_ROWS]).float().numpy()
-                    for start in range(0, len(self.inputs), TUNED_ROWS)
-                ]
-                images = np.concatenate(parts)
-            if "text" in self.run.tune:
-                texts = tower.text(self.sides.texts).float().numpy()
-        return Sides(self.sides.images, images, self.sides.texts, texts)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from likewise.conditional.two_tower import base_features
 from likewise.encoders.needs import needed
-from likewise.encoders.network import Network
+from likewise.encoders.network import Network, file_digest
 from likewise.encoders.registry import get_encoder, source_of
 from likewise.encoders.spec import parse
 from likewise.encoders.text_features import bags
@@ -54,6 +54,16 @@ def tunable(spec: str) -> Tunable:
     if source.family == "hf":
         return _Transformers(spec, source.target)
     raise LikewiseError(f"{spec} cannot be trained with a Combiner: train on its frozen features (without `--tune`).")
+
+
+def keep_tuned(tower: Tunable, folder: Path) -> str:
+    """Write a trained encoder below a Combiner's folder, named after its weights: features of two never mix."""
+    family, _, place = tower.save(folder / "encoder").partition(":")
+    digest = file_digest(*Path(place).glob("*.safetensors"))[:8]
+    named = folder / f"{folder.name}-{digest}"
+    shutil.rmtree(named, ignore_errors=True)
+    Path(place).rename(named)
+    return f"{family}:{named}"
 
 
 class _Sides:

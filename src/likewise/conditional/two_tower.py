@@ -5,6 +5,7 @@ agree by a contrastive loss over the batch in both directions (CLIP, Radford et 
 several pictures of the batch shares its target among them.
 """
 
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -16,9 +17,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.catalog.table import read_catalog, select
+from likewise.conditional.from_base import unscaled
 from likewise.conditional.protocol import Features
 from likewise.conditional.towers import FeatureWorkspace
 from likewise.conditional.two_tower_texts import Described, describe, fits
+from likewise.encoders.files import vectors_folder
 from likewise.encoders.needs import needed
 from likewise.encoders.text_features import bags
 from likewise.encoders.two_tower import SETTINGS, Shape, base_network, image_head, text_side, write_two_tower
@@ -75,6 +78,9 @@ def train_two_tower(
     settings = settings or TwoTowerSettings()
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(f"{folder} holds a two-tower encoder already: name another folder, or add `--force`.")
+    if force:  # features made by the encoder that is replaced go with it
+        spec = f"two-tower:{folder}?unscaled=1"
+        shutil.rmtree(vectors_folder(FeatureWorkspace(workspace.path), spec), ignore_errors=True)
     started = time.monotonic()
     catalog = captioned(workspace, settings)
     features = base_features(workspace, settings.base, catalog["image"].to_list(), workers, on_progress)
@@ -84,7 +90,8 @@ def train_two_tower(
     shape = Shape(settings.base, features.shape[1], components, settings.dim)
     head, text = _fit(features, described, catalog["item"].to_numpy(), train, shape, settings, on_progress)
     measured = _measure(head, text, features[held], [described[place] for place in held])
-    about = {"settings": asdict(settings), "catalog": str(workspace.path.name), "n_images": len(train)}
+    found = {"recall_at_1": measured[0], "recall_at_5": measured[1], "n_captions": measured[2], "n": len(held)}
+    about = {"settings": asdict(settings), "n_images": len(train), "held_out": found}
     write_two_tower(folder, Shape(**{**asdict(shape), "about": about}), head, text)
     return TwoTowerTrained(folder, len(train), len(held), *measured, time.monotonic() - started)
 
@@ -114,7 +121,7 @@ def base_features(
     from likewise.encoders.store import read_vectors
 
     base_network(base)
-    spec = f"{base}&unscaled=1" if "?" in base else f"{base}?unscaled=1"
+    spec = unscaled(base)
 
     def told(progress: Progress) -> None:
         if on_progress:

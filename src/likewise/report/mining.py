@@ -26,7 +26,7 @@ class Shown:
     target_caption: str
     reference_relation: str
     target_relation: str
-    concreteness: float
+    concreteness: float | None
     distractors: list[tuple[str, str]]
 
 

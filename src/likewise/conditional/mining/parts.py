@@ -17,7 +17,7 @@ from likewise.errors import LikewiseError
 from likewise.workspace import read_json, write_json, write_parquet
 
 ROWS_PER_PART = 50_000
-GRAMMAR = 1
+GRAMMAR = 2
 """Counts up when the same captions would give other relations."""
 
 RELATION_SCHEMA = {"row": pl.Int64(), "subject": pl.String(), "relation": pl.String(), "object": pl.String()}

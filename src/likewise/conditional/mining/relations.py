@@ -100,6 +100,8 @@ class _Reading:
         elif self.joined and self.link is not None and not self._before_verb(at):
             self._emit(*self.link, head)
             self.last.append(head)
+        elif self.base and self.pieces[at - 1].kind == COMMA and not self._before_verb(at):
+            self.last, self.verb, self.link = [head], "", None  # "a red top, white details, for winter"
         else:
             self._clause(head)
         self.preposition, self.joined = "", False

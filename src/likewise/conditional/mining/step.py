@@ -85,7 +85,10 @@ def mine(
     clock.append(time.monotonic())
     drawn, more = draw_triplets(relations, rules, n_triplets, seed=seed, on_progress=on_progress)
     clock.append(time.monotonic())
-    write_parquet(worded(folder, relations, drawn), triplets_file(folder))
+    triplets = worded(folder, relations, drawn)
+    if known is None:
+        triplets = triplets.with_columns(pl.lit(None, pl.Float64).alias("concreteness"))
+    write_parquet(triplets, triplets_file(folder))
     clock.append(time.monotonic())
     write_parquet(pl.DataFrame([asdict(step) for step in [*funnel, *more]]), folder / "funnel.parquet")
     write_json(settings, folder / "mine.json")

@@ -1,0 +1,168 @@
+"""Writes docs/combiner.md, docs/combiner.png and docs/mining.md: the Combiner against the baselines, and mining.
+
+    python docs/conditional_results.py --data FOLDER --work FOLDER
+
+`--data` holds emoji/, captions/ and concreteness/; `--work` keeps everything that was made, so a second run only writes
+the pages.  Items are divided: the encoder and the Combiner learn from one part, the numbers are of another.
+"""
+
+import argparse
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from conditional_pages import combiner_page, combiner_picture, mining_page
+
+from likewise.catalog import make_catalog
+from likewise.catalog.wardrobe import build_wardrobe
+from likewise.conditional.combiner import SETTINGS as COMBINER_SETTINGS
+from likewise.conditional.combiner import read_combiner
+from likewise.conditional.composed import Composed, baselines
+from likewise.conditional.evaluate import answer, recall_table
+from likewise.conditional.lessons import as_lessons
+from likewise.conditional.methods import COMBINERS
+from likewise.conditional.sides import Sides
+from likewise.conditional.templates.files import read_templates, template_sets
+from likewise.conditional.templates.step import build_set
+from likewise.conditional.towers import TwoTower
+from likewise.conditional.training import TrainingSettings, train_combiner
+from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
+from likewise.encoders.two_tower import SETTINGS as TOWER_SETTINGS
+from likewise.encoders.two_tower import read_shape
+from likewise.workspace import WARDROBE, Workspace, read_json, write_json, write_text
+
+DOCS = Path(__file__).parent
+ITEMS, VIEWS, SEED = 2400, 2, 1
+PARTS = (("train", 0.6), ("validate", 0.15), ("test", 0.25))
+PER_TASK = {"train": 5000, "validate": 150, "test": 500}
+TOWER_STEPS = 400
+COMBINER = TrainingSettings(steps=1000, batch=128, learning_rate=1e-3, dropout=0.2, every=100)
+
+
+@dataclass(frozen=True)
+class Road:
+    """One catalog, from its captions to a table."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    facts: dict[str, Any]
+
+
+ROADS = (
+    Road("wardrobe", "The drawn wardrobe", ("caption",), {}),
+    Road(
+        "emoji",
+        "Emoji",
+        ("caption", "category", "subcategory", "vendor"),
+        {"attributes": ["subcategory", "vendor"], "words": "caption"},
+    ),
+)
+
+
+def divided(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with a `split`, whole items apart."""
+    items = rows["item"].cast(pl.String).unique().sort().to_list()
+    places = np.random.default_rng(0).permutation(len(items))
+    ends = np.cumsum([share for _, share in PARTS]) * len(items)
+    part = {items[item]: PARTS[int(np.searchsorted(ends, place, side="right"))][0] for place, item in enumerate(places)}
+    return rows.with_columns(pl.col("item").cast(pl.String).replace_strict(part).alias("split"))
+
+
+def workspace_of(road: Road, data: Path, work: Path) -> Workspace:
+    found = Workspace(work / road.name)
+    if found.catalog_file.exists():
+        return found
+    if road.name == "wardrobe":
+        pictures = work / "pictures"
+        rows = build_wardrobe(pictures, n_items=ITEMS, views_per_item=VIEWS, seed=SEED)
+        make_catalog(found, divided(rows), pictures, WARDROBE)
+    else:
+        rows = pl.read_csv(data / "emoji" / "catalog.csv")
+        make_catalog(found, divided(rows), data / "emoji", "emoji")
+    return found
+
+
+def travel(road: Road, data: Path, work: Path) -> None:
+    """Everything from the catalog to `work/<name>.json`; what is there is not made again."""
+    if (work / f"{road.name}.json").exists():
+        return
+    workspace = workspace_of(road, data, work)
+    folder = work / f"{road.name}-tower"
+    if not (folder / TOWER_SETTINGS).exists():
+        settings = TwoTowerSettings(columns=road.columns, where="split=train", steps=TOWER_STEPS)
+        trained = train_two_tower(workspace, folder, settings, workers=2)
+        print(road.name, "tower", round(trained.recall_at_1, 3), round(trained.seconds), "s", flush=True)
+    tower = TwoTower.of(f"two-tower:{folder}")
+    tower.encode(workspace, workers=2)
+    for part, per_task in PER_TASK.items():
+        if part not in template_sets(workspace):
+            build_set(workspace, part, {**road.facts, "where": f"split={part}"}, per_task=per_task)
+    sets = {part: read_templates(workspace, part)[1] for part in PER_TASK}
+    place = workspace.path / COMBINERS / "combiner"
+    if not (place / COMBINER_SETTINGS).exists():
+        done = train_combiner(workspace, tower, as_lessons(sets["train"]), sets["validate"], place, COMBINER)
+        print(road.name, "combiner", round(done.best_recall, 3), round(done.seconds), "s", flush=True)
+    combiner = read_combiner(place)
+    methods = [*baselines(), Composed(combiner)]
+    table = recall_table({tower.name: answer(sets["test"], Sides.of(workspace, tower, sets["test"]), methods)})
+    about = read_shape(folder).about
+    write_json(
+        {
+            "table": table.to_dicts(),
+            "tower": {"n_images": about["n_images"], **about["held_out"]},
+            "combiner": {"n_triplets": sets["train"].height, **combiner.about},
+        },
+        work / f"{road.name}.json",
+    )
+
+
+def mined(data: Path, work: Path) -> None:
+    """Precision and recall of the parser, and the funnel of the real captions."""
+    if (work / "mining.json").exists():
+        return
+    from likewise.conditional.mining.marks import agreement, read_marks
+    from likewise.conditional.mining.relations import relations_of
+    from likewise.conditional.mining.step import mine
+    from likewise.conditional.mining.tagging import textblob_tagger
+
+    captions = data / "captions" / "cc3m_validation.tsv"
+    lines = captions.read_text(encoding="utf-8").split("\n")
+    marked = read_marks(DOCS.parent / "tests" / "conditional" / "relations.tsv")
+    texts = [lines[each.line].split("\t")[0] for each in marked]
+    agreed = agreement(marked, [relations_of(words) for words in textblob_tagger()(texts)])
+    ratings = next((data / "concreteness").glob("*.txt"))
+    run = mine(captions, work / "mined", ratings=ratings, n_triplets=20_000, workers=2, parser="textblob")
+    funnel = [asdict(step) for step in run.funnel]
+    measured = {**asdict(agreed), "precision": agreed.precision, "recall": agreed.recall, "funnel": funnel}
+    write_json(measured, work / "mining.json")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--roads", default=",".join(road.name for road in ROADS), help="which catalogs")
+    asked = parser.parse_args()
+    roads = [road for road in ROADS if road.name in asked.roads.split(",")]
+    mined(asked.data, asked.work)
+    write_text(mining_page(read_json(asked.work / "mining.json"), _benchmark(asked.work)), DOCS / "mining.md")
+    for road in roads:
+        travel(road, asked.data, asked.work)
+    results = {road.name: (road.title, read_json(asked.work / f"{road.name}.json")) for road in roads}
+    combiner_picture(results, DOCS / "combiner.png")
+    write_text(combiner_page(results), DOCS / "combiner.md")
+
+
+def _benchmark(work: Path) -> dict[str, Any] | None:
+    """What `python -m benchmarks.mining` printed, if it was kept as benchmark.json."""
+    path = work / "benchmark.json"
+    found: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Features of a `two-tower:` encoder from the stored features of its base: no picture is opened again."""
+
+from pathlib import Path
+
+import numpy as np
+
+from likewise.catalog.table import catalog_fingerprint, read_catalog
+from likewise.encoders.chunk import EncodedChunk
+from likewise.encoders.encode import SHARD_ROWS
+from likewise.encoders.files import Meta, read_meta, vectors_folder
+from likewise.encoders.needs import needed
+from likewise.encoders.registry import get_encoder
+from likewise.encoders.spec import parse
+from likewise.encoders.store import read_vectors
+from likewise.encoders.two_tower import load_sides, read_shape
+from likewise.encoders.writing import ShardWriter
+from likewise.workspace import Workspace
+
+FAMILY = "two-tower"
+
+
+def unscaled(spec: str) -> str:
+    """The spec with the length of its features kept."""
+    return f"{spec}&unscaled=1" if "?" in spec else f"{spec}?unscaled=1"
+
+
+def features_from_base(place: Workspace, spec: str) -> None:
+    """Write the features of `spec` where those of its base are complete; otherwise leave it to the pictures.
+
+    `place` is a workspace whose vectors are unscaled features, `spec` an unscaled `two-tower:` encoder.
+    """
+    part = parse(spec)[0]
+    if part.family != FAMILY or {option for option, _ in part.options} - {"unscaled", "name"}:
+        return
+    base = unscaled(read_shape(Path(part.target)).base)
+    catalog = read_catalog(place)
+    fingerprint, images = catalog_fingerprint(catalog), catalog["image"].to_list()
+    stored = read_meta(vectors_folder(place, base))
+    if stored is None or not stored.complete or stored.catalog != fingerprint:
+        return
+    encoder = get_encoder(spec)
+    if stored.version != get_encoder(base).version:
+        return
+    left_out = {each.image: each for each in stored.left_out}
+    meta = Meta(encoder.name, encoder.version, encoder.dim, 0, SHARD_ROWS, fingerprint, complete=False, spec=spec)
+    torch = needed("torch", spec)
+    head = load_sides(Path(part.target))[1]
+    with ShardWriter(place, meta, images, force=False, try_again=lambda each: each.image not in left_out) as writer:
+        if not writer.missing:
+            return
+        writer.start()
+        for shard in writer.missing:
+            rows = writer.images_of(shard)
+            kept = [image for image in rows if image not in left_out]
+            features = np.empty((0, encoder.dim), np.float32)
+            if kept:
+                with torch.inference_mode():
+                    features = head(torch.from_numpy(read_vectors(place, base, kept))).numpy()
+            gone = tuple(left_out[image] for image in rows if image in left_out)
+            writer.write_shard(shard, [EncodedChunk(tuple(kept), features, gone)])
+        writer.finish()

@@ -1,0 +1,62 @@
+"""A study: its arms, several seeds with their spread, a page, and a second run that trains nothing again."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from likewise.catalog import read_catalog
+from likewise.conditional import study
+from likewise.conditional.lessons import as_lessons
+from likewise.conditional.templates.build import build_templates
+from likewise.conditional.templates.facts import catalog_facts
+from likewise.conditional.towers import TwoTower
+from likewise.conditional.training import TrainingSettings
+from likewise.report.study import write_study_page
+from likewise.workspace import Workspace
+
+QUICK = TrainingSettings(steps=4, batch=16, every=4)
+
+
+@pytest.fixture(scope="module")
+def templates(drawn: Workspace) -> pl.DataFrame:
+    return build_templates(
+        catalog_facts(read_catalog(drawn)), tasks=["change_attribute", "focus_attribute"], per_task=80
+    )
+
+
+def test_a_study_goes_on_where_it_stopped(
+    drawn: Workspace, small_tower: TwoTower, templates: pl.DataFrame, tmp_path: Path
+) -> None:
+    lessons = as_lessons(templates)
+    arms = [
+        *study.ablations(lessons, small_tower.spec, QUICK, other=lessons[:40])[2:],
+        *study.scaling(lessons, small_tower.spec, QUICK, points=2),
+        *study.backbones(lessons, [small_tower.spec], QUICK),
+    ]
+    assert [arm.lessons.height for arm in arms if arm.part == study.SCALING] == [160, 40]
+    found = study.run_study(drawn, arms, templates, templates, tmp_path, seeds=2)
+    told = study.summary(found)
+    assert told.filter(part="baseline")["arm"].to_list() == ["image only", "text only", "image + text"]
+    trained = told.filter(pl.col("part") != "baseline")
+    assert trained["n_seeds"].to_list() == [2] * len(arms)
+    assert trained["sd"].null_count() == 0
+    assert set(trained["arm"]) >= {"frozen text side", "both sides frozen", "other source", "filtered, 40 triplets"}
+    written = sorted((tmp_path / "runs").glob("*/combiner.safetensors"))
+    times = [path.stat().st_mtime_ns for path in written]
+    again = study.run_study(drawn, arms, templates, templates, tmp_path, seeds=2)
+    assert again.equals(found)
+    assert [path.stat().st_mtime_ns for path in written] == times
+    page = write_study_page(tmp_path, told).read_text(encoding="utf-8")
+    assert page.count("<figure>") == 3
+    assert "both sides frozen" in page
+
+
+def test_the_full_arms_are_the_papers() -> None:
+    lessons = pl.DataFrame({"reference": ["a"], "condition": ["b"], "target": ["c"]})
+    arms = {arm.name: arm for arm in study.ablations(as_lessons(lessons), "x", QUICK, unfiltered=as_lessons(lessons))}
+    assert arms["full"].settings.tune == ("image", "text")
+    assert arms["frozen image side"].settings.tune == ("text",)
+    assert arms["frozen text side"].settings.tune == ("image",)
+    assert arms["both sides frozen"].settings.tune == ()
+    assert "no concreteness filter" in arms

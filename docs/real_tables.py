@@ -38,14 +38,18 @@ def summary(workspace: Path) -> dict[str, Any]:
 def what_it_cost(workspace: Path) -> str:
     """The pool against brute force, in a sentence with its counts."""
     cost, recall = (summary(workspace)[name] for name in ("prevalence", "pool_recall"))
-    by_chance = f"{cost['n_random_positive']} of {cost['n_random']} random pairs"
-    return (
+    pool = (
         f"{cost['n_pool_pairs']:,} pairs were proposed out of {cost['n_all_pairs']:,} "
         f"({percent(cost['pool_share'])} %, {cost['speed_up']:,.0f} times fewer). {cost['n_positive']:,} of the "
-        f"{cost['n_labelled']:,} that have an answer are similar: p_k = {percent(cost['p_pool'])} %, "
-        f"against {by_chance} ({percent(cost['n_random_positive'] / cost['n_random'])} %). "
-        f"By these random pairs the pool holds {percent(recall['recall'])} % "
-        f"({percent(recall['recall_low'])}–{percent(recall['recall_high'])}) of all similar pairs."
+        f"{cost['n_labelled']:,} that have an answer are similar: p_k = {percent(cost['p_pool'])} %"
+    )
+    if not cost["n_random"]:
+        return f"{pool}. Under 90 % of the random pairs have an answer, too few to estimate what the pool missed."
+    return (
+        f"{pool}, against {cost['n_random_positive']} of {cost['n_random']} random pairs "
+        f"({percent(cost['n_random_positive'] / cost['n_random'])} %). By these random pairs the pool holds "
+        f"{percent(recall['recall'])} % ({percent(recall['recall_low'])}–{percent(recall['recall_high'])}) of all "
+        "similar pairs."
     )
 
 
@@ -107,7 +111,7 @@ def agreement(workspace: Path) -> str:
         ]
         for name in encoders
     ]
-    return markdown(["encoder", "with the majority", "with all answers", "n triplets"], rows)
+    return markdown(["encoder", "with the majority", "with all answers", "n triplets (majority)"], rows)
 
 
 def found_exactly(workspace: Path, data: Path) -> pl.DataFrame:

@@ -32,7 +32,7 @@ from likewise.scale.search import ray_engine
 from likewise.scale.tasks import run_tasks
 from likewise.workspace import Workspace
 
-IMAGES, VECTORS, DIM, QUERIES, WORKERS = 1024, 52_000, 256, 2000, 2
+IMAGES, VECTORS, DIM, QUERIES, WORKERS = 512, 52_000, 256, 2000, 2
 ENCODER = "efficientnet-lite0"
 ALONE = ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 

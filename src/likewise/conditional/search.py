@@ -107,7 +107,7 @@ class Searcher:
         text_weight: float = BALANCED,
         top: int = TOP,
     ) -> pl.DataFrame:
-        """The best `top` images: rank (from 1), image, item, category, score; never the image itself."""
+        """The best image of the best `top` items, never the one asked with: rank, image, item, category, score."""
         condition = condition_of(text)
         if image is None and not condition:
             raise LikewiseError("there is nothing to look for: give an image, a text, or both.")
@@ -116,15 +116,15 @@ class Searcher:
         own = str(image) if isinstance(image, str | Path) and str(image) in self.row_of else None
         features = None if image is None else self.features_of(image)
         scores = (self.directions @ self.query(features, condition, text_weight)[0]).astype(np.float64)
-        if own is not None:
-            item = self.item_of[own][0]
-            scores[[self.item_of[each][0] == item for each in self.images]] = -np.inf
-        order = np.lexsort((np.arange(len(scores)), -scores))[: max(top, 0)]
-        rows = [
-            (rank, self.images[row], *self.item_of[self.images[row]], float(scores[row]))
-            for rank, row in enumerate(order, 1)
-            if np.isfinite(scores[row])
-        ]
+        seen = {self.item_of[own][0]} if own is not None else set()
+        rows: list[tuple[object, ...]] = []
+        for row in np.lexsort((np.arange(len(scores)), -scores)).tolist():
+            if len(rows) >= top:
+                break
+            item, category = self.item_of[self.images[row]]
+            if item not in seen:
+                seen.add(item)
+                rows.append((len(rows) + 1, self.images[row], item, category, float(scores[row])))
         return pl.DataFrame(rows, schema=FOUND_SCHEMA, orient="row")
 
     def query(self, image: Features | None, condition: str, text_weight: float) -> Features:

@@ -1,0 +1,69 @@
+"""Make the picture of the search page again, over a workspace that has a two-tower encoder's features and a Combiner.
+
+python docs/search_picture.py WORKSPACE --image KEY --text "but in red"        (needs chromium)
+"""
+
+import argparse
+import shutil
+import sys
+import threading
+import time
+from pathlib import Path
+
+import uvicorn
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from likewise.labeling.store.engine import open_votes, writing
+from likewise.labeling.store.images import ensure_images
+from likewise.web.app import create_app
+from likewise.web.settings import SiteSettings
+from likewise.workspace import Workspace
+
+HERE = Path(__file__).parent
+PORT = 8791
+KEY = "picture"
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("workspace", type=Path)
+    parser.add_argument("--image", required=True, help="the key of the reference")
+    parser.add_argument("--text", default="but in red")
+    given = parser.parse_args()
+    workspace = Workspace(given.workspace)
+    engine = open_votes(workspace)
+    with writing(engine) as connection:
+        number = ensure_images(connection, [given.image])[given.image]
+    engine.dispose()
+    settings = SiteSettings(workspace=workspace, port=PORT, owner_key=KEY)
+    server = uvicorn.Server(uvicorn.Config(create_app(settings), port=PORT, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.1)
+    photograph(f"http://127.0.0.1:{PORT}", f"/search?image={number}&text={given.text}")
+    server.should_exit = True
+    thread.join()
+
+
+def photograph(site: str, path: str) -> None:
+    chromium = shutil.which("chromium") or sys.exit("chromium is needed for the picture of the page")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = browser.new_context(viewport={"width": 1180, "height": 1060}).new_page()
+        page.goto(f"{site}/owner/enter/{KEY}")
+        page.goto(f"{site}{path}")
+        page.wait_for_selector("#main[data-state=showing]", timeout=120_000)
+        page.wait_for_load_state("networkidle")
+        page.evaluate("Promise.all([...document.images].map(image => image.decode()))")
+        shot = HERE / ".search.png"
+        page.screenshot(path=shot)
+        browser.close()
+    Image.open(shot).convert("RGB").save(HERE / "search.jpg", quality=85, optimize=True)
+    shot.unlink()
+
+
+if __name__ == "__main__":
+    main()

@@ -66,7 +66,7 @@ def write_page(work: Path, target: Path) -> None:
         parts.append(_people(shop, "Wardrobe: labels of simulated experts", ("queries", "items")))
     parts.append(_effects(work))
     clothing = work / "clothing"
-    if (clothing / "runs" / "lite0-cat" / "encoder.json").exists():
+    if "lite0-cat" in Workspace(clothing).encoders():
         parts.append(_clothing(clothing))
     (target / "learning.md").write_text("".join(parts), encoding="utf-8")
 
@@ -134,9 +134,11 @@ def _effects(work: Path) -> str:
         if not table.exists():
             continue
         rows = pl.read_parquet(table)
-        about = read_json(work / name / "runs" / rows["encoder"][0] / "summary.json")
-        what = f"{about['n_images']:,} training images, {about['epochs']} epochs, batches of {about['batch']}"
-        lines.append(f"### {title}\n\n{what}, learning rate {about['rate']:g}, from `{about['encoder']}`.\n")
+        runs = rows["encoder"].unique(maintain_order=True)
+        abouts = [read_json(work / name / "runs" / run / "summary.json") for run in runs]
+        passes = ", ".join(f"{each['task'].upper()} {each['epochs']} epochs at {each['rate']:g}" for each in abouts)
+        what = f"{abouts[0]['n_images']:,} training images in batches of {abouts[0]['batch']}; {passes}"
+        lines.append(f"### {title}\n\n{what}; from `{abouts[0]['encoder']}`.\n")
         lines.append("| taught by | question | before, % | after, % | gain, points (95 %) | p (Holm) | n queries |")
         lines.append("|---|---|---|---|---|---|---|")
         lines += [_effect(row) for row in rows.iter_rows(named=True)]

@@ -35,6 +35,7 @@ def combiner_page(results: dict[str, tuple[str, dict[str, Any]]]) -> str:
             f"learned from {combiner['n_triplets']:,} templates; the best of its validations was at step "
             f"{combiner['best_step']:,} of {settings['steps']:,} (batches of {settings['batch']}, learning rate "
             f"{settings['learning_rate']:g}, dropout {settings['dropout']:g}, temperature {settings['temperature']:g})."
+            + _behind(found["table"])
         )
         lines.append("")
     lines += [
@@ -56,6 +57,18 @@ def combiner_page(results: dict[str, tuple[str, dict[str, Any]]]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _behind(rows: list[dict[str, Any]]) -> str:
+    """In which tasks a baseline is better."""
+    value = {(row["method"], row["task"]): row["value"] for row in rows if row["metric"] == "R@1"}
+    lost = [
+        f"{task.replace('_', ' ')} ({better})"
+        for task in TASKS
+        for better in [max(METHODS[:-1], key=lambda method: value.get((method, task), 0.0))]
+        if (better, task) in value and value[better, task] > value[METHODS[-1], task]
+    ]
+    return f" A baseline is better in: {', '.join(lost)}." if lost else " It is the best method in every task."
 
 
 def paragraph(text: str) -> list[str]:
@@ -156,8 +169,11 @@ def _benchmark(found: dict[str, Any]) -> list[str]:
     return [
         "## How fast it is",
         "",
-        f"`python -m benchmarks.mining --captions {found['captions']} --triplets {found['triplets']}`, captions",
-        "generated from the real vocabulary, two processes on two cores that other work shared:",
+        *paragraph(
+            f"`python -m benchmarks.mining --captions {found['captions']} --triplets {found['triplets']}`, "
+            "captions generated from the real vocabulary, "
+            "two processes on two cores that other work shared:"
+        ),
         "",
         "| | |",
         "|---|---:|",

@@ -8,7 +8,7 @@ the pages.  Items are divided: the encoder and the Combiner learn from one part,
 
 import argparse
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ ITEMS, VIEWS, SEED = 2400, 2, 1
 PARTS = (("train", 0.6), ("validate", 0.15), ("test", 0.25))
 PER_TASK = {"train": 5000, "validate": 150, "test": 500}
 TOWER_STEPS = 400
-COMBINER = TrainingSettings(steps=1000, batch=128, learning_rate=1e-3, dropout=0.2, every=100)
+COMBINER = TrainingSettings(batch=128, learning_rate=1e-3, dropout=0.2, every=100)
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,18 @@ class Road:
     title: str
     columns: tuple[str, ...]
     facts: dict[str, Any]
+    steps: int
+    """Of the Combiner's training."""
 
 
 ROADS = (
-    Road("wardrobe", "The drawn wardrobe", ("caption",), {}),
+    Road("wardrobe", "The drawn wardrobe", ("caption",), {}, 1000),
     Road(
         "emoji",
         "Emoji",
         ("caption", "category", "subcategory", "vendor"),
         {"attributes": ["subcategory", "vendor"], "words": "caption"},
+        500,
     ),
 )
 
@@ -104,7 +107,8 @@ def travel(road: Road, data: Path, work: Path) -> None:
     sets = {part: read_templates(workspace, part)[1] for part in PER_TASK}
     place = workspace.path / COMBINERS / "combiner"
     if not (place / COMBINER_SETTINGS).exists():
-        done = train_combiner(workspace, tower, as_lessons(sets["train"]), sets["validate"], place, COMBINER)
+        settings_of = replace(COMBINER, steps=road.steps)
+        done = train_combiner(workspace, tower, as_lessons(sets["train"]), sets["validate"], place, settings_of)
         print(road.name, "combiner", round(done.best_recall, 3), round(done.seconds), "s", flush=True)
     combiner = read_combiner(place)
     methods = [*baselines(), Composed(combiner)]

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from likewise.training.check import Checked
     from likewise.training.stage import Runner
 
+SHORT = {"R-Precision": "RP"}  # as in the paper's tables
+
 
 def check(
     workspace: WorkspacePath,
@@ -138,26 +140,27 @@ def _accuracy(done: "Checked") -> "Table":
     from rich.box import SIMPLE
     from rich.table import Table
 
-    from likewise.cli.tables import percent, with_interval
+    from likewise.cli.tables import percent
 
     summary = done.summary
     dim, folds = summary["plan"]["dim"], summary["plan"]["n_folds"]
     title = f"Accuracy on {summary['n_test_classes']:,} test classes of {summary['workspace']} (%)"
     shown = Table(title=title, title_justify="left", box=SIMPLE)
-    shown.add_column("method")
+    shown.add_column("method", no_wrap=True)
     cells = {(row["method"], row["embedding"], row["metric"]): row for row in done.accuracy.iter_rows(named=True)}
     metrics = done.accuracy["metric"].unique(maintain_order=True).to_list()
     for embedding, size in (("concatenated", folds * dim), ("separated", dim)):
         for metric in metrics:
-            shown.add_column(f"{metric}\n{embedding} {size}", justify="right")
+            heading = f"{SHORT.get(metric, metric)}\n{embedding[:4]}.\n{size}"
+            shown.add_column(heading, justify="right", no_wrap=True)
     for method in done.accuracy["method"].unique(maintain_order=True):
         values = []
         for embedding in ("concatenated", "separated"):
             for metric in metrics:
                 row = cells[method, embedding, metric]
-                exact = row["low"] is None
-                values.append(percent(row["value"]) if exact else with_interval(row["value"], row["low"], row["high"]))
-        shown.add_row(summary["methods"].get(method, {}).get("title", method), *values)
+                half = "" if row["low"] is None else f"\n[dim]±{percent((row['high'] - row['low']) / 2)}[/]"
+                values.append(f"{percent(row['value'])}{half}")
+        shown.add_row(plain(summary["methods"].get(method, {}).get("title", method)), *values)
     return shown
 
 
@@ -167,7 +170,7 @@ def _tell(done: "Checked") -> None:
     trunk = summary["encoder"] or "a small network"
     say(
         f"[dim]{row['n_queries']:,} of {row['n_queries_total']:,} test images have another one of their class; "
-        f"mean and 95 % interval of {summary['plan']['n_reruns']} reruns; the trunk is {trunk} "
+        f"mean and half of the 95 % interval of {summary['plan']['n_reruns']} reruns; the trunk is {trunk} "
         f"({summary['trunk']}), the paper's is {summary['papers_trunk']}[/]"
     )
     for name, method in summary["methods"].items():

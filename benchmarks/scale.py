@@ -58,7 +58,8 @@ def constants(work: Path) -> None:
     if (work / "ray.json").exists():
         start, rows = json.loads((work / "ray.json").read_text())
         overhead = max(1.0, rows[0]["ray_cpu"] / rows[0]["local_cpu"])
-        found = replace(found, ray_start_seconds=start, ray_overhead=overhead)
+        how = f"{found.how}; Ray: {ray.IMAGES} photographs, the start of its actors included"
+        found = replace(found, how=how, ray_start_seconds=start, ray_overhead=overhead)
     write_constants(found)
 
 

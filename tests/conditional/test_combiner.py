@@ -19,14 +19,16 @@ from likewise.conditional.combiner import (
 )
 from likewise.conditional.composed import Composed, ImageOnly, TextOnly, baselines
 from likewise.conditional.evaluate import answer
-from likewise.conditional.lessons import as_lessons, held_out_templates, known_lessons
+from likewise.conditional.judging import Judge, n_questions
+from likewise.conditional.lessons import as_lessons, held_out_templates, known_lessons, read_lessons
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, Asked
 from likewise.conditional.recall import hits
 from likewise.conditional.sides import Sides
+from likewise.conditional.splits import WholeSplit, answer_split, split_sides
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings, train_combiner
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, write_parquet
+from likewise.workspace import Workspace, write_json, write_parquet
 
 QUICK = TrainingSettings(steps=60, batch=32, every=20, learning_rate=1e-3)
 
@@ -161,3 +163,23 @@ def test_the_command_trains_and_refuses_to_overwrite(drawn: Workspace, tower: Tw
     refused = CliRunner().invoke(app, asked)
     assert isinstance(refused.exception, LikewiseError)
     assert "holds a Combiner already" in str(refused.exception)
+
+
+def test_early_stopping_on_a_whole_split_masks_the_reference(drawn: Workspace, small_tower: TwoTower) -> None:
+    """With one gallery for all: text and image alone as composers give what `answer_split` gives."""
+    images = small_tower.encoded_images(drawn)[:50]
+    asked = questions(images, 40, 0).with_columns(pl.concat_list("target").alias("targets"))
+    split = WholeSplit("all", asked.select("template", "condition", "reference", "targets"), images)
+    judge = Judge(drawn, small_tower, [split])
+    for composer in (ImageOnly(), TextOnly()):
+        expected = answer_split(split, split_sides(drawn, small_tower, [split]), [Composed(composer)])
+        assert judge.recall(composer) == pytest.approx(hits(expected[composer.name]["all"].found, 1).mean())
+    assert n_questions([split]) == 40
+
+
+def test_the_triplets_that_a_data_set_brought_along(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    write_json({"format": 1, "root": ".", "source": "cirr"}, workspace.settings_file)
+    rows = {"reference": ["a", "b"], "condition": ["x", "y"], "target": ["c", "d"], "split": ["train", "val"]}
+    write_parquet(pl.DataFrame(rows), workspace.tables_folder / "templates.parquet")
+    assert read_lessons("official", workspace).rows() == [("a", "x", "c", [])]

@@ -9,7 +9,7 @@ from likewise.report.numbers import interval, listed, p_value, percent, points
 
 DISCOVERY, IDENTIFICATION = "discovery", "identification"
 REAL_BELOW = 0.05
-TASKS = {"id": "items", "cat": "categories", "id+c": "items and categories", "dino": "itself, without labels"}
+TASKS = {"id": "items", "cat": "categories", "id+c": "items and categories", "dino": "no labels (DINO)"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Trained:
     networks: list[TrainedNetwork]
     metrics: dict[str, str]
     n_queries: dict[str, int]
+    bases: str
     words: str
     arrows: list[Arrow]
 
@@ -71,6 +72,7 @@ def trained(table: pl.DataFrame | None) -> Trained | None:
         networks,
         {question: row["metric"] for question, row in first.items()},
         {question: row["n_queries"] for question, row in first.items()},
+        listed(sorted({each.base for each in networks})),
         _words(networks),
         arrows,
     )

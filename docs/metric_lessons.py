@@ -115,6 +115,7 @@ def random_figure(n_points: int) -> str:
             axes.plot(counts, line, color=MODEL_LIGHT[number], marker="o", markersize=3, label=metric)
         axes.plot(counts, [formula for _, _, formula in rows], color="black", linestyle=":", label="1 − log S / log C")
         axes.set(xscale="log", xlabel="number of classes C", ylabel="value", ylim=(-0.02, 1))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.legend(frameon=False, loc="upper left")
         figure.savefig(FIGURES / "random_vectors.svg", metadata={"Date": None})
     header = ["classes", *METRICS, "NMI by the formula"]

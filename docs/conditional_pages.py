@@ -36,6 +36,7 @@ def combiner_page(results: dict[str, tuple[str, dict[str, Any]]]) -> str:
             f"{combiner['best_step']:,} of {settings['steps']:,} (batches of {settings['batch']}, learning rate "
             f"{settings['learning_rate']:g}, dropout {settings['dropout']:g}, temperature {settings['temperature']:g})."
             + _behind(found["table"])
+            + _left_out(found.get("left_out", {}))
         )
         lines.append("")
     lines += [
@@ -69,6 +70,11 @@ def _behind(rows: list[dict[str, Any]]) -> str:
         if (better, task) in value and value[better, task] > value[METHODS[-1], task]
     ]
     return f" A baseline is better in: {', '.join(lost)}." if lost else " It is the best method in every task."
+
+
+def _left_out(tasks: dict[str, int]) -> str:
+    told = " and ".join(f"{task.replace('_', ' ')} ({n})" for task, n in sorted(tasks.items()))
+    return f" Left out, because this catalog gives too few test templates: {told}." if told else ""
 
 
 def paragraph(text: str) -> list[str]:

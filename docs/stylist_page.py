@@ -100,6 +100,9 @@ other half measure; a third training gets as many more outfits without a focus. 
 
 {cured}
 
+In the table the first line is the first training, the second has the outfits on {weak}, the third as many without a
+focus.
+
 {told_apart}
 """
 
@@ -240,6 +243,11 @@ def told_apart(cured: Remedy) -> str:
             f"- {row['model_b']} minus {row['model_a']}: {-100 * row['difference']:+.1f} points on {cured.dimension} "
             f"(n = {row['n_questions']}, p = {row['p_holm']:.2f} after Holm)"
         )
+    if not mine["real"].any():
+        lines += [
+            "",
+            "None of these differences is told apart from chance: a cure needs a test with more such questions.",
+        ]
     return "\n".join(lines)
 
 

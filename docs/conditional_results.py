@@ -118,10 +118,12 @@ def travel(road: Road, data: Path, work: Path) -> None:
     enough = [task for task, n in counts.items() if n >= LEAST_TEMPLATES]
     test = sets["test"].filter(pl.col("task").is_in(enough))
     table = recall_table({tower.name: answer(test, Sides.of(workspace, tower, test), methods)})
+    whole = recall_table({tower.name: answer(sets["test"], Sides.of(workspace, tower, sets["test"]), methods)})
     about = read_shape(folder).about
     write_json(
         {
             "table": table.to_dicts(),
+            "whole_table": whole.to_dicts(),
             "left_out": {task: n for task, n in counts.items() if task not in enough},
             "tower": {"n_images": about["n_images"], **about["held_out"]},
             "combiner": {"n_triplets": sets["train"].height, **combiner.about},

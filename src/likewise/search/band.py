@@ -20,6 +20,7 @@ from likewise.search.exact import (
 )
 from likewise.search.scores import Floats, Rows, as_unit, pair_scores
 
+SURELY_OUTSIDE = -2.0  # below every cosine
 WINDOW = 20  # candidates on either side of a band's end that are scored exactly
 
 
@@ -106,7 +107,7 @@ def _settle_end(queries: Floats, gallery: Floats, rough: Floats, listed: Rows, n
     best_outside = np.where(n_allowed > end, rough[:, end], -np.inf)[:, None]
     worst_inside = rough[:, end - 1][:, None]
     unsure = within & np.where(inside, near <= best_outside + gap, near >= worst_inside - gap)
-    exact = np.where(inside & within, np.inf, -np.inf)
+    exact = np.where(within, np.where(inside, np.inf, SURELY_OUTSIDE), -np.inf)  # own group behind everybody else
     query, place = np.nonzero(unsure)
     exact[query, place] = pair_scores(queries, gallery, query, listed[:, left:right][query, place])
     window = listed[:, left:right]

@@ -162,7 +162,7 @@ def mining_page(measured: dict[str, Any], benchmark: dict[str, Any] | None) -> s
             f"({measured['n_right']} of {measured['n_found']} relations found are right), recall "
             f"{measured['recall']:.3f} ({measured['n_met']} of {measured['n_asked']} that a reader saw). "
             'Subject and object must be the same head nouns, the relation must end in the same word ("sits on" and "on"'
-            " agree). The grammar was written by the person who had annotated these captions, so expect a little less on "
+            " agree). The grammar was written by the person who had annotated these captions, so expect less on "
             "others."
         ),
         "",

@@ -3,7 +3,20 @@
 import sys
 from importlib import import_module
 
-ALL = ("auc", "search", "evaluate", "peers", "retrieval", "wardrobe", "encode", "label_load", "index", "ray")
+ALL = (
+    "auc",
+    "search",
+    "evaluate",
+    "peers",
+    "retrieval",
+    "wardrobe",
+    "encode",
+    "label_load",
+    "index",
+    "ray",
+    "training",
+    "outfits",
+)
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ALL:

@@ -9,7 +9,7 @@ demo: .venv/.base
 	$(BIN)/likewise demo demo
 
 test: .venv/.test lint types chromium
-	$(BIN)/python -m pytest -m "not slow and not browser" -n auto --maxprocesses 4 --dist loadfile
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not browser" -n auto --maxprocesses 4 --dist loadfile
 	$(BIN)/python -m pytest -m "not slow and browser"
 
 test-slow: .venv/.test chromium

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -53,7 +54,7 @@ def test_python_blocks_run(page: Path, number: int, folder: Path) -> None:
 
 
 def test_the_road_of_the_readme_in_five_commands(folder: Path) -> None:
-    (block,) = blocks(PROJECT / "README.md", "sh")
+    block, _ = blocks(PROJECT / "README.md", "sh")
     commands = [shlex.split(line, comments=True) for line in block.splitlines() if line.strip()]
     assert len(commands) == 5
     for command in commands:
@@ -61,6 +62,24 @@ def test_the_road_of_the_readme_in_five_commands(folder: Path) -> None:
         ran = subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True)
         assert ran.returncode == 0, (command, ran.stderr)
     assert (folder / "shoes" / "report" / "index.html").exists()
+
+
+def test_the_further_commands_of_the_readme_are_ones_there_are() -> None:
+    """Their names, arguments and options; running them takes training and a cluster."""
+    from typer.main import get_command
+
+    from likewise.cli.app import app
+
+    _, block = blocks(PROJECT / "README.md", "sh")
+    typed = [shlex.split(line, comments=True) for line in block.splitlines() if line.startswith("likewise")]
+    assert len(typed) > 10
+    for words in typed:
+        command: Any = get_command(app)
+        arguments = words[1:]
+        while hasattr(command, "commands") and arguments and arguments[0] in command.commands:
+            command = command.commands[arguments.pop(0)]
+        with command.make_context(words[0], arguments):  # raises for an unknown option or a missing argument
+            pass
 
 
 def test_links_lead_somewhere() -> None:

@@ -79,7 +79,8 @@ def test_a_killed_process_loses_one_epoch_at_most(workspace: Workspace) -> None:
     settings = Settings(task="cat", **QUICK)  # type: ignore[arg-type]
     finetune(workspace, settings, "whole", tell=silent)
     code = f"""
-import os, signal
+import os, signal, torch
+torch.set_num_threads(1)  # as in this process: sums of floats depend on it
 from pathlib import Path
 from likewise.training.finetune.step import Settings, finetune
 from likewise.workspace import Workspace

@@ -20,6 +20,10 @@ EXTRA_OF = {
     "onnx": "torch",
     "sentencepiece": "torch",
     "onnxruntime": "onnx",
+    "ray": "ray",
+    "optuna": "train",
+    "pytorch_metric_learning": "train",
+    "textblob": "mine",
 }
 
 _ALONE = threading.RLock()

@@ -1,4 +1,7 @@
-"""Who may do what: each route names one of these as a dependency, and nothing else decides."""
+"""Who may do what: each route names one of these as a dependency, and nothing else decides.
+
+Only `visitor` asks the database; the others are coroutines, so that they cost no turn of a worker thread each.
+"""
 
 from typing import Annotated
 
@@ -17,7 +20,11 @@ def site_of(request: Request) -> Site:
     return site
 
 
-TheSite = Annotated[Site, Depends(site_of)]
+async def the_site(request: Request) -> Site:
+    return site_of(request)
+
+
+TheSite = Annotated[Site, Depends(the_site)]
 
 
 def visitor(request: Request, site: TheSite) -> Visitor | None:
@@ -29,39 +36,39 @@ def visitor(request: Request, site: TheSite) -> Visitor | None:
 AnyVisitor = Annotated[Visitor | None, Depends(visitor)]
 
 
-def expert_only(who: AnyVisitor) -> Visitor:
+async def expert_only(who: AnyVisitor) -> Visitor:
     """An invited expert; guests of a questionnaire and the owner are not."""
     if who is None or who.is_owner or who.questionnaire is not None:
         raise HTTPException(401, "open your invitation link first")
     return who
 
 
-def respondent_only(who: AnyVisitor) -> Visitor:
+async def respondent_only(who: AnyVisitor) -> Visitor:
     """Anyone who answers questions: an expert or a guest."""
     if who is None or who.is_owner:
         raise HTTPException(401, "open your invitation link first")
     return who
 
 
-def owner_only(who: AnyVisitor) -> Visitor:
+async def owner_only(who: AnyVisitor) -> Visitor:
     if who is None or not who.is_owner:
         raise HTTPException(401, "log in as the owner first")
     return who
 
 
-def anyone_logged_in(who: AnyVisitor) -> Visitor:
+async def anyone_logged_in(who: AnyVisitor) -> Visitor:
     if who is None:
         raise HTTPException(401, "open your invitation link first")
     return who
 
 
-def checked_header(request: Request, x_csrf_token: Annotated[str | None, Header()] = None) -> None:
+async def checked_header(request: Request, x_csrf_token: Annotated[str | None, Header()] = None) -> None:
     """A request of our own script: it carries the page's token."""
     if not csrf_matches(request.cookies.get(SESSION_COOKIE), x_csrf_token):
         raise HTTPException(403, WRONG_TOKEN)
 
 
-def checked_form(request: Request, csrf_token: Annotated[str, Form(max_length=200)] = "") -> None:
+async def checked_form(request: Request, csrf_token: Annotated[str, Form(max_length=200)] = "") -> None:
     """A form of our own page; before login the visit's cookie stands in for the session's."""
     cookies = request.cookies
     if not csrf_matches(cookies.get(SESSION_COOKIE) or cookies.get(VISIT_COOKIE), csrf_token):

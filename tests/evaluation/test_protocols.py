@@ -14,7 +14,7 @@ from likewise.evaluation.hits import discounted_gain, look_up_labels
 from likewise.evaluation.identification import compare_orders, identification_table, identify
 from likewise.evaluation.incomplete import auc_bounds, bpref, next_pairs, unlabelled_candidates
 from likewise.evaluation.leave_one_out import leave_one_out
-from likewise.evaluation.negatives import with_sampled_negatives
+from likewise.evaluation.negatives import FNV_PRIME, FNV_START, _hashes, _mix, with_sampled_negatives
 from likewise.evaluation.pairs import JudgedPairs, relabel, restrict
 from likewise.evaluation.pool_recall import clopper_pearson, pool_recall
 from likewise.evaluation.sums import QuerySums
@@ -218,6 +218,21 @@ def test_the_winner_changes_when_experts_disagree_about_it() -> None:
     assert found.winner == "anns"  # everybody together gives no order either: the first by name
     assert found.winner_share == (drawn == 0).sum() / (drawn != 1).sum()
     assert 0.2 < (drawn == 0).sum() / (drawn != 1).sum() < 0.8
+
+
+def test_the_lot_of_a_pair_depends_on_seed_and_keys_alone() -> None:
+    """FNV-1a, byte by byte, as its authors wrote it; whatever other keys there are."""
+
+    def lot(key: str, seed: int) -> int:
+        number = int(_mix(np.array([seed], np.uint64) ^ FNV_START)[0])
+        for byte in key.encode():
+            number = (number ^ byte) * int(FNV_PRIME) % 2**64
+        return int(_mix(np.array([number], np.uint64))[0])
+
+    keys = ["a", "abc", "", "ab", "häßlich/x.png", "abc/def/0001.jpg", "z" * 40]
+    for seed in (0, 5, 2**40):
+        assert _hashes(keys, seed).tolist() == [lot(key, seed) for key in keys]
+    assert _hashes(keys[:3], 1).tolist() == _hashes(keys, 1).tolist()[:3]
 
 
 def test_recall_of_the_pool_by_hand() -> None:

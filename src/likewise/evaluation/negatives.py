@@ -4,7 +4,6 @@ For every query, as many as it has positives (or `per_query`) are drawn from the
 100-499 (zero-based), never a labelled pair. They replace the labelled negatives; the positives stay.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from likewise.search import NOBODY, pair_scores
 from likewise.search.scores import Floats, Rows, Scores
 
 BAND = (100, 500)
+FNV_START, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 
 
 def with_sampled_negatives(
@@ -66,10 +66,22 @@ def sampled_scores(
 
 
 def _hashes(keys: Sequence[str], seed: int) -> NDArray[np.uint64]:
-    """A number per key: a draw depends on the seed and the two images alone, never on the other queries."""
-    salt = seed.to_bytes(8, "little", signed=True)
-    digests = b"".join(hashlib.blake2b(key.encode(), digest_size=8, salt=salt).digest() for key in keys)
-    return np.frombuffer(digests, dtype="<u8").copy()
+    """A number per key: a draw depends on the seed and the two images alone, never on the other queries.
+
+    FNV-1a over the bytes of all keys at once (column by column; a shorter key stops where it ends), then mixed.
+    """
+    texts = [key.encode() for key in keys]
+    length = np.array([len(text) for text in texts], dtype=np.int64)
+    letters = np.array(texts, dtype=np.bytes_).view(np.uint8).reshape(len(texts), -1) if texts else np.empty((0, 0))
+    order = np.argsort(-length, kind="stable")
+    letters, longest_first = letters[order], -length[order]
+    numbers = np.full(len(texts), _mix(np.array([seed], dtype=np.int64).view(np.uint64) ^ FNV_START)[0])
+    for place in range(letters.shape[1]):
+        still = int(np.searchsorted(longest_first, -place))  # keys longer than `place`
+        numbers[:still] = (numbers[:still] ^ letters[:still, place]) * FNV_PRIME
+    hashed = np.empty_like(numbers)
+    hashed[order] = _mix(numbers)
+    return hashed
 
 
 def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

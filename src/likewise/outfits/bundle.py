@@ -19,14 +19,13 @@ import polars as pl
 
 from likewise import __version__
 from likewise.errors import LikewiseError
-from likewise.evaluation.bundles.card import checksum_of
+from likewise.evaluation.bundles.card import checksum_of, has_card, read_card
 from likewise.evaluation.bundles.files import (
     CARD,
     Entry,
     Stored,
     check_name,
     describe,
-    mismatch,
     opened_entries,
     read_entry,
     verify_entry,
@@ -73,8 +72,10 @@ def write_test(
     names = Counter(question.name for question in questions)
     if names.most_common(1)[0][1] > 1:
         raise LikewiseError(f"two questions are called {names.most_common(1)[0][0]}: names must differ.")
-    if path.exists() and not (overwrite and _is_test(path)):
-        raise LikewiseError(f"{path} already exists: {'add `--replace`' if _is_test(path) else 'choose another path'}.")
+    if path.exists() and not (overwrite and has_card(path, FORMAT)):
+        raise LikewiseError(
+            f"{path} already exists: {'add `--replace`' if has_card(path, FORMAT) else 'choose another path'}."
+        )
     facts = {
         "title": title.strip(),
         "description": description.strip(),
@@ -90,7 +91,7 @@ def write_test(
 def open_test(path: Path, checksum: str | None = None) -> OutfitTest:
     """Read a test, every file verified; with `checksum`, only the test that has this very one."""
     with opened_entries(path) as open_entry:
-        card = _read_card(read_entry(open_entry, CARD, None, path), path)
+        card = read_card(read_entry(open_entry, CARD, None, path), path, FORMAT, VERSION, "test of taste")
         if checksum is not None and card["checksum"] != checksum.strip().lower():
             raise LikewiseError(f"{path} has checksum {card['checksum']}, not {checksum}: it is another test.")
         files = {name: Stored(each["bytes"], each["sha256"]) for name, each in card["files"].items()}
@@ -179,30 +180,3 @@ def _card_text(facts: Mapping[str, Any]) -> str:
         "Take it: `likewise outfits score TEST --model …`. The checksum of all files is in `card.json`.",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _is_test(path: Path) -> bool:
-    try:
-        with opened_entries(path) as open_entry:
-            return FORMAT.encode() in read_entry(open_entry, CARD, None, path)
-    except LikewiseError:
-        return False
-
-
-def _read_card(data: bytes, path: Path) -> dict[str, Any]:
-    try:
-        card = json.loads(data)
-        sound = card["format"] == FORMAT and all(
-            isinstance(each["bytes"], int) and isinstance(each["sha256"], str) for each in card["files"].values()
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
-        sound = False
-    if not sound:
-        raise LikewiseError(f"{path}: {CARD} is not the card of a test of taste: get the test again.")
-    if card.get("version") != VERSION:
-        raise LikewiseError(f"{path} has version {card.get('version')}, this likewise reads {VERSION}.")
-    if card.get("checksum") != checksum_of(card):
-        raise mismatch(path, CARD)
-    for name in card["files"]:
-        check_name(name, f"{path}: {CARD}")
-    return dict(card)

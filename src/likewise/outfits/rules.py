@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.catalog.wardrobe.vocabulary import CATEGORIES as DRAWN
 from likewise.errors import LikewiseError
 
 Counts = NDArray[np.int64]
@@ -23,20 +24,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "one-piece": ("dresses", "jumpsuits"),
     "shoes": ("shoes",),
     "bags": ("bags",),
-    "accessories": (
-        "earrings",
-        "necklaces",
-        "rings",
-        "bracelets",
-        "watches",
-        "hats",
-        "eyewear",
-        "gloves",
-        "legwear",
-        "neckwear",
-        "hair wear",
-        "brooch",
-    ),
+    "accessories": DRAWN[DRAWN.index("earrings") :],
 }
 CATEGORIES: tuple[str, ...] = tuple(name for names in GROUPS.values() for name in names)
 GROUP_OF: dict[str, str] = {name: group for group, names in GROUPS.items() for name in names}

@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.bundles.card import FORMAT, VERSION, card_text, checksum_of, complete_card
+from likewise.evaluation.bundles.card import FORMAT, VERSION, card_text, complete_card, has_card, read_card
 from likewise.evaluation.bundles.facts import Content, card_facts, content_of
 from likewise.evaluation.bundles.files import (
     CARD,
@@ -30,7 +30,6 @@ from likewise.evaluation.bundles.files import (
     Stored,
     check_name,
     describe,
-    mismatch,
     opened_entries,
     read_entry,
     verify_entry,
@@ -85,8 +84,8 @@ def make_bundle(
     """Write the bundle of a labelled workspace; `columns`: more of the catalog to publish; `seed`: draws negatives."""
     if not title.strip() or not licence.strip():
         raise LikewiseError("a bundle needs a title and a licence: say under which terms others may use it.")
-    if path.exists() and not (replace and _is_bundle(path)):
-        hint = "add `--replace`" if _is_bundle(path) else "it is no bundle; choose another path"
+    if path.exists() and not (replace and has_card(path, FORMAT)):
+        hint = "add `--replace`" if has_card(path, FORMAT) else "it is no bundle; choose another path"
         raise LikewiseError(f"{path} already exists: {hint}.")
     content = content_of(workspace, columns, seed)
     facts = card_facts(
@@ -105,7 +104,7 @@ def make_bundle(
 def open_bundle(path: Path, checksum: str | None = None) -> Bundle:
     """Read a bundle, every file verified; with `checksum`, only the bundle that has this very one."""
     with opened_entries(path) as open_entry:
-        card = _read_card(read_entry(open_entry, CARD, None, path), path)
+        card = read_card(read_entry(open_entry, CARD, None, path), path, FORMAT, VERSION, "benchmark bundle")
         if checksum is not None and card["checksum"] != checksum.strip().lower():
             raise LikewiseError(f"{path} has checksum {card['checksum']}, not {checksum}: it is another bundle.")
         files = {name: Stored(each["bytes"], each["sha256"]) for name, each in card["files"].items()}
@@ -145,35 +144,6 @@ def _payload(workspace: Workspace, content: Content, *, with_images: bool) -> It
             raise LikewiseError(
                 f"{workspace.root / image} cannot be read ({error.strerror}): bring it back."
             ) from error
-
-
-def _is_bundle(path: Path) -> bool:
-    try:
-        with opened_entries(path) as open_entry:
-            return FORMAT.encode() in read_entry(open_entry, CARD, None, path)
-    except LikewiseError:
-        return False
-
-
-def _read_card(data: bytes, path: Path) -> dict[str, Any]:
-    try:
-        card = json.loads(data)
-        sound = card["format"] == FORMAT and all(
-            isinstance(each["bytes"], int) and isinstance(each["sha256"], str) for each in card["files"].values()
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
-        sound = False
-    if not sound:
-        raise LikewiseError(f"{path}: {CARD} is not the card of a benchmark bundle: get the bundle again.")
-    if card.get("version") != VERSION:
-        raise LikewiseError(
-            f"{path} has version {card.get('version')}, this likewise reads {VERSION}: use a newer one."
-        )
-    if card.get("checksum") != checksum_of(card):
-        raise mismatch(path, CARD)
-    for name in card["files"]:
-        check_name(name, f"{path}: {CARD}")
-    return dict(card)
 
 
 def _read_table(open_entry: Open, name: str, files: dict[str, Stored], path: Path) -> pl.DataFrame:

@@ -8,9 +8,11 @@ Experts are counted, never named.
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from likewise.evaluation.bundles.files import Stored
+from likewise.errors import LikewiseError
+from likewise.evaluation.bundles.files import CARD, Stored, check_name, mismatch, opened_entries, read_entry
 
 FORMAT, VERSION = "likewise-bundle", 1
 
@@ -19,6 +21,37 @@ def checksum_of(card: Mapping[str, Any]) -> str:
     """The sum over the card and, through it, over every file."""
     covered = {key: value for key, value in card.items() if key != "checksum"}
     return hashlib.sha256(json.dumps(covered, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def has_card(path: Path, form: str) -> bool:
+    """Whether a folder or zip holds a card of this format."""
+    try:
+        with opened_entries(path) as open_entry:
+            return form.encode() in read_entry(open_entry, CARD, None, path)
+    except LikewiseError:
+        return False
+
+
+def read_card(data: bytes, path: Path, form: str, version: int, what: str) -> dict[str, Any]:
+    """A card of this format and version whose sum is right, or a sentence that says why not."""
+    try:
+        card = json.loads(data)
+        sound = card["format"] == form and all(
+            isinstance(each["bytes"], int) and isinstance(each["sha256"], str) for each in card["files"].values()
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        sound = False
+    if not sound:
+        raise LikewiseError(f"{path}: {CARD} is not the card of a {what}: get it again.")
+    if card.get("version") != version:
+        raise LikewiseError(
+            f"{path} has version {card.get('version')}, this likewise reads {version}: use a newer one."
+        )
+    if card.get("checksum") != checksum_of(card):
+        raise mismatch(path, CARD)
+    for name in card["files"]:
+        check_name(name, f"{path}: {CARD}")
+    return dict(card)
 
 
 def complete_card(facts: Mapping[str, Any], files: Mapping[str, Stored]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What a check does, in numbers: the paper's settings, and two presets for smaller machines (Reality Check, sec. 3).
 
 paper      50 trials, the whole trunk, stopped at a plateau of 9 epochs (of 100 steps), 10 reruns
-standard   50 trials, the head on stored vectors, at most 600 steps, 10 reruns
+standard   50 trials, the head on stored vectors, at most 400 steps, 10 reruns
 quick       8 trials, the head on stored vectors, 300 steps, 3 reruns
 """
 
@@ -43,7 +43,7 @@ class Plan:
 
 PRESETS = {
     "paper": Plan("paper", "whole", 50, 10, 100_000, 2 * EPOCH_STEPS, 9 * EPOCH_STEPS),
-    "standard": Plan("standard", "frozen", 50, 10, 600, 100, 300),
+    "standard": Plan("standard", "frozen", 50, 10, 400, 100, 300),
     "quick": Plan("quick", "frozen", 8, 3, 300, 50, 200),
 }
 

@@ -130,6 +130,11 @@ def test_same_seed_same_files_however_it_ran(captions: Path, ratings: Path, tmp_
     assert part_file(folder, 0).stat().st_mtime_ns == kept
     written.append((folder / "triplets.parquet").read_bytes())
     assert written[0] == written[1] == written[2]
+    whole = tmp_path / "whole"  # the filters see one part after another: how they are cut does not matter
+    mine(captions, whole, ratings=ratings, n_triplets=500, workers=1, parser="textblob")
+    assert read_triplets(whole).equals(read_triplets(folder))
+    funnels = [pl.read_parquet(place / "funnel.parquet") for place in (whole, folder)]
+    assert funnels[0].equals(funnels[1])
 
 
 def test_other_settings_are_refused(captions: Path, ratings: Path, tmp_path: Path) -> None:

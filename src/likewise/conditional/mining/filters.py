@@ -1,16 +1,19 @@
 """Which relations may become triplets: things that can be seen, subjects that occur often enough.
 
-Each filter is one line of the funnel: how many relations, captions and subjects are left after it, and why.
+Each filter is one line of the funnel: how many relations, captions and subjects are left after it, and why.  What can
+be decided about a relation alone is decided part by part; only what passes is kept, as numbers.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from likewise.conditional.mining.concreteness import Concreteness, singular
-from likewise.conditional.mining.parts import captions_file
+from likewise.conditional.mining.coded import CodedPart, Vocabulary, coded_parts
+from likewise.conditional.mining.concreteness import Concreteness
 from likewise.errors import LikewiseError
 
 
@@ -40,99 +43,119 @@ class FunnelStep:
 
 @dataclass(frozen=True)
 class Relations:
-    """What survived, as arrays over relations, sorted by (subject, object, image); words are codes into `words`."""
+    """What survived, as arrays over relations, sorted by (subject, object, row); subject and object are singulars."""
 
-    subject: np.ndarray[tuple[int], np.dtype[np.int64]]
-    object: np.ndarray[tuple[int], np.dtype[np.int64]]
-    image: np.ndarray[tuple[int], np.dtype[np.int64]]
-    row: np.ndarray[tuple[int], np.dtype[np.int64]]
-    subject_concreteness: np.ndarray[tuple[int], np.dtype[np.float64]]
-    object_concreteness: np.ndarray[tuple[int], np.dtype[np.float64]]
-    table: pl.DataFrame
-    """The same rows with the words as written: row, subject, relation, object."""
+    subject: NDArray[np.int64]
+    object: NDArray[np.int64]
+    image: NDArray[np.int64]
+    row: NDArray[np.int64]
+    subject_concreteness: NDArray[np.float64]
+    object_concreteness: NDArray[np.float64]
+    written: dict[str, tuple[NDArray[Any], list[str]]]
+    """The words as written, of `subject`, `relation` and `object`: numbers, and the texts they stand for."""
 
     def __len__(self) -> int:
         return len(self.subject)
 
+    def words(self, name: str, at: pl.Series) -> pl.Series:
+        """The subject, relation or object of some relations, as written."""
+        codes, texts = self.written[name]
+        return pl.Series(name, texts, dtype=pl.String).gather(codes[at.to_numpy()])
+
 
 def survivors(folder: Path, ratings: Concreteness | None, rules: Rules) -> tuple[Relations, list[FunnelStep]]:
     """The relations of all parts that pass every rule, and the funnel that led to them."""
-    captions = pl.scan_parquet(captions_file(folder), glob=False)
-    images = (
-        captions.select(
-            pl.col("image").cast(pl.Categorical).to_physical().cast(pl.Int64).alias("image_code"),
-            ok=pl.col("image").is_not_null() & (pl.col("caption").str.strip_chars() != ""),
-        )
-        .with_row_index("row")
-        .with_columns(pl.col("row").cast(pl.Int64))
-        .collect()
-    )
-    found = pl.scan_parquet(sorted((folder / "relations").glob("part-*.parquet"))).collect()
-    funnel = [
-        FunnelStep("captions", "read", images.height, "captions"),
-        FunnelStep(
-            "captions with an image",
-            "a caption and an image are needed",
-            int(images["ok"].fill_null(False).sum()),
-            "captions",
-        ),
-        FunnelStep(
+    vocabulary = Vocabulary(ratings)
+    counts = dict.fromkeys(("read", "image", "related", "found", "rated", "concrete", "two"), 0)
+    kept = [_seen(part, vocabulary, rules, counts) for part in coded_parts(folder, vocabulary)]
+    found = [np.concatenate(column) for column in zip(*kept, strict=True)]
+    kept.clear()
+    steps = [
+        ("captions", "read", counts["read"], "captions"),
+        ("captions with an image", "a caption and an image are needed", counts["image"], "captions"),
+        (
             "captions with a relation",
             "the parser found a subject, a relation and an object",
-            found["row"].n_unique(),
+            counts["related"],
             "captions",
         ),
-        FunnelStep("relations", "all that were found", found.height, "relations"),
+        ("relations", "all that were found", counts["found"], "relations"),
     ]
-    found = found.join(images.filter("ok").drop("ok"), on="row", maintain_order="left")
-    found = found.with_columns(*_keys_and_ratings(found, ratings))
     if ratings is not None:
-        known = found.filter((pl.col("subject_rating") > 0) & (pl.col("object_rating") > 0))
-        funnel.append(
-            FunnelStep("rated relations", "subject and object have a concreteness rating", known.height, "relations")
-        )
-        mean = (pl.col("subject_rating") + pl.col("object_rating")) / 2
-        found = found.filter(mean >= rules.relation_concreteness)
         why = f"subject and object average at least {rules.relation_concreteness:g} (unrated counts as -1)"
-        funnel.append(FunnelStep("concrete relations", why, found.height, "relations"))
-    found = found.filter(pl.col("subject_key") != pl.col("object_key"))
-    funnel.append(FunnelStep("relations between two things", "subject and object differ", found.height, "relations"))
-    found = found.filter(pl.col("image_code").n_unique().over("subject_key") >= rules.min_images)
-    why = f"the subject occurs in at least {rules.min_images} images"
-    funnel.append(FunnelStep("relations of frequent subjects", why, found.height, "relations"))
-    found = found.filter(pl.col("object_key").n_unique().over("subject_key") >= rules.min_objects)
-    why = f"the subject has at least {rules.min_objects} different objects"
-    funnel.append(FunnelStep("relations of varied subjects", why, found.height, "relations"))
-    if found.is_empty():
+        steps += [
+            ("rated relations", "subject and object have a concreteness rating", counts["rated"], "relations"),
+            ("concrete relations", why, counts["concrete"], "relations"),
+        ]
+    steps.append(("relations between two things", "subject and object differ", counts["two"], "relations"))
+    funnel = [FunnelStep(*step) for step in steps]
+    key_of = np.array(vocabulary.key_of, np.int64)
+    image = np.unique(found[1], return_inverse=True)[1] if found else np.empty(0, np.int64)
+    for other, least, step, why in (
+        ("image", rules.min_images, "frequent", f"the subject occurs in at least {rules.min_images} images"),
+        ("object", rules.min_objects, "varied", f"the subject has at least {rules.min_objects} different objects"),
+    ):
+        beside = image if other == "image" else key_of[found[4]]
+        often = _different_beside(key_of[found[2]], beside)[key_of[found[2]]] >= least
+        found, image = [column[often] for column in found], image[often]
+        funnel.append(FunnelStep(f"relations of {step} subjects", why, len(image), "relations"))
+    if not len(image):
         raise LikewiseError("no relation survived the filters: mine more captions, or lower the thresholds.")
-    return _arrays(found), funnel
+    return _sorted(found, image, vocabulary), funnel
 
 
-def _keys_and_ratings(found: pl.DataFrame, ratings: Concreteness | None) -> list[pl.Expr]:
-    """Per word once: its singular, which is what counts as the same thing, and its rating."""
-    words = pl.concat([found["subject"], found["object"]]).unique()
-    keys = pl.Series([singular(word) for word in words], dtype=pl.String)
-    rated = pl.Series(ratings.of_all(words.to_list()) if ratings else [5.0] * len(words), dtype=pl.Float64)
-    columns = []
-    for side in ("subject", "object"):
-        columns.append(pl.col(side).replace_strict(words, keys).cast(pl.Categorical).alias(f"{side}_key"))
-        columns.append(pl.col(side).replace_strict(words, rated).alias(f"{side}_rating"))
-    return columns
+def _seen(part: CodedPart, vocabulary: Vocabulary, rules: Rules, counts: dict[str, int]) -> tuple[NDArray[Any], ...]:
+    """What passes of one part: row, image, subject, relation, object; `counts` goes up by what each rule left."""
+    key_of, rating_of = np.array(vocabulary.key_of), np.array(vocabulary.rating_of)
+    ratings = np.stack([rating_of[part.subject], rating_of[part.object]]) if len(part.row) else np.empty((2, 0))
+    concrete = ratings.mean(axis=0) >= rules.relation_concreteness
+    if vocabulary.ratings is None:
+        concrete[:] = True
+    good = concrete & (key_of[part.subject] != key_of[part.object]) if len(part.row) else concrete
+    for name, n in (
+        ("read", part.n_captions),
+        ("image", part.n_with_image),
+        ("related", part.n_with_relation),
+        ("found", part.n_relations),
+        ("rated", int((ratings > 0).all(axis=0).sum())),
+        ("concrete", int(concrete.sum())),
+        ("two", int(good.sum())),
+    ):
+        counts[name] += n
+    return tuple(column[good] for column in (part.row, part.image, part.subject, part.relation, part.object))
 
 
-def _arrays(found: pl.DataFrame) -> Relations:
-    words = pl.concat([found["subject_key"].cast(pl.String), found["object_key"].cast(pl.String)]).unique().sort()
-    codes = pl.int_range(len(words), eager=True)
-    coded = found.with_columns(
-        pl.col("subject_key").cast(pl.String).replace_strict(words, codes),
-        pl.col("object_key").cast(pl.String).replace_strict(words, codes),
-    ).sort("subject_key", "object_key", "row", "relation", "subject", "object")
+def _different_beside(subjects: NDArray[np.int64], beside: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Per subject: how many different images, or objects, stand beside it."""
+    width = int(beside.max(initial=0)) + 1
+    pairs = np.unique(subjects * width + beside)
+    return np.bincount(pairs // width, minlength=int(subjects.max(initial=0)) + 1)
+
+
+def _sorted(found: list[NDArray[Any]], image: NDArray[np.int64], vocabulary: Vocabulary) -> Relations:
+    """In the order of the alphabet, whatever the order in which words were met."""
+    row, _, subject, relation, thing = found
+    key_of, rating_of = np.array(vocabulary.key_of), np.array(vocabulary.rating_of)
+    key_place, word_place = vocabulary.keys.sorted_places(), vocabulary.words.sorted_places()
+    relation_place = vocabulary.relations.sorted_places()
+    order = np.lexsort(
+        (
+            word_place[thing],
+            word_place[subject],
+            relation_place[relation],
+            row,
+            key_place[key_of[thing]],
+            key_place[key_of[subject]],
+        )
+    )
+    row, image, subject, relation, thing = (column[order] for column in (row, image, subject, relation, thing))
+    words, relations = vocabulary.words.texts, vocabulary.relations.texts
     return Relations(
-        subject=coded["subject_key"].to_numpy(),
-        object=coded["object_key"].to_numpy(),
-        image=coded["image_code"].to_numpy(),
-        row=coded["row"].to_numpy(),
-        subject_concreteness=coded["subject_rating"].to_numpy(),
-        object_concreteness=coded["object_rating"].to_numpy(),
-        table=coded.select("row", "subject", "relation", "object"),
+        key_place[key_of[subject]],
+        key_place[key_of[thing]],
+        image,
+        row,
+        rating_of[subject],
+        rating_of[thing],
+        {"subject": (subject, words), "relation": (relation, relations), "object": (thing, words)},
     )

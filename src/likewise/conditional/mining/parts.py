@@ -12,8 +12,8 @@ import polars as pl
 from likewise.conditional.mining.captions import fingerprint, import_captions
 from likewise.conditional.mining.relations import relations_of
 from likewise.conditional.mining.tagging import Tagger, tagger_of
-from likewise.encoders.pipeline import usable_cores
 from likewise.errors import LikewiseError
+from likewise.machine import usable_cores
 from likewise.workspace import read_json, write_json, write_parquet
 
 ROWS_PER_PART = 50_000
@@ -40,6 +40,15 @@ def captions_file(folder: Path) -> Path:
 
 def part_file(folder: Path, part: int) -> Path:
     return folder / "relations" / f"part-{part:05d}.parquet"
+
+
+def _settings_file(folder: Path) -> Path:
+    return folder / "parts.json"
+
+
+def rows_of_a_part(folder: Path) -> int:
+    """How many captions each part but the last was made from."""
+    return int(read_json(_settings_file(folder))["rows_per_part"])
 
 
 def parse_captions(
@@ -89,7 +98,7 @@ def parse_captions(
 def _settle(source: Path, folder: Path, parser: str, rows_per_part: int, force: bool) -> None:
     """Parts that were made from something else are an error, or with `force` discarded."""
     settings = asdict(PartsSettings(fingerprint(source), parser, rows_per_part))
-    path = folder / "parts.json"
+    path = _settings_file(folder)
     if path.exists() and read_json(path) != settings:
         if not force:
             raise LikewiseError(

@@ -17,11 +17,13 @@ from likewise.conditional.mining.tagging import Word
 
 NOUN, VERB, PREPOSITION, AND, COMMA, COLON, STOP, WHICH, PRONOUN, OTHER = "NVPC,:.WXO"
 
-_NOUNS = ("NN", "NNS", "NNP", "NNPS")
-_DETERMINERS = ("DT", "PRP$", "PDT", "POS", "WP$")
-_ADJECTIVES = ("JJ", "JJR", "JJS", "CD")
-_PARTICIPLES = ("VBG", "VBN", "VBD")
-_AFTER_VERBS = ("IN", "TO", "RB", "RP", "DT", "PRP$", "JJ", "NNS", "CC", "")
+_NOUNS = frozenset(("NN", "NNS", "NNP", "NNPS"))
+_DETERMINERS = frozenset(("DT", "PRP$", "PDT", "POS", "WP$"))
+_ADJECTIVES = frozenset(("JJ", "JJR", "JJS", "CD"))
+_PARTICIPLES = frozenset(("VBG", "VBN", "VBD"))
+_AFTER_VERBS = frozenset(("IN", "TO", "RB", "RP", "DT", "PRP$", "JJ", "NNS", "CC", ""))
+_OPENERS = _NOUNS | _DETERMINERS | _ADJECTIVES | _PARTICIPLES
+"""Tags that a noun phrase can start with."""
 _LONG = {each[0]: [other for other in LONG_PREPOSITIONS if other[0] == each[0]] for each in LONG_PREPOSITIONS}
 
 
@@ -40,7 +42,7 @@ def pieces_of(words: Sequence[Word]) -> list[Piece]:
     at, n = 0, len(words)
     while at < n:
         word, tag = words[at]
-        end = _noun_phrase(words, at)
+        end = _noun_phrase(words, at) if tag in _OPENERS else at
         if end > at:
             head = words[end - 1][0]
             if head in QUANTITIES and end < n and words[end][0] == "of" and _noun_phrase(words, end + 1) > end + 1:

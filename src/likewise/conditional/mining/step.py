@@ -22,6 +22,7 @@ from likewise.errors import LikewiseError
 from likewise.workspace import read_json, read_parquet, write_json, write_parquet
 
 N_TRIPLETS = 1_600_000
+ROWS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -109,14 +110,15 @@ def _refuse_other(folder: Path, settings: dict[str, object], force: bool) -> Non
 
 def worded(folder: Path, relations: Relations, drawn: pl.DataFrame) -> pl.DataFrame:
     """Positions to images and words: reference, target, condition, subject, objects, distractors, concreteness."""
-    images = pl.scan_parquet(captions_file(folder), glob=False).select("image").collect().to_series()
-    table = relations.table
-    rows = table["row"]
+    places = ("reference", "target", "same_subject", "same_object")
+    rows = {name: pl.Series(relations.row).gather(drawn[name]) for name in places}
+    different = pl.concat(rows.values()).drop_nulls().unique().sort()
+    images = _images_of(folder, different)
 
     def image(name: str) -> pl.Series:
-        return images.gather(rows.gather(drawn[name])).alias(name)
+        return rows[name].replace_strict(different, images, default=None, return_dtype=pl.String).alias(name)
 
-    reference, target = table[drawn["reference"]], table[drawn["target"]]
+    reference, target = drawn["reference"], drawn["target"]
     first, second = drawn["reference"].to_numpy(), drawn["target"].to_numpy()
     total = (
         2 * relations.subject_concreteness[first]
@@ -127,18 +129,28 @@ def worded(folder: Path, relations: Relations, drawn: pl.DataFrame) -> pl.DataFr
         [
             image("reference"),
             image("target"),
-            (target["relation"] + " " + target["object"]).alias("condition"),
-            target["subject"],
-            reference["relation"].alias("reference_relation"),
-            reference["object"].alias("reference_object"),
-            target["object"].alias("target_object"),
+            (relations.words("relation", target) + " " + relations.words("object", target)).alias("condition"),
+            relations.words("subject", target),
+            relations.words("relation", reference).alias("reference_relation"),
+            relations.words("object", reference).alias("reference_object"),
+            relations.words("object", target).alias("target_object"),
             image("same_subject"),
             image("same_object"),
-            reference["row"].alias("reference_row"),
-            target["row"].alias("target_row"),
+            rows["reference"].alias("reference_row"),
+            rows["target"].alias("target_row"),
             pl.Series("concreteness", total / 4),
         ]
     )
+
+
+def _images_of(folder: Path, rows: pl.Series) -> pl.Series:
+    """The images of some captions, by their sorted row numbers; the captions are read a slice at a time."""
+    captions = pl.scan_parquet(captions_file(folder), glob=False).select("image")
+    found = [pl.Series("image", [], dtype=pl.String)]
+    for start in range(0, rows[-1] + 1 if len(rows) else 0, ROWS_AT_ONCE):
+        wanted = rows.filter(rows.is_between(start, start + ROWS_AT_ONCE - 1)) - start
+        found.append(captions.slice(start, ROWS_AT_ONCE).collect().to_series().gather(wanted))
+    return pl.concat(found)
 
 
 def read_triplets(path: Path) -> pl.DataFrame:

@@ -5,6 +5,7 @@ Both give the same thing, a list of (word, tag) per caption, so the grammar behi
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from likewise.encoders.needs import needed, quiet
@@ -16,6 +17,7 @@ Tagger = Callable[[Sequence[str]], list[list[Word]]]
 TEXTBLOB = "textblob"
 SPACY_MODELS = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg", "en_core_web_trf")
 CAPTIONS_PER_BATCH = 1000
+WORDS_REMEMBERED = 1 << 18
 
 _TOKENS = re.compile(r"'s\b|n't\b|[^\W_]+(?:[.'’][^\W\d_]+)*|[^\w\s]", re.UNICODE)
 _ALWAYS = {"'s": "POS", "’s": "POS", "&": "CC", "-": ":", "–": ":", "vs": "IN", "|": "."}
@@ -27,14 +29,22 @@ def words_of(caption: str) -> list[str]:
 
 
 def textblob_tagger() -> Tagger:
-    """The fast tagger: a lexicon of 94,000 words and rules, in the package itself."""
+    """The fast tagger: a lexicon of 94,000 words and rules, in the package itself.
+
+    Its parser's tags come from the word alone (no neighbour is looked at), so each word is asked for once.
+    """
     english: Any = needed("textblob.en", "mining captions")
     find_tags = english.parser.find_tags
     with quiet():  # it leaves its lexicon's file open, once
         find_tags(["warm", "up"])
 
+    @lru_cache(WORDS_REMEMBERED)
+    def tagged(word: str) -> Word:
+        [(_, found)] = find_tags([word])
+        return word, _ALWAYS.get(word, found)
+
     def tag(captions: Sequence[str]) -> list[list[Word]]:
-        return [[(word, _ALWAYS.get(word, found)) for word, found in find_tags(words_of(text))] for text in captions]
+        return [[tagged(word) for word in words_of(text)] for text in captions]
 
     return tag
 

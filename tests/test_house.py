@@ -10,6 +10,7 @@ import likewise
 SOURCE = Path(likewise.__file__).parent
 ROOMS = [
     "errors",
+    "machine",
     "workspace",
     "catalog",
     "encoders",
@@ -25,7 +26,18 @@ ROOMS = [
     "web",
     "cli",
 ]
-WITHOUT_TORCH = {"errors", "workspace", "catalog", "search", "discovery", "labeling", "evaluation", "report", "cli"}
+WITHOUT_TORCH = {
+    "errors",
+    "machine",
+    "workspace",
+    "catalog",
+    "search",
+    "discovery",
+    "labeling",
+    "evaluation",
+    "report",
+    "cli",
+}
 
 
 def imports_of(file: Path) -> set[str]:

@@ -6,7 +6,6 @@ the same file under two keys) is noted and kept, because `load_image` deals with
 
 import hashlib
 import io
-import os
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,8 @@ from pathlib import Path
 
 import polars as pl
 from PIL import Image
+
+from likewise.machine import usable_cores
 
 SHORTEST_SIDE = 8
 MOST_PIXELS = 100_000_000
@@ -94,7 +95,7 @@ def check_rows(
     """Split rows (with `row` and `image`) into the usable ones, now with width, height, digest, and the problems."""
     images: list[str] = rows["image"].to_list()
     checked: list[Checked] = []
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:  # decoding releases the interpreter lock
+    with ThreadPoolExecutor(max_workers=usable_cores()) as pool:  # decoding releases the interpreter lock
         for done, result in enumerate(pool.map(lambda image: check_picture(root / image), images), 1):
             checked.append(result)
             if on_progress:

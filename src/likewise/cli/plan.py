@@ -36,7 +36,7 @@ def plan(
     """
     from dataclasses import asdict
 
-    from likewise.scale.machine import this_machine
+    from likewise.machine import this_machine
     from likewise.scale.measure import measure as measure_here
     from likewise.scale.measure import read_constants
     from likewise.scale.plan import Size, count

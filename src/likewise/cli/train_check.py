@@ -121,7 +121,7 @@ def check(
 
 @contextmanager
 def _runner(workers: int | None, n_folds: int, ray: bool, address: str | None) -> "Iterator[Runner]":
-    from likewise.encoders.pipeline import usable_cores
+    from likewise.machine import usable_cores
     from likewise.training.workers import local_workers
 
     if ray:

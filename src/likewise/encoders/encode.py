@@ -17,12 +17,13 @@ from likewise.encoders.boxes import catalog_boxes
 from likewise.encoders.chunk import Chunk, EncodedChunk, Preparer
 from likewise.encoders.files import LeftOut, Meta, file_state, read_meta, stored_spec, vectors_folder
 from likewise.encoders.models import BY_NAME
-from likewise.encoders.pipeline import Engine, run, usable_cores
+from likewise.encoders.pipeline import Engine, run
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import BUILT_IN, get_encoder
 from likewise.encoders.spec import parse
 from likewise.encoders.writing import ShardWriter
 from likewise.errors import LikewiseError
+from likewise.machine import usable_cores
 from likewise.workspace import Workspace
 
 CHUNK_IMAGES = 32  # also the batch of a network

@@ -4,7 +4,6 @@ Every queue has an end: a worker that is too fast waits, so the memory does not 
 threads, one batch per core at a time; whatever a core does not need for them, the workers use.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -24,6 +23,7 @@ from likewise.encoders.chunk import (
 from likewise.encoders.network import Network
 from likewise.encoders.protocol import Encoder
 from likewise.errors import LikewiseError
+from likewise.machine import usable_cores
 
 CHUNKS_IN_FLIGHT = 4  # per worker: enough to keep all busy, few enough to bound the memory
 
@@ -92,8 +92,3 @@ def in_processes(chunks: Iterable[Chunk], workers: int) -> Generator[HalfDone, N
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def usable_cores() -> int:
-    """Cores this process may run on, which in a container is often fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

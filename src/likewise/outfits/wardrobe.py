@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.catalog.wardrobe import Taste, compatibility_many, draw_item, make_items, sample_taste
-from likewise.encoders.pipeline import usable_cores
+from likewise.machine import usable_cores
 from likewise.outfits.bundle import OutfitTest, write_test
 from likewise.outfits.generate import generate
 from likewise.outfits.lat import (
@@ -76,16 +76,20 @@ def make_wardrobe_test(
     n_items: int = 600,
     scale: Scale | None = None,
     n_aat: int = 100,
+    only: Sequence[str] = (),
     size: int = 224,
     overwrite: bool = False,
     workers: int | None = None,
     on_progress: Progress | None = None,
 ) -> OutfitTest:
-    """Write a test with LAT and AAT questions and their pictures; seconds, not weeks."""
+    """Write a test with LAT and AAT questions and their pictures; seconds, not weeks.
+
+    Without LAT where its number of questions is 0; with `only`, AAT about these dimensions alone.
+    """
     plan = scale or Scale()
     items = wardrobe_items(n_items, seed)
-    lat, made = make_lat(items, plan, seed)
-    aat, drawn = make_aat(items, n_aat, seed)
+    lat, made = make_lat(items, plan, seed) if plan.n_questions else ([], {})
+    aat, drawn = make_aat(items, n_aat, seed, only)
     attributes = {row["item"]: row for row in items.iter_rows(named=True)} | drawn
     questions = [*lat, *aat]
     images = sorted({item.image for q in questions for item in (*q.items, *q.choices)})
@@ -142,9 +146,9 @@ def make_lat(items: pl.DataFrame, scale: Scale, seed: int) -> tuple[list[Questio
     best = top_rated(ratings, scale.n_rated)["question"].to_list()
     questions = make_questions([by_name[name] for name in best], items, seed=seed)
     first = simulated_answers(items, questions, people, rng)
-    agreed = consistency(first).head(scale.n_consistent)
     by_question = {question.name: question for question in questions}
-    asked = _without_doubt(items, [by_question[name] for name in agreed["question"]], first, rng)
+    agreed = balanced([by_question[name] for name in consistency(first)["question"]], scale.n_consistent)
+    asked = _without_doubt(items, agreed.questions, first, rng)
     rounds = pl.concat([simulated_answers(items, asked, people, rng) for _ in range(scale.n_rounds)])
     certain = set(fully_consistent(rounds)["question"])
     final: Balanced = balanced([q for q in asked if q.name in certain], scale.n_questions)

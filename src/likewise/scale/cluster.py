@@ -16,8 +16,8 @@ from typing import Any
 
 from likewise.encoders.chunk import one_thread_each
 from likewise.encoders.needs import needed, quiet
-from likewise.encoders.pipeline import usable_cores
 from likewise.errors import LikewiseError
+from likewise.machine import usable_cores
 
 SILENT = {
     "RAY_USAGE_STATS_ENABLED": "0",

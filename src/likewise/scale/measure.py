@@ -3,7 +3,6 @@
 CPU seconds are counted, not the clock, so that other programs on the machine do not spoil the numbers.
 """
 
-import os
 import platform
 import tempfile
 import time
@@ -20,6 +19,7 @@ from likewise.catalog.images import load_image
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
+from likewise.machine import usable_cores
 from likewise.search.index import Problem, build_index, search_index, tune
 from likewise.search.scores import Floats
 from likewise.workspace import read_json
@@ -73,7 +73,7 @@ def measure(n_vectors: int = 30_000, dim: int = 128, n_images: int = 48) -> Cons
     """The constants of this machine; those of Ray and of the catalog are taken over from the packaged ones."""
     return replace(
         read_constants(),
-        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        machine=f"{platform.system()} {platform.machine()}, {usable_cores()} cores",
         how=f"{n_vectors:,} clustered random vectors of {dim} dimensions, {n_images} drawn photographs of 640 x 480",
         **encoding(n_images),
         **searching(n_vectors, dim),

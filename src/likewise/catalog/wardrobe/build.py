@@ -18,6 +18,7 @@ from likewise.catalog.wardrobe.draw import draw_item, draw_wild
 from likewise.catalog.wardrobe.items import folder_of, make_items
 from likewise.catalog.wardrobe.vocabulary import ATTRIBUTE_NAMES
 from likewise.errors import LikewiseError
+from likewise.machine import usable_cores
 
 JPEG_QUALITY = 92
 _IMAGES_PER_TASK = 16
@@ -69,7 +70,7 @@ def build_wardrobe(
                 rows.append({"image": image, "domain": domain, "view": view, **item})
     for folder_path in sorted({shot.path.parent for shot in shots}):
         folder_path.mkdir(parents=True, exist_ok=True)
-    _draw_all(shots, workers or os.cpu_count() or 1, on_progress)
+    _draw_all(shots, workers or usable_cores(), on_progress)
     columns = ["image", "item", "category", "domain", "view", "caption", *ATTRIBUTE_NAMES, "line"]
     schema = dict.fromkeys(columns, pl.String()) | {"view": pl.Int64()}
     return pl.DataFrame(rows, schema=schema).sort("image")

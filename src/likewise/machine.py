@@ -1,9 +1,8 @@
-"""How large the machine is that a plan is made for."""
+"""What the machine that this runs on has: cores and memory."""
 
 import os
 from dataclasses import dataclass
 
-from likewise.encoders.pipeline import usable_cores
 from likewise.errors import LikewiseError
 
 
@@ -13,6 +12,11 @@ class Machine:
 
     cores: int
     memory_gb: float
+
+
+def usable_cores() -> int:
+    """Cores this process may run on, which in a container is often fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def this_machine(cores: int | None = None, memory_gb: float | None = None) -> Machine:

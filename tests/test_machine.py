@@ -1,0 +1,26 @@
+"""What this machine has: the cores that a process may use, not those that are built in."""
+
+import subprocess
+import sys
+
+import pytest
+
+from likewise.errors import LikewiseError
+from likewise.machine import this_machine, usable_cores
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: only Linux binds a process to cores like this")
+def test_a_process_bound_to_one_core_uses_one() -> None:
+    code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); from likewise.machine import *; "
+    code += "print(usable_cores(), this_machine().cores)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["1", "1"]
+
+
+def test_what_the_user_says_counts() -> None:
+    assert (this_machine(7, 3.5).cores, this_machine(7, 3.5).memory_gb) == (7, 3.5)
+    assert this_machine().cores == usable_cores()
+    assert this_machine().memory_gb > 0.1
+    for cores, memory_gb in ((0, 8.0), (2, 0.0)):
+        with pytest.raises(LikewiseError, match="at least one core and some memory"):
+            this_machine(cores, memory_gb)

@@ -106,6 +106,20 @@ def test_budget_before_and_after_labels(pooled: Workspace, run: Run) -> None:
     assert "spearman" not in table.columns  # nobody knows the truth of these pictures
 
 
+def test_budget_is_about_the_queries_of_the_stored_pool(pooled: Workspace, run: Run) -> None:
+    words = ["--k", 3, "--n-queries", 5, "--queries", "domain=wild", "--gallery", "domain=shop", "--seed", 4]
+    assert (
+        run("discover", pooled.path, "--with", "colour", *words, "--every-image", "--random", 0, "--replace").code == 0
+    )
+    n_pairs = pl.read_parquet(pooled.pool_file).height
+    table = pl.DataFrame(json.loads(run("budget", pooled.path, "--k", 4, "--json").out))
+    assert table.filter(pl.col("k") == 3).select("generators", "n_pairs").rows() == [("colour", n_pairs)]
+    fewer = pl.DataFrame(json.loads(run("budget", pooled.path, "--k", 3, "--n-queries", 2, "--json").out))
+    assert fewer["n_pairs"].to_list() == [2, 4, 6]
+    both = pl.DataFrame(json.loads(run("budget", pooled.path, "--with", "colour,shape", "--k", 2, "--json").out))
+    assert set(both["generators"]) == {"colour", "shape", "colour+shape"}
+
+
 def test_wild_queries_against_the_shop(pooled: Workspace, run: Run) -> None:
     ran = run("discover", pooled.path, "--k", 3, "--queries", "domain=wild", "--gallery", "domain=shop", "--replace")
     assert ran.code == 0

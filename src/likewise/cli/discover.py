@@ -132,31 +132,37 @@ def budget(
     workspace: WorkspacePath,
     generators: With = None,
     k: Annotated[int, typer.Option("--k", help="The largest k to look at.")] = 12,
-    n_queries: Queries = 100,
+    n_queries: Annotated[int | None, typer.Option("--n-queries", help="How many query images to draw.")] = None,
     queries: QueryRule = None,
     gallery: GalleryRule = None,
-    by_category: ByCategory = False,
-    seed: Seed = 0,
+    by_category: Annotated[
+        bool | None,
+        typer.Option("--by-category/--not-by-category", help="Draw queries in proportion to the categories."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The same seed gives the same table.")] = None,
     seconds_per_pair: Seconds = 15.0,
     as_json: AsJson = False,
 ) -> None:
     """Compare every k and every set of generators by pairs, hours and expected positives, before paying for labels.
 
+    Where a pool is stored, generators, queries, gallery and seed are its own unless you say otherwise, so that its
+    labels count; without one, as `likewise discover` would choose them.
+
     Example: `likewise budget shoes --k 12 --seconds-per-pair 8`
     """
-    from likewise.discovery.step import PoolSettings
+    from likewise.discovery.step import other_choices
     from likewise.evaluation.truth import budget as budget_of
 
     target = opened(workspace)
-    settings = PoolSettings(
-        generators=tuple(names(generators) or target.encoders()),
-        k=k,
+    settings = other_choices(
+        target,
+        k,
+        generators=tuple(names(generators)) or None,
         n_queries=n_queries,
-        seed=seed,
         queries=queries,
         gallery=gallery,
         by_category=by_category,
-        n_random=0,
+        seed=seed,
     )
     with progress("steps") as update:
         table = budget_of(target, settings, seconds_per_pair, update)
@@ -167,4 +173,4 @@ def budget(
 
     console().print(budget_by_k_table(table))
     console().print(best_sets_table(table))
-    say(f"for {n_queries} queries, random pairs not counted; all {len(table)} choices: results/budget.parquet")
+    say(f"for {settings.n_queries} queries, random pairs not counted; all {len(table)} choices: results/budget.parquet")

@@ -185,13 +185,29 @@ def read_pool(workspace: Workspace) -> Pool:
             f"the items of the catalog changed since {workspace.pool_file} was made, and with them who may be a "
             f"candidate: run `likewise discover {workspace.path} --replace` (votes already given are kept)."
         )
-    stored = dict(description["settings"])
-    stored["generators"] = tuple(stored["generators"])
-    settings = PoolSettings(**stored)
+    settings = _settings(description)
     recalls = {generator: Recall(**each) for generator, each in description.get("index", {}).items()}
     left_out = set(description["left_out"])
     gallery = [image for image in select(catalog, settings.gallery)["image"] if image not in left_out]
     return Pool(rows, settings, Arena.of(catalog, description["queries"], gallery), recalls)
+
+
+def other_choices(workspace: Workspace, k: int, **asked: Any) -> PoolSettings:
+    """Settings for looking at every k up to this one: what is asked for (not None), and otherwise the stored pool's.
+
+    The queries, and with them the labels, are then the pool's own; its budgets and its index are left aside.
+    """
+    pool = _settings(read_json(workspace.pool_settings_file)) if workspace.pool_settings_file.exists() else None
+    given = {name: value for name, value in asked.items() if value is not None}
+    settings = replace(
+        pool or PoolSettings(()), k=k, n_random=0, per_query_budget=None, total_budget=None, index=None, **given
+    )
+    return settings if settings.generators else replace(settings, generators=tuple(workspace.encoders()))
+
+
+def _settings(description: dict[str, Any]) -> PoolSettings:
+    stored = dict(description["settings"])
+    return PoolSettings(**stored | {"generators": tuple(stored["generators"])})
 
 
 def _description(workspace: Workspace, pool: Pool) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from real_tables import (
     leaderboard,
     plot_boards,
     plot_found,
+    questions,
     summary,
     what_it_cost,
     without_one,
@@ -26,14 +27,7 @@ from real_tables import (
 HERE = Path(__file__).parent
 
 CLOTHING = Road("clothing", 200, 6, votes_by("category"), "category-proxy-not-experts.csv")
-EMOJI = Road(
-    "emoji",
-    200,
-    6,
-    votes_by("subcategory"),
-    "subcategory-proxy-not-experts.csv",
-    without=("efficientnet-lite2",),
-)
+EMOJI = Road("emoji", 200, 6, votes_by("subcategory"), "subcategory-proxy-not-experts.csv")
 MATERIALS = Road("materials", 100, 12, votes_of_people, "materials-answers-of-people.csv", ("--gallery", "light=ennis"))
 
 
@@ -65,6 +59,7 @@ def write_page(workspaces: dict[str, Path], data: Path, encoders: tuple[str, ...
     at_six = found.filter(found["k"] == 6).row(0, named=True)
     estimate = summary(materials)["pool_recall"]
     last = found.row(-1, named=True)
+    n_questions, most = questions(data / "materials")
     (folder / "real.md").write_text(
         reflow(
             PAGE.format(
@@ -73,7 +68,6 @@ def write_page(workspaces: dict[str, Path], data: Path, encoders: tuple[str, ...
                 n_clothing=f"{summary(clothing)['n_images']:,}",
                 n_emoji=f"{summary(emoji)['n_images']:,}",
                 n_emoji_items=f"{summary(emoji)['n_items']:,}",
-                left_out=", ".join(EMOJI.without) or "none",
                 clothing_cost=what_it_cost(clothing),
                 clothing_board=leaderboard(clothing),
                 clothing_order=without_one(clothing),
@@ -93,6 +87,9 @@ def write_page(workspaces: dict[str, Path], data: Path, encoders: tuple[str, ...
                 estimate=f"{100 * estimate['recall']:.1f} % ({100 * estimate['recall_low']:.1f}–"
                 f"{100 * estimate['recall_high']:.1f}, from {estimate['n_random']} random pairs)",
                 agreement=agreement(materials),
+                n_materials=summary(materials)["n_items"],
+                n_questions=f"{n_questions:,}",
+                most_agreement=f"{100 * most:.1f}",
             )
         ),
         encoding="utf-8",
@@ -130,7 +127,7 @@ or “Skip” the answer is “cannot tell”.
 ## Emoji ({proxy})
 
 {n_emoji} pictures of {n_emoji_items} things, each drawn by four artists. Two pictures of different things are called
-similar when their subcategory is the same (*{proxy}*). Encoders left out here: {left_out}.
+similar when their subcategory is the same (*{proxy}*).
 
 {emoji_cost} ({proxy})
 
@@ -146,11 +143,11 @@ Identification needs no votes: the truth is the three other drawings of the quer
 
 ## Materials, judged by people
 
-100 materials rendered under two lights, and 25,801 questions “which of two looks more like the reference?” with the
-answers of people. Every answer in which a material stood beside another counts as a vote on whether it is like the
-reference: a pair is similar when it won more than half of its answers (its win rate). Nearly all pairs have answers,
-so what the pool missed is known, not estimated. (Which opponents a material met was chosen by the authors of the
-data, so a win rate is not a probability.)
+{n_materials} materials rendered under two lights, and {n_questions} questions “which of two looks more like the
+reference?” with the answers of people. Every answer in which a material stood beside another counts as a vote on
+whether it is like the reference: a pair is similar when it won more than half of its answers (its win rate). Nearly
+all pairs have answers, so what the pool missed is known, not estimated. (Which opponents a material met was chosen by
+the authors of the data, so a win rate is not a probability.)
 
 {materials_cost}
 
@@ -174,7 +171,7 @@ the truth is not known, says for k = {k_all} that the pool holds {estimate} of t
 ### Agreement with people, question by question
 
 Of two materials, does the encoder pick the one that people picked? A material's vector is the mean over its two
-lights. No encoder can side with more than 83.8 % of all answers, because people disagree with each other.
+lights. No encoder can side with more than {most_agreement} % of all answers, because people disagree with each other.
 
 {agreement}
 """

@@ -27,8 +27,6 @@ class Road:
     """From the pool, the catalog and the folder of the data to votes."""
     votes_file: str
     options: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    """Encoders that are left out here, for want of time."""
 
 
 def likewise(folder: Path, *words: object) -> None:
@@ -39,7 +37,6 @@ def likewise(folder: Path, *words: object) -> None:
 def walk(road: Road, data: Path, folder: Path, n_items: int | None, encoders: tuple[str, ...]) -> Path:
     """All five commands in `folder`; what is there already is not done again. Returns the workspace."""
     workspace = folder / road.name
-    encoders = tuple(name for name in encoders if name not in road.without)
     source = data / road.name
     table = source / "catalog.csv"
     if n_items is not None:

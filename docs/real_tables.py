@@ -114,6 +114,12 @@ def agreement(workspace: Path) -> str:
     return markdown(["encoder", "with the majority", "with all answers", "n triplets (majority)"], rows)
 
 
+def questions(data: Path) -> tuple[int, float]:
+    """How many there are, and the share of all answers that siding with every majority gives."""
+    votes = pl.read_csv(data / "triplets.csv").select("votes_chosen", "votes_other").to_numpy()
+    return len(votes), float(votes.max(axis=1).sum() / votes.sum())
+
+
 def found_exactly(workspace: Path, data: Path) -> pl.DataFrame:
     """Of all pairs that people call similar, the share that the pool holds, for every k up to the pool's."""
     pool = pl.read_parquet(workspace / "pool.parquet").filter(pl.col("generator") != RANDOM)

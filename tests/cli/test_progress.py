@@ -18,3 +18,18 @@ def test_a_log_gets_lines_with_speed_and_time_left(
         "shape: 400 of 1,000 images, 20/s, about 30 s left",
         "shape: 402 of 1,000 images, 1.0/s, about 10 min left",
     ]
+
+
+def test_time_left_counts_from_the_start_of_this_part_or_of_all_the_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    for bar, ending in ((console.progress, "0.1/s, about 30 s left"), (console.one_bar, "0.0/s, about 25 min left")):
+        clock = iter([0.0, 0.0, 980.0, 980.0, 1000.0])
+        monkeypatch.setattr("likewise.cli.console.time.monotonic", lambda clock=clock: next(clock))
+        with bar("steps") as update:
+            update("queries", 0, 5)
+            update("queries", 0, 5)
+            update("items", 0, 5)
+            update("items", 2, 5)
+        assert capsys.readouterr().err.splitlines()[-1] == f"items: 2 of 5 steps, {ending}"

@@ -20,6 +20,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON 
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same files.")]
 
 SECONDS_BETWEEN_LINES = 10.0
+SECONDS_OF_SPEED = 3600.0
 
 Update = Callable[[str, int, int], None]
 
@@ -91,12 +92,15 @@ def one_bar(unit: str) -> Iterator[Update]:
 
     errors = Console(stderr=True)
     if not errors.is_terminal:
-        with _lines(errors, unit) as update:
+        with _lines(errors, unit, one=True) as update:
             yield update
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit))
     left = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, *left, console=errors, transient=True) as bar:
+    everything = Progress(
+        *columns, *left, console=errors, transient=True, speed_estimate_period=SECONDS_OF_SPEED
+    )  # one step may take minutes
+    with everything as bar:
         task = bar.add_task("starting", total=None)
         yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
 
@@ -128,14 +132,14 @@ def _bars(errors: "Console", unit: str) -> Iterator[Update]:
 
 
 @contextmanager
-def _lines(errors: "Console", unit: str) -> Iterator[Update]:
+def _lines(errors: "Console", unit: str, *, one: bool = False) -> Iterator[Update]:
     spoken = time.monotonic()
-    began: dict[int, tuple[float, int]] = {}
+    began: dict[str, tuple[float, int]] = {}
 
     def update(what: str, done: int, total: int) -> None:
         nonlocal spoken
         now = time.monotonic()
-        started, done_before = began.setdefault(total, (now, done))
+        started, done_before = began.setdefault("" if one else what, (now, done))
         if now - spoken >= SECONDS_BETWEEN_LINES:
             spoken = now
             ending = ""

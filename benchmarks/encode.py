@@ -2,7 +2,9 @@
 
 The bound is what all cores would do if decoding and network cost nothing but their own CPU time,
 cores / (CPU seconds of decoding one image + CPU seconds of the network on one image).  Because other programs may share
-the machine, CPU seconds per image stand beside the speed.  `python -m benchmarks.encode memory` measures only memory.
+the machine, CPU seconds per image stand beside the speed.  What the command costs once (starting processes, loading
+weights) is told apart from what each image costs by running it over a small and a large catalog.
+`python -m benchmarks.encode memory` measures only memory.
 """
 
 import hashlib
@@ -22,15 +24,17 @@ from PIL import Image
 
 from likewise.catalog.images import load_image
 from likewise.encoders.network import Network
-from likewise.encoders.pipeline import usable_cores
 from likewise.encoders.protocol import Prepared
 from likewise.encoders.registry import get_encoder
+from likewise.machine import usable_cores
 from likewise.workspace import FORMAT, Workspace, write_json, write_parquet
 
 ENCODER = "efficientnet-lite0"
-PICTURES, IMAGES, BATCH = 64, 2048, 32
+PICTURES, FEW_IMAGES, IMAGES, BATCH = 64, 64, 2048, 32
 SMALL = f"{ENCODER}?size=32"  # a cheap network: memory is what counts
 CATALOGS = (10_000, 100_000)
+DECODE, FORWARD = "bare decoding and preparing, one process", "bare network on ready tensors, onnxruntime"
+WHOLE, STEADY = "`likewise encode`, the whole command", "`likewise encode`, without its start"
 
 
 @dataclass(frozen=True)
@@ -41,17 +45,39 @@ class Cost:
     cpu_seconds: float
 
 
+@dataclass(frozen=True)
+class Speed:
+    """What one way of encoding costs, and how many images it saw."""
+
+    way: str
+    n_images: int
+    seconds: float
+    cpu_seconds: float
+
+
 def main() -> None:
     if "memory" not in sys.argv:
-        with tempfile.TemporaryDirectory() as folder:
-            speed(Path(folder))
+        print(f"\nencode: JPEG photographs of 640 x 480, {ENCODER}, {usable_cores()} cores\n\n{table(speeds())}")
     memory()
 
 
-def speed(folder: Path) -> None:
+def speeds(n_images: int = IMAGES) -> list[Speed]:
+    """The bound's two parts, the plain loops, and the command."""
+    with tempfile.TemporaryDirectory() as folder:
+        few, many = (Path(folder) / name for name in ("few", "many"))
+        few.mkdir()
+        many.mkdir()
+        small = make_workspace(few, FEW_IMAGES, photograph, PICTURES)
+        large = make_workspace(many, n_images, photograph, PICTURES)
+        whole, steady = commands(small, large)
+        found = bare([large.root / image for image in pl.read_parquet(large.catalog_file)["image"]])
+    rows = found | {WHOLE: (n_images, whole), STEADY: (n_images - FEW_IMAGES, steady)}
+    return [Speed(way, n, each.seconds, each.cpu_seconds) for way, (n, each) in rows.items()]
+
+
+def bare(paths: list[Path]) -> dict[str, tuple[int, Cost]]:
+    """Decoding alone, the network alone, and both in a loop that a person would write first."""
     cores = usable_cores()
-    workspace = make_workspace(folder, IMAGES, photograph, PICTURES)
-    paths = [workspace.root / image for image in pl.read_parquet(workspace.catalog_file)["image"]]
     network, by_torch = get_encoder(ENCODER), get_encoder(f"{ENCODER}?runtime=torch")
     assert isinstance(network, Network)
     assert isinstance(by_torch, Network)
@@ -72,31 +98,47 @@ def speed(folder: Path) -> None:
         for start in range(0, n_images, BATCH):
             encode.encode([encode.prepare(load_image(path)) for path in paths[start : start + BATCH]])
 
-    decode = cost(lambda: [decoded(path) for path in paths[:256]], 256)
-    forward = cost(forward_on_all_cores, 2 * cores * BATCH)
-    forward_torch = cost(lambda: torch_run(tensors), BATCH)
-    loop = cost(lambda: plain(network, 4 * BATCH), 4 * BATCH)
-    loop_torch = cost(lambda: plain(by_torch, 2 * BATCH), 2 * BATCH)
-    command(workspace, ENCODER)  # once for the file cache
-    encode, _ = command(workspace, ENCODER)
-    start_up, _ = command(workspace, ENCODER, again=True)
-    steady = Cost(encode.seconds - start_up.seconds, encode.cpu_seconds - start_up.cpu_seconds)
-    bound = (decode.cpu_seconds + forward.cpu_seconds) / cores
+    works: dict[str, tuple[int, Callable[[], object]]] = {
+        DECODE: (8 * BATCH, lambda: [decoded(path) for path in paths[: 8 * BATCH]]),
+        FORWARD: (2 * cores * BATCH, forward_on_all_cores),
+        "bare network on ready tensors, torch": (BATCH, lambda: torch_run(tensors)),
+        "plain loop in one process, onnxruntime": (4 * BATCH, lambda: plain(network, 4 * BATCH)),
+        "plain loop in one process, torch": (BATCH, lambda: plain(by_torch, BATCH)),
+    }
+    return {way: (n_images, cost(work, n_images)) for way, (n_images, work) in works.items()}
 
-    print(f"\nencode: {IMAGES:,} JPEG photographs of 640 x 480, {ENCODER}, {cores} cores")
-    for name, each in {
-        "bare decoding and preparing, one process": decode,
-        "bare network on ready tensors, onnxruntime": forward,
-        "bare network on ready tensors, torch": forward_torch,
-        "plain loop in one process, onnxruntime": loop,
-        "plain loop in one process, torch": loop_torch,
-        "likewise encode, whole command": encode,
-        "likewise encode, without its start": steady,
-    }.items():
-        print(f"  {name:<46}{1 / each.seconds:>8.0f} images/s{1000 * each.cpu_seconds:>9.2f} CPU ms per image")
-    print(f"  {'bound':<46}{1 / bound:>8.0f} images/s{1000 * bound * cores:>9.2f} CPU ms per image")
-    print(f"  share of the bound: {bound / steady.seconds:.2f} by the clock, "
-          f"{bound * cores / steady.cpu_seconds:.2f} by CPU time")  # fmt: skip
+
+def commands(small: Workspace, large: Workspace, rounds: int = 2) -> tuple[Cost, Cost]:
+    """Of one image: the whole command over the large catalog, and what the images beyond the small one cost."""
+    n_small, n_large = (len(pl.read_parquet(each.catalog_file)) for each in (small, large))
+    found = [(command(small, ENCODER)[0], command(large, ENCODER)[0]) for _ in range(rounds)]
+    few = Cost(min(each.seconds for each, _ in found), min(each.cpu_seconds for each, _ in found))
+    many = Cost(min(each.seconds for _, each in found), min(each.cpu_seconds for _, each in found))
+    more = n_large - n_small
+    return many, Cost(
+        (many.seconds * n_large - few.seconds * n_small) / more,
+        (many.cpu_seconds * n_large - few.cpu_seconds * n_small) / more,
+    )
+
+
+def table(rows: list[Speed]) -> str:
+    """Markdown, with the bound and the command's share of it."""
+    by_way = {row.way: row for row in rows}
+    cores = usable_cores()
+    bound = by_way[DECODE].cpu_seconds + by_way[FORWARD].cpu_seconds
+    lines = [
+        "| what | n images | images/s | CPU ms per image | share of the bound, CPU | clock |",
+        "|---" + "|--:" * 5 + "|",
+    ]
+    for row in rows:
+        ours = row.way in (WHOLE, STEADY)
+        share = f"{bound / row.cpu_seconds:.2f} | {bound / cores / row.seconds:.2f}" if ours else "– | –"
+        numbers = f"{row.n_images:,} | {1 / row.seconds:,.0f} | {1000 * row.cpu_seconds:.2f}"
+        lines.append(f"| {row.way} | {numbers} | {share} |")
+    lines.append(
+        f"| bound: decoding and network, nothing else | – | {cores / bound:,.0f} | {1000 * bound:.2f} | 1 | 1 |"
+    )
+    return "\n".join(lines)
 
 
 def cost(work: Callable[[], object], n_images: int, rounds: int = 3) -> Cost:
@@ -109,11 +151,9 @@ def cost(work: Callable[[], object], n_images: int, rounds: int = 3) -> Cost:
     return Cost(min(seconds for seconds, _ in found), min(cpu for _, cpu in found))
 
 
-def command(workspace: Workspace, encoder: str, *, again: bool = False) -> tuple[Cost, float]:
+def command(workspace: Workspace, encoder: str) -> tuple[Cost, float]:
     """Run the command in a process of its own: cost per image, and the peak of all its processes in megabytes."""
-    words = ["encode", str(workspace.path), "--with", encoder, "--json"]
-    if not again:
-        words.append("--force")
+    words = ["encode", str(workspace.path), "--with", encoder, "--json", "--force"]
     n_images = len(pl.read_parquet(workspace.catalog_file))
     started = time.perf_counter()
     process = Popen([sys.executable, "-m", "likewise", *words], stdout=DEVNULL, stderr=DEVNULL)

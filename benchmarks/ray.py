@@ -1,8 +1,9 @@
 """A local Ray cluster of two workers against the local engine with two processes: encoding and exact search.
 
 `python -m benchmarks.ray` runs itself in a network namespace of its own (Linux, root), because Ray listens on the
-network card; beside the clock it counts the CPU seconds of all processes in there.  `keep` after it writes what Ray
-costs into the constants of `likewise plan`.
+network card; beside the clock it counts the CPU seconds of all processes in there.  Encoding is run over few and over
+many pictures, which tells what starting costs from what a picture costs.  `keep` after it writes what Ray costs into
+the constants of `likewise plan`.
 """
 
 import json
@@ -13,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -32,7 +34,7 @@ from likewise.scale.search import ray_engine
 from likewise.scale.tasks import run_tasks
 from likewise.workspace import Workspace
 
-IMAGES, VECTORS, DIM, QUERIES, WORKERS = 512, 52_000, 256, 2000, 2
+FEW_IMAGES, IMAGES, VECTORS, DIM, QUERIES, WORKERS = 64, 1024, 52_000, 256, 2000, 2
 ENCODER = "efficientnet-lite0"
 ALONE = ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
@@ -72,15 +74,17 @@ def table(rows: list[Row]) -> str:
 
 
 def inside(small: bool) -> None:
-    n_images, n_vectors, n_queries = (64, 2000, 50) if small else (IMAGES, VECTORS, QUERIES)
+    sizes, n_vectors, n_queries = ((32, 64), 2000, 50) if small else ((FEW_IMAGES, IMAGES), VECTORS, QUERIES)
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "a").mkdir()
-        pictures = make_workspace(Path(folder) / "a", n_images, photograph, 64)
-        vectors = workspace_of_vectors(Path(folder) / "b", n_vectors)
+        pictures = []
+        for n_images in sizes:
+            (Path(folder) / str(n_images)).mkdir()
+            pictures.append(make_workspace(Path(folder) / str(n_images), n_images, photograph, 64))
+        vectors = workspace_of_vectors(Path(folder) / "vectors", n_vectors)
         settings = PoolSettings(("mine",), k=10, n_queries=n_queries, n_random=0)
-        encode_catalog(pictures, [ENCODER], workers=WORKERS)  # the export is made, files are cached
+        encode_catalog(pictures[0], [ENCODER], workers=WORKERS)  # the export is made
         local = [
-            timed(lambda: encode_catalog(pictures, [ENCODER], workers=WORKERS, force=True)),
+            *(timed(partial(encode_catalog, each, [ENCODER], workers=WORKERS, force=True)) for each in pictures),
             timed(lambda: make_pool(vectors, settings, engine=search_here)),
         ]
         started = time.monotonic()
@@ -88,12 +92,13 @@ def inside(small: bool) -> None:
             run_tasks(nothing, [0])
             start = time.monotonic() - started
             with ray_engine() as engine:
+                encode = partial(encode_catalog, workers=WORKERS, force=True, engine=run_on_ray)
                 on_ray = [
-                    timed(lambda: encode_catalog(pictures, [ENCODER], workers=WORKERS, force=True, engine=run_on_ray)),
+                    *(timed(partial(encode, each, [ENCODER])) for each in pictures),
                     timed(lambda: make_pool(vectors, settings, engine=engine)),
                 ]
     works = (
-        f"encode {n_images:,} photographs, {ENCODER}",
+        *(f"encode {n_images:,} photographs, {ENCODER}" for n_images in sizes),
         f"search {n_queries:,} × {n_vectors:,} × {DIM}",
     )
     rows = [Row(work, *here, *there) for work, here, there in zip(works, local, on_ray, strict=True)]
@@ -145,11 +150,15 @@ def ticks_by_process() -> dict[str, int]:
     return found
 
 
+def overhead(rows: list[Row]) -> float:
+    """CPU seconds on Ray for one without, of the pictures beyond the few that both runs have: starting is no part."""
+    few, many = rows[:2]
+    return max(1.0, (many.ray_cpu - few.ray_cpu) / (many.local_cpu - few.local_cpu))
+
+
 def keep(start: float, rows: list[Row]) -> None:
     """Write what Ray costs into the constants of `likewise plan`."""
-    encode = rows[0]
-    overhead = max(1.0, encode.ray_cpu / encode.local_cpu)
-    write_constants(replace(read_constants(), ray_start_seconds=start, ray_overhead=overhead))
+    write_constants(replace(read_constants(), ray_start_seconds=start, ray_overhead=overhead(rows)))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from benchmarks.constants import DIM, IMAGES, VECTORS, catalog_bytes, write_cons
 from likewise.machine import usable_cores
 from likewise.scale.measure import Constants, measure, read_constants
 from likewise.scale.plan import Size, plan
-from likewise.search.index import KINDS
+from likewise.search.index import HNSW_LINKS, KINDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
 NOT_RUN = "*Not run yet.*"
@@ -103,6 +103,7 @@ def page(work: Path) -> str:
         encoder=encode.SMALL,
         few_images=encode.FEW_IMAGES,
         queries=index.QUERIES - index.TUNED,
+        links=HNSW_LINKS,
     )
     parts = [part if part[:1] in "|#`" else "\n".join(wrap(" ".join(part.split()), 118)) for part in text.split("\n\n")]
     return "\n\n".join(parts).rstrip() + "\n"
@@ -177,6 +178,9 @@ of all processes, unless they say otherwise.
 `likewise encode shoes --engine ray --address HOST:PORT` and `likewise discover shoes --engine ray --address HOST:PORT`
 do the same work on a cluster; without `--address` they use the cores of this machine. Every machine needs the same
 version of likewise (`pip install 'likewise[ray]'`) and sees the pictures and the workspace under the same paths.
+A cluster is started with `ray start --head` on one machine and `ray start --address HOST:6379` on the others. Whoever
+can reach it can run programs on it: keep it in a network of its own, and set `RAY_AUTH_MODE=token` with a token from
+`ray get-auth-token --generate` on every machine.
 
 Encoding is a Ray Data pipeline: actors decode and encode the same chunks that worker processes do on one machine, and
 the process that holds the workspace's lock writes the shards. Search cuts the gallery into parts; workers read their
@@ -198,7 +202,8 @@ difference between the first two rows. Ray pays off with more machines, not on o
 An index misses some neighbours, so its recall is measured against exact search each time, on up to 200 queries that
 were not used to set how hard it looks, and stands beside the result: on the screen, in `pool.json`, in the report. The
 scores are exact in any case. The index is kept beside the vectors and used again. Building one costs more than a
-few thousand exact queries do, so it pays where many queries are asked of one gallery.
+few thousand exact queries do, so it pays where many queries are asked of one gallery. Both kinds keep eight bits of
+every number; ivf has 2√n cells, hnsw {links} links for each vector and FAISS's usual effort when it is built.
 
 Clustered random vectors, recall over {queries} queries, tuned to reach 98 %:
 

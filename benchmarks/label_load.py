@@ -5,6 +5,7 @@ pairs: its first page, and the server's time for the next pair at the start, in 
 """
 
 import asyncio
+import json
 import os
 import re
 import socket
@@ -107,42 +108,74 @@ def under_load(kind: str, workspace: Workspace, url: str) -> None:
     engine.dispose()
 
 
+class Browser:
+    """One expert's kept-alive connection. A full HTTP client would take more of the two cores than the server does."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.cookie, self.csrf = port, "", ""
+
+    async def open(self, token: str) -> None:
+        """Follow the invitation to the page, and keep its cookie and its token."""
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        headers, _, _ = await self.request("GET", f"/i/{token}")
+        self.cookie = re.findall(r"set-cookie: (likewise_session=[^;]+)", headers)[0]
+        where = re.findall(r"location: (\S+)", headers)[0]
+        _, _, page = await self.request("GET", where)
+        self.csrf = re.findall(r'name="csrf-token" content="([^"]+)"', page.decode())[0]
+
+    async def request(self, method: str, path: str, body: bytes = b"") -> tuple[str, int, bytes]:
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {self.cookie}\r\n"
+            f"X-CSRF-Token: {self.csrf}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        self.writer.write(head.encode() + body)
+        headers = (await self.reader.readuntil(b"\r\n\r\n")).decode()
+        length = int(re.findall(r"content-length: (\d+)", headers)[0])
+        return headers, int(headers.split(" ", 2)[1]), await self.reader.readexactly(length)
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+async def next_pairs_of(browser: Browser, count: int) -> list[int]:
+    _, _, asked = await browser.request("GET", f"/api/next?count={count}")
+    return [pair["pair"] for pair in json.loads(asked)["pairs"]]
+
+
 async def vote(port: int, tokens: list[str], n_votes: int, per_second: float | None) -> Load:
     """Every expert answers pairs one by one; with a rate, each vote has its moment."""
     load, started = Load(), 0.0
-    limits = httpx.Limits(max_connections=2)
     share = n_votes // len(tokens)
 
-    async def one_expert(number: int, client: httpx.AsyncClient) -> None:
-        for turn in range(0, share, 5):
-            pairs = (await client.get("/api/next?count=5")).json()["pairs"]
-            for place, pair in enumerate(pairs[: share - turn]):
-                if per_second is not None:
-                    due = started + ((turn + place) * len(tokens) + number) / per_second
-                    await asyncio.sleep(max(0.0, due - time.perf_counter()))
-                if time.perf_counter() - started > MOST_SECONDS:
-                    return
-                event = {"client_id": str(uuid4()), "pair": pair["pair"], "answer": "similar", "milliseconds": 900}
-                before = time.perf_counter()
-                reply = await client.post("/api/answers", json={"events": [event]})
-                load.milliseconds.append(1000 * (time.perf_counter() - before))
-                if reply.status_code == 200:
-                    load.acknowledged += reply.json()["accepted"]
-                else:
-                    load.failed += 1
+    async def one_expert(number: int, browser: Browser) -> None:
+        waiting: list[int] = first[number]
+        for turn in range(share):
+            if not waiting:
+                waiting = await next_pairs_of(browser, 5)
+            if per_second is not None:
+                due = started + (turn * len(tokens) + number) / per_second
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            if time.perf_counter() - started > MOST_SECONDS:
+                return
+            event = {"client_id": str(uuid4()), "pair": waiting.pop(0), "answer": "similar", "milliseconds": 900}
+            body, before = json.dumps({"events": [event]}).encode(), time.perf_counter()
+            _, status, reply = await browser.request("POST", "/api/answers", body)
+            load.milliseconds.append(1000 * (time.perf_counter() - before))
+            if status == 200:
+                load.acknowledged += json.loads(reply)["accepted"]
+            else:
+                load.failed += 1
 
-    clients = [
-        httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30, follow_redirects=True, limits=limits)
-        for _ in tokens
-    ]
-    for client, token in zip(clients, tokens, strict=True):
-        page = (await client.get(f"/i/{token}")).text
-        client.headers["X-CSRF-Token"] = re.findall(r'name="csrf-token" content="([^"]+)"', page)[0]
+    browsers = [Browser(port) for _ in tokens]
+    for browser, token in zip(browsers, tokens, strict=True):
+        await browser.open(token)
+    # People have their first pairs on the page before the clock starts, and do not all need new ones at one moment.
+    first = [await next_pairs_of(browser, 1 + number % 5) for number, browser in enumerate(browsers)]
     started = time.perf_counter()
-    await asyncio.gather(*(one_expert(number, client) for number, client in enumerate(clients)))
+    await asyncio.gather(*(one_expert(number, browser) for number, browser in enumerate(browsers)))
     load.seconds = time.perf_counter() - started
-    for client in clients:
-        await client.aclose()
+    for browser in browsers:
+        browser.close()
     return load
 
 

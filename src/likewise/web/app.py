@@ -38,6 +38,7 @@ def create_app(settings: SiteSettings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
+        site.scribe.close()
         site.engine.dispose()  # the last connection to close empties SQLite's write-ahead log into votes.db
 
     app = FastAPI(title="likewise", docs_url=None, redoc_url=None, lifespan=lifespan)

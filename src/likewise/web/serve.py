@@ -1,5 +1,6 @@
 """Running the site until somebody stops it."""
 
+import gc
 import secrets
 from dataclasses import replace
 
@@ -40,6 +41,8 @@ def prepare(settings: SiteSettings, password: str | None = None) -> SiteSettings
 def serve(settings: SiteSettings) -> None:
     """Answer requests until interrupted. No access log: it would hold the secrets of invitation links."""
     app = create_app(settings)
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays: looking through it for garbage would keep experts waiting, 0.1 s a time
     uvicorn.run(
         app,
         host=settings.host,

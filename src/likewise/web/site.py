@@ -8,6 +8,7 @@ from likewise.catalog import read_catalog
 from likewise.labeling.pool import take_pool
 from likewise.labeling.store.deal import deal_all
 from likewise.labeling.store.engine import open_votes
+from likewise.labeling.store.scribe import Scribe
 from likewise.web.security import Patience
 from likewise.web.settings import SiteSettings
 from likewise.web.thumbnails import Thumbnails
@@ -17,6 +18,7 @@ from likewise.web.thumbnails import Thumbnails
 class Site:
     settings: SiteSettings
     engine: Engine
+    scribe: Scribe
     thumbnails: Thumbnails
     patience: Patience  # with wrong passwords
     newcomers: Patience  # guests of a public questionnaire, by address
@@ -31,4 +33,4 @@ def open_site(settings: SiteSettings) -> Site:
     deal_all(engine)
     thumbnails = Thumbnails(workspace, frozenset(catalog["image"]))
     patience = Patience(settings.login_attempts, settings.login_wait_seconds)
-    return Site(settings, engine, thumbnails, patience, Patience(settings.guests_per_hour, 3600.0))
+    return Site(settings, engine, Scribe(engine), thumbnails, patience, Patience(settings.guests_per_hour, 3600.0))

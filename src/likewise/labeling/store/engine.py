@@ -9,8 +9,8 @@ fairer and faster than SQLite's busy waiting. On PostgreSQL experts write side b
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,11 @@ CONNECTIONS_SERVING = 12
 WRITING = {"likewise_writing": True}
 EVERYTHING = 7_264_001  # numbers of our advisory locks in PostgreSQL
 ONE_EXPERT = 7_264_002
+LOCK_EVERYTHING = text("SELECT pg_advisory_xact_lock(:everything)")
+LOCK_EXPERTS = text(
+    "SELECT pg_advisory_xact_lock_shared(:everything), pg_advisory_xact_lock(CAST(:one AS int), who) "
+    "FROM unnest(CAST(:who AS int[])) AS who"
+)
 _write_lock = threading.Lock()
 
 
@@ -50,16 +55,20 @@ def open_votes(where: Workspace | str, *, serving: bool = False) -> Engine:
     engine = _sqlite(url, serving) if url.startswith("sqlite") else _postgresql(url, serving)
     with writing(engine) as connection:
         upgrade(connection)
+    if serving:
+        with ExitStack() as opened:  # so that the first experts need not wait for them
+            for _ in range(CONNECTIONS_SERVING):
+                opened.enter_context(engine.connect())
     return engine
 
 
 @contextmanager
-def writing(engine: Engine, expert: int | None = None) -> Iterator[Connection]:
-    """One transaction that writes: all of it is stored, or nothing. With `expert`, only that one's answers."""
+def writing(engine: Engine, *experts: int) -> Iterator[Connection]:
+    """One transaction that writes: all of it is stored, or nothing. With `experts`, only answers of theirs."""
     try:
         if engine.dialect.name == "postgresql":
             with engine.connect() as connection, connection.begin():
-                _queue_up(connection, expert)
+                _queue_up(connection, experts)
                 yield connection
         else:
             if not _write_lock.acquire(timeout=BUSY_SECONDS):
@@ -88,18 +97,13 @@ def reading(engine: Engine) -> Iterator[Connection]:
         ) from error
 
 
-def _queue_up(connection: Connection, expert: int | None) -> None:
-    """Experts write beside each other but each in turn; whoever writes more than one expert's answers writes alone."""
-    if expert is None:
-        connection.execute(text("SELECT pg_advisory_xact_lock(:everything)"), {"everything": EVERYTHING})
-        return
-    connection.execute(
-        text(
-            "SELECT pg_advisory_xact_lock_shared(:everything), "
-            "pg_advisory_xact_lock(CAST(:one AS int), CAST(:who AS int))"
-        ),
-        {"everything": EVERYTHING, "one": ONE_EXPERT, "who": expert % 2**31},
-    )
+def _queue_up(connection: Connection, experts: Collection[int]) -> None:
+    """Experts write beside each other but each in turn; whoever writes more than answers of theirs writes alone."""
+    if not experts:
+        connection.execute(LOCK_EVERYTHING, {"everything": EVERYTHING})
+    else:  # in one order everywhere, so that nobody waits for one who waits for him
+        who = sorted({expert % 2**31 for expert in experts})
+        connection.execute(LOCK_EXPERTS, {"everything": EVERYTHING, "one": ONE_EXPERT, "who": who})
 
 
 def _sqlite(url: str, serving: bool) -> Engine:
@@ -158,9 +162,8 @@ def _postgresql(url: str, serving: bool) -> Engine:
     try:
         if not serving:
             return create_engine(f"postgresql+psycopg://{rest}", pool_pre_ping=True)
-        return create_engine(
-            f"postgresql+psycopg://{rest}", pool_pre_ping=True, pool_size=CONNECTIONS_SERVING, max_overflow=20
-        )
+        # Without a ping before each use: after a restart of the database one request fails, and browsers repeat it.
+        return create_engine(f"postgresql+psycopg://{rest}", pool_size=CONNECTIONS_SERVING, max_overflow=20)
     except ModuleNotFoundError as error:
         raise LikewiseError('votes in PostgreSQL need psycopg: pip install "psycopg[binary]".') from error
     except ArgumentError as error:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, Engine, bindparam, select
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.desk import Desk
+from likewise.labeling.store.desk import Asked, Desk
 from likewise.labeling.store.engine import writing
 from likewise.labeling.store.models import ANSWERED, LATER, PUT_OFF, UNDO, Event
-from likewise.labeling.store.queue import Progress, progress_of
+from likewise.labeling.store.queue import Progress
 from likewise.labeling.store.standing import standing_event, state_of
 from likewise.labeling.votes import ANSWERS
 
@@ -45,40 +45,48 @@ def add_answers(engine: Engine, expert: int, answers: Sequence[GivenAnswer]) -> 
 
     An answer to a pair that was answered before is a new revision; the old one stays in the table.
     """
-    stored = Stored()
     with writing(engine, expert) as connection:
-        seen = _seen(connection, [answer.client_id for answer in answers])
-        desk = Desk.of(connection, expert, sorted({answer.pair for answer in answers}))
+        return store_answers(connection, [(expert, answers)])[0]
+
+
+def store_answers(connection: Connection, sent: Sequence[tuple[int, Sequence[GivenAnswer]]]) -> list[Stored]:
+    """What became of the answers of each request, all within the transaction of whoever calls."""
+    seen = _seen(connection, [answer.client_id for _, answers in sent for answer in answers])
+    asked = {(expert, answer.pair) for expert, answers in sent for answer in answers}
+    desk = Desk.of(connection, asked)
+    results = []
+    for expert, answers in sent:
+        stored = Stored()
         for answer in answers:
-            known = seen.get(answer.client_id)
-            if known is not None:
-                if known == (expert, answer.pair):
-                    stored.accepted.append(answer.client_id)
-                else:
-                    stored.refused.append((answer.client_id, "this client id belongs to another answer"))
-                continue
-            if answer.pair not in desk.places:
-                stored.refused.append((answer.client_id, "this pair is not in your queue"))
-                continue
-            if answer.answer not in GIVEN:
-                stored.refused.append((answer.client_id, f"an answer is one of {', '.join(GIVEN)}"))
-                continue
-            seen[answer.client_id] = (expert, answer.pair)
-            desk.add(
-                answer.pair,
-                client_id=answer.client_id,
-                answer=answer.answer,
-                reason=answer.reason,
-                milliseconds=answer.milliseconds,
-            )
-            if answer.answer != LATER and answer.milliseconds is not None:
-                desk.counters["n_timed"] += 1
-                desk.counters["timed_milliseconds"] += min(answer.milliseconds, LONGEST_TIMED_MILLISECONDS)
-            desk.move(answer.pair, PUT_OFF if answer.answer == LATER else ANSWERED)
-            stored.accepted.append(answer.client_id)
-        desk.write()
-        stored.progress = progress_of(connection, expert)
-    return stored
+            refusal = _take(desk, seen, expert, answer)
+            if refusal is None:
+                stored.accepted.append(answer.client_id)
+            else:
+                stored.refused.append((answer.client_id, refusal))
+        stored.progress = desk.progress(expert)
+        results.append(stored)
+    desk.write()
+    return results
+
+
+def _take(desk: Desk, seen: dict[str, Asked], expert: int, answer: GivenAnswer) -> str | None:
+    """Put one answer on the desk, unless it was there before; the reason where it is refused."""
+    known = seen.get(answer.client_id)
+    if known is not None:
+        return None if known == (expert, answer.pair) else "this client id belongs to another answer"
+    if (expert, answer.pair) not in desk.places:
+        return "this pair is not in your queue"
+    if answer.answer not in GIVEN:
+        return f"an answer is one of {', '.join(GIVEN)}"
+    seen[answer.client_id] = (expert, answer.pair)
+    given = {"client_id": answer.client_id, "answer": answer.answer, "reason": answer.reason}
+    desk.add(expert, answer.pair, **given, milliseconds=answer.milliseconds)
+    if answer.answer != LATER and answer.milliseconds is not None:
+        counters = desk.people[expert].counters
+        counters["n_timed"] += 1
+        counters["timed_milliseconds"] += min(answer.milliseconds, LONGEST_TIMED_MILLISECONDS)
+    desk.move(expert, answer.pair, PUT_OFF if answer.answer == LATER else ANSWERED)
+    return None
 
 
 def undo_answer(engine: Engine, expert: int, pair: int, client_id: str) -> None:
@@ -89,8 +97,8 @@ def undo_answer(engine: Engine, expert: int, pair: int, client_id: str) -> None:
             return
         if known is not None:
             raise LikewiseError("this client id belongs to another answer.")
-        desk = Desk.of(connection, expert, [pair])
-        if pair not in desk.places:
+        desk = Desk.of(connection, {(expert, pair)})
+        if (expert, pair) not in desk.places:
             raise LikewiseError("this pair is not in your queue.")
         rows = connection.execute(
             select(Event.revision, Event.answer, Event.undoes).where(Event.expert == expert, Event.pair == pair)
@@ -99,12 +107,13 @@ def undo_answer(engine: Engine, expert: int, pair: int, client_id: str) -> None:
         standing = standing_event(events)
         if standing is None or standing[1] not in GIVEN:
             raise LikewiseError("there is no answer of yours to this pair to take back.")
-        desk.add(pair, client_id=client_id, answer=UNDO, undoes=standing[0])
-        desk.move(pair, state_of(standing_event([*events, (desk.revisions[pair], UNDO, standing[0])])))
+        desk.add(expert, pair, client_id=client_id, answer=UNDO, undoes=standing[0])
+        left = standing_event([*events, (desk.revisions[expert, pair], UNDO, standing[0])])
+        desk.move(expert, pair, state_of(left))
         desk.write()
 
 
-def _seen(connection: Connection, client_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+def _seen(connection: Connection, client_ids: Sequence[str]) -> dict[str, Asked]:
     """Whose events, about which pair, carry these client ids."""
     found = connection.execute(SEEN, {"client_ids": list(client_ids)})
     return {str(client_id): (expert, pair) for client_id, expert, pair in found}

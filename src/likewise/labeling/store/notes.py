@@ -23,7 +23,7 @@ class WrittenNote:
 
 def add_note(engine: Engine, kind: str, key: str, expert: int | None, body: Any) -> None:
     row = {"kind": kind, "key": key, "expert": expert, "body": json.dumps(body), "stored": now()}
-    with writing(engine, expert) as connection:
+    with writing(engine, *(() if expert is None else (expert,))) as connection:
         connection.execute(insert(Note), row)
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, func, select
 from likewise.labeling.store.engine import reading
 from likewise.labeling.store.models import Expert, Question, QuestionAnswer, Questionnaire, QuestionProgress
 from likewise.labeling.store.questionnaires import questionnaires_of
-from likewise.labeling.store.queue import Progress
+from likewise.labeling.store.queue import Progress, progress_from
 from likewise.labeling.votes import random_bytes
 
 LAST_ID = 2**48 + 1
@@ -97,8 +97,7 @@ def _progress(
         )
         if done < size:
             unfinished.append((slug, share))
-    seconds = round(milliseconds / n_timed / 1000.0, 2) if n_timed else None
-    return Progress(answered, total, 0, seconds), unfinished
+    return progress_from(answered, total, 0, n_timed, milliseconds), unfinished
 
 
 def _next(connection: Connection, expert: int, slug: str, share: int, start: int, skip: Collection[int]) -> Any:

@@ -88,9 +88,12 @@ def asked_pair(engine: Engine, expert: int, pair: int) -> AskedPair | None:
 
 
 def progress_of(connection: Connection, expert: int) -> Progress:
-    answered, total, later, n_timed, milliseconds = connection.execute(PROGRESS, {"of_expert": expert}).one()
-    seconds = round(milliseconds / n_timed / 1000.0, 2) if n_timed else None
-    return Progress(answered, total, later, seconds)
+    return progress_from(*connection.execute(PROGRESS, {"of_expert": expert}).one())
+
+
+def progress_from(answered: int, total: int, later: int, n_timed: int, milliseconds: int) -> Progress:
+    """Progress out of somebody's counters."""
+    return Progress(answered, total, later, round(milliseconds / n_timed / 1000.0, 2) if n_timed else None)
 
 
 def _in_state(connection: Connection, expert: int, state: int, count: int, skip: Collection[int]) -> list[AskedPair]:

@@ -1,22 +1,28 @@
-"""What an expert's page asks and tells: next pairs, a grid, answers, an undo. Opaque ids only, and only their own."""
+"""What an expert's page asks and tells: next pairs, a grid, answers, an undo. Opaque ids only, and only their own.
 
+What every vote asks for is a coroutine: a plain function would take a turn of a worker thread more for its response.
+"""
+
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query
+from fastapi.concurrency import run_in_threadpool
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.engine import StoreError, reading
-from likewise.labeling.store.events import GivenAnswer, add_answers, undo_answer
+from likewise.labeling.store.events import GivenAnswer, undo_answer
 from likewise.labeling.store.project import read_project
 from likewise.labeling.store.queue import asked_pair, next_grid, next_pairs, progress_of
 from likewise.web import pages, shapes
 from likewise.web.access import CheckedHeader, Expert, TheSite
+from likewise.web.site import Site
 
 router = APIRouter(prefix="/api", tags=["expert"])
 
 
 @router.get("/next", response_model=shapes.NextOut, responses=shapes.PROBLEMS)
-def get_next(
+async def get_next(
     who: Expert,
     site: TheSite,
     count: Annotated[int, Query(ge=1, le=50)] = 6,
@@ -25,8 +31,12 @@ def get_next(
 ) -> dict[str, Any]:
     """The next pairs to show, without those that the page already holds (`skip`)."""
     assert who.expert is not None
+    return await run_in_threadpool(_next, site, who.expert, count, shapes.skipped(skip))
+
+
+def _next(site: Site, expert: int, count: int, skip: set[int]) -> dict[str, Any]:
     paused = read_project(site.engine).paused
-    pairs, progress = next_pairs(site.engine, who.expert, count, shapes.skipped(skip))
+    pairs, progress = next_pairs(site.engine, expert, count, skip)
     return {
         "pairs": [] if paused else [pages.pair_of(pair) for pair in pairs],
         "progress": pages.progress_of(progress),
@@ -53,10 +63,11 @@ def get_grid(who: Expert, site: TheSite, skip: shapes.Skip = "") -> dict[str, An
 
 
 @router.post("/answers", response_model=shapes.AnswersOut, responses=shapes.PROBLEMS, dependencies=[CheckedHeader])
-def post_answers(sent: shapes.AnswersIn, who: Expert, site: TheSite) -> dict[str, Any]:
+async def post_answers(sent: shapes.AnswersIn, who: Expert, site: TheSite) -> dict[str, Any]:
     """Store answers; what is accepted here is on the disk."""
     assert who.expert is not None
-    stored = add_answers(site.engine, who.expert, [GivenAnswer(**event.model_dump()) for event in sent.events])
+    answers = [GivenAnswer(**event.model_dump()) for event in sent.events]
+    stored = await asyncio.wrap_future(site.scribe.add(who.expert, answers))
     assert stored.progress is not None
     return {
         "accepted": stored.accepted,

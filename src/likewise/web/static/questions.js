@@ -6,7 +6,8 @@ import { boot, byId, Clock, element, History, isOurs, load, nameOf, outboxOf, pa
 const TOO_SOON_MS = 250;
 const RETRY_MS = 5000;
 const AHEAD = 3;
-const KEYS = "1234567890";
+// One key for every option, as the keyboard lies: digits, then letters. E and Z have a meaning of their own.
+const KEYS = "1234567890qwrtyuiopasdfghjklxcvbnm";
 
 const clock = new Clock();
 const history = new History("questions");
@@ -18,13 +19,13 @@ let fetching = false;
 let progress = null;
 let wakeUp = 0;
 
-/** A question with its pictures on the way; `pictures` follow the order of images, `faces` that of the options. */
 /** Nothing on the screen can be answered now; the page names the question only while it can. */
 function notYet() {
   answerable = false;
   delete byId("main").dataset.question;
 }
 
+/** A question with its pictures on the way: first those it shows, then those of its options. */
 function prepared(question) {
   const images = question.images ?? [];
   const ready = Promise.all([
@@ -153,7 +154,7 @@ function choice(question, option, face, place) {
   if (face) button.append(face);
   const words = element("span", {}, option.label);
   // A rating's label is its number: printing the key as well would only repeat it.
-  if (question.kind !== "rating" && place < KEYS.length) words.append(" ", element("kbd", {}, KEYS[place]));
+  if (question.kind !== "rating" && place < KEYS.length) words.append(" ", element("kbd", {}, KEYS[place].toUpperCase()));
   button.append(words);
   if (question.previous === option.value) button.setAttribute("aria-current", "true");
   button.addEventListener("click", () => answer(option));

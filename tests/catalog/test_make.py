@@ -188,7 +188,12 @@ def test_pictures_are_read_upright_and_rgb(tmp_path: Path) -> None:
     assert load_image(tmp_path / "clear.png").getpixel((4, 4)) == (255, 255, 255)
     Image.fromarray(np.full((9, 9), 32768, dtype=np.uint16)).save(tmp_path / "deep.png")
     assert load_image(tmp_path / "deep.png").getpixel((4, 4))[0] in (127, 128)  # type: ignore[index]
-    Image.new("CMYK", (9, 9), (0, 0, 0, 0)).save(tmp_path / "cmyk.jpg")
-    assert load_image(tmp_path / "cmyk.jpg").mode == "RGB"
+    Image.new("CMYK", (16, 16), (0, 255, 255, 0)).save(tmp_path / "cmyk.jpg")  # no cyan: red
+    Image.new("RGB", (9, 9), "red").quantize(4).save(tmp_path / "palette.png")
+    frames = [Image.new("RGB", (9, 9), colour) for colour in ("red", "blue")]
+    frames[0].save(tmp_path / "animated.gif", save_all=True, append_images=frames[1:])
+    for name in ("cmyk.jpg", "palette.png", "animated.gif"):
+        red, green, blue = load_image(tmp_path / name).getpixel((4, 4))  # type: ignore[misc]
+        assert (red > 250, green < 5, blue < 5) == (True, True, True), name
     save(tmp_path / "large.jpg", size=(800, 600))
     assert 128 <= min(load_image(tmp_path / "large.jpg", at_least=128).size) < 600

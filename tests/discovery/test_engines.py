@@ -57,7 +57,7 @@ def test_an_index_and_a_cluster_are_not_asked_for_at_once(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words, said in {
-        "--index ivf --engine ray": "choose either --index or --engine ray",
+        "--index ivf --engine ray": "choose either --index or --engine ray, which searches all parts exactly",
         "--engine spark": "--engine spark is unknown: use local or ray",
         "--address here:1": "add --engine ray",
         "--index flat": "there is no index 'flat'",

@@ -115,5 +115,23 @@ def test_options_of_built_in_encoders(workspace: Workspace) -> None:
     )
     assert np.abs(plain - flipped).max() > 1e-3
     assert np.abs(plain - cropped).max() > 1e-3
-    with pytest.raises(LikewiseError, match="the built-in encoder layout has no option 'size'"):
-        encode(workspace, "layout?size=64")
+    with pytest.raises(LikewiseError, match="the built-in encoder layout has no option 'pooling'"):
+        encode(workspace, "layout?pooling=mean")
+
+
+def test_a_built_in_encoder_of_a_smaller_size_does_not_see_fine_detail(workspace: Workspace) -> None:
+    """A chessboard of single pixels is plain grey once it is reduced."""
+    from PIL import Image
+
+    board = np.indices((128, 128)).sum(axis=0) % 2 * 255
+    Image.fromarray(board.astype(np.uint8)).save(workspace.root / "0000.png")
+    Image.new("L", (128, 128), 127).save(workspace.root / "0001.png")
+    encode(workspace, "texture", "texture?size=32", "texture?size=128")
+    alike = {
+        name: float(np.prod(read_vectors(workspace, name, ["0000.png", "0001.png"]), axis=0).sum())
+        for name in ("texture", "texture_size-32", "texture_size-128")
+    }
+    assert alike["texture_size-32"] > 0.99 > 0.97 > alike["texture"]
+    assert alike["texture_size-128"] == alike["texture"]
+    with pytest.raises(LikewiseError, match="texture looks at 128 pixels: size=256 must not be more"):
+        encode(workspace, "texture?size=256")

@@ -58,6 +58,7 @@ def test_mistakes_are_one_sentence() -> None:
         ("python:not_there:f", "there is no module 'not_there'"),
         ("python:own_encoders:nothing", "has no 'nothing'"),
         ("python:own_encoders:NUMBER", "neither a function nor an encoder"),
+        ("python:own_encoders:Corner?flip=1", "prepares pictures itself; leave flip= out"),
     ):
         with pytest.raises(LikewiseError, match=said):
             get_encoder(spec)

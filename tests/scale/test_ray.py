@@ -118,6 +118,20 @@ def test_a_mistake_found_by_a_worker_is_told_in_its_own_sentence(answers: Answer
     assert answers["mistake"] == "number 8 is not liked."
 
 
+def test_an_address_where_nobody_listens_is_answered_at_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from likewise.cli import main
+
+    words = ["encode", str(folder / "workspace"), "--engine", "ray", "--address", "127.0.0.1:1"]
+    monkeypatch.setattr("sys.argv", ["likewise", *words])
+    with pytest.raises(SystemExit) as leaving:
+        main()
+    assert leaving.value.code == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "no Ray cluster answers at 127.0.0.1:1 (nothing listens there): start one with `ray start --head`" in said
+
+
 def test_encode_writes_the_same_bytes_though_a_worker_was_killed(
     answers: Answers, folder: Path, local: Workspace
 ) -> None:

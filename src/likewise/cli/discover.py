@@ -76,7 +76,10 @@ def discover(
 
     target = opened(workspace)
     if on_ray(engine, address) and index:
-        raise LikewiseError("--index works on one machine: choose either --index or --engine ray.")
+        raise LikewiseError(
+            "an index is made of the whole gallery on one machine, and one for each part of it would propose other "
+            "candidates: choose either --index or --engine ray, which searches all parts exactly."
+        )
     settings = PoolSettings(
         generators=tuple(names(generators) or target.encoders()),
         k=k,

@@ -31,6 +31,9 @@ def function_encoder(part: Spec) -> Encoder:
     if isinstance(found, type):
         found = found()
     if hasattr(found, "prepare") and hasattr(found, "encode"):
+        for option, _ in part.options:
+            if option not in ("dtype", "weight"):
+                raise LikewiseError(f"{part.text!r}: an encoder object prepares pictures itself; leave {option}= out.")
         encoder: Encoder = found
         return encoder
     if not callable(found):

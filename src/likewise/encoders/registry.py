@@ -60,14 +60,18 @@ def get_encoder(spec: str) -> Encoder:
 def _built_in(part: Spec) -> Encoder:
     encoder = _descriptor(part.target)
     for option, _ in part.options:
-        if option not in ("crop", "flip", "box", "dtype", "name", "weight"):
+        if option not in ("size", "crop", "flip", "box", "dtype", "name", "weight"):
             raise LikewiseError(f"the built-in encoder {part.target} has no option {option!r}: leave it out.")
-    crop, flip, box = part.share("crop"), part.flag("flip"), part.flag("box")
-    if crop == 1.0 and not flip and not box and part.name == part.target:
+    crop, flip, box, size = part.share("crop"), part.flag("flip"), part.flag("box"), part.whole("size")
+    if size is not None and size > encoder.pixels:
+        raise LikewiseError(
+            f"the built-in encoder {part.target} looks at {encoder.pixels} pixels: size={size} must not be more."
+        )
+    if crop == 1.0 and not flip and not box and size is None and part.name == part.target:
         return encoder
     from likewise.encoders.viewed import Viewed
 
-    return Viewed(part.name, encoder, crop, flip, box)
+    return Viewed(part.name, encoder, crop, flip, box, size)
 
 
 def _descriptor(name: str) -> Encoder:

@@ -25,7 +25,7 @@ FAMILIES = ("hf", "onnx", "python", "run", "two-tower")
 JOINED = "()"  # the family of several encoders in brackets
 
 OPTIONS = {
-    "size": "side of the square the network sees, in pixels",
+    "size": "side of the square the network sees, in pixels; of a built-in encoder: its picture is reduced to it first",
     "frame": "how a picture fills that square: centre (cut), squash or pad",
     "crop": "keep only the central part of the picture, 0.8 for instance",
     "box": "1: look only at the box the catalog gives (x1, y1, x2, y2 or bbox)",

@@ -1,4 +1,4 @@
-"""Options of the built-in descriptors: part of the picture, the catalog's box, the mean with the mirrored picture."""
+"""Options of the built-in descriptors: a part of the picture, its box, fewer pixels, the mean with the mirror image."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +20,8 @@ class Viewed:
     crop: float = 1.0
     flip: bool = False
     box: bool = False
+    size: int | None = None
+    """Of the longer side: finer detail is not seen."""
 
     @property
     def version(self) -> str:
@@ -27,7 +29,7 @@ class Viewed:
 
     @property
     def _way(self) -> str:
-        return f"crop={self.crop:g} flip={self.flip:d} box={self.box:d}"
+        return f"crop={self.crop:g} flip={self.flip:d} box={self.box:d}" + (f" size={self.size}" if self.size else "")
 
     @property
     def dim(self) -> int:
@@ -43,6 +45,9 @@ class Viewed:
 
     def prepare(self, image: Image.Image) -> Prepared:
         image = central(image, self.crop)
+        if self.size and self.size < max(image.size):
+            share = self.size / max(image.size)
+            image = image.resize((max(1, round(image.width * share)), max(1, round(image.height * share))))
         if not self.flip:
             return self.inner.prepare(image)
         return np.stack([self.inner.prepare(image), self.inner.prepare(ImageOps.mirror(image))])

@@ -6,6 +6,7 @@ paths (a shared file system).  Nothing is reported to Ray's makers.
 
 import os
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -25,12 +26,15 @@ SILENT = {
     "RAY_TQDM": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
 }
+SECONDS_TO_CONNECT = 5.0
 LARGEST_STORE = 2 * 1024**3  # of a local cluster; vectors and prepared pictures pass through, none stay
 
 
 @contextmanager
 def cluster(address: str | None = None, cores: int | None = None) -> Iterator[Any]:
     """The module `ray`, connected; without an address to a cluster of `cores` (all by default) of this machine."""
+    if address is not None and not _answers(address):
+        raise _nobody(address, "nothing listens there")
     os.environ.update({name: os.environ.get(name, value) for name, value in SILENT.items()})
     ray = needed("ray", "--engine ray")
     if ray.is_initialized():  # inside another step that runs on the cluster
@@ -45,15 +49,31 @@ def cluster(address: str | None = None, cores: int | None = None) -> Iterator[An
         with quiet():
             ray.init(address=address, log_to_driver=False, logging_level="error")
     except (ConnectionError, ValueError, RuntimeError) as error:
-        raise LikewiseError(
-            f"no Ray cluster answers at {address} ({_first_line(error)}): start one with `ray start --head`, "
-            "or leave --address out to use the cores of this machine."
-        ) from error
+        raise _nobody(address, _first_line(error)) from error
     try:
         _same_version(ray)
         yield ray
     finally:
         ray.shutdown()
+
+
+def _answers(address: str) -> bool:
+    """Whether something listens at HOST:PORT: Ray itself would wait for minutes.  Other addresses are left to it."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        return True
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_CONNECT).close()
+    except OSError:
+        return False
+    return True
+
+
+def _nobody(address: str, why: str) -> LikewiseError:
+    return LikewiseError(
+        f"no Ray cluster answers at {address} ({why}): start one with `ray start --head`, "
+        "or leave --address out to use the cores of this machine."
+    )
 
 
 def _hush() -> None:

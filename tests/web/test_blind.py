@@ -1,20 +1,23 @@
 """Nothing an expert can get says who proposed a pair, where it ranked, what others answered, or a file's name."""
 
+import re
 from collections.abc import Callable
 from uuid import uuid4
 
 import polars as pl
 from fastapi import FastAPI
+from fastapi.testclient import TestClient
 from sqlalchemy import Engine
 
 from likewise.labeling.store.known import PRACTICE, set_known_pairs
 from likewise.labeling.store.project import change_project
+from likewise.labeling.store.questionnaires import add_questionnaire
 from likewise.labeling.store.questions import NewQuestion, add_questions
 from likewise.web.routes import expert_api, expert_pages, questions
 from likewise.workspace import Workspace
 
-from .conftest import GENERATORS, Browser
-from .test_access import routes_of
+from .conftest import BASE, GENERATORS, Browser, csrf_of
+from .test_access import EXPERT, GUEST, MAY, VALUES, routes_of
 
 WORDS = ("generator", "provenance", "rank", "score", "encoder")
 SECRETS = (*GENERATORS, *WORDS, "0.98", "Benedikta", "not-for-you", ".png", "circle")
@@ -57,7 +60,25 @@ def everything_an_expert_gets(browser: Browser, app: FastAPI) -> list[tuple[str,
     keep("/api/questions/answers", browser.post("/api/questions/answers", {"events": [event]}))
     for wrong in WRONG:
         keep(wrong, browser.get(wrong))
-    return replies
+    return replies + every_page(browser, EXPERT)
+
+
+def every_page(browser: Browser, role: str) -> list[tuple[str, str]]:
+    """Whatever a role may open at all, and every file that its pages load."""
+    guessed = VALUES | {"key": "the-owners-key-is-not-known"}
+    waiting = [path.format(**guessed) for (method, path), may in MAY.items() if method == "GET" and role in may]
+    replies: dict[str, str] = {}
+    while waiting:
+        path = waiting.pop()
+        reply = browser.get(path, headers={"Accept": "text/html"})
+        is_picture = reply.headers.get("content-type", "").startswith("image/")
+        headers = " ".join(f"{name}: {value}" for name, value in reply.headers.items())
+        replies[path] = headers if is_picture else headers + reply.text
+        loaded = re.findall(r"/static/[\w.]+", replies[path])
+        loaded += [f"/static/{name}" for name in re.findall(r'from "\./([\w.]+)"', replies[path])]
+        waiting += [file for file in loaded if file not in replies]
+    assert any(path.startswith("/static/") for path in replies)
+    return list(replies.items())
 
 
 def test_every_reply_is_blind(
@@ -75,6 +96,30 @@ def test_every_reply_is_blind(
     other.post("/api/answers", {"events": events})
     replies = everything_an_expert_gets(expert("Anna"), app)
     assert len(replies) > 50
+    assert_blind(replies)
+
+
+def test_a_guest_of_a_public_questionnaire_learns_no_more(
+    app: FastAPI, engine: Engine, expert: Callable[[str], Browser], workspace: Workspace
+) -> None:
+    images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
+    add_questionnaire(engine, "open", "Open", consent="Really?", public=True, most_guests=5)
+    add_questions(engine, "keep", [NewQuestion("not-for-you-1", (images[0],))], questionnaire="open")
+    expert("Benedikta")
+    client = TestClient(app, base_url=BASE)
+    guest = Browser(client, csrf_of(client.get("/q/open").text))
+    assert guest.form("/q/open", agree="yes").status_code == 303
+    guest.csrf = csrf_of(client.get("/questions").text)
+    asked = guest.get("/api/questions/next")
+    event = {"client_id": str(uuid4()), "question": asked.json()["question"]["id"], "value": "keep"}
+    answered = guest.post("/api/questions/answers", {"events": [event]})
+    assert answered.json()["accepted"] == [event["client_id"]]
+    replies = every_page(guest, GUEST)
+    assert len(replies) > 10
+    assert_blind([*replies, ("asked", asked.text), ("answered", answered.text)])
+
+
+def assert_blind(replies: list[tuple[str, str]]) -> None:
     for path, text in replies:
         for secret in SECRETS:
             assert secret.lower() not in text.lower(), (path, secret, text[:300])

@@ -27,7 +27,8 @@ def say_board(board: "Board", stability: str) -> None:
     left = "" if cost.hours_left is None else f", {cost.hours_left:,.1f} left"
     brute = "" if cost.brute_force_hours is None else f"; brute force would take {cost.brute_force_hours:,.0f} each"
     speed = "" if cost.speed_up is None else f" ({cost.speed_up:,.0f}x more pairs)"
-    say(f"hours: {cost.hours_spent:,.1f} spent on {cost.pairs:,} pairs{left}{brute}{speed}")
+    untimed = f" (without {cost.untimed:,} answers that came without a time)" if cost.untimed else ""
+    say(f"hours: {cost.hours_spent:,.1f} spent on {cost.pairs:,} pairs{untimed}{left}{brute}{speed}")
     say(f"would more labels change the order of the models? {escape(stability)}")
 
 

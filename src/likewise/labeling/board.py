@@ -44,6 +44,7 @@ class ExpertRow:
 class Cost:
     pairs: int
     hours_spent: float
+    untimed: int  # answers that came without a time, from files or sheets
     hours_left: float | None
     brute_force_hours: float | None
     speed_up: float | None
@@ -176,7 +177,8 @@ def _divided(votes: pl.DataFrame, adjudicated: pl.DataFrame) -> list[dict[str, A
 
 def _cost(engine: Engine, rows: list[ExpertRow], events: pl.DataFrame, n_all_pairs: int | None) -> Cost:
     pairs = count_asked_pairs(engine)
-    timed = events.filter(pl.col("answer").is_in(ANSWERS))["milliseconds"].drop_nulls().clip(0, 60_000)
+    milliseconds = events.filter(pl.col("answer").is_in(ANSWERS))["milliseconds"]
+    timed = milliseconds.drop_nulls().clip(0, 60_000)
     seconds = float(timed.sum()) / timed.len() / 1000.0 if timed.len() else USUAL_SECONDS_PER_PAIR
     active = [row for row in rows if row.state == "active"]
     left = [
@@ -186,6 +188,7 @@ def _cost(engine: Engine, rows: list[ExpertRow], events: pl.DataFrame, n_all_pai
     return Cost(
         pairs=pairs,
         hours_spent=float(timed.sum()) / 3_600_000.0,
+        untimed=milliseconds.null_count(),
         hours_left=sum(left) if left else None,
         brute_force_hours=n_all_pairs * seconds / 3600.0 if n_all_pairs else None,
         speed_up=n_all_pairs / pairs if n_all_pairs and pairs else None,

@@ -1,6 +1,7 @@
 """Labels, runs, bundles and leaderboards as a user types them."""
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,10 @@ from likewise.evaluation.step import evaluate
 from likewise.workspace import Workspace
 from tests.evaluation.making import make_labelled
 
+from .conftest import Run
+
 Typed = Callable[..., str]
+NAMED = ("--title", "Shapes", "--licence", "CC0-1.0")
 
 
 @pytest.fixture(scope="module")
@@ -132,3 +136,28 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
         bundle.evaluate_bundle(path, vectors, ks=[3], resamples=5, out=tmp_path / "x.json")
     with pytest.raises(LikewiseError, match="it is another bundle"):
         bundle.evaluate_bundle(path, vectors, ks=[3], resamples=5, checksum="abc")
+
+
+def test_labels_from_elsewhere_need_no_pool(labelled: Workspace, run: Run, tmp_path: Path) -> None:
+    """Their pairs become the pool: the same areas as where they were made, and no model counts as a generator."""
+    assert run("export-labels", labelled.path, tmp_path / "theirs.json", "--as-evaluated").code == 0
+    there = json.loads(run("evaluate", labelled.path, "--json", "--resamples", 20).out)["results"]
+    here = Workspace(tmp_path / "here")
+    shutil.copytree(labelled.path, here.path)
+    for path in (here.pool_file, here.pool_settings_file, here.labels_file, here.labels_settings_file):
+        path.unlink()
+    shutil.rmtree(here.results_folder)
+    ran = run("import-labels", here.path, tmp_path / "theirs.json")
+    assert "these pairs are the pool" in ran.out
+    found = json.loads(run("evaluate", here.path, "--json", "--resamples", 20).out)["results"]
+    areas = [[row["value"] for row in rows if row["negatives"] == "annotated"] for rows in (there, found)]
+    assert areas[0] == areas[1]
+    assert not any(row["generator"] for row in found)
+    said = run("evaluate", here.path, "--protocol", "all", "--resamples", 20).out
+    assert "no generator proposed the pairs of these labels, so none can be left out" in said
+    assert run("report", here.path).code == run("bundle", here.path, tmp_path / "b.zip", *NAMED).code == 0
+    again = run("import-labels", here.path, tmp_path / "theirs.json", "--gallery", "category=nothing")
+    assert again.code == 2
+    assert run("discover", here.path, "--k", 2, "--n-queries", 12, "--random", 0, "--replace").code == 0
+    said = " ".join(run("evaluate", here.path, "--resamples", 20).out.split())
+    assert "labels are about other queries or images, or a query's own item, and are left out" in said

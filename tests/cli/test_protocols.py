@@ -26,8 +26,11 @@ def test_every_protocol_is_printed_for_few_models(labelled: Workspace, run: Run,
         "no sampled negatives: the gallery of 24 images is too small",
         "Identification",
         "Macro ROC-AUC under",
+        "Table 2: candidates that two generators share",
+        "Table 5 (6 with queries in the wild): discovery (%), continued",
     ):
         assert words in said
+    assert ("3 models are too few for a rank correlation" in said) is (models.count(",") == 2)
     one = run("evaluate", labelled.path, "--with", models, "--protocol", "experts", "--resamples", 20)
     assert one.code == 0
     assert "resampled groups of experts" in one.out
@@ -62,6 +65,26 @@ def test_a_bundle_is_evaluated_as_typed_and_refuses_what_it_cannot_honour(
         ran = run("evaluate", path, *vectors, *wrong)
         assert ran.code == 2, wrong
         assert ran.err
+
+
+def test_every_interval_is_percentile_or_bca(labelled: Workspace, run: Run) -> None:  # noqa: F811
+    typed = ("evaluate", labelled.path, "--protocol", "all", "--k", "1,3", "--resamples", 200, "--json")
+    plain, bca = (json.loads(run(*typed, *more).out)["tables"] for more in ((), ("--interval", "bca")))
+    for table in ("discovery", "differences"):
+        assert [row["low"] for row in plain[table]] != [row["low"] for row in bca[table]], table
+    assert all(row["bpref_low"] <= row["bpref"] <= row["bpref_high"] for row in bca["incomplete"])
+    values = [
+        [{name: row[name] for name in row if name not in ("low", "high")} for row in one["discovery"]]
+        for one in (plain, bca)
+    ]
+    assert values[0] == values[1]
+    by_class = ("retrieval", labelled.path, "--by", "category", "--resamples", 200, "--json")
+    ways = [
+        json.loads(run(*by_class, *more).out)["retrieval"] for more in ((), ("--interval", "bca"), ("--draw", "class"))
+    ]
+    lows = [[row["low"] for row in way] for way in ways]
+    assert lows[0] != lows[1] and lows[0] != lows[2]
+    assert run(*by_class, "--resamples", 0).code == run(*by_class, "--interval", "wide").code == 2
 
 
 def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_path: Path, run: Run) -> None:

@@ -129,6 +129,13 @@ def test_labels_of_unknown_images_are_named() -> None:
         judge_pairs(catalog, labels, ["a"], ["b"])
 
 
+def test_pairs_of_one_item_judge_nobody() -> None:
+    catalog = pl.DataFrame({"image": ["a1", "a2", "b"], "item": ["a", "a", "b"]})
+    labels = pl.DataFrame({"query": ["a1"] * 3, "candidate": ["a1", "a2", "b"], "label": [1, 1, 0]})
+    pairs = judge_pairs(catalog, labels, ["a1"], ["a1", "a2", "b"])
+    assert [pairs.gallery[row] for row in pairs.candidate] == ["b"]
+
+
 def test_mistakes_are_the_pairs_on_the_wrong_side() -> None:
     pairs = pairs_of([0] * 5, list(range(5)), [1, 1, 0, 0, 0])
     scores = np.array([0.9, 0.1, 0.95, 0.1, 0.0])

@@ -8,6 +8,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score
 
 from likewise.discovery.pool import POOL_SCHEMA
+from likewise.evaluation.bootstrap import query_weights
 from likewise.evaluation.discovery import Measured
 from likewise.evaluation.experts import expert_groups, majority
 from likewise.evaluation.hits import discounted_gain, look_up_labels
@@ -100,7 +101,7 @@ def test_identification_by_hand() -> None:
     assert one.sums["HR@5"].value() == pytest.approx(1.0)
     assert one.sums["MRR@5"].value() == pytest.approx((1 + 1 / 5) / (1 + 1 / 2))
     assert one.sums["Recall@2"].value() == 1.0
-    table = identification_table([one], 50, 0)
+    table = identification_table([one], query_weights(2, 50, 0))
     assert set(table["n_queries"]) == {1}  # g3 shows an item with no other image
     assert set(table["n_queries_total"]) == {2}
 
@@ -108,10 +109,11 @@ def test_identification_by_hand() -> None:
 def test_orders_may_disagree() -> None:
     values = {name: QuerySums.mean_of(np.full(20, value)) for name, value in (("a", 0.1), ("b", 0.5), ("c", 0.9))}
     backwards = {name: QuerySums.mean_of(np.full(20, value)) for name, value in (("a", 0.9), ("b", 0.5), ("c", 0.1))}
-    same, other = compare_orders(values, values, 50, 0), compare_orders(values, backwards, 50, 0)
+    weights = query_weights(20, 50, seed=0)
+    same, other = compare_orders(values, values, weights), compare_orders(values, backwards, weights)
     assert (same.spearman, same.kendall, same.spearman_low) == (1.0, 1.0, 1.0)
     assert (other.spearman, other.kendall) == (-1.0, -1.0)
-    assert compare_orders({"a": values["a"]}, values, 10, 0).spearman is None
+    assert compare_orders({"a": values["a"]}, values, weights).spearman is None
 
 
 def test_bounds_bracket_what_the_missing_labels_can_do(rng: np.random.Generator) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap, kendalltau, permutation_test, spearmanr
 
-from likewise.evaluation.bootstrap import bca_interval, query_weights
+from likewise.evaluation.bootstrap import bca_interval, interval_of, query_weights
 from likewise.evaluation.differences import bootstrap_p, difference_table, holm, randomisation_p, swap_signs
 from likewise.evaluation.discovery import score
 from likewise.evaluation.micro import micro_auc
@@ -25,6 +25,28 @@ def test_bca_equals_scipys(rng: np.random.Generator) -> None:
     percentile = np.quantile(sums.resampled(weights), [0.025, 0.975])
     assert ours[0] > percentile[0]  # skewed to the right: the interval moves up
     assert ours[1] > percentile[1]
+
+
+def test_bca_of_a_ratio_of_sums_equals_scipys(rng: np.random.Generator) -> None:
+    """As triplets and class-based retrieval need it: queries of unequal weight, some of no weight at all."""
+    under = rng.integers(0, 9, 80).astype(np.float64)
+    sums = QuerySums(under * rng.random(80) ** 4, under)
+    np.testing.assert_allclose(sums.without_each(), sums.resampled(1.0 - np.eye(80)))
+    weights = query_weights(80, 20_000, seed=1)
+    theirs = bootstrap(
+        (sums.over, sums.under),
+        lambda over, under, axis: over.sum(axis=axis) / under.sum(axis=axis),
+        paired=True,
+        n_resamples=20_000,
+        method="BCa",
+        rng=2,
+    ).confidence_interval
+    assert interval_of(sums, weights, "bca") == pytest.approx((theirs.low, theirs.high), abs=0.005)
+    assert interval_of(sums, weights, "percentile") == pytest.approx(
+        np.quantile(sums.resampled(weights), [0.025, 0.975])
+    )
+    alone = QuerySums(np.array([0.5, 0.0]), np.array([1.0, 0.0]))
+    assert np.isnan(alone.without_each()[0])
 
 
 def test_bca_falls_back_where_it_is_undefined() -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from likewise.evaluation.bootstrap import query_weights
 from likewise.evaluation.sums import QuerySums
 from likewise.evaluation.trained import DISCOVERY, IDENTIFICATION, Origin, trained_table
 
@@ -17,7 +18,7 @@ def test_gains_are_paired_and_a_network_that_stayed_the_same_gained_nothing() ->
     }
     came_from = [Origin("same", "base", "dino"), Origin("better", "base", "id")]
     questions = {DISCOVERY: ("ROC-AUC macro", sums), IDENTIFICATION: ("HR@5", sums)}
-    table = trained_table(came_from, questions, 500, seed=0)
+    table = trained_table(came_from, questions, query_weights(60, 500, 0), seed=0)
     same, gained, *_ = table.to_dicts()
     assert (same["gain"], same["low"], same["high"], same["p_holm"]) == (0.0, 0.0, 0.0, 1.0)
     assert gained["gain"] == pytest.approx(np.nanmean(better) - np.nanmean(before))
@@ -25,4 +26,4 @@ def test_gains_are_paired_and_a_network_that_stayed_the_same_gained_nothing() ->
     assert gained["low"] < gained["gain"] < gained["high"] and spread < 0.02  # unpaired it would be about 0.1
     assert gained["p_holm"] < 0.01 and gained["n_queries"] == 59
     assert table["question"].to_list() == [DISCOVERY, DISCOVERY, IDENTIFICATION, IDENTIFICATION]
-    assert trained_table([], questions, 500, seed=0).is_empty()
+    assert trained_table([], questions, query_weights(60, 500, 0), seed=0).is_empty()

@@ -88,6 +88,7 @@ def test_what_identification_says_about_discovery_depends_on_the_interval(low: f
         orders |= {name: (low + high) / 2, f"{name}_low": low, f"{name}_high": high}
     made = identification(table, orders, board)
     assert made is not None and said in made.words
+    assert "3 models are too few for a rank correlation" in made.numbers
     assert [point.encoder for point in made.points] == ["b", "a"]  # c has no discovery value to plot
     two = identification(table, orders | {"n_models": 2}, board)
     assert two is not None and "2 models the two orders cannot be compared" in two.words

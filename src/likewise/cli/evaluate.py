@@ -24,10 +24,12 @@ def evaluate(
     seed: Seed = 0,
     seconds_per_pair: Annotated[float, typer.Option(help="How long an expert needs for one pair.")] = 15.0,
     interval: Annotated[str, typer.Option(help="How the 95 % intervals are made: percentile or bca.")] = "percentile",
+    next_pairs: Annotated[int, typer.Option(min=0, help="How many pairs to list that should be labelled next.")] = 200,
     protocol: Annotated[
         str,
         typer.Option(
-            help="What to print: discovery, leave-one-out, identification, incomplete, experts, recall, or all. "
+            help="What to print: discovery, leave-one-out, identification, incomplete, experts, recall, tables "
+            "(those of the VSD paper, in its columns), or all. "
             "Everything is computed and stored in any case."
         ),
     ] = "discovery",
@@ -95,6 +97,7 @@ def evaluate(
             seed=seed,
             seconds_per_pair=seconds_per_pair,
             interval=interval,  # type: ignore[arg-type]
+            n_next_pairs=next_pairs,
             command=command_line(),
             on_progress=update,
         )
@@ -136,13 +139,11 @@ def _numbers(text: str) -> list[int]:
 
 def say_results(done: "Evaluated") -> None:
     """The leaderboard and, under it, what it rests on."""
-    import polars as pl
-
-    from likewise.cli.tables import MAIN, leaderboard
+    from likewise.cli.tables import leaderboard
+    from likewise.evaluation.ranking import MAIN, of_measure
 
     console().print(leaderboard(done.results, done.tables["differences"]))
-    is_main = (pl.col("metric") == MAIN[0]) & (pl.col("average") == MAIN[1])
-    main = done.results.filter(is_main).row(0, named=True)
+    main = done.results.filter(of_measure(MAIN)).row(0, named=True)
     labels: dict[str, Any] = done.summary["labels"]
     rule, n_experts = labels["consensus"]["rule"], labels["agreement"]["n_experts"]
     kind = "simulated experts" if labels["simulated"] else "experts"
@@ -154,6 +155,8 @@ def say_results(done: "Evaluated") -> None:
         "intervals: 95 %, queries resampled. HR and MRR count unlabelled candidates as misses: "
         "compare them only between models that fed the pool.[/]"
     )
+    if outside := done.summary["n_labels_outside"]:
+        say(f"[dim]{outside:,} labels are about other queries or images, or a query's own item, and are left out[/]")
     if why := done.summary.get("no_sampled_negatives"):
         say(f"[dim]no sampled negatives: {why}[/]")
     cost = done.summary["prevalence"]

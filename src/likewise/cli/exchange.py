@@ -20,6 +20,9 @@ def import_labels(
         ),
     ],
     positive_from: Annotated[int, typer.Option(help="Grades from here up are similar.")] = 1,
+    gallery: Annotated[
+        str | None, typer.Option(help="Without a pool: only such candidates, e.g. domain=shop; all images by default.")
+    ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Put these in the place of labels already there.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -29,12 +32,14 @@ def import_labels(
     """
     from likewise.evaluation.exchange.labels_import import import_labels as take
 
-    done = take(opened(workspace), labels, positive_from=positive_from, replace=replace)
+    done = take(opened(workspace), labels, positive_from=positive_from, replace=replace, gallery=gallery)
     if as_json:
         say_json(done.to_dict())
         return
     outside = f", {done.n_outside_pool:,} not in the pool" if done.n_outside_pool else ""
     say(f"[bold]{done.n_labels:,} labels[/], {done.n_similar:,} similar{outside}")
+    if done.n_outside_pool is None:
+        say("  no pool was made here, so these pairs are the pool; no model counts as having fed it")
     say(f"  {done.n_repeated:,} rows said the same again, {done.n_unjudged:,} gave no label")
     if not done.changed:
         say("  they were there already")

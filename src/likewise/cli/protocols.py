@@ -7,11 +7,14 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from likewise.cli.console import console, plain, say
-from likewise.cli.tables import percent, with_interval
+from likewise.cli.tables import over_interval, p_value, percent, with_interval
+from likewise.cli.vsd_tables import say_vsd_tables
+from likewise.evaluation.orders import few_models_note
 
 if TYPE_CHECKING:
     from likewise.evaluation.step import Evaluated
 
+ENDS = ("value", "low", "high")
 PROTOCOLS = {
     "discovery": ("discovery", "differences"),
     "leave-one-out": ("leave_one_out", "leave_one_out_orders"),
@@ -19,6 +22,7 @@ PROTOCOLS = {
     "incomplete": ("incomplete", "next_pairs"),
     "experts": ("expert_groups",),
     "recall": (),
+    "tables": ("table_2", "table_3", "table_4", "table_5"),
 }
 
 
@@ -35,11 +39,12 @@ def say_protocol(name: str, done: "Evaluated") -> None:
         "incomplete": _incomplete,
         "experts": _experts,
         "recall": _recall,
+        "tables": say_vsd_tables,
     }[name](done)
 
 
 def _print(title: str, headers: list[str], rows: list[list[str]]) -> None:
-    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column(headers[0])
     for header in headers[1:]:
         table.add_column(header, justify="right")
@@ -50,6 +55,9 @@ def _print(title: str, headers: list[str], rows: list[list[str]]) -> None:
 
 def _leave_one_out(done: "Evaluated") -> None:
     models, orders = done.tables["leave_one_out"], done.tables["leave_one_out_orders"]
+    if orders.is_empty():
+        say("no generator proposed the pairs of these labels, so none can be left out")
+        return
     keys = models.select("metric", "average").unique(maintain_order=True).rows()
     smallest = min(int(metric.partition("@")[2]) for metric, _ in keys if metric.startswith("HR@"))
     keys = [key for key in keys if "@" not in key[0] or key[0] in (f"HR@{smallest}", f"MRR@{smallest}")]
@@ -59,7 +67,7 @@ def _leave_one_out(done: "Evaluated") -> None:
         "Each model over the ground truths with one generator left out, mean ± sd (%)",
         headers,
         [
-            [name, *(f"{percent(cells[name, *key]['mean'])} ±{percent(cells[name, *key]['sd'])}" for key in keys)]
+            [name, *(f"{percent(cells[name, *key]['mean'])}\n±{percent(cells[name, *key]['sd'])}" for key in keys)]
             for name in models["encoder"].unique(maintain_order=True)
         ],
     )
@@ -69,13 +77,19 @@ def _leave_one_out(done: "Evaluated") -> None:
         row = order[removed, *key]
         if row["spearman"] is None:
             return "–"
-        return f"{row['spearman']:.2f} ({'–' if row['p_value'] is None else format(row['p_value'], '.3f')})"
+        return f"{row['spearman']:.2f}\n({p_value(row)})"
 
     _print(
         "Order of the models without a generator against the full order, Spearman (p)",
         ["removed", *headers[1:]],
         [[removed, *(cell(removed, key) for key in keys)] for removed in orders["removed"].unique(maintain_order=True)],
     )
+    _say_few(max(orders["n_models"].to_list(), default=0))
+
+
+def _say_few(n_models: int) -> None:
+    if note := few_models_note(n_models):
+        say(f"[bold]{note}[/]")
 
 
 def _identification(done: "Evaluated") -> None:
@@ -87,15 +101,7 @@ def _identification(done: "Evaluated") -> None:
         "Identification: finding other images of the query's own item (%)",
         ["model", *metrics],
         [
-            [
-                name,
-                *(
-                    with_interval(cells[name, metric]["value"], cells[name, metric]["low"], cells[name, metric]["high"])
-                    if metric == metrics[0]
-                    else percent(cells[name, metric]["value"])
-                    for metric in metrics
-                ),
-            ]
+            [name, *(over_interval(*(cells[name, metric][end] for end in ENDS)) for metric in metrics)]
             for name in table["encoder"].unique(maintain_order=True)
         ],
     )
@@ -108,6 +114,7 @@ def _identification(done: "Evaluated") -> None:
             f"({orders['spearman_low']:.2f} to {orders['spearman_high']:.2f}), Kendall {orders['kendall']:.2f} "
             f"({orders['kendall_low']:.2f} to {orders['kendall_high']:.2f})"
         )
+        _say_few(orders["n_models"])
 
 
 def _incomplete(done: "Evaluated") -> None:
@@ -119,7 +126,7 @@ def _incomplete(done: "Evaluated") -> None:
         [
             [
                 row["encoder"],
-                percent(row["bpref"]),
+                with_interval(row["bpref"], row["bpref_low"], row["bpref_high"]),
                 f"{row['n_unlabelled']:,}",
                 percent(row["auc_low"]),
                 percent(row["auc_high"]),

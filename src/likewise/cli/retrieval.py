@@ -1,11 +1,23 @@
 """`likewise retrieval` and `likewise triplets`: a catalog's own classes, or people's triplet answers, as the truth."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, opened, progress, records, say, say_json
+from likewise.cli.console import (
+    AsJson,
+    Seed,
+    WorkspacePath,
+    console,
+    names,
+    opened,
+    plain,
+    progress,
+    records,
+    say,
+    say_json,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,7 +26,10 @@ if TYPE_CHECKING:
 With = Annotated[
     str | None, typer.Option("--with", help="Encoders, comma-separated; every one that has vectors by default.")
 ]
-Resamples = Annotated[int, typer.Option(help="Bootstrap resamples for the 95 % intervals.")]
+Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples for the 95 % intervals.")]
+Kind = Annotated[
+    Literal["percentile", "bca"], typer.Option("--interval", help="How the 95 % intervals are made: percentile or bca.")
+]
 
 
 def retrieval(
@@ -23,7 +38,14 @@ def retrieval(
     encoders: With = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    clusters: Annotated[bool, typer.Option("--clusters", help="Also NMI, AMI and F1 of k-means.")] = False,
+    interval: Kind = "percentile",
+    draw: Annotated[
+        Literal["query", "class"],
+        typer.Option(help="What a resample draws: queries, or whole classes for more careful intervals."),
+    ] = "query",
+    clusters: Annotated[
+        bool, typer.Option("--clusters", help="Also NMI, AMI and F1 of k-means, beside those of random vectors.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Class-based retrieval: P@1, R-Precision, MAP@R and MRR by the classes of a catalog column.
@@ -32,7 +54,7 @@ def retrieval(
     """
     from likewise.encoders.store import read_vectors
     from likewise.evaluation.by_column import by_column
-    from likewise.evaluation.clustering import clustering, clustering_table
+    from likewise.evaluation.clustering import RANDOM_VECTORS, clustering, clustering_table, random_clustering
     from likewise.evaluation.retrieval import retrieval as measure
     from likewise.evaluation.retrieval import retrieval_table
     from likewise.workspace import write_parquet
@@ -47,7 +69,11 @@ def retrieval(
             found[name] = measure(vectors, known.values)
             if clusters:
                 grouped[name] = clustering(vectors, known.values, seed=seed)
-    tables = {"retrieval": retrieval_table(found, n_resamples=resamples, seed=seed)}
+                n_dimensions = vectors.shape[1]
+        if clusters:
+            update("random vectors", len(known.encoders), len(known.encoders))
+            grouped[RANDOM_VECTORS] = random_clustering(known.values, n_dimensions, seed=seed)
+    tables = {"retrieval": retrieval_table(found, n_resamples=resamples, seed=seed, resample=draw, interval=interval)}
     if clusters:
         tables["clustering"] = clustering_table(grouped)
     for name, table in tables.items():
@@ -70,6 +96,7 @@ def triplets(
     encoders: With = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
+    interval: Kind = "percentile",
     as_json: AsJson = False,
 ) -> None:
     """Agreement with people's answers to "which of two looks more like the reference?".
@@ -86,7 +113,7 @@ def triplets(
     asked, known = read_triplets(answers, order), by_column(target, by, names(encoders))
     vectors = {name: read_vectors(target, name, known.images) for name in known.encoders}
     found = {name: agreement(asked, item_vectors(each, known.values)) for name, each in vectors.items()}
-    table = agreement_table(found, n_resamples=resamples, seed=seed)
+    table = agreement_table(found, n_resamples=resamples, seed=seed, interval=interval)
     write_parquet(table, target.results_folder / "triplets.parquet")
     if as_json:
         say_json(records(table))
@@ -97,11 +124,11 @@ def triplets(
 
 
 def _by_encoder(table: "pl.DataFrame", title: str) -> "Table":
-    """One row per encoder, best first metric first, with its interval."""
+    """One row per encoder, best first metric first, with intervals."""
     from rich.box import SIMPLE
     from rich.table import Table
 
-    from likewise.cli.tables import percent, with_interval
+    from likewise.cli.tables import over_interval
 
     metrics = table["metric"].unique(maintain_order=True).to_list()
     cells = {(row["encoder"], row["metric"]): row for row in table.iter_rows(named=True)}
@@ -111,9 +138,8 @@ def _by_encoder(table: "pl.DataFrame", title: str) -> "Table":
         shown.add_column(metric, justify="right")
     encoders = table["encoder"].unique(maintain_order=True).to_list()
     for name in sorted(encoders, key=lambda name: -(cells[name, metrics[0]]["value"] or 0.0)):
-        first = cells[name, metrics[0]]
-        others = (percent(cells[name, metric]["value"]) for metric in metrics[1:])
-        shown.add_row(name, with_interval(first["value"], first["low"], first["high"]), *others)
+        rows = (cells[name, metric] for metric in metrics)
+        shown.add_row(plain(name), *(over_interval(row["value"], row["low"], row["high"]) for row in rows))
     return shown
 
 
@@ -128,5 +154,5 @@ def _clusters(table: "pl.DataFrame") -> "Table":
         shown.add_column(header)
     for row in table.iter_rows(named=True):
         numbers = (percent(row[name]) for name in ("value", "chance", "random_formula"))
-        shown.add_row(row["encoder"], row["metric"], *numbers)
+        shown.add_row(plain(row["encoder"]), row["metric"], *numbers)
     return shown

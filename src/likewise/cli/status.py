@@ -48,7 +48,10 @@ def _facts(target: Workspace) -> dict[str, Any]:
         pool = read_parquet(target.pool_file, f"likewise discover {target.path} --replace")
         pairs = pool.select("query", "candidate").unique().height
         chosen = read_json(target.pool_settings_file)["settings"]
-        facts["pool"] = f"{pairs:,} pairs by {', '.join(chosen['generators'])}, k = {chosen['k']}"
+        who = (
+            f"by {', '.join(chosen['generators'])}, k = {chosen['k']}" if chosen["generators"] else "of imported labels"
+        )
+        facts["pool"] = f"{pairs:,} pairs {who}"
     if target.labels_settings_file.exists():
         summary = read_json(target.labels_settings_file)["consensus"]
         facts["labels"] = f"{summary['n_labelled']:,} by {summary['rule']}, {summary['n_similar']:,} similar"

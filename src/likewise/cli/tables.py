@@ -1,17 +1,19 @@
 """Tables as people read them in a terminal: percentages with one decimal, the interval beside the main number."""
 
+from typing import Any
+
 import polars as pl
 from rich.box import SIMPLE
 from rich.table import Table
 
 from likewise.cli.console import plain
+from likewise.evaluation.ranking import MAIN, grouped, not_told_apart, ranked
 
-MAIN = ("ROC-AUC", "macro")
 LABELLED = ("", "annotated")  # metrics that do not use sampled negatives
 
 
 def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) -> Table:
-    """One row per encoder, best macro ROC-AUC first; a star marks those that fed the pool. Fits 80 columns.
+    """Generators, then new models, each best macro ROC-AUC first, with their place among all. Fits 80 columns.
 
     With `differences`, models that cannot be told apart from the best are marked.
     """
@@ -19,46 +21,27 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
     columns = [("ROC-AUC", "micro"), ("PR-AUC", "macro"), ("PR-AUC", "micro")]
     columns += [(f"{name}@{k}", "") for name in ("HR", "MRR", "judged")]
     table = Table(title="How well each model finds what people call similar (%)", title_justify="left", box=SIMPLE)
-    close = not_told_apart(differences, ranked_encoders(results)[0]) if differences is not None else set()
-    legend = ["* fed the pool"] if results["generator"].any() else []
-    legend += ["≈ not told apart from the best"] if close else []
-    table.caption, table.caption_justify = "   ".join(legend) or None, "left"
+    order = ranked(results)
+    close = not_told_apart(differences, order) if differences is not None else []
+    table.caption, table.caption_justify = f"≈ not told apart from {plain(order[0])}" if close else None, "left"
     table.add_column("model", no_wrap=True)
     table.add_column("ROC-AUC\nmacro", justify="right", no_wrap=True)
     for name in ("\nmicro", "PR-AUC\nmacro", "\nmicro", f"HR\n@{k}", f"MRR\n@{k}", f"judged\n@{k}"):
         table.add_column(name, justify="right", no_wrap=True)
     results = results.filter(pl.col("negatives").is_in(LABELLED))
     cells = {(row["encoder"], row["metric"], row["average"]): row for row in results.iter_rows(named=True)}
-    for encoder in ranked_encoders(results):
-        main = cells[encoder, *MAIN]
-        table.add_row(
-            plain(encoder) + (" *" if main["generator"] else "") + (" ≈" if encoder in close else ""),
-            with_interval(main["value"], main["low"], main["high"]),
-            *(percent(cells[encoder, *column]["value"]) for column in columns),
-        )
+    for group in grouped(results):
+        table.add_row(f"[dim]{group.name}[/]")
+        for encoder in group.encoders:
+            main = cells[encoder, *MAIN[:2]]
+            place = "–" if main["value"] is None else order.index(encoder) + 1
+            table.add_row(
+                f"{place} {plain(encoder)}" + (" ≈" if encoder in close else ""),
+                with_interval(main["value"], main["low"], main["high"]),
+                *(percent(cells[encoder, *column]["value"]) for column in columns),
+            )
+        table.add_section()
     return table
-
-
-def ranked_encoders(results: pl.DataFrame) -> list[str]:
-    """Encoders by falling macro ROC-AUC."""
-    main = results.filter(
-        (pl.col("metric") == MAIN[0]) & (pl.col("average") == MAIN[1]) & pl.col("negatives").is_in(LABELLED)
-    )
-    ordered = main.sort("value", "encoder", descending=[True, False], nulls_last=True)
-    return ordered["encoder"].to_list()
-
-
-def not_told_apart(differences: pl.DataFrame, best: str) -> set[str]:
-    """Models whose macro ROC-AUC differs from the best one's by no more than chance explains."""
-    close = differences.filter(
-        (pl.col("metric") == MAIN[0])
-        & (pl.col("average") == MAIN[1])
-        & pl.col("negatives").is_in(LABELLED)
-        & ~pl.col("real")
-        & pl.col("difference").is_not_null()
-        & ((pl.col("encoder_a") == best) | (pl.col("encoder_b") == best))
-    )
-    return {*close["encoder_a"], *close["encoder_b"]} - {best}
 
 
 def percent(value: float | None) -> str:
@@ -69,6 +52,20 @@ def with_interval(value: float | None, low: float | None, high: float | None) ->
     if value is None:
         return "–"
     return f"[bold]{100 * value:.1f}[/] {percent(low)}–{percent(high)}"
+
+
+def over_interval(value: float | None, low: float | None, high: float | None, digits: int = 1) -> str:
+    """The value, and under it the ends of its interval."""
+    if value is None or low is None or high is None:
+        return percent(value)
+    return f"{100 * value:.1f}\n[dim]{100 * low:.{digits}f}–{100 * high:.{digits}f}[/]"
+
+
+def p_value(row: dict[str, Any], of: str = "") -> str:
+    """The exact p where every order of the models could be counted, otherwise the t approximation."""
+    exact, approximate = row[f"{of}p_exact"], row[f"{of}p_value"]
+    p = approximate if exact is None else exact
+    return "–" if p is None else f"{p:.3f}"
 
 
 def budget_by_k_table(budget: pl.DataFrame) -> Table:

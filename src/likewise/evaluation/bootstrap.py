@@ -1,11 +1,10 @@
 """Paired bootstrap over queries: every model is measured on the same resamples, so differences can be compared."""
 
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 
-from likewise.evaluation.sums import Floats
+from likewise.evaluation.sums import Floats, QuerySums
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
@@ -54,10 +53,13 @@ def bca_interval(
     return float(low), float(high)
 
 
-def interval(
-    kind: Interval, value: float, resampled: Floats, values_under: Callable[[Floats], Floats], n_queries: int
-) -> tuple[float, float]:
-    """The wanted interval; `values_under` gives the metric for rows of query weights."""
-    if kind == "percentile" or np.isnan(value):
+def interval_from(value: float, resampled: Floats, without_each: Floats | None) -> tuple[float, float]:
+    """BCa where the values with one query left out are given, otherwise percentile."""
+    if without_each is None or np.isnan(value):
         return percentile_interval(resampled)
-    return bca_interval(value, resampled, values_under(1.0 - np.eye(n_queries)))
+    return bca_interval(value, resampled, without_each)
+
+
+def interval_of(sums: QuerySums, weights: Floats, kind: Interval) -> tuple[float, float]:
+    """The wanted interval of a metric that is one sum over queries divided by another."""
+    return interval_from(sums.value(), sums.resampled(weights), sums.without_each() if kind == "bca" else None)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.evaluation.bootstrap import percentile_interval
+from likewise.evaluation.bootstrap import interval_from
 from likewise.evaluation.discovery import Scored
 from likewise.evaluation.sums import Floats, QuerySums
 
@@ -52,7 +52,11 @@ def difference_table(scored: Sequence[Scored], *, seed: int = 0) -> pl.DataFrame
             else:
                 p, test = bootstrap_p(spread), "bootstrap"
             difference = a.values[place] - b.values[place]
-            compared.append((a.encoder, b.encoder, difference, *percentile_interval(spread), p, test))
+            left_a, left_b = a.left_out(place), b.left_out(place)
+            without_each = None if left_a is None or left_b is None else left_a - left_b
+            compared.append(
+                (a.encoder, b.encoder, difference, *interval_from(difference, spread, without_each), p, test)
+            )
         corrected = holm(np.array([line[5] for line in compared]))
         for line, p_holm in zip(compared, corrected, strict=True):
             *numbers, p, test = line

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from likewise.evaluation.auc import Floats, Ints, average_precision, roc_auc, sort_pairs
-from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval, query_weights
+from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_from, query_weights
 from likewise.evaluation.hits import discounted_gain, hit_rate, judged, look_up_labels, reciprocal_rank
 from likewise.evaluation.micro import CLASSES_FOR_INTERVALS, micro_auc
 from likewise.evaluation.pairs import JudgedPairs
@@ -127,6 +127,10 @@ class Scored:
     rows: list[Row]
     values: list[float]
     resampled: list[Floats]
+    without_each: list[Floats] | None = None  # values with one query left out, for BCa intervals
+
+    def left_out(self, place: int) -> Floats | None:
+        return None if self.without_each is None else self.without_each[place]
 
 
 def score(
@@ -136,9 +140,15 @@ def score(
     *,
     ks: Sequence[int] = KS,
     weights: Floats,
+    kind: Interval = "percentile",
 ) -> Scored:
     """Values and resamples of every metric of one encoder."""
     rows = rows_of(one, pairs, sampled, ks)
+    left_out = _resampled(rows, 1.0 - np.eye(len(pairs.queries))) if kind == "bca" else None
+    return Scored(one.encoder, rows, [row.value() for row in rows], _resampled(rows, weights), left_out)
+
+
+def _resampled(rows: Sequence[Row], weights: Floats) -> list[Floats]:
     micro: dict[str, tuple[Floats, Floats]] = {}
     resampled = []
     for row in rows:
@@ -150,17 +160,16 @@ def score(
             resampled.append(micro[row.negatives][0 if row.metric == "ROC-AUC" else 1])
         else:
             resampled.append(row.sums.resampled(weights))
-    return Scored(one.encoder, rows, [row.value() for row in rows], resampled)
+    return resampled
 
 
-def scored_table(scored: Sequence[Scored], generators: Sequence[str], kind: Interval = "percentile") -> pl.DataFrame:
+def scored_table(scored: Sequence[Scored], generators: Sequence[str]) -> pl.DataFrame:
     """The long table: one row per encoder, metric, average and kind of negatives."""
     lines = []
     for one in scored:
-        for row, value, resampled in zip(one.rows, one.values, one.resampled, strict=True):
-            n_queries = len(row.pairs.queries)
-            low, high = interval(kind, value, resampled, row.resampled, n_queries)
-            counted = (value, low, high, row.n_queries, n_queries, len(row.pairs))
+        for place, (row, value) in enumerate(zip(one.rows, one.values, strict=True)):
+            ends = interval_from(value, one.resampled[place], one.left_out(place))
+            counted = (value, *ends, row.n_queries, len(row.pairs.queries), len(row.pairs))
             lines.append((one.encoder, one.encoder in generators, *row.key, *counted))
     table = pl.DataFrame(lines, schema=RESULT_SCHEMA, orient="row")
     return table.with_columns(pl.col("value", "low", "high").fill_nan(None))

@@ -5,18 +5,18 @@ The truth is the other images of the query's item, so only the query image itsel
 image. HR@k and MRR@k are divided by what was possible, min(k, other images); Recall@k counts queries with any hit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from likewise.evaluation.auc import Ints
-from likewise.evaluation.bootstrap import percentile_interval, query_weights
+from likewise.evaluation.bootstrap import Interval, interval_from, interval_of
 from likewise.evaluation.discovery import KS
 from likewise.evaluation.orders import kendall, spearman
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.sums import Floats, QuerySums
 from likewise.search import NOBODY, as_unit, top_k
 from likewise.search.scores import Floats as Vectors
 
@@ -66,13 +66,14 @@ def _mean(
     return QuerySums.mean_of(value)
 
 
-def identification_table(identified: Sequence[Identified], n_resamples: int, seed: int) -> pl.DataFrame:
+def identification_table(
+    identified: Sequence[Identified], weights: Floats, kind: Interval = "percentile"
+) -> pl.DataFrame:
     """One row per encoder and metric, with intervals; `n_queries` of `n_queries_total` have another image."""
     lines = []
     for one in identified:
         for metric, sums in one.sums.items():
-            weights = query_weights(len(sums.over), n_resamples, seed)
-            low, high = percentile_interval(sums.resampled(weights))
+            low, high = interval_of(sums, weights, kind)
             lines.append((one.encoder, metric, sums.value(), low, high, sums.n_defined, len(sums.over)))
     return pl.DataFrame(
         lines,
@@ -103,19 +104,27 @@ class TwoOrders:
 
 
 def compare_orders(
-    identification: Mapping[str, QuerySums], discovery: Mapping[str, QuerySums], n_resamples: int, seed: int
+    identification: Mapping[str, QuerySums],
+    discovery: Mapping[str, QuerySums],
+    weights: Floats,
+    kind: Interval = "percentile",
 ) -> TwoOrders:
     """Rank correlations between two metrics over the same models, the queries resampled for both together."""
     names = [name for name in identification if name in discovery]
     if len(names) < 2:
         return TwoOrders(len(names))
-    n_queries = len(identification[names[0]].over)
-    weights = np.vstack([np.ones((1, n_queries)), query_weights(n_queries, n_resamples, seed)])
-    first = np.array([identification[name].resampled(weights) for name in names])
-    second = np.array([discovery[name].resampled(weights) for name in names])
+    both = [[metric[name] for name in names] for metric in (identification, discovery)]
+    now = [np.array([[one.value()] for one in metric]) for metric in both]
+    drawn = [np.array([one.resampled(weights) for one in metric]) for metric in both]
+    without = [np.array([one.without_each() for one in metric]) for metric in both] if kind == "bca" else None
     numbers: list[float | None] = []
     for correlation in (spearman, kendall):
-        values = np.array([correlation(a, b) for a, b in zip(first.T, second.T, strict=True)])
-        low, high = percentile_interval(values[1:])
-        numbers += [None if np.isnan(number) else float(number) for number in (values[0], low, high)]
+        value = _each(correlation, now)[0]
+        ends = interval_from(value, _each(correlation, drawn), None if without is None else _each(correlation, without))
+        numbers += [None if np.isnan(number) else float(number) for number in (value, *ends)]
     return TwoOrders(len(names), *numbers)
+
+
+def _each(correlation: Callable[[Floats, Floats], float], both: Sequence[Floats]) -> Floats:
+    """The correlation of two metrics (models x resamples), one value per resample."""
+    return np.array([correlation(a, b) for a, b in zip(both[0].T, both[1].T, strict=True)])

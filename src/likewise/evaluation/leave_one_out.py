@@ -13,13 +13,20 @@ from numpy.typing import NDArray
 
 from likewise.discovery.pool import RANDOM
 from likewise.evaluation.discovery import ANNOTATED, KS, Measured, rows_of
-from likewise.evaluation.orders import spearman, spearman_p
+from likewise.evaluation.exchange.labels_import import IMPORTED
+from likewise.evaluation.orders import spearman, spearman_exact_p, spearman_p
 from likewise.evaluation.pairs import JudgedPairs, restrict
+
+NO_GENERATORS = (RANDOM, IMPORTED)  # pairs of chance, or of labels from elsewhere
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """`models`: mean and sd of each metric over the reduced ground truths; `orders`: Spearman per removed generator."""
+    """`models`: mean and sd of each metric over the reduced ground truths; `orders`: Spearman per removed generator.
+
+    `p_value` is the t approximation of the paper, which calls any perfect order of few models certain; `p_exact` counts
+    all orders of the models and is null where there are too many to count.
+    """
 
     models: pl.DataFrame
     orders: pl.DataFrame
@@ -29,27 +36,27 @@ def leave_one_out(
     measured: Sequence[Measured], pairs: JudgedPairs, pool: pl.DataFrame, ks: Sequence[int] = KS
 ) -> LeftOut:
     """Table 3, for AUC and, beside it, for HR and MRR, so that the reader sees which metric moves."""
-    generators = pool.filter(pl.col("generator") != RANDOM)["generator"].unique().sort().to_list()
+    generators = pool.filter(~pl.col("generator").is_in(NO_GENERATORS))["generator"].unique().sort().to_list()
     full = _values(measured, pairs, np.ones(len(pairs), dtype=np.bool_), ks)
     models, orders = [], []
     reduced = {name: _values(measured, pairs, _proposed_by_others(pairs, pool, name), ks) for name in generators}
-    for key in full:
+    for key in full if generators else ():
         values = np.array([reduced[name][key] for name in generators])  # generators x models
         for place, one in enumerate(measured):
             column = values[:, place]
             sd = float(np.std(column, ddof=1)) if len(column) > 1 else float("nan")
             models.append((one.encoder, *key, full[key][place], float(np.mean(column)), sd, len(column)))
         for name, row in zip(generators, values, strict=True):
-            correlation = spearman(np.array(full[key]), row)
-            orders.append((name, *key, correlation, spearman_p(correlation, len(measured)), len(measured)))
+            everything = np.array(full[key])
+            correlation = spearman(everything, row)
+            p_values = spearman_p(correlation, len(measured)), spearman_exact_p(everything, row)
+            orders.append((name, *key, correlation, *p_values, len(measured)))
     names = {"metric": pl.String, "average": pl.String}
     numbers = {"value": pl.Float64, "mean": pl.Float64, "sd": pl.Float64, "n_subsets": pl.Int64}
+    agreed = {"spearman": pl.Float64, "p_value": pl.Float64, "p_exact": pl.Float64, "n_models": pl.Int64}
     return LeftOut(
         _table(models, {"encoder": pl.String, **names, **numbers}),
-        _table(
-            orders,
-            {"removed": pl.String, **names, "spearman": pl.Float64, "p_value": pl.Float64, "n_models": pl.Int64},
-        ),
+        _table(orders, {"removed": pl.String, **names, **agreed}),
     )
 
 
@@ -57,7 +64,7 @@ def _proposed_by_others(pairs: JudgedPairs, pool: pl.DataFrame, removed: str) ->
     """Which judged pairs some generator besides the removed one proposed."""
     query_of = {image: row for row, image in enumerate(pairs.queries)}
     candidate_of = {image: row for row, image in enumerate(pairs.gallery)}
-    others = pool.filter(~pl.col("generator").is_in([removed, RANDOM])).select("query", "candidate").unique()
+    others = pool.filter(~pl.col("generator").is_in([removed, *NO_GENERATORS])).select("query", "candidate").unique()
     width = len(pairs.gallery)
     kept = [query_of[q] * width + candidate_of[c] for q, c in others.iter_rows() if q in query_of and c in candidate_of]
     return np.isin(pairs.query * width + pairs.candidate, np.array(kept, dtype=np.int64))

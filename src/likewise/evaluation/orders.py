@@ -1,10 +1,15 @@
-"""How far two orders of the same models agree."""
+"""How far two orders of the same models agree, and how little that says when the models are few."""
 
-from math import sqrt
+from functools import cache
+from itertools import permutations
+from math import factorial, sqrt
 
 import numpy as np
 
-from likewise.evaluation.auc import Floats
+from likewise.evaluation.auc import Floats, Ints
+
+FEW_MODELS = 5  # a correlation over fewer models says little
+MOST_PERMUTED = 8  # models whose every order can be tried
 
 
 def spearman(a: Floats, b: Floats) -> float:
@@ -22,6 +27,30 @@ def spearman_p(correlation: float, n_models: int) -> float:
         return 0.0
     t = abs(correlation) * sqrt((n_models - 2) / (1.0 - correlation**2))
     return float(2.0 * stdtr(n_models - 2, -t))
+
+
+def spearman_exact_p(a: Floats, b: Floats) -> float:
+    """Two-sided p from all orders of the models, as many as n!; NaN where that is too many, or nothing to compare."""
+    if not 1 < len(a) <= MOST_PERMUTED or np.isnan(spearman(a, b)):
+        return float("nan")
+    first, second = (ranks - ranks.mean() for ranks in (mid_ranks(a), mid_ranks(b)))
+    by_chance = np.abs(second[_orders(len(b))] @ first)
+    return float(np.mean(by_chance >= abs(float(first @ second)) - 1e-9))
+
+
+@cache
+def _orders(n: int) -> Ints:
+    return np.array(list(permutations(range(n))))
+
+
+def few_models_note(n_models: int) -> str | None:
+    """What to say beside a rank correlation over very few models; None where there are enough."""
+    if not 1 < n_models < FEW_MODELS:
+        return None
+    return (
+        f"{n_models} models are too few for a rank correlation to say much: "
+        f"chance alone gives the same order once in {factorial(n_models)} times."
+    )
 
 
 def kendall(a: Floats, b: Floats) -> float:

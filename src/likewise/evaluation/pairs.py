@@ -40,7 +40,10 @@ class JudgedPairs:
 def judge_pairs(
     catalog: pl.DataFrame, labels: pl.DataFrame, queries: Sequence[str], gallery: Sequence[str]
 ) -> JudgedPairs:
-    """Line up labels (query, candidate, label) with the images in use; labels of unknown images are an error."""
+    """Line up labels (query, candidate, label) with the images in use; labels of unknown images are an error.
+
+    A pair of two images of one item says nothing about similar items: like pairs of other images it is left out.
+    """
     named = pl.concat([labels["query"], labels["candidate"].alias("query")]).unique(maintain_order=True)
     unknown = named.filter(~named.is_in(catalog["image"].implode()))
     if len(unknown):
@@ -57,11 +60,14 @@ def judge_pairs(
         if query in query_of and candidate in candidate_of
     ]
     columns = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    query_items = np.array([items[image] for image in queries], dtype=np.int64)
+    gallery_items = np.array([items[image] for image in gallery], dtype=np.int64)
+    columns = columns[query_items[columns[:, 0]] != gallery_items[columns[:, 1]]]
     return JudgedPairs(
         list(queries),
         list(gallery),
-        np.array([items[image] for image in queries], dtype=np.int64),
-        np.array([items[image] for image in gallery], dtype=np.int64),
+        query_items,
+        gallery_items,
         columns[:, 0],
         columns[:, 1],
         columns[:, 2].astype(np.int8),

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
-from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
+from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_from, query_weights
 from likewise.evaluation.classmates import NOBODY
 from likewise.evaluation.sums import QuerySums
 from likewise.evaluation.walk import Progress, walk
@@ -136,6 +136,7 @@ def retrieval_table(
     n_resamples: int = RESAMPLES,
     seed: int = 0,
     resample: Unit = "query",
+    interval: Interval = "percentile",
 ) -> pl.DataFrame:
     """One row per encoder and metric with a bootstrap interval, the same resamples for every encoder.
 
@@ -150,7 +151,8 @@ def retrieval_table(
     for ((encoder, metric), ratio), values in zip(sums.items(), resampled, strict=True):
         one = measured[encoder]
         counted = one.n_queries, one.n_queries + one.n_excluded
-        rows.append((encoder, metric, ratio.value(), *percentile_interval(values), *counted))
+        ends = interval_from(ratio.value(), values, ratio.without_each() if interval == "bca" else None)
+        rows.append((encoder, metric, ratio.value(), *ends, *counted))
     table = pl.DataFrame(rows, schema=RETRIEVAL_SCHEMA, orient="row")
     return table.with_columns(pl.col("value", "low", "high").fill_nan(None))
 

@@ -12,16 +12,17 @@ from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.step import Pool, read_pool, retired_pairs
 from likewise.encoders.store import common_images
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
+from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_of, query_weights
 from likewise.evaluation.curves import curve_table
 from likewise.evaluation.differences import difference_table
-from likewise.evaluation.discovery import ANNOTATED, KS, Scored, score, scored_table
+from likewise.evaluation.discovery import KS, Scored, score, scored_table
 from likewise.evaluation.exchange.labels_import import IMPORTED
 from likewise.evaluation.exchange.labels_io import without_chance
 from likewise.evaluation.experts import expert_groups
 from likewise.evaluation.fidelity import found_share
 from likewise.evaluation.gather import Gathered, gather, list_scores_of
-from likewise.evaluation.identification import MAIN, compare_orders, identification_table
+from likewise.evaluation.identification import MAIN as MAIN_IDENTIFICATION
+from likewise.evaluation.identification import compare_orders, identification_table
 from likewise.evaluation.incomplete import auc_bounds, bpref, next_pairs
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.mistakes import mistake_table
@@ -29,9 +30,11 @@ from likewise.evaluation.negatives import BAND
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.provenance import note_for, write_note
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.ranking import MAIN, of_measure
+from likewise.evaluation.sums import Floats, QuerySums
 from likewise.evaluation.trained import DISCOVERY, IDENTIFICATION, learned_from_labels, origins, trained_table
 from likewise.evaluation.truth import truth_of
+from likewise.evaluation.vsd_tables import vsd_tables
 from likewise.labeling.step import read_labels, read_labels_note, read_stored_votes
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
 from likewise.workspace import Workspace, read_json, write_json, write_parquet
@@ -61,6 +64,7 @@ def evaluate(
     seed: int = 0,
     seconds_per_pair: float = SECONDS_PER_PAIR,
     interval: Interval = "percentile",
+    n_next_pairs: int = NEXT_PAIRS,
     command: str = "likewise.evaluate",
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> Evaluated:
@@ -86,31 +90,39 @@ def evaluate(
     for done, one in enumerate(found.measured):
         if on_progress:
             on_progress("intervals", done, len(names))
-        scored.append(score(one, pairs, found.sampled, ks=ks, weights=weights))
+        scored.append(score(one, pairs, found.sampled, ks=ks, weights=weights, kind=interval))
     left_out = leave_one_out(found.measured, pairs, pool.rows, ks)
     differences = difference_table(scored, seed=seed)
     tables = {
-        "discovery": scored_table(scored, generators, interval),
+        "discovery": scored_table(scored, generators),
         "differences": differences,
         "leave_one_out": left_out.models,
         "leave_one_out_orders": left_out.orders,
-        "identification": identification_table(found.identified, n_resamples, seed),
-        "trained": _trained(workspace, found, scored, ks, n_resamples, seed),
-        "incomplete": incomplete_table(found, max(ks)),
-        "next_pairs": _next_pairs(found, differences),
+        "identification": identification_table(found.identified, weights, interval),
+        "trained": _trained(workspace, found, scored, ks, weights, seed, interval),
+        "incomplete": incomplete_table(found, max(ks), weights, interval),
+        "next_pairs": _next_pairs(found, differences, n_next_pairs),
         "curves": curve_table(found.measured, pairs),
         "mistakes": mistake_table(found.measured, pairs),
         "generators": generator_table(pool.rows, labels),
         "overlap": overlap_table(pool.rows, len(pool.arena.queries), pool.settings.k),
     }
+    tables |= vsd_tables(tables, ks)
     summary = _summary(workspace, pool, pairs, labels, seconds_per_pair)
+    summary["n_labels_outside"] = len(labels) - len(labelled)
     summary["encoders"] = names
     summary["learned_from_labels"] = learned_from_labels(workspace, workspace.encoders())
-    summary["settings"] = {"ks": list(ks), "resamples": n_resamples, "seed": seed, "interval": interval}
+    summary["settings"] = {
+        "ks": list(ks),
+        "resamples": n_resamples,
+        "seed": seed,
+        "interval": interval,
+        "next_pairs": n_next_pairs,
+    }
     summary["sampled_negatives"] = None if found.sampled is None else int((found.sampled.label == 0).sum())
     if found.sampled is None:
         summary["no_sampled_negatives"] = _why_none(workspace, generators, len(pairs.gallery))
-    summary["orders"] = _orders(found, scored, ks, n_resamples, seed)
+    summary["orders"] = _orders(found, scored, ks, weights, interval)
     votes = read_stored_votes(workspace) if summary["labels"]["consensus"]["rule"] != IMPORTED else None
     if votes is not None:  # an adjudicator is no member of a group of experts: they only settle its ties
         votes = votes.filter(pl.col("expert") != ADJUDICATOR_NAME)
@@ -132,6 +144,8 @@ def evaluate(
 
 
 def _why_none(workspace: Workspace, generators: Sequence[str], n_gallery: int) -> str:
+    if not generators:
+        return "no generator proposed the pairs of these labels, and they are drawn from the generators' lists"
     gone = [name for name in generators if name not in workspace.encoders()]
     if gone:
         return f"the vectors of {', '.join(gone)}, which fed the pool, are gone"
@@ -145,16 +159,19 @@ def unbiased_encoders(workspace: Workspace) -> list[str]:
     return [name for name in names if name not in knowing]
 
 
-def incomplete_table(found: Gathered, k: int) -> pl.DataFrame:
-    """Per encoder: bpref, and the range its macro ROC-AUC could take once its top k were all labelled."""
+def incomplete_table(found: Gathered, k: int, weights: Floats, interval: Interval = "percentile") -> pl.DataFrame:
+    """Per encoder: bpref with its interval, and the range of its macro ROC-AUC once its top k were all labelled."""
     rows = []
     for one in found.measured:
         low, high, n_unlabelled = auc_bounds(one, list_scores_of(found, one), found.pairs, k)
         preference = bpref(one.scores, found.pairs)
-        rows.append((one.encoder, preference.value(), preference.n_defined, low, high, n_unlabelled, k))
+        ends = interval_of(preference, weights, interval)
+        rows.append((one.encoder, preference.value(), *ends, preference.n_defined, low, high, n_unlabelled, k))
     schema = {
         "encoder": pl.String,
         "bpref": pl.Float64,
+        "bpref_low": pl.Float64,
+        "bpref_high": pl.Float64,
         "n_queries": pl.Int64,
         "auc_low": pl.Float64,
         "auc_high": pl.Float64,
@@ -165,7 +182,13 @@ def incomplete_table(found: Gathered, k: int) -> pl.DataFrame:
 
 
 def _trained(
-    workspace: Workspace, found: Gathered, scored: Sequence[Scored], ks: Sequence[int], n_resamples: int, seed: int
+    workspace: Workspace,
+    found: Gathered,
+    scored: Sequence[Scored],
+    ks: Sequence[int],
+    weights: Floats,
+    seed: int,
+    interval: Interval,
 ) -> pl.DataFrame:
     """What training changed, where trained networks and what they come from are both measured."""
     metric = _main_identification(found, ks)
@@ -173,40 +196,33 @@ def _trained(
         DISCOVERY: ("ROC-AUC macro", _main_sums(scored)),
         IDENTIFICATION: (metric, {one.encoder: one.sums[metric] for one in found.identified}),
     }
-    return trained_table(origins(workspace, [one.encoder for one in scored]), questions, n_resamples, seed)
+    return trained_table(origins(workspace, [one.encoder for one in scored]), questions, weights, seed, interval)
 
 
 def _main_identification(found: Gathered, ks: Sequence[int]) -> str:
-    return MAIN if MAIN in found.identified[0].sums else f"HR@{min(ks)}"
+    return MAIN_IDENTIFICATION if MAIN_IDENTIFICATION in found.identified[0].sums else f"HR@{min(ks)}"
 
 
-def _next_pairs(found: Gathered, differences: pl.DataFrame) -> pl.DataFrame:
-    main = differences.filter(
-        (pl.col("metric") == "ROC-AUC") & (pl.col("average") == "macro") & (pl.col("negatives") == ANNOTATED)
-    )
+def _next_pairs(found: Gathered, differences: pl.DataFrame, n_pairs: int) -> pl.DataFrame:
+    main = differences.filter(of_measure(MAIN))
     told_apart = {(a, b): real for a, b, real in main.select("encoder_a", "encoder_b", "real").iter_rows()}
     judged_scores = {one.encoder: one.scores for one in found.measured}
-    return next_pairs(found.pairs, *found.unlabelled, found.unlabelled_scores, judged_scores, told_apart, NEXT_PAIRS)
+    return next_pairs(found.pairs, *found.unlabelled, found.unlabelled_scores, judged_scores, told_apart, n_pairs)
 
 
 def _orders(
-    found: Gathered, scored: Sequence[Scored], ks: Sequence[int], n_resamples: int, seed: int
+    found: Gathered, scored: Sequence[Scored], ks: Sequence[int], weights: Floats, interval: Interval
 ) -> dict[str, Any]:
     """How the order of the models by identification agrees with the order by discovery (macro ROC-AUC)."""
     metric = _main_identification(found, ks)
     identification = {one.encoder: one.sums[metric] for one in found.identified}
     discovery = _main_sums(scored)
-    return {"identification": metric, **asdict(compare_orders(identification, discovery, n_resamples, seed))}
+    return {"identification": metric, **asdict(compare_orders(identification, discovery, weights, interval))}
 
 
 def _main_sums(scored: Sequence[Scored]) -> dict[str, QuerySums]:
     """Macro ROC-AUC of every encoder, per query."""
-    return {
-        one.encoder: row.sums
-        for one in scored
-        for row in one.rows
-        if row.key == ("ROC-AUC", "macro", ANNOTATED) and row.sums is not None
-    }
+    return {one.encoder: row.sums for one in scored for row in one.rows if row.key == MAIN and row.sums is not None}
 
 
 def settings_of_last_time(workspace: Workspace) -> dict[str, Any]:
@@ -220,6 +236,7 @@ def settings_of_last_time(workspace: Workspace) -> dict[str, Any]:
         "n_resamples": stored["resamples"],
         "seed": stored["seed"],
         "interval": stored["interval"],
+        "n_next_pairs": stored.get("next_pairs", NEXT_PAIRS),
     }
 
 

@@ -32,3 +32,10 @@ class QuerySums:
         """The value under each row of query weights; NaN where no query is left."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray((weights @ self.over) / (weights @ self.under))
+
+    def without_each(self) -> Floats:
+        """The value with one query left out, for every query in turn; NaN where none would be left."""
+        under = self.under.sum() - self.under
+        value: Floats = np.full(len(under), np.nan)
+        np.divide(self.over.sum() - self.over, under, out=value, where=under > 0)
+        return value

@@ -15,9 +15,9 @@ import polars as pl
 from likewise.encoders.files import read_meta, stored_spec, vectors_folder
 from likewise.encoders.run_files import SETTINGS, RunFile, read_run
 from likewise.encoders.spec import parse, spec_name
-from likewise.evaluation.bootstrap import percentile_interval, query_weights
+from likewise.evaluation.bootstrap import Interval, interval_from
 from likewise.evaluation.differences import holm, randomisation_p, swap_signs
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.sums import Floats, QuerySums
 from likewise.workspace import Workspace
 
 DISCOVERY, IDENTIFICATION = "discovery", "identification"
@@ -53,7 +53,7 @@ def origins(workspace: Workspace, encoders: Sequence[str]) -> list[Origin]:
     found = []
     for encoder in encoders:
         run = _run_of(workspace, encoder)
-        if run is None or run.kind != "trunk":
+        if run is None or run.kind != "trunk" or "task" not in run.about:
             continue
         base = spec_name(run.bases[0])
         if base in encoders:
@@ -62,13 +62,18 @@ def origins(workspace: Workspace, encoders: Sequence[str]) -> list[Origin]:
 
 
 def learned_from_labels(workspace: Workspace, encoders: Sequence[str]) -> list[str]:
-    """Adapters that learned from the labels of this workspace: to measure them on these labels would fool everybody."""
-    found = []
-    for encoder in encoders:
-        run = _run_of(workspace, encoder)
-        if run is not None and run.kind == "adapter" and run.about.get("learned_from") == "labels":
-            found.append(encoder)
-    return found
+    """Those that learned from the labels of this workspace: to measure them on these labels would fool everybody."""
+    return _learned_from(workspace, encoders, ("labels",))
+
+
+def learned_from_people(workspace: Workspace, encoders: Sequence[str]) -> list[str]:
+    """Those that learned from its labels, or from triplets."""
+    return _learned_from(workspace, encoders, ("labels", "triplets"))
+
+
+def _learned_from(workspace: Workspace, encoders: Sequence[str], sources: Sequence[str]) -> list[str]:
+    runs = {encoder: _run_of(workspace, encoder) for encoder in encoders}
+    return [encoder for encoder, run in runs.items() if run is not None and run.about.get("learned_from") in sources]
 
 
 def _run_of(workspace: Workspace, encoder: str) -> RunFile | None:
@@ -84,21 +89,22 @@ def _run_of(workspace: Workspace, encoder: str) -> RunFile | None:
 def trained_table(
     trained: list[Origin],
     questions: Mapping[str, tuple[str, Mapping[str, QuerySums]]],
-    n_resamples: int,
+    weights: Floats,
     seed: int,
+    kind: Interval = "percentile",
 ) -> pl.DataFrame:
     """One row per trained network and question; `questions` has the metric's name and every encoder's sums."""
     rows = []
     for question, (metric, sums) in questions.items():
         if not trained:
             break
-        n_queries = len(sums[trained[0].base].over)
-        weights, signs = query_weights(n_queries, n_resamples, seed), swap_signs(n_queries, seed)
+        signs = swap_signs(len(sums[trained[0].base].over), seed)
         pairs = [(sums[each.encoder], sums[each.base]) for each in trained]
         corrected = holm(np.array([randomisation_p(after, before, signs) for after, before in pairs]))
         for each, (after, before), p in zip(trained, pairs, corrected, strict=True):
             spread = after.resampled(weights) - before.resampled(weights)
             values = before.value(), after.value(), after.value() - before.value()
             named = each.encoder, each.base, each.task, question, metric
-            rows.append((*named, *values, *percentile_interval(spread), float(p), after.n_defined))
+            without_each = after.without_each() - before.without_each() if kind == "bca" else None
+            rows.append((*named, *values, *interval_from(values[2], spread, without_each), float(p), after.n_defined))
     return pl.DataFrame(rows, schema=TRAINED_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))

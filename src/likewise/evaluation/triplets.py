@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
-from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
+from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_of, query_weights
 from likewise.evaluation.sums import QuerySums
 from likewise.evaluation.triplet_file import ROLES
 from likewise.search import as_unit, pair_scores
@@ -133,7 +133,13 @@ def agreement(triplets: pl.DataFrame, items: ItemVectors) -> Agreement:
     )
 
 
-def agreement_table(measured: Mapping[str, Agreement], *, n_resamples: int = RESAMPLES, seed: int = 0) -> pl.DataFrame:
+def agreement_table(
+    measured: Mapping[str, Agreement],
+    *,
+    n_resamples: int = RESAMPLES,
+    seed: int = 0,
+    interval: Interval = "percentile",
+) -> pl.DataFrame:
     """One row per encoder and metric, resampled by anchor with the same resamples for every encoder."""
     if len({tuple(one.anchors) for one in measured.values()}) > 1:
         raise LikewiseError("encoders can only be compared on the same triplets.")
@@ -143,6 +149,6 @@ def agreement_table(measured: Mapping[str, Agreement], *, n_resamples: int = RES
         for metric in (MAJORITY, VOTES, CEILING):
             sums = one.sums(metric)
             counted = sums.n_defined, len(one.anchors), one.n_triplets(metric), one.n_triplets_total
-            rows.append((encoder, metric, sums.value(), *percentile_interval(sums.resampled(weights)), *counted))
+            rows.append((encoder, metric, sums.value(), *interval_of(sums, weights, interval), *counted))
     table = pl.DataFrame(rows, schema=AGREEMENT_SCHEMA, orient="row")
     return table.with_columns(pl.col("value", "low", "high").fill_nan(None))

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.report.leaderboard import MAIN, Leaderboard
+from likewise.evaluation.ranking import against
+from likewise.report.leaderboard import Leaderboard
 from likewise.report.numbers import NBSP, interval, p_value, points
 
 
@@ -31,21 +32,10 @@ def against_best(differences: pl.DataFrame | None, board: Leaderboard) -> dict[s
     best = board.models[0].encoder
     if differences is None:
         return None
-    metric, average, negatives = MAIN
-    rows = differences.filter(
-        (pl.col("metric") == metric)
-        & (pl.col("average") == average)
-        & (pl.col("negatives") == negatives)
-        & ((pl.col("encoder_a") == best) | (pl.col("encoder_b") == best))
-    )
-    found = {}
-    for row in rows.iter_rows(named=True):
-        value, low, high = row["difference"], row["low"], row["high"]
-        other = row["encoder_b"]
-        if other == best:
-            other = row["encoder_a"]
-            value, low, high = (None if end is None else -end for end in (value, high, low))
-        found[other] = Difference(value, low, high, row["p_holm"], bool(row["real"]))
+    found = {
+        row["encoder"]: Difference(row["difference"], row["low"], row["high"], row["p_holm"], bool(row["real"]))
+        for row in against(differences, best).iter_rows(named=True)
+    }
     measured = {model.encoder for model in board.models[1:] if model.main.value is not None}
     return found if measured <= set(found) else None
 

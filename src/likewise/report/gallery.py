@@ -80,7 +80,7 @@ def show_queries(pool: pl.DataFrame, labels: pl.DataFrame, queries: list[str], a
 def _candidate(row: dict[str, object]) -> Candidate:
     names, ranks = row["generator"], row["rank"]
     assert isinstance(names, list) and isinstance(ranks, list)
-    by = ", ".join(f"{name} {rank + 1}" for name, rank in zip(names, ranks, strict=True))
+    by = ", ".join(name if rank is None else f"{name} {rank + 1}" for name, rank in zip(names, ranks, strict=True))
     return Candidate(str(row["candidate"]), _verdict(row["label"]), _votes(row), by)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from likewise.evaluation.orders import few_models_note
 from likewise.report.leaderboard import Leaderboard
 from likewise.report.numbers import NBSP, interval, percent, several, signed
 
@@ -96,7 +97,8 @@ def _words(orders: dict[str, Any]) -> tuple[str, str]:
     else:
         said = f"The order by {by} tells nothing about the order by discovery (macro ROC-AUC)"
     numbers = f"{_number('Spearman', orders, 'spearman')}, {_number('Kendall τ', orders, 'kendall')}"
-    return f"{said}.", f"{numbers}, over {n_models} models."
+    few = few_models_note(n_models)
+    return f"{said}.", f"{numbers}, over {n_models} models.{f' {few}' if few else ''}"
 
 
 def _number(name: str, orders: dict[str, Any], key: str) -> str:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from likewise.evaluation.ranking import MAIN, Group, grouped, of_measure, ranked
 from likewise.report.numbers import NBSP, interval, percent
 
-MAIN = ("ROC-AUC", "macro", "annotated")
 PREFERRED = (
     MAIN,
     ("ROC-AUC", "micro", "annotated"),
@@ -61,6 +61,7 @@ class Model:
 class Leaderboard:
     columns: list[Column]
     models: list[Model]
+    sides: list[Group]
     axis: tuple[float, float]
     n_pairs: int
     n_queries_total: int
@@ -68,10 +69,10 @@ class Leaderboard:
     @property
     def groups(self) -> list[tuple[str, str, list[Model]]]:
         """(id, heading, models) of the groups that have any."""
-        fed = [model for model in self.models if model.generator]
-        new = [model for model in self.models if not model.generator]
-        both = [("fed", "Generators: they fed the pool", fed), ("new", "New models: they did not", new)]
-        return [group for group in both if group[2]]
+        by_name = {model.encoder: model for model in self.models}
+        return [
+            (side.id, f"{side.name}: {side.what}", [by_name[name] for name in side.encoders]) for side in self.sides
+        ]
 
     @property
     def shown(self) -> list[int]:
@@ -106,7 +107,6 @@ def leaderboard(results: pl.DataFrame) -> Leaderboard:
         encoder: [_cell(rows.get((encoder, *column.key)), best[column.key]) for column in columns] for encoder in fed
     }
     axis = _axis([row[0] for row in cells.values()])
-    ordered = sorted(fed, key=lambda name: (cells[name][0].value is None, -(cells[name][0].value or 0.0), name))
     models = [
         Model(
             encoder,
@@ -116,10 +116,10 @@ def leaderboard(results: pl.DataFrame) -> Leaderboard:
             cells[encoder][0],
             _whisker(cells[encoder][0], axis),
         )
-        for place, encoder in enumerate(ordered, start=1)
+        for place, encoder in enumerate(ranked(results), start=1)
     ]
     first = results.row(0, named=True)
-    return Leaderboard(columns, models, axis, first["n_pairs"], first["n_queries_total"])
+    return Leaderboard(columns, models, grouped(results), axis, first["n_pairs"], first["n_queries_total"])
 
 
 def _key(row: dict[str, str]) -> Key:
@@ -143,10 +143,7 @@ def _column(results: pl.DataFrame, key: Key) -> Column:
 
 
 def _rows(results: pl.DataFrame, key: Key) -> pl.DataFrame:
-    metric, average, negatives = key
-    return results.filter(
-        (pl.col("metric") == metric) & (pl.col("average") == average) & (pl.col("negatives") == negatives)
-    )
+    return results.filter(of_measure(key))
 
 
 def _best(results: pl.DataFrame, key: Key) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.evaluation.bootstrap import RESAMPLES
 from likewise.evaluation.discovery import KS
+from likewise.evaluation.step import NEXT_PAIRS
 from likewise.report.tables import Tables
 from likewise.workspace import WARDROBE
 
@@ -51,7 +52,7 @@ def commands(tables: Tables, workspace: str) -> list[str]:
     lines = [
         [_new(tables.settings, name)],
         [f"likewise encode {name} --with {shlex.quote(','.join(tables.encoder_notes))}"],
-        [f"likewise discover {name}", *_discover(tables.pool_settings)],
+        [f"likewise discover {name}", *_discover(tables.pool_settings)] if tables.summary["pool"]["generators"] else [],
         *([_votes(source, name, labels["agreement"]["n_experts"])] for source in dict.fromkeys(labels["sources"])),
         [f"likewise label consensus {name} --rule {rule}" if rule != "majority" else ""],
         [f"likewise evaluate {name}", *_evaluate(tables.summary.get("settings", {})), slow],
@@ -70,10 +71,10 @@ def _discover(pool: dict[str, Any]) -> list[str]:
 
 def _evaluate(made: dict[str, Any]) -> list[str]:
     """The options that differ from the command's own."""
-    usual = {"resamples": RESAMPLES, "seed": 0, "interval": "percentile"}
+    usual = {"resamples": RESAMPLES, "seed": 0, "interval": "percentile", "next_pairs": NEXT_PAIRS}
     parts = [f"--k {','.join(str(k) for k in made['ks'])}"] if made and tuple(made["ks"]) != KS else []
     changed = {key: value for key, value in made.items() if key in usual and value != usual[key]}
-    return parts + _options(changed, {f"--{key}": key for key in usual})
+    return parts + _options(changed, {f"--{key.replace('_', '-')}": key for key in usual})
 
 
 def _budget(tables: Tables) -> list[str]:

@@ -1,9 +1,11 @@
 """Is the order of the models an artefact of the pool? Results with one generator left out, as tables and a sentence."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
+from likewise.evaluation.orders import few_models_note
 from likewise.report.numbers import DASH, listed, p_value, percent, signed
 
 AREAS = (("ROC-AUC", "macro"), ("ROC-AUC", "micro"), ("PR-AUC", "macro"), ("PR-AUC", "micro"))
@@ -30,6 +32,7 @@ class PoolOrder:
     removed: list[str]
     orders: dict[tuple[str, Key], Order]
     words: str
+    few: str | None  # what to say where the models are too few
 
 
 def pool_order(models: pl.DataFrame | None, orders: pl.DataFrame | None, encoders: list[str]) -> PoolOrder | None:
@@ -45,10 +48,7 @@ def pool_order(models: pl.DataFrame | None, orders: pl.DataFrame | None, encoder
         )
         for row in models.iter_rows(named=True)
     }
-    cells = {
-        (row["removed"], (row["metric"], row["average"])): _order(row["spearman"], row["p_value"])
-        for row in orders.iter_rows(named=True)
-    }
+    cells = {(row["removed"], (row["metric"], row["average"])): _order(row) for row in orders.iter_rows(named=True)}
     known = set(models["encoder"])
     return PoolOrder(
         measures,
@@ -58,6 +58,7 @@ def pool_order(models: pl.DataFrame | None, orders: pl.DataFrame | None, encoder
         orders["removed"].unique(maintain_order=True).to_list(),
         cells,
         _words(orders, measures),
+        few_models_note(max(orders["n_models"].to_list(), default=0)),
     )
 
 
@@ -74,10 +75,12 @@ def _measures(orders: pl.DataFrame) -> list[Key]:
     return [*(key for key in AREAS if key in found), *lists]
 
 
-def _order(spearman: float | None, p: float | None) -> Order:
+def _order(row: dict[str, Any]) -> Order:
+    """With the exact p where every order of the models could be counted, otherwise the t approximation."""
+    spearman, p = row["spearman"], row.get("p_exact")
     if spearman is None:
         return Order(DASH, "undefined", 0.0)
-    return Order(signed(spearman), p_value(p), min(1.0, 1.0 - spearman))
+    return Order(signed(spearman), p_value(row["p_value"] if p is None else p), min(1.0, 1.0 - spearman))
 
 
 def _words(orders: pl.DataFrame, measures: list[Key]) -> str:

@@ -19,6 +19,7 @@ class Incomplete:
     encoder: str
     judged: list[float | None]
     bpref: float | None
+    bpref_ends: tuple[float | None, float | None]
     n_unlabelled: int
     value: float | None
     low: float | None
@@ -56,6 +57,7 @@ def unlabelled(
             model.encoder,
             [model.cells[place].value for place in judged],
             row["bpref"],
+            (row.get("bpref_low"), row.get("bpref_high")),
             row["n_unlabelled"],
             model.main.value,
             row["auc_low"],

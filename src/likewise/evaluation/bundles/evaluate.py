@@ -73,8 +73,8 @@ def evaluate_bundle(
         if isinstance(model, Run):
             undefined |= (pl.col("encoder") == name) & _undefined(model, pairs, missing)
         measured = _measure(name, model, opened, pairs, sampled, max(ks))
-        scored.append(score(measured, pairs, sampled, ks=ks, weights=weights))
-    table = scored_table(scored, opened.generators, interval)
+        scored.append(score(measured, pairs, sampled, ks=ks, weights=weights, kind=interval))
+    table = scored_table(scored, opened.generators)
     table = table.with_columns(
         pl.when(~undefined).then(pl.col("value", "low", "high")),
         n_queries=pl.when(undefined).then(0).otherwise("n_queries"),

@@ -27,7 +27,7 @@ def draw_negatives(
             band = measure(name, pairs, queries, gallery, 1, BAND).band
             assert band is not None
             bands.append(band)
-        sampled = with_sampled_negatives(pairs, bands, seed, labelled=labelled)
+        sampled = with_sampled_negatives(pairs, bands, seed, labelled=labelled) if bands else None
     drawn = np.empty(0, np.int64) if sampled is None else np.flatnonzero(sampled.label == 0)
     query, candidate = (drawn, drawn) if sampled is None else (sampled.query[drawn], sampled.candidate[drawn])
     columns = [pl.Series(pairs.queries).gather(query), pl.Series(pairs.gallery).gather(candidate)]

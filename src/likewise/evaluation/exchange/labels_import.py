@@ -2,7 +2,8 @@
 
 The columns that count votes are there but empty, and labels.json says `imported` where a consensus rule would
 stand, so that every later step and page can tell. A copy stays in labels.imported.parquet, so that labels made from
-votes later, which take the place of labels.parquet, lose nothing.
+votes later, which take the place of labels.parquet, lose nothing. Where no pool was made, the labelled pairs become the
+pool, so that labels from anywhere can be evaluated: their queries against the whole gallery, and no model fed it.
 """
 
 import hashlib
@@ -12,13 +13,15 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog import read_catalog
+from likewise.catalog import read_catalog, select
+from likewise.discovery.pool import POOL_SCHEMA, Arena, in_order
+from likewise.discovery.step import Pool, PoolSettings, read_pool, store_pool
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import read_labels_file
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.step import read_labels, read_labels_note
 from likewise.labeling.votes import PAIR
-from likewise.workspace import Workspace, read_parquet, write_json, write_parquet
+from likewise.workspace import Workspace, write_json, write_parquet
 
 IMPORTED = "imported"
 NO_VOTES = "the labels were imported without votes"
@@ -32,15 +35,20 @@ class ImportedLabels:
     n_similar: int
     n_repeated: int
     n_unjudged: int
-    n_outside_pool: int | None  # None where there is no pool to compare with
+    n_outside_pool: int | None  # None where the labelled pairs are the pool
     changed: bool
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def import_labels(workspace: Workspace, path: Path, *, positive_from: int = 1, replace: bool = False) -> ImportedLabels:
-    """Make the labels of a file those of the workspace; labels already there give way only with `replace`."""
+def import_labels(
+    workspace: Workspace, path: Path, *, positive_from: int = 1, replace: bool = False, gallery: str | None = None
+) -> ImportedLabels:
+    """Make the labels of a file those of the workspace; labels already there give way only with `replace`.
+
+    `gallery` is a rule such as `domain=shop` for the candidates, where there is no pool yet that says it.
+    """
     images = set(read_catalog(workspace)["image"])
     read = read_labels_file(path, positive_from=positive_from, known=images)
     refuse_unknown_images(read.labels, images, f"{path} names")
@@ -57,9 +65,12 @@ def import_labels(workspace: Workspace, path: Path, *, positive_from: int = 1, r
         write_parquet(table, workspace.labels_file)
         write_json(_note(read.labels, path, positive_from), workspace.labels_settings_file)
     outside = None
-    if workspace.pool_file.exists():
-        pool = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
-        outside = read.labels.join(pool, on=PAIR, how="anti").height
+    if _has_proposals(workspace):
+        if gallery is not None:
+            raise LikewiseError("the pool of `likewise discover` says what the gallery is: leave --gallery out.")
+        outside = read.labels.join(read_pool(workspace).rows, on=PAIR, how="anti").height
+    else:
+        store_pool(workspace, pool_of_labels(workspace, read.labels, gallery), replace=True)
     return ImportedLabels(
         n_labels=len(read.labels),
         n_similar=int(read.labels["label"].cast(pl.Int64).sum()),
@@ -68,6 +79,27 @@ def import_labels(workspace: Workspace, path: Path, *, positive_from: int = 1, r
         n_outside_pool=outside,
         changed=changed,
     )
+
+
+def _has_proposals(workspace: Workspace) -> bool:
+    """Whether generators made the pool; labels imported before may have done."""
+    return workspace.pool_file.exists() and bool(read_pool(workspace).settings.generators)
+
+
+def pool_of_labels(workspace: Workspace, labels: pl.DataFrame, gallery: str | None = None) -> Pool:
+    """The labelled pairs as a pool that nobody proposed: its queries are theirs, its gallery what the rule selects."""
+    catalog = read_catalog(workspace)
+    candidates = select(catalog, gallery)["image"]
+    outside = labels.filter(~pl.col("candidate").is_in(candidates.implode()))
+    if len(outside):
+        raise LikewiseError(
+            f"{len(outside)} of {len(labels)} labels are about candidates outside the gallery {gallery!r} "
+            f"(first: {outside['candidate'][0]}): choose the gallery they were labelled in."
+        )
+    rows = labels.select(*PAIR, generator=pl.lit(IMPORTED), rank=None, score=None).cast(POOL_SCHEMA)
+    most = max(labels.group_by("query").len()["len"].to_list())
+    settings = PoolSettings((), k=most, n_queries=labels["query"].n_unique(), gallery=gallery, n_random=0)
+    return Pool(in_order(rows), settings, Arena.of(catalog, labels["query"].unique(), candidates))
 
 
 def _differ(workspace: Workspace, labels: pl.DataFrame) -> bool:

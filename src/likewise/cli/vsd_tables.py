@@ -1,0 +1,89 @@
+"""Tables 2 to 6 of the VSD paper as a terminal shows them: its columns, and an interval under every number."""
+
+from typing import TYPE_CHECKING, Any
+
+from rich.box import SIMPLE
+from rich.table import Table
+
+from likewise.cli.console import console, plain, say
+from likewise.cli.tables import over_interval, p_value, percent
+from likewise.evaluation.orders import few_models_note
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from likewise.evaluation.step import Evaluated
+
+SHORT = {"ROC-AUC": "ROC", "PR-AUC": "PR", "annotated": "anno.", "sampled": "neg."}
+
+
+def say_vsd_tables(done: "Evaluated") -> None:
+    """All of them; the last is Table 5, or Table 6 where the queries are pictures in the wild."""
+    if done.tables["table_3"].is_empty():
+        say("no tables 2 and 3: no generator proposed the pairs of these labels")
+    else:
+        _overlap(done.tables["table_2"])
+        _robustness(done.tables["table_3"])
+    _wide(done.tables["table_4"], "Table 4: identification (%)")
+    _wide(done.tables["table_5"], "Table 5 (6 with queries in the wild): discovery (%)")
+    say("[dim]intervals: 95 %, queries resampled. anno.: labelled negatives, neg.: sampled ones.[/]")
+    if why := done.summary.get("no_sampled_negatives"):
+        say(f"[dim]no sampled negatives: {plain(why)}[/]")
+
+
+def _overlap(matrix: "pl.DataFrame") -> None:
+    names = matrix["generator"].to_list()
+    table = _new("Table 2: candidates that two generators share (% of queries x k)", "", names)
+    for row in matrix.iter_rows(named=True):
+        table.add_row(plain(row["generator"]), *(percent(row[name]) for name in names))
+    console().print(table)
+
+
+def _robustness(rows: "pl.DataFrame") -> None:
+    head = [f"{average}\n{name}" for average in ("micro", "macro") for name in ("ROC-AUC", "SC", "p")]
+    n_models = max(rows["n_models"].to_list(), default=0)
+    table = _new(f"Table 3: one generator left out; order of {n_models} models", "left out", head)
+    for row in rows.iter_rows(named=True):
+        table.add_row(plain(row["generator"]), *_left(row, "micro"), *_left(row, "macro"))
+    console().print(table)
+    if note := few_models_note(n_models):
+        say(f"[bold]{note}[/]")
+
+
+def _left(row: dict[str, Any], average: str) -> list[str]:
+    spearman = row[f"{average} spearman"]
+    area = f"{percent(row[f'{average} AUC'])} ±{percent(row[f'{average} sd'])}"
+    return [area, "–" if spearman is None else f"{spearman:.2f}", p_value(row, f"{average} ")]
+
+
+def _wide(rows: "pl.DataFrame", title: str) -> None:
+    """Generators above new models where there are groups; PR-AUC in a table of its own, so that 80 columns suffice."""
+    measures = [name for name in rows.columns if f"{name} low" in rows.columns]
+    precision = [name for name in measures if name.startswith("PR-AUC")]
+    for heading, chosen in (
+        (title, [name for name in measures if name not in precision]),
+        (f"{title}, continued", precision),
+    ):
+        if chosen:
+            _part(rows, heading, chosen)
+
+
+def _part(rows: "pl.DataFrame", title: str, measures: list[str]) -> None:
+    table = _new(title, "model", ["\n".join(SHORT.get(part, part) for part in name.split(" ")) for name in measures])
+    group = None
+    for row in rows.iter_rows(named=True):
+        if row.get("group") != group:
+            group = row["group"]
+            table.add_section()
+            table.add_row(f"[dim]{group}[/]")
+        cells = (over_interval(row[name], row[f"{name} low"], row[f"{name} high"], digits=0) for name in measures)
+        table.add_row(plain(row["encoder"]), *cells)
+    console().print(table)
+
+
+def _new(title: str, first: str, columns: list[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column(first)
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table

@@ -21,11 +21,9 @@ NETWORK = "efficientnet-lite0?size=64"
 STORED = "efficientnet-lite0_size-64"
 TASKS = ("id", "cat", "id+c", "dino")
 BUILT_IN = "colour,texture,shape,layout"
-MATERIAL_ENCODERS = (
-    f"{BUILT_IN},efficientnet-lite0,efficientnet-lite1,efficientnet-lite2,"
-    "colour?crop=0.45,texture?crop=0.45,shape?crop=0.45,layout?crop=0.45,efficientnet-lite0?crop=0.45,"
-    "efficientnet-lite0?size=128,efficientnet-lite1?size=160,efficientnet-lite2?crop=0.7,texture?crop=0.7"
-)
+SEES_MATERIALS = (*BUILT_IN.split(","), "efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2")
+CROPS = ("", "?crop=0.7", "?crop=0.45")
+MATERIAL_ENCODERS = ",".join(f"{encoder}{crop}" for crop in CROPS for encoder in SEES_MATERIALS)  # all, none picked
 NOT_CATEGORIES = "Not sure,Other,Skip"
 
 
@@ -39,9 +37,10 @@ def main() -> None:
     asked.add_argument("--data", type=Path, required=True, help="the folder that holds clothing, emoji and materials")
     asked.add_argument("--work", type=Path, help="where the workspaces are made; a temporary folder by default")
     asked.add_argument("--only", choices=("materials", "wardrobe", "emoji", "clothing", "page"))
-    asked.add_argument("--items", type=int, default=240, help="items of the wardrobe, and of emoji")
-    asked.add_argument("--epochs", type=int, default=8)
-    asked.add_argument("--lr", type=float, default=5e-4, help="learning rate of the tasks with labels")
+    asked.add_argument("--items", type=int, default=400, help="items of the wardrobe, and of emoji")
+    asked.add_argument("--queries", type=int, default=300, help="at most so many of the half that is not trained on")
+    asked.add_argument("--epochs", type=int, default=12)
+    asked.add_argument("--lr", type=float, default=3e-4, help="learning rate of the tasks with labels")
     given = asked.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         work = given.work or Path(temporary)
@@ -49,8 +48,8 @@ def main() -> None:
         data = given.data.resolve()
         parts: dict[str, Callable[[], None]] = {
             "materials": lambda: materials(work, data),
-            "wardrobe": lambda: wardrobe(work, given.items, given.epochs, given.lr),
-            "emoji": lambda: emoji(work, data, given.items, given.epochs, given.lr),
+            "wardrobe": lambda: wardrobe(work, given.items, given.queries, given.epochs, given.lr),
+            "emoji": lambda: emoji(work, data, given.items, given.queries, given.epochs, given.lr),
             "clothing": lambda: clothing(work, data, 4 * given.items, given.epochs, given.lr),
         }
         for name, part in parts.items():
@@ -65,13 +64,18 @@ def materials(work: Path, data: Path) -> None:
     if not (space / "catalog.parquet").exists():
         likewise("new", space, data / "materials" / "catalog.csv")
     likewise("encode", space, "--with", MATERIAL_ENCODERS)
+    answers = data / "materials" / "triplets.csv"
     if not (space / "runs" / "perceptual" / "encoder.json").exists():
-        answers = data / "materials" / "triplets.csv"
         options = ("--test", "split=test", "--unseen", "answers,queries,items")
         likewise("train", "perceptual", space, "--triplets", answers, "--order", "anchor close far", *options)
+    likewise("encode", space, "--with", NETWORK)  # to stand beside what it becomes
+    if not (space / "runs" / "whole" / "encoder.json").exists():
+        small = ("--unseen", "answers", "--folds", 2, "--steps", 120)
+        named = ("--trunk", NETWORK, "--name", "whole", "--test", "split=test")
+        likewise("train", "perceptual", space, "--triplets", answers, *named, *small)
 
 
-def wardrobe(work: Path, items: int, epochs: int, rate: float) -> None:
+def wardrobe(work: Path, items: int, queries: int, epochs: int, rate: float) -> None:
     """The drawn wardrobe with simulated experts; half of the items are for fine-tuning, queries are of the others."""
     space = work / "wardrobe"
     if not (space / "catalog.parquet").exists():
@@ -80,14 +84,14 @@ def wardrobe(work: Path, items: int, epochs: int, rate: float) -> None:
         write_parquet(with_split(catalog), space / "catalog.parquet")
     likewise("encode", space, "--with", f"{BUILT_IN},{NETWORK}")
     if not (space / "labels.json").exists():
-        likewise("discover", space, "--queries", "split=test", "--n-queries", 80)
+        likewise("discover", space, "--queries", "split=test", "--n-queries", queries)
         likewise("simulate", space)
     tuned(space, TASKS, epochs, rate)
     if not (space / "runs" / "perceptual" / "encoder.json").exists():
         likewise("train", "perceptual", space, "--from", f"{BUILT_IN},{STORED}", "--hidden", 0)
 
 
-def emoji(work: Path, data: Path, items: int, epochs: int, rate: float) -> None:
+def emoji(work: Path, data: Path, items: int, queries: int, epochs: int, rate: float) -> None:
     """Emoji by four artists; "similar" stands for "of the same subcategory", which is no expert's opinion."""
     space = work / "emoji"
     if not (space / "catalog.parquet").exists():
@@ -98,7 +102,7 @@ def emoji(work: Path, data: Path, items: int, epochs: int, rate: float) -> None:
         likewise("new", space, work / "emoji.csv", "--root", data / "emoji")
     likewise("encode", space, "--with", f"{BUILT_IN},{NETWORK}")
     if not (space / "labels.json").exists():
-        likewise("discover", space, "--queries", "split=test", "--n-queries", 100)
+        likewise("discover", space, "--queries", "split=test", "--n-queries", queries)
         votes = votes_by(space, "subcategory")
         votes.write_csv(work / "subcategory-proxy-not-experts.csv")
         likewise("label", "import", space, work / "subcategory-proxy-not-experts.csv")

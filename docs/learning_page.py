@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+from likewise.encoders.spec import spec_name
 from likewise.encoders.store import read_vectors
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
 from likewise.evaluation.differences import randomisation_p, swap_signs
@@ -18,9 +19,9 @@ LEARNED = "perceptual"
 SHOWN = 4  # of the encoders beside the learned one
 WHAT = {
     "given test": "the `test` answers of the data set (same materials, other questions)",
-    "answers": "other answers to the same queries (VSD's open-catalog task), five-fold",
-    "queries": "queries without a training answer (VSD's closed-catalog task), five-fold",
-    "items": "items that no training answer names, five-fold",
+    "answers": "other answers to the same queries (VSD's open-catalog task)",
+    "queries": "queries without a training answer (VSD's closed-catalog task)",
+    "items": "items that no training answer names",
 }
 HOW = """\
 # Models that learn: from people, and from the catalog
@@ -30,6 +31,7 @@ models are compared; `n` says how many answers or queries a number rests on.
 
     likewise train perceptual shoes                                     # from experts' labels
     likewise train perceptual stones --triplets answers.csv             # from "which of two looks more like it"
+    likewise train perceptual shoes --trunk efficientnet-lite0?size=96  # the network itself learns, not an adapter
     likewise train finetune shoes --with efficientnet-lite0 --task id   # id, cat, id+c or dino
     likewise encode shoes --with run:perceptual                         # what was learned is an encoder
     likewise report shoes                                               # has a section on what training changed
@@ -46,6 +48,9 @@ EXPERTS = """
 whether there is a hidden layer is chosen by cross-validation inside the training answers.  Then it is measured only on
 what it has not seen: every fold chooses and learns for itself, and a fold whose training answers give away a test query
 or item is refused.
+
+With `--trunk` the network itself is trained: its unit vectors' cosines explain the votes, and cross-validation chooses
+for how many steps it learns, from none to the most.  Statistics of batch norms stay fixed.
 """
 
 
@@ -54,13 +59,18 @@ def write_page(work: Path, target: Path) -> None:
     parts = [HOW, EXPERTS]
     materials = work / "materials" / "runs" / LEARNED
     if (materials / "results.parquet").exists():
-        parts.append(_people(materials, "Materials: answers of a crowd", ("given test", "answers", "queries", "items")))
+        kinds = ("given test", "answers", "queries", "items")
+        picked = " (every built-in one at three crops; none was picked by its scores)"
+        parts.append(_people(materials, "Materials: answers of a crowd", kinds, picked))
         draw(materials, target / "learning.png")
         parts.append(
             "\n![Agreement with people, and how far the probabilities hold](learning.png)\n\n"
             "Left: agreement with the majority on the `test` answers. Right: predicted against observed share of\n"
             "votes, in bins of equally many votes.\n"
         )
+    whole = work / "materials" / "runs" / "whole"
+    if (whole / "results.parquet").exists():
+        parts.append(_people(whole, "Materials: a network trained whole", ("given test", "answers")))
     shop = work / "wardrobe" / "runs" / LEARNED
     if (shop / "results.parquet").exists():
         parts.append(_people(shop, "Wardrobe: labels of simulated experts", ("queries", "items")))
@@ -79,23 +89,26 @@ def ends(low: float, high: float) -> str:
     return f"{percent(low)} to {percent(high)}"
 
 
-def _people(run: Path, title: str, kinds: tuple[str, ...]) -> str:
+def _people(run: Path, title: str, kinds: tuple[str, ...], picked: str = "") -> str:
     results, summary = pl.read_parquet(run / "results.parquet"), read_json(run / "summary.json")
     lines = [f"\n### {title}\n"]
+    several, base = len(summary["bases"]), spec_name(summary["bases"][0]) if summary["trunk"] else ""
+    built = f"`{summary['bases'][0]}` itself" if summary["trunk"] else f"over {several} stored encoders{picked}"
     lines.append(
         f"{summary['n_answers']:,} training answers ({summary['n_votes']:,} votes) to {summary['n_queries']} queries, "
-        f"over {len(summary['bases'])} stored encoders; chosen: shrinkage {summary['choice']['shrinkage']:g}, "
-        f"{summary['choice']['hidden'] or 'no'} hidden units.\n"
+        f"{built}; chosen: {summary['chosen']}.\n"
     )
     for kind in kinds:
         here = results.filter(pl.col("unseen") == kind)
         metric = here["metric"][0]
         rows = here.filter(pl.col("metric") == metric)
-        own, others = (rows.filter(same) for same in (pl.col("encoder") == LEARNED, pl.col("encoder") != LEARNED))
-        best = others.sort("value", descending=True).head(SHOWN)
+        own, others = (rows.filter(same) for same in (pl.col("encoder") == run.name, pl.col("encoder") != run.name))
+        best = others.sort("value", descending=True)
+        best = best.filter((pl.int_range(pl.len()) < SHOWN) | (pl.col("encoder") == base))
         first = own.row(0, named=True)
         name = "agreement with the majority" if metric == "majority" else f"{metric}, macro"
-        lines.append(f"On {WHAT[kind]}; n = {first['n_answers']:,} answers to {first['n_queries']} queries:\n")
+        rotated = "" if kind == "given test" else f", {summary['folds']} folds"
+        lines.append(f"On {WHAT[kind]}{rotated}; n = {first['n_answers']:,} answers to {first['n_queries']} queries:\n")
         lines.append(f"| model | {name}, % | 95 % | learned minus this, points | p (Holm) |\n|---|---|---|---|---|")
         lines.append(f"| **learned** | **{percent(first['value'])}** | {ends(first['low'], first['high'])} | | |")
         for row in best.iter_rows(named=True):

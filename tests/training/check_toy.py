@@ -1,7 +1,9 @@
 """A small world for the check: classes that a head can learn to separate although most of a vector is noise."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,12 +12,18 @@ from PIL import Image
 
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
+from likewise.encoders import encode_catalog, read_vectors
 from likewise.encoders.imports import import_vectors
+from likewise.evaluation.retrieval import retrieval
 from likewise.training.network import embedder
 from likewise.training.plan import Plan, plan_for
 from likewise.training.split import split_classes
+from likewise.training.stage import Setting, open_stage
 from likewise.training.trainer import Material
 from likewise.workspace import Workspace
+
+Check = Callable[..., dict[str, Any]]
+"""(workspace, methods, more options) to the command's JSON."""
 
 N_CLASSES, PER_CLASS, USEFUL, NOISE = 64, 6, 8, 16
 
@@ -50,21 +58,22 @@ def toy_material(dim: int = 16, fold: int = 0) -> Material:
     )
 
 
-def toy_workspace(folder: Path) -> Workspace:
-    """Small pictures with a column `kind` of 24 classes, and the vectors above under the name `toy`."""
+def toy_workspace(folder: Path, n_classes: int = N_CLASSES) -> Workspace:
+    """Small pictures with a column `kind` of so many classes, and the vectors above under the name `toy`."""
     pictures = folder / "pictures"
     pictures.mkdir(parents=True)
     rng = np.random.default_rng(1)
     colours = np.repeat(rng.integers(0, 256, (N_CLASSES, 3)), PER_CLASS, axis=0)
-    for image, colour in zip(toy_images(), colours, strict=True):
+    images = toy_images()[: n_classes * PER_CLASS]
+    for image, colour in zip(images, colours, strict=False):
         noise = rng.integers(-40, 40, (12, 12, 3))
         Image.fromarray(np.clip(colour + noise, 0, 255).astype(np.uint8)).save(pictures / image)
-    table = pl.DataFrame({"image": toy_images(), "kind": [f"kind {image[:2]}" for image in toy_images()]})
+    table = pl.DataFrame({"image": images, "kind": [f"kind {image[:2]}" for image in images]})
     table.write_csv(pictures / "catalog.csv")
     workspace = Workspace(folder / "toy")
     reading = read(pictures / "catalog.csv")
     make_catalog(workspace, reading.rows, reading.root, "table")
-    np.save(folder / "toy.npy", toy_vectors())
+    np.save(folder / "toy.npy", toy_vectors()[: len(images)])
     table.select("image").write_csv(folder / "keys.csv")
     import_vectors(workspace, "toy", folder / "toy.npy", folder / "keys.csv")
     return workspace
@@ -83,3 +92,16 @@ def check_command(workspace: Workspace, methods: str, *more: str) -> list[str]:
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     command = [sys.executable, "-m", "likewise", "train", "check", str(workspace.path)]
     return [*command, "--methods", methods, *words, *more]
+
+
+def measured_again(workspace: Workspace, spec: str, setting: Setting) -> pl.DataFrame:
+    """What the exported encoder scores on the test classes, query by query."""
+    encode_catalog(workspace, [spec], workers=1)
+    split = open_stage(setting).split
+    found = retrieval(read_vectors(workspace, spec, split.keys(split.test)), split.labels[split.test])
+    return pl.DataFrame({metric: found.per_query(metric) for metric in ("P@1", "R-Precision", "MAP@R")})
+
+
+def rerun_of(workspace: Workspace, method: str) -> pl.DataFrame:
+    table = pl.read_parquet(workspace.path / "runs" / "check" / "reruns" / method / "0.parquet")
+    return table.filter(pl.col("embedding") == "concatenated").select("P@1", "R-Precision", "MAP@R")

@@ -1,60 +1,21 @@
 """A whole check: its folder, its page, and the encoder it leaves behind, which is the one that was measured."""
 
-import json
 import re
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from likewise.catalog.images import load_image
-from likewise.encoders import encode_catalog, get_encoder, read_vectors
+from likewise.encoders import get_encoder
 from likewise.errors import LikewiseError
-from likewise.evaluation.retrieval import retrieval
 from likewise.training.claims import read_claims
-from likewise.training.stage import Setting, open_stage
-from likewise.workspace import Workspace, read_json
+from likewise.training.stage import Setting
+from likewise.workspace import read_json
 
-from .check_toy import check_command, toy_plan, toy_workspace
-
-Check = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture
-def check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Check:
-    """Run the command as a user would, in this process; its JSON."""
-    from likewise.cli import main
-
-    def run(workspace: Workspace, methods: str, *more: str) -> dict[str, Any]:
-        monkeypatch.setattr(sys, "argv", ["likewise", *check_command(workspace, methods, *more)[3:], "--json"])
-        capsys.readouterr()
-        try:
-            main()
-        except SystemExit as leaving:
-            if leaving.code:
-                raise LikewiseError(capsys.readouterr().err) from leaving
-        answer: dict[str, Any] = json.loads(capsys.readouterr().out)
-        return answer
-
-    return run
-
-
-def measured_again(workspace: Workspace, spec: str, setting: Setting) -> pl.DataFrame:
-    """What the exported encoder scores on the test classes, query by query."""
-    encode_catalog(workspace, [spec], workers=1)
-    split = open_stage(setting).split
-    found = retrieval(read_vectors(workspace, spec, split.keys(split.test)), split.labels[split.test])
-    return pl.DataFrame({metric: found.per_query(metric) for metric in ("P@1", "R-Precision", "MAP@R")})
-
-
-def rerun_of(workspace: Workspace, method: str) -> pl.DataFrame:
-    table = pl.read_parquet(workspace.path / "runs" / "check" / "reruns" / method / "0.parquet")
-    return table.filter(pl.col("embedding") == "concatenated").select("P@1", "R-Precision", "MAP@R")
+from .check_toy import Check, measured_again, rerun_of, toy_plan, toy_workspace
 
 
 def test_a_check_of_heads(tmp_path: Path, check: Check) -> None:
@@ -87,6 +48,16 @@ def test_a_check_of_heads(tmp_path: Path, check: Check) -> None:
     assert "not by the test" in card and "no labels of experts" in card
     with pytest.raises(LikewiseError, match="begun with another plan"):
         check(workspace, "triplet,proxy-nca", "--trials", "9")
+
+    other = toy_workspace(tmp_path / "other", n_classes=16)
+    check(other, "triplet", "--trials", "1", "--reruns", "1", "--beside", str(folder))
+    moved = pl.read_parquet(other.path / "runs" / "check" / "best_values.parquet").filter(
+        pl.col("parameter") == "margin"
+    )
+    assert moved["where"].to_list()[-2:] == ["here", "run check: toy, frozen toy"]
+    assert moved["value"][-1] == found["methods"]["triplet"]["best"]["params"]["margin"]
+    with pytest.raises(LikewiseError, match="is no finished check"):
+        check(other, "triplet", "--name", "second", "--beside", str(tmp_path))
 
 
 def test_a_check_of_whole_trunks(tmp_path: Path, check: Check, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from likewise.encoders.run_files import through_layers
 from likewise.evaluation.auc import Floats
+from likewise.training.perceptual.adapter import Adapter
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.calibration import calibrate, reliability
 from likewise.training.perceptual.features import fit_features
@@ -38,7 +39,7 @@ def test_the_gradient_is_that_of_the_loss() -> None:
 def test_an_adapter_beats_its_encoder_where_people_look_at_part_of_it(unseen: Unseen) -> None:
     pictures, seen = toy_things(60)
     answers = toy_triplets(seen, 1500)
-    held_out = rotate(pictures, answers, unseen, 3, (0,), seed=0)
+    held_out = rotate(Adapter(pictures, (0,)), pictures, answers, unseen, 3, seed=0)
     plain = scores_of(pictures.vectors[0], pictures, answers)[held_out.rows]
     scores = {"learned": held_out.scores, "toy": plain}
     table = measure_table(unseen, HeldOut(answers.only(held_out.rows), held_out.fold, scores), "learned", seed=0)
@@ -59,7 +60,7 @@ def scores_of_truth(seen: Floats, answers: Answers) -> Floats:
 def test_pairs_teach_too_and_a_hidden_layer_is_the_same_function_in_its_layers() -> None:
     pictures, seen = toy_things(80, views=1)
     answers = toy_pairs(seen, 40, 20)
-    held_out = rotate(pictures, answers, "queries", 3, (0,), seed=0)
+    held_out = rotate(Adapter(pictures, (0,)), pictures, answers, "queries", 3, seed=0)
     test = answers.only(held_out.rows)
     scores = {"learned": held_out.scores, "toy": scores_of(pictures.vectors[0], pictures, test)}
     table = measure_table("queries", HeldOut(test, held_out.fold, scores), "learned", seed=0)

@@ -62,6 +62,9 @@ def check(
     claims: Annotated[
         Path | None, typer.Option(help="A CSV of what papers claimed, to be shown beside (docs/training.md).")
     ] = None,
+    beside: Annotated[
+        str | None, typer.Option(help="Folders of checks on other data, whose best hyper-parameters are shown beside.")
+    ] = None,
     engine: Engine = "local",
     address: Address = None,
     seed: Seed = 0,
@@ -108,6 +111,7 @@ def check(
             seed=seed,
             storage=storage,
             claims=claims,
+            beside=[Path(each) for each in names(beside)],
             on_progress=update,
         )
     page = write_check_page(done.run.path)

@@ -56,18 +56,30 @@ def perceptual(
     hidden: Annotated[
         str, typer.Option(help="Sizes of the hidden layer to try, comma-separated; 0 is none.")
     ] = "0,512",
+    trunk: Annotated[
+        str | None,
+        typer.Option(help="Train this network whole instead: efficientnet-lite0?size=96, small, hf:ID, ..."),
+    ] = None,
+    steps: Annotated[int, typer.Option(help="With --trunk: steps at most; how many is chosen.", min=1)] = 200,
+    batch: Annotated[int, typer.Option(help="With --trunk: answers a step.", min=1)] = 64,
+    rate: Annotated[float, typer.Option("--lr", help="With --trunk: learning rate.")] = 1e-4,
     name: Annotated[str, typer.Option(help="Of the encoder that is left in runs/.")] = "perceptual",
     folds: Annotated[int, typer.Option(help="Parts of the rotation.", min=2)] = 5,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an encoder of the same name.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Learn from experts what looks alike: an adapter over stored vectors, measured on what it has not seen.
+    """Learn from experts what looks alike: an adapter over stored vectors, or a whole network.
+
+    It is measured on what it has not seen, beside every stored encoder.
 
     Example: `likewise train perceptual shoes`, then `likewise encode shoes --with run:perceptual`
 
     Example: `likewise train perceptual stones --triplets answers.csv --unseen answers,items`
+
+    Example: `likewise train perceptual shoes --trunk efficientnet-lite0?size=96 --name seeing`
     """
+    from likewise.training.perceptual.lessons import TrunkPlan
     from likewise.training.perceptual.step import Settings, train_perceptual
 
     target = opened(workspace)
@@ -79,6 +91,7 @@ def perceptual(
         test=test,
         unseen=tuple(names(unseen)),  # type: ignore[arg-type]  # checked by the step
         hidden=tuple(int(size) for size in names(hidden)),
+        trunk=TrunkPlan(trunk, steps, batch=batch, rate=rate) if trunk else None,
         n_folds=folds,
         seed=seed,
     )
@@ -161,13 +174,13 @@ def _tell(workspace: Path, done: "Trained") -> None:
     summary = done.summary
     say(
         f"{done.run.name}: learned from {summary['n_answers']:,} answers ({summary['n_votes']:,} votes) "
-        f"over {len(summary['bases'])} encoders; {done.run.dim} dimensions"
+        f"over {', '.join(map(plain, summary['bases']))}; {done.run.dim} dimensions"
     )
     for kind in done.results["unseen"].unique(maintain_order=True):
         _print_results(done.results, kind)
-    choice, curve = summary["choice"], summary["calibration"]
+    curve = summary["calibration"]
     say(
-        f"shrinkage {choice['shrinkage']:g}, {choice['hidden'] or 'no'} hidden units; probabilities are off by "
+        f"chosen: {summary['chosen']}; probabilities are off by "
         f"{100 * curve['expected_error']:.1f} points on average ({curve['n_votes']:,} unseen votes)"
     )
     say(f"[dim]next: likewise encode {plain(workspace)} --with run:{plain(done.run.name)}[/]")

@@ -50,7 +50,7 @@ def _learned(workspace: Workspace) -> dict[str, tuple[pl.DataFrame, dict[str, An
     found = {}
     for path in sorted((workspace.path / "runs").glob("*/encoder.json")):
         written = read_json(path)
-        if written["kind"] == "adapter" and written["about"].get("learned_from") in ("labels", "triplets"):
+        if written["about"].get("learned_from") in ("labels", "triplets"):
             results = read_parquet(path.with_name("results.parquet"), "likewise train perceptual --force")
             found[path.parent.name] = results, written["about"]
     return found

@@ -44,7 +44,7 @@ def write_check_page(folder: Path) -> Path:
         improvements=_improvements(tables["relative"], titles, claims),
         claims=claims,
         curves=_curves(tables["curves"], titles),
-        parameters=_parameters(tables["best_values"], tables["importance"], titles, summary["run"]),
+        parameters=_parameters(tables["best_values"], tables["importance"], titles),
         differences=_matrix(tables["differences"], titles),
     )
     write_text(page, folder / "index.html")
@@ -172,17 +172,17 @@ def _curves(curves: pl.DataFrame, titles: Mapping[str, str]) -> Any:
     return curve_plot(lines, model_styles(lines)) if lines else None
 
 
-def _parameters(best: pl.DataFrame, importance: pl.DataFrame, titles: Mapping[str, str], run: str) -> dict[str, Any]:
+def _parameters(best: pl.DataFrame, importance: pl.DataFrame, titles: Mapping[str, str]) -> dict[str, Any]:
     """Best values here, in other runs and in the paper, one row per method and hyper-parameter."""
     places = best["where"].unique(maintain_order=True).to_list()
-    places.sort(key=lambda place: (place != f"run {run}", not place.startswith("run "), place))
+    places.sort(key=lambda place: (place != "here", not place.startswith("run "), place))
     shares = {(row["method"], row["parameter"]): row["importance"] for row in importance.iter_rows(named=True)}
     values = {(row["method"], row["parameter"], row["where"]): row["value"] for row in best.iter_rows(named=True)}
     rows = []
     for method, name in best.select("method", "parameter").unique(maintain_order=True).iter_rows():
         cells = [_number(values.get((method, name, place))) for place in places]
         rows.append({"title": titles[method], "name": name, "cells": cells, "share": shares.get((method, name))})
-    return {"places": ["here" if place == f"run {run}" else place for place in places], "rows": rows}
+    return {"places": places, "rows": rows}
 
 
 def _number(value: float | None) -> str:

@@ -18,7 +18,7 @@ from likewise.training.card import card
 from likewise.training.claims import read_claims, write_claims
 from likewise.training.discovery import discovery_of
 from likewise.training.export import export_onnx, export_winner
-from likewise.training.extras import best_values_table, curve_table, importance_table
+from likewise.training.extras import best_values_table, checked_runs, curve_table, importance_table
 from likewise.training.final import PRETRAINED, evaluate_pretrained, evaluate_rerun, train_again
 from likewise.training.methods import Method
 from likewise.training.network import SMALL
@@ -57,10 +57,14 @@ def check(
     seed: int = 0,
     storage: str | None = None,
     claims: Path | None = None,
+    beside: Sequence[Path] = (),
     on_progress: Listener | None = None,
 ) -> Checked:
-    """Search, train again, measure, compare; everything is written to `runs/<name>`."""
-    cited = read_claims(claims) if claims else None
+    """Search, train again, measure, compare; everything is written to `runs/<name>`.
+
+    `beside` are finished checks on other data, to see how the best hyper-parameters move.
+    """
+    cited, others = read_claims(claims) if claims else None, checked_runs(beside)
     setting, run, chosen = prepare(workspace, methods, plan, column, encoder, name, seed)
     trials = search_all(setting, run, chosen, seed, storage, runner, on_progress)
     stage = open_stage(setting)
@@ -79,7 +83,7 @@ def check(
         "differences": differences,
         "curves": curve_table(run, worked, plan.n_reruns),
         "importance": importance_table(where, run, worked),
-        "best_values": best_values_table(run, summary),
+        "best_values": best_values_table(run, summary, others),
         "relative": relative_table(accuracy),
     }
     for each, table in tables.items():

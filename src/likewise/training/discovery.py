@@ -18,6 +18,7 @@ from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_
 from likewise.evaluation.exchange.labels_io import without_chance
 from likewise.evaluation.pairs import JudgedPairs, judge_pairs
 from likewise.evaluation.sums import Floats, QuerySums
+from likewise.evaluation.trained import learned_from_labels
 from likewise.labeling.step import read_labels
 from likewise.search import pair_scores
 from likewise.training.final import load, side_by_side
@@ -30,7 +31,8 @@ def discovery_of(stage: Stage, winner: RunFile, seed: int = 0) -> list[dict[str,
     workspace = stage.door.workspace
     if not workspace.labels_file.exists() or not workspace.pool_file.exists():
         return None
-    pool, encoders = read_pool(workspace), workspace.encoders()
+    pool, there = read_pool(workspace), workspace.encoders()
+    encoders = [each for each in there if each not in learned_from_labels(workspace, there)]
     known = set(stage.split.images)
     images = [
         [image for image in common_images(workspace, encoders, each) if image in known]

@@ -4,16 +4,19 @@ Importance is PED-ANOVA (Watanabe et al. 2023): how far the best trials' values 
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from likewise.encoders.needs import needed
+from likewise.errors import LikewiseError
 from likewise.training.methods import PUBLISHED
 from likewise.training.runs import Run
 from likewise.training.search import experiments_allowed, open_study
 from likewise.workspace import read_json
 
+HERE = "here"
 PAPERS_DATA = ("CUB200", "Cars196", "SOP")
 LEAST_TRIALS = 8  # below that, importance is a guess
 CURVE_SCHEMA = pl.Schema({"method": pl.String, "step": pl.Int64, "map_at_r": pl.Float64, "n_models": pl.Int64})
@@ -50,20 +53,38 @@ def importance_table(storage: str, run: Run, methods: Sequence[str]) -> pl.DataF
     return pl.DataFrame(rows, schema=IMPORTANCE_SCHEMA, orient="row")
 
 
-def best_values_table(run: Run, summary: Mapping[str, Any]) -> pl.DataFrame:
-    """The best values of this run, of the other runs beside it, and the published ones of the same method."""
+def best_values_table(run: Run, summary: Mapping[str, Any], beside: Sequence[Path] = ()) -> pl.DataFrame:
+    """The best values here, in the other runs of this workspace and `beside` (other data), and the published ones."""
+    others = [path.parent for path in sorted(run.path.parent.glob("*/summary.json")) if path.parent.name != run.name]
+    known = [(HERE, summary)]
+    for folder in [*others, *beside]:
+        there = read_json(folder / "summary.json")
+        if "methods" in there:  # not one of the other kinds of runs
+            known.append((name_of(there, other_data=folder in beside), there))
     rows = []
-    for method, facts in summary["methods"].items():
+    for method in summary["methods"]:
         for name, values in PUBLISHED.get(method, {}).items():
             rows += [(method, name, f"paper, {data}", value) for data, value in zip(PAPERS_DATA, values, strict=True)]
-        rows += _best(method, facts, run.name)
-        for other in sorted(run.path.parent.glob("*/summary.json")):
-            if other.parent.name != run.name:
-                facts_there = read_json(other).get("methods", {}).get(method)
-                rows += _best(method, facts_there, other.parent.name) if facts_there else []
+        for where, facts in known:
+            rows += _best(method, facts["methods"].get(method, {}), where)
     return pl.DataFrame(rows, schema=BEST_SCHEMA, orient="row").with_columns(pl.col("value").fill_nan(None))
 
 
-def _best(method: str, facts: Mapping[str, Any], run: str) -> list[tuple[str, str, str, float]]:
+def name_of(there: Mapping[str, Any], *, other_data: bool) -> str:
+    """A run by its name and by what it was trained on."""
+    data = f"{there['workspace']}, " if other_data else ""
+    trunk = there["trunk"] if there["trunk"] == "small" else f"{there['trunk']} {there['encoder']}"
+    return f"run {there['run']}: {data}{trunk}"
+
+
+def checked_runs(folders: Sequence[Path]) -> list[Path]:
+    """Folders of finished checks, or a sentence that says which is none."""
+    for folder in folders:
+        if not (folder / "summary.json").is_file() or "methods" not in read_json(folder / "summary.json"):
+            raise LikewiseError(f"{folder} is no finished check: give the folder runs/NAME of one (--beside).")
+    return list(folders)
+
+
+def _best(method: str, facts: Mapping[str, Any], where: str) -> list[tuple[str, str, str, float]]:
     params = (facts.get("best") or {}).get("params", {})
-    return [(method, name, f"run {run}", float(value)) for name, value in params.items()]
+    return [(method, name, where, float(value)) for name, value in params.items()]

@@ -33,6 +33,8 @@ class Pictures:
     images: Sequence[str]
     load: Load
     recipe: Recipe
+    least_crop: float = LEAST_CROP / SHORT_SIDE
+    """Side of the smallest crop, of the shorter side."""
     kept: dict[int, Image.Image] = field(default_factory=dict)
     kept_bytes: int = 0
 
@@ -63,7 +65,7 @@ class Pictures:
         return self.recipe.tensor(np.stack([self._crop(self.resized(row), rng) for row in rows]))
 
     def _crop(self, picture: Image.Image, rng: np.random.Generator) -> Prepared:
-        least, most = self.short_side * LEAST_CROP / SHORT_SIDE, float(self.short_side)
+        least, most = self.short_side * self.least_crop, float(self.short_side)
         side, ratio = rng.uniform(least, most), float(np.exp(rng.uniform(*np.log(RATIOS))))
         width = min(side * np.sqrt(ratio), picture.width)
         height = min(side / np.sqrt(ratio), picture.height)

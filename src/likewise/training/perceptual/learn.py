@@ -4,7 +4,7 @@ The choice (how much shrinkage, with or without a hidden layer) is made by cross
 by the surprise of held-out votes; whatever is measured later was not seen by it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.features import Features, Pictures, fit_features
 from likewise.training.perceptual.folds import Unseen, check_fold, folds
 from likewise.training.perceptual.metric import Metric, fit_metric, logits, mean_surprise
+from likewise.training.perceptual.ways import Tell
 
 SHRINKAGES = tuple(
     float(f"{value:.1e}") for value in np.logspace(-1.0, -5.0, 13)
@@ -28,8 +29,6 @@ INNER_FOLDS = 4
 WORSE_BEFORE_STOPPING = 2
 LIFT = 3.0
 """A constant coordinate of so many times the typical length makes cosines fall as distances grow."""
-
-Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

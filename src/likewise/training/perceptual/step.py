@@ -4,7 +4,7 @@ In `runs/<name>/`: encoder.json and encoder.safetensors (the encoder, for `run:<
 beside every other), choices.parquet (what cross-validation tried), calibration.parquet, summary.json.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,19 +16,24 @@ from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.catalog.table import select
 from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.files import read_meta, stored_spec, vectors_folder
-from likewise.encoders.run_files import SETTINGS, RunFile, write_run
+from likewise.encoders.run_files import SETTINGS, RunFile
 from likewise.encoders.store import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import without_chance
+from likewise.evaluation.trained import learned_from_people
 from likewise.evaluation.triplet_file import read_triplets
 from likewise.labeling.step import read_labels
+from likewise.training.perceptual.adapter import Adapter
 from likewise.training.perceptual.answers import Answers, from_labels, from_triplets, refuse_shared
-from likewise.training.perceptual.calibration import Calibration, Reliability, calibrate, reliability
+from likewise.training.perceptual.calibration import Calibration, Reliability, reliability
 from likewise.training.perceptual.features import Pictures
 from likewise.training.perceptual.folds import KINDS, Unseen
-from likewise.training.perceptual.learn import HIDDEN, Chosen, Learned, Tell, choose, learn, scores_of
+from likewise.training.perceptual.learn import HIDDEN, scores_of
+from likewise.training.perceptual.lessons import Shown, TrunkPlan
 from likewise.training.perceptual.measure import HeldOut, measure_table
-from likewise.training.perceptual.rotate import rotate
+from likewise.training.perceptual.rotate import calibration_of, rotate
+from likewise.training.perceptual.trunk import Trunk
+from likewise.training.perceptual.ways import Taught, Tell, Way
 from likewise.training.runs import run_of
 from likewise.workspace import Workspace, write_json, write_parquet
 
@@ -50,6 +55,8 @@ class Settings:
     unseen: tuple[Unseen, ...] = ("queries", "items")
     """What is held out when measuring; the first also decides how much to shrink."""
     hidden: tuple[int, ...] = HIDDEN
+    trunk: TrunkPlan | None = None
+    """Train this network whole instead of an adapter over stored vectors."""
     n_folds: int = 5
     seed: int = 0
 
@@ -60,7 +67,7 @@ class Trained:
 
     run: RunFile
     results: pl.DataFrame
-    chosen: Chosen
+    taught: Taught
     calibration: Calibration
     reliability: Reliability
     summary: dict[str, Any]
@@ -72,7 +79,9 @@ class Material:
 
     train: Answers
     test: Answers | None
+    images: tuple[str, ...]
     pictures: Pictures
+    """Their vectors by every base, none where a network is trained whole."""
     others: dict[str, Any]
     """Vectors of every stored encoder."""
 
@@ -89,48 +98,57 @@ def train_perceptual(
     if not settings.unseen or any(kind not in KINDS for kind in settings.unseen):
         raise LikewiseError(f"what is unseen must be some of {', '.join(KINDS)}.")
     material = gather(workspace, settings, name)
-    train, pictures = material.train, material.pictures
+    train, pictures, way = material.train, material.pictures, way_of(workspace, settings, material)
     tables, rotated = [], []
     for kind in settings.unseen:
-        held_out = rotate(pictures, train, kind, settings.n_folds, settings.hidden, settings.seed, tell)
+        held_out = rotate(way, pictures, train, kind, settings.n_folds, settings.seed, tell)
         scores = {name: held_out.scores} | {
             other: scores_of(vectors, pictures, train)[held_out.rows] for other, vectors in material.others.items()
         }
         rotated.append(held_out)
         table = measure_table(kind, HeldOut(train.only(held_out.rows), held_out.fold, scores), name, seed=settings.seed)
         tables.append(table)
-    first = settings.unseen[0]
-    chosen = choose(pictures, train, first, seed=settings.seed, hidden=settings.hidden, tell=tell)
-    learned = learn(pictures, train, chosen.choice, settings.seed)
-    known = ~np.isnan(chosen.scores)
-    curve = calibrate(chosen.scores[known], train.yes[known], train.no[known], through_zero=train.are_triplets)
+    taught = way.teach(train, settings.unseen[0], seed=settings.seed, folds_seed=settings.seed, tell=tell)
+    curve = calibration_of(taught, train)
     held = train.only(rotated[0].rows)
     holds = reliability(rotated[0].probability, held.yes, held.no, both_ways=train.are_triplets)
     if material.test is not None:
         test = material.test
-        scores = {name: scores_of(learned.vectors(pictures.vectors), pictures, test)}
+        scores = {name: scores_of(taught.vectors, pictures, test)}
         scores |= {other: scores_of(vectors, pictures, test) for other, vectors in material.others.items()}
         no_fold = np.zeros(len(test), np.int64)
         tables.append(measure_table(GIVEN, HeldOut(test, no_fold, scores), name, seed=settings.seed))
         holds = reliability(curve.probability(scores[name]), test.yes, test.no, both_ways=train.are_triplets)
     results = pl.concat(tables)
-    summary = _summary(workspace, settings, material, chosen, learned, curve, holds)
-    run = write_run(folder, "adapter", pictures.encoders, learned.layers(), dim=learned.features.dim + 1, about=summary)
+    summary = _summary(workspace, settings, material, way, taught, curve, holds)
+    run = taught.write(folder, summary)
     write_parquet(results, folder / "results.parquet")
-    write_parquet(chosen.tried, folder / "choices.parquet")
+    write_parquet(taught.tried, folder / "choices.parquet")
     write_parquet(holds.bins, folder / "calibration.parquet")
     write_json(summary, folder / "summary.json")
-    return Trained(run, results, chosen, curve, holds, summary)
+    return Trained(run, results, taught, curve, holds, summary)
+
+
+def way_of(workspace: Workspace, settings: Settings, material: Material) -> Way:
+    """An adapter over stored vectors, or the network that is to be trained whole."""
+    if settings.trunk is None:
+        return Adapter(material.pictures, settings.hidden)
+    return Trunk(Shown(settings.trunk, workspace.root, material.images, material.pictures))
 
 
 def gather(workspace: Workspace, settings: Settings, name: str) -> Material:
-    """Read answers and vectors; images are those that every base has a vector of."""
+    """Read answers and vectors; images are those that every encoder has a vector of."""
+    if settings.trunk and settings.bases:
+        raise LikewiseError("a network that is trained whole needs no stored vectors: leave --from out, or --trunk.")
     catalog = read_catalog(workspace)
     others = [encoder for encoder in workspace.encoders() if encoder != name]
-    bases = list(settings.bases) or looking_at_pictures(workspace, others)
-    if not bases:
+    knowing = learned_from_people(workspace, others)  # beside others they would be measured on what they have seen
+    others = [encoder for encoder in others if encoder not in knowing]
+    bases = [] if settings.trunk else list(settings.bases) or looking_at_pictures(workspace, others)
+    if not bases and not settings.trunk:
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
-    images = common_images(workspace, list(dict.fromkeys([*bases, *others])), catalog["image"].to_list())
+    needed = list(dict.fromkeys([*bases, *others]))
+    images = common_images(workspace, needed, catalog["image"].to_list()) if needed else catalog["image"].to_list()
     shown = catalog.filter(pl.col("image").is_in(images))
     test: Answers | None = None
     if settings.triplets is not None:
@@ -151,10 +169,10 @@ def gather(workspace: Workspace, settings: Settings, name: str) -> Material:
     row_of = {thing: row for row, thing in enumerate(train.things)}
     shown_in = [(image, row_of[key]) for image, key in zip(images, things, strict=True) if key in row_of]
     named, thing = [image for image, _ in shown_in], np.array([row for _, row in shown_in], np.int64)
-    stored = {encoder: read_vectors(workspace, encoder, named) for encoder in dict.fromkeys([*bases, *others])}
+    stored = {encoder: read_vectors(workspace, encoder, named) for encoder in needed}
     specs = tuple(stored_spec(workspace, base) for base in bases)
     pictures = Pictures(specs, tuple(stored[base] for base in bases), thing)
-    return Material(train, test, pictures, {encoder: stored[encoder] for encoder in others})
+    return Material(train, test, tuple(named), pictures, {encoder: stored[encoder] for encoder in others})
 
 
 def looking_at_pictures(workspace: Workspace, encoders: Sequence[str]) -> list[str]:
@@ -180,8 +198,8 @@ def _summary(
     workspace: Workspace,
     settings: Settings,
     material: Material,
-    chosen: Chosen,
-    learned: Learned,
+    way: Way,
+    taught: Taught,
     curve: Calibration,
     holds: Reliability,
 ) -> dict[str, Any]:
@@ -196,14 +214,22 @@ def _summary(
         "n_items": len(np.unique(train.named_items)),
         "n_test_answers": 0 if material.test is None else len(material.test),
         "test": settings.test,
-        "bases": list(material.pictures.encoders),
+        "bases": way.bases,
+        "trunk": None if settings.trunk is None else asdict(settings.trunk),
         "unseen": list(settings.unseen),
         "folds": settings.n_folds,
         "seed": settings.seed,
-        "choice": asdict(chosen.choice),
-        "surprise_train": learned.metric.surprise,
-        "surprise_held_out": float(chosen.tried["surprise"].min()),  # type: ignore[arg-type]
+        "choice": dict(taught.choice),
+        "chosen": _in_words(taught.choice),
+        "surprise_train": taught.surprise,
+        "surprise_held_out": float(taught.tried["surprise"].min()),  # type: ignore[arg-type]
         "calibration": asdict(curve)
         | {"expected_error": holds.expected_error, "brier": holds.brier, "n_votes": holds.n_votes},
         "queries": sorted({train.things[query] for query in np.unique(train.query)}),
     }
+
+
+def _in_words(choice: Mapping[str, float]) -> str:
+    if "steps" in choice:
+        return f"{choice['steps']:,} steps" if choice["steps"] else "no step at all: the network as it was"
+    return f"shrinkage {choice['shrinkage']:g}, {choice['hidden'] or 'no'} hidden units"

@@ -23,7 +23,7 @@ from likewise.conditional.templates.facts import catalog_facts, panoptic_facts, 
 from tests.real.places import real_data
 
 CATALOG = make_items(400, 2).with_columns(pl.col("item").alias("image"))
-BUILT = build_templates(catalog_facts(CATALOG), per_task=150, seed=4)
+BUILT = build_templates(catalog_facts(CATALOG), per_task=120, seed=4)
 ROWS = {row["image"]: row for row in CATALOG.iter_rows(named=True)}
 COLUMNS = [name for name in CATALOG.columns if name not in ("image", "item", "line", "caption")]
 
@@ -80,6 +80,8 @@ def test_every_template_has_one_right_answer_by_the_catalog_itself(task: str) ->
         for kind, a, b in zip(template["kinds"], like[1:], meets[1:], strict=True):
             assert (kind in ("category, wrong attribute", "scene without object")) == (a and not b)
         assert sum(like) >= 3 and sum(meets) >= 3  # neither side alone can know
+        shared = [len(things(template["reference"], "") & things(image, "")) for image in candidates]
+        assert max(shared[1:]) >= shared[0]  # nor does the target simply share most with the reference
 
 
 def test_conditions_are_balanced_and_seeds_repeat() -> None:
@@ -87,9 +89,9 @@ def test_conditions_are_balanced_and_seeds_repeat() -> None:
     assert len(kinds) == 11 and max(kinds.values()) - min(kinds.values()) <= 1
     counts = Counter(BUILT.filter(task="change_attribute")["condition"])
     assert len(counts) >= 50 and max(counts.values()) <= 3
-    again = build_templates(catalog_facts(CATALOG), per_task=150, seed=4)
+    again = build_templates(catalog_facts(CATALOG), per_task=120, seed=4)
     assert again.equals(BUILT)
-    assert not build_templates(catalog_facts(CATALOG), per_task=150, seed=5).equals(BUILT)
+    assert not build_templates(catalog_facts(CATALOG), per_task=120, seed=5).equals(BUILT)
 
 
 def test_an_audit_finds_nothing_in_them_and_finds_what_is_put_in() -> None:
@@ -115,6 +117,26 @@ def test_an_audit_finds_nothing_in_them_and_finds_what_is_put_in() -> None:
     ]
     alone = audit_templates(spoilt.with_columns(pl.Series("gallery", kept)), facts)
     assert alone["problem"].to_list() == [TEXT_ALONE, IMAGE_ALONE, TEXT_ALONE]
+
+
+def test_words_of_a_text_are_objects_beside_the_annotations() -> None:
+    rows = {
+        "image": ["a", "b", "c"],
+        "item": ["1", "2", "3"],
+        "category": ["food", "food", "people"],
+        "maker": ["north", "south", "south"],
+        "caption": ["red pot of Food", "pot with lid", "a red hat"],
+    }
+    facts = catalog_facts(pl.DataFrame(rows), attributes=["maker"], words="caption")
+    inside = {
+        image: {name for name, has in zip(facts.objects, row, strict=True) if has}
+        for image, row in zip(facts.images, facts.contains, strict=True)
+    }
+    assert inside == {
+        "a": {"food", "north", "red", "pot"},  # the word and the category of one name are one object
+        "b": {"food", "south", "pot"},
+        "c": {"people", "south", "red"},  # "hat" is said once, and cannot be shared
+    }
 
 
 def vaw(n: int = 240) -> tuple[pl.DataFrame, pl.DataFrame]:

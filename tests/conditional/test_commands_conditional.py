@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from likewise.conditional.search import Searcher, ask, condition_of
+from likewise.conditional.search import Searcher, Way, ask, condition_of
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
@@ -67,6 +67,11 @@ def test_the_slider_leads_from_image_to_text(drawn: Workspace, tower: TwoTower) 
     assert ask(drawn, key, "red", encoder=tower.spec).equals(middle)
     with pytest.raises(LikewiseError, match="nothing to look for"):
         searcher.ask()
+
+
+def test_a_way_to_ask_is_named_once() -> None:
+    labels = [Way("two-tower:x/shop", method).label for method in ("combiner:combiner", "combiner:mine", "image+text")]
+    assert [label.split(", ")[1] for label in labels] == ["combiner", "combiner mine", "image + text"]
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def build(
         str | None, typer.Option(help="Columns with attributes; every describing column by default.")
     ] = None,
     words: Annotated[
-        str | None, typer.Option(help="A column of text, such as caption, whose words are the objects of an image.")
+        str | None, typer.Option(help="A column of text, such as caption, whose words are objects of an image too.")
     ] = None,
     where: Annotated[str | None, typer.Option(help="Only images such as split=test.")] = None,
     half: Annotated[str | None, typer.Option(help="Only the items of one half: train or test.")] = None,

@@ -189,7 +189,9 @@ class Way:
 
     @property
     def label(self) -> str:
-        return f"{TwoTower(self.encoder).name}, {self.method.replace('+', ' + ').replace(':', ' ')}"
+        kind, _, name = self.method.partition(":")
+        said = f"{kind} {name}" if name and name != kind else kind.replace("+", " + ")
+        return f"{TwoTower(self.encoder).name}, {said}"
 
 
 def ways_to_ask(workspace: Workspace) -> list[Way]:

@@ -98,8 +98,11 @@ def _valid(
         if row != target and like[row] != NO and meets[row] != NO:
             sure = like[row] == YES and meets[row] == YES
             yield SECOND_ANSWER if sure else POSSIBLE_ANSWER, image
+    shared = rule.shared(reference)
     if not (like[gallery] == YES).any():
         yield IMAGE_ALONE, "no distractor is like the reference"
+    elif shared[target] > shared[gallery].max():
+        yield IMAGE_ALONE, "no distractor shares as much with the reference"
     if not (meets[gallery] == YES).any():
         yield TEXT_ALONE, "no distractor meets the condition"
 

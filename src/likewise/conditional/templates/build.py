@@ -2,7 +2,9 @@
 
 A candidate is right when it is like the reference *and* meets the condition.  Half of the distractors are like the
 reference but surely do not meet the condition, the other half meet it but are surely unlike: neither the picture nor
-the text alone tells the answer, and what is not known about a picture is never counted on.
+the text alone tells the answer, and what is not known about a picture is never counted on.  Of the first half those
+come first that share as much with the reference as the target does (rivals): a target that is simply nearest would be
+found without its condition.
 """
 
 from collections import deque
@@ -26,7 +28,9 @@ BUILT_SCHEMA = TEMPLATE_SCHEMA | {
 }
 """`kinds`: the kind of each distractor; `attribute` and `value`: what the right answer must have."""
 LEAST_OF_A_KIND = 2
-TRIES = 12
+TRIES = 40
+REFERENCES = 8
+"""So many are drawn for a target, and the one that shares least with it is used."""
 Told = Callable[[str, int, int], None] | None
 
 
@@ -67,8 +71,16 @@ class _Builder:
         self.focus = self.task.startswith("focus")
         self.matching: AttributeMatching | ObjectMatching = matching_of(self.task, self.facts)
         self.asked: set[tuple[int, int]] = set()
+        self.rivals = True
 
     def templates(self, wanted: int) -> Iterator[tuple[object, ...]]:
+        """Templates with rivals; without them only where the facts give none (one kind of attribute, for instance)."""
+        yield from self.in_turn(wanted)
+        if not self.asked:
+            self.rivals = False
+            yield from self.in_turn(wanted)
+
+    def in_turn(self, wanted: int) -> Iterator[tuple[object, ...]]:
         """One of each condition text in turn, until there are enough or none gives another one."""
         groups = self.conditions()
         made = 0
@@ -112,12 +124,16 @@ class _Builder:
             references = np.array([row for row in references.tolist() if (row, condition) not in self.asked], np.int64)
             if not len(references):
                 continue
-            reference = int(self.rng.choice(references))
+            reference = self.least_alike(references, target)
             drawn = self.distractors(reference, condition, target, meets)
             if drawn is not None:
-                self.asked.add((reference, condition))
                 return self.row(reference, condition, target, *drawn)
         return None
+
+    def least_alike(self, references: Ints, target: int) -> int:
+        """Of a few references the one that shares least with the target: its likeness should not be all there is."""
+        few = self.rng.choice(references, min(REFERENCES, len(references)), replace=False)
+        return int(few[self.matching.shared(target)[few].argmin()])
 
     @property
     def items_apart(self) -> bool:
@@ -133,23 +149,29 @@ class _Builder:
     def distractors(
         self, reference: int, condition: int, target: int, meets: Verdicts
     ) -> tuple[Ints, list[str]] | None:
-        """Half of each kind, one picture per item; where one kind is short the other fills up."""
+        """Half of each kind, one picture per item, a rival among them; where one kind is short the other fills up."""
         like, allowed = self.matching.like(reference, condition), self.others(reference) & self.others(target)
         wanted = self.size - 1
-        first = self.one_per_item(np.flatnonzero((like == YES) & (meets == NO) & allowed), set())
+        shared = self.matching.shared(reference)
+        nearness = np.minimum(shared, shared[target])  # rivals are all alike, the others by what they share
+        first = self.one_per_item(np.flatnonzero((like == YES) & (meets == NO) & allowed), set(), nearness)
         taken = set(self.facts.items[first].tolist())
         second = self.one_per_item(np.flatnonzero((like == NO) & (meets == YES) & allowed), taken)
         n_second = min(len(second), max(wanted // 2, wanted - len(first)))
         first, second = first[: wanted - n_second], second[:n_second]
         if len(first) + len(second) < wanted or min(len(first), len(second)) < LEAST_OF_A_KIND:
             return None
+        if self.rivals and shared[first].max() < shared[target]:
+            return None
         kinds = [self.matching.names[0]] * len(first) + [self.matching.names[1]] * len(second)
         order = self.rng.permutation(wanted)
         return np.concatenate([first, second])[order], [kinds[place] for place in order]
 
-    def one_per_item(self, pictures: Ints, taken: set[int]) -> Ints:
-        """At most a gallery of pictures, drawn at random, each of another item and of none that is taken."""
+    def one_per_item(self, pictures: Ints, taken: set[int], nearness: Ints | None = None) -> Ints:
+        """At most a gallery of pictures, the nearest first and equal ones by lot, each of another item not taken."""
         shuffled = self.rng.permutation(pictures)
+        if nearness is not None:
+            shuffled = shuffled[np.argsort(-nearness[shuffled], kind="stable")]
         if not self.items_apart:
             return shuffled[: self.size]
         _, first = np.unique(self.facts.items[shuffled], return_index=True)
@@ -157,6 +179,7 @@ class _Builder:
         return shuffled[kept[: self.size]]
 
     def row(self, reference: int, condition: int, target: int, gallery: Ints, kinds: list[str]) -> tuple[object, ...]:
+        self.asked.add((reference, condition))
         images = self.facts.images
         return (
             self.matching.phrase(condition, focus=self.focus),

@@ -63,6 +63,11 @@ class Facts:
         """`contains` turned round, one row per object, so that a few objects are read quickly."""
         return np.ascontiguousarray(self.contains.T)
 
+    @cached_property
+    def by_attribute(self) -> Bools:
+        """`has` turned round."""
+        return np.ascontiguousarray(self.has.T)
+
 
 def codes(values: pl.Series) -> tuple[Ints, list[str]]:
     """Texts as numbers, and the texts those numbers stand for."""
@@ -80,8 +85,8 @@ def catalog_facts(
 ) -> Facts:
     """Facts from the columns of a catalog.
 
-    Objects are the values of all attribute columns and the category (what is to be seen in the picture), or, with
-    `words`, the words of a column such as `caption`.
+    Objects are the values of all attribute columns and the category (what is to be seen in the picture) and, with
+    `words`, the words of a column such as `caption` too.
     """
     kinds = list(attributes) if attributes is not None else describing_columns(catalog, category)
     for column in (category, *kinds, *([words] if words else [])):
@@ -90,7 +95,9 @@ def catalog_facts(
     known = catalog.filter(pl.col(category).is_not_null())
     listed, has, lacks = _values(known, kinds)
     numbers, names = codes(known[category].cast(pl.String))
-    objects, contains = _words(known[words]) if words else _things(numbers, names, listed, has)
+    objects, contains = _things(numbers, names, listed, has)
+    if words:
+        objects, contains = _together((objects, contains), _words(known[words]))
     items = codes(known["item"].cast(pl.String))[0]
     return Facts(
         known["image"].to_list(), items, numbers, names, listed, has, lacks, objects, contains, category == "item"
@@ -141,6 +148,17 @@ def _words(texts: pl.Series) -> tuple[list[str], Bools]:
     rows = pl.DataFrame({"word": split}).with_row_index("row").explode("word").drop_nulls().unique()
     often = rows.group_by("word").len().filter(pl.col("len") >= 2)["word"].sort()
     return _incidence(rows.filter(pl.col("word").is_in(often.implode())), often.to_list(), len(texts))
+
+
+def _together(*sources: tuple[list[str], Bools]) -> tuple[list[str], Bools]:
+    """Objects of several sources; what has one name is one object."""
+    names = list(dict.fromkeys(name for listed, _ in sources for name in listed))
+    place = {name: column for column, name in enumerate(names)}
+    found = np.zeros((len(sources[0][1]), len(names)), bool)
+    for listed, contains in sources:
+        for column, name in enumerate(listed):
+            found[:, place[name]] |= contains[:, column]
+    return names, found
 
 
 def _incidence(rows: pl.DataFrame, names: list[str], n_rows: int) -> tuple[list[str], Bools]:

@@ -5,6 +5,9 @@
 
 Overlap of two scenes is |A ∩ B| / |A ∪ B| of their objects without the condition's; at least `SAME_SCENE` is like,
 at most `OTHER_SCENE` is unlike, between them nobody decides and the picture is not used.
+
+How like two pictures are when nothing is asked (`shared`) is how many annotations they have in common; a distractor
+that shares as much with the reference as the target does is a *rival*: the picture alone cannot tell the two apart.
 """
 
 from dataclasses import dataclass
@@ -48,6 +51,9 @@ class Matching(Protocol):
     def usable(self, condition: int) -> Ints:
         """Pictures that can be a reference."""
 
+    def shared(self, reference: int) -> Ints:
+        """Of every picture: how many annotations it has in common with the reference, the condition's among them."""
+
 
 @dataclass(frozen=True)
 class AttributeMatching:
@@ -81,6 +87,10 @@ class AttributeMatching:
 
     def usable(self, condition: int) -> Ints:
         return np.arange(len(self.facts.images))
+
+    def shared(self, reference: int) -> Ints:
+        same = self.facts.by_attribute[self.facts.has[reference]].sum(axis=0)
+        return np.asarray(same + (self.facts.categories == self.facts.categories[reference]), np.int64)
 
 
 @dataclass(frozen=True)
@@ -117,6 +127,9 @@ class ObjectMatching:
 
     def usable(self, condition: int) -> Ints:
         return np.flatnonzero(self.facts.n_objects - self.facts.by_object[condition] >= LEAST_SCENE)
+
+    def shared(self, reference: int) -> Ints:
+        return np.asarray(self.facts.by_object[self.facts.contains[reference]].sum(axis=0), np.int64)
 
 
 def scene_overlap(facts: Facts, reference: int, condition: int) -> NDArray[np.float64]:

@@ -85,6 +85,7 @@ def train(
     wrong_answers: Annotated[
         int, typer.Option(help="Wrong answers of each triplet's own used per step; 0 for the batch alone.")
     ] = 16,
+    dropout: Annotated[float, typer.Option(help="In the Combiner; the paper's is 0.5.")] = 0.5,
     patience: Annotated[int, typer.Option(help="Validations without a better one before stopping.")] = 6,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace a Combiner that is there.")] = False,
@@ -113,6 +114,7 @@ def train(
         tune_rate,
         wrong_answers=wrong_answers,
         patience=patience,
+        dropout=dropout,
         seed=seed,
     )
     learned, held = read_lessons(lessons, target), read_validation(validate, target)

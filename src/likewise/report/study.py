@@ -45,11 +45,29 @@ def study_plot(table: pl.DataFrame, part: str) -> Markup | None:
     own = table.filter(pl.col("part") == part)
     if own.is_empty():
         return None
-    base = table.filter((pl.col("part") == "baseline") & pl.col("encoder").is_in(own["encoder"].implode()))
-    paint = _lines(own, base) if part == "scaling" else _bars(own, base, by_encoder=part == "backbones")
     spoken = ", ".join(f"{row['arm']} {percent(row['mean'])}" for row in own.iter_rows(named=True))
-    height = 3.4 if part == "scaling" else 0.42 * own.height + 1.1
-    return draw(part, (7.2, height), f"Average R@1 in percent. {spoken}.", paint)
+    return draw(part, _size(own, part), f"Average R@1 in percent. {spoken}.", _painter(table, own, part))
+
+
+def study_figure(table: pl.DataFrame, part: str, path: Path) -> None:
+    """The same plot as a picture file."""
+    from matplotlib.figure import Figure
+
+    own = table.filter(pl.col("part") == part)
+    figure = Figure(figsize=_size(own, part), layout="constrained", dpi=140)
+    axes = figure.subplots()
+    _painter(table, own, part)(axes)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path)
+
+
+def _size(own: pl.DataFrame, part: str) -> tuple[float, float]:
+    return 7.2, 3.4 if part == "scaling" else 0.42 * own.height + 1.1
+
+
+def _painter(table: pl.DataFrame, own: pl.DataFrame, part: str) -> "Callable[[Axes], None]":
+    base = table.filter((pl.col("part") == "baseline") & pl.col("encoder").is_in(own["encoder"].implode()))
+    return _lines(own, base) if part == "scaling" else _bars(own, base, by_encoder=part == "backbones")
 
 
 def _bars(own: pl.DataFrame, base: pl.DataFrame, *, by_encoder: bool) -> "Callable[[Axes], None]":

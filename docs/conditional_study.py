@@ -1,0 +1,79 @@
+"""The study of `conditional_results.py`: a Combiner that learns from mined captions of the wardrobe, in many ways.
+
+Everything is trained on items of the part `train`, stopped on templates of `validate` and measured on those of `test`;
+it is the command that a user types, and what it printed.
+"""
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.catalog import read_catalog
+from likewise.conditional.mining.step import mine
+from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
+from likewise.encoders.two_tower import SETTINGS as TOWER_SETTINGS
+from likewise.report.study import study_figure
+from likewise.workspace import Workspace, read_json, write_json, write_parquet
+
+N_TRIPLETS = 16_000
+SEEDS, STEPS, BATCH = 3, 200, 128
+TOWERS = {
+    "lite0-32": ("efficientnet-lite0?pooling=stages", 32),
+    "lite1-128": ("efficientnet-lite1?pooling=stages", 128),
+}
+"""Further encoders for the part `backbones`: their base and their width."""
+
+
+def studied(data: Path, work: Path, docs: Path) -> None:
+    """Run the study, keep what it printed as `work/study.json`, and draw its pictures."""
+    if not (work / "study.json").exists():
+        _run(data, work)
+    table = pl.DataFrame(read_json(work / "study.json")["summary"])
+    for part in ("ablation", "scaling", "backbones"):
+        study_figure(table, part, docs / f"combiner_{part}.png")
+
+
+def _run(data: Path, work: Path) -> None:
+    workspace = Workspace(work / "wardrobe")
+    captions = work / "wardrobe-captions.parquet"
+    write_parquet(read_catalog(workspace).filter(split="train").select("image", "caption"), captions)
+    ratings = next((data / "concreteness").glob("*.txt"))
+    funnels = {}
+    for name, known in (("filtered", ratings), ("unfiltered", None)):
+        found = mine(captions, work / name, ratings=known, n_triplets=N_TRIPLETS, workers=1, parser="textblob")
+        funnels[name] = found.n_triplets
+    more = []
+    for name, (base, dim) in TOWERS.items():
+        folder = work / f"wardrobe-{name}"
+        if not (folder / TOWER_SETTINGS).exists():
+            train_two_tower(
+                workspace, folder, TwoTowerSettings(base, where="split=train", dim=dim, steps=400), workers=1
+            )
+        more.append(f"two-tower:{folder}")
+    chosen: dict[str, Any] = read_json(work / "wardrobe.json")["combiner"]["settings"]
+    options: dict[str, object] = {
+        "with": f"two-tower:{work / 'wardrobe-tower'}",
+        "on": work / "filtered",
+        "unfiltered": work / "unfiltered",
+        "other": "train",
+        "validate": "validate",
+        "test": "test",
+        "backbones": ",".join(more),
+        "seeds": SEEDS,
+        "steps": STEPS,
+        "batch": BATCH,
+        "rate": chosen["learning_rate"],
+        "to": work / "study",
+    }
+    told = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    asked = ["condition", "study", str(workspace.path), *told]
+    ran = subprocess.run(
+        [sys.executable, "-m", "likewise", *asked, "--json"], check=True, stdout=subprocess.PIPE, text=True
+    )
+    shown = shlex.join(["likewise", *asked]).replace(f"{work}/", "")
+    write_json({**json.loads(ran.stdout), "command": shown, "n_mined": funnels}, work / "study.json")

@@ -48,7 +48,7 @@ def cluster(address: str | None = None, cores: int | None = None) -> Iterator[An
     try:
         with quiet():
             ray.init(address=address, log_to_driver=False, logging_level="error")
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
         raise _nobody(address, _first_line(error)) from error
     try:
         _same_version(ray)
@@ -71,8 +71,8 @@ def _answers(address: str) -> bool:
 
 def _nobody(address: str, why: str) -> LikewiseError:
     return LikewiseError(
-        f"no Ray cluster answers at {address} ({why}): start one with `ray start --head`, "
-        "or leave --address out to use the cores of this machine."
+        f"no Ray cluster answers at {address} ({why}): start one with `ray start --head`, set RAY_AUTH_MODE=token and "
+        "RAY_AUTH_TOKEN where it wants a token, or leave --address out to use the cores of this machine."
     )
 
 

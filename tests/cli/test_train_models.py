@@ -107,3 +107,18 @@ def test_a_tuned_network_stands_beside_its_base_in_the_report(shop: Path, run: R
     assert changed["gain"][0] == pytest.approx(values["small_size-24-id-c"] - values["small_size-24"])
     page = (shop / "report" / "index.html").read_text(encoding="utf-8")
     assert 'id="trained-table"' in page and "items and categories" in page and 'id="plot-trained"' in page
+
+
+def test_a_whole_network_learns_from_labels_and_is_not_measured_on_them(shop: Path, run: Run) -> None:
+    how = ("--steps", 2, "--batch", 16, "--folds", 2, "--unseen", "queries", "--name", "seeing")
+    ran = run("train", "perceptual", shop, "--trunk", "small?size=16", *how, "--json")
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    assert told["summary"]["bases"] == ["small?size=16"] and told["summary"]["learned_from"] == "labels"
+    assert told["summary"]["choice"]["steps"] in (0, 1, 2)
+    assert {row["encoder"] for row in told["results"]} == {"seeing", "colour", "layout"}
+    assert run("encode", shop, "--with", "run:seeing", "--workers", 1).code == 0
+    measured = run("evaluate", shop)
+    assert measured.code == 0 and "seeing learned from these labels and is left out" in measured.out
+    both = run("train", "perceptual", shop, "--trunk", "small?size=16", "--from", "colour", "--name", "both")
+    assert both.code == 2 and "leave --from out, or --trunk" in both.err

@@ -1,104 +1,251 @@
-"""The same judged lists measured by other tools: how long, what number, and where they disagree and why.
+"""The same lists measured by other tools: how long, what number, where they disagree and why.
 
-Scores are rounded, so ties occur; a few queries have one class only.
+Every metric is measured on four sets of lists (`peer_cases.py`): plain ones, with ties in score, with queries of one
+class only, and with both. A tool that differs on plain lists has another definition; one that differs in one of the
+other columns treats that corner in another way. Times are for the last set, without making each tool's input.
+
+`python -m benchmarks.peers docs/metrics.md` also writes the differences into the page.
 """
 
+import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import medians, print_beside
-from likewise.evaluation.auc import average_precision, roc_auc, sort_pairs
-from likewise.evaluation.hits import discounted_gain, look_up_labels
+from benchmarks.peer_cases import KINDS, Case, Classes, classes, judged_lists
+from benchmarks.timing import medians
+from likewise.evaluation.auc import average_precision, roc_auc
+from likewise.evaluation.hits import discounted_gain, hit_rate, judged, reciprocal_rank
+from likewise.evaluation.incomplete import bpref
+from likewise.evaluation.micro import micro_auc
+from likewise.evaluation.partition import adjusted_information, normalised_information, partition
+from likewise.evaluation.retrieval import retrieval
 
-QUERIES, PER_QUERY, ROUNDS = 500, 27, 3
-ONE_CLASS = 25  # queries with positives only, and as many with negatives only
+K, ROUNDS, EQUAL = 5, 3, 5e-6
+START, END = "<!-- peers -->", "<!-- end of peers -->"
+Way = Callable[[Any], float]
+Line = tuple[str, str, list[str]]
+WHY = """
+Why they differ:
+  one class   A query of one class has no area, and one without a positive has nothing to find: likewise leaves it out
+              and counts it. trec_eval (pytrec_eval), ir_measures and ranx count 0 for a query without positives, and 1
+              for the average precision of one with positives only. torchmetrics gives 0; with
+              empty_target_action="skip" it leaves out queries without positives, not those without negatives.
+              ranx has no bpref for such a list and gives NaN for all. scikit-learn gives NaN or 0 and a warning, so its
+              loop here skips such queries by hand.
+  ties        In areas, likewise and scikit-learn take tied candidates together (one half, or one step), and so does
+              torchmetrics' ROC-AUC. In lists, likewise orders them by key from a to z, trec_eval and ir_measures from
+              z to a, ranx and torchmetrics as their sort leaves them; their average precision is one of lists.
+  definition  MRR@k here is that of the VSD paper: every positive in the list counts 1/rank, divided by H_k. The others'
+              reciprocal rank looks at the first one only; that is the MRR of class-based retrieval (last part).
+"""
 
 
 def main() -> None:
-    import ir_measures
-    import pytrec_eval
-    import torch
-    from ranx import Qrels, Run, evaluate
-    from sklearn.metrics import average_precision_score, roc_auc_score
-    from torchmetrics.retrieval import RetrievalAUROC, RetrievalMAP, RetrievalNormalizedDCG
-
     warnings.simplefilter("ignore")
-    rng = np.random.default_rng(0)
-    query = np.repeat(np.arange(QUERIES), PER_QUERY)
-    score = rng.random(len(query)).round(2)
-    label = (rng.random(len(query)) < 0.6).astype(np.int64)
-    label[query < ONE_CLASS] = 1
-    label[(query >= ONE_CLASS) & (query < 2 * ONE_CLASS)] = 0
-    names = [f"d{place:02}" for place in range(PER_QUERY)]
-    rows = np.split(np.arange(len(query)), QUERIES)
-    qrels = {f"q{q}": {d: int(label[r]) for d, r in zip(names, row, strict=True)} for q, row in enumerate(rows)}
-    run = {f"q{q}": {d: float(score[r]) for d, r in zip(names, row, strict=True)} for q, row in enumerate(rows)}
-    tensors = torch.tensor(score), torch.tensor(label), torch.tensor(query)
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg_cut.5"})
-    ranx_qrels, ranx_run = Qrels(qrels), Run(run)
+    whole = {kind: judged_lists(kind, everything_judged=True) for kind in KINDS}
+    part = {kind: judged_lists(kind, everything_judged=False) for kind in KINDS}
+    by_class = {kind: classes(kind) for kind in KINDS}
+    lines = [line for metric, ways in areas().items() for line in compare(metric, ways, whole)]
+    lines += [line for metric, ways in lists().items() for line in compare(metric, ways, part)]
+    lines += [line for metric, ways in class_based().items() for line in compare(metric, ways, by_class)]
+    print(WHY)
+    for page in sys.argv[1:]:
+        if Path(page).suffix == ".md":
+            write_into(Path(page), lines)
 
-    def ours(metric: str) -> float:
-        pairs = sort_pairs(query, score, label, QUERIES)
-        if metric == "NDCG@5":
-            order = np.lexsort((np.tile(np.arange(PER_QUERY), QUERIES), -score, query)).reshape(QUERIES, PER_QUERY)
-            lists = (order % PER_QUERY)[:, :5]
-            listed = look_up_labels(lists, query, np.tile(np.arange(PER_QUERY), QUERIES), label, PER_QUERY)
-            return discounted_gain(listed, 5, np.bincount(query[label == 1], minlength=QUERIES)).value()
-        return float(np.nanmean(roc_auc(pairs) if metric == "ROC-AUC" else average_precision(pairs)))
 
-    def loop(measure: Callable[..., float]) -> float:
-        return float(np.mean([measure(label[row], score[row]) for row in rows if 0 < label[row].sum() < len(row)]))
+def compare(metric: str, ways: dict[str, Way], cases: dict[str, Any]) -> list[Line]:
+    """One line per tool: its median time, its value on plain lists, and its difference to ours on each set."""
+    last = cases[KINDS[-1]]
+    seconds = medians({name: lambda way=way: way(last) for name, way in ways.items()}, ROUNDS)  # type: ignore[misc]
+    ours = {kind: ways["likewise"](case) for kind, case in cases.items()}
+    print(f"\n{metric:<34}{'ms':>9}  {'plain':>8}   difference: " + "".join(f"{kind:>11}" for kind in KINDS))
+    lines = []
+    for name, way in ways.items():
+        values = {kind: way(case) for kind, case in cases.items()}
+        apart = [_apart(values[kind] - ours[kind]) for kind in KINDS]
+        columns = "".join(f"{text:>11}" for text in apart)
+        print(f"  {name:<32}{1000 * seconds[name]:>9.2f}  {values['plain']:>8.5f}               {columns}")
+        lines.append((metric, name, apart))
+    return lines
 
-    def trec(name: str) -> float:
-        return float(np.mean([values[name] for values in evaluator.evaluate(run).values()]))
 
-    def ir(measure: ir_measures.measures.Measure) -> float:
-        return float(ir_measures.calc_aggregate([measure], qrels, run)[measure])
+def _apart(difference: float) -> str:
+    if np.isnan(difference):
+        return "undefined"
+    return "=" if abs(difference) < EQUAL else f"{difference:+.5f}"
 
-    ways: dict[str, dict[str, Callable[[], float]]] = {
-        "ROC-AUC": {
-            "likewise": lambda: ours("ROC-AUC"),
-            "scikit-learn, one-class queries skipped by hand": lambda: loop(roc_auc_score),
-            "torchmetrics RetrievalAUROC": lambda: float(RetrievalAUROC()(tensors[0], tensors[1], indexes=tensors[2])),
-            "torchmetrics, empty_target_action='skip'": lambda: float(
-                RetrievalAUROC(empty_target_action="skip")(tensors[0], tensors[1], indexes=tensors[2])
-            ),
+
+def write_into(page: Path, lines: list[Line]) -> None:
+    """The differences to ours as a table between the two marks of a page."""
+    text = page.read_text(encoding="utf-8")
+    before, rest = text.split(START)
+    table = [f"| metric | tool | {' | '.join(KINDS)} |", "|---|---|" + "---|" * len(KINDS)]
+    table += [f"| {metric} | {name} | {' | '.join(apart)} |" for metric, name, apart in lines if name != "likewise"]
+    page.write_text("\n".join([before + START, *table, END + rest.split(END)[1]]), encoding="utf-8")
+
+
+def areas() -> dict[str, dict[str, Way]]:
+    """Everything judged; ROC-AUC and average precision."""
+    from sklearn.metrics import average_precision_score, roc_auc_score
+    from torchmetrics.retrieval import RetrievalAUROC, RetrievalMAP
+
+    def by_query(measure: Callable[..., float]) -> Way:
+        def loop(case: Case) -> float:
+            rows = zip(case.label, case.score, strict=True)
+            return float(np.mean([measure(label, score) for label, score in rows if 0 < label.sum() < len(label)]))
+
+        return loop
+
+    def micro(place: int) -> Way:
+        return lambda case: float(
+            micro_auc(case.pairs.query, case.judged_scores, case.pairs.label, np.ones((1, len(case.score))))[place][0]
+        )
+
+    return {
+        "ROC-AUC, macro": {
+            "likewise": lambda case: float(np.nanmean(roc_auc(case.sorted()))),
+            "scikit-learn, query by query": by_query(roc_auc_score),
+            "torchmetrics": torch_metric(RetrievalAUROC),
+            "torchmetrics, skip": torch_metric(RetrievalAUROC, empty_target_action="skip"),
         },
-        "average precision": {
-            "likewise": lambda: ours("PR-AUC"),
-            "scikit-learn, one-class queries skipped by hand": lambda: loop(average_precision_score),
-            "pytrec_eval": lambda: trec("map"),
-            "ir_measures": lambda: ir(ir_measures.AP),
-            "ranx": lambda: float(evaluate(ranx_qrels, ranx_run, "map")),
-            "torchmetrics RetrievalMAP": lambda: float(RetrievalMAP()(tensors[0], tensors[1], indexes=tensors[2])),
+        "ROC-AUC, micro": {
+            "likewise": micro(0),
+            "scikit-learn": lambda case: float(roc_auc_score(case.label.ravel(), case.score.ravel())),
         },
-        "NDCG@5": {
-            "likewise": lambda: ours("NDCG@5"),
-            "pytrec_eval": lambda: trec("ndcg_cut_5"),
-            "ir_measures": lambda: ir(ir_measures.nDCG @ 5),
-            "ranx": lambda: float(evaluate(ranx_qrels, ranx_run, "ndcg@5")),
-            "torchmetrics RetrievalNormalizedDCG": lambda: float(
-                RetrievalNormalizedDCG(top_k=5)(tensors[0], tensors[1], indexes=tensors[2])
-            ),
+        "average precision (PR-AUC), macro": {
+            "likewise": lambda case: float(np.nanmean(average_precision(case.sorted()))),
+            "scikit-learn, query by query": by_query(average_precision_score),
+            "pytrec_eval": trec("map"),
+            "ir_measures": ir("AP"),
+            "ranx": ranx("map"),
+            "torchmetrics": torch_metric(RetrievalMAP),
+        },
+        "average precision (PR-AUC), micro": {
+            "likewise": micro(1),
+            "scikit-learn": lambda case: float(average_precision_score(case.label.ravel(), case.score.ravel())),
         },
     }
-    for metric, by_tool in ways.items():
-        timed: dict[str, Callable[[], object]] = dict(by_tool)
-        title = (
-            f"{metric}: {QUERIES} queries x {PER_QUERY}, ties, {2 * ONE_CLASS} one-class queries (medians of {ROUNDS})"
-        )
-        print_beside(title, medians(timed, ROUNDS), "likewise")
-        mine = by_tool["likewise"]()
-        for name, way in by_tool.items():
-            print(f"  {name:<52}{way():>9.5f}   {way() - mine:+.5f}")
-    print(
-        "\n  Why they differ: likewise leaves one-class queries out (undefined) and counts them; trec_eval,\n"
-        "  ir_measures and ranx score a query of positives only 1 and one without positives 0, and break ties by\n"
-        "  document id or input order instead of treating tied candidates together; torchmetrics gives an empty\n"
-        "  query 0 unless told to skip it, and its skip drops queries without positives, not those without negatives."
-    )
+
+
+def lists() -> dict[str, dict[str, Way]]:
+    """Lists with unjudged candidates among the judged ones."""
+    from torchmetrics.retrieval import RetrievalMRR, RetrievalNormalizedDCG, RetrievalPrecision
+
+    def ours(measure: Callable[..., Any], of: str) -> Way:
+        return lambda case: float(measure(case.listed(K)[1], K, getattr(case.pairs, of)).value())
+
+    def share_judged(case: Case) -> float:
+        rows, labels = case.listed(K)
+        return judged(labels, rows, K).value()
+
+    return {
+        f"HR@{K} (mean precision at {K})": {
+            "likewise": ours(hit_rate, "has_positive"),
+            "pytrec_eval": trec(f"P.{K}"),
+            "ir_measures": ir(f"P@{K}"),
+            "ranx": ranx(f"precision@{K}"),
+            "torchmetrics": torch_metric(RetrievalPrecision, top_k=K),
+        },
+        f"MRR@{K}": {
+            "likewise": ours(reciprocal_rank, "has_positive"),
+            "ir_measures": ir(f"RR@{K}"),
+            "ranx": ranx(f"mrr@{K}"),
+            "torchmetrics": torch_metric(RetrievalMRR, top_k=K),
+        },
+        f"NDCG@{K}": {
+            "likewise": ours(discounted_gain, "n_positive"),
+            "pytrec_eval": trec(f"ndcg_cut.{K}"),
+            "ir_measures": ir(f"nDCG@{K}"),
+            "ranx": ranx(f"ndcg@{K}"),
+            "torchmetrics": torch_metric(RetrievalNormalizedDCG, top_k=K),
+        },
+        f"judged@{K}": {"likewise": share_judged, "ir_measures": ir(f"Judged@{K}")},
+        "bpref": {
+            "likewise": lambda case: bpref(case.judged_scores, case.pairs).value(),
+            "pytrec_eval": trec("bpref"),
+            "ir_measures": ir("Bpref"),
+            "ranx": ranx("bpref"),
+        },
+    }
+
+
+def class_based() -> dict[str, dict[str, Way]]:
+    """300 vectors with classes; the others get every image's whole list. MAP@R is in `benchmarks.retrieval`."""
+    from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
+    from torchmetrics.retrieval import RetrievalMRR, RetrievalPrecision, RetrievalRPrecision
+
+    def ours(metric: str) -> Way:
+        return lambda made: retrieval(made.vectors, made.labels).value(metric)
+
+    def of_lists(way: Way) -> Way:
+        return lambda made: way(made.lists)
+
+    def clusters(made: Classes) -> Any:
+        return made.labels, np.abs(made.vectors).argmax(axis=1)  # any cutting into groups will do
+
+    peers: dict[str, tuple[str, str, str, Any, dict[str, int]]] = {
+        "P@1": ("P.1", "P@1", "precision@1", RetrievalPrecision, {"top_k": 1}),
+        "R-Precision": ("Rprec", "Rprec", "r-precision", RetrievalRPrecision, {}),
+        "MRR": ("recip_rank", "RR", "mrr", RetrievalMRR, {}),
+    }
+    ways: dict[str, dict[str, Way]] = {
+        f"{metric}, by class": {
+            "likewise": ours(metric),
+            "pytrec_eval": of_lists(trec(in_trec)),
+            "ir_measures": of_lists(ir(in_ir)),
+            "ranx": of_lists(ranx(in_ranx)),
+            "torchmetrics": of_lists(torch_metric(in_torch, **settings)),
+        }
+        for metric, (in_trec, in_ir, in_ranx, in_torch, settings) in peers.items()
+    }
+    ways["NMI"] = {
+        "likewise": lambda made: normalised_information(partition(*clusters(made))),
+        "scikit-learn": lambda made: float(normalized_mutual_info_score(*clusters(made))),
+    }
+    ways["AMI"] = {
+        "likewise": lambda made: adjusted_information(partition(*clusters(made))),
+        "scikit-learn": lambda made: float(adjusted_mutual_info_score(*clusters(made))),
+    }
+    return ways
+
+
+def trec(measure: str) -> Way:
+    """pytrec_eval's mean over queries."""
+    import pytrec_eval
+
+    name = measure.replace(".", "_")
+
+    def value(case: Case) -> float:
+        found = pytrec_eval.RelevanceEvaluator(case.qrels, {measure}).evaluate(case.run)
+        return float(np.mean([values[name] for values in found.values()]))
+
+    return value
+
+
+def ir(measure: str) -> Way:
+    import ir_measures
+
+    parsed = ir_measures.parse_measure(measure)
+    return lambda case: float(ir_measures.calc_aggregate([parsed], case.qrels, case.run)[parsed])
+
+
+def ranx(measure: str) -> Way:
+    from ranx import evaluate
+
+    return lambda case: float(evaluate(*case.ranx, measure))
+
+
+def torch_metric(metric: Any, **settings: Any) -> Way:
+    def value(case: Case) -> float:
+        scores, labels, queries = case.tensors
+        return float(metric(**settings)(scores, labels, indexes=queries))
+
+    return value
 
 
 if __name__ == "__main__":

@@ -140,7 +140,7 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
 
 def test_labels_from_elsewhere_need_no_pool(labelled: Workspace, run: Run, tmp_path: Path) -> None:
     """Their pairs become the pool: the same areas as where they were made, and no model counts as a generator."""
-    assert run("export-labels", labelled.path, tmp_path / "theirs.json", "--as-evaluated").code == 0
+    sent = json.loads(run("export-labels", labelled.path, tmp_path / "theirs.json", "--as-evaluated", "--json").out)
     there = json.loads(run("evaluate", labelled.path, "--json", "--resamples", 20).out)["results"]
     here = Workspace(tmp_path / "here")
     shutil.copytree(labelled.path, here.path)
@@ -148,7 +148,7 @@ def test_labels_from_elsewhere_need_no_pool(labelled: Workspace, run: Run, tmp_p
         path.unlink()
     shutil.rmtree(here.results_folder)
     ran = run("import-labels", here.path, tmp_path / "theirs.json")
-    assert "these pairs are the pool" in ran.out
+    assert f"{sent['n_labels']} labels" in ran.out and "these pairs are the pool" in ran.out
     found = json.loads(run("evaluate", here.path, "--json", "--resamples", 20).out)["results"]
     areas = [[row["value"] for row in rows if row["negatives"] == "annotated"] for rows in (there, found)]
     assert areas[0] == areas[1]

@@ -19,13 +19,12 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import Bundle, make_bundle, open_bundle
 from likewise.evaluation.bundles.card import checksum_of
 from likewise.evaluation.bundles.evaluate import Missing, VectorFile, evaluate_bundle, note_of
-from likewise.evaluation.bundles.facts import refuse_lonely_queries
 from likewise.evaluation.exchange.labels_import import import_labels
 from likewise.evaluation.exchange.labels_io import write_labels_file
 from likewise.evaluation.exchange.run_models import JUDGED, list_candidates, list_judged, run_tag
 from likewise.evaluation.exchange.trec import Run, read_run, write_run
 from likewise.evaluation.exchange.vectors_io import line_up
-from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.pairs import JudgedPairs, refuse_lonely_queries
 from likewise.evaluation.provenance import benchmark_id, read_note, write_note
 from likewise.evaluation.step import evaluate
 from likewise.workspace import Workspace

@@ -52,6 +52,7 @@ def export_labels(
         bool, typer.Option("--as-evaluated", help="Leave out pairs that only chance proposed, as `evaluate` does.")
     ] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite the file.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write the labels as VSD .json, TREC .qrels, .csv, .tsv or .parquet, as the file's name ends.
 
@@ -67,8 +68,12 @@ def export_labels(
     used = labels
     if target.pool_file.exists():
         used = without_chance(labels, read_pool(target).rows, retired_pairs(target))
-    write_labels_file(used if as_evaluated else labels, output)
-    say(f"{output}: {len(used if as_evaluated else labels):,} labels")
+    written = used if as_evaluated else labels
+    write_labels_file(written, output)
+    if as_json:
+        say_json({"file": str(output), "n_labels": len(written), "n_only_by_chance": len(labels) - len(used)})
+        return
+    say(f"{output}: {len(written):,} labels")
     if len(used) < len(labels) and not as_evaluated:
         say(
             f"  {len(labels) - len(used):,} of them only chance proposed; `evaluate` leaves those out "
@@ -85,6 +90,7 @@ def export_run(
     ] = "best-image-per-item",
     depth: Annotated[int, typer.Option(help="Candidates per query.")] = 1000,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite the file.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write one model's lists as a TREC run, for trec_eval and its kin.
 
@@ -95,6 +101,9 @@ def export_run(
     target = opened(workspace)
     _refuse_existing(output, replace=replace)
     done = write(target, encoder, output, candidates=candidates, depth=depth)
+    if as_json:
+        say_json({"file": str(output), "n_lines": done.n_lines, "n_queries": done.n_queries, "tag": done.tag})
+        return
     say(f"{output}: {done.n_lines:,} candidates of {done.n_queries:,} queries, tag {done.tag}")
 
 

@@ -74,6 +74,20 @@ def judge_pairs(
     )
 
 
+def refuse_lonely_queries(pairs: JudgedPairs) -> None:
+    """Raise if a query has no candidate at all: the gallery shows nothing but its own item."""
+    items = set(pairs.gallery_items.tolist())
+    if len(items) > 1:
+        return
+    own = zip(pairs.queries, pairs.query_items.tolist(), strict=True)
+    lonely = [query for query, item in own if items <= {item}]
+    if lonely:
+        more = "" if len(lonely) == 1 else f" (and {len(lonely) - 1} more queries)"
+        raise LikewiseError(
+            f"the query {lonely[0]}{more} has no candidate: every gallery image shows its own item; leave it out."
+        )
+
+
 def restrict(pairs: JudgedPairs, kept: NDArray[np.bool_]) -> JudgedPairs:
     """Only the judged pairs where `kept` is true; queries and gallery stay."""
     return replace(pairs, query=pairs.query[kept], candidate=pairs.candidate[kept], label=pairs.label[kept])

@@ -27,7 +27,7 @@ from likewise.evaluation.incomplete import auc_bounds, bpref, next_pairs
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.mistakes import mistake_table
 from likewise.evaluation.negatives import BAND
-from likewise.evaluation.pairs import JudgedPairs, judge_pairs
+from likewise.evaluation.pairs import JudgedPairs, judge_pairs, refuse_lonely_queries
 from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.provenance import note_for, write_note
 from likewise.evaluation.ranking import MAIN, of_measure
@@ -256,6 +256,7 @@ def _judged(workspace: Workspace, encoders: Sequence[str], labels: pl.DataFrame,
     queries = common_images(workspace, encoders, pool.arena.queries)
     gallery = common_images(workspace, encoders, pool.arena.gallery)
     pairs = judge_pairs(read_catalog(workspace), used, queries, gallery)
+    refuse_lonely_queries(pairs)
     if not len(pairs):
         raise LikewiseError(
             "none of the labels belongs to a query and candidate of the pool: "

@@ -22,6 +22,7 @@ from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
 from likewise.workspace import read_parquet, write_text
 
 WORKSPACE_RESULTS = Path("results") / "discovery.parquet"
+INTERVAL = "over bootstrap resamples of the queries: percentile, or BCa where the command of a row says so."
 APART = "\x1f"  # between the number of a result and an encoder's name, so that one name may stand in several results
 
 
@@ -78,7 +79,7 @@ def write_standings(results: Sequence[Path], page: Path, *, title: str = "Leader
         "title": title,
         "benchmarks": benchmarks,
         "marks": marks,
-        "meanings": MEANINGS,
+        "meanings": MEANINGS | {"95 % interval": INTERVAL},
         "counted": f"{counted}, the latest of {max(dates)}",
     }
     write_text(render("standings.html", **context), page)

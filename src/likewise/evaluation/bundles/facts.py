@@ -14,7 +14,7 @@ from likewise.evaluation.bundles.negatives import PAIR, draw_negatives
 from likewise.evaluation.exchange.labels_import import IMPORTED
 from likewise.evaluation.exchange.labels_io import without_chance
 from likewise.evaluation.negatives import BAND
-from likewise.evaluation.pairs import JudgedPairs, judge_pairs
+from likewise.evaluation.pairs import JudgedPairs, judge_pairs, refuse_lonely_queries
 from likewise.evaluation.provenance import benchmark_id
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.step import read_labels, read_labels_note
@@ -46,20 +46,6 @@ class Content:
         pairs = judge_pairs(self.catalog, labels, queries, gallery)
         refuse_lonely_queries(pairs)
         return pairs
-
-
-def refuse_lonely_queries(pairs: JudgedPairs) -> None:
-    """Raise if a query has no candidate at all: the gallery shows nothing but its own item."""
-    items = set(pairs.gallery_items.tolist())
-    if len(items) > 1:
-        return
-    own = zip(pairs.queries, pairs.query_items.tolist(), strict=True)
-    lonely = [query for query, item in own if items <= {item}]
-    if lonely:
-        more = "" if len(lonely) == 1 else f" (and {len(lonely) - 1} more queries)"
-        raise LikewiseError(
-            f"the query {lonely[0]}{more} has no candidate: every gallery image shows its own item; leave it out."
-        )
 
 
 def content_of(workspace: Workspace, columns: Sequence[str], seed: int) -> Content:

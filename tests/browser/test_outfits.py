@@ -2,20 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from likewise.catalog import make_catalog
-from likewise.catalog.wardrobe import build_wardrobe
+from likewise.catalog.wardrobe import build_wardrobe, draw_item
 from likewise.labeling.store.experts import read_experts
 from likewise.labeling.store.questionnaires import add_questionnaire
 from likewise.labeling.store.questions import read_answers
+from likewise.outfits.aat import questions_of_drafts
 from likewise.outfits.lat import with_people
 from likewise.outfits.plan import Making, Plan
-from likewise.outfits.publish import read_drafts, selected_drafts
+from likewise.outfits.publish import catalog_items, read_drafts, selected_drafts
 from likewise.outfits.simulated import simulate_test
 from likewise.outfits.stages import advance
 from likewise.workspace import Workspace
@@ -33,12 +36,15 @@ PLAN = Plan(
     most_guests=3,
 )
 
+AGAIN = {colour: f"bags-drawn-again-{colour}" for colour in ("red", "orange", "blue")}
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("outfits")
     workspace = Workspace(folder / "ws")
     rows = build_wardrobe(folder / "pictures", n_items=160, views_per_item=1, workers=1)
+    rows = pl.concat([rows, one_bag_in_three_colours(rows, folder / "pictures")])
     make_catalog(workspace, rows, folder / "pictures", "wardrobe")
     started = Site(workspace)
     making = Making(workspace, "taste")
@@ -52,6 +58,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     started.start()
     yield started
     started.kill()
+
+
+def one_bag_in_three_colours(rows: pl.DataFrame, folder: Path) -> pl.DataFrame:
+    """Rows and pictures of a bag drawn again, so that nothing but the colour differs."""
+    bag = rows.filter(pl.col("category") == "bags").row(0, named=True)
+    drawn = []
+    for colour, name in AGAIN.items():
+        row = bag | {"item": name, "image": f"{name}.jpg", "colour": colour}
+        draw_item(row | {"item": bag["item"]}, 0, 0, size=96).save(folder / row["image"])
+        drawn.append(row)
+    return pl.DataFrame(drawn, schema=rows.schema)
 
 
 def _until_the_crowd(making: Making, engine: Any) -> None:
@@ -156,32 +173,46 @@ def test_the_editor_refuses_two_differences_and_keeps_a_clean_question_that_othe
         assert read_drafts(engine) == []
 
 
-def test_a_draft_is_voted_in(browser: Browser, site: Site) -> None:
-    from likewise.labeling.store.notes import add_note
-    from likewise.outfits.aat import Draft
-    from likewise.outfits.publish import DRAFT, catalog_items
-
-    by_category: dict[str, list[str]] = {}
-    for item in catalog_items(site.workspace).values():
-        by_category.setdefault(item.category, []).append(item.item)
-    worn = (by_category["dresses"][0], by_category["shoes"][0])
-    draft = Draft("draft-1", "Emil", "color", "cool tone", worn, tuple(by_category["bags"][:3]), True, "All in blue")
-    site.invite("Emil")
-    with site.engine() as engine:
-        emil = next(expert.id for expert in read_experts(engine) if expert.name == "Emil")
-        add_note(engine, DRAFT, draft.name, emil, draft.body())
-    with opened(browser) as page:
-        page.goto(site.invite("Fay"))
-        page.goto(f"{site.url}/outfits/votes")
+def test_a_designer_writes_is_refused_mends_and_colleagues_vote_it_into_the_test(browser: Browser, site: Site) -> None:
+    with opened(browser, allowed="400") as page:
+        page.goto(site.invite("Emil"))
+        page.goto(f"{site.url}/outfits/designs/new?dimension=color&sub=cool+tone&category=bags")
+        page.locator(f"input[name=right][value={AGAIN['blue']}]").check()
+        for colour in ("red", "orange"):
+            page.locator(f"input[name=wrong][value={AGAIN[colour]}]").check()
+        page.get_by_label("The styling idea").fill("All in blue")
+        page.get_by_role("button", name="Propose").click()
+        expect(page.get_by_role("alert")).to_contain_text("no valid outfit")  # a bag alone
+        page.locator("summary", has_text="shoes").click()
+        page.locator("input[name=worn-shoes]").nth(1).check()
+        page.get_by_role("button", name="Propose").click()
+        expect(page.get_by_role("alert")).to_contain_text("the body is not covered")
+        page.locator("summary", has_text="dresses").click()
+        page.locator("input[name=worn-dresses]").nth(1).check()
+        page.get_by_role("button", name="Propose").click()
+        expect(page).to_have_url(f"{site.url}/outfits/designs")
         expect(page.get_by_text("All in blue")).to_be_visible()
-        check(page)
-        page.get_by_role("button", name="Against").click()
-        page.get_by_role("button", name="For").click()
-        expect(page.get_by_role("button", name="For")).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_text("0 for, 0 against")).to_be_visible()
+        page.goto(f"{site.url}/outfits/votes")
+        expect(page.get_by_text("All in blue")).to_have_count(0)  # nobody votes on their own
+    with site.engine() as engine:
+        assert selected_drafts(engine).drafts == []  # nobody has voted yet
+    for name, says in (("Fay", "For"), ("Gus", "Against"), ("Hal", "For")):
+        with opened(browser) as page:
+            page.goto(site.invite(name))
+            page.goto(f"{site.url}/outfits/votes")
+            expect(page.get_by_text("All in blue")).to_be_visible()
+            check(page)
+            page.get_by_role("button", name=says).click()
+            expect(page.get_by_role("button", name=says)).to_have_attribute("aria-pressed", "true")
     with site.engine() as engine:
         chosen = selected_drafts(engine)
-    assert [one.name for one in chosen.drafts] == ["draft-1"]
-    assert chosen.votes["draft-1"] == (1, 0)
+    assert [one.author for one in chosen.drafts] == ["Emil"]
+    assert list(chosen.votes.values()) == [(2, 1)]
+    (question,) = questions_of_drafts(chosen.drafts, catalog_items(site.workspace))
+    assert question.right is not None
+    assert question.choices[question.right].item == AGAIN["blue"]
+    assert (question.dimension, question.sub_dimension, len(question.choices)) == ("color", "cool tone", 3)
 
 
 @pytest.mark.parametrize("look", [{"color_scheme": "light", **PHONE}, {"color_scheme": "dark"}], ids=["phone", "dark"])
@@ -203,3 +234,22 @@ def test_every_page_about_outfits_passes_axe(browser: Browser, site: Site, look:
         page.get_by_label("season").check()
         page.get_by_role("button", name="Next").click()
         expect(page.get_by_text("Question 2 of")).to_be_visible()
+
+
+def test_every_category_and_every_reason_to_delete_has_a_key(browser: Browser, site: Site) -> None:
+    with opened(browser) as page:
+        page.goto(site.invite("Ida"))
+        page.goto(f"{site.url}/questions")
+        first = ready(page)
+        keys = page.locator("#options kbd").all_text_contents()
+        assert len(keys) == len(set(keys)) == page.locator("#options button").count() == 25
+        page.keyboard.press(keys[24].lower())  # the last reason: not all of it is visible
+        expect(page.locator(f'#main[data-question="{first}"]')).not_to_be_attached()
+        ready(page)
+        page.keyboard.press(keys[19].lower())
+        saved(page)
+    with site.engine() as engine:
+        said = [row["value"] for row in read_answers(engine, "waiting-sort").iter_rows(named=True)]
+    assert len(said) == 2
+    assert "brooch" in said
+    assert "delete: cut off" in said

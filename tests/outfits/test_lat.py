@@ -1,5 +1,7 @@
 """The decisions of the LAT pipeline on answers small enough to check by eye."""
 
+from collections import Counter
+
 import polars as pl
 import pytest
 
@@ -55,6 +57,21 @@ def test_the_blank_is_offered_among_four_of_its_own_category_that_are_not_worn()
     assert made.filled(made.right).items == OUTFIT.items
     assert make_questions([OUTFIT], ITEMS, seed=3) == [made]
     assert make_questions([OUTFIT], ITEMS.filter(pl.col("item") != "bag1").head(3)) == []
+
+
+def test_blanks_are_dealt_by_quota_so_that_a_rare_group_is_asked_for_wherever_it_is_worn() -> None:
+    def worn(number: int) -> Outfit:
+        pieces = ["dresses", "shoes", *(["outwear"] if number % 10 == 0 else [])]
+        return Outfit(f"o{number}", tuple(Item(f"{name}{number}", name, f"{name}{number}.jpg") for name in pieces))
+
+    outfits = [worn(number) for number in range(100)]
+    every = [(item.item, item.image, item.category) for outfit in outfits for item in outfit.items]
+    items = pl.DataFrame(every, schema=["item", "image", "category"], orient="row")
+    made = make_questions(outfits, items, quotas={"one-piece": 1, "shoes": 2, "outwear": 2})
+    counts = Counter(question.category for question in made)
+    assert counts == {"outwear": 10, "shoes": 60, "dresses": 30}  # every outwear there is; the rest 1 to 2
+    none = make_questions(outfits, items, quotas={"shoes": 1, "outwear": 0})
+    assert {question.category for question in none} == {"shoes"}
 
 
 def test_a_distractor_is_replaced_by_hand_but_never_the_answer() -> None:

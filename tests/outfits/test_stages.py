@@ -189,9 +189,9 @@ def test_the_editor_refuses_what_would_test_two_things() -> None:
 def test_votes_choose_within_the_quota_of_each_sub_dimension(engine: Engine) -> None:
     drafts = [draft(name=f"d{n}") for n in range(4)]
     votes = {"d0": {"b": False}, "d1": {"b": True, "c": True}, "d2": {"b": True}, "d3": {}}
-    chosen = select_drafts(drafts, votes, {"color": {"warm tone": 2, "cool tone": 1}})
-    assert [one.name for one in chosen.drafts] == ["d1", "d2"]
-    assert chosen.lacking == {("color", "cool tone"): 1}
+    chosen = select_drafts(drafts, votes, {"color": {"warm tone": 3, "cool tone": 1}})
+    assert [one.name for one in chosen.drafts] == ["d1", "d2"]  # d0 was voted down, nobody has voted on d3
+    assert chosen.lacking == {("color", "warm tone"): 1, ("color", "cool tone"): 1}
     (first, _) = questions_of_drafts(chosen.drafts, ITEMS)
     assert first.right is not None
     assert first.choices[first.right].item == "bag0"

@@ -1,5 +1,6 @@
 """A complete test from the wardrobe: AAT choices differ in one attribute, and the bundle notices any change."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,15 @@ def test_the_right_choice_wins_its_dimension_and_no_other_dimension_moves() -> N
             assert np.ptp(scores[other].to_numpy()) == pytest.approx(0)
         places.add(question.right)
     assert places == {0, 1, 2, 3}
+
+
+def test_aat_can_ask_about_one_dimension_alone_as_often_as_wanted() -> None:
+    questions, _ = make_aat(wardrobe_items(300, 1), 60, 1, only=("balance",))
+    counted = Counter((q.dimension, q.sub_dimension) for q in questions)
+    assert counted == {("balance", sub): 20 for sub in PLAN["balance"]}
+    assert len({q.name for q in questions}) == 60
+    with pytest.raises(LikewiseError, match="no dimension 'colour'"):
+        make_aat(wardrobe_items(300, 1), 60, 1, only=("colour",))
 
 
 def test_simulated_people_make_a_lat_that_follows_taste() -> None:

@@ -16,9 +16,12 @@ TestPath = Annotated[Path, typer.Argument(metavar="TEST", help="The test: a fold
 
 def wardrobe_test(
     test: TestPath,
-    n_lat: Annotated[int, typer.Option(help="LAT questions, answered by simulated people.")] = 100,
+    n_lat: Annotated[int, typer.Option(min=0, help="LAT questions, answered by simulated people.")] = 100,
     n_aat: Annotated[int, typer.Option(help="AAT questions, at least one for each of 27 sub-dimensions.")] = 100,
-    n_items: Annotated[int, typer.Option(help="Items of the wardrobe that LAT questions are made from.")] = 600,
+    n_items: Annotated[int, typer.Option(help="Items of the wardrobe that questions are made from.")] = 4000,
+    only: Annotated[
+        list[str] | None, typer.Option(help="AAT questions of this dimension alone, again for more of them.")
+    ] = None,
     crowd: Annotated[int, typer.Option(help="How many simulated people answer in the end.")] = 200,
     seed: Seed = 0,
     replace: Annotated[bool, typer.Option("--replace", help="Write over a test that is there.")] = False,
@@ -35,8 +38,9 @@ def wardrobe_test(
             test,
             seed=seed,
             n_items=n_items,
-            scale=Scale(n_questions=n_lat, n_crowd=crowd),
+            scale=Scale.of(n_lat, crowd),
             n_aat=n_aat,
+            only=tuple(only or ()),
             overwrite=replace,
             on_progress=lambda done, total: update("drawing the test", done, total),
         )

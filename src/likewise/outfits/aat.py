@@ -100,7 +100,7 @@ def select_drafts(
 ) -> Selected:
     """For every sub-dimension as many drafts as planned, those with most votes for less votes against first.
 
-    `votes`: draft -> person -> for or against. A draft with more votes against than for is never chosen.
+    `votes`: draft -> person -> for or against. A draft that nobody voted for, or more against than for, is not chosen.
     """
     counted = {
         draft.name: (sum(said.values()), len(said) - sum(said.values()))
@@ -112,7 +112,7 @@ def select_drafts(
     for dimension, quotas in plan.items():
         for sub, quota in quotas.items():
             mine = [d for d in drafts if (d.dimension, d.sub_dimension) == (dimension, sub)]
-            good = [d for d in mine if counted[d.name][0] >= counted[d.name][1]]
+            good = [d for d in mine if counted[d.name][0] >= max(1, counted[d.name][1])]
             good.sort(key=lambda d: (counted[d.name][1] - counted[d.name][0], d.name))
             chosen += good[:quota]
             if len(good) < quota:

@@ -47,20 +47,29 @@ def top_rated(answers: pl.DataFrame, n: int) -> pl.DataFrame:
 
 
 def make_questions(
-    outfits: Sequence[Outfit], items: pl.DataFrame, *, seed: int = 0, n_distractors: int = N_DISTRACTORS
+    outfits: Sequence[Outfit],
+    items: pl.DataFrame,
+    *,
+    seed: int = 0,
+    n_distractors: int = N_DISTRACTORS,
+    quotas: Mapping[str, int] | None = None,
 ) -> list[Question]:
-    """Blank one item of each outfit at random and offer it among others of its category; `right` is the item itself.
+    """Blank one item of each outfit and offer it among others of its category; `right` is the item itself.
 
-    An outfit whose every category has too few other items gives no question.
+    The blank is the item whose group is furthest behind its quota so far, by chance among equals: a group that few
+    good outfits wear (outwear) would otherwise be asked for too rarely to fill its part of the final test. An outfit
+    whose every category has too few other items gives no question.
     """
     rng = np.random.default_rng(seed)
+    weights = _checked_quotas(quotas)
     shelf: dict[str, list[Item]] = {}
     for name, image, category in items.select("item", "image", "category").sort("item").iter_rows():
         shelf.setdefault(category, []).append(Item(name, category, image))
+    asked = dict.fromkeys(GROUPS, 0)
     made = []
     for outfit in outfits:
         worn = {item.item for item in outfit.items}
-        for blank in rng.permutation(len(outfit.items)).tolist():
+        for blank in _blanks(outfit, asked, weights, rng):
             answer = outfit.items[blank]
             others = [item for item in shelf.get(answer.category, []) if item.item not in worn]
             if len(others) < n_distractors:
@@ -70,8 +79,28 @@ def make_questions(
             choices = tuple([answer, *wrong][place] for place in order)
             rest = (*outfit.items[:blank], *outfit.items[blank + 1 :])
             made.append(Question(outfit.name, "LAT", rest, choices, blank, right=order.index(0)))
+            asked[GROUP_OF[answer.category]] += 1
             break
     return made
+
+
+def _blanks(outfit: Outfit, asked: Mapping[str, int], quotas: Mapping[str, int], rng: np.random.Generator) -> list[int]:
+    """The places of an outfit, those of the groups furthest behind their quota first."""
+
+    def served(place: int) -> float:
+        group = GROUP_OF[outfit.items[place].category]
+        return asked[group] / quotas[group] if quotas.get(group) else float("inf")
+
+    return sorted(rng.permutation(len(outfit.items)).tolist(), key=served)
+
+
+def _checked_quotas(quotas: Mapping[str, int] | None) -> dict[str, int]:
+    weights = dict(quotas or QUOTAS)
+    if unknown := sorted(set(weights) - set(GROUPS)):
+        raise LikewiseError(f"there is no group {unknown[0]!r}: quotas are for {', '.join(GROUPS)}.")
+    if min(weights.values()) < 0 or not sum(weights.values()):
+        raise LikewiseError("quotas are 0 or more, and not all 0.")
+    return weights
 
 
 def replace_choice(question: Question, old: str, new: Item) -> Question:
@@ -129,12 +158,7 @@ def balanced(questions: Sequence[Question], n: int, quotas: Mapping[str, int] | 
 
     A group that has too few leaves its places to the best of the rest, and is reported.
     """
-    weights = dict(quotas or QUOTAS)
-    if unknown := sorted(set(weights) - set(GROUPS)):
-        raise LikewiseError(f"there is no group {unknown[0]!r}: quotas are for {', '.join(GROUPS)}.")
-    if min(weights.values()) < 0 or not sum(weights.values()):
-        raise LikewiseError("quotas are 0 or more, and not all 0.")
-    wanted = _shares(n, weights)
+    wanted = _shares(n, _checked_quotas(quotas))
     taken: list[int] = []
     counts = dict.fromkeys(wanted, 0)
     for place, question in enumerate(questions):

@@ -235,7 +235,8 @@ def _finish_panel(making: Making, plan: Plan, questions: Sequence[Question]) -> 
         ranked = consistency(answers)
         write_parquet(ranked, making.folder / "panel-consistency.parquet")
         by_name = {question.name: question for question in with_people(questions, answers)}
-        making.write_questions("panel", [by_name[name] for name in ranked["question"].head(plan.n_consistent)])
+        best = balanced([by_name[name] for name in ranked["question"]], plan.n_consistent, plan.quotas)
+        making.write_questions("panel", best.questions)
 
     return finish
 
@@ -258,7 +259,8 @@ def _run_generate(making: Making, plan: Plan) -> None:
 def _run_blank(making: Making, plan: Plan) -> None:
     items = making.read("sort").filter(pl.col("category").is_not_null())
     outfits = outfits_of(making.read("rate"))
-    making.write_questions("blank", make_questions(outfits, items, seed=plan.seed, n_distractors=plan.n_distractors))
+    questions = make_questions(outfits, items, seed=plan.seed, n_distractors=plan.n_distractors, quotas=plan.quotas)
+    making.write_questions("blank", questions)
 
 
 def _run_final(making: Making, plan: Plan) -> None:

@@ -43,20 +43,29 @@ KEEP_AT = 0.55  # a simulated expert keeps what they rate at least so
 JPEG_QUALITY = 92
 SHORTEST_SEED = 3  # two items leave a question of one
 HANDFUL, CLEARLY_WORSE = 12, 0.25
+N_ITEMS = 4000  # with much fewer, a category is a handful of lines, all alike, and no distractor is clearly worse
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much work each step gets; A100's own numbers are 50,000, 2,000, 500 and 100."""
+    """How much work each step gets; A100's own numbers are 50,000, 2,000, 500 and 100.
 
-    n_seed_outfits: int = 16_000
-    n_rated: int = 2400
-    n_consistent: int = 800
+    Simulated people agree less often than the paper's, so more of what they rate best is asked.
+    """
+
+    n_seed_outfits: int = 50_000
+    n_rated: int = 6000
+    n_consistent: int = 2000
     n_questions: int = 100
     n_experts: int = 5
     n_panel: int = 10
     n_rounds: int = 3
     n_crowd: int = 200
+
+    @classmethod
+    def of(cls, n_questions: int, n_crowd: int = 200) -> "Scale":
+        """As much work per question as for a hundred of them."""
+        return cls(500 * n_questions, 60 * n_questions, 20 * n_questions, n_questions, n_crowd=n_crowd)
 
 
 def image_of(item: str) -> str:
@@ -73,7 +82,7 @@ def make_wardrobe_test(
     path: Path,
     *,
     seed: int = 0,
-    n_items: int = 600,
+    n_items: int = N_ITEMS,
     scale: Scale | None = None,
     n_aat: int = 100,
     only: Sequence[str] = (),

@@ -17,7 +17,7 @@ from likewise.catalog.wardrobe import ATTRIBUTES, VALUES_OF, compatibility_many
 from likewise.catalog.wardrobe.harmony import NEUTRALS, WARM
 from likewise.catalog.wardrobe.items import folder_of
 from likewise.errors import LikewiseError
-from likewise.outfits.dimensions import scaled_plan
+from likewise.outfits.dimensions import PLAN, scaled_plan
 from likewise.outfits.generate import generate
 from likewise.outfits.protocol import Item, Question
 from likewise.outfits.rules import GROUPS
@@ -51,12 +51,20 @@ class Sketch:
 Theme = Callable[[list[Attributes], str, np.random.Generator], Sketch | None]
 
 
-def make_aat(items: pl.DataFrame, n_questions: int, seed: int) -> tuple[list[Question], dict[str, Attributes]]:
-    """Questions by the plan of sub-dimensions, and the attributes of every item that was drawn for them."""
+def make_aat(
+    items: pl.DataFrame, n_questions: int, seed: int, only: Sequence[str] = ()
+) -> tuple[list[Question], dict[str, Attributes]]:
+    """Questions by the plan of sub-dimensions, and the attributes of every item that was drawn for them.
+
+    `only` some dimensions where they are named: a closer look at a weakness than the plan's few questions allow.
+    """
+    if unknown := [name for name in only if name not in PLAN]:
+        raise LikewiseError(f"there is no dimension {unknown[0]!r}: use {', '.join(PLAN)}.")
     bases = _bases(items, seed)
     questions: list[Question] = []
     drawn: dict[str, Attributes] = {}
-    for dimension, quotas in scaled_plan(n_questions).items():
+    plan = {name: quotas for name, quotas in PLAN.items() if name in only or not only}
+    for dimension, quotas in scaled_plan(n_questions, plan).items():
         for sub, quota in quotas.items():
             rng = np.random.default_rng([seed, len(dimension), *sub.encode()])
             for sketch, values, right in _settled(bases, dimension, sub, quota, rng):

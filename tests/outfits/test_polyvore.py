@@ -12,8 +12,10 @@ from sklearn.metrics import roc_auc_score
 
 from likewise.catalog.readers import read, read_tables
 from likewise.errors import LikewiseError
-from likewise.outfits.checkpoints import choose, run_experiment, wins
+from likewise.outfits.checkpoints import RESULT_SCHEMA as CHECKPOINT_SCHEMA
+from likewise.outfits.checkpoints import choose, compare_judges, run_experiment, wins
 from likewise.outfits.generate import generate
+from likewise.outfits.models.random import Random
 from likewise.outfits.orders import compare_orders
 from likewise.outfits.polyvore import Benchmark, benchmark_of, delong, measure
 from likewise.outfits.protocol import Floats, Item, Outfit, Question, answer_by_score
@@ -121,6 +123,35 @@ def test_the_real_validation_set_of_polyvore_outfits() -> None:
     assert (row["n"], row["coverage"]) == (10_000, 1.0)
     oracle = roc_auc_score(lines.label, [sum(liked[i.item] for i in o.items) for o in lines.outfits])
     assert row["value"] == pytest.approx(oracle)
+    chance = measure(Random(), made).row(0, named=True)
+    assert chance["low"] < 0.5 < chance["high"]
+    assert chance["high"] - chance["low"] < 0.025  # ten thousand lines
+
+
+def test_blanks_in_the_real_outfits_of_polyvore_are_asked_in_its_own_file_format(tmp_path: Path) -> None:
+    real = real_data("polyvore")
+    outfits = json.loads((real / "valid.json").read_text())
+    names = [[f"{one['set_id']}_{item['index']}" for item in one["items"]] for one in outfits]
+    rng = np.random.default_rng(0)
+    questions = []
+    for number in rng.permutation(len(names))[:1000].tolist():
+        blank = int(rng.integers(len(names[number])))
+        answers = [names[number][blank], *(names[(number + step) % len(names)][0] for step in (1, 2, 3))]
+        rest = names[number][:blank] + names[number][blank + 1 :]
+        mixed = [answers[place] for place in rng.permutation(4).tolist()]
+        questions.append({"question": rest, "answers": mixed, "blank_position": blank + 1})
+    (tmp_path / "valid.json").write_text((real / "valid.json").read_text())
+    (tmp_path / "fill_in_blank_valid.json").write_text(json.dumps(questions))
+    tables = read(tmp_path, "polyvore_outfits").tables
+    items = items_named(tables["outfits"]["item"].unique().to_list())
+    made = benchmark_of(tables["questions"], None, items, "valid")
+    assert (len(made.questions), made.n_questions_total) == (1000, 1000)
+    together = {frozenset(worn) for worn in tables["outfits"].group_by("outfit").agg("item")["item"].to_list()}
+    for question in made.questions:
+        filled = [frozenset(i.item for i in question.filled(k).items) in together for k in range(4)]
+        assert filled[question.right or 0]  # the one with the question's set id completes a real outfit
+    row = measure(Random(), made).row(0, named=True)
+    assert row["low"] < 0.25 < row["high"]
 
 
 def test_photos_that_people_took_at_home_become_valid_outfits() -> None:
@@ -191,3 +222,25 @@ def test_each_judge_chooses_its_own_epoch_and_the_chosen_are_measured_on_everyth
     assert cells["LATs", "far FITB"] == (0.0, 2)
     assert wins(made.table, "AATs") == (0, 3, 0)  # LATs, mLATs and the far set
     assert choose(made.curves)["validation"] == 1  # the earliest of equals
+
+
+def test_judges_are_compared_over_trainings_and_luck_is_not_told_apart() -> None:
+    def table(gain: float) -> pl.DataFrame:
+        rows = [
+            (judge, 1, test, 0.5 + (gain if judge == "AATs" and test == "LATs" else 0.0), 0.4, 0.6, 0.2, 50, 50)
+            for judge in ("validation", "LATs", "AATs")
+            for test in ("LATs", "AATs")
+        ]
+        return pl.DataFrame(rows, schema=CHECKPOINT_SCHEMA, orient="row")
+
+    steady = compare_judges([table(gain) for gain in (0.1, 0.12, 0.08, 0.11, 0.09, 0.1, 0.1, 0.12, 0.08, 0.1)])
+    cells = {(row["judge"], row["test"]): row for row in steady.iter_rows(named=True)}
+    gained = cells["AATs", "LATs"]
+    assert gained["difference"] == pytest.approx(0.1)
+    assert 0.08 <= gained["low"] < 0.1 < gained["high"] <= 0.12
+    assert gained["p_holm"] < 0.05
+    assert gained["n_trainings"] == 10
+    assert cells["LATs", "AATs"]["difference"] == 0
+    assert cells["LATs", "AATs"]["p_holm"] == 1
+    mixed = compare_judges([table(gain) for gain in (0.1, -0.1, 0.1, -0.1, 0.02)])
+    assert (mixed["p_holm"] > 0.05).all()

@@ -4,6 +4,7 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from PIL import Image
@@ -91,6 +92,35 @@ def test_the_remedy_trains_three_times_and_measures_on_other_questions(place: Pa
     assert len(finding) + len(measuring) == 54
     assert not {q.name for q in finding} & {q.name for q in measuring}
     assert {q.dimension for q in finding} == {q.dimension for q in measuring} == set(DIMENSIONS)
+
+
+def test_a_second_test_measures_the_cure(place: Path) -> None:
+    run("outfits", "wardrobe-test", place / "closer", "--n-lat", 0, "--n-aat", 9, "--only", "style",
+        "--n-items", 100, "--seed", 3, "--json")  # fmt: skip
+    told = run("outfits", "remedy", place / "wardrobe", place / "taste", "--measure-on", place / "closer",
+               "--model", "sce-net", "--with", "colour", "--preset", "quick", "--n-outfits", 20, "--epochs", 1,
+               "--dimension", "style", "--json")  # fmt: skip
+    assert {row["dimension"] for row in told["found"]} == set(DIMENSIONS)  # type: ignore[attr-defined]
+    assert {row["n_questions"] for row in told["scores"] if row["score"] == "AATs"} == {9}  # type: ignore[attr-defined]
+    assert {row["dimension"] for row in told["scores"] if row["score"] == "index"} == {"style"}  # type: ignore[attr-defined]
+
+
+def test_stylists_follow_in_every_dimension_the_taste_that_the_academic_test_asks_for() -> None:
+    items = wardrobe_items(1000, 4)
+    rng = np.random.default_rng(0)
+    place = {image: number for number, image in enumerate(items["image"])}
+    shelf = items.with_row_index("row").group_by("category").agg("row")
+    of_category = dict(shelf.iter_rows())
+    good = [[place[item.image] for item in outfit.items] for outfit in style_outfits(items, 600, seed=1).outfits]
+    spoiled = []
+    for rows in good:
+        blank = int(rng.integers(len(rows)))
+        other = of_category[items["category"][rows[blank]]]
+        spoiled.append([*rows[:blank], other[int(rng.integers(len(other)))], *rows[blank + 1 :]])
+    better = compatibility_many(items, good) - compatibility_many(items, spoiled)
+    for name in DIMENSIONS:
+        difference = better[name].to_numpy()
+        assert difference.mean() > 3 * difference.std() / np.sqrt(len(difference)), name
 
 
 def test_stylists_make_valid_outfits_that_go_together_and_a_focus_is_seen() -> None:

@@ -128,14 +128,17 @@ def remedy(
     n_outfits: NOutfits = 8000,
     share: Annotated[float, typer.Option(help="How many more outfits, as a share of the first ones.")] = 0.5,
     dimension: Annotated[str | None, typer.Option(help="Cure this one instead of the weakest.")] = None,
+    measure_on: Annotated[
+        Path | None, typer.Option(help="A second test that measures; the whole first one then finds the weakness.")
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="Instead of the preset's.")] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Find a model's weakest dimension, train again with more outfits on it, and score again (A100, sec. 4.2).
 
-    Half of the questions find the weakness, the other half measure the cure; a third training gets as many more
-    outfits without a focus. Only for a wardrobe, whose stylists can make such outfits.
+    Half of the questions find the weakness, the other half measure the cure (or a second test does); a third training
+    gets as many more outfits without a focus. Only for a wardrobe, whose stylists can make such outfits.
 
     Example: `likewise outfits remedy shoes taste.zip --model type-aware`
     """
@@ -145,17 +148,19 @@ def remedy(
     from likewise.outfits.training.step import Request
 
     target = opened(workspace)
-    taking = Taking(open_test(test), test.with_name(f"{test.stem}-results"))
+    tests = (test,) if measure_on is None else (test, measure_on)
+    takings = [Taking(open_test(path), path.with_name(f"{path.stem}-results")) for path in tests]
     request = Request(
-        model, encoders=encoders, preset=preset, n_outfits=n_outfits, tests=(test,), epochs=epochs, seed=seed
+        model, encoders=encoders, preset=preset, n_outfits=n_outfits, tests=tests, epochs=epochs, seed=seed
     )
     now = [request.folder_name]
     with progress("batches") as update:
+        asked = [(taking.test.questions, TakingSight(taking, update)) for taking in takings]
         done = cure(
             target,
             request,
-            taking.test.questions,
-            TakingSight(taking, update),
+            *asked[0],
+            measure_on=asked[1] if measure_on is not None else None,
             share=share,
             dimension=dimension,
             say=lambda name: now.append(name),

@@ -2,8 +2,9 @@
 scored again.
 
 Half of the test's AAT questions (every other one of each dimension) find the weakness, the other half measure
-the cure: a dimension picked because its index was low by bad luck would otherwise look cured by chance. A third
-training gets as many more outfits without a focus, which tells what the focus did from what more data did.
+the cure: a dimension picked because its index was low by bad luck would otherwise look cured by chance. Where a
+second test is given, the whole first one finds and the second measures. A third training gets as many more outfits
+without a focus, which tells what the focus did from what more data did.
 """
 
 from collections.abc import Callable, Sequence
@@ -56,18 +57,27 @@ def remedy(
     questions: Sequence[Question],
     sight: Sight,
     *,
+    measure_on: tuple[Sequence[Question], Sight] | None = None,
     share: float = 0.5,
     dimension: str | None = None,
     say: Callable[[str], None] | None = None,
     on_batch: OnBatch | None = None,
 ) -> Remedy:
-    """Train, find the weakest dimension (or take the one given), train again with `share` more outfits on it."""
+    """Train, find the weakest dimension (or take the one given), train again with `share` more outfits on it.
+
+    `measure_on`: the questions of a second test, and where its pictures are seen.
+    """
     if not workspace.knows_truth:
         raise LikewiseError(
             "outfits on one dimension can only be made for a wardrobe: collect such outfits yourself, add them to your "
             "table and train again with `likewise outfits train --outfits`."
         )
-    finding, measuring = halves(questions)
+    if measure_on is None:
+        finding, measuring = halves(questions)
+        measuring_sight = sight
+    else:
+        finding, measuring = ([q for q in asked if q.kind == "AAT"] for asked in (questions, measure_on[0]))
+        measuring_sight = measure_on[1]
     if not finding or not measuring:
         raise LikewiseError("the test has too few AAT questions to find a weakness and to measure its cure.")
     first = _trained(workspace, request, None, say, on_batch)
@@ -82,7 +92,7 @@ def remedy(
         name = f"{first}-{weak}" if focus else f"{first}-more"
         added = _more(workspace, replace(request, n_outfits=more), focus, SHIFTS[word])
         names.append(_trained(workspace, replace(request, name=name), _joined(base, added), say, on_batch))
-    scores, differences = _scores(workspace, names, measuring, sight)
+    scores, differences = _scores(workspace, names, measuring, measuring_sight)
     return Remedy(weak, found, scores, differences, more, (names[0], names[1], names[2]))
 
 

@@ -14,6 +14,7 @@ from likewise.outfits.models.mean_cosine import MeanCosine
 from likewise.outfits.models.popular import Popular, count
 from likewise.outfits.models.registry import load_model
 from likewise.outfits.models.trained import Trained, load_net, make_net
+from likewise.outfits.models.trunk import COMPONENTS, Scaled
 from likewise.outfits.protocol import Item, Model, Outfit, Question, chosen
 from likewise.outfits.training.examples import blanked
 from likewise.outfits.training.trainer import accuracy, train
@@ -178,3 +179,22 @@ def test_wrong_names_are_explained(tmp_path: Path) -> None:
         open_model("random:x", sight())
     with pytest.raises(LikewiseError, match="no blend vectors"):
         open_model("mean-cosine", sight())
+
+
+def test_long_vectors_are_turned_so_that_a_rare_cue_counts_as_much_as_a_loud_one() -> None:
+    rng = np.random.default_rng(0)
+    loud, cue = rng.normal(size=(900, 1)), rng.choice([-1.0, 1.0], size=(900, 1))
+    rows = np.concatenate([np.repeat(loud, 599, axis=1), cue], axis=1) + 0.1 * rng.normal(size=(900, 600))
+    inputs = torch.from_numpy(rows.astype(np.float32))
+    trunk = Scaled(600)
+    torch.manual_seed(0)
+    trunk.settle(inputs)
+    seen = trunk(inputs)
+    assert seen.shape == (900, COMPONENTS)
+    assert seen[:, :2].std(dim=0) == pytest.approx([1, 1], abs=0.01)
+    second = np.corrcoef(seen[:, 1].numpy(), cue[:, 0])[0, 1]
+    assert abs(second) > 0.95  # one component in six hundred is the second direction
+    few = Scaled(600)
+    few.settle(inputs[:20])
+    assert torch.isfinite(few(inputs)).all()
+    assert Scaled(64)(inputs[:, :64]).shape == (900, 64)  # short ones stay as they are

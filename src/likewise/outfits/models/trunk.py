@@ -8,6 +8,9 @@ from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 
 VECTORS = "vectors"
+COMPONENTS = 256
+ROUNDS = 3  # of the power iteration that finds the directions
+SMALLEST = 0.1  # the spread of a direction, in units of a component's, below which it is noise
 
 
 class Trunk(nn.Module):
@@ -20,25 +23,38 @@ class Trunk(nn.Module):
 
 
 class Scaled(Trunk):
-    """Vectors with mean 0 and spread 1 per component, as measured on the training items."""
+    """Vectors with mean 0 and spread 1 per component, as measured on the training items; long ones are then turned to
+    their principal directions, the first COMPONENTS of them, each with spread 1 again.
+
+    A cue that few components show (a ribbon, a row of buttons) counts as much as a colour that hundreds repeat.
+    """
 
     mean: Tensor
     spread: Tensor
+    turn: Tensor
 
-    def __init__(self, n_features: int) -> None:
+    def __init__(self, n_inputs: int) -> None:
         super().__init__()
-        self.n_features = n_features
-        self.register_buffer("mean", torch.zeros(n_features))
-        self.register_buffer("spread", torch.ones(n_features))
+        self.n_features = min(n_inputs, COMPONENTS)
+        self.register_buffer("mean", torch.zeros(n_inputs))
+        self.register_buffer("spread", torch.ones(n_inputs))
+        self.register_buffer("turn", torch.zeros(n_inputs, self.n_features))
 
     def settle(self, inputs: Tensor) -> None:
         self.mean.copy_(inputs.mean(dim=0))
         spread = inputs.std(dim=0, correction=0)
         floor = 0.1 * float(spread.median()) + 1e-6  # a component that hardly moves stays small
         self.spread.copy_(spread.clamp(min=floor))
+        if self.n_features < inputs.shape[1]:
+            scaled = (inputs - self.mean) / self.spread
+            n_found = min(self.n_features, len(inputs))
+            _, size, directions = torch.svd_lowrank(scaled, q=n_found, niter=ROUNDS)
+            own = size / len(inputs) ** 0.5
+            self.turn[:, :n_found] = directions / own.clamp(min=SMALLEST)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        return (inputs - self.mean) / self.spread
+        scaled = (inputs - self.mean) / self.spread
+        return scaled @ self.turn if self.n_features < inputs.shape[1] else scaled
 
 
 class Whole(Trunk):

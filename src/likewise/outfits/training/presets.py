@@ -15,7 +15,7 @@ class Preset:
     batch: int = 64
     others: int = 4
     """Negatives per item."""
-    learning_rate: float = 1e-3
+    learning_rate: float = 3e-3
     weight_decay: float = 1e-2
 
     def changed(self, **values: Any) -> "Preset":

@@ -47,6 +47,10 @@ def test_a_study_goes_on_where_it_stopped(
     again = study.run_study(drawn, arms, templates, templates, tmp_path, seeds=2)
     assert again.equals(found)
     assert [path.stat().st_mtime_ns for path in written] == times
+    one = [arm for arm in arms if arm.name == "both sides frozen"]
+    fewer = study.run_study(drawn, one, templates, templates.head(60), tmp_path, seeds=1)  # other questions
+    asked = fewer.filter(arm="both sides frozen", task="average")["n"].to_list()
+    assert asked == [60]
     page = write_study_page(tmp_path, told).read_text(encoding="utf-8")
     assert page.count("<figure>") == 3
     assert "both sides frozen" in page

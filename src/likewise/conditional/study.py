@@ -4,6 +4,7 @@ An arm is one way to train; every arm is trained once per seed and measured on t
 trainings stay in the study's folder, so a study that is stopped goes on where it was.
 """
 
+import hashlib
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from likewise.conditional.composed import Composed, baselines
 from likewise.conditional.evaluate import AVERAGE, Answers, answer, recall_table
@@ -19,6 +21,7 @@ from likewise.conditional.protocol import Method
 from likewise.conditional.sides import Sides
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import SIDES, TrainingSettings, train_combiner
+from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_json, write_json, write_parquet
 
@@ -158,7 +161,14 @@ def _measured(
     place = folder / "runs" / f"{name}-{seed}"
     kept = place / "measured.json"
     settings = replace(arm.settings, seed=seed)
-    wanted = {"settings": asdict(settings) | {"tune": list(settings.tune)}, "tower": arm.tower, "n": arm.lessons.height}
+    wanted = {
+        "settings": asdict(settings) | {"tune": list(settings.tune)},
+        "tower": arm.tower,
+        "version": get_encoder(TwoTower.of(arm.tower).unscaled).version,
+        "lessons": _digest(arm.lessons),
+        "validation": None if validation is None else _validation_digest(validation),
+        "test": _digest(test),
+    }
     if kept.exists():
         stored = read_json(kept)
         if stored["made_by"] == wanted:
@@ -171,6 +181,18 @@ def _measured(
     rows = _rows(arm, seed, found, arm.lessons.height)
     write_json({"made_by": wanted, "rows": rows}, kept)
     return rows
+
+
+def _digest(table: pl.DataFrame) -> str:
+    """Of the content of a table: a run is used again only for the same lessons and the same questions."""
+    flat = table.with_columns(cs.list().list.join("\x1f"))
+    return hashlib.blake2b(flat.write_csv().encode(), digest_size=8).hexdigest()
+
+
+def _validation_digest(validation: Validation) -> str:
+    if isinstance(validation, pl.DataFrame):
+        return _digest(validation)
+    return " ".join(f"{split.name} {_digest(split.questions)} {len(split.gallery)}" for split in validation)
 
 
 def _rows(arm: Arm, seed: int, found: Answers, n_triplets: int) -> list[dict[str, object]]:

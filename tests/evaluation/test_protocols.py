@@ -1,5 +1,7 @@
 """Leave-one-out, identification, incomplete labels, expert groups, recall of the pool, sampled negatives."""
 
+from collections.abc import Callable
+
 import numpy as np
 import polars as pl
 import pytest
@@ -53,6 +55,26 @@ def test_ndcg_and_bpref_equal_trec_eval(rng: np.random.Generator) -> None:
     }
     expected = pytrec_eval.RelevanceEvaluator(qrels, {"bpref"}).evaluate(judged)
     assert bpref(one.scores, pairs).value() == pytest.approx(np.mean([expected[query]["bpref"] for query in defined]))
+
+
+def test_bpref_with_ties_equals_trec_eval_when_names_run_backwards(rng: np.random.Generator) -> None:
+    """Equal scores: we go from a to z, trec_eval from z to a."""
+    pairs = random_pairs(rng, n_queries=40, n_gallery=30, per_query=25)
+    scores = rng.integers(0, 4, len(pairs)).astype(np.float64)
+    judged = list(zip(pairs.query, pairs.candidate, pairs.label.tolist(), scores.tolist(), strict=True))
+
+    def theirs(name: Callable[[int], str]) -> float:
+        qrels: dict[str, dict[str, int]] = {}
+        run: dict[str, dict[str, float]] = {}
+        for query, candidate, label, score in judged:
+            qrels.setdefault(pairs.queries[query], {})[name(candidate)] = label
+            run.setdefault(pairs.queries[query], {})[name(candidate)] = score
+        measured = pytrec_eval.RelevanceEvaluator(qrels, {"bpref"}).evaluate(run)
+        return float(np.mean([measured[query]["bpref"] for query in qrels if any(qrels[query].values())]))
+
+    ours = bpref(scores, pairs).value()
+    assert ours == pytest.approx(theirs(lambda row: f"c{999 - row:03}"))
+    assert abs(ours - theirs(lambda row: f"c{row:03}")) > 1e-3
 
 
 def test_leave_one_out_rebuilds_the_truth_from_the_others(rng: np.random.Generator) -> None:

@@ -28,6 +28,7 @@ def test_every_protocol_is_printed_for_few_models(labelled: Workspace, run: Run,
         "Macro ROC-AUC under",
         "Table 2: candidates that two generators share",
         "Table 5 (6 with queries in the wild): discovery (%), continued",
+        "of 6 queries, identification rests on 6 with another image of their item, macro areas on",
     ):
         assert words in said
     assert ("3 models are too few for a rank correlation" in said) is (models.count(",") == 2)

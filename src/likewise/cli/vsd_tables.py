@@ -8,6 +8,7 @@ from rich.table import Table
 from likewise.cli.console import console, plain, say
 from likewise.cli.tables import over_interval, p_value, percent
 from likewise.evaluation.orders import few_models_note
+from likewise.evaluation.ranking import MAIN, of_measure
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +27,13 @@ def say_vsd_tables(done: "Evaluated") -> None:
         _robustness(done.tables["table_3"])
     _wide(done.tables["table_4"], "Table 4: identification (%)")
     _wide(done.tables["table_5"], "Table 5 (6 with queries in the wild): discovery (%)")
-    say("[dim]intervals: 95 %, queries resampled. anno.: labelled negatives, neg.: sampled ones.[/]")
+    same = done.tables["identification"].row(0, named=True)
+    main = done.results.filter(of_measure(MAIN)).row(0, named=True)
+    say(
+        f"[dim]of {main['n_queries_total']} queries, identification rests on {same['n_queries']} with another image of "
+        f"their item, macro areas on {main['n_queries']} with both classes; {main['n_pairs']:,} labelled pairs. "
+        "Intervals: 95 %, queries resampled. anno.: labelled negatives, neg.: sampled ones.[/]"
+    )
     if why := done.summary.get("no_sampled_negatives"):
         say(f"[dim]no sampled negatives: {plain(why)}[/]")
 

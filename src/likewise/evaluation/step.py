@@ -149,7 +149,7 @@ def _why_none(workspace: Workspace, generators: Sequence[str], n_gallery: int) -
     gone = [name for name in generators if name not in workspace.encoders()]
     if gone:
         return f"the vectors of {', '.join(gone)}, which fed the pool, are gone"
-    return f"the gallery of {n_gallery} images is too small: they are drawn from ranks {BAND[0]} to {BAND[1]}"
+    return f"the gallery of {n_gallery} images is too small: they are drawn from ranks {BAND[0]} to {BAND[1] - 1}"
 
 
 def unbiased_encoders(workspace: Workspace) -> list[str]:

@@ -14,7 +14,7 @@ import polars as pl
 from likewise.evaluation.auc import Floats, Ints, average_precision, roc_auc, sort_pairs
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_from, query_weights
 from likewise.evaluation.hits import discounted_gain, hit_rate, judged, look_up_labels, reciprocal_rank
-from likewise.evaluation.micro import CLASSES_FOR_INTERVALS, micro_auc
+from likewise.evaluation.micro import CLASSES_FOR_INTERVALS, micro_auc, micro_auc_of_all
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sums import QuerySums
 from likewise.search import as_unit, pair_scores, top_k, top_k_and_band
@@ -60,6 +60,7 @@ class Row:
     pairs: JudgedPairs
     sums: QuerySums | None = None  # None for micro averages, which are no ratio of sums over queries
     scores: Floats = field(default_factory=lambda: np.empty(0))
+    whole: float = float("nan")  # a micro average of all queries
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -70,8 +71,9 @@ class Row:
         return len(np.unique(self.pairs.query)) if self.sums is None else self.sums.n_defined
 
     def value(self) -> float:
-        everyone = np.ones((1, len(self.pairs.queries)))
-        return float(self.resampled(everyone, most_classes=None)[0])
+        if self.sums is None:
+            return self.whole
+        return float(self.sums.resampled(np.ones((1, len(self.pairs.queries))))[0])
 
     def resampled(self, weights: Floats, most_classes: int | None = CLASSES_FOR_INTERVALS) -> Floats:
         if self.sums is not None:
@@ -113,9 +115,11 @@ def rows_of(one: Measured, pairs: JudgedPairs, sampled: JudgedPairs | None, ks: 
         kinds.append((SAMPLED, sampled, one.sampled_scores))
     for negatives, judged_pairs, scores in kinds:
         by_query = sort_pairs(judged_pairs.query, scores, judged_pairs.label, len(judged_pairs.queries))
-        for metric, per_query in (("ROC-AUC", roc_auc(by_query)), ("PR-AUC", average_precision(by_query))):
-            rows.append(Row(metric, "macro", negatives, judged_pairs, QuerySums.mean_of(per_query)))
-            rows.append(Row(metric, "micro", negatives, judged_pairs, None, scores))
+        per_query = (roc_auc(by_query), average_precision(by_query))
+        whole = micro_auc_of_all(scores, judged_pairs.label)
+        for metric, each, micro in zip(("ROC-AUC", "PR-AUC"), per_query, whole, strict=True):
+            rows.append(Row(metric, "macro", negatives, judged_pairs, QuerySums.mean_of(each)))
+            rows.append(Row(metric, "micro", negatives, judged_pairs, None, scores, micro))
     return rows
 
 

@@ -41,6 +41,16 @@ def micro_auc(
     return roc, precision
 
 
+def micro_auc_of_all(score: Floats, label: NDArray[np.integer]) -> tuple[float, float]:
+    """ROC-AUC and average precision of all pairs in one list, every query counted once."""
+    if not len(score):
+        return float("nan"), float("nan")
+    kind, n_kinds = _classes(score, None)
+    gained, listed = np.bincount(kind[label == 1], minlength=n_kinds), np.bincount(kind, minlength=n_kinds)
+    roc, precision = _areas(gained[:, None].astype(np.float64), listed[:, None].astype(np.float64))
+    return float(roc[0]), float(precision[0])
+
+
 def _classes(score: Floats, most_classes: int | None) -> tuple[Ints, int]:
     """For each pair the number of its class of equal scores, from high to low, and how many classes there are."""
     order = np.argsort(-score, kind="stable")

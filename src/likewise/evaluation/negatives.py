@@ -38,13 +38,14 @@ def with_sampled_negatives(
     eligible[:, 1:] &= together[:, 1:] != together[:, :-1]  # proposed by two generators
     width = len(pairs.gallery)
     cells = np.arange(len(pairs.queries))[:, None] * width + together
-    eligible &= ~np.isin(cells, known.query * width + known.candidate)
+    _strike_out(eligible.reshape(-1), cells.reshape(-1), known.query * width + known.candidate)
     n_positive = pairs.n_positive
     wanted = n_positive if per_query is None else np.where(n_positive > 0, per_query, 0)
     lots = _mix(_hashes(pairs.queries, seed)[:, None] ^ _hashes(pairs.gallery, seed)[together])
     lots[~eligible] = np.iinfo(np.uint64).max
-    drawn = np.argsort(lots, axis=1, kind="stable")
-    taken = np.arange(together.shape[1])[None, :] < np.minimum(wanted, eligible.sum(axis=1))[:, None]
+    wanted = np.minimum(wanted, eligible.sum(axis=1))
+    drawn = _smallest(lots, int(wanted.max()))
+    taken = np.arange(drawn.shape[1])[None, :] < wanted[:, None]
     query, place = np.nonzero(taken)
     candidate = together[query, drawn[query, place]]
     positives = pairs.label == 1
@@ -65,20 +66,39 @@ def sampled_scores(
     return np.concatenate([known, pair_scores(queries, gallery, sampled.query[drawn], sampled.candidate[drawn])])
 
 
+def _strike_out(eligible: NDArray[np.bool_], cells: Rows, known: Rows) -> None:
+    """Mark the known cells (numbers of query and candidate) as not eligible; `cells` is in ascending order."""
+    place = np.minimum(np.searchsorted(cells, known), len(cells) - 1)
+    eligible[place[cells[place] == known]] = False
+
+
+def _smallest(lots: NDArray[np.uint64], n: int) -> Rows:
+    """Places of the n smallest lots of each row, smallest first."""
+    if n < lots.shape[1]:
+        nearest = np.sort(np.argpartition(lots, n, axis=1)[:, :n], axis=1)
+    else:
+        nearest = np.broadcast_to(np.arange(lots.shape[1]), lots.shape)
+    order = np.argsort(np.take_along_axis(lots, nearest, 1), axis=1, kind="stable")
+    return np.take_along_axis(nearest, order, 1)
+
+
 def _hashes(keys: Sequence[str], seed: int) -> NDArray[np.uint64]:
     """A number per key: a draw depends on the seed and the two images alone, never on the other queries.
 
     FNV-1a over the bytes of all keys at once (column by column; a shorter key stops where it ends), then mixed.
     """
-    texts = [key.encode() for key in keys]
-    length = np.array([len(text) for text in texts], dtype=np.int64)
-    letters = np.array(texts, dtype=np.bytes_).view(np.uint8).reshape(len(texts), -1) if texts else np.empty((0, 0))
+    if not keys:
+        return np.empty(0, dtype=np.uint64)
+    letters = np.frombuffer("\0".join([*keys, ""]).encode(), dtype=np.uint8)
+    ends = np.flatnonzero(letters == 0)  # no key holds this letter
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    length = ends - starts
     order = np.argsort(-length, kind="stable")
-    letters, longest_first = letters[order], -length[order]
-    numbers = np.full(len(texts), _mix(np.array([seed], dtype=np.int64).view(np.uint64) ^ FNV_START)[0])
-    for place in range(letters.shape[1]):
+    starts, longest_first = starts[order], -length[order]
+    numbers = np.full(len(keys), _mix(np.array([seed], dtype=np.int64).view(np.uint64) ^ FNV_START)[0])
+    for place in range(int(length.max())):
         still = int(np.searchsorted(longest_first, -place))  # keys longer than `place`
-        numbers[:still] = (numbers[:still] ^ letters[:still, place]) * FNV_PRIME
+        numbers[:still] = (numbers[:still] ^ letters[starts[:still] + place]) * FNV_PRIME
     hashed = np.empty_like(numbers)
     hashed[order] = _mix(numbers)
     return hashed

@@ -37,9 +37,9 @@ def main() -> None:
     asked.add_argument("--data", type=Path, required=True, help="the folder that holds clothing, emoji and materials")
     asked.add_argument("--work", type=Path, help="where the workspaces are made; a temporary folder by default")
     asked.add_argument("--only", choices=("materials", "wardrobe", "emoji", "clothing", "page"))
-    asked.add_argument("--items", type=int, default=400, help="items of the wardrobe, and of emoji")
-    asked.add_argument("--queries", type=int, default=300, help="at most so many of the half that is not trained on")
-    asked.add_argument("--epochs", type=int, default=12)
+    asked.add_argument("--items", type=int, default=240, help="items of the wardrobe, and of emoji")
+    asked.add_argument("--queries", type=int, default=240, help="at most so many of the half that is not trained on")
+    asked.add_argument("--epochs", type=int, default=8)
     asked.add_argument("--lr", type=float, default=3e-4, help="learning rate of the tasks with labels")
     given = asked.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -70,7 +70,7 @@ def materials(work: Path, data: Path) -> None:
         likewise("train", "perceptual", space, "--triplets", answers, "--order", "anchor close far", *options)
     likewise("encode", space, "--with", NETWORK)  # to stand beside what it becomes
     if not (space / "runs" / "whole" / "encoder.json").exists():
-        small = ("--unseen", "answers", "--folds", 2, "--steps", 120)
+        small = ("--unseen", "answers", "--folds", 2, "--steps", 64)
         named = ("--trunk", NETWORK, "--name", "whole", "--test", "split=test")
         likewise("train", "perceptual", space, "--triplets", answers, *named, *small)
 

@@ -213,10 +213,16 @@ def test_expert_groups_say_how_often_the_winner_changes(rng: np.random.Generator
     table = pl.DataFrame(votes, schema=["query", "candidate", "expert", "answer"], orient="row").with_columns(
         time=pl.lit(None, pl.String)
     )
-    found = expert_groups([bad, good], pairs, table, seed=0, n_groups=40)
+    found = expert_groups([bad, good], pairs, table, seed=0, n_groups=40, weights=query_weights(25, 100, 0))
     assert (found.winner, found.winner_share) == ("good", 1.0)
     assert set(found.values["kind"]) == {"rule", "expert", "group"}
     assert set(found.values.filter(pl.col("kind") == "expert")["group"]) == {"ann", "bob", "cyd"}
+    ann = found.values.filter(kind="expert", group="ann", encoder="bad").row(0, named=True)
+    said = [int(answer == "similar") for _, _, expert, answer in votes if expert == "ann"]
+    by_query = [(pairs.query == query, np.array(said)[pairs.query == query]) for query in range(25)]
+    expected = [roc_auc_score(label, bad.scores[kept]) for kept, label in by_query if 0 < label.sum() < len(label)]
+    assert ann["value"] == pytest.approx(np.mean(expected)) and ann["n_queries"] == len(expected)
+    assert ann["low"] < ann["value"] < ann["high"]
 
 
 def test_the_winner_changes_when_experts_disagree_about_it() -> None:
@@ -235,7 +241,7 @@ def test_the_winner_changes_when_experts_disagree_about_it() -> None:
     )
     nobody = np.full((1, 1), -1)
     anns, bobs = Measured("anns", np.array([1.0, 0.0]), nobody), Measured("bobs", np.array([0.0, 1.0]), nobody)
-    found = expert_groups([anns, bobs], pairs, votes, seed=0, n_groups=100)
+    found = expert_groups([anns, bobs], pairs, votes, seed=0, n_groups=100, weights=query_weights(1, 10, 0))
     rng = np.random.default_rng(0)
     drawn = np.array([rng.integers(0, 2, 2).sum() for _ in range(100)])  # 0: ann twice, 2: bob twice, 1: one each
     assert found.n_undefined == int((drawn == 1).sum()) > 20  # both pairs tied, so negative: no order

@@ -145,9 +145,15 @@ def _experts(done: "Evaluated") -> None:
     values = done.tables["expert_groups"]
     encoders = values["encoder"].unique(maintain_order=True).to_list()
     named = values.filter(pl.col("kind") != "group")
-    cells = {(row["kind"], row["group"], row["encoder"]): row["value"] for row in named.iter_rows(named=True)}
-    groups = named.select("kind", "group").unique(maintain_order=True).rows()
-    rows = [[f"{kind}: {group}", *(percent(cells[kind, group, name]) for name in encoders)] for kind, group in groups]
+    cells = {(row["kind"], row["group"], row["encoder"]): row for row in named.iter_rows(named=True)}
+    groups = named.select("kind", "group", "n_queries").unique(maintain_order=True).rows()
+    rows = [
+        [
+            f"{kind}: {group} ({n_queries})",
+            *(over_interval(*(cells[kind, group, name][end] for end in ENDS)) for name in encoders),
+        ]
+        for kind, group, n_queries in groups
+    ]
     spread = (
         values.filter(pl.col("kind") == "group")
         .group_by("encoder")
@@ -155,7 +161,7 @@ def _experts(done: "Evaluated") -> None:
     )
     ends = {row["encoder"]: row for row in spread.iter_rows(named=True)}
     rows.append(["resampled groups", *(f"{percent(ends[n]['low'])}–{percent(ends[n]['high'])}" for n in encoders)])
-    _print("Macro ROC-AUC under other labels from the same votes (%)", ["labels by", *encoders], rows)
+    _print("Macro ROC-AUC under other labels from the same votes (%)", ["labels by (queries)", *encoders], rows)
     groups_summary = done.summary["expert_groups"]
     if groups_summary["winner_share"] is None:
         say("no resampled group of experts gives an order of the models")

@@ -1,6 +1,6 @@
 """Would other experts have said otherwise? Results by consensus rule, per expert, and over resampled groups."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Floats, roc_auc, sort_pairs
+from likewise.evaluation.bootstrap import Interval, interval_of
 from likewise.evaluation.discovery import Measured
 from likewise.evaluation.pairs import JudgedPairs, relabel
 from likewise.evaluation.sums import QuerySums
@@ -16,6 +17,17 @@ from likewise.labeling.votes import NOT_SIMILAR, SIMILAR
 
 GROUPS = 200
 UNANSWERED = np.int8(-1)
+GROUPS_SCHEMA = pl.Schema(
+    {
+        "kind": pl.String,
+        "group": pl.String,
+        "encoder": pl.String,
+        "value": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+        "n_queries": pl.Int64,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -30,39 +42,46 @@ class ExpertGroups:
 
 
 def expert_groups(
-    measured: Sequence[Measured], pairs: JudgedPairs, votes: pl.DataFrame, seed: int, n_groups: int = GROUPS
+    measured: Sequence[Measured],
+    pairs: JudgedPairs,
+    votes: pl.DataFrame,
+    seed: int,
+    n_groups: int = GROUPS,
+    *,
+    weights: Floats,
+    kind: Interval = "percentile",
 ) -> ExpertGroups:
-    """Macro ROC-AUC of every encoder under other labels made from the same votes."""
+    """Macro ROC-AUC of every encoder under other labels made from the same votes.
+
+    The values by rule and by expert have intervals over queries; the resampled groups are a spread of their own.
+    """
     experts = votes["expert"].unique().sort().to_list()
     answers = _answers(pairs, votes, experts)
-    lines: list[tuple[str, str, str, float]] = []
     rules: tuple[Rule, ...] = ("majority", "exclude", "dawid-skene") if len(experts) > 2 else ("majority", "exclude")
-    for rule in rules:
-        lines += _lines("rule", rule, measured, pairs, _labels_of(pairs, consensus(votes, rule).labels))
-    for place, expert in enumerate(experts):
-        lines += _lines("expert", expert, measured, pairs, answers[:, place])
+    named = [("rule", rule, _labels_of(pairs, consensus(votes, rule).labels)) for rule in rules]
+    named += [("expert", expert, answers[:, place]) for place, expert in enumerate(experts)]
+    rows: list[tuple[object, ...]] = []
+    for what, name, label in named:
+        for encoder, sums in _macro(measured, pairs, label).items():
+            rows.append((what, name, encoder, sums.value(), *interval_of(sums, weights, kind), sums.n_defined))
     rng = np.random.default_rng(seed)
-    usual = _winner(_lines("", "", measured, pairs, majority(answers, np.ones(len(experts)))))
-    known: dict[tuple[int, ...], list[tuple[str, str, str, float]]] = {}  # few experts give few different groups
+    usual = _winner(_macro(measured, pairs, majority(answers, np.ones(len(experts)))))
+    known: dict[tuple[int, ...], dict[str, QuerySums]] = {}  # few experts give few different groups
     stayed = n_undefined = 0
     for number in range(n_groups):
         drawn = np.bincount(rng.integers(0, len(experts), len(experts)), minlength=len(experts))
         group = tuple(drawn.tolist())
         if group not in known:
-            known[group] = _lines("group", "", measured, pairs, majority(answers, drawn.astype(np.float64)))
-        lines += [(kind, f"{number}", encoder, value) for kind, _, encoder, value in known[group]]
-        if all(np.isnan(value) for *_, value in known[group]):
+            known[group] = _macro(measured, pairs, majority(answers, drawn.astype(np.float64)))
+        for encoder, sums in known[group].items():
+            rows.append(("group", f"{number}", encoder, sums.value(), None, None, sums.n_defined))
+        if not any(sums.n_defined for sums in known[group].values()):
             n_undefined += 1
         else:
             stayed += _winner(known[group]) == usual
-    table = pl.DataFrame(
-        lines,
-        schema={"kind": pl.String, "group": pl.String, "encoder": pl.String, "value": pl.Float64},
-        orient="row",
-    )
+    table = pl.DataFrame(rows, schema=GROUPS_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
     n_defined = n_groups - n_undefined
-    share = stayed / n_defined if n_defined else None
-    return ExpertGroups(table.with_columns(pl.col("value").fill_nan(None)), usual, share, n_groups, n_undefined)
+    return ExpertGroups(table, usual, stayed / n_defined if n_defined else None, n_groups, n_undefined)
 
 
 def majority(answers: NDArray[np.int8], weights: Floats) -> NDArray[np.int8]:
@@ -100,18 +119,17 @@ def _places(pairs: JudgedPairs) -> dict[tuple[str, str], int]:
     }
 
 
-def _macro(one: Measured, pairs: JudgedPairs, label: NDArray[np.int8]) -> float:
-    part = relabel(pairs, label)
-    by_query = sort_pairs(part.query, one.scores[label >= 0], part.label, len(pairs.queries))
-    return QuerySums.mean_of(roc_auc(by_query)).value()
+def _macro(measured: Sequence[Measured], pairs: JudgedPairs, label: NDArray[np.int8]) -> dict[str, QuerySums]:
+    """Macro ROC-AUC of every encoder under these labels, per query."""
+    part, kept = relabel(pairs, label), label >= 0
+    return {
+        one.encoder: QuerySums.mean_of(
+            roc_auc(sort_pairs(part.query, one.scores[kept], part.label, len(pairs.queries)))
+        )
+        for one in measured
+    }
 
 
-def _lines(
-    kind: str, group: str, measured: Sequence[Measured], pairs: JudgedPairs, label: NDArray[np.int8]
-) -> list[tuple[str, str, str, float]]:
-    return [(kind, group, one.encoder, _macro(one, pairs, label)) for one in measured]
-
-
-def _winner(lines: Sequence[tuple[str, str, str, float]]) -> str:
+def _winner(found: Mapping[str, QuerySums]) -> str:
     """The encoder with the highest value; the first by name if several are equal."""
-    return min(lines, key=lambda line: (-np.nan_to_num(line[3], nan=-1.0), line[2]))[2]
+    return min(found, key=lambda name: (-np.nan_to_num(found[name].value(), nan=-1.0), name))

@@ -127,7 +127,7 @@ def evaluate(
     if votes is not None:  # an adjudicator is no member of a group of experts: they only settle its ties
         votes = votes.filter(pl.col("expert") != ADJUDICATOR_NAME)
     if votes is not None and votes["expert"].n_unique() > 1:
-        groups = expert_groups(found.measured, pairs, votes, seed)
+        groups = expert_groups(found.measured, pairs, votes, seed, weights=weights, kind=interval)
         tables["expert_groups"] = groups.values
         summary["expert_groups"] = {
             "winner": groups.winner,

@@ -29,8 +29,11 @@ def expert_groups(values: pl.DataFrame | None, said: dict[str, Any] | None, enco
         return None
     known = [name for name in encoders if name in set(values["encoder"])]
     named: dict[tuple[str, str], dict[str, float | None]] = {}
+    kinds: dict[tuple[str, str], str] = {}
     for row in values.filter(pl.col("kind") != GROUP).iter_rows(named=True):
         named.setdefault((row["kind"], row["group"]), {})[row["encoder"]] = row["value"]
+        counted = several(row["n_queries"], "query", "queries") if "n_queries" in row else ""
+        kinds[row["kind"], row["group"]] = ", ".join(filter(None, (KINDS[row["kind"]], counted)))
     ends: dict[str, tuple[float, float]] = {
         encoder: (low, high)
         for encoder, low, high in values.filter(pl.col("kind") == GROUP)
@@ -44,7 +47,7 @@ def expert_groups(values: pl.DataFrame | None, said: dict[str, Any] | None, enco
         for name in known
         if name in ends
     ]
-    rows = [(KINDS[kind], group, cells) for (kind, group), cells in named.items()]
+    rows = [(kinds[key], key[1], cells) for key, cells in named.items()]
     written = {name: interval(*ends.get(name, (None, None))) for name in known}
     return Groups(known, rows, written, ranges, _words(said, values))
 

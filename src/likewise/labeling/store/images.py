@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, insert, select, text
 
 from likewise.labeling.store.engine import reading
-from likewise.labeling.store.models import Base, Image
+from likewise.labeling.store.models import Base, Image, table_of
 from likewise.labeling.store.project import read_setting
 from likewise.labeling.votes import random_bytes
 
 ROWS_AT_ONCE = 5000
+ROWS_TO_COUNT_AGAIN = 1000
 KEYS_PER_SELECT = 500
 
 
@@ -57,6 +58,9 @@ def hidden_id(salt: str, *key: object) -> int:
 def insert_many(connection: Connection, model: type[Base], rows: Sequence[dict[str, Any]]) -> None:
     for some in in_lots(rows, ROWS_AT_ONCE):
         connection.execute(insert(model), some)
+    if len(rows) >= ROWS_TO_COUNT_AGAIN and connection.dialect.name == "postgresql":
+        # PostgreSQL would learn of it within minutes; until then it would walk a queue of 100,000 from end to end.
+        connection.execute(text(f"ANALYZE {table_of(model).name}"))
 
 
 def in_lots(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:

@@ -64,15 +64,15 @@ def test_the_road_of_the_readme_in_five_commands(folder: Path) -> None:
     assert (folder / "shoes" / "report" / "index.html").exists()
 
 
-def test_the_further_commands_of_the_readme_are_ones_there_are() -> None:
-    """Their names, arguments and options; running them takes training and a cluster."""
+def test_the_commands_of_the_pages_are_ones_there_are() -> None:
+    """Their names, arguments and options; running them takes people, training and a cluster."""
     from typer.main import get_command
 
     from likewise.cli.app import app
 
-    _, block = blocks(PROJECT / "README.md", "sh")
-    typed = [shlex.split(line, comments=True) for line in block.splitlines() if line.startswith("likewise")]
-    assert len(typed) > 10
+    lines = [line for page in PAGES for block in blocks(page, "sh") for line in block.splitlines()]
+    typed = [shlex.split(line, comments=True) for line in lines if line.startswith("likewise")]
+    assert len(typed) > 20
     for words in typed:
         command: Any = get_command(app)
         arguments = words[1:]

@@ -45,7 +45,7 @@ def combiner_page(results: dict[str, tuple[str, dict[str, Any]]], study: dict[st
         "",
         "```",
         "likewise condition two-tower shop shop/tower           # a catalog with captions",
-        "likewise condition build shop --half train --name train --per-task 3000",
+        "likewise condition build shop --half train --name train --per-task 2000",
         "likewise condition build shop --half test --name test",
         "likewise condition train shop --with two-tower:shop/tower --on train",
         "likewise condition evaluate shop --with two-tower:shop/tower --templates test --methods image+text,combiner",

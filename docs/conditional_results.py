@@ -37,12 +37,12 @@ from likewise.encoders.two_tower import read_shape
 from likewise.workspace import WARDROBE, Workspace, read_json, write_json, write_text
 
 DOCS = Path(__file__).parent
-ITEMS, VIEWS, SEED = 1800, 2, 7
+ITEMS, VIEWS, SEED = 1200, 2, 7
 DIVISION_SEED = 11
 PARTS = (("train", 0.5), ("validate", 0.2), ("test", 0.3))
-PER_TASK = {"train": 3000, "validate": 200, "test": 500}
-TOWER_STEPS = 400
-COMBINER = TrainingSettings(steps=600, batch=128, every=100, patience=3)
+PER_TASK = {"train": 2000, "validate": 200, "test": 500}
+TOWER_STEPS = 300
+COMBINER = TrainingSettings(steps=400, batch=128, every=50, patience=3)
 CHOICES = tuple(
     replace(COMBINER, dropout=dropout, learning_rate=rate) for dropout in (0.5, 0.2) for rate in (3e-4, 1e-3)
 )
@@ -85,7 +85,7 @@ def workspace_of(road: Road, data: Path, work: Path) -> Workspace:
         return found
     if road.name == "wardrobe":
         pictures = work / "pictures"
-        rows = build_wardrobe(pictures, n_items=ITEMS, views_per_item=VIEWS, seed=SEED)
+        rows = build_wardrobe(pictures, n_items=ITEMS, views_per_item=VIEWS, seed=SEED, workers=1)
         make_catalog(found, divided(rows), pictures, WARDROBE)
     else:
         rows = pl.read_csv(data / "emoji" / "catalog.csv")

@@ -20,8 +20,8 @@ from likewise.encoders.two_tower import SETTINGS as TOWER_SETTINGS
 from likewise.report.study import study_figure
 from likewise.workspace import Workspace, read_json, write_json, write_parquet
 
-N_TRIPLETS = 16_000
-SEEDS, STEPS, BATCH = 3, 200, 128
+N_TRIPLETS = 8_192
+SEEDS, STEPS, BATCH, TOWER_STEPS = 3, 150, 64, 300
 TOWERS = {
     "lite0-32": ("efficientnet-lite0?pooling=stages", 32),
     "lite1-128": ("efficientnet-lite1?pooling=stages", 128),
@@ -41,7 +41,8 @@ def studied(data: Path, work: Path, docs: Path) -> None:
 def _run(data: Path, work: Path) -> None:
     workspace = Workspace(work / "wardrobe")
     captions = work / "wardrobe-captions.parquet"
-    write_parquet(read_catalog(workspace).filter(split="train").select("image", "caption"), captions)
+    if not captions.exists():
+        write_parquet(read_catalog(workspace).filter(split="train").select("image", "caption"), captions)
     ratings = next((data / "concreteness").glob("*.txt"))
     funnels = {}
     for name, known in (("filtered", ratings), ("unfiltered", None)):
@@ -52,7 +53,7 @@ def _run(data: Path, work: Path) -> None:
         folder = work / f"wardrobe-{name}"
         if not (folder / TOWER_SETTINGS).exists():
             train_two_tower(
-                workspace, folder, TwoTowerSettings(base, where="split=train", dim=dim, steps=400), workers=1
+                workspace, folder, TwoTowerSettings(base, where="split=train", dim=dim, steps=TOWER_STEPS), workers=1
             )
         more.append(f"two-tower:{folder}")
     chosen: dict[str, Any] = read_json(work / "wardrobe.json")["combiner"]["settings"]

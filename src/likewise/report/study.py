@@ -62,7 +62,7 @@ def study_figure(table: pl.DataFrame, part: str, path: Path) -> None:
 
 
 def _size(own: pl.DataFrame, part: str) -> tuple[float, float]:
-    return 7.2, 3.4 if part == "scaling" else 0.42 * own.height + 1.1
+    return 7.2, 3.4 if part == "scaling" else 0.42 * own.height + (1.1 if part == "backbones" else 1.5)
 
 
 def _painter(table: pl.DataFrame, own: pl.DataFrame, part: str) -> "Callable[[Axes], None]":
@@ -83,7 +83,7 @@ def _bars(own: pl.DataFrame, base: pl.DataFrame, *, by_encoder: bool) -> "Callab
                 for value in same["mean"]:
                     axes.plot(100 * value, place, "D", color=MODEL_LIGHT[1], markersize=5)
         axes.set_yticks(range(own.height), own["arm"].to_list())
-        axes.set_ylim(own.height - 0.4, -0.9)
+        axes.set_ylim(own.height - 0.4, -0.9 if by_encoder else -2.0)
         if by_encoder:
             axes.plot([], [], "o", color=MODEL_LIGHT[0], label="combiner")
             axes.plot([], [], "D", color=MODEL_LIGHT[1], label="image + text")
@@ -96,9 +96,10 @@ def _bars(own: pl.DataFrame, base: pl.DataFrame, *, by_encoder: bool) -> "Callab
 
 
 def _baseline_marks(axes: "Axes", base: pl.DataFrame) -> None:
-    for row in base.iter_rows(named=True):
+    """A line per baseline; their names stand one below the other, because baselines may be equal."""
+    for place, row in enumerate(base.sort("mean").iter_rows(named=True)):
         axes.axvline(100 * row["mean"], color=SOFT, linewidth=0.9, linestyle=(0, (3, 2)))
-        axes.text(100 * row["mean"], -0.55, f" {row['arm']}", color=SOFT, fontsize=8, rotation=0)
+        axes.text(100 * row["mean"], -1.65 + 0.42 * place, f" {row['arm']}", color=SOFT, fontsize=8)
 
 
 def _lines(own: pl.DataFrame, base: pl.DataFrame) -> "Callable[[Axes], None]":

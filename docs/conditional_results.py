@@ -175,18 +175,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--roads", default=",".join(road.name for road in ROADS), help="which catalogs")
+    parser.add_argument("--pages", default="mining,combiner", help="which pages to write")
     asked = parser.parse_args()
-    roads = [road for road in ROADS if road.name in asked.roads.split(",")]
-    mined(asked.data, asked.work)
-    write_text(mining_page(read_json(asked.work / "mining.json"), _benchmark(asked.work)), DOCS / "mining.md")
-    for road in roads:
-        travel(road, asked.data, asked.work)
-    if "wardrobe" in asked.roads.split(","):
+    if "mining" in asked.pages.split(","):
+        mined(asked.data, asked.work)
+        write_text(mining_page(read_json(asked.work / "mining.json"), _benchmark(asked.work)), DOCS / "mining.md")
+    if "combiner" in asked.pages.split(","):
+        for road in ROADS:
+            travel(road, asked.data, asked.work)
+        _write_combiner_page(asked.work)
         studied(asked.data, asked.work, DOCS)
-    results = {road.name: (road.title, read_json(asked.work / f"{road.name}.json")) for road in roads}
+        _write_combiner_page(asked.work)
+
+
+def _write_combiner_page(work: Path) -> None:
+    """With the study as soon as there is one."""
+    results = {road.name: (road.title, read_json(work / f"{road.name}.json")) for road in ROADS}
     combiner_picture(results, DOCS / "combiner.png")
-    study = asked.work / "study.json"
+    study = work / "study.json"
     write_text(combiner_page(results, read_json(study) if study.exists() else None), DOCS / "combiner.md")
 
 

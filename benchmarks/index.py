@@ -79,6 +79,17 @@ def table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def slower_than_exact(rows: list[Row]) -> str:
+    """Where an index did not pay, in a sentence; nothing where it always did."""
+    exact = {row.vectors: row.search_seconds for row in rows if row.way == "exact"}
+    slow = [row for row in rows if row.search_seconds > exact.get(row.vectors, float("inf"))]
+    where = " and ".join(
+        f"{row.way} over {row.vectors:,} ({row.search_seconds / exact[row.vectors]:.1f} times the CPU time)"
+        for row in slow
+    )
+    return f"Slower than exact search on these vectors: {where}." if slow else ""
+
+
 def all_rows(sizes: tuple[int, ...], file: Path) -> list[Row]:
     """Every way at every size, the slow ones last; rows that the file has already are kept."""
     rows = [Row(**each) for each in json.loads(file.read_text())] if file.exists() else []

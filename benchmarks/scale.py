@@ -116,7 +116,9 @@ def index_table(work: Path) -> str:
     rows.sort(key=lambda row: (row.vectors, ways.index(row.way)))
     there = {(row.way, row.vectors) for row in rows}
     missing = [f"{way} at {n:,}" for n in index.SIZES for way in ways if (way, n) not in there]
-    return index.table(rows) + (f"\n\n*Not run yet: {', '.join(missing)}.*" if missing else "")
+    said = [index.table(rows), index.slower_than_exact(rows)]
+    said += [f"*Not run yet: {', '.join(missing)}.*"] if missing else []
+    return "\n\n".join(filter(None, said))
 
 
 def ray_table(work: Path) -> str:

@@ -11,7 +11,7 @@ from likewise.catalog.wardrobe import ATTRIBUTE_NAMES, DIMENSIONS, compatibility
 from likewise.errors import LikewiseError
 from likewise.outfits.bundle import OutfitTest, open_test, write_test
 from likewise.outfits.dimensions import PLAN, SUB_DIMENSIONS
-from likewise.outfits.wardrobe import Scale, make_lat, make_wardrobe_test, wardrobe_items
+from likewise.outfits.wardrobe import N_ITEMS, Scale, make_lat, make_wardrobe_test, wardrobe_items
 from likewise.outfits.wardrobe_aat import Attributes, make_aat
 
 SMALL = Scale(n_seed_outfits=4000, n_rated=500, n_consistent=200, n_questions=8, n_panel=4, n_rounds=2, n_crowd=30)
@@ -70,6 +70,11 @@ def test_aat_can_ask_about_one_dimension_alone_as_often_as_wanted() -> None:
     assert len({q.name for q in questions}) == 60
     with pytest.raises(LikewiseError, match="no dimension 'colour'"):
         make_aat(wardrobe_items(300, 1), 60, 1, only=("colour",))
+
+
+def test_a_rare_sort_of_question_is_looked_for_long_enough() -> None:
+    questions, _ = make_aat(wardrobe_items(N_ITEMS, 7), 108, 7)  # jewellery whose metal matters is seldom worn
+    assert sum(question.sub_dimension == "element" for question in questions) == 4
 
 
 def test_simulated_people_make_a_lat_that_follows_taste() -> None:

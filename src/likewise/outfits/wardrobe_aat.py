@@ -27,7 +27,7 @@ Scores = NDArray[np.float64]
 N_CHOICES, FEWEST_CHOICES = 4, 3
 MARGIN = 0.06
 N_BASES = 1500
-MOST_ROUNDS, SKETCHES = 40, 4
+MOST_ROUNDS, SKETCHES = 400, 4
 LONGEST_OUTFIT = 5
 
 GARMENTS = ("tops", "skirts", "pants", "outwear", "dresses", "jumpsuits")

@@ -37,12 +37,12 @@ from likewise.encoders.two_tower import read_shape
 from likewise.workspace import WARDROBE, Workspace, read_json, write_json, write_text
 
 DOCS = Path(__file__).parent
-ITEMS, VIEWS, SEED = 1200, 2, 7
+ITEMS, VIEWS, SEED = 2000, 2, 7
 DIVISION_SEED = 11
 PARTS = (("train", 0.5), ("validate", 0.2), ("test", 0.3))
 PER_TASK = {"train": 2000, "validate": 200, "test": 500}
 TOWER_STEPS = 300
-COMBINER = TrainingSettings(steps=400, batch=128, every=50, patience=3)
+COMBINER = TrainingSettings(steps=800, batch=128, every=50, patience=3)
 CHOICES = tuple(
     replace(COMBINER, dropout=dropout, learning_rate=rate) for dropout in (0.5, 0.2) for rate in (3e-4, 1e-3)
 )

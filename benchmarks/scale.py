@@ -58,7 +58,7 @@ def constants(work: Path) -> None:
     if (work / "ray.json").exists():
         start, rows = json.loads((work / "ray.json").read_text())
         overhead = ray.overhead([ray.Row(**row) for row in rows])
-        how = f"{found.how}; Ray: {ray.IMAGES:,} photographs beyond the first {ray.FEW_IMAGES}"
+        how = f"{found.how}; Ray: {ray.IMAGES:,} photographs against {ray.FEW_IMAGES}"
         found = replace(found, how=how, ray_start_seconds=start, ray_overhead=overhead)
     write_constants(found)
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import repeat
 
 import numpy as np
 
@@ -97,7 +96,8 @@ def _in_float32(
 def _both_ways(standing: Standing, vectors: Vectors, on_progress: Progress | None) -> None:
     edges = _edges(len(vectors))
 
-    def look(above: tuple[int, int], beside: tuple[int, int]) -> None:
+    def look(pair: tuple[tuple[int, int], tuple[int, int]]) -> None:
+        above, beside = pair
         tile = vectors[slice(*above)] @ vectors[slice(*beside)].T
         if above == beside:
             np.fill_diagonal(tile, -np.inf)
@@ -106,10 +106,10 @@ def _both_ways(standing: Standing, vectors: Vectors, on_progress: Progress | Non
         standing.see(tile, above[0], beside[0])
 
     with ThreadPoolExecutor(THREADS) as pool, _one_blas_thread():
-        for number, edge in enumerate(edges):
-            list(pool.map(look, repeat(edge), edges[number:]))
-            if on_progress:
-                on_progress(edge[1], len(vectors))
+        tiles = [(edge, other) for number, edge in enumerate(edges) for other in edges[number:]]
+        for (above, beside), _ in zip(tiles, pool.map(look, tiles), strict=True):
+            if on_progress and beside == edges[-1]:
+                on_progress(above[1], len(vectors))
 
 
 def _one_blas_thread() -> AbstractContextManager[object]:

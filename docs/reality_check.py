@@ -6,6 +6,7 @@ EfficientNet-Lite0 at 96 pixels, and the quick one of a small network trained wh
 """
 
 import argparse
+import resource
 import subprocess
 import sys
 import time
@@ -30,14 +31,21 @@ def likewise(*words: str) -> None:
     subprocess.run([sys.executable, "-m", "likewise", *words], check=True, stdout=subprocess.DEVNULL)
 
 
+def processor_seconds() -> float:
+    """Of all commands that have ended, with their workers."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime
+
+
 def check(workspace: Path, name: str, options: list[str], claims: Path) -> dict[str, Any]:
     """Run or continue one check; its facts, with the seconds it took where it ran in one go."""
     folder, note = workspace / "runs" / name, workspace / "runs" / name / "seconds.json"
     if not (folder / "summary.json").exists():
-        fresh, started = not folder.exists(), time.monotonic()
+        fresh, started, used = not folder.exists(), time.monotonic(), processor_seconds()
         likewise("train", "check", str(workspace), "--name", name, "--claims", str(claims), *options)
         if fresh:
-            write_json({"seconds": time.monotonic() - started}, note)
+            took = {"seconds": time.monotonic() - started, "processor_seconds": processor_seconds() - used}
+            write_json(took, note)
     return {"summary": read_json(folder / "summary.json"), "seconds": read_json(note) if note.exists() else None}
 
 
@@ -50,7 +58,10 @@ def section(workspace: Path, name: str, found: dict[str, Any]) -> str:
     trunk = (
         "a small network, trained whole" if summary["trunk"] == "small" else f"heads over frozen `{summary['encoder']}`"
     )
-    took = "" if found["seconds"] is None else f" It took {found['seconds']['seconds'] / 60:.0f} minutes."
+    took = ""
+    if found["seconds"] is not None:
+        minutes, used = (found["seconds"][name] / 60 for name in ("seconds", "processor_seconds"))
+        took = f" It took {minutes:.0f} minutes, {used:.0f} of a processor's."
     titles = {each: facts["title"] for each, facts in summary["methods"].items()} | {"pretrained": "Without training"}
     lines = [
         f"### {trunk[0].upper()}{trunk[1:]}",

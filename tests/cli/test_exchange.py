@@ -138,6 +138,16 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
         bundle.evaluate_bundle(path, vectors, ks=[3], resamples=5, checksum="abc")
 
 
+@pytest.mark.parametrize("option", [("--with", "layout"), ("--protocol", "recall"), ("--next-pairs", "7")])
+def test_what_a_bundle_cannot_honour_is_refused(
+    option: tuple[str, str], labelled: Workspace, typed: Typed, run: Run, tmp_path: Path
+) -> None:
+    typed("bundle", labelled.path, tmp_path / "shapes", "--title", "S", "--licence", "CC0-1.0")
+    done = run("evaluate", tmp_path / "shapes", "--vectors", tmp_path / "mine.npy", *option)
+    assert done.code == 2
+    assert "leave --with, --protocol, --seconds-per-pair and --next-pairs out" in " ".join(done.err.split())
+
+
 def test_labels_from_elsewhere_need_no_pool(labelled: Workspace, run: Run, tmp_path: Path) -> None:
     """Their pairs become the pool: the same areas as where they were made, and no model counts as a generator."""
     sent = json.loads(run("export-labels", labelled.path, tmp_path / "theirs.json", "--as-evaluated", "--json").out)

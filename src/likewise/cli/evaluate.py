@@ -11,6 +11,8 @@ from likewise.errors import LikewiseError
 if TYPE_CHECKING:
     from likewise.evaluation.step import Evaluated
 
+SECONDS_PER_PAIR, NEXT_PAIRS = 15.0, 200
+
 
 def evaluate(
     workspace: Annotated[
@@ -22,9 +24,11 @@ def evaluate(
     ks: Annotated[str, typer.Option("--k", help="List lengths for HR and MRR, comma-separated.")] = "5,9",
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples for the 95 % intervals.")] = 1000,
     seed: Seed = 0,
-    seconds_per_pair: Annotated[float, typer.Option(help="How long an expert needs for one pair.")] = 15.0,
+    seconds_per_pair: Annotated[float, typer.Option(help="How long an expert needs for one pair.")] = SECONDS_PER_PAIR,
     interval: Annotated[str, typer.Option(help="How the 95 % intervals are made: percentile or bca.")] = "percentile",
-    next_pairs: Annotated[int, typer.Option(min=0, help="How many pairs to list that should be labelled next.")] = 200,
+    next_pairs: Annotated[
+        int, typer.Option(min=0, help="How many pairs to list that should be labelled next.")
+    ] = NEXT_PAIRS,
     protocol: Annotated[
         str,
         typer.Option(
@@ -62,10 +66,10 @@ def evaluate(
     if resamples < 1:
         raise LikewiseError(f"--resamples must be at least 1, not {resamples}.")
     if is_bundle(workspace):
-        if encoders or wanted != ["discovery"]:
+        if encoders or wanted != ["discovery"] or (seconds_per_pair, next_pairs) != (SECONDS_PER_PAIR, NEXT_PAIRS):
             raise LikewiseError(
                 "a bundle is measured under the discovery protocol, with the models of --vectors and --run: "
-                "leave --with and --protocol out."
+                "leave --with, --protocol, --seconds-per-pair and --next-pairs out."
             )
         evaluate_bundle(
             workspace,

@@ -24,7 +24,7 @@ N_TRIPLETS = 8_192
 SEEDS, STEPS, BATCH, TOWER_STEPS = 3, 150, 64, 300
 TOWERS = {
     "lite0-32": ("efficientnet-lite0?pooling=stages", 32),
-    "lite1-128": ("efficientnet-lite1?pooling=stages", 128),
+    "lite0-128": ("efficientnet-lite0?pooling=stages", 128),
 }
 """Further encoders for the part `backbones`: their base and their width."""
 

@@ -5,12 +5,13 @@ rank of the first classmate in the whole gallery, hence MRR and Recall@k). CPU s
 because a busy machine changes them less.
 """
 
+import json
+import resource
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import faiss
@@ -25,9 +26,11 @@ NOISE = 1.6
 ROUNDS = 3
 PEER = "pytorch-metric-learning, k=max_bin_count"
 OURS = "likewise, blockwise and exact"
+Vectors = NDArray[np.float32]
+Labels = NDArray[np.int64]
 
 
-def data() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+def data() -> tuple[Vectors, Labels]:
     """Classes of uneven size around random centres, in random order."""
     rng = np.random.default_rng(0)
     sizes = np.full(CLASSES, SMALLEST)
@@ -40,14 +43,12 @@ def data() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     return as_unit(vectors), labels
 
 
-def ours(vectors: NDArray[np.float32], labels: NDArray[np.int64]) -> dict[str, float]:
+def ours(vectors: Vectors, labels: Labels) -> dict[str, float]:
     found = retrieval(vectors, labels)
     return {metric: found.value(metric) for metric in ("P@1", "R-Precision", "MAP@R", "MRR")}
 
 
-def theirs(
-    vectors: NDArray[np.float32], labels: NDArray[np.int64], k: int | str = "max_bin_count", with_mrr: bool = False
-) -> Any:
+def theirs(vectors: Vectors, labels: Labels, k: int | str = "max_bin_count", with_mrr: bool = False) -> Any:
     import torch
     from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator
 
@@ -58,25 +59,36 @@ def theirs(
     return {names[name]: value for name, value in found.items()}
 
 
-def timed(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, tuple[float, float]]:
-    """Median wall and CPU seconds of each way, in turn."""
-    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+WAYS: dict[str, Callable[[Vectors, Labels], Any]] = {
+    PEER: theirs,
+    "faiss.knn alone, top 12": lambda vectors, _: faiss.knn(vectors, vectors, 12, metric=faiss.METRIC_INNER_PRODUCT),
+    "likewise top_k alone, top 11": lambda vectors, _: top_k(vectors, vectors, 11, query_groups=np.arange(IMAGES)),
+    OURS: ours,
+}
+
+
+def one(name: str) -> dict[str, Any]:
+    """One way in this process: seconds, what it found, and megabytes at their highest."""
+    vectors, labels = data()
+    if name == PEER:
+        theirs(vectors[:64], labels[:64] % 2)  # torch is imported before the clock starts
+    wall, cpu = time.perf_counter(), time.process_time()
+    found = WAYS[name](vectors, labels)
+    taken = time.perf_counter() - wall, time.process_time() - cpu
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    values = found if isinstance(found, dict) else {}
+    return {"wall": taken[0], "cpu": taken[1], "megabytes": megabytes, "values": values}
+
+
+def in_processes_of_their_own(rounds: int) -> dict[str, list[dict[str, Any]]]:
+    """Every way in turn, each in a new process: threads that one library keeps waiting slow the next one down."""
+    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in WAYS}
     for _ in range(rounds):
-        for name, way in ways.items():
-            wall, cpu = time.perf_counter(), time.process_time()
-            way()
-            seconds[name].append((time.perf_counter() - wall, time.process_time() - cpu))
-    return {
-        name: (statistics.median(wall for wall, _ in runs), statistics.median(cpu for _, cpu in runs))
-        for name, runs in seconds.items()
-    }
-
-
-def peak_memory(way: str) -> float:
-    """Megabytes of a process that does nothing else, at its highest."""
-    (ours if way == "ours" else theirs)(*data())
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+        for name, found in runs.items():
+            command = [sys.executable, "-m", "benchmarks.retrieval", name]
+            ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            found.append(json.loads(ran.stdout.splitlines()[-1]))
+    return runs
 
 
 def where_they_disagree() -> None:
@@ -95,33 +107,25 @@ def where_they_disagree() -> None:
 
 
 def main() -> None:
-    vectors, labels = data()
-    seconds = timed(
-        {
-            PEER: lambda: theirs(vectors, labels),
-            "faiss.knn alone, top 12": lambda: faiss.knn(vectors, vectors, 12, metric=faiss.METRIC_INNER_PRODUCT),
-            "likewise.search.top_k alone, top 11": lambda: top_k(vectors, vectors, 11, query_groups=np.arange(IMAGES)),
-            OURS: lambda: ours(vectors, labels),
-        },
-        ROUNDS,
-    )
+    runs = in_processes_of_their_own(ROUNDS)
+    seconds = {
+        name: [statistics.median(run[clock] for run in found) for clock in ("wall", "cpu")]
+        for name, found in runs.items()
+    }
     print(f"\nretrieval: {IMAGES:,} x {DIM}, {CLASSES:,} classes of {SMALLEST}-{LARGEST} (medians of {ROUNDS})")
     for name, (wall, cpu) in seconds.items():
         print(f"  {name:<44}{wall:>8.1f} s {wall / seconds[OURS][0]:>6.2f} x   {cpu:>8.1f} CPU s")
-    expected, found = theirs(vectors, labels), ours(vectors, labels)
+    expected, found = runs[PEER][0]["values"], runs[OURS][0]["values"]
     for metric, value in found.items():
         there = f"{expected[metric]:.6f} there" if metric in expected else "(whole gallery) not there"
         print(f"  {metric:<12}{value:.6f} here, {there}")
-    if Path("/proc/self/status").exists():
-        for name, way in ((PEER, "theirs"), (OURS, "ours")):
-            command = [sys.executable, "-m", "benchmarks.retrieval", way]
-            ran = subprocess.run(command, capture_output=True, text=True, check=True)
-            print(f"  peak memory of {name:<42}{float(ran.stdout):>8,.0f} MB")
+    for name in (PEER, OURS):
+        print(f"  peak memory of {name:<42}{max(run['megabytes'] for run in runs[name]):>8,.0f} MB")
     where_they_disagree()
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(peak_memory(sys.argv[1]))
+        print(json.dumps(one(sys.argv[1])))
     else:
         main()

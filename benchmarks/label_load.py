@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -285,7 +286,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def postgresql(folder: Path):  # type: ignore[no-untyped-def]
+def postgresql(folder: Path) -> Any:
     """A PostgreSQL for the benchmark, or None where it cannot start."""
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
     try:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -33,7 +34,7 @@ def main() -> None:
     questions = blanked(outfits, [item for outfit in outfits for item in outfit.items], 0)
     print(f"questions answered per second (n = {len(questions):,}, vectors of {DIM}, one process)")
     for name, model in models(items, questions).items():
-        seconds = best_of(lambda model=model: model.answer(questions))  # type: ignore[misc]
+        seconds = best_of(partial(model.answer, questions))
         print(f"  {name:<18}{len(questions) / seconds:>12,.0f}")
     table = take("random", questions, Random().answer(questions))
     seconds = best_of(lambda: score_table(table, questions))

@@ -10,6 +10,7 @@ other columns treats that corner in another way. Times are for the last set, wit
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def main() -> None:
 def compare(metric: str, ways: dict[str, Way], cases: dict[str, Any]) -> list[Line]:
     """One line per tool: its median time, its value on plain lists, and its difference to ours on each set."""
     last = cases[KINDS[-1]]
-    seconds = medians({name: lambda way=way: way(last) for name, way in ways.items()}, ROUNDS)  # type: ignore[misc]
+    seconds = medians({name: partial(way, last) for name, way in ways.items()}, ROUNDS)
     ours = {kind: ways["likewise"](case) for kind, case in cases.items()}
     print(f"\n{metric:<34}{'ms':>9}  {'plain':>8}   difference: " + "".join(f"{kind:>11}" for kind in KINDS))
     lines = []

@@ -10,6 +10,7 @@ import os
 import platform
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -77,7 +78,7 @@ def speed(work: Path) -> None:
 
 def memory(work: Path) -> None:
     for n_images in encode.CATALOGS:
-        kept(work, f"memory-{n_images}", lambda n_images=n_images: encode.peak_memory(n_images))  # type: ignore[misc]
+        kept(work, f"memory-{n_images}", partial(encode.peak_memory, n_images))
 
 
 PARTS: dict[str, Callable[[Path], object]] = {

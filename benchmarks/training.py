@@ -5,6 +5,7 @@ with a frozen trunk does. The bare loop is what one would write by hand: the sam
 and nothing else (no validation in either).
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,8 @@ def main() -> None:
         method = BY_NAME[name]
         seconds = medians(
             {
-                "bare PyTorch loop": lambda method=method: bare(vectors, labels, method, plan),  # type: ignore[misc]
-                "likewise": lambda method=method: ours(vectors, labels, method, plan),  # type: ignore[misc]
+                "bare PyTorch loop": partial(bare, vectors, labels, method, plan),
+                "likewise": partial(ours, vectors, labels, method, plan),
             },
             ROUNDS,
         )

@@ -1,8 +1,9 @@
 """The study of `conditional_results.py`: a Combiner that learns from mined captions of the wardrobe, in many ways.
 
-The catalog's own captions put everything before the noun ("a red wool coat"), where mining finds no relation; for this
-study the same facts are told in the way of the captions of photographs: "a coat in red, made of wool".  Everything is trained on items of the part `train`, stopped on templates of `validate` and measured on those of `test`;
-it is the command that a user types, and what it printed.
+The catalog's own captions put everything before the noun ("a red wool coat"), where mining finds no relation; for
+this study the same facts are told in the way of the captions of photographs: "a coat in red, made of wool".
+Everything is trained on items of the part `train`, stopped on templates of `validate` and measured on those of
+`test`; it is the command that a user types, and what it printed.
 """
 
 import json

@@ -1,6 +1,7 @@
 """Long work tells how far it is: in a log one line now and then, with the speed and the time left."""
 
 import pytest
+from rich.progress import Progress
 
 from likewise.cli import console
 
@@ -33,3 +34,16 @@ def test_time_left_counts_from_the_start_of_this_part_or_of_all_the_work(
             update("items", 0, 5)
             update("items", 2, 5)
         assert capsys.readouterr().err.splitlines()[-1] == f"items: 2 of 5 steps, {ending}"
+
+
+def test_the_bar_of_a_continued_run_counts_only_what_it_did_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = 0.0
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    monkeypatch.setattr("rich.console.monotonic", lambda: clock)
+    bars: list[Progress] = []
+    monkeypatch.setattr("rich.progress.Progress.start", lambda bar: bars.append(bar))
+    with console.one_bar("trials") as update:
+        for done in (400, 402, 404):
+            update("ms", done, 600)
+            clock += 10.0
+    assert bars[0].tasks[0].speed == pytest.approx(0.2)

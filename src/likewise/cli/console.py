@@ -102,7 +102,16 @@ def one_bar(unit: str) -> Iterator[Update]:
     )  # one step may take minutes
     with everything as bar:
         task = bar.add_task("starting", total=None)
-        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+        heard = False
+
+        def update(what: str, done: int, total: int) -> None:
+            nonlocal heard
+            if not heard:  # what an earlier run did is no speed of this one
+                bar.reset(task, completed=done, total=total)
+                heard = True
+            bar.update(task, description=what, completed=done, total=total)
+
+        yield update
 
 
 @contextmanager
@@ -122,7 +131,7 @@ def _bars(errors: "Console", unit: str) -> Iterator[Update]:
 
     def update(what: str, done: int, total: int) -> None:
         if what not in tasks:
-            tasks[what] = bar.add_task(what, total=total, rate="")
+            tasks[what] = bar.add_task(what, total=total, completed=done, rate="")
         task = bar.tasks[bar.task_ids.index(tasks[what])]
         rate = f"{task.speed:,.0f}/s" if task.speed else ""
         bar.update(tasks[what], completed=done, total=total, rate=rate)

@@ -164,11 +164,11 @@ def measure(
         evaluate_pretrained(stage, run)
     for method, trial in best.items():
         for rerun in range(plan.n_reruns):
-            if on_progress:
-                on_progress(f"{method}: rerun {rerun + 1} of {plan.n_reruns}", done, n_all)
             done += 1
             if trial is None or run.rerun(method, rerun).exists():
                 continue
+            if on_progress:
+                on_progress(f"{method}: rerun {rerun + 1} of {plan.n_reruns}", done - 1, n_all)
             folds = train_again(stage, method, trial.params, rerun, seed, runner)
             if rerun == 0 and method == winner(best):
                 export_winner(stage, run, method, folds)

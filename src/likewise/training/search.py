@@ -62,15 +62,19 @@ Listener = Callable[[Heard], None] | None
 def search(
     setting: Setting, method_name: str, storage: str, run: str, seed: int, runner: Runner, on_trial: Listener = None
 ) -> list[Trial]:
-    """Try until the plan's number of trials is finished, here or by others; all trials in their order."""
+    """Try until the plan's number of trials is finished, here or by others; all trials in their order.
+
+    A search that was finished before is not told of: it says nothing about how long the others will take.
+    """
     method, n_trials = find_method(method_name), setting.plan.n_trials
     if not method.ranges:
         n_trials = 1  # nothing to search
     with open_study(storage, f"{run}/{method_name}") as study:
         close_stale(study)
+        n_before = len(finished_trials(study))
         while True:
             finished = finished_trials(study)
-            if on_trial:
+            if on_trial and n_before < n_trials:
                 on_trial(Heard(method_name, len(finished), n_trials, best_value(finished)))
             under_way = sum(trial.state.name == "RUNNING" for trial in study.get_trials(deepcopy=False))
             if len(finished) + under_way < n_trials:

@@ -83,7 +83,10 @@ def test_equals_brute_force(
         patch.setattr(walk, "TILE", 8 if kept == 40 else 1024)
         patch.setattr(walk, "FIRST_TILE", 2)
         patch.setattr(walk, "PAIRS_PER_NEIGHBOUR", 1e9 if at_once else 0)
-        check(retrieval(vectors, labels), brute_force(vectors, vectors, labels, labels, list(range(n))))
+        expected = brute_force(vectors, vectors, labels, labels, list(range(n)))
+        check(retrieval(vectors, labels), expected)
+        within = [(r, min(rank, r + 1), precision, average) for r, rank, precision, average in expected]
+        check(retrieval(vectors, labels, whole_rank=False), within)
         found = retrieval(
             vectors,
             labels,
@@ -93,6 +96,15 @@ def test_equals_brute_force(
             query_images=[keys[row] if row >= 0 else "unknown" for row in own],
         )
     check(found, brute_force(other, vectors, other_labels, labels, own))
+
+
+def test_what_was_looked_for_in_the_first_r_only_has_no_mrr() -> None:
+    vectors = some_vectors(np.random.default_rng(0), 20, None, 0.0)
+    found = retrieval(vectors, [row % 5 for row in range(20)], whole_rank=False)
+    assert found.value("P@1") == retrieval(vectors, [row % 5 for row in range(20)]).value("P@1")
+    for metric in ("MRR", "Recall@3"):
+        with pytest.raises(LikewiseError, match="whole_rank=True"):
+            found.value(metric)
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 150])

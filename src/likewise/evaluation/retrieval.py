@@ -49,7 +49,8 @@ RETRIEVAL_SCHEMA = pl.Schema(
 class Retrieval:
     """Per query: its class (a number), R, the rank of its first classmate (1 is best), R-Precision, MAP@R.
 
-    A query without a classmate has R = 0, rank 0, and NaN.
+    A query without a classmate has R = 0, rank 0, and NaN. Without `whole_rank` a first classmate beyond the first R
+    has the rank R + 1, and there is no MRR.
     """
 
     label: Ints
@@ -57,6 +58,7 @@ class Retrieval:
     first_rank: Ints
     r_precision: Floats
     average_precision: Floats
+    whole_rank: bool = True
 
     @property
     def n_queries(self) -> int:
@@ -74,6 +76,8 @@ class Retrieval:
         if metric == "MAP@R":
             return self.average_precision
         rank = np.where(self.n_classmates > 0, self.first_rank, np.nan)
+        if not self.whole_rank and metric != "P@1":
+            raise LikewiseError(f"{metric} needs the rank in the whole gallery: measure with whole_rank=True.")
         if metric == "MRR":
             return np.asarray(1.0 / rank)
         name, _, k = metric.partition("@")
@@ -94,10 +98,13 @@ def retrieval(
     query_labels: Labels | None = None,
     images: Sequence[str] | None = None,
     query_images: Sequence[str] | None = None,
+    whole_rank: bool = True,
     on_progress: Progress | None = None,
 ) -> Retrieval:
     """Measure one encoder; without `query_vectors` every image of the gallery is a query.
 
+    P@1, R-Precision and MAP@R need only the first R neighbours: where these are all that is wanted, `whole_rank=False`
+    is faster.
     For queries from another set, `images` and `query_images` say which gallery row, if any, is the query itself.
     """
     gallery = as_unit(vectors, "gallery vectors")
@@ -118,7 +125,7 @@ def retrieval(
         label_numbers(labels, "gallery", number),
         label_numbers(query_labels, "query", number),
     )
-    places = walk(queries, gallery, query_classes, gallery_classes, own_row, on_progress)
+    places = walk(queries, gallery, query_classes, gallery_classes, own_row, on_progress, whole_rank=whole_rank)
     with np.errstate(invalid="ignore", divide="ignore"):
         return Retrieval(
             query_classes,
@@ -126,6 +133,7 @@ def retrieval(
             places.first_rank,
             places.hits / places.n_classmates,
             places.precision_sum / places.n_classmates,
+            whole_rank,
         )
 
 

@@ -27,10 +27,13 @@ LANE, FULL = 8, 255  # a byte of eight counts to 255
 
 
 class Standing:
-    """The state of some queries while the gallery passes by."""
+    """The state of some queries while the gallery passes by; without `count_ahead` only the first R are known."""
 
-    def __init__(self, queries: Vectors, gallery: Vectors, mates: Classmates, tolerance: float) -> None:
+    def __init__(
+        self, queries: Vectors, gallery: Vectors, mates: Classmates, tolerance: float, *, count_ahead: bool = True
+    ) -> None:
         self.queries, self.gallery, self.mates, self.tolerance = queries, gallery, mates, tolerance
+        self.count_ahead = count_ahead
         kind = np.float32 if tolerance else np.float64
         below = mates.last_score - 2 * tolerance if tolerance else np.nextafter(mates.last_score, -np.inf)
         self.limit: Tile = below.astype(kind)  # a neighbour must score above it to be kept
@@ -58,6 +61,21 @@ class Standing:
         line, column = np.divmod(np.flatnonzero(mask), mask.shape[1])
         query, row = (column, line) if queries_across else (line, column)
         hits = (query + first_query).astype(np.int32), (row + first_row).astype(np.int32), tile[line, column]
+        with self._lock:
+            self._hits.append(hits)
+            self._waiting += len(line)
+        if self.count_ahead:
+            self._see_ahead(tile, mask, first_query, first_row, queries_across)
+        with self._lock:
+            if self._waiting > max(SETTLE_AFTER, self._kept):
+                self.settle()
+
+    def _see_ahead(self, tile: Tile, mask: Mask, first_query: int, first_row: int, queries_across: bool) -> None:
+        """Count who is ahead of the first classmate; note whose float32 score is too close to it to tell."""
+        axis = 0 if queries_across else 1
+        n_queries = tile.shape[1 - axis]
+        here = slice(first_query, first_query + n_queries)
+        along = (None, slice(None)) if queries_across else (slice(None), None)
         surely = _count(_mask(tile, self.surely[here][along], mask), axis)[:n_queries]
         perhaps = _count(_mask(tile, self.perhaps[here][along], mask), axis)[:n_queries]
         unsure = np.flatnonzero(perhaps > surely)
@@ -70,14 +88,11 @@ class Standing:
         else:  # equal, so the row decides
             near &= np.arange(first_row, first_row + part.shape[1]) < self.mates.first_row[asking][:, None]
             surely[unsure] += near.sum(axis=1)
-            doubts = hits[0][:0], hits[1][:0], hits[2][:0]
+            doubts = _nothing(tile)
         with self._lock:
             self.ahead[here] += surely
-            self._hits.append(hits)
             self._doubts.append(doubts)
-            self._waiting += len(line) + len(doubts[0])
-            if self._waiting > max(SETTLE_AFTER, self._kept):
-                self.settle()
+            self._waiting += len(doubts[0])
 
     def settle(self) -> None:
         """Keep of each query the first R by (score, row), and whoever is too close to the last of them to tell."""
@@ -133,9 +148,12 @@ class Standing:
 
 
 def _columns(parts: Columns, like: Tile) -> tuple[Rows, Rows, Tile]:
-    nothing = np.empty(0, np.int32)
-    query, row, score = zip(*parts, (nothing, nothing, np.empty(0, like.dtype)), strict=True)
+    query, row, score = zip(*parts, _nothing(like), strict=True)
     return np.concatenate(query), np.concatenate(row), np.concatenate(score)
+
+
+def _nothing(like: Tile) -> tuple[Rows, Rows, Tile]:
+    return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, like.dtype)
 
 
 def _by_query_and_score(query: Rows, score: Tile) -> Ints:

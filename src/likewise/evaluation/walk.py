@@ -28,7 +28,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Places:
-    """Per query: classmates R, the rank of the first of them (1 is best, 0 where R = 0), and hits in the first R."""
+    """Per query: classmates R, the rank of the first of them (1 is best, 0 where R = 0), and hits in the first R.
+
+    Where only the first R were looked at, the rank of a classmate beyond them is given as R + 1.
+    """
 
     n_classmates: Ints
     first_rank: Ints
@@ -43,8 +46,13 @@ def walk(
     gallery_labels: Ints,
     own_row: Ints,
     on_progress: Progress | None = None,
+    *,
+    whole_rank: bool = True,
 ) -> Places:
-    """Unit vectors and whole-number labels; `own_row` is a query's own place in the gallery, or -1."""
+    """Unit vectors and whole-number labels; `own_row` is a query's own place in the gallery, or -1.
+
+    Without `whole_rank` only the first R neighbours are looked at, which is faster.
+    """
     mates = find_classmates(queries, gallery, query_labels, gallery_labels, own_row)
     places = Places(
         mates.count,
@@ -54,11 +62,13 @@ def walk(
     )
     asking = np.flatnonzero(mates.count)
     if mates.count.sum() * PAIRS_PER_NEIGHBOUR <= len(queries) * len(gallery):
-        asking = _in_float32(places, mates, queries, gallery, query_labels, gallery_labels, own_row, on_progress)
+        asking = _in_float32(
+            places, mates, queries, gallery, query_labels, gallery_labels, own_row, on_progress, whole_rank
+        )
     if len(asking):
         exact = on_grid(gallery)
         for block in _blocks(asking, mates.count):
-            standing = Standing(queries[block], gallery, _of(mates, block), 0.0)
+            standing = Standing(queries[block], gallery, _of(mates, block), 0.0, count_ahead=whole_rank)
             _one_way(standing, on_grid(queries[block]), exact, own_row[block])
             _note(places, standing, block, query_labels, gallery_labels)
     return places
@@ -73,18 +83,19 @@ def _in_float32(
     gallery_labels: Ints,
     own_row: Ints,
     on_progress: Progress | None,
+    whole_rank: bool,
 ) -> Ints:
     """Fill in the places of most queries; the rows of those that float32 cannot decide."""
     tolerance = 2.0 * gallery.shape[1] * FLOAT32_STEP
     same = queries is gallery and np.array_equal(own_row, np.arange(len(gallery)))
     if same and mates.count.sum() <= MOST_KEPT:
-        standing = Standing(queries, gallery, mates, tolerance)
+        standing = Standing(queries, gallery, mates, tolerance, count_ahead=whole_rank)
         _both_ways(standing, gallery, on_progress)
         _note(places, standing, np.arange(len(queries)), query_labels, gallery_labels)
         return np.flatnonzero(standing.crowded)
     crowded = [np.empty(0, np.int64)]
     for block in _blocks(np.flatnonzero(mates.count), mates.count):
-        standing = Standing(queries[block], gallery, _of(mates, block), tolerance)
+        standing = Standing(queries[block], gallery, _of(mates, block), tolerance, count_ahead=whole_rank)
         _one_way(standing, queries[block], gallery, own_row[block])
         _note(places, standing, block, query_labels, gallery_labels)
         crowded.append(block[standing.crowded])
@@ -160,6 +171,10 @@ def _note(places: Places, standing: Standing, block: Ints, query_labels: Ints, g
     so_far = np.cumsum(hit) - (np.cumsum(found) - found)[query]
     summed = np.bincount(query, hit * so_far / (place + 1), len(block))
     done = ~standing.crowded & (standing.mates.count > 0)
-    places.first_rank[block[done]] = standing.ahead[done] + 1
+    first = standing.ahead + 1
+    if not standing.count_ahead:
+        first = standing.mates.count + 1
+        np.minimum.at(first, query[hit > 0], place[hit > 0] + 1)
+    places.first_rank[block[done]] = first[done]
     places.hits[block[done]] = found[done].astype(np.int64)
     places.precision_sum[block[done]] = summed[done]

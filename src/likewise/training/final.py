@@ -55,8 +55,8 @@ def evaluate_rerun(stage: Stage, run: Run, method: str, rerun: int, folds: Seque
     models = [load(stage, trained.weights or {}) for trained in folds]
     vectors = [embed(model, stage.plain, stage.split.test) for model in models]
     labels = stage.split.labels[stage.split.test]
-    together = retrieval(side_by_side(vectors), labels)
-    apart = [retrieval(each, labels) for each in vectors]
+    together = retrieval(side_by_side(vectors), labels, whole_rank=False)
+    apart = [retrieval(each, labels, whole_rank=False) for each in vectors]
     curves = [
         {"fold": fold, "best_step": each.step, "points": [asdict(p) for p in each.curve]}
         for fold, each in enumerate(folds)
@@ -105,7 +105,7 @@ def evaluate_pretrained(stage: Stage, run: Run) -> dict[str, int]:
     for embedding, wanted in (("concatenated", plan.n_folds * plan.dim), ("separated", plan.dim)):
         dims[embedding] = min(wanted, development.shape[1], len(development) - 1)
         projection = fit_projection(lambda: iter([development]), dims[embedding], whiten=False)
-        measured[embedding] = retrieval(unit_rows(projection.apply(test)), labels)
+        measured[embedding] = retrieval(unit_rows(projection.apply(test)), labels, whole_rank=False)
     table = per_query(stage, measured["concatenated"], [measured["separated"]])
     write_json(dims, run.curves(PRETRAINED, 0))
     write_parquet(table, run.rerun(PRETRAINED, 0))

@@ -161,7 +161,7 @@ def validate(network: "nn.Module", material: Material) -> float:
     vectors = embed(network, material.plain, rows)
     if not np.isfinite(vectors).all():
         return float("nan")
-    return retrieval(vectors, material.labels[rows]).value("MAP@R")
+    return retrieval(vectors, material.labels[rows], whole_rank=False).value("MAP@R")
 
 
 def embed(network: "nn.Module", plain: Callable[[Rows], Tensor], rows: Rows) -> Vectors:

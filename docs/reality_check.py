@@ -23,7 +23,10 @@ ENCODER = "efficientnet-lite0?size=96"
 RUNS = {
     "standard": ["--preset", "standard", "--with", ENCODER],
     "quick": ["--preset", "quick", "--with", ENCODER],
-    "small": ["--preset", "quick", "--trunk", "small", "--trials", "4", "--reruns", "2"],
+    "small": [
+        *("--preset", "quick", "--trunk", "small", "--with", "small?size=32"),
+        *("--trials", "4", "--reruns", "2", "--steps", "100"),
+    ],
 }
 
 
@@ -56,7 +59,9 @@ def section(workspace: Path, name: str, found: dict[str, Any]) -> str:
     accuracy = pl.read_parquet(folder / "accuracy.parquet")
     differences = pl.read_parquet(folder / "differences.parquet")
     trunk = (
-        "a small network, trained whole" if summary["trunk"] == "small" else f"heads over frozen `{summary['encoder']}`"
+        f"a small network (`{summary['encoder']}`), trained whole"
+        if summary["trunk"] == "small"
+        else f"heads over frozen `{summary['encoder']}`"
     )
     took = ""
     if found["seconds"] is not None:

@@ -63,7 +63,7 @@ def test_a_check_of_heads(tmp_path: Path, check: Check) -> None:
 def test_a_check_of_whole_trunks(tmp_path: Path, check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "cache"))
     workspace = toy_workspace(tmp_path)
-    small = ("--trunk", "small", "--with", "small", "--trials", "1", "--steps", "4", "--evaluate-every", "4")
+    small = ("--trunk", "small", "--with", "small?size=32", "--trials", "1", "--steps", "4", "--evaluate-every", "4")
     found = check(workspace, "ms", *small, "--reruns", "1")
     made = found["encoder_made"]
     assert made["no_onnx_because"] == "" and made["dim"] == 4 * toy_plan().dim

@@ -111,9 +111,12 @@ def prepare(
 def trunk_encoder(workspace: Workspace, plan: Plan, encoder: str | None) -> str:
     """The vectors or the network that a trunk needs."""
     if plan.trunk == "small":
-        if encoder not in (None, SMALL):
-            raise LikewiseError("the small trunk starts from nothing: leave --with out, or use --trunk whole.")
-        return SMALL
+        if encoder and encoder.partition("?")[0] != SMALL:
+            raise LikewiseError(
+                "the small trunk starts from nothing: leave --with out (or say its pictures' size, small?size=32), or "
+                "use --trunk whole."
+            )
+        return encoder or SMALL
     if encoder:
         return encoder
     there = workspace.encoders()

@@ -14,8 +14,12 @@ Trunk = Literal["frozen", "whole", "small"]
 TRUNKS: tuple[Trunk, ...] = ("frozen", "whole", "small")
 
 EPOCH_STEPS = 100
-LEARNING_RATES: dict[Trunk, float] = {"frozen": 3e-5, "whole": 1e-6, "small": 3e-4}
-"""Of trunk and head: the paper's for a whole trunk; a head alone starts from nothing and has fewer steps."""
+LEARNING_RATES: dict[Trunk, float] = {"frozen": 3e-5, "whole": 1e-6, "small": 1e-5}
+"""Of trunk and head: the paper's for a whole trunk; a head alone starts from nothing and has fewer steps.
+
+What an untrained small trunk sees is already worth something (MAP@R .077 on emoji at 32 pixels); above 3e-5 it was lost
+within a hundred steps by the contrastive, the multi-similarity and the softmax loss.
+"""
 
 
 @dataclass(frozen=True)

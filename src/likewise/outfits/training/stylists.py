@@ -89,14 +89,16 @@ class Judges:
     tastes: Sequence[Taste]
 
     def rate(self, outfits: Rows, maker: Rows) -> NDArray[np.float64]:
-        """Every outfit by the one who makes it."""
-        lines = [[place for place in line if place >= 0] for line in outfits.tolist()]
-        scores = compatibility_many(self.items, lines)
+        """Every outfit by the one who makes it; those of one length together, so that none is padded."""
         rated = np.empty(len(outfits))
         still = np.random.default_rng(0)  # a taste without noise draws nothing that counts
-        for person, taste in enumerate(self.tastes):
-            mine = maker == person
-            rated[mine] = taste.rate(scores.filter(pl.Series(mine)), still)
+        length = (outfits >= 0).sum(axis=1)
+        for size in np.unique(length).tolist():
+            alike = np.flatnonzero(length == size)
+            scores = compatibility_many(self.items, outfits[alike][:, :size].tolist())
+            for person, taste in enumerate(self.tastes):
+                mine = maker[alike] == person
+                rated[alike[mine]] = taste.rate(scores.filter(pl.Series(mine)), still)
         return rated
 
 

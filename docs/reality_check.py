@@ -2,7 +2,9 @@
 
 The first folder holds the data set `emoji` and the claims in `reality_check`; in the second one the work is done, and
 goes on where it stopped. The standard and the quick check of the twelve losses, heads on stored vectors of
-EfficientNet-Lite0 at 96 pixels, and the quick one of a small network trained whole.
+EfficientNet-Lite0 at 96 pixels, and a short one of a small network trained whole.  A check that ran in one go tells how
+long it took; for one that was stopped and continued, `--time NAME` times one trial of every method, alone on the
+machine, and the page multiplies.
 """
 
 import argparse
@@ -15,10 +17,14 @@ from typing import Any
 
 import polars as pl
 
+from likewise.training.plan import Plan
+from likewise.training.stage import FoldTask, Setting, run_fold
+from likewise.training.workers import local_workers
 from likewise.workspace import read_json, write_json
 
 HERE = Path(__file__).parent
 START, END = "<!-- measured -->", "<!-- end of measured -->"
+TRIALS, WORKERS = "trial_seconds.json", 2
 ENCODER = "efficientnet-lite0?size=96"
 RUNS = {
     "standard": ["--preset", "standard", "--with", ENCODER],
@@ -49,7 +55,48 @@ def check(workspace: Path, name: str, options: list[str], claims: Path) -> dict[
         if fresh:
             took = {"seconds": time.monotonic() - started, "processor_seconds": processor_seconds() - used}
             write_json(took, note)
-    return {"summary": read_json(folder / "summary.json"), "seconds": read_json(note) if note.exists() else None}
+    timed = folder / TRIALS
+    return {
+        "summary": read_json(folder / "summary.json"),
+        "seconds": read_json(note) if note.exists() else None,
+        "trials": read_json(timed) if timed.exists() else None,
+    }
+
+
+def time_trials(workspace: Path, name: str) -> None:
+    """Seconds of one trial of every method with its best values, the folds in two single-threaded processes."""
+    summary = read_json(workspace / "runs" / name / "summary.json")
+    setting = Setting(workspace.resolve(), summary["column"], summary["encoder"], Plan(**summary["plan"]))
+    seconds = {}
+    with local_workers(WORKERS) as run:
+        for method, facts in [
+            next(iter(summary["methods"].items())),
+            *summary["methods"].items(),
+        ]:  # the first starts them
+            folds = [
+                FoldTask(setting, method, facts["best"]["params"], fold, fold) for fold in range(setting.plan.n_folds)
+            ]
+            started = time.monotonic()
+            run(run_fold, folds)
+            seconds[method] = time.monotonic() - started
+            print(f"{method}: {seconds[method]:.1f} s", flush=True)
+    write_json(seconds, workspace / "runs" / name / TRIALS)
+
+
+def time_taken(found: dict[str, Any]) -> str:
+    plan = found["summary"]["plan"]
+    if found["seconds"] is not None:
+        minutes, used = (found["seconds"][name] / 60 for name in ("seconds", "processor_seconds"))
+        return f" It took {minutes:.0f} minutes, {used:.0f} of a processor's."
+    if found["trials"] is None:
+        return ""
+    one_each = sum(found["trials"].values())
+    trials, all_of_it = (one_each * n / 60 for n in (plan["n_trials"], plan["n_trials"] + plan["n_reruns"]))
+    return (
+        f" It was stopped and continued while other work went on; one trial of each method, timed alone with its folds "
+        f"in {WORKERS} single-threaded processes, takes {one_each:.0f} s for all together, so that {plan['n_trials']} "
+        f"trials of each take {trials:.0f} minutes, with the reruns {all_of_it:.0f}."
+    )
 
 
 def section(workspace: Path, name: str, found: dict[str, Any]) -> str:
@@ -63,10 +110,6 @@ def section(workspace: Path, name: str, found: dict[str, Any]) -> str:
         if summary["trunk"] == "small"
         else f"heads over frozen `{summary['encoder']}`"
     )
-    took = ""
-    if found["seconds"] is not None:
-        minutes, used = (found["seconds"][name] / 60 for name in ("seconds", "processor_seconds"))
-        took = f" It took {minutes:.0f} minutes, {used:.0f} of a processor's."
     titles = {each: facts["title"] for each, facts in summary["methods"].items()} | {"pretrained": "Without training"}
     lines = [
         f"### {trunk[0].upper()}{trunk[1:]}",
@@ -74,7 +117,7 @@ def section(workspace: Path, name: str, found: dict[str, Any]) -> str:
         f"{plan['n_trials']} trials a method, at most {plan['max_steps']} steps a model, learning rate {plan['lr']:g}, "
         f"{plan['n_reruns']} reruns; {summary['n_images']:,} images of {summary['n_classes']:,} classes, tested on the "
         f"{summary['n_test_images']:,} images of {summary['n_test_classes']:,} classes never trained on. Percent, mean "
-        f"and half of the 95 % interval over reruns.{took}",
+        f"and half of the 95 % interval over reruns.{time_taken(found)}",
         "",
         "| method | P@1, concatenated | R-Precision | MAP@R | P@1, separated | R-Precision | MAP@R |",
         "|---|---|---|---|---|---|---|",
@@ -107,8 +150,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--only", help="one of the runs, or several separated by commas", default=",".join(RUNS))
+    parser.add_argument("--time", help="time one trial of every method of this finished run, and end")
     options = parser.parse_args()
     workspace = options.work / "emoji"
+    if options.time:
+        time_trials(workspace, options.time)
+        return
     if not workspace.exists():
         likewise("new", str(workspace), str(options.data / "emoji" / "catalog.csv"))
     likewise("encode", str(workspace), "--with", ENCODER)

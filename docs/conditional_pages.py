@@ -104,6 +104,7 @@ def _study(found: dict[str, Any]) -> list[str]:
     """The table and the plots of `likewise condition study`."""
     rows = found["summary"]
     n_test = rows[0]["n"]
+    started = sum(step == 0 for step in found["best_steps"].values())
     lines = [
         "## Trained on mined captions, and what each choice is worth",
         "",
@@ -116,7 +117,9 @@ def _study(found: dict[str, Any]) -> list[str]:
             "which the test asks for too, are not concrete enough for it. `other source` is the training templates. "
             f"Average R@1 on the {n_test:,} test templates in percent, mean and standard deviation over "
             f"{rows[-1]['n_seeds']} seeds, of short trainings with one rate for all; `full` trains both sides of the "
-            "encoder along."
+            f"encoder along. In {started} of {len(found['best_steps'])} trainings no validation was better than that "
+            "of the Combiner before its first step, which was then kept: where many numbers are the same, nothing "
+            "was learned that helps on all conditions."
         ),
         "",
         "```",

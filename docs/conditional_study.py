@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog import read_catalog
+from likewise.conditional.combiner import read_combiner
 from likewise.conditional.mining.step import mine
 from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 from likewise.encoders.two_tower import SETTINGS as TOWER_SETTINGS
@@ -94,4 +95,8 @@ def _run(data: Path, work: Path) -> None:
         [sys.executable, "-m", "likewise", *asked, "--json"], check=True, stdout=subprocess.PIPE, text=True
     )
     shown = shlex.join(["likewise", *asked]).replace(f"{work}/", "")
-    write_json({**json.loads(ran.stdout), "command": shown, "n_mined": funnels}, work / "study.json")
+    steps = {
+        place.name: read_combiner(place).about["best_step"] for place in sorted((work / "study" / "runs").iterdir())
+    }
+    printed = {**json.loads(ran.stdout), "command": shown, "n_mined": funnels, "best_steps": steps}
+    write_json(printed, work / "study.json")

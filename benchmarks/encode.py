@@ -3,7 +3,8 @@
 The bound is what all cores would do if decoding and network cost nothing but their own CPU time,
 cores / (CPU seconds of decoding one image + CPU seconds of the network on one image).  Because other programs may share
 the machine, CPU seconds per image stand beside the speed.  What the command costs once (starting processes, loading
-weights) is told apart from what each image costs by running it over a small and a large catalog.
+weights) is told apart from what each image costs by running it over a small and a large catalog.  A shared machine is
+now faster, now slower: parts and command take turns, each round has its own bound, and shares are medians of rounds.
 `python -m benchmarks.encode memory` measures only memory.
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from subprocess import DEVNULL, Popen
 
 import numpy as np
@@ -30,7 +32,7 @@ from likewise.machine import usable_cores
 from likewise.workspace import FORMAT, Workspace, write_json, write_parquet
 
 ENCODER = "efficientnet-lite0"
-PICTURES, FEW_IMAGES, IMAGES, BATCH = 64, 64, 2048, 32
+PICTURES, FEW_IMAGES, IMAGES, BATCH, ROUNDS = 64, 64, 2048, 32, 3
 SMALL = f"{ENCODER}?size=32"  # a cheap network: memory is what counts
 CATALOGS = (10_000, 100_000)
 DECODE, FORWARD = "bare decoding and preparing, one process", "bare network on ready tensors, onnxruntime"
@@ -53,6 +55,9 @@ class Speed:
     n_images: int
     seconds: float
     cpu_seconds: float
+    share_cpu: float | None = None
+    """Of the bound, by CPU time; only of the command."""
+    share_clock: float | None = None
 
 
 def main() -> None:
@@ -69,10 +74,25 @@ def speeds(n_images: int = IMAGES) -> list[Speed]:
         many.mkdir()
         small = make_workspace(few, FEW_IMAGES, photograph, PICTURES)
         large = make_workspace(many, n_images, photograph, PICTURES)
-        whole, steady = commands(small, large)
-        found = bare([large.root / image for image in pl.read_parquet(large.catalog_file)["image"]])
-    rows = found | {WHOLE: (n_images, whole), STEADY: (n_images - FEW_IMAGES, steady)}
-    return [Speed(way, n, each.seconds, each.cpu_seconds) for way, (n, each) in rows.items()]
+        paths = [large.root / image for image in pl.read_parquet(large.catalog_file)["image"]]
+        rounds = []
+        for _ in range(ROUNDS):
+            found = bare(paths)
+            whole, steady = commands(small, large)
+            rounds.append(found | {WHOLE: (n_images, whole), STEADY: (n_images - FEW_IMAGES, steady)})
+    return [over_rounds(way, rounds) for way in rounds[0]]
+
+
+def over_rounds(way: str, rounds: list[dict[str, tuple[int, Cost]]]) -> Speed:
+    """Medians; shares of the bound that was measured in the same round."""
+    costs = [found[way][1] for found in rounds]
+    seconds, cpu_seconds = median(each.seconds for each in costs), median(each.cpu_seconds for each in costs)
+    if way not in (WHOLE, STEADY):
+        return Speed(way, rounds[0][way][0], seconds, cpu_seconds)
+    bounds = [found[DECODE][1].cpu_seconds + found[FORWARD][1].cpu_seconds for found in rounds]
+    by_cpu = median(bound / each.cpu_seconds for bound, each in zip(bounds, costs, strict=True))
+    by_clock = median(bound / usable_cores() / each.seconds for bound, each in zip(bounds, costs, strict=True))
+    return Speed(way, rounds[0][way][0], seconds, cpu_seconds, by_cpu, by_clock)
 
 
 def bare(paths: list[Path]) -> dict[str, tuple[int, Cost]]:
@@ -108,12 +128,10 @@ def bare(paths: list[Path]) -> dict[str, tuple[int, Cost]]:
     return {way: (n_images, cost(work, n_images)) for way, (n_images, work) in works.items()}
 
 
-def commands(small: Workspace, large: Workspace, rounds: int = 2) -> tuple[Cost, Cost]:
+def commands(small: Workspace, large: Workspace) -> tuple[Cost, Cost]:
     """Of one image: the whole command over the large catalog, and what the images beyond the small one cost."""
     n_small, n_large = (len(pl.read_parquet(each.catalog_file)) for each in (small, large))
-    found = [(command(small, ENCODER)[0], command(large, ENCODER)[0]) for _ in range(rounds)]
-    few = Cost(min(each.seconds for each, _ in found), min(each.cpu_seconds for each, _ in found))
-    many = Cost(min(each.seconds for _, each in found), min(each.cpu_seconds for _, each in found))
+    few, many = command(small, ENCODER)[0], command(large, ENCODER)[0]
     more = n_large - n_small
     return many, Cost(
         (many.seconds * n_large - few.seconds * n_small) / more,
@@ -131,8 +149,7 @@ def table(rows: list[Speed]) -> str:
         "|---" + "|--:" * 5 + "|",
     ]
     for row in rows:
-        ours = row.way in (WHOLE, STEADY)
-        share = f"{bound / row.cpu_seconds:.2f} | {bound / cores / row.seconds:.2f}" if ours else "– | –"
+        share = f"{row.share_cpu:.2f} | {row.share_clock:.2f}" if row.share_cpu else "– | –"
         numbers = f"{row.n_images:,} | {1 / row.seconds:,.0f} | {1000 * row.cpu_seconds:.2f}"
         lines.append(f"| {row.way} | {numbers} | {share} |")
     lines.append(
@@ -142,13 +159,13 @@ def table(rows: list[Speed]) -> str:
 
 
 def cost(work: Callable[[], object], n_images: int, rounds: int = 3) -> Cost:
-    """The best of a few rounds."""
+    """The median of a few rounds."""
     found = []
     for _ in range(rounds):
         clock, cpu = time.perf_counter(), time.process_time()
         work()
         found.append(((time.perf_counter() - clock) / n_images, (time.process_time() - cpu) / n_images))
-    return Cost(min(seconds for seconds, _ in found), min(cpu for _, cpu in found))
+    return Cost(median(seconds for seconds, _ in found), median(cpu for _, cpu in found))
 
 
 def command(workspace: Workspace, encoder: str) -> tuple[Cost, float]:

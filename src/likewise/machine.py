@@ -1,7 +1,10 @@
 """What the machine that this runs on has: cores and memory."""
 
+import ctypes
 import os
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
 from likewise.errors import LikewiseError
 
@@ -29,3 +32,13 @@ def this_machine(cores: int | None = None, memory_gb: float | None = None) -> Ma
     if (cores is not None and cores < 1) or memory_gb <= 0:
         raise LikewiseError("a machine has at least one core and some memory.")
     return Machine(cores or usable_cores(), memory_gb)
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Ask the C library to keep what it is given back: pictures come and go, and their pages are dear to fetch anew."""
+    mmap_threshold, trim_threshold, enough = -3, -1, 64 << 20
+    with suppress(OSError, AttributeError, TypeError):  # another C library than glibc: then without
+        library = ctypes.CDLL(None)
+        library.mallopt(mmap_threshold, enough)
+        library.mallopt(trim_threshold, 4 * enough)

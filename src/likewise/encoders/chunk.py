@@ -22,6 +22,7 @@ from likewise.encoders.files import LeftOut, file_state
 from likewise.encoders.protocol import Combination, Encoder, Prepared, Vectors
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
+from likewise.machine import keep_freed_memory
 
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 
@@ -76,6 +77,7 @@ class PreparedChunk:
 
 def encode_chunk(chunk: Chunk) -> dict[str, EncodedChunk | PreparedChunk]:
     """The chunk as every one of its encoders sees it: vectors of the descriptors, pictures ready for the networks."""
+    keep_freed_memory()
     encoders = {spec: get_encoder(spec) for spec in chunk.encoders}
     preparers = [Preparer.of(spec, encoder) for spec, encoder in encoders.items()]
     prepared = prepare_chunk(chunk, [*preparers, *chunk.networks])

@@ -1,14 +1,11 @@
 """Draws a whole wardrobe into a folder, in parallel, and returns its catalog rows."""
 
-import ctypes
 import io
 import multiprocessing
 import os
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +15,7 @@ from likewise.catalog.wardrobe.draw import draw_item, draw_wild
 from likewise.catalog.wardrobe.items import folder_of, make_items
 from likewise.catalog.wardrobe.vocabulary import ATTRIBUTE_NAMES
 from likewise.errors import LikewiseError
-from likewise.machine import usable_cores
+from likewise.machine import keep_freed_memory, usable_cores
 
 JPEG_QUALITY = 92
 _IMAGES_PER_TASK = 16
@@ -115,7 +112,7 @@ def _draw_all(shots: list[_Shot], workers: int, on_progress: Callable[[int, int]
 
 
 def _draw_batch(shots: list[_Shot]) -> int:
-    _keep_freed_memory()
+    keep_freed_memory()
     for shot in shots:
         draw = draw_item if shot.domain == "shop" else draw_wild
         buffer = io.BytesIO()
@@ -124,13 +121,3 @@ def _draw_batch(shots: list[_Shot]) -> int:
         part.write_bytes(buffer.getvalue())
         part.replace(shot.path)
     return len(shots)
-
-
-@cache
-def _keep_freed_memory() -> None:
-    """Ask the C library to keep what it is given back: pictures come and go, and their pages are dear to fetch anew."""
-    mmap_threshold, trim_threshold, enough = -3, -1, 64 << 20
-    with suppress(OSError, AttributeError, TypeError):  # another C library than glibc: then without
-        library = ctypes.CDLL(None)
-        library.mallopt(mmap_threshold, enough)
-        library.mallopt(trim_threshold, 4 * enough)

@@ -62,7 +62,7 @@ def plot_blind(here: Path, blind: pl.DataFrame) -> None:
             for place, dimension in enumerate(DIMENSIONS):
                 here = (pl.col("model") == model) & (pl.col("dimension") == dimension)
                 row = index.filter(here).row(0, named=True)
-                x = place + 0.24 * (number - 1)
+                x = place + 0.24 * (number - (len(models) - 1) / 2)
                 axes.bar(x, 100 * row["value"], 0.22, color=colour, alpha=0.75, label=None if place else model)
                 axes.plot([x, x], [100 * row["low"], 100 * row["high"]], color=INK, linewidth=1)
                 ends = [place - 0.4, place + 0.4]

@@ -188,13 +188,13 @@ def test_long_vectors_are_turned_so_that_a_rare_cue_counts_as_much_as_a_loud_one
     inputs = torch.from_numpy(rows.astype(np.float32))
     trunk = Scaled(600)
     torch.manual_seed(0)
-    trunk.settle(inputs)
+    trunk.settle(inputs, torch.zeros(len(inputs), 0))
     seen = trunk(inputs)
     assert seen.shape == (900, COMPONENTS)
     assert seen[:, :2].std(dim=0) == pytest.approx([1, 1], abs=0.01)
     second = np.corrcoef(seen[:, 1].numpy(), cue[:, 0])[0, 1]
     assert abs(second) > 0.95  # one component in six hundred is the second direction
     few = Scaled(600)
-    few.settle(inputs[:20])
+    few.settle(inputs[:20], torch.zeros(20, 0))
     assert torch.isfinite(few(inputs)).all()
     assert Scaled(64)(inputs[:, :64]).shape == (900, 64)  # short ones stay as they are

@@ -19,13 +19,14 @@ from likewise.outfits.models.batch import pad
 from likewise.outfits.models.card import read_arrays, seen_items, weights_file
 from likewise.outfits.models.registry import load_model
 from likewise.outfits.models.sight import WorkspaceSight
-from likewise.outfits.models.words import words_of
+from likewise.outfits.models.trained import Trained
+from likewise.outfits.models.words import guessable, words_of
 from likewise.outfits.protocol import Item, Outfit, Question
 from likewise.outfits.tables import outfit_table
 from likewise.outfits.taking import Taking, score_models
 from likewise.outfits.training.apart import refuse_seen
 from likewise.outfits.training.examples import Examples, blanked, from_tables
-from likewise.outfits.training.negatives import Negatives
+from likewise.outfits.training.negatives import Negatives, most_alike
 from likewise.outfits.training.state import state_file
 from likewise.outfits.training.trainer import ACCURACY, Job, train
 from likewise.workspace import Workspace
@@ -53,6 +54,29 @@ def test_negatives_are_of_the_same_type_and_never_from_the_outfit(data: st.DataO
                 assert types[other] == types[row]
                 assert other not in own
     assert (drawn[~np.broadcast_to(outfits.there[:, None], drawn.shape)] == -1).all()
+
+
+def test_near_negatives_are_the_most_alike_of_the_type_and_never_worn() -> None:
+    rng = np.random.default_rng(0)
+    types = np.repeat([0, 1], [40, 12])
+    features = rng.normal(size=(52, 8)).astype(np.float32)
+    features[1] = 2 * features[0]  # the same thing twice
+    near = most_alike(features, types)
+    unit = features / np.linalg.norm(features, axis=1, keepdims=True)
+    for row, found in enumerate(near.tolist()):
+        others = [o for o in np.flatnonzero(types == types[row]).tolist() if unit[o] @ unit[row] < 0.9999]
+        best = sorted(others, key=lambda o: -float(unit[o] @ unit[row]))[: 10 if types[row] == 0 else 3]
+        assert [o for o in found if o >= 0] == best
+    outfits = pad([[0, 45], [3, int(near[3, 0]), 50]], types)
+    negatives = Negatives(types, ("tops", "shoes"), near, 0.5)
+    seen: set[int] = set()
+    for _ in range(60):
+        drawn = negatives.draw(outfits, 4, rng)
+        assert (types[drawn[1]] == types[[3, 3, 50]]).all()
+        assert not np.isin(drawn[1, :, :2], [3, near[3, 0]]).any()
+        seen |= set(drawn[0, :2, 0].tolist())
+        assert (drawn[0, :, 2] == -1).all()
+    assert seen >= set(near[0][near[0] >= 0].tolist())
 
 
 def test_a_category_without_another_item_is_refused() -> None:
@@ -256,3 +280,28 @@ def test_a_loss_that_is_no_number_stops_with_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(LikewiseError, match="no longer a number in epoch 1"):
         train(job("type-aware", 1), examples(), broken, tmp_path / "m")
     assert torch.is_grad_enabled()
+
+
+def test_a_model_looks_through_the_words_of_captions(tmp_path: Path) -> None:
+    colours = ("red", "green", "blue")
+    said = {item.image: f"a {colours[number % 3]} thing" for number, item in enumerate(ITEMS)}
+    task = replace(job("type-aware", 2), trunk="words")
+    card = train(task, examples(captions=said), sight(), tmp_path / "m")
+    assert card.n_said == 3  # everything is a thing, so nothing is learned from that
+    model = load_model(tmp_path / "m", sight())
+    assert isinstance(model, Trained)
+    shown = [item for one in ten_outfits() for item in one.items]
+    images = sorted({item.image for item in shown})
+    with torch.inference_mode():
+        guesses = model.net.trunk(torch.from_numpy(sight().vectors("toy").of(images)))
+    told = [sorted(colours).index(said[image].split()[1]) for image in images]
+    assert (guesses.argmax(dim=1).numpy() == told).mean() > 0.9
+    with pytest.raises(LikewiseError, match="needs captions"):
+        train(task, examples(), sight(), tmp_path / "wordless")
+
+
+def test_words_that_are_rare_or_everywhere_are_not_guessed() -> None:
+    captions = [f"a shirt{' red' if number % 4 == 0 else ''}{' torn' if number < 2 else ''}" for number in range(400)]
+    said = guessable(words_of(captions, ["tops"] * 400))
+    assert said.shape == (400, 1)
+    assert said[:, 0].tolist() == [float(number % 4 == 0) for number in range(400)]

@@ -19,6 +19,10 @@ PresetName = Annotated[str, typer.Option(help="quick, usual (minutes on two core
 Outfits = Annotated[
     Path | None, typer.Option(help="A table `outfit, item, …`; by default what a data set brought, or stylists make.")
 ]
+Words = Annotated[
+    bool,
+    typer.Option("--words", help="See vectors as the words that captions would say of an item, guessed from them."),
+]
 NOutfits = Annotated[int, typer.Option(help="Of a wardrobe: how many outfits its simulated stylists make.")]
 Tests = Annotated[
     list[Path] | None, typer.Option("--test", help="A test whose items must not be learned; again for more of them.")
@@ -32,6 +36,7 @@ def train(
     whole: Annotated[
         str | None, typer.Option(help="Train a torch encoder along, from pictures: small, efficientnet-lite0.")
     ] = None,
+    words: Words = False,
     name: Annotated[str, typer.Option(help="What to call it; the kind by default.")] = "",
     preset: PresetName = "usual",
     outfits: Outfits = None,
@@ -44,6 +49,9 @@ def train(
     epochs: Annotated[int | None, typer.Option(help="Instead of the preset's.")] = None,
     width: Annotated[int | None, typer.Option(help="Numbers per item, instead of the preset's.")] = None,
     rate: Annotated[float | None, typer.Option(help="Learning rate, instead of the preset's.")] = None,
+    near: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Share of negatives like what they replace; 0.5 by default.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Discard a model of this name.")] = False,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -59,7 +67,7 @@ def train(
     target = opened(workspace)
     request = Request(
         model, name, encoders, whole, preset, outfits, n_outfits, select, tuple(test or ()), leave_out, epochs, width,
-        rate, seed,
+        rate, seed, words, near,
     )  # fmt: skip
     with progress("batches") as update:
         card = train_in(
@@ -84,7 +92,7 @@ def _facts(card: "Card") -> dict[str, object]:
 def _tell(card: "Card", folder: Path) -> None:
     about = card.trained
     say(f"[bold]{plain(card.name)}[/] ({card.kind}) in {plain(folder)}")
-    looks = card.trunk if card.trunk != "vectors" else card.encoders
+    looks = f"{card.encoders}{' as words' if card.n_said else ''}" or card.trunk
     say(f"  learned from {about['n_outfits']:,} outfits of {about['n_items']:,} items, looking through {plain(looks)}")
     if "epoch" in about:
         say(
@@ -124,6 +132,7 @@ def remedy(
     test: Annotated[Path, typer.Argument(metavar="TEST", help="A test with AAT questions.", show_default=False)],
     model: Kind = "set-transformer",
     encoders: With = "",
+    words: Words = False,
     preset: PresetName = "usual",
     n_outfits: NOutfits = 8000,
     share: Annotated[float, typer.Option(help="How many more outfits, as a share of the first ones.")] = 0.5,
@@ -151,7 +160,7 @@ def remedy(
     tests = (test,) if measure_on is None else (test, measure_on)
     takings = [Taking(open_test(path), path.with_name(f"{path.stem}-results")) for path in tests]
     request = Request(
-        model, encoders=encoders, preset=preset, n_outfits=n_outfits, tests=tests, epochs=epochs, seed=seed
+        model, encoders=encoders, preset=preset, n_outfits=n_outfits, tests=tests, epochs=epochs, seed=seed, words=words
     )
     now = [request.folder_name]
     with progress("batches") as update:

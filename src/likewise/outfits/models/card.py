@@ -36,6 +36,8 @@ class Card:
     """Categories in the order of their numbers; the first stands for those that training did not show."""
     n_users: int = 1
     vocabulary: tuple[str, ...] = ()
+    n_said: int = 0
+    """How many words the first layer guesses, where it is `words`."""
     visual_semantic: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     trained: dict[str, Any] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from likewise.catalog.images import load_image
 from likewise.outfits.models.sight import Sight, joined_vectors
-from likewise.outfits.models.trunk import VECTORS, picture_encoder
+from likewise.outfits.models.trunk import picture_encoder, sees_vectors
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Inputs:
 
 def read_inputs(sight: Sight, trunk: str, encoders: str, images: Sequence[str]) -> Inputs:
     """The vectors of `images` for a model over vectors, their pictures for one that is trained whole."""
-    if trunk == VECTORS:
+    if sees_vectors(trunk):
         return Inputs(tuple(images), torch.from_numpy(joined_vectors(sight, encoders).of(images)))
     encoder = picture_encoder(trunk)
     pictures = [encoder.prepare(load_image(sight.picture(image), at_least=encoder.pixels)) for image in images]

@@ -26,7 +26,7 @@ ITEMS_AT_ONCE = 256
 def make_net(card: Card) -> OutfitNet:
     """The network that a card describes, with fresh weights."""
     shape = Shape(card.n_inputs, len(card.types), card.n_users, len(card.vocabulary))
-    return NETWORKS[card.kind](make_trunk(card.trunk, card.n_inputs), shape, **card.settings)
+    return NETWORKS[card.kind](make_trunk(card.trunk, card.n_inputs, card.n_said), shape, **card.settings)
 
 
 def load_net(card: Card, folder: Path, epoch: int | None = None) -> OutfitNet:

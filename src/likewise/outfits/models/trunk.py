@@ -1,4 +1,4 @@
-"""The first layer: stored vectors brought to one scale, or a torch encoder that is trained along."""
+"""The first layer: stored vectors brought to one scale, or read as words, or a torch encoder that is trained along."""
 
 import torch
 from torch import Tensor, nn
@@ -8,8 +8,10 @@ from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 
 VECTORS = "vectors"
+WORDS = "words"
 COMPONENTS = 256
 ROUNDS = 3  # of the power iteration that finds the directions
+STIFFNESS = 1e-4  # of the regression on words, as a share of the total variance of the inputs
 SMALLEST = 0.1  # the spread of a direction, in units of a component's, below which it is noise
 
 
@@ -18,8 +20,8 @@ class Trunk(nn.Module):
 
     n_features: int
 
-    def settle(self, inputs: Tensor) -> None:
-        """Called once before training with the inputs of training items."""
+    def settle(self, inputs: Tensor, said: Tensor) -> None:
+        """Called once before training with the inputs of training items, and which words their captions say."""
 
 
 class Scaled(Trunk):
@@ -40,11 +42,9 @@ class Scaled(Trunk):
         self.register_buffer("spread", torch.ones(n_inputs))
         self.register_buffer("turn", torch.zeros(n_inputs, self.n_features))
 
-    def settle(self, inputs: Tensor) -> None:
+    def settle(self, inputs: Tensor, said: Tensor) -> None:
         self.mean.copy_(inputs.mean(dim=0))
-        spread = inputs.std(dim=0, correction=0)
-        floor = 0.1 * float(spread.median()) + 1e-6  # a component that hardly moves stays small
-        self.spread.copy_(spread.clamp(min=floor))
+        self.spread.copy_(spread_of(inputs))
         if self.n_features < inputs.shape[1]:
             scaled = (inputs - self.mean) / self.spread
             n_found = min(self.n_features, len(inputs))
@@ -55,6 +55,44 @@ class Scaled(Trunk):
     def forward(self, inputs: Tensor) -> Tensor:
         scaled = (inputs - self.mean) / self.spread
         return scaled @ self.turn if self.n_features < inputs.shape[1] else scaled
+
+
+class Said(Trunk):
+    """What would be said of an item: the words of captions, guessed from its vector by ridge regression on the training
+    items, each guess with spread 1.
+
+    A vector has thousands of components, most of them about what nobody dresses by; captions name what people see.
+    """
+
+    mean: Tensor
+    spread: Tensor
+    guess: Tensor
+
+    def __init__(self, n_inputs: int, n_said: int) -> None:
+        super().__init__()
+        self.n_features = n_said
+        self.register_buffer("mean", torch.zeros(n_inputs))
+        self.register_buffer("spread", torch.ones(n_inputs))
+        self.register_buffer("guess", torch.zeros(n_inputs, n_said))
+
+    def settle(self, inputs: Tensor, said: Tensor) -> None:
+        self.mean.copy_(inputs.mean(dim=0))
+        self.spread.copy_(spread_of(inputs))
+        scaled = (inputs - self.mean) / self.spread
+        wanted = (said - said.mean(dim=0)) / said.std(dim=0, correction=0).clamp(min=1e-6)
+        products = scaled.T @ scaled / len(scaled)
+        stiff = products + STIFFNESS * products.trace() * torch.eye(len(products))
+        found = torch.linalg.solve(stiff, scaled.T @ wanted / len(scaled))
+        self.guess.copy_(found / (scaled @ found).std(dim=0, correction=0).clamp(min=1e-6))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return (inputs - self.mean) / self.spread @ self.guess
+
+
+def spread_of(inputs: Tensor) -> Tensor:
+    """Of every component; one that hardly moves stays small."""
+    spread = inputs.std(dim=0, correction=0)
+    return spread.clamp(min=0.1 * float(spread.median()) + 1e-6)
 
 
 class Whole(Trunk):
@@ -85,6 +123,13 @@ def picture_encoder(trunk: str) -> Network:
     return encoder
 
 
-def make_trunk(kind: str, n_inputs: int) -> Trunk:
-    """`vectors` of a length, or the torch encoder of that name."""
+def sees_vectors(kind: str) -> bool:
+    """Whether a first layer takes stored vectors, not pictures."""
+    return kind in (VECTORS, WORDS)
+
+
+def make_trunk(kind: str, n_inputs: int, n_said: int = 0) -> Trunk:
+    """`vectors` of a length, the `words` said of them, or the torch encoder of that name."""
+    if kind == WORDS:
+        return Said(n_inputs, n_said)
     return Scaled(n_inputs) if kind == VECTORS else Whole(picture_encoder(kind).model)

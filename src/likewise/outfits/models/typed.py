@@ -1,4 +1,8 @@
-"""A linear layer with its own weights for every type of item."""
+"""A linear layer with its own weights for every type of item.
+
+All types start from the same weights, so that before any training things that look alike come out alike, whatever
+their types; training tells the types apart as far as outfits do.
+"""
 
 import math
 
@@ -12,7 +16,8 @@ class TypedLinear(nn.Module):
     def __init__(self, n_types: int, n_in: int, n_out: int) -> None:
         super().__init__()
         bound = math.sqrt(3 / n_in)  # what comes out varies as much as what goes in
-        self.weight = nn.Parameter(torch.empty(n_types, n_in, n_out).uniform_(-bound, bound))
+        start = torch.empty(n_in, n_out).uniform_(-bound, bound)
+        self.weight = nn.Parameter(start.repeat(n_types, 1, 1))
         self.bias = nn.Parameter(torch.zeros(n_types, n_out))
 
     def forward(self, values: Tensor, types: Tensor) -> Tensor:

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.errors import LikewiseError
+
 MOST_WORDS = 24
+MOST_GUESSED, RAREST, COMMONEST = 256, 0.01, 0.9
+"""How many words a model may guess, and the share of items that say one at least and at most."""
 FEWEST_TIMES = 2  # a word said once teaches nothing about another item
 
 CAPTIONS = "on, with captions"
@@ -24,6 +28,20 @@ class Words:
     numbers: NDArray[np.int64]
     said: str
     """Which words were used, for the model's card."""
+
+
+def guessable(words: Words) -> NDArray[np.float32]:
+    """(n items, n words), 1 where it is said: words of captions that neither hardly any item has nor nearly all."""
+    if words.said != CAPTIONS:
+        raise LikewiseError("a model that looks through words needs captions, and the items have none.")
+    said = np.zeros((len(words.numbers), len(words.vocabulary) + 1), dtype=np.float32)
+    said[np.arange(len(said))[:, None], words.numbers] = 1
+    share = said[:, 1:].mean(axis=0)
+    usual = np.flatnonzero((share >= RAREST) & (share <= COMMONEST))
+    if not len(usual):
+        raise LikewiseError(f"no word is said of {100 * RAREST:.0f} % of the items: look through vectors instead.")
+    most = np.sort(usual[np.argsort(-share[usual], kind="stable")][:MOST_GUESSED])
+    return np.asarray(said[:, 1 + most])
 
 
 def words_of(captions: Sequence[str | None], categories: Sequence[str]) -> Words:

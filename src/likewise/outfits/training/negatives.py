@@ -1,21 +1,28 @@
 """Negatives: for every item of an outfit another one of the same type, never one of that outfit, all from training.
 
 A negative of another type would be told apart by its type alone, and one from the outfit itself would be no negative.
+Negatives at random differ in everything at once, so a model may get by with whatever is easiest to see; some are
+therefore drawn among the items most like the one they replace, which differ from it in little.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.outfits.models.batch import Padded, Rows
 
 MOST_ROUNDS = 200
+MOST_NEAR, NEAR_SHARE = 24, 0.25  # so many of the items most alike, but no more than this share of a type
+Features = NDArray[np.float32]
 
 
 class Negatives:
     """Draws among the items of training, given by the type of each row."""
 
-    def __init__(self, types: Rows, names: tuple[str, ...]) -> None:
+    def __init__(self, types: Rows, names: tuple[str, ...], near: Rows | None = None, near_share: float = 0.0) -> None:
         self.types = types
+        self.near = near
+        self.near_share = near_share
         self.names = names
         self.order = np.argsort(types, kind="stable")
         self.size = np.bincount(types, minlength=len(names))
@@ -40,12 +47,41 @@ class Negatives:
         for _ in range(MOST_ROUNDS):
             worn = there & (drawn[..., None] == outfits.rows[:, None, None, :]).any(axis=-1)
             if not worn.any():
-                return drawn
+                return self._nearer(drawn, outfits, rng)
             drawn[worn] = self.any_of(types[worn], rng)
         raise LikewiseError("no negatives were found: some category has hardly more items than its outfits wear.")
+
+    def _nearer(self, drawn: Rows, outfits: Padded, rng: np.random.Generator) -> Rows:
+        """The first ones of the k negatives exchanged for items like the outfit's own, where these are not worn too."""
+        n_near = round(self.near_share * drawn.shape[1])
+        if self.near is None or not n_near:
+            return drawn
+        own = np.broadcast_to(outfits.rows[:, None], drawn.shape)[:, :n_near]
+        like = self.near[own, rng.integers(self.near.shape[1], size=own.shape)]
+        worn = (like[..., None] == outfits.rows[:, None, None, :]).any(axis=-1)
+        drawn[:, :n_near] = np.where((own < 0) | (like < 0) | worn, drawn[:, :n_near], like)
+        return drawn
 
     def any_of(self, types: Rows, rng: np.random.Generator) -> Rows:
         """A random item of each type."""
         size = self.size[types]
         place = np.floor(rng.random(types.shape) * size).astype(np.int64)
         return np.asarray(self.order[np.minimum(self.start[types] + place, len(self.order) - 1)])
+
+
+def most_alike(features: Features, types: Rows) -> Rows:
+    """(m, MOST_NEAR): for every item those of its type with the largest cosine, -1 where there are fewer.
+
+    Equal features are left out: the same thing twice is no negative.
+    """
+    near = np.full((len(features), MOST_NEAR), -1, dtype=np.int64)
+    unit = features / np.maximum(np.linalg.norm(features, axis=1, keepdims=True), 1e-12)
+    for number in np.unique(types).tolist():
+        rows = np.flatnonzero(types == number)
+        alike = unit[rows] @ unit[rows].T
+        alike[alike > 1 - 1e-5] = -np.inf
+        most = min(MOST_NEAR, int(NEAR_SHARE * len(rows)))
+        order = np.argsort(-alike, axis=1, kind="stable")[:, :most]
+        there = np.isfinite(np.take_along_axis(alike, order, axis=1))
+        near[rows, :most] = np.where(there, rows[order], -1)
+    return near

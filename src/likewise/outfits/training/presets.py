@@ -15,8 +15,10 @@ class Preset:
     batch: int = 64
     others: int = 4
     """Negatives per item."""
+    near: float = 0.5
+    """The share of negatives that are taken among the items most like the one they replace."""
     learning_rate: float = 3e-3
-    weight_decay: float = 1e-2
+    weight_decay: float = 1.0
 
     def changed(self, **values: Any) -> "Preset":
         """With those values that are not None."""

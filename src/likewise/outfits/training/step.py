@@ -44,6 +44,9 @@ class Request:
     width: int | None = None
     rate: float | None = None
     seed: int = 0
+    words: bool = False
+    """Look at the words that captions would say of an item, guessed from its vectors, instead of the vectors."""
+    near: float | None = None
 
     @property
     def folder_name(self) -> str:
@@ -147,12 +150,15 @@ def train_in(
             return read_card(folder)
         return train_popular(request.folder_name, encoders, examples, sight, folder)
     preset = preset_of(request.kind, request.preset)
-    preset = preset.changed(epochs=request.epochs, width=request.width, learning_rate=request.rate)
+    preset = preset.changed(epochs=request.epochs, width=request.width, learning_rate=request.rate, near=request.near)
     needed("torch", request.kind)
-    from likewise.outfits.models.trunk import VECTORS
+    from likewise.outfits.models.trunk import VECTORS, WORDS
     from likewise.outfits.training.trainer import Job, train
 
+    if request.whole and request.words:
+        raise LikewiseError("words are guessed from vectors, and a model that is trained whole has none: choose one.")
     if request.whole:
         encoders = ""
-    job = Job(request.kind, request.folder_name, preset, encoders, request.whole or VECTORS, request.seed)
+    trunk = request.whole or (WORDS if request.words else VECTORS)
+    job = Job(request.kind, request.folder_name, preset, encoders, trunk, request.seed)
     return train(job, examples, sight, folder, force=force, on_epoch=on_epoch, on_batch=on_batch)

@@ -2,8 +2,8 @@
 
 Each simulated stylist starts from a random valid outfit and goes over its items some times, each time taking the
 best of a rack of the same category, by their own weights of the six dimensions. What they make is good, not
-perfect, and people differ: everybody has a forte, a dimension they look at first, so that together the outfits speak
-of all six. With `focus` one dimension counts more for all of them, which is how outfits for a weak dimension are made.
+perfect, and people differ; with `focus` one dimension counts more, which is how outfits for a weak dimension are
+made.
 """
 
 from collections.abc import Sequence
@@ -27,10 +27,9 @@ from likewise.outfits.models.batch import Rows, pad
 from likewise.outfits.protocol import Item, Outfit
 from likewise.outfits.training.negatives import Negatives
 
-PEOPLE = 12
+PEOPLE = 8
 TRIES = 32
 ROUNDS = 3
-FORTE = 4.0  # times what the dimension counts for somebody else
 FOCUS_WEIGHT = 6.0
 
 
@@ -66,7 +65,7 @@ def style_outfits(
     drawn = table.group_by("outfit", maintain_order=True).agg("image")["image"].to_list()
     outfits = pad([[row[image] for image in images] for images in drawn], types.to_numpy()).rows
     maker = rng.permutation(n_outfits) % people
-    tastes = [_taste(rng, person, people, focus) for person in range(people)]
+    tastes = [_taste(rng, people, focus) for _ in range(people)]
     outfits = _improve(Judges(items, tastes), outfits, maker, types.to_numpy(), shelf, tries, rounds, rng)
     found = [Item(*values) for values in items.select("item", "category", "image").iter_rows()]
     made = [
@@ -76,13 +75,10 @@ def style_outfits(
     return Styled(tuple(made), tuple(f"stylist-{person}" for person in maker.tolist()))
 
 
-def _taste(rng: np.random.Generator, person: int, people: int, focus: str | None) -> Taste:
-    """Somebody's weights, the usual ones for a single person; a focus takes the place of the forte."""
-    if people == 1:
-        return Taste(dict(BASE_TASTE) | ({focus: FOCUS_WEIGHT} if focus else {}))
-    weights = dict(sample_taste(rng).weights)
-    forte = DIMENSIONS[person % len(DIMENSIONS)]
-    return Taste(weights | ({focus: FOCUS_WEIGHT} if focus else {forte: FORTE * weights[forte]}))
+def _taste(rng: np.random.Generator, people: int, focus: str | None) -> Taste:
+    """Somebody's weights, the usual ones for a single person; a focus counts more than all others."""
+    weights = dict(sample_taste(rng).weights) if people > 1 else dict(BASE_TASTE)
+    return Taste(weights | ({focus: FOCUS_WEIGHT} if focus else {}))
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,13 @@ from likewise.outfits.models.inputs import read_inputs
 from likewise.outfits.models.net import OutfitNet
 from likewise.outfits.models.sight import Sight, joined_version
 from likewise.outfits.models.trained import Trained, look_at, make_net
-from likewise.outfits.models.trunk import VECTORS
-from likewise.outfits.models.words import words_of
+from likewise.outfits.models.trunk import VECTORS, WORDS, sees_vectors
+from likewise.outfits.models.words import guessable, words_of
 from likewise.outfits.protocol import Model, Question, chosen
 from likewise.outfits.training.examples import Examples, blanked, worn_together
 from likewise.outfits.training.lessons import Material, lessons
 from likewise.outfits.training.listen import OnBatch, OnEpoch
-from likewise.outfits.training.negatives import Negatives
+from likewise.outfits.training.negatives import Negatives, most_alike
 from likewise.outfits.training.presets import Preset
 from likewise.outfits.training.state import (
     add_curves,
@@ -113,6 +113,7 @@ def _prepare(job: Job, examples: Examples, sight: Sight) -> tuple[Card, Material
     number = {name: place for place, name in enumerate(names)}
     types = np.array([number[items[image]] for image in images], dtype=np.int64)
     words = words_of([examples.captions.get(image) for image in images], [items[image] for image in images])
+    said = guessable(words) if job.trunk == WORDS else np.zeros((len(images), 0), dtype=np.float32)
     row = {image: place for place, image in enumerate(images)}
     outfits = pad([[row[item.image] for item in outfit.items] for outfit in examples.train], types)
     people = sorted(set(examples.users))
@@ -123,20 +124,22 @@ def _prepare(job: Job, examples: Examples, sight: Sight) -> tuple[Card, Material
         job.kind,
         job.trunk,
         job.encoders,
-        joined_version(job.encoders) if job.trunk == VECTORS else job.trunk,
-        int(inputs.table.shape[1]) if job.trunk == VECTORS else 0,
+        joined_version(job.encoders) if sees_vectors(job.trunk) else job.trunk,
+        int(inputs.table.shape[1]) if sees_vectors(job.trunk) else 0,
         names,
         max(1, len(people)),
         words.vocabulary,
+        said.shape[1],
         words.said,
         {"width": job.preset.width},
         {"seed": job.seed, "preset": job.preset.as_dict()},
     )
-    negatives = Negatives(types, names)
-    negatives.check(outfits)
     torch.manual_seed(job.seed)
     net = make_net(card)
-    net.trunk.settle(inputs.table)
+    net.trunk.settle(inputs.table, torch.from_numpy(said))
+    near = most_alike(net.trunk(inputs.table).numpy(), types) if sees_vectors(job.trunk) and job.preset.near else None
+    negatives = Negatives(types, names, near, job.preset.near)
+    negatives.check(outfits)
     net.learn_types(torch.from_numpy(worn_together(outfits.types, outfits.there, len(names))))
     return card, Material(inputs.table, types, words.numbers, outfits, users, negatives), net
 

@@ -223,7 +223,8 @@ of {few_images} pictures. On a machine that does other things, too, the clock sa
 
 ## Memory while encoding
 
-`likewise encode --with '{encoder}'`, all its processes together; it must not grow with the catalog:
+`likewise encode --with '{encoder}'`, all its processes together; pictures and vectors must not pile up,
+only the table of their names may grow:
 
 {memory}
 

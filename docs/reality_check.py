@@ -112,7 +112,7 @@ def section(workspace: Path, name: str, found: dict[str, Any]) -> str:
     )
     titles = {each: facts["title"] for each, facts in summary["methods"].items()} | {"pretrained": "Without training"}
     lines = [
-        f"### {trunk[0].upper()}{trunk[1:]}",
+        f"### {plan['preset'].capitalize()}: {trunk}",
         "",
         f"{plan['n_trials']} trials a method, at most {plan['max_steps']} steps a model, learning rate {plan['lr']:g}, "
         f"{plan['n_reruns']} reruns; {summary['n_images']:,} images of {summary['n_classes']:,} classes, tested on the "

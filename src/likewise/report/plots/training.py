@@ -69,7 +69,7 @@ def year_plot(bars: Sequence[Bar], metric: str) -> Markup:
                 means.append(sum(here) / len(here))
             axes.plot(range(len(years)), means, color=colour, linewidth=1.2, alpha=0.6)
         axes.set_xticks(range(len(years)), [str(year) for year in years], color=INK)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.08 * max(value for bar in dated for value, _, _ in bar.values.values()) or 1)
         axes.grid(visible=False, axis="x")
         _percent(axes, "y")
         axes.set_ylabel(f"{metric} on test classes (%)")

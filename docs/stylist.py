@@ -67,7 +67,7 @@ class Plan:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, required=True, help="where everything is kept")
-    sizes = {"items": 6000, "lat": 150, "aat": 800, "closer": 150, "outfits": 12000, "epochs": 2}
+    sizes = {"items": 6000, "lat": 300, "aat": 800, "closer": 150, "outfits": 12000, "epochs": 2}
     for name, value in sizes.items():
         parser.add_argument(f"--{name}", type=int, default=value)
     plan = Plan(**vars(parser.parse_args()))

@@ -89,11 +89,12 @@ what looks alike, and items of one colour look alike: that answers many question
 
 **How the settings were chosen.** On the test of a third wardrobe, never on this one:
 `likewise outfits wardrobe-test third --seed 4001 --n-lat 300 --n-aat 400`, the trainings above, and
-`likewise outfits score third --model wardrobe/outfit_models/NAME`. Chosen there were the encoder (against
-`colour+texture+shape+efficientnet-lite0`), the words (against the vectors themselves), the negatives (half of them
-near, against none), the weight decay (1, against 0.01 and against dropout of inputs), the rack of the stylists (32
-tries and 3 rounds, against 16 and 2) and the number of outfits and epochs; the learning rate is that of earlier
-trainings.
+`likewise outfits score third --model wardrobe/outfit_models/NAME`. Tried there, mostly with the type-aware model, were
+the encoder (against `colour+texture+shape+efficientnet-lite0`), the words (against the vectors themselves), the
+negatives (half of them near, against none), the weight decay (1, against 0.01 and against dropout of inputs), and
+stylists with 32 tries in 3 rounds and 15,000 outfits (against 16, 2 and 5,000). The numbers of outfits and epochs here
+are what a core does in minutes; the learning rate is that of earlier trainings. Settings of one model were not tuned
+apart from those of the others.
 
 ![LATs and AATs](stylist-taste.png)
 
@@ -121,7 +122,7 @@ Questions answered per second of one core, vectors read but not made ({n_questio
 
 ## A model that cannot see colour
 
-The type-aware model of the table above takes every fourth AAT question twice: *as drawn*, and *shown grey*, with every
+The type-aware model of the table above takes every other AAT question twice: *as drawn*, and *shown grey*, with every
 item drawn again in one grey, so that choices which differ in colour become one picture. Nothing but colour is taken
 away.
 

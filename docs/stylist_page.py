@@ -47,8 +47,9 @@ likewise outfits wardrobe-test taste --seed 2001 --n-lat {lat} --n-aat {aat}
 likewise outfits train wardrobe --model set-transformer --with "{encoders}" --words --test taste \\
     --n-outfits {n_plain} --epochs {epochs}
 likewise outfits score taste --model wardrobe/outfit_models/set-transformer --model random
-likewise outfits wardrobe-test closer --seed 3001 --n-lat 0 --n-aat 150 --only balance
-likewise outfits remedy wardrobe taste --measure-on closer --model bi-lstm --with "{encoders}" --words
+likewise outfits wardrobe-test closer --seed 3001 --n-lat 0 --n-aat 150 --only {weak}
+likewise outfits remedy wardrobe taste --measure-on closer --model bi-lstm --with "{encoders}" \\
+    --words --n-outfits {n_plain} --epochs {epochs}
 ```
 
 | model | what it is |
@@ -173,6 +174,7 @@ def write_page(here: Path, facts: Facts, scores: pl.DataFrame, blind: pl.DataFra
         "blind": index_table(blind),
         "blind_verdict": blind_verdict(blind),
         "verdict": verdict(scores),
+        "weak": "balance",
     }
     if cured is not None:
         weak = cured.found.filter(pl.col("dimension") == cured.dimension)

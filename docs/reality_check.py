@@ -93,9 +93,9 @@ def time_taken(found: dict[str, Any]) -> str:
     one_each = sum(found["trials"].values())
     trials, all_of_it = (one_each * n / 60 for n in (plan["n_trials"], plan["n_trials"] + plan["n_reruns"]))
     return (
-        f" It was stopped and continued while other work went on; one trial of each method, timed alone with its folds "
-        f"in {WORKERS} single-threaded processes, takes {one_each:.0f} s for all together, so that {plan['n_trials']} "
-        f"trials of each take {trials:.0f} minutes, with the reruns {all_of_it:.0f}."
+        f" One trial of each method, timed alone with its folds in {WORKERS} single-threaded processes, takes "
+        f"{one_each:.0f} s for all together, so that {plan['n_trials']} trials of each take {trials:.0f} minutes, with "
+        f"the reruns {all_of_it:.0f}."
     )
 
 

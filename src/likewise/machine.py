@@ -1,4 +1,4 @@
-"""What the machine that this runs on has: cores and memory."""
+"""The machine that this runs on: its cores, its memory, and how its C library treats memory that is freed."""
 
 import ctypes
 import os

@@ -8,7 +8,7 @@ import pytest
 
 from likewise.catalog import load_image
 from likewise.conditional.search import Searcher
-from likewise.conditional.towers import TwoTower, towers_of, unit
+from likewise.conditional.towers import FeatureWorkspace, TwoTower, towers_of, unit
 from likewise.encoders import encode_catalog, encode_text, get_encoder
 from likewise.encoders.huggingface import load_network
 from likewise.encoders.processor import load_processor
@@ -50,6 +50,8 @@ def test_what_has_no_text_side_is_refused(tiny: Tiny, drawn: Workspace, tower: T
     with pytest.raises(LikewiseError, match="length one"):
         encode_catalog(drawn, [tower.unscaled], workers=1)
     assert not Path(drawn.vectors_folder, f"{tower.name}_unscaled").exists()
+    with pytest.raises(LikewiseError, match="leave `dtype` out"):
+        encode_catalog(FeatureWorkspace(drawn.path), [f"{tower.unscaled}&dtype=float16"], workers=1)
 
 
 def test_a_tower_is_found_again_from_another_folder_and_after_a_move(

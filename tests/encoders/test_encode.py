@@ -45,6 +45,22 @@ def test_what_was_encoded_is_read_back_in_any_order(workspace: Workspace) -> Non
     assert read_vectors(workspace, "colour", []).shape == (0, get_encoder("colour").dim)
 
 
+def test_shards_are_joined_by_their_number_not_by_their_name(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond 99,999 shards the names are longer, and shard 100,000 would stand before 10,001."""
+
+    def short_name(folder: Path, shard: int) -> Path:
+        return folder / f"shard-{shard}.json"
+
+    monkeypatch.setattr("likewise.encoders.writing.shard_rows_file", short_name)
+    encode_catalog(workspace, ["colour"], workers=1, shard_rows=2)
+    image = images_of(workspace)[21]  # of shard 10
+    encoder = get_encoder("colour")
+    expected = encoder.encode([encoder.prepare(load_image(workspace.root / image))])
+    assert read_vectors(workspace, "colour", [image]).tobytes() == expected.tobytes()
+
+
 def test_only_shards_rows_and_meta_remain(workspace: Workspace) -> None:
     encode(workspace, "layout")
     shards = [f"shard-{number:05d}.npy" for number in range(6)]

@@ -102,6 +102,9 @@ def test_what_was_looked_for_in_the_first_r_only_has_no_mrr() -> None:
     vectors = some_vectors(np.random.default_rng(0), 20, None, 0.0)
     found = retrieval(vectors, [row % 5 for row in range(20)], whole_rank=False)
     assert found.value("P@1") == retrieval(vectors, [row % 5 for row in range(20)]).value("P@1")
+    assert found.value("Recall@1") == found.value("P@1")
+    with pytest.raises(LikewiseError, match="there is no metric 'NDCG'"):
+        found.value("NDCG")
     for metric in ("MRR", "Recall@3"):
         with pytest.raises(LikewiseError, match="whole_rank=True"):
             found.value(metric)

@@ -19,7 +19,7 @@ from likewise.workspace import Workspace
 FAMILY = "two-tower"
 
 
-def unscaled(spec: str) -> str:
+def keeping_length(spec: str) -> str:
     """The spec with the length of its features kept."""
     return f"{spec}&unscaled=1" if "?" in spec else f"{spec}?unscaled=1"
 
@@ -32,7 +32,7 @@ def features_from_base(place: Workspace, spec: str) -> None:
     part = parse(spec)[0]
     if part.family != FAMILY or {option for option, _ in part.options} - {"unscaled", "name"}:
         return
-    base = unscaled(read_shape(Path(part.target)).base)
+    base = keeping_length(read_shape(Path(part.target)).base)
     catalog = read_catalog(place)
     fingerprint, images = catalog_fingerprint(catalog), catalog["image"].to_list()
     stored = read_meta(vectors_folder(place, base))

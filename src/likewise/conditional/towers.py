@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from likewise.conditional.from_base import features_from_base, keeping_length
 from likewise.conditional.protocol import Features
 from likewise.encoders.network import unit_rows
 from likewise.encoders.registry import get_encoder
@@ -56,8 +57,7 @@ class TwoTower:
         part = parse(self.spec)[0]
         folder = Path(part.target).expanduser()
         target = str(folder.resolve()) if part.family and folder.is_dir() else part.target
-        spec = Spec(part.family, target, part.options).text
-        return f"{spec}&unscaled=1" if part.options else f"{spec}?unscaled=1"
+        return keeping_length(Spec(part.family, target, part.options).text)
 
     @property
     def name(self) -> str:
@@ -83,7 +83,6 @@ class TwoTower:
 
     def encode(self, workspace: Workspace, *, workers: int | None = None, on_progress: Told = None) -> None:
         """Make the features of every image of the catalog, going on where an earlier run stopped."""
-        from likewise.conditional.from_base import features_from_base
         from likewise.encoders.encode import Progress, encode_catalog
 
         def told(progress: Progress) -> None:

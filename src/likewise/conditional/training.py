@@ -108,8 +108,12 @@ def train_combiner(
     """Train on `lessons`, stop early on `validation` (templates, or whole splits), and write the Combiner."""
     settings = settings or TrainingSettings()
     unknown = [side for side in settings.tune if side not in SIDES]
-    if unknown or settings.steps < 1 or settings.batch < 2:
-        raise LikewiseError(f"tune is {','.join(settings.tune)}: choose among image and text, with 1 step or more.")
+    if unknown:
+        raise LikewiseError(f"tune is {','.join(settings.tune)}: choose among image and text.")
+    if settings.steps < 1 or settings.batch < 2:
+        raise LikewiseError(
+            f"{settings.steps} steps of batches of {settings.batch}: at least one step and batches of two are needed."
+        )
     started = time.monotonic()
     tower.encode(workspace, on_progress=on_progress)
     lessons = known_lessons(lessons, tower.encoded_images(workspace))

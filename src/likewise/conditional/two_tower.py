@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.catalog.table import read_catalog, select
-from likewise.conditional.from_base import unscaled
+from likewise.conditional.from_base import keeping_length
 from likewise.conditional.protocol import Features
 from likewise.conditional.towers import FeatureWorkspace
 from likewise.conditional.two_tower_texts import Described, describe, fits
@@ -121,7 +121,7 @@ def base_features(
     from likewise.encoders.store import read_vectors
 
     base_network(base)
-    spec = unscaled(base)
+    spec = keeping_length(base)
 
     def told(progress: Progress) -> None:
         if on_progress:

@@ -135,6 +135,9 @@ def _encode_pictures(
                 and workspace.vectors_folder == Workspace(workspace.path).vectors_folder
             ):
                 raise LikewiseError(f"{spec}: vectors have length one; leave `unscaled` out.")
+            dtype = parse(spec)[0].get("dtype") or "float32"
+            if getattr(encoder, "unscaled", False) and dtype != "float32":
+                raise LikewiseError(f"{spec}: features that keep their length are float32; leave `dtype` out.")
             meta = Meta(
                 encoder.name,
                 encoder.version,
@@ -143,7 +146,7 @@ def _encode_pictures(
                 shard_rows,
                 fingerprint,
                 complete=False,
-                dtype=parse(spec)[0].get("dtype") or "float32",
+                dtype=dtype,
                 spec="" if spec == encoder.name else spec,
             )
             writer = opened.enter_context(

@@ -84,11 +84,14 @@ class ShardWriter:
                     )
             self.meta = found  # with the number of rows per shard it was begun with
         self.fresh = found is None
-        n_shards = -(-len(self.images) // self.meta.shard_rows)
         if self.meta.complete and self.try_again:
             self._reopen([each.image for each in self.meta.left_out if self.try_again(each)])
         if not self.meta.complete:
-            self.missing = [shard for shard in range(n_shards) if self.fresh or not self._finished(shard)]
+            self.missing = [shard for shard in range(self.n_shards) if self.fresh or not self._finished(shard)]
+
+    @property
+    def n_shards(self) -> int:
+        return -(-len(self.images) // self.meta.shard_rows)
 
     def _reopen(self, images: Sequence[str]) -> None:
         """Make the shards of these images missing again; the lists of the others are taken out of `rows.parquet`."""
@@ -141,9 +144,8 @@ class ShardWriter:
 
     def finish(self) -> Meta:
         """Join the lists of all shards and say that everything is there."""
-        lists = sorted(self.folder.glob("shard-*.json"))
         if not self.meta.complete:
-            parts = [read_json(path) for path in lists]
+            parts = [read_json(shard_rows_file(self.folder, shard)) for shard in range(self.n_shards)]
             counts = [len(part["images"]) for part in parts]
             rows = pl.DataFrame(
                 {
@@ -163,7 +165,7 @@ class ShardWriter:
             write_parquet(rows, rows_file(self.folder))
             self.meta = replace(self.meta, rows=len(rows), complete=True, left_out=left_out)
             write_meta(self.meta, self.folder)
-        for path in lists:
+        for path in self.folder.glob("shard-*.json"):
             path.unlink()
         return self.meta
 

@@ -75,14 +75,15 @@ class Retrieval:
             return self.r_precision
         if metric == "MAP@R":
             return self.average_precision
-        rank = np.where(self.n_classmates > 0, self.first_rank, np.nan)
-        if not self.whole_rank and metric != "P@1":
+        name, _, k = metric.partition("@")
+        counted = name in ("P", "Recall") and k.isdecimal() and int(k) >= 1 and (name == "Recall" or k == "1")
+        if metric != "MRR" and not counted:
+            raise LikewiseError(f"there is no metric {metric!r}: known are {', '.join(METRICS)}, Recall@k.")
+        if not self.whole_rank and k != "1":
             raise LikewiseError(f"{metric} needs the rank in the whole gallery: measure with whole_rank=True.")
+        rank = np.where(self.n_classmates > 0, self.first_rank, np.nan)
         if metric == "MRR":
             return np.asarray(1.0 / rank)
-        name, _, k = metric.partition("@")
-        if name not in ("P", "Recall") or not k.isdecimal() or int(k) < 1 or (name == "P" and k != "1"):
-            raise LikewiseError(f"there is no metric {metric!r}: known are {', '.join(METRICS)}, Recall@k.")
         return np.where(np.isnan(rank), np.nan, rank <= int(k))
 
     def value(self, metric: str) -> float:

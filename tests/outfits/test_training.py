@@ -25,9 +25,9 @@ from likewise.outfits.protocol import Item, Outfit, Question
 from likewise.outfits.tables import outfit_table
 from likewise.outfits.taking import Taking, score_models
 from likewise.outfits.training.apart import refuse_seen
+from likewise.outfits.training.claim import state_file
 from likewise.outfits.training.examples import Examples, blanked, from_tables
 from likewise.outfits.training.negatives import Negatives, most_alike
-from likewise.outfits.training.state import state_file
 from likewise.outfits.training.trainer import ACCURACY, Job, train
 from likewise.workspace import Workspace
 from tests.outfits.toy_outfits import CATEGORIES, ITEMS, examples, job, outfit, sight, ten_outfits, trained
@@ -61,10 +61,16 @@ def test_near_negatives_are_the_most_alike_of_the_type_and_never_worn() -> None:
     types = np.repeat([0, 1], [40, 12])
     features = rng.normal(size=(52, 8)).astype(np.float32)
     features[1] = 2 * features[0]  # the same thing twice
-    near = most_alike(features, types)
+    things = np.arange(52)
+    things[2] = 3  # two views of one thing
+    near = most_alike(features, types, things)
     unit = features / np.linalg.norm(features, axis=1, keepdims=True)
     for row, found in enumerate(near.tolist()):
-        others = [o for o in np.flatnonzero(types == types[row]).tolist() if unit[o] @ unit[row] < 0.9999]
+        others = [
+            other
+            for other in np.flatnonzero(types == types[row]).tolist()
+            if unit[other] @ unit[row] < 0.9999 and things[other] != things[row]
+        ]
         best = sorted(others, key=lambda o: -float(unit[o] @ unit[row]))[: 10 if types[row] == 0 else 3]
         assert [o for o in found if o >= 0] == best
     outfits = pad([[0, 45], [3, int(near[3, 0]), 50]], types)

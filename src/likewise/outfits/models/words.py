@@ -39,7 +39,9 @@ def guessable(words: Words) -> NDArray[np.float32]:
     share = said[:, 1:].mean(axis=0)
     usual = np.flatnonzero((share >= RAREST) & (share <= COMMONEST))
     if not len(usual):
-        raise LikewiseError(f"no word is said of {100 * RAREST:.0f} % of the items: look through vectors instead.")
+        raise LikewiseError(
+            f"no word is said of {100 * RAREST:.0f} to {100 * COMMONEST:.0f} % of the items: look through vectors."
+        )
     most = np.sort(usual[np.argsort(-share[usual], kind="stable")][:MOST_GUESSED])
     return np.asarray(said[:, 1 + most])
 

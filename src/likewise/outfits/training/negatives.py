@@ -13,6 +13,7 @@ from likewise.outfits.models.batch import Padded, Rows
 
 MOST_ROUNDS = 200
 MOST_NEAR, NEAR_SHARE = 24, 0.25  # so many of the items most alike, but no more than this share of a type
+AT_ONCE = 1024  # rows of similarities held in memory
 Features = NDArray[np.float32]
 
 
@@ -69,19 +70,21 @@ class Negatives:
         return np.asarray(self.order[np.minimum(self.start[types] + place, len(self.order) - 1)])
 
 
-def most_alike(features: Features, types: Rows) -> Rows:
-    """(m, MOST_NEAR): for every item those of its type with the largest cosine, -1 where there are fewer.
+def most_alike(features: Features, types: Rows, things: Rows) -> Rows:
+    """(m, MOST_NEAR): for every image those of its type with the largest cosine, -1 where there are fewer.
 
-    Equal features are left out: the same thing twice is no negative.
+    Other views of the same thing are left out, and so are equal features: the same thing twice is no negative.
     """
     near = np.full((len(features), MOST_NEAR), -1, dtype=np.int64)
     unit = features / np.maximum(np.linalg.norm(features, axis=1, keepdims=True), 1e-12)
     for number in np.unique(types).tolist():
         rows = np.flatnonzero(types == number)
-        alike = unit[rows] @ unit[rows].T
-        alike[alike > 1 - 1e-5] = -np.inf
         most = min(MOST_NEAR, int(NEAR_SHARE * len(rows)))
-        order = np.argsort(-alike, axis=1, kind="stable")[:, :most]
-        there = np.isfinite(np.take_along_axis(alike, order, axis=1))
-        near[rows, :most] = np.where(there, rows[order], -1)
+        for start in range(0, len(rows), AT_ONCE):
+            some = rows[start : start + AT_ONCE]
+            alike = unit[some] @ unit[rows].T
+            alike[(alike > 1 - 1e-5) | (things[some][:, None] == things[rows])] = -np.inf
+            order = np.argsort(-alike, axis=1, kind="stable")[:, :most]
+            there = np.isfinite(np.take_along_axis(alike, order, axis=1))
+            near[some, :most] = np.where(there, rows[order], -1)
     return near

@@ -16,7 +16,7 @@ class Preset:
     others: int = 4
     """Negatives per item."""
     near: float = 0.5
-    """The share of negatives that are taken among the items most like the one they replace."""
+    """The share of negatives, in whole ones, that are taken among the items most like the one they replace."""
     learning_rate: float = 3e-3
     weight_decay: float = 1.0
 

@@ -21,7 +21,7 @@ from likewise.outfits.protocol import Question
 from likewise.outfits.scoring import difference_table, score_table, take
 from likewise.outfits.training.examples import Examples
 from likewise.outfits.training.listen import OnBatch
-from likewise.outfits.training.step import Request, examples_for, styled_examples, train_in
+from likewise.outfits.training.step import Request, examples_for, seen_images, styled_examples, train_in
 from likewise.workspace import Workspace
 
 SHIFTS = {"focus": 7001, "more": 7002}  # other seeds than the first outfits'
@@ -111,7 +111,8 @@ def _trained(
 
 def _more(workspace: Workspace, request: Request, focus: str | None, shift: int) -> Examples:
     catalog = select(read_catalog(workspace), request.select)
-    return styled_examples(workspace, request, catalog, focus, shift)
+    seen = catalog.filter(pl.col("image").is_in(sorted(seen_images(workspace, request, catalog))))
+    return styled_examples(workspace, request, seen, focus, shift)
 
 
 def _joined(base: Examples, added: Examples) -> Examples:

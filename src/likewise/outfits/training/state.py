@@ -1,52 +1,17 @@
 """A training that can be stopped: after every epoch all that decides the next one is put on disk in one file."""
 
-import hashlib
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 import torch
 from torch import nn
 
-from likewise.errors import LikewiseError
 from likewise.outfits.models.card import Arrays, read_arrays, write_arrays
-from likewise.workspace import read_json, write_json, write_parquet
+from likewise.outfits.training.claim import curves_file, state_file
+from likewise.workspace import write_parquet
 
 CURVES = pl.Schema({"epoch": pl.Int64, "name": pl.String, "value": pl.Float64})
-
-
-def state_file(folder: Path) -> Path:
-    return folder / "state.safetensors"
-
-
-def curves_file(folder: Path) -> Path:
-    return folder / "curves.parquet"
-
-
-def job_file(folder: Path) -> Path:
-    return folder / "job.json"
-
-
-def fingerprint(value: Any) -> str:
-    """A short hash of settings or lists of names."""
-    return hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=8).hexdigest()
-
-
-def claim(folder: Path, job: dict[str, Any], *, force: bool) -> None:
-    """Take the folder for this training; another one's folder is refused, or emptied with `force`."""
-    if job_file(folder).exists() and not force and read_json(job_file(folder)) != job:
-        raise LikewiseError(
-            f"{folder} holds another training (other settings or other outfits): give this one a --name of its own, "
-            "or discard that one with --force."
-        )
-    if force:
-        for path in (state_file(folder), curves_file(folder), folder / "card.json", folder / "model.safetensors"):
-            path.unlink(missing_ok=True)
-        for path in sorted((folder / "epochs").glob("*.safetensors")):
-            path.unlink()
-    write_json(job, job_file(folder))
 
 
 def arrays_of(net: nn.Module) -> Arrays:

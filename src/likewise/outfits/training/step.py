@@ -1,6 +1,5 @@
 """The step `likewise outfits train` on the files of a workspace: which outfits, which vectors, which folder."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from likewise.outfits.models.card import Card, models_folder, read_card
 from likewise.outfits.models.sight import WorkspaceSight, joined_vectors
 from likewise.outfits.protocol import Item
 from likewise.outfits.training.apart import forbidden, shown_items, test_digests
+from likewise.outfits.training.claim import claim, learned_from
 from likewise.outfits.training.counting import train_popular
 from likewise.outfits.training.examples import Examples, column_of, from_tables
 from likewise.outfits.training.listen import OnBatch, OnEpoch
@@ -56,7 +56,7 @@ class Request:
 def examples_for(workspace: Workspace, request: Request) -> Examples:
     """The outfits to train on: a table, those a data set brought, or those that a wardrobe's stylists make."""
     catalog = select(read_catalog(workspace), request.select)
-    among = set(catalog["image"]) if request.whole else set(_vectors_of(workspace, request)) & set(catalog["image"])
+    among = seen_images(workspace, request, catalog)
     table = workspace.tables_folder / "outfits.parquet"
     if request.outfits is not None or table.exists():
         rows = read_table(request.outfits) if request.outfits else read_parquet(table, "likewise new --reader")
@@ -75,8 +75,12 @@ def examples_for(workspace: Workspace, request: Request) -> Examples:
     return examples
 
 
-def _vectors_of(workspace: Workspace, request: Request) -> Sequence[str]:
-    return joined_vectors(WorkspaceSight(workspace), encoders_of(workspace, request)).images
+def seen_images(workspace: Workspace, request: Request, catalog: pl.DataFrame) -> set[str]:
+    """The images of a catalog that a model can look at: those with vectors, or all where it looks for itself."""
+    images = set(catalog["image"])
+    if request.whole:
+        return images
+    return images & set(joined_vectors(WorkspaceSight(workspace), encoders_of(workspace, request)).images)
 
 
 def encoders_of(workspace: Workspace, request: Request) -> str:
@@ -90,13 +94,16 @@ def encoders_of(workspace: Workspace, request: Request) -> str:
 
 
 def _with_images(rows: pl.DataFrame, catalog: pl.DataFrame) -> pl.DataFrame:
-    """Image and category from the catalog where the table has none; positions in the table's order."""
+    """Image and category from the catalog where the table has none; positions in the table's order.
+
+    An item that the catalog does not have gets no image, and so its outfit is left out as a whole.
+    """
     if "item" not in rows.columns or "outfit" not in rows.columns:
         raise LikewiseError(f"outfits need the columns outfit and item; these have {', '.join(rows.columns)}.")
     about = catalog.unique("item", keep="first", maintain_order=True).select("item", "image", "category")
     absent = [name for name in ("image", "category") if name not in rows.columns]
     if absent:
-        rows = rows.join(about.select("item", *absent), on="item", how="inner", maintain_order="left")
+        rows = rows.join(about.select("item", *absent), on="item", how="left", maintain_order="left")
     if "position" not in rows.columns:
         rows = rows.with_columns(pl.int_range(1, pl.len() + 1).over("outfit").alias("position"))
     return rows
@@ -146,7 +153,10 @@ def train_in(
     folder = models_folder(workspace) / request.folder_name
     encoders, sight = encoders_of(workspace, request), WorkspaceSight(workspace)
     if request.kind == "popular":
-        if (folder / "card.json").exists() and not force:
+        if request.whole or request.words or request.near:
+            raise LikewiseError("popular counts what is worn: leave --whole, --words and --near out.")
+        claim(folder, {"kind": request.kind, "encoders": encoders, **learned_from(examples)}, force=force)
+        if (folder / "card.json").exists():
             return read_card(folder)
         return train_popular(request.folder_name, encoders, examples, sight, folder)
     preset = preset_of(request.kind, request.preset)
@@ -157,8 +167,10 @@ def train_in(
 
     if request.whole and request.words:
         raise LikewiseError("words are guessed from vectors, and a model that is trained whole has none: choose one.")
+    if request.whole and request.near:
+        raise LikewiseError("near negatives are found by vectors, and a model that is trained whole has none.")
     if request.whole:
-        encoders = ""
+        encoders, preset = "", preset.changed(near=0.0)
     trunk = request.whole or (WORDS if request.words else VECTORS)
     job = Job(request.kind, request.folder_name, preset, encoders, trunk, request.seed)
     return train(job, examples, sight, folder, force=force, on_epoch=on_epoch, on_batch=on_batch)

@@ -25,6 +25,7 @@ from likewise.outfits.models.trained import Trained, look_at, make_net
 from likewise.outfits.models.trunk import VECTORS, WORDS, sees_vectors
 from likewise.outfits.models.words import guessable, words_of
 from likewise.outfits.protocol import Model, Question, chosen
+from likewise.outfits.training.claim import claim, learned_from, state_file
 from likewise.outfits.training.examples import Examples, blanked, worn_together
 from likewise.outfits.training.lessons import Material, lessons
 from likewise.outfits.training.listen import OnBatch, OnEpoch
@@ -33,18 +34,16 @@ from likewise.outfits.training.presets import Preset
 from likewise.outfits.training.state import (
     add_curves,
     arrays_of,
-    claim,
-    fingerprint,
     load_state,
     read_curves,
     save_state,
-    state_file,
 )
 from likewise.workspace import write_parquet
 
 ACCURACY = "validation accuracy"
 CLIP = 5.0
 WARM_UP = 0.05
+TRUNK_DECAY = 0.01
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def train(
     if (folder / "card.json").exists():
         return read_card(folder)
     card, material, net = _prepare(job, examples, sight)
-    optimizer = torch.optim.AdamW(net.parameters(), job.preset.learning_rate, weight_decay=job.preset.weight_decay)
+    optimizer = torch.optim.AdamW(_groups(net, job), job.preset.learning_rate)
     done = load_state(folder, net, optimizer)
     curves = read_curves(folder, done)
     pool = [item for outfit in (*examples.valid, *examples.train) for item in outfit.items]
@@ -90,17 +89,24 @@ def train(
     return _finish(folder, card, net, curves, examples, questions)
 
 
+def _groups(net: OutfitNet, job: Job) -> list[dict[str, Any]]:
+    """What is pulled towards nothing: a network that has learned to see hardly at all, or it would forget."""
+    sight = list(net.trunk.parameters()) if not sees_vectors(job.trunk) else []
+    known = {id(weight) for weight in sight}
+    rest = [weight for weight in net.parameters() if id(weight) not in known]
+    groups = [{"params": rest, "weight_decay": job.preset.weight_decay}]
+    return [*groups, {"params": sight, "weight_decay": TRUNK_DECAY}] if sight else groups
+
+
 def _describe(job: Job, examples: Examples) -> dict[str, Any]:
     """All that decides the weights; a folder goes on only with the same."""
-    names = [[item.image for item in outfit.items] for outfit in (*examples.train, *examples.valid)]
     return {
         "kind": job.kind,
         "encoders": job.encoders,
         "trunk": job.trunk,
         "seed": job.seed,
         "preset": job.preset.as_dict(),
-        "outfits": fingerprint([names, len(examples.train), examples.users, sorted(examples.known())]),
-        "captions": fingerprint(sorted(examples.captions.items())),
+        **learned_from(examples),
     }
 
 
@@ -137,7 +143,10 @@ def _prepare(job: Job, examples: Examples, sight: Sight) -> tuple[Card, Material
     torch.manual_seed(job.seed)
     net = make_net(card)
     net.trunk.settle(inputs.table, torch.from_numpy(said))
-    near = most_alike(net.trunk(inputs.table).numpy(), types) if sees_vectors(job.trunk) and job.preset.near else None
+    near = None
+    if job.preset.near and sees_vectors(job.trunk):
+        things = np.unique([examples.item_of.get(image, image) for image in images], return_inverse=True)[1]
+        near = most_alike(net.trunk(inputs.table).numpy(), types, things)
     negatives = Negatives(types, names, near, job.preset.near)
     negatives.check(outfits)
     net.learn_types(torch.from_numpy(worn_together(outfits.types, outfits.there, len(names))))

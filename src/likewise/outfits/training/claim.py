@@ -1,0 +1,52 @@
+"""Whose folder it is: one training, known by all that decides its result, goes on there and no other."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from likewise.errors import LikewiseError
+from likewise.outfits.training.examples import Examples
+from likewise.workspace import read_json, write_json
+
+
+def state_file(folder: Path) -> Path:
+    return folder / "state.safetensors"
+
+
+def curves_file(folder: Path) -> Path:
+    return folder / "curves.parquet"
+
+
+def job_file(folder: Path) -> Path:
+    return folder / "job.json"
+
+
+def fingerprint(value: Any) -> str:
+    """A short hash of settings or lists of names."""
+    return hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def learned_from(examples: Examples) -> dict[str, str]:
+    """The outfits and captions of a training, as short as a hash."""
+    names = [[item.image for item in outfit.items] for outfit in (*examples.train, *examples.valid)]
+    return {
+        "outfits": fingerprint([names, len(examples.train), examples.users, sorted(examples.known())]),
+        "captions": fingerprint(sorted(examples.captions.items())),
+    }
+
+
+def claim(folder: Path, job: dict[str, Any], *, force: bool) -> None:
+    """Take the folder for this training; another one's folder is refused, or emptied with `force`."""
+    held = read_json(job_file(folder)) if job_file(folder).exists() else None
+    if not force and held != job and (held is not None or (folder / "card.json").exists()):
+        raise LikewiseError(
+            f"{folder} holds another training (other settings or other outfits): give this one a --name of its own, "
+            "or discard that one with --force."
+        )
+    if force:
+        for path in (state_file(folder), curves_file(folder), folder / "card.json", folder / "model.safetensors"):
+            path.unlink(missing_ok=True)
+        for path in sorted((folder / "epochs").glob("*.safetensors")):
+            path.unlink()
+    write_json(job, job_file(folder))

@@ -19,7 +19,7 @@ from likewise.training.plan import Plan, plan_for
 from likewise.training.trainer import Loop, batches, seeded
 
 CLASSES, PER_CLASS, DIM = 600, 4, 1280
-STEPS, ROUNDS = 300, 5
+STEPS, ROUNDS = 300, 11
 METHODS = ("contrastive", "ms", "arcface")
 SOP = 2
 

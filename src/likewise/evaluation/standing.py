@@ -23,6 +23,7 @@ Columns = list[tuple[Rows, Rows, Tile]]
 
 SETTLE_AFTER = 2_000_000  # hits waiting
 SPARE = 256  # near-ties a query may have beyond 4 R
+DOWN, ACROSS = (slice(None), None), (None, slice(None))  # one limit for a line of the tile, or for a column
 LANE, FULL = 8, 255  # a byte of eight counts to 255
 
 
@@ -51,12 +52,10 @@ class Standing:
 
     def see(self, tile: Tile, first_query: int, first_row: int, *, queries_across: bool = False) -> None:
         """Scores of consecutive queries (down, or across) with consecutive gallery rows; several threads may call."""
-        axis = 0 if queries_across else 1
-        n_queries = tile.shape[1 - axis]
-        here = slice(first_query, first_query + n_queries)
+        here = slice(first_query, first_query + tile.shape[1 if queries_across else 0])
         if not np.isfinite(self.limit[here]).any():
             return
-        along = (None, slice(None)) if queries_across else (slice(None), None)
+        along = ACROSS if queries_across else DOWN
         mask = _mask(tile, self.limit[here][along])
         line, column = np.divmod(np.flatnonzero(mask), mask.shape[1])
         query, row = (column, line) if queries_across else (line, column)
@@ -65,22 +64,21 @@ class Standing:
             self._hits.append(hits)
             self._waiting += len(line)
         if self.count_ahead:
-            self._see_ahead(tile, mask, first_query, first_row, queries_across)
+            self._see_ahead(tile, mask, here, first_row, queries_across)
         with self._lock:
             if self._waiting > max(SETTLE_AFTER, self._kept):
                 self.settle()
 
-    def _see_ahead(self, tile: Tile, mask: Mask, first_query: int, first_row: int, queries_across: bool) -> None:
+    def _see_ahead(self, tile: Tile, mask: Mask, here: slice, first_row: int, queries_across: bool) -> None:
         """Count who is ahead of the first classmate; note whose float32 score is too close to it to tell."""
-        axis = 0 if queries_across else 1
-        n_queries = tile.shape[1 - axis]
-        here = slice(first_query, first_query + n_queries)
-        along = (None, slice(None)) if queries_across else (slice(None), None)
-        surely = _count(_mask(tile, self.surely[here][along], mask), axis)[:n_queries]
-        perhaps = _count(_mask(tile, self.perhaps[here][along], mask), axis)[:n_queries]
+        axis, along = (0, ACROSS) if queries_across else (1, DOWN)
+        surely, perhaps = (
+            _count(_mask(tile, limit[here][along], mask), axis)[: here.stop - here.start]
+            for limit in (self.surely, self.perhaps)
+        )
         unsure = np.flatnonzero(perhaps > surely)
         part = tile[:, unsure].T if queries_across else tile[unsure]
-        asking = unsure + first_query
+        asking = unsure + here.start
         near = (part > self.perhaps[asking][:, None]) & (part <= self.surely[asking][:, None])
         if self.tolerance:
             which, row = np.nonzero(near)

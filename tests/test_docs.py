@@ -70,7 +70,7 @@ def test_the_commands_of_the_pages_are_ones_there_are() -> None:
 
     from likewise.cli.app import app
 
-    lines = [line for page in PAGES for block in blocks(page, "sh") for line in block.splitlines()]
+    lines = [line for page in PAGES for block in blocks(page, "sh") for line in block.replace("\\\n", " ").splitlines()]
     typed = [shlex.split(line, comments=True) for line in lines if line.startswith("likewise")]
     assert len(typed) > 20
     for words in typed:

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from likewise.cli.app import app
+from likewise.conditional.apart import refuse_learned
 from likewise.conditional.combiner import (
     CombinerShape,
     TrainedCombiner,
@@ -163,6 +164,22 @@ def test_the_command_trains_and_refuses_to_overwrite(drawn: Workspace, tower: Tw
     refused = CliRunner().invoke(app, asked)
     assert isinstance(refused.exception, LikewiseError)
     assert "holds a Combiner already" in str(refused.exception)
+
+
+def test_a_combiner_is_not_measured_on_what_it_has_learned_from(
+    drawn: Workspace, tower: TwoTower, tmp_path: Path
+) -> None:
+    images = tower.encoded_images(drawn)[:40]
+    train, held, other = questions(images, 60, 0), questions(images, 20, 1), questions(images, 30, 2)
+    settings = TrainingSettings(steps=2, batch=8)
+    train_combiner(drawn, tower, as_lessons(train), held, tmp_path / "c", settings)
+    known = pl.concat([train, held]).select("reference", "condition", "target")
+    methods = [*baselines(), Composed(read_combiner(tmp_path / "c"))]
+    refuse_learned(methods, other.join(known, on=known.columns, how="anti"))
+    refuse_learned(baselines(), train)
+    for told in (train, held):
+        with pytest.raises(LikewiseError, match=f"has learned from {told.height} of these {told.height} templates"):
+            refuse_learned(methods, told)
 
 
 def test_early_stopping_on_a_whole_split_masks_the_reference(drawn: Workspace, small_tower: TwoTower) -> None:

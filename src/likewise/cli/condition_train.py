@@ -57,7 +57,7 @@ def two_tower(
     from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 
     settings = TwoTowerSettings(base, tuple(names(columns)), where, dim, steps, seed=seed)
-    with progress("") as update:
+    with progress("steps") as update:
         trained = train_two_tower(opened(workspace), folder, settings, workers=workers, force=force, on_progress=update)
     if as_json:
         say_json(asdict(trained))
@@ -118,7 +118,7 @@ def train(
         seed=seed,
     )
     learned, held = read_lessons(lessons, target), read_validation(validate, target)
-    with progress("") as update:
+    with progress("steps") as update:
         trained = train_combiner(
             target,
             TwoTower.of(encoder),

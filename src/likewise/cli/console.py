@@ -155,7 +155,7 @@ def _lines(errors: "Console", unit: str, *, one: bool = False) -> Iterator[Updat
             if done > done_before:
                 speed = (done - done_before) / (now - started)
                 ending = f", {speed:,.{0 if speed >= 10 else 1}f}/s, about {_duration((total - done) / speed)} left"
-            errors.print(f"{what}: {done:,} of {total:,} {unit}{ending}")
+            errors.print(f"{what}: {done:,} of {total:,}{f' {unit}' if unit else ''}{ending}")
 
     yield update
 

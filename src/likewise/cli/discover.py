@@ -105,6 +105,7 @@ def discover(
             found["index"] = {generator: asdict(recall) for generator, recall in pool.recalls.items()}
         say_json(found)
         return
+    n_asked = pool.rows.select("query", "candidate").n_unique()
     n_random_drawn = pool.rows.filter(pool.rows["generator"] == RANDOM).height
     say(
         f"[bold]{cost.n_pool_pairs:,} pairs[/] to label for {len(pool.arena.queries)} queries "
@@ -113,7 +114,7 @@ def discover(
     )
     say(
         f"  all {cost.n_all_pairs:,} pairs would take an expert {cost.hours_brute_force:,.0f} hours, "
-        f"these {cost.hours_pool:,.1f} at {seconds_per_pair:g} s a pair: "
+        f"these {n_asked:,} together {cost.hours_pool:,.1f} at {seconds_per_pair:g} s a pair: "
         f"{cost.hours_brute_force / cost.hours_pool:,.0f}x fewer"
     )
     if len(overlap):

@@ -178,6 +178,14 @@ def _tell(workspace: Path, done: "Trained") -> None:
     )
     for kind in done.results["unseen"].unique(maintain_order=True):
         _print_results(done.results, kind)
+    from likewise.training.perceptual.measure import better_than_learned
+
+    ahead = better_than_learned(done.results)
+    if ahead:
+        say(
+            f"[bold]not better than what was there:[/] {', '.join(map(plain, ahead))} agrees with people more, beyond "
+            "chance, on what is unseen: bring more answers before you use this encoder."
+        )
     curve = summary["calibration"]
     say(
         f"chosen: {summary['chosen']}; probabilities are off by "

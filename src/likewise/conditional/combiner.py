@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 FORMAT = 1
-SETTINGS, WEIGHTS = "combiner.json", "combiner.safetensors"
+SETTINGS, WEIGHTS, LEARNED = "combiner.json", "combiner.safetensors", "learned.parquet"
 ROWS_PER_BATCH = 1024
 NAME = "combiner"
 
@@ -90,6 +90,8 @@ class TrainedCombiner:
     """The spec of the encoder whose features it reads."""
     name: str = NAME
     about: dict[str, Any] = field(default_factory=dict)
+    learned: Path | None = None
+    """The questions it has learned from, as a file."""
 
     def compose(self, reference: Features, condition: Features) -> Features:
         torch = needed("torch", "the Combiner")
@@ -134,4 +136,6 @@ def read_combiner(folder: Path, name: str | None = None) -> TrainedCombiner:
     module = combiner_module(shape)
     weights: Mapping[str, NDArray[Any]] = load_file(folder / WEIGHTS)
     module.load_state_dict({key: torch.from_numpy(value.copy()) for key, value in weights.items()})
-    return TrainedCombiner(module.eval(), shape, values["tower"], name or NAME, values["about"])
+    learned = folder / LEARNED
+    where = learned if learned.exists() else None
+    return TrainedCombiner(module.eval(), shape, values["tower"], name or NAME, values["about"], where)

@@ -177,7 +177,10 @@ def only_tower(workspace: Workspace) -> str:
     if len(there) == 1:
         return there[0]
     what = f"has features of {', '.join(there)}" if there else "has no features of a two-tower encoder yet"
-    raise LikewiseError(f"{workspace.path} {what}: name one with `--with`, such as clip or hf:FOLDER.")
+    raise LikewiseError(
+        f"{workspace.path} {what}: name one with `--with`, such as two-tower:FOLDER (from `likewise condition "
+        "two-tower`), clip or hf:FOLDER."
+    )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from likewise.conditional.apart import refuse_learned
 from likewise.conditional.evaluate import KS, RESULT_SCHEMA, Answers, answer, recall_table
 from likewise.conditional.methods import BASELINES, methods_named
 from likewise.conditional.protocol import Method
@@ -74,8 +75,9 @@ def _template_tables(
     name, templates = read_templates(workspace, wanted.templates)
     answers: dict[str, Answers] = {}
     for tower in towers:
-        sides = Sides.of(workspace, tower, templates)
-        answers[tower.name] = answer(templates, sides, _methods(workspace, tower, wanted, _facts(workspace, name)))
+        methods = _methods(workspace, tower, wanted, _facts(workspace, name))
+        refuse_learned(methods, templates)
+        answers[tower.name] = answer(templates, Sides.of(workspace, tower, templates), methods)
         if not any(answers[tower.name].values()):
             raise LikewiseError(f"no template of {name} has features of all its images: is it of this catalog?")
     return [(name, _table(answers, KS, wanted))]

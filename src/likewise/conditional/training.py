@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.conditional.combiner import CombinerShape, TrainedCombiner, combiner_module, write_combiner
+from likewise.conditional.apart import questions_of
+from likewise.conditional.combiner import LEARNED, CombinerShape, TrainedCombiner, combiner_module, write_combiner
 from likewise.conditional.judging import Judge, Validation, n_questions
 from likewise.conditional.lessons import held_out_templates, known_lessons
 from likewise.conditional.protocol import Features, images_of
@@ -24,7 +25,7 @@ from likewise.conditional.towers import TwoTower
 from likewise.conditional.tuning import Tunable, keep_tuned, tunable
 from likewise.encoders.needs import needed
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import Workspace, write_parquet
 
 if TYPE_CHECKING:
     from torch import nn
@@ -117,6 +118,7 @@ def train_combiner(
     started = time.monotonic()
     tower.encode(workspace, on_progress=on_progress)
     lessons = known_lessons(lessons, tower.encoded_images(workspace))
+    learned = questions_of(lessons, validation)
     if validation is None:
         lessons, validation = held_out_templates(lessons, settings.held_out, settings.seed)
     torch = needed("torch", "training a Combiner")
@@ -132,6 +134,7 @@ def train_combiner(
         used = TwoTower(keep_tuned(tuned, folder))
     about = {"settings": asdict(settings), "best_step": best["step"], "validation_recall_at_1": best["recall"]}
     combiner = TrainedCombiner(module.eval(), shape, used.spec, about=about)
+    write_parquet(learned, folder / LEARNED)
     write_combiner(folder, combiner)
     pl.DataFrame(history).write_csv(folder / "history.csv")
     seconds = time.monotonic() - started

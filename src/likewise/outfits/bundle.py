@@ -72,10 +72,7 @@ def write_test(
     names = Counter(question.name for question in questions)
     if names.most_common(1)[0][1] > 1:
         raise LikewiseError(f"two questions are called {names.most_common(1)[0][0]}: names must differ.")
-    if path.exists() and not (overwrite and has_card(path, FORMAT)):
-        raise LikewiseError(
-            f"{path} already exists: {'add `--replace`' if has_card(path, FORMAT) else 'choose another path'}."
-        )
+    refuse_existing(path, overwrite=overwrite)
     facts = {
         "title": title.strip(),
         "description": description.strip(),
@@ -86,6 +83,14 @@ def write_test(
     }
     write_entries(path, _entries(questions, picture, facts))
     return open_test(path)
+
+
+def refuse_existing(path: Path, *, overwrite: bool) -> None:
+    """Nothing is written over silently, and what is no test not at all."""
+    if path.exists() and not (overwrite and has_card(path, FORMAT)):
+        raise LikewiseError(
+            f"{path} already exists: {'add `--replace`' if has_card(path, FORMAT) else 'choose another path'}."
+        )
 
 
 def open_test(path: Path, checksum: str | None = None) -> OutfitTest:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from likewise.catalog.wardrobe import Taste, compatibility_many, draw_item, make_items, sample_taste
 from likewise.machine import usable_cores
-from likewise.outfits.bundle import OutfitTest, write_test
+from likewise.outfits.bundle import OutfitTest, refuse_existing, write_test
 from likewise.outfits.generate import generate
 from likewise.outfits.lat import (
     Balanced,
@@ -95,6 +95,7 @@ def make_wardrobe_test(
 
     Without LAT where its number of questions is 0; with `only`, AAT about these dimensions alone.
     """
+    refuse_existing(path, overwrite=overwrite)  # before hundreds of pictures are drawn
     plan = scale or Scale()
     items = wardrobe_items(n_items, seed)
     lat, made = make_lat(items, plan, seed) if plan.n_questions else ([], {})

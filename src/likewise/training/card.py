@@ -30,11 +30,11 @@ def card(summary: Mapping[str, Any], accuracy: pl.DataFrame) -> str:
         f"- Optimiser: RMSprop, learning rate {plan['lr']:g}, weight decay {plan['weight_decay']:g}, at most "
         f"{plan['max_steps']:,} steps of {plan['batch']} images, best checkpoint by validation",
         "",
-        "| on test classes | embedding | value (%) | 95 % interval of reruns | queries |",
+        "| on test classes | embedding | value (%) | half of the 95 % interval of reruns | queries |",
         "|---|---|---|---|---|",
     ]
     for row in accuracy.filter(pl.col("method") == summary["winner"]).iter_rows(named=True):
-        interval = "one run" if row["low"] is None else f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
+        interval = "one run" if row["low"] is None else f"± {50 * (row['high'] - row['low']):.1f}"
         lines.append(
             f"| {row['metric']} | {row['embedding']} | {100 * row['value']:.1f} | {interval} "
             f"({row['n_reruns']} reruns) | {row['n_queries']:,} of {row['n_queries_total']:,} |"

@@ -69,6 +69,8 @@ def mine(
         "seed": seed,
         "parser": parser,
     }
+    if not source.exists():
+        raise LikewiseError(f"{source} does not exist: give a file of captions.")
     _refuse_other(folder, settings, force)
     known = Concreteness.read(ratings) if ratings else None
     clock = [time.monotonic()]

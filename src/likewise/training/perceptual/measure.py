@@ -13,7 +13,7 @@ import polars as pl
 
 from likewise.evaluation.auc import Floats, Ints, average_precision, roc_auc, sort_pairs
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import holm, randomisation_p, swap_signs
+from likewise.evaluation.differences import REAL_BELOW, holm, randomisation_p, swap_signs
 from likewise.evaluation.sums import QuerySums
 from likewise.evaluation.triplets import MAJORITY, VOTES, Agreement
 from likewise.training.perceptual.answers import Answers
@@ -106,3 +106,9 @@ def measure_table(
                 )
             )
     return pl.DataFrame(rows, schema=MEASURE_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def better_than_learned(results: pl.DataFrame) -> list[str]:
+    """Encoders that agree with people more than what was learned, beyond chance, on something unseen."""
+    ahead = results.filter((pl.col("gain_high") < 0) & (pl.col("p_holm") < REAL_BELOW))
+    return ahead["encoder"].unique(maintain_order=True).to_list()

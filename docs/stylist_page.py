@@ -111,7 +111,7 @@ By dimension (number of questions), the indexes of the AAT:
 **What there is to learn.** Stylists, the people of the LAT and the AAT share one definition of what goes together
 (`catalog/wardrobe/compatibility.py`); people differ in how much each dimension counts for them. The training outfits
 follow it in every dimension, but not equally: the agreement (0 to 1) of the {n_outfits} outfits, and of the same with
-one item changed for a random one of its category, as negatives are.
+one item changed for a random one of its category, as half of the negatives are.
 
 {training}
 
@@ -131,6 +131,8 @@ Questions answered per second of one core, vectors read but not made ({n_questio
 The type-aware model of the table above takes every other AAT question twice: *as drawn*, and *shown grey*, with every
 item drawn again in one grey, so that choices which differ in colour become one picture. Nothing but colour is taken
 away.
+A first look took every fourth question, where the color index as drawn was 38 % and not told apart from chance; every
+other one was taken then, and nothing else was changed.
 
 {blind}
 

@@ -71,6 +71,7 @@ def test_times_become_utc(tmp_path: Path) -> None:
         ("", r"votes\.csv holds no votes: it needs one row per vote under query,candidate,expert,answer"),
         (HEADER, r"votes\.csv holds no votes"),
         (HEADER + "a,b,ann,\n", "has 1 rows and no answer yet"),
+        (HEADER + "a,a,ann,1\n", "row 2: a is compared with itself: delete the row"),
         (
             "query,candidate,who,answer\na,b,ann,1\n",
             r"has no column expert \(it has query, candidate, who, answer\): its header must be query,candidate,expert",

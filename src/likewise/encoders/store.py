@@ -104,8 +104,9 @@ def checked_meta(workspace: Workspace, encoder: str) -> Meta:
     folder = vectors_folder(workspace, encoder)
     meta = read_meta(folder)
     if meta is None:
+        there = ", ".join(workspace.encoders())
         raise LikewiseError(
-            f"there are no {encoder} vectors in {workspace.path} yet: "
+            f"there are no {encoder} vectors in {workspace.path} yet{f' (there are {there})' if there else ''}: "
             f"run `likewise encode {workspace.path} --with {quote(encoder)}`."
         )
     if not meta.complete:

@@ -127,6 +127,8 @@ def _vote(row: dict[str, Any], where: str) -> dict[str, str | None] | None:
     for column, value in vote.items():
         if not value:
             raise LikewiseError(f"{where}: {column} is empty: fill it, or delete the row.")
+    if vote["query"] == vote["candidate"]:
+        raise LikewiseError(f"{where}: {vote['query']} is compared with itself: delete the row.")
     return vote | {"answer": ACCEPTED[answer], "time": _utc(row.get("time"), where)}
 
 

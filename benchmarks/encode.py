@@ -32,7 +32,7 @@ from likewise.machine import usable_cores
 from likewise.workspace import FORMAT, Workspace, write_json, write_parquet
 
 ENCODER = "efficientnet-lite0"
-PICTURES, FEW_IMAGES, IMAGES, BATCH, ROUNDS = 64, 64, 2048, 32, 3
+PICTURES, FEW_IMAGES, IMAGES, BATCH, ROUNDS = 64, 64, 6144, 32, 3
 SMALL = f"{ENCODER}?size=32"  # a cheap network: memory is what counts
 CATALOGS = (10_000, 100_000)
 DECODE, FORWARD = "bare decoding and preparing, one process", "bare network on ready tensors, onnxruntime"

@@ -1,6 +1,6 @@
 """FHN, the fashion hash network (Lu et al., CVPR 2019): items and users become 128 bits.
 
-An item passes a layer of its category and a tanh; a user is a learned code. Score of an outfit for a user = mean
+An item passes a linear layer of its category and a tanh; a user is a learned code. Score of an outfit for a user = mean
 over items of <u, x_i>_U + mean over pairs of <x_i, x_j>_I, with learned weights of the bits. Training grows the
 tanh steeper; when scoring, codes are signs. Loss: soft margin log(1 + exp(bad - good)) + 0.1 visual-semantic.
 
@@ -30,14 +30,13 @@ class FashionHash(OutfitNet):
 
     def __init__(self, trunk: "Trunk", shape: Shape, width: int = BITS, semantic_weight: float = 0.1) -> None:
         super().__init__(trunk, shape, width, semantic_weight)
-        self.first = nn.Linear(trunk.n_features, 2 * width)
-        self.by_type = TypedLinear(shape.n_types, 2 * width, width)
+        self.by_type = TypedLinear(shape.n_types, trunk.n_features, width)
         self.people = nn.Parameter(torch.empty(shape.n_users, width).normal_(0.0, 0.5))
-        self.user_weights = nn.Parameter(torch.ones(width))
+        self.user_weights = nn.Parameter(torch.zeros(width))  # before training nobody prefers anything
         self.item_weights = nn.Parameter(torch.ones(width))
 
     def look(self, inputs: Tensor, types: Tensor) -> Tensor:
-        return self._code(self.by_type(functional.relu(self.first(self.trunk(inputs))), types))
+        return self._code(self.by_type(self.trunk(inputs), types))
 
     def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
         people = self._code(self.people)

@@ -1,7 +1,10 @@
 """The first layer: stored vectors brought to one scale, or read as words, or a torch encoder that is trained along."""
 
+import math
+
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from likewise.encoders.network import Model, Network
 from likewise.encoders.registry import get_encoder
@@ -59,9 +62,10 @@ class Scaled(Trunk):
 
 class Said(Trunk):
     """What would be said of an item: the words of captions, guessed from its vector by ridge regression on the training
-    items, each guess with spread 1.
+    items, each guess with spread 1, the guesses of an item brought to one length.
 
-    A vector has thousands of components, most of them about what nobody dresses by; captions name what people see.
+    A vector has thousands of components, most of them about what nobody dresses by; captions name what people see. Of
+    an odd item everything is guessed faintly, or strongly; its length says how odd it is, and nothing of what it is.
     """
 
     mean: Tensor
@@ -86,7 +90,8 @@ class Said(Trunk):
         self.guess.copy_(found / (scaled @ found).std(dim=0, correction=0).clamp(min=1e-6))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        return (inputs - self.mean) / self.spread @ self.guess
+        guessed: Tensor = (inputs - self.mean) / self.spread @ self.guess
+        return functional.normalize(guessed, dim=1) * math.sqrt(self.n_features)
 
 
 def spread_of(inputs: Tensor) -> Tensor:

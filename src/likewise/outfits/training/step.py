@@ -127,7 +127,7 @@ def styled_examples(
     train = style_outfits(early, request.n_outfits, seed=seed, focus=focus)
     shelf = tuple(Item(*row) for row in early.select("item", "category", "image").iter_rows())
     n_valid = max(50, request.n_outfits // 10)
-    valid = style_outfits(items.filter(late), min(n_valid, 600), seed=request.seed + 1, people=1)
+    valid = style_outfits(items.filter(late), min(n_valid, 600), seed=request.seed + 1, people=2)
     return Examples(train.outfits, valid.outfits, train.users, captions, digests, whole.item_of, shelf)
 
 

@@ -2,8 +2,9 @@
 
 Each simulated stylist starts from a random valid outfit and goes over its items some times, each time taking the
 best of a rack of the same category, by their own weights of the six dimensions. What they make is good, not
-perfect, and people differ; with `focus` one dimension counts more, which is how outfits for a weak dimension are
-made.
+perfect, and people differ: every other one loves colours and takes a bright piece over a neutral one, for black and
+white go with everything and say nothing of what becomes of red beside green. With `focus` one dimension counts more,
+which is how outfits for a weak dimension are made.
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from likewise.catalog.wardrobe import (
     compatibility_many,
     sample_taste,
 )
+from likewise.catalog.wardrobe.harmony import NEUTRALS
 from likewise.errors import LikewiseError
 from likewise.outfits.generate import generate
 from likewise.outfits.models.batch import Rows, pad
@@ -31,6 +33,7 @@ PEOPLE = 8
 TRIES = 32
 ROUNDS = 3
 FOCUS_WEIGHT = 6.0
+DULLNESS = 1.0  # what an outfit of neutral pieces alone costs those who love colours, in units of overall
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,10 @@ def _taste(rng: np.random.Generator, people: int, focus: str | None) -> Taste:
     return Taste(weights | ({focus: FOCUS_WEIGHT} if focus else {}))
 
 
+def loves_colours(person: int) -> bool:
+    return person % 2 == 1
+
+
 @dataclass(frozen=True)
 class Judges:
     """The people, and what they look at."""
@@ -91,14 +98,18 @@ class Judges:
     def rate(self, outfits: Rows, maker: Rows) -> NDArray[np.float64]:
         """Every outfit by the one who makes it; those of one length together, so that none is padded."""
         rated = np.empty(len(outfits))
+        neutral = self.items["colour"].is_in(NEUTRALS).to_numpy()
         still = np.random.default_rng(0)  # a taste without noise draws nothing that counts
         length = (outfits >= 0).sum(axis=1)
         for size in np.unique(length).tolist():
             alike = np.flatnonzero(length == size)
-            scores = compatibility_many(self.items, outfits[alike][:, :size].tolist())
+            worn = outfits[alike][:, :size]
+            scores, dull = compatibility_many(self.items, worn.tolist()), DULLNESS * neutral[worn].mean(axis=1)
             for person, taste in enumerate(self.tastes):
                 mine = maker[alike] == person
                 rated[alike[mine]] = taste.rate(scores.filter(pl.Series(mine)), still)
+                if loves_colours(person):
+                    rated[alike[mine]] -= dull[mine]
         return rated
 
 

@@ -89,15 +89,15 @@ Trained models whose interval lies wholly above those of random *and* mean cosin
 A model that is missing from a list is not shown to be better than both. Mean cosine sees the same vectors; it prefers
 what looks alike, and items of one colour look alike: that answers many questions about color and hardly any other.
 
-**How the settings were chosen.** On the test of a third wardrobe, never on this one:
-`likewise outfits wardrobe-test third --seed 4001 --n-lat 300 --n-aat 400`, the trainings above, and
-`likewise outfits score third --model wardrobe/outfit_models/NAME`. Tried there were the encoder (against
-`colour+texture+shape+efficientnet-lite0`), the words (against the vectors themselves), the negatives (half of them near,
-against none and all), the weight decay (1, against 0.01, 0.1 and dropout of inputs), the learning rate (0.003 or 0.001
-for each model), the layers of FHN and NGNN by type (shared with corrections, against apart), stylists with 32 tries in
-3 rounds (against 16 and 2), half of whom love colours (against none), and the number of outfits (36,000, against 5,000
-to 15,000). This test was made for this page with settings and sizes fixed before, and scored once: an earlier one, of
-another seed, had been scored while settings were still being tried.
+**How the settings were chosen.** On the test of a third wardrobe, never on this one: `likewise outfits wardrobe-test
+third --seed 4001 --n-lat 300 --n-aat 400`, the trainings above, and `likewise outfits score third --model
+wardrobe/outfit_models/NAME`. Tried there were the encoder (against `colour+texture+shape+efficientnet-lite0`), the
+words (against the vectors themselves), the negatives (half of them near, against none and all), the weight decay (1,
+against 0.01, 0.1 and dropout of inputs), the learning rate (0.003 or 0.001 for each model), the layers of FHN and NGNN
+by type (shared with corrections, against apart), stylists with 32 tries in 3 rounds (against 16 and 2), half of whom
+love colours (against none), and the number of outfits (36,000, against 5,000 to 15,000). This test was made for this
+page with settings and sizes fixed before, and scored once: an earlier one, of another seed, had been scored while
+settings were still being tried.
 
 Mean cosine depends on the encoder: on the third wardrobe it answered 39 % (34–44) of the AAT with these vectors, 42 %
 (37–46) with those of `colour+texture+shape+efficientnet-lite0`.

@@ -1,4 +1,4 @@
-"""Tables as people read them in a terminal: percentages with one decimal, the interval beside the main number."""
+"""Tables as people read them in a terminal: percentages with one decimal, the interval beside or under its number."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
     order = ranked(results)
     close = not_told_apart(differences, order) if differences is not None else []
     table.caption, table.caption_justify = f"≈ not told apart from {plain(order[0])}" if close else None, "left"
-    table.add_column("model", no_wrap=True)
+    table.add_column("model", overflow="fold")
     table.add_column("ROC-AUC\nmacro", justify="right", no_wrap=True)
     for name in ("\nmicro", "PR-AUC\nmacro", "\nmicro", f"HR\n@{k}", f"MRR\n@{k}", f"judged\n@{k}"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -37,7 +37,7 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
             place = "–" if main["value"] is None else order.index(encoder) + 1
             table.add_row(
                 f"{place} {plain(encoder)}" + (" ≈" if encoder in close else ""),
-                with_interval(main["value"], main["low"], main["high"]),
+                over_interval(main["value"], main["low"], main["high"]),
                 *(percent(cells[encoder, *column]["value"]) for column in columns),
             )
         table.add_section()
@@ -89,16 +89,16 @@ def best_sets_table(budget: pl.DataFrame) -> Table:
 
 def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
     table = Table(title=title, title_justify="left", box=SIMPLE)
-    table.add_column(header)
+    table.add_column(header, overflow="fold")
     optional = {
-        "expected_positives": "expected positives",
-        "marginal_positives_per_hour": "more per hour",
-        "item_recall": "share of truth found",
-        "spearman": "order as under full truth",
+        "expected_positives": "expected\npositives",
+        "marginal_positives_per_hour": "more\nper hour",
+        "item_recall": "share of\ntruth found",
+        "spearman": "order as under\nfull truth",
     }
     shown = [name for name in optional if name in rows.columns and rows[name].null_count() < len(rows)]
     for name in ("pairs", "hours", *(optional[name] for name in shown)):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for row in rows.iter_rows(named=True):
         cells = [f"{row['n_pairs']:,}", f"{row['hours']:.1f}"]
         for name in shown:

@@ -72,8 +72,8 @@ def check(
 ) -> None:
     """Compare losses fairly: class-disjoint folds, a Bayesian search each, reruns with intervals, paired tests.
 
-    The first half of the classes is for the search, the second half is read only by the final evaluation. The same
-    command continues a run that was stopped.
+    The first half of the classes is for the search, the second half is read only by the final evaluation; there must
+    be 16 classes at least. The same command continues a run that was stopped.
 
     Example: `likewise train check birds --column category --with efficientnet-lite0 --preset quick`
     """
@@ -175,8 +175,29 @@ def _tell(done: "Checked") -> None:
     say(
         f"[dim]{row['n_queries']:,} of {row['n_queries_total']:,} test images have another one of their class; "
         f"mean and half of the 95 % interval of {summary['plan']['n_reruns']} reruns; the trunk is {trunk} "
-        f"({summary['trunk']}), the paper's is {summary['papers_trunk']}[/]"
+        f"({summary['trunk']}), the paper's is {summary['papers_trunk']}; conc.: the embeddings of all "
+        f"{summary['plan']['n_folds']} folds side by side, sepa.: each alone[/]"
     )
+    _best(done)
     for name, method in summary["methods"].items():
         if method["n_failed"]:
             say(f"[yellow]{name}[/]: {method['n_failed']} of {method['n_trials']} trials failed")
+
+
+def _best(done: "Checked") -> None:
+    """The highest MAP@R beside that of the trunk without training."""
+    from likewise.training.final import PRETRAINED
+
+    main = done.accuracy.filter(metric="MAP@R", embedding="concatenated").sort("value", descending=True)
+    untrained = float(main.filter(method=PRETRAINED)["value"][0])
+    best = main.filter(main["method"] != PRETRAINED).row(0, named=True)
+    title = done.summary["methods"][best["method"]]["title"]
+    say(
+        f"highest concatenated MAP@R: {plain(title)}, {100 * best['value']:.1f} %; without training "
+        f"{100 * untrained:.1f} %"
+    )
+    if best["value"] <= untrained:
+        say(
+            "[yellow]no loss is better than the trunk without training[/]: let them train longer (--steps), at another "
+            "rate (--lr), or on more classes"
+        )

@@ -149,6 +149,10 @@ def train(
     )
     if trained.tower.spec != encoder:
         say(f"use it with the encoder that was trained along: [bold]{plain(trained.tower.spec)}[/]")
+    say(
+        f"next, on templates that it has not seen: [bold]likewise condition evaluate {plain(workspace)} "
+        f"--with {plain(trained.tower.spec)} --templates NAME --methods image+text,combiner:{plain(folder)}[/]"
+    )
 
 
 def study(

@@ -63,6 +63,9 @@ def plan(
     console().print(_table(ways))
     if not all(way.fits for way in ways):
         say(f"[red]![/] more memory than the {here.memory_gb:,.0f} GB of a machine")
+    if not any(way.fits for way in ways):
+        least = min(ways, key=lambda way: way.memory_gb)
+        say(f"nothing fits: {least.name} needs least, a machine of {least.memory_gb:,.0f} GB (or fewer dimensions)")
     say(f"[dim]one machine: {here.cores} cores, {here.memory_gb:,.0f} GB; a worker: {cores_per_worker} cores;[/]")
     say(f"[dim]cost at {price:g} a core and hour. Measured on: {constants.machine}[/]")
     say(f"[dim]with {constants.how}.[/]")
@@ -81,7 +84,8 @@ def _table(ways: "list[Way]") -> "Table":
     for way in ways:
         memory = f"{way.memory_gb:,.0f}  " if way.fits else f"[red]{way.memory_gb:,.0f} ![/]"
         spans = (_span(hours) for hours in (way.encode_hours, way.build_hours, way.search_hours))
-        table.add_row(way.name, memory, f"{way.disk_gb:,.0f}", *spans, f"{way.cost:,.2f}")
+        cost = f"{way.cost:,.0f}" if way.cost >= 100 else f"{way.cost:.2f}"
+        table.add_row(way.name, memory, f"{way.disk_gb:,.0f}", *spans, cost)
     return table
 
 

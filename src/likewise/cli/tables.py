@@ -93,8 +93,8 @@ def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
     optional = {
         "expected_positives": "expected\npositives",
         "marginal_positives_per_hour": "more\nper hour",
-        "item_recall": "share of\ntruth found",
-        "spearman": "order as under\nfull truth",
+        "item_recall": "share\nof truth\nfound",
+        "spearman": "order\nas under\nfull truth",
     }
     shown = [name for name in optional if name in rows.columns and rows[name].null_count() < len(rows)]
     for name in ("pairs", "hours", *(optional[name] for name in shown)):
@@ -105,5 +105,5 @@ def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
             value = row[name]
             text = "–" if value is None else f"{value:.2f}" if name in ("item_recall", "spearman") else f"{value:,.0f}"
             cells.append(text)
-        table.add_row(plain(row[column]), *cells)
+        table.add_row(plain(str(row[column]).replace("+", " + ")), *cells)
     return table

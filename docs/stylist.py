@@ -36,6 +36,7 @@ from likewise.workspace import Workspace
 HERE = Path(__file__).parent
 SEEING = "efficientnet-lite0?pooling=stages"
 KINDS = ("bi-lstm", "type-aware", "sce-net", "fhn", "ngnn", "set-transformer")
+SLOW = {"ngnn": 2}  # learns slowly: so many times the epochs
 BLINDED = "type-aware"
 CURED = "bi-lstm"
 WORLD_SEED, TEST_SEED, CLOSER_SEED = 11, 5001, 3001
@@ -122,7 +123,8 @@ def make_test(plan: Plan) -> OutfitTest:
 
 
 def request(plan: Plan, kind: str) -> Request:
-    return Request(kind, kind, SEEING, n_outfits=plan.outfits, tests=(plan.test,), epochs=plan.epochs, words=True)
+    epochs, words = plan.epochs * SLOW.get(kind, 1), kind != "popular"
+    return Request(kind, kind, SEEING, n_outfits=plan.outfits, tests=(plan.test,), epochs=epochs, words=words)
 
 
 def outfits_of(plan: Plan) -> Examples:

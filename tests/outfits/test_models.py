@@ -14,7 +14,8 @@ from likewise.outfits.models.mean_cosine import MeanCosine
 from likewise.outfits.models.popular import Popular, count
 from likewise.outfits.models.registry import load_model
 from likewise.outfits.models.trained import Trained, load_net, make_net
-from likewise.outfits.models.trunk import COMPONENTS, Scaled
+from likewise.outfits.models.trunk import COMPONENTS, Said, Scaled
+from likewise.outfits.models.typed import TypedLinear
 from likewise.outfits.protocol import Item, Model, Outfit, Question, chosen
 from likewise.outfits.training.examples import blanked
 from likewise.outfits.training.trainer import accuracy, train
@@ -198,3 +199,32 @@ def test_long_vectors_are_turned_so_that_a_rare_cue_counts_as_much_as_a_loud_one
     few.settle(inputs[:20], torch.zeros(20, 0))
     assert torch.isfinite(few(inputs)).all()
     assert Scaled(64)(inputs[:, :64]).shape == (900, 64)  # short ones stay as they are
+
+
+def test_types_start_from_what_they_share_and_then_differ_by_their_own() -> None:
+    torch.manual_seed(0)
+    layer = TypedLinear(3, 4, 2)
+    values, types = torch.randn(5, 4), torch.tensor([2, 0, 2, 1, 0])
+    same = layer(values, torch.zeros(5, dtype=torch.long))
+    assert torch.equal(layer(values, types), same)
+    with torch.no_grad():
+        layer.own[2, 1, 0], layer.bias[0, 1] = 1.0, 3.0
+    moved = layer(values, types) - same
+    expected = torch.zeros(5, 2)
+    expected[[0, 2], 0] = values[[0, 2], 1]
+    expected[[1, 4], 1] = 3.0
+    torch.testing.assert_close(moved, expected)
+
+
+def test_words_are_guessed_by_regression_and_an_odd_item_says_no_more_than_others() -> None:
+    rng = torch.Generator().manual_seed(0)
+    said = (torch.rand(400, 3, generator=rng) < 0.3).float()
+    inputs = said @ torch.randn(3, 8, generator=rng) + 0.05 * torch.randn(400, 8, generator=rng)
+    trunk = Said(8, 3)
+    trunk.settle(inputs, said)
+    guessed = trunk(inputs)
+    for word in range(3):
+        assert guessed[said[:, word] == 1, word].min() > guessed[said[:, word] == 0, word].max()
+    torch.testing.assert_close(guessed.norm(dim=1), torch.full((400,), 3.0**0.5))
+    far = trunk(inputs.mean(dim=0) + 9 * (inputs - inputs.mean(dim=0)))
+    torch.testing.assert_close(far, guessed, rtol=1e-3, atol=1e-3)

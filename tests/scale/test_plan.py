@@ -79,7 +79,7 @@ def test_the_command_states_where_its_constants_come_from(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["likewise", "plan", "--images", "100M", "--dim", "768", "--encoders", "6"]
-    for more in ([], ["--json"]):
+    for more in (["--memory", "1"], ["--memory", "1000"], ["--memory", "1", "--json"]):
         monkeypatch.setattr("sys.argv", words + more)
         monkeypatch.setenv("COLUMNS", "80")
         with pytest.raises(SystemExit) as leaving:
@@ -88,6 +88,7 @@ def test_the_command_states_where_its_constants_come_from(
         printed = capsys.readouterr().out
         assert "ray, 64 workers" in printed
         assert " ".join(read_constants().machine.split()) in " ".join(printed.split())
+        assert ("nothing fits: ray, 4 workers needs least" in printed) == (more == ["--memory", "1"])
     assert [way["exact"] for way in json.loads(printed)["ways"]] == [True, False, False, True, True, True]
     packaged = read_constants()
     assert packaged.deep_seconds > 0.0

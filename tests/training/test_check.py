@@ -1,6 +1,7 @@
 """A whole check: its folder, its page, and the encoder it leaves behind, which is the one that was measured."""
 
 import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from likewise.training.claims import read_claims
 from likewise.training.stage import Setting
 from likewise.workspace import read_json
 
-from .check_toy import Check, measured_again, rerun_of, toy_plan, toy_workspace
+from .check_toy import Check, check_command, measured_again, rerun_of, toy_plan, toy_workspace
 
 
 def test_a_check_of_heads(tmp_path: Path, check: Check) -> None:
@@ -46,6 +47,16 @@ def test_a_check_of_heads(tmp_path: Path, check: Check) -> None:
         assert words in page, words
     card = (folder / "card.md").read_text(encoding="utf-8")
     assert "not by the test" in card and "no labels of experts" in card
+    told = subprocess.run(check_command(workspace, "triplet,proxy-nca"), capture_output=True, text=True, check=True)
+    map_at_r = {
+        row["method"]: 100 * row["value"]
+        for row in found["accuracy"]
+        if (row["metric"], row["embedding"]) == ("MAP@R", "concatenated")
+    }
+    highest, untrained = max(map_at_r["triplet"], map_at_r["proxy-nca"]), map_at_r["pretrained"]
+    said = " ".join(told.stdout.split())
+    assert f", {highest:.1f} %; without training {untrained:.1f} %" in said
+    assert ("no loss is better" in said) == (highest <= untrained)
     with pytest.raises(LikewiseError, match="begun with another plan"):
         check(workspace, "triplet,proxy-nca", "--trials", "9")
 

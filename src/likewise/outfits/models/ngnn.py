@@ -4,6 +4,10 @@ An item enters through the layer of its category; for three steps each node send
 of its state, receives through its own input matrix the sum over the others weighted by how often the two
 categories are worn together, and updates its state by a GRU; a gate says how much each node counts in the
 outfit's score. Loss as in BPR: -log sigmoid(good - bad).
+
+A node's judgement has two parts: a perceptron's, and how well what entered agrees with what it first hears from the
+others. The second is ours: without it the model knew the outfits of training as well, but hardly the taste in them.
+Messages start as the states themselves, so that agreement means something before any training.
 """
 
 from typing import TYPE_CHECKING
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 
 STEPS = 3
 SHARPNESS = 4.0
+AGREEMENT = 4.0  # of a node with what it hears, in units of the perceptron's judgement
 
 
 class NodeGraph(OutfitNet):
@@ -29,10 +34,11 @@ class NodeGraph(OutfitNet):
 
     def __init__(self, trunk: "Trunk", shape: Shape, width: int = 64, semantic_weight: float = 0.1) -> None:
         super().__init__(trunk, shape, width, semantic_weight)
-        self.first = nn.Linear(trunk.n_features, 2 * width)
-        self.by_type = TypedLinear(shape.n_types, 2 * width, width)
+        self.by_type = TypedLinear(shape.n_types, trunk.n_features, width)
         self.out = TypedLinear(shape.n_types, width, width)
         self.into = TypedLinear(shape.n_types, width, width)
+        for messages in (self.out, self.into):
+            nn.init.eye_(messages.shared)
         self.update = nn.GRUCell(width, width)
         self.gate = nn.Linear(2 * width, 1)
         self.judge = nn.Sequential(nn.Linear(2 * width, width), nn.LeakyReLU(0.2), nn.Linear(width, 1))
@@ -44,7 +50,7 @@ class NodeGraph(OutfitNet):
         self.edges.copy_(smoothed / smoothed.sum(dim=1, keepdim=True) * len(smoothed))
 
     def look(self, inputs: Tensor, types: Tensor) -> Tensor:
-        return torch.tanh(self.by_type(functional.relu(self.first(self.trunk(inputs))), types))
+        return torch.tanh(self.by_type(self.trunk(inputs), types))
 
     def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
         n, length, width = looks.shape
@@ -52,14 +58,15 @@ class NodeGraph(OutfitNet):
         edges = self.edges[types[:, :, None], types[:, None, :]] * there[:, None, :]
         edges = edges * ~torch.eye(length, dtype=torch.bool)
         edges = edges / there.sum(dim=1).clamp(min=2)[:, None, None]
-        state = entered
+        heard, state = [], entered
         for _ in range(STEPS):
             sent = self.out(state, flat_types).view(n, length, width)
-            received = self.into((edges @ sent).flatten(0, 1), flat_types)
-            state = self.update(received, state)
+            heard.append(self.into((edges @ sent).flatten(0, 1), flat_types))
+            state = self.update(heard[-1], state)
         known = torch.cat([state, entered], dim=1)
         gates = torch.sigmoid(self.gate(known)).view(n, length) * there
-        judged: Tensor = self.judge(known).view(n, length)
+        agreed = AGREEMENT * (entered * heard[0]).mean(dim=1)
+        judged: Tensor = (self.judge(known)[:, 0] + agreed).view(n, length)
         return SHARPNESS * (gates * judged).sum(dim=1) / gates.sum(dim=1).clamp(min=1e-6)
 
     def terms(self, lesson: Lesson) -> dict[str, Tensor]:

@@ -33,7 +33,7 @@ USUAL: dict[str, Preset] = {
     "type-aware": Preset(64),
     "sce-net": Preset(64),
     "fhn": Preset(128, learning_rate=1e-3),
-    "ngnn": Preset(64, weight_decay=0.1),
+    "ngnn": Preset(64, learning_rate=1e-3, weight_decay=0.1),
     "set-transformer": Preset(64, learning_rate=1e-3),
 }
 PAPER_WIDTH = {"bi-lstm": 512, "type-aware": 64, "sce-net": 64, "fhn": 128, "ngnn": 64, "set-transformer": 96}

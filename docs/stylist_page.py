@@ -245,7 +245,7 @@ def table_of(scores: pl.DataFrame, columns: Sequence[str]) -> str:
     lines = ["| model | " + " | ".join(f"{name} (n = {n[name]})" for name in columns) + " |"]
     lines.append("|---|" + "---|" * len(columns))
     for model in scores["model"].unique(maintain_order=True):
-        cells = [cell(scores, model, pl.col("score") == name) for name in columns]
+        cells = [cell(scores, model, pl.col("score") == name, digits=1) for name in columns]
         lines.append(f"| {short(model)} | " + " | ".join(cells) + " |")
     lines.append("| *chance* | " + " | ".join(f"*{100 * chance[name]:.0f}*" for name in columns) + " |")
     return "\n".join(lines)
@@ -265,9 +265,10 @@ def index_table(scores: pl.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def cell(scores: pl.DataFrame, model: str, which: pl.Expr) -> str:
+def cell(scores: pl.DataFrame, model: str, which: pl.Expr, digits: int = 0) -> str:
     row = scores.filter((pl.col("model") == model) & which).row(0, named=True)
-    return f"{100 * row['value']:.0f} ({100 * row['low']:.0f}–{100 * row['high']:.0f})"
+    value, low, high = (f"{100 * row[name]:.{digits}f}" for name in ("value", "low", "high"))
+    return f"{value} ({low}–{high})"
 
 
 def verdict(scores: pl.DataFrame) -> str:

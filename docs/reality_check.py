@@ -84,7 +84,7 @@ def time_taken(found: dict[str, Any]) -> str:
     plan = found["summary"]["plan"]
     if found["seconds"] is not None:
         minutes, used = (found["seconds"][name] / 60 for name in ("seconds", "processor_seconds"))
-        return f" It took {minutes:.0f} minutes, {used:.0f} of a processor's."
+        return f" It took {minutes:.0f} minutes by the clock and {used:.0f} of processor time."
     if found["trials"] is None:
         return ""
     one_each = sum(found["trials"].values())

@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def test(self) -> Path:
-        return self.work / "taste"
+        return self.work / f"taste-{TEST_SEED}"
 
 
 def main() -> None:
@@ -190,7 +190,7 @@ def blindness(plan: Plan, taking: Taking) -> pl.DataFrame:
 
 def grey_sight(plan: Plan, questions: Sequence[Question]) -> Sight:
     """The vectors of the same test, every item drawn grey: choices that differ in colour become one picture."""
-    workspace = Workspace(plan.work / "grey")
+    workspace = Workspace(plan.work / f"grey-{TEST_SEED}")
     if not workspace.settings_file.exists():
         say("drawing the test in grey")
         items = wardrobe_items(N_ITEMS, TEST_SEED)

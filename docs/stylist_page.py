@@ -37,9 +37,9 @@ class Facts:
 TEXT = """\
 # Does a model have taste?
 
-A compatibility model scores outfits and fills blanks. `likewise` has five published ones, three baselines and one
-of its own behind one interface; A100's tests say how good their taste is, and in which dimension. Everything on
-this page is made by `{command}`.
+A compatibility model scores outfits and fills blanks. `likewise` has five after published ones, three baselines and
+one of its own behind one interface; A100's tests say how good their taste is, and in which dimension. Every table and
+picture on this page is made by `{command}`.
 
 ```sh
 likewise new wardrobe --wardrobe --items 6000
@@ -77,7 +77,7 @@ epoch is chosen by blanks in outfits of items that training did not show.
 {n_items} drawn items; {n_outfits} outfits put together by eight simulated stylists; vectors of
 `{encoders}` read as words; {epochs} epochs (`usual` otherwise). The test comes from another
 wardrobe, so that no item of it is in training: {lat} LAT questions, balanced over the groups of categories and answered
-by 200 simulated people, {aat} AAT questions whose choices differ in exactly one attribute. Percent,
+by 200 simulated people, {aat_said} AAT questions whose choices differ in exactly one attribute. Percent,
 with 95 % intervals:
 
 {scores}
@@ -87,20 +87,23 @@ Trained models whose interval lies wholly above those of random *and* mean cosin
 {verdict}
 
 A model that is missing from a list is not shown to be better than both. Mean cosine sees the same vectors; it prefers
-what looks alike, and items of one colour look alike: that answers many questions about color and hardly any other.
+what looks alike, and items of one colour look alike: that answers more than half of the questions about color, and
+somewhat more than chance of every other dimension.
 
-**How the settings were chosen.** On the test of a third wardrobe, never on this one: `likewise outfits wardrobe-test
-third --seed 4001 --n-lat 300 --n-aat 400`, the trainings above, and `likewise outfits score third --model
+**How the settings were chosen.** On the test of a third wardrobe; on this one nothing was tried, but NGNN was changed
+after it had failed here (below), so that its result is not a blind one: `likewise outfits wardrobe-test third --seed
+4001 --n-lat 300 --n-aat 400`, the trainings above, and `likewise outfits score third --model
 wardrobe/outfit_models/NAME`. Tried there were the encoder (against `colour+texture+shape+efficientnet-lite0`), the
 words (against the vectors themselves), the negatives (half of them near, against none and all), the weight decay (1,
-against 0.01, 0.1 and dropout of inputs), the learning rate (0.003 or 0.001 for each model), the layers of FHN and NGNN
-by type (shared with corrections, against apart), stylists with 32 tries in 3 rounds (against 16 and 2), half of whom
-love colours (against none), and the number of outfits (36,000, against 5,000 to 15,000). The epochs of NGNN were tried
-too (2 against 4), its width, and dropout. The number of questions is what tells four points apart, the least that a
-model stood above mean cosine there. This test was made for this page with settings and sizes fixed before, and scored
-once, but for NGNN: as published it had answered 40.6 % of the AAT (38.9–42.3) and not cleared mean cosine; it was given
-the agreement of a node with what it hears, tried on the third wardrobe, and scored again. An earlier test, of another
-seed, had been scored while settings were still being tried.
+for NGNN 0.1; against 0.01 and dropout of inputs), the learning rate (0.003, or 0.001 for FHN, NGNN and the set
+transformer), the layers of FHN and NGNN by type (shared with corrections, against apart), stylists with 32 tries in 3
+rounds (against 16 and 2), half of whom love colours (against none), and the number of outfits (36,000, against 5,000 to
+15,000). For NGNN also 4 epochs, other widths and dropout were tried. There the weakest model stood four points above
+mean cosine; the number of questions here is what it takes to tell four points apart. This test was made for this page
+after settings and sizes were fixed, and scored once, except for NGNN: without the agreement of a node with what it
+hears it had answered 40.6 % of the AAT (38.9–42.3) and not cleared mean cosine; the agreement was tried on the third
+wardrobe, and NGNN scored again. An earlier test, of another seed, had been scored while settings were still being
+tried.
 
 Mean cosine depends on the encoder: on the third wardrobe it answered 39 % (34–44) of the AAT with these vectors, 42 %
 (37–46) with those of `colour+texture+shape+efficientnet-lite0`.
@@ -112,16 +115,18 @@ By dimension (number of questions), the indexes of the AAT:
 {indexes}
 
 **What there is to learn.** Stylists, the people of the LAT and the AAT share one definition of what goes together
-(`catalog/wardrobe/compatibility.py`); people differ in how much each dimension counts for them. The training outfits
-follow it in every dimension, but not equally: the agreement (0 to 1) of the {n_outfits} outfits, and of the same with
-one item changed for a random one of its category, as half of the negatives are.
+(`catalog/wardrobe/compatibility.py`); people differ in how much each dimension counts for them, and half of the
+stylists also want colours. The training outfits follow it in every dimension, but not equally: the agreement (0 to 1)
+of the {n_outfits} outfits, and of the same with one item changed for a random one of its category, as half of the
+negatives are.
 
 {training}
 
 A model sees such outfits only. It may learn what usually comes with a style (its colours, its cloth) instead of the
 style; the choices of an AAT question differ in one thing and everything that usually comes with it stays the same. The
 questions about color show bright things only, and stylists who may choose dress mostly in black, white and beige, which
-go with everything and teach nothing about red beside green; so every other one of them loves colours. {weakest_signal}
+go with everything and teach nothing about red beside green; so every other stylist is made to love colours.
+{weakest_signal}
 
 ![Curves](stylist-curves.png)
 
@@ -171,6 +176,7 @@ def write_page(here: Path, facts: Facts, scores: pl.DataFrame, blind: pl.DataFra
         "encoders": facts.encoders,
         "epochs": str(trained["preset"]["epochs"]),
         "lat": str(n["LATs"]),
+        "aat_said": f"{n['AATs']:,}",
         "aat": str(n["AATs"]),
         "n_questions": str(n["LATs"] + n["AATs"]),
         "kinds": "\n".join(f"| {kind} | {what} |" for kind, what in ALL_KINDS.items()),
@@ -219,7 +225,7 @@ def speed_table(speed: Mapping[str, float]) -> str:
 def weakest_signal(training: pl.DataFrame) -> str:
     lost = training.with_columns((pl.col("styled") - pl.col("changed")).alias("lost")).sort("lost")
     first, second = lost["dimension"][0], lost["dimension"][1]
-    return f"A changed item costs\nleast in {first} and {second}: there is least to learn about these."
+    return f"A changed item costs least in {first} and {second}: there is least to learn about these."
 
 
 def cured_table(cured: Remedy) -> str:
@@ -278,9 +284,20 @@ def verdict(scores: pl.DataFrame) -> str:
     for name in ("LATs", "AATs", BESIDE_COLOR):
         measured = {kind: of_score(scores, full[kind], name) for kind in ("random", "mean-cosine", *KINDS)}
         bar = max(measured[base][2] for base in ("random", "mean-cosine"))
-        clear = [kind for kind in KINDS if measured[kind][1] > bar]
-        lines.append(f"- {name}: {len(clear)} of {len(KINDS)}{' (' + ', '.join(clear) + ')' if clear else ''}")
-    return "\n".join(lines)
+        above = {kind: 100 * (measured[kind][1] - bar) for kind in KINDS if measured[kind][1] > bar}
+        least = min(above, key=lambda kind: above[kind], default="")
+        listed = f" ({', '.join(above)}); least {least}, by {above[least]:.1f} points" if above else ""
+        lines.append(f"- {name}: {len(above)} of {len(KINDS)}{listed}")
+    alone = [f"{name} {clear_in(scores, full, name)}" for name in DIMENSIONS]
+    return "\n".join([*lines, f"- one dimension alone: {', '.join(alone)}"])
+
+
+def clear_in(scores: pl.DataFrame, full: Mapping[str, str], dimension: str) -> int:
+    """How many trained models lie above both baselines in one dimension."""
+    index = scores.filter(score="index", dimension=dimension)
+    ends = {row["model"]: (row["low"], row["high"]) for row in index.iter_rows(named=True)}
+    bar = max(ends[full[base]][1] for base in ("random", "mean-cosine"))
+    return sum(ends[full[kind]][0] > bar for kind in KINDS)
 
 
 def of_score(scores: pl.DataFrame, model: str, name: str) -> tuple[float, float, float]:
@@ -327,6 +344,9 @@ def told_apart(cured: Remedy) -> str:
             f"- {row['model_b']} minus {row['model_a']}: {gained:+.1f} points on {cured.dimension} "
             f"(n = {row['n_questions']}, p = {row['p_holm']:.3f} after Holm)"
         )
-    if not mine["real"].any():
+    real = [f"{row['model_b']} and {row['model_a']}" for row in mine.filter(pl.col("real")).iter_rows(named=True)]
+    if real:
+        lines += ["", f"Told apart from chance: {'; '.join(real)}."]
+    else:
         lines += ["", "None of these differences is told apart from chance."]
     return "\n".join(lines)

@@ -22,7 +22,7 @@ from likewise.outfits.bundle import open_test, write_test
 from likewise.outfits.generate import check, generate
 from likewise.outfits.tables import outfit_table
 from likewise.outfits.training.remedy import halves
-from likewise.outfits.training.stylists import style_outfits
+from likewise.outfits.training.stylists import loves_colours, style_outfits
 from likewise.outfits.wardrobe import wardrobe_items
 from likewise.outfits.wardrobe_aat import make_aat
 from likewise.workspace import Workspace
@@ -130,7 +130,7 @@ def test_every_other_stylist_takes_bright_pieces() -> None:
     made = style_outfits(items, 80, seed=5)
     shares: dict[bool, list[bool]] = {True: [], False: []}
     for outfit, user in zip(made.outfits, made.users, strict=True):
-        shares[int(user.removeprefix("stylist-")) % 2 == 1] += [bright[item.image] for item in outfit.items]
+        shares[loves_colours(int(user.removeprefix("stylist-")))] += [bright[item.image] for item in outfit.items]
     assert np.mean(shares[True]) > 0.9
     assert np.mean(shares[False]) < np.mean(list(bright.values()))  # neutral ones go with everything
 

@@ -1,6 +1,7 @@
 """`likewise condition two-tower`, `train` and `study`: encoders and Combiners that learn, and what makes them learn."""
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -150,8 +151,9 @@ def train(
     if trained.tower.spec != encoder:
         say(f"use it with the encoder that was trained along: [bold]{plain(trained.tower.spec)}[/]")
     say(
-        f"next, on templates that it has not seen: [bold]likewise condition evaluate {plain(workspace)} "
-        f"--with {plain(trained.tower.spec)} --templates NAME --methods image+text,combiner:{plain(folder)}[/]"
+        f"next, on templates that it has not seen: [bold]likewise condition evaluate {plain(quote(str(workspace)))} "
+        f"--with {plain(quote(trained.tower.spec))} --templates NAME "
+        f"--methods {plain(quote(f'image+text,combiner:{folder}'))}[/]"
     )
 
 

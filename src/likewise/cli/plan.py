@@ -65,7 +65,8 @@ def plan(
         say(f"[red]![/] more memory than the {here.memory_gb:,.0f} GB of a machine")
     if not any(way.fits for way in ways):
         least = min(ways, key=lambda way: way.memory_gb)
-        say(f"nothing fits: {least.name} needs least, a machine of {least.memory_gb:,.0f} GB (or fewer dimensions)")
+        less = "--cores-per-worker" if least.name.startswith("ray") else "--dim"
+        say(f"nothing fits: {least.name} needs least, {least.memory_gb:,.0f} GB a machine; a smaller {less} needs less")
     say(f"[dim]one machine: {here.cores} cores, {here.memory_gb:,.0f} GB; a worker: {cores_per_worker} cores;[/]")
     say(f"[dim]cost at {price:g} a core and hour. Measured on: {constants.machine}[/]")
     say(f"[dim]with {constants.how}.[/]")

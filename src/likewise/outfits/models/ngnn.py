@@ -6,7 +6,8 @@ categories are worn together, and updates its state by a GRU; a gate says how mu
 outfit's score. Loss as in BPR: -log sigmoid(good - bad).
 
 A node's judgement has two parts: a perceptron's, and how well what entered agrees with what it first hears from the
-others. The second is ours: without it the model knew the outfits of training as well, but hardly the taste in them.
+others. The second is ours: without it the model fits the outfits of training equally well, but answers 41 % of an AAT
+instead of 49 % (docs/stylist.md).
 Messages start as the states themselves, so that agreement means something before any training.
 """
 

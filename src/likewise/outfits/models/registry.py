@@ -17,7 +17,7 @@ TRAINED: dict[str, str] = {
     "type-aware": "distances in a space per pair of types, called CSN in A100 (Vasileva et al. 2018)",
     "sce-net": "distances under learned conditions that the pair chooses (Tan et al. 2019)",
     "fhn": "binary codes of items and users (Lu et al. 2019); an unknown user is the mean user",
-    "ngnn": "messages between the categories of an outfit (Cui et al. 2019), and how well an item agrees with them",
+    "ngnn": "messages between categories (Cui et al. 2019), and how an item agrees with what it hears (ours)",
     "set-transformer": "attention over items with types (ours)",
     "popular": "how often items are worn in training, whatever they are combined with",
 }

@@ -64,8 +64,8 @@ class Said(Trunk):
     """What would be said of an item: the words of captions, guessed from its vector by ridge regression on the training
     items, each guess with spread 1, the guesses of an item brought to one length.
 
-    A vector has thousands of components, most of them about what nobody dresses by; captions name what people see. Of
-    an odd item everything is guessed faintly, or strongly; its length says how odd it is, and nothing of what it is.
+    A vector has thousands of components, most of them about what nobody dresses by; captions name what people see. For
+    an unusual item all guesses are faint, or all strong: the length says how unusual it is, not what it is.
     """
 
     mean: Tensor

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from likewise.catalog.wardrobe import (
     ATTRIBUTE_NAMES,
-    BASE_TASTE,
     DIMENSIONS,
     Taste,
     compatibility_many,
@@ -68,7 +67,7 @@ def style_outfits(
     drawn = table.group_by("outfit", maintain_order=True).agg("image")["image"].to_list()
     outfits = pad([[row[image] for image in images] for images in drawn], types.to_numpy()).rows
     maker = rng.permutation(n_outfits) % people
-    tastes = [_taste(rng, people, focus) for _ in range(people)]
+    tastes = [_taste(rng, focus) for _ in range(people)]
     outfits = _improve(Judges(items, tastes), outfits, maker, types.to_numpy(), shelf, tries, rounds, rng)
     found = [Item(*values) for values in items.select("item", "category", "image").iter_rows()]
     made = [
@@ -78,10 +77,9 @@ def style_outfits(
     return Styled(tuple(made), tuple(f"stylist-{person}" for person in maker.tolist()))
 
 
-def _taste(rng: np.random.Generator, people: int, focus: str | None) -> Taste:
-    """Somebody's weights, the usual ones for a single person; a focus counts more than all others."""
-    weights = dict(sample_taste(rng).weights) if people > 1 else dict(BASE_TASTE)
-    return Taste(weights | ({focus: FOCUS_WEIGHT} if focus else {}))
+def _taste(rng: np.random.Generator, focus: str | None) -> Taste:
+    """Somebody's weights; a focus counts more than all others."""
+    return Taste(dict(sample_taste(rng).weights) | ({focus: FOCUS_WEIGHT} if focus else {}))
 
 
 def loves_colours(person: int) -> bool:

@@ -180,8 +180,9 @@ async function broken(pair) {
     return lost(problem);
   }
   if (pair !== current) return undefined;
-  const give = (answer, reason) => () => send(answer, reason, null);
-  const retry = ["Try again", () => show(pair)];
+  const once = (act) => () => (panel("loading", "Getting the pictures…"), act()); // a second press must not meet the next pair
+  const give = (answer, reason) => once(() => send(answer, reason, null));
+  const retry = ["Try again", once(() => show(pair))];
   return panel("broken", "A picture of this pair cannot be loaded.", retry, ["Later", give("later", null)], ["Cannot tell", give("cannot tell", "a picture could not be loaded")]);
 }
 

@@ -112,22 +112,26 @@ def score(
 
 
 def _table(scores: "pl.DataFrame") -> object:
-    """Models as columns, scores as rows; intervals beside the numbers."""
+    """Models as columns, scores as rows; intervals under the numbers. Nothing is cut: long names go on below."""
     from rich.box import SIMPLE
     from rich.table import Table
 
-    from likewise.cli.tables import percent, with_interval
+    from likewise.cli.tables import over_interval, percent
 
     shown = scores.filter(scores["sub_dimension"].is_null())
     columns = shown["model"].unique(maintain_order=True).to_list()
-    table = Table(title="Taste: right or shared answers (%), with 95 % intervals", title_justify="left", box=SIMPLE)
-    for name in ("score", "n", "chance", *columns):
-        table.add_column(plain(name), justify="left" if name == "score" else "right")
+    title = "Taste: right or shared answers (%), with 95 % intervals"
+    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
+    for name in ("score", "n", "chance"):
+        table.add_column(name, justify="left" if name == "score" else "right", no_wrap=True)
+    for name in columns:
+        table.add_column(plain(name), justify="right", overflow="fold", min_width=5)
     for (label, dimension), rows in shown.group_by("score", "dimension", maintain_order=True):
         by_model = {row["model"]: row for row in rows.iter_rows(named=True)}
         first = rows.row(0, named=True)
         cells = [
-            with_interval(by_model[name]["value"], by_model[name]["low"], by_model[name]["high"]) for name in columns
+            over_interval(by_model[name]["value"], by_model[name]["low"], by_model[name]["high"], digits=0)
+            for name in columns
         ]
         table.add_row(str(dimension or label), f"{first['n_questions']}", percent(first["chance"]), *cells)
     return table

@@ -1,4 +1,4 @@
-"""Compatibility models, one file each: five published ones, three baselines and one of ours, behind one interface.
+"""Compatibility models, one file each: five after published ones, three baselines and one of ours; one interface.
 
 `open_model` makes any of them from a text; those that need torch import it only when they are made.
 """

@@ -170,7 +170,8 @@ async function broken(pair) {
   hideStage();
   current = pair;
   pair.failed = true;
-  if (practising) return panel("broken", "A picture of this pair cannot be loaded.", ["Next", next]);
+  const once = (act) => () => (panel("loading", "Getting the pictures…"), act()); // a second press must not meet the next pair
+  if (practising) return panel("broken", "A picture of this pair cannot be loaded.", ["Next", once(next)]);
   try {
     await ask(`${boot.api}/next?count=1&mode=pair`);
   } catch (problem) {
@@ -180,7 +181,6 @@ async function broken(pair) {
     return lost(problem);
   }
   if (pair !== current) return undefined;
-  const once = (act) => () => (panel("loading", "Getting the pictures…"), act()); // a second press must not meet the next pair
   const give = (answer, reason) => once(() => send(answer, reason, null));
   const retry = ["Try again", once(() => show(pair))];
   return panel("broken", "A picture of this pair cannot be loaded.", retry, ["Later", give("later", null)], ["Cannot tell", give("cannot tell", "a picture could not be loaded")]);

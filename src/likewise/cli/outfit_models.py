@@ -190,10 +190,10 @@ def remedy(
 
 
 def _tell_remedy(done: "Remedy") -> None:
-    from likewise.cli.outfit_tests import _table
+    from likewise.cli.outfit_tests import print_scores
 
     say(f"weakest: [bold]{done.dimension}[/]; {done.n_more:,} more outfits on it, or without a focus")
-    console().print(_table(done.scores))
+    print_scores(done.scores)
     mine = done.differences.filter(
         (done.differences["dimension"] == done.dimension) | done.differences["score"].is_in(["AATs"])
     )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 TestPath = Annotated[Path, typer.Argument(metavar="TEST", help="The test: a folder or zip.", show_default=False)]
+MODELS_BESIDE = 6  # in one table; more would not fit 80 columns
 
 
 def wardrobe_test(
@@ -104,14 +105,21 @@ def score(
     if as_json:
         say_json(note(taking, scored) | {"differences": scored.differences.to_dicts()})
         return
-    console().print(_table(scored.scores))
+    print_scores(scored.scores)
     close = scored.differences.filter(~scored.differences["real"] & scored.differences["score"].is_in(["LATs", "AATs"]))
     for row in close.iter_rows(named=True):
         say(f"  not told apart by {row['score']}: {plain(row['model_a'])} and {plain(row['model_b'])}")
     say(f"{plain(taking.page if page else taking.folder)}: {len(taking.test.questions)} questions")
 
 
-def _table(scores: "pl.DataFrame") -> object:
+def print_scores(scores: "pl.DataFrame") -> None:
+    """Six models beside each other, then the next."""
+    models = scores["model"].unique(maintain_order=True).to_list()
+    for start in range(0, len(models), MODELS_BESIDE):
+        console().print(_table(scores, models[start : start + MODELS_BESIDE]))
+
+
+def _table(scores: "pl.DataFrame", columns: list[str]) -> object:
     """Models as columns, scores as rows; intervals under the numbers. Nothing is cut: long names go on below."""
     from rich.box import SIMPLE
     from rich.table import Table
@@ -119,13 +127,12 @@ def _table(scores: "pl.DataFrame") -> object:
     from likewise.cli.tables import over_interval, percent
 
     shown = scores.filter(scores["sub_dimension"].is_null())
-    columns = shown["model"].unique(maintain_order=True).to_list()
     title = "Taste: right or shared answers (%), with 95 % intervals"
     table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
     for name in ("score", "n", "chance"):
         table.add_column(name, justify="left" if name == "score" else "right", no_wrap=True)
     for name in columns:
-        table.add_column(plain(name), justify="right", overflow="fold", min_width=5)
+        table.add_column(plain(name), justify="right", overflow="fold")
     for (label, dimension), rows in shown.group_by("score", "dimension", maintain_order=True):
         by_model = {row["model"]: row for row in rows.iter_rows(named=True)}
         first = rows.row(0, named=True)

@@ -10,6 +10,7 @@ import likewise
 SOURCE = Path(likewise.__file__).parent
 ROOMS = [
     "errors",
+    "progress",
     "machine",
     "workspace",
     "catalog",
@@ -28,6 +29,7 @@ ROOMS = [
 ]
 WITHOUT_TORCH = {
     "errors",
+    "progress",
     "machine",
     "workspace",
     "catalog",

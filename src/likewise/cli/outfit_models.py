@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, WorkspacePath, console, opened, plain, progress, say, say_json
+from likewise.cli.console import AsJson, Seed, WorkspacePath, opened, plain, progress, say, say_json
 
 if TYPE_CHECKING:
     from likewise.outfits.models.card import Card

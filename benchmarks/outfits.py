@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from likewise.catalog.wardrobe import CATEGORIES, make_items
 from likewise.outfits.generate import generate
 from likewise.outfits.models import GivenSight, Sight
 from likewise.outfits.models.card import Card
@@ -21,6 +20,7 @@ from likewise.outfits.tables import outfits_of
 from likewise.outfits.training.examples import blanked
 from likewise.outfits.training.presets import USUAL
 from likewise.outfits.vectors import ItemVectors
+from likewise.synthetic import CATEGORIES, make_items
 
 OUTFITS, QUESTIONS, ITEMS, DIM = 50_000, 2_000, 4_000, 512
 ROUNDS = 3

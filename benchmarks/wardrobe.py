@@ -4,7 +4,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from likewise.catalog.wardrobe import build_wardrobe
+from likewise.synthetic import build_wardrobe
 
 ITEMS, VIEWS = 600, 3  # as many as the demo draws
 

@@ -19,7 +19,6 @@ from conditional_pages import combiner_page, combiner_picture, mining_page
 from conditional_study import studied
 
 from likewise.catalog import make_catalog
-from likewise.catalog.wardrobe import build_wardrobe
 from likewise.conditional.combiner import SETTINGS as COMBINER_SETTINGS
 from likewise.conditional.combiner import read_combiner
 from likewise.conditional.composed import Composed, baselines
@@ -34,6 +33,7 @@ from likewise.conditional.training import TrainingSettings, train_combiner
 from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 from likewise.encoders.two_tower import SETTINGS as TOWER_SETTINGS
 from likewise.encoders.two_tower import read_shape
+from likewise.synthetic import build_wardrobe
 from likewise.workspace import WARDROBE, Workspace, read_json, write_json, write_text
 
 DOCS = Path(__file__).parent

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 from PIL import Image
 
-from likewise.catalog.wardrobe import CATEGORIES, contact_sheet
+from likewise.synthetic import CATEGORIES, contact_sheet
 
 HERE = Path(__file__).parent
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1180,1560"]

@@ -18,7 +18,6 @@ from stylist_page import Facts, write_page
 
 from likewise.catalog import make_catalog
 from likewise.catalog.table import read_catalog
-from likewise.catalog.wardrobe import DIMENSIONS, build_wardrobe, compatibility_many
 from likewise.encoders.encode import encode_catalog
 from likewise.outfits.bundle import OutfitTest, open_test
 from likewise.outfits.models import Sight, WorkspaceSight, open_model
@@ -31,6 +30,7 @@ from likewise.outfits.training.remedy import Remedy, remedy
 from likewise.outfits.training.step import Request, styled_examples, train_in
 from likewise.outfits.wardrobe import N_ITEMS, Scale, draw, make_wardrobe_test, wardrobe_items
 from likewise.outfits.wardrobe_aat import make_aat
+from likewise.synthetic import DIMENSIONS, build_wardrobe, compatibility_many
 from likewise.workspace import Workspace
 
 HERE = Path(__file__).parent

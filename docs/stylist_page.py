@@ -115,7 +115,7 @@ By dimension (number of questions), the indexes of the AAT:
 {indexes}
 
 **What there is to learn.** Stylists, the people of the LAT and the AAT share one definition of what goes together
-(`catalog/wardrobe/compatibility.py`); people differ in how much each dimension counts for them, and half of the
+(`synthetic/compatibility.py`); people differ in how much each dimension counts for them, and half of the
 stylists also want colours. The training outfits follow it in every dimension, but not equally: the agreement (0 to 1)
 of the {n_outfits} outfits, and of the same with one item changed for a random one of its category, as half of the
 negatives are.

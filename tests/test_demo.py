@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from likewise.catalog.wardrobe import SIMILAR_AT, similarity
+from likewise.synthetic import SIMILAR_AT, similarity
 from likewise.workspace import Workspace, read_json
 
 DATED = "results/discovery.note.json"  # says when the results were made; the only file that reads the clock

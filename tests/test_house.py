@@ -13,6 +13,7 @@ ROOMS = [
     "progress",
     "machine",
     "workspace",
+    "synthetic",
     "catalog",
     "encoders",
     "search",

@@ -11,7 +11,6 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from likewise.catalog import make_catalog
-from likewise.catalog.wardrobe import build_wardrobe, draw_item
 from likewise.labeling.store.experts import read_experts
 from likewise.labeling.store.questionnaires import add_questionnaire
 from likewise.labeling.store.questions import read_answers
@@ -21,6 +20,7 @@ from likewise.outfits.plan import Making, Plan
 from likewise.outfits.publish import catalog_items, read_drafts, selected_drafts
 from likewise.outfits.simulated import simulate_test
 from likewise.outfits.stages import advance
+from likewise.synthetic import build_wardrobe, draw_item
 from likewise.workspace import Workspace
 from tests.browser.site import OWNER_KEY, PHONE, TOO_SOON_MS, Site, opened, saved
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from likewise.catalog import make_catalog
-from likewise.catalog.wardrobe import build_wardrobe
 from likewise.conditional.towers import TwoTower
+from likewise.synthetic import build_wardrobe
 from likewise.workspace import WARDROBE, Workspace
 from tests.conditional.small_tower import learned, small_tower
 from tests.encoders.conftest import Tiny, cache, tiny

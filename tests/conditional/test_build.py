@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.catalog.wardrobe import make_items
 from likewise.conditional.protocol import TASKS, TEMPLATE_SCHEMA
 from likewise.conditional.templates.audit import (
     IMAGE_ALONE,
@@ -20,6 +19,7 @@ from likewise.conditional.templates.audit import (
 )
 from likewise.conditional.templates.build import SIZES, build_templates
 from likewise.conditional.templates.facts import catalog_facts, panoptic_facts, spoken, vaw_facts
+from likewise.synthetic import make_items
 from tests.real.places import real_data
 
 CATALOG = make_items(400, 2).with_columns(pl.col("item").alias("image"))

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 from sqlalchemy import select
 
-from likewise.catalog.wardrobe import make_items
 from likewise.conditional.templates.build import build_templates
 from likewise.conditional.templates.facts import catalog_facts
 from likewise.conditional.templates.verify import NONE, SEVERAL, question_name, questions, shuffled, verified
@@ -18,6 +17,7 @@ from likewise.labeling.store.experts import invite, read_experts
 from likewise.labeling.store.models import Question
 from likewise.labeling.store.question_queue import next_question
 from likewise.labeling.store.questions import add_question_answers
+from likewise.synthetic import make_items
 from likewise.workspace import Workspace
 from tests.cli.conftest import Run, run
 

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.catalog.wardrobe import make_items
 from likewise.conditional.evaluate import answer, recall_table
 from likewise.conditional.predicted import AttributePrediction, read_detections
 from likewise.conditional.protocol import Features
@@ -15,6 +14,7 @@ from likewise.conditional.sides import Sides
 from likewise.conditional.templates.build import build_templates
 from likewise.conditional.templates.facts import Facts, catalog_facts
 from likewise.errors import LikewiseError
+from likewise.synthetic import make_items
 
 CATALOG = make_items(200, 1).with_columns(pl.col("item").alias("image"))
 

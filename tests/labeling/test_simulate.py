@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.catalog.wardrobe import BASE_WEIGHTS, SIMILAR_AT, make_items, similarity
 from likewise.errors import LikewiseError
 from likewise.labeling import agreement, consensus, sample_experts, simulate_votes, true_labels
+from likewise.synthetic import BASE_WEIGHTS, SIMILAR_AT, make_items, similarity
 
 N_ITEMS = 400
 TOP_K = 6

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.catalog.wardrobe import ATTRIBUTE_NAMES, ATTRIBUTES
 from likewise.encoders.network import unit_rows
 from likewise.outfits.models import GivenSight
 from likewise.outfits.models.random import Random
@@ -24,6 +23,7 @@ from likewise.outfits.training.trainer import Job, train
 from likewise.outfits.vectors import ItemVectors
 from likewise.outfits.wardrobe import wardrobe_items
 from likewise.outfits.wardrobe_aat import make_aat
+from likewise.synthetic import ATTRIBUTE_NAMES, ATTRIBUTES
 
 COLOURS = ("colour", "second_colour")
 PRESET = Preset(48, epochs=5, batch=64, others=3, learning_rate=3e-3)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.catalog.wardrobe import CATEGORIES as DRAWN
 from likewise.errors import LikewiseError
 from likewise.outfits.generate import check, generate
 from likewise.outfits.rules import CATEGORIES, refusals
 from likewise.outfits.sorting import category_of, sorted_items
+from likewise.synthetic import CATEGORIES as DRAWN
 
 
 def shop(sizes: dict[str, int]) -> pl.DataFrame:

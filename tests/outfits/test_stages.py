@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import Engine
 
 from likewise.catalog import make_catalog
-from likewise.catalog.wardrobe import build_wardrobe
 from likewise.errors import LikewiseError
 from likewise.labeling.store.clock import simulated_time
 from likewise.labeling.store.engine import open_votes
@@ -33,6 +32,7 @@ from likewise.outfits.publish import (
 )
 from likewise.outfits.simulated import simulate_test
 from likewise.outfits.stages import advance, trust_categories
+from likewise.synthetic import build_wardrobe
 from likewise.workspace import Workspace
 
 PLAN = Plan(

@@ -11,10 +11,6 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from likewise.catalog import make_catalog
-from likewise.catalog.wardrobe import DIMENSIONS, compatibility_many
-from likewise.catalog.wardrobe.build import build_wardrobe
-from likewise.catalog.wardrobe.harmony import NEUTRALS
-from likewise.catalog.wardrobe.vocabulary import RGB
 from likewise.cli.app import app
 from likewise.encoders.encode import encode_catalog
 from likewise.errors import LikewiseError
@@ -25,6 +21,10 @@ from likewise.outfits.training.remedy import halves
 from likewise.outfits.training.stylists import loves_colours, style_outfits
 from likewise.outfits.wardrobe import wardrobe_items
 from likewise.outfits.wardrobe_aat import make_aat
+from likewise.synthetic import DIMENSIONS, compatibility_many
+from likewise.synthetic.build import build_wardrobe
+from likewise.synthetic.harmony import NEUTRALS
+from likewise.synthetic.vocabulary import RGB
 from likewise.workspace import Workspace
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.catalog.wardrobe import ATTRIBUTE_NAMES, DIMENSIONS, compatibility_many
 from likewise.errors import LikewiseError
 from likewise.outfits.bundle import OutfitTest, open_test, write_test
 from likewise.outfits.dimensions import PLAN, SUB_DIMENSIONS
 from likewise.outfits.wardrobe import N_ITEMS, Scale, make_lat, make_wardrobe_test, wardrobe_items
 from likewise.outfits.wardrobe_aat import Attributes, make_aat
+from likewise.synthetic import ATTRIBUTE_NAMES, DIMENSIONS, compatibility_many
 
 SMALL = Scale(n_seed_outfits=4000, n_rated=500, n_consistent=200, n_questions=8, n_panel=4, n_rounds=2, n_crowd=30)
 ATTRIBUTES_OF = {

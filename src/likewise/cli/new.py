@@ -127,7 +127,7 @@ def readers(as_json: AsJson = False) -> None:
 
 
 def _draw(pictures: Path, settings: dict[str, Any], update: Update) -> Any:
-    from likewise.catalog.wardrobe import build_wardrobe
+    from likewise.synthetic import build_wardrobe
 
     return build_wardrobe(
         pictures,

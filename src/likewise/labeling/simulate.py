@@ -45,7 +45,7 @@ class SimulatedExpert:
 
 def sample_experts(n: int, seed: int = 0) -> list[SimulatedExpert]:
     """n different experts; the first of many are the same as the first of few."""
-    from likewise.catalog.wardrobe import BASE_WEIGHTS
+    from likewise.synthetic import BASE_WEIGHTS
 
     if n < 1:
         raise LikewiseError(f"cannot simulate {n} experts: ask for one or more.")
@@ -73,7 +73,7 @@ def sample_experts(n: int, seed: int = 0) -> list[SimulatedExpert]:
 
 def true_labels(catalog: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     """The documented truth: query, candidate, similarity, label (0 or 1), sorted by pair."""
-    from likewise.catalog.wardrobe import SIMILAR_AT, similarity
+    from likewise.synthetic import SIMILAR_AT, similarity
 
     pairs = pairs.select(PAIR).unique().sort(PAIR)
     items, rows, columns = _item_rows(catalog, pairs)
@@ -90,7 +90,7 @@ def simulate_votes(
     The times are made up too: each expert starts on the same day and works through the queries in a random order,
     four hours a day, so a vote's time (unlike its answer) depends on which other pairs were asked.
     """
-    from likewise.catalog.wardrobe import SIMILAR_AT, similarity
+    from likewise.synthetic import SIMILAR_AT, similarity
 
     names = [expert.name for expert in experts]
     if not names or len(set(names)) < len(names):
@@ -143,7 +143,7 @@ def _times(pairs: pl.DataFrame, seconds: Floats, expert: str, seed: int) -> list
 
 def _item_rows(catalog: pl.DataFrame, pairs: pl.DataFrame) -> tuple[pl.DataFrame, Ints, Ints]:
     """The catalog's items, one row each, and the row of every query's and candidate's item."""
-    from likewise.catalog.wardrobe.vocabulary import ATTRIBUTE_NAMES
+    from likewise.synthetic.vocabulary import ATTRIBUTE_NAMES
 
     missing = [name for name in ("image", "item", "category", *ATTRIBUTE_NAMES) if name not in catalog.columns]
     if missing:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.catalog.wardrobe.vocabulary import CATEGORIES as DRAWN
 from likewise.errors import LikewiseError
+from likewise.synthetic.vocabulary import CATEGORIES as DRAWN
 
 Counts = NDArray[np.int64]
 Verdict = NDArray[np.bool_]

@@ -10,7 +10,6 @@ import polars as pl
 from sqlalchemy import Engine
 
 from likewise.catalog.table import read_catalog
-from likewise.catalog.wardrobe import Taste, sample_taste
 from likewise.errors import LikewiseError
 from likewise.labeling.store.engine import writing
 from likewise.labeling.store.experts import add_expert, invite, read_experts
@@ -21,6 +20,7 @@ from likewise.outfits.sorting import category_of
 from likewise.outfits.stages import Standing, advance
 from likewise.outfits.tables import outfits_of
 from likewise.outfits.wardrobe import judged, keep_value, rate_value, simulated_answers, trained
+from likewise.synthetic import Taste, sample_taste
 
 AT_ONCE = 500
 Judge = Callable[[Taste, np.random.Generator], dict[str, str]]

@@ -18,7 +18,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.catalog.wardrobe import Taste, compatibility_many, draw_item, make_items, sample_taste
 from likewise.machine import usable_cores
 from likewise.outfits.bundle import OutfitTest, refuse_existing, write_test
 from likewise.outfits.generate import generate
@@ -36,6 +35,7 @@ from likewise.outfits.lat import (
 from likewise.outfits.protocol import Item, Outfit, Question
 from likewise.outfits.tables import outfits_of
 from likewise.outfits.wardrobe_aat import make_aat
+from likewise.synthetic import Taste, compatibility_many, draw_item, make_items, sample_taste
 
 Attributes = dict[str, str | None]
 Progress = Callable[[int, int], None]

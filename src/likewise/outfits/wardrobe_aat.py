@@ -13,14 +13,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.catalog.wardrobe import ATTRIBUTES, VALUES_OF, compatibility_many
-from likewise.catalog.wardrobe.harmony import NEUTRALS, WARM
-from likewise.catalog.wardrobe.items import folder_of
 from likewise.errors import LikewiseError
 from likewise.outfits.dimensions import PLAN, scaled_plan
 from likewise.outfits.generate import generate
 from likewise.outfits.protocol import Item, Question
 from likewise.outfits.rules import GROUPS
+from likewise.synthetic import ATTRIBUTES, VALUES_OF, compatibility_many
+from likewise.synthetic.harmony import NEUTRALS, WARM
+from likewise.synthetic.items import folder_of
 
 Attributes = dict[str, str | None]
 Scores = NDArray[np.float64]

@@ -14,19 +14,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.catalog.wardrobe import (
+from likewise.errors import LikewiseError
+from likewise.outfits.generate import generate
+from likewise.outfits.models.batch import Rows, pad
+from likewise.outfits.protocol import Item, Outfit
+from likewise.outfits.training.negatives import Negatives
+from likewise.synthetic import (
     ATTRIBUTE_NAMES,
     DIMENSIONS,
     Taste,
     compatibility_many,
     sample_taste,
 )
-from likewise.catalog.wardrobe.harmony import NEUTRALS
-from likewise.errors import LikewiseError
-from likewise.outfits.generate import generate
-from likewise.outfits.models.batch import Rows, pad
-from likewise.outfits.protocol import Item, Outfit
-from likewise.outfits.training.negatives import Negatives
+from likewise.synthetic.harmony import NEUTRALS
 
 PEOPLE = 8
 TRIES = 32

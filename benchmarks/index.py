@@ -50,7 +50,7 @@ def measure(way: str, n_vectors: int) -> Row:
     search, found = core_seconds(lambda: search_index(index, problem))
     megabytes = peak() - before
     measured = problem.only(np.arange(TUNED, QUERIES))
-    recall = float(shares_found(found.rows[TUNED:], measured.exactly().rows).mean())
+    recall = float(shares_found(found.indices[TUNED:], measured.exactly().indices).mean())
     return Row(way, n_vectors, build, search, megabytes, recall, *wilson(recall, QUERIES - TUNED), effort)
 
 

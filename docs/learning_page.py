@@ -174,7 +174,7 @@ def _by_item(space: Path, rows: pl.DataFrame) -> list[str]:
         for half in halves.values():
             vectors = read_vectors(Workspace(space), encoder, half["image"].to_list())
             found = QuerySums.mean_of(retrieval(vectors, half["item"].to_list()).per_query("MAP@R"))
-            low, high = percentile_interval(found.resampled(query_weights(len(found.over), RESAMPLES, 0)))
+            low, high = percentile_interval(found.resampled(query_weights(len(found.numerator), RESAMPLES, 0)))
             values.append(f"{percent(found.value())} ({ends(low, high)})")
         lines.append(f"| {encoder} | {' | '.join(values)} |")
     return [*lines, ""]
@@ -204,7 +204,7 @@ def _clothing(space: Path) -> str:
     ]
     for metric in ("P@1", "R-Precision", "MAP@R"):
         one, other = (QuerySums.mean_of(found.per_query(metric)) for found in (after, before))
-        weights, signs = query_weights(len(one.over), RESAMPLES, 0), swap_signs(len(one.over), 0)
+        weights, signs = query_weights(len(one.numerator), RESAMPLES, 0), swap_signs(len(one.numerator), 0)
         low, high = percentile_interval(one.resampled(weights) - other.resampled(weights))
         gain = f"{100 * (one.value() - other.value()):+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
         p = randomisation_p(one, other, signs)

@@ -109,14 +109,14 @@ def gain(row: dict[str, float]) -> str:
 
 def verdict(both: pl.DataFrame) -> str:
     """Plain words: what can be told apart, over all trainings."""
-    real = both.filter(pl.col("p_holm") < 0.05)
-    if not len(real):
+    significant = both.filter(pl.col("p_holm") < 0.05)
+    if not len(significant):
         return (
             "No difference is told apart from chance: on this data it does not matter who chooses the epoch, or the "
             "trainings are too few to show it. The paper's finding (LAT and AAT choose better) is neither confirmed "
             "nor refuted here."
         )
-    said = [f"{JUDGES[row['judge']]} on {row['test']} ({gain(row)})" for row in real.iter_rows(named=True)]
+    said = [f"{JUDGES[row['judge']]} on {row['test']} ({gain(row)})" for row in significant.iter_rows(named=True)]
     return f"Told apart from the data's own validation, over all trainings: {'; '.join(said)}."
 
 

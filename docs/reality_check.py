@@ -136,7 +136,9 @@ def _cell(row: dict[str, Any]) -> str:
 def _verdict(accuracy: pl.DataFrame, differences: pl.DataFrame, titles: dict[str, str], summary: dict[str, Any]) -> str:
     main = (pl.col("metric") == "MAP@R") & (pl.col("embedding") == "concatenated")
     best = str(accuracy.filter(main).sort("value", descending=True)["method"][0])
-    beside = differences.filter(main & ~pl.col("real") & ((pl.col("method_a") == best) | (pl.col("method_b") == best)))
+    beside = differences.filter(
+        main & ~pl.col("significant") & ((pl.col("method_a") == best) | (pl.col("method_b") == best))
+    )
     alike = [titles[a if b == best else b] for a, b in beside.select("method_a", "method_b").iter_rows()]
     told = f"cannot be told apart from it: {', '.join(alike)}" if alike else "every other is behind it beyond chance"
     return f"Highest concatenated MAP@R: {titles[best]}; {told}. Chosen by validation: {titles[summary['winner']]}."

@@ -157,7 +157,7 @@ trainings did, not what every training would.
 
 {cured}
 
-{told_apart}
+{significant_differences}
 """
 
 
@@ -199,7 +199,7 @@ def write_page(here: Path, facts: Facts, scores: pl.DataFrame, blind: pl.DataFra
             "weak": cured.dimension,
             "found": f"{100 * weak['value'][0]:.0f}",
             "more": f"{cured.n_more:,}",
-            "told_apart": told_apart(cured),
+            "significant_differences": significant_differences(cured),
         }
     text = TEXT + (REMEDY if cured is not None else "")
     for name, value in values.items():
@@ -334,7 +334,7 @@ def blind_verdict(blind: pl.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def told_apart(cured: Remedy) -> str:
+def significant_differences(cured: Remedy) -> str:
     """The differences on the weak dimension, with p after Holm."""
     mine = cured.differences.filter(pl.col("dimension") == cured.dimension)
     lines = []
@@ -344,9 +344,11 @@ def told_apart(cured: Remedy) -> str:
             f"- {row['model_b']} minus {row['model_a']}: {gained:+.1f} points on {cured.dimension} "
             f"(n = {row['n_questions']}, p = {row['p_holm']:.3f} after Holm)"
         )
-    real = [f"{row['model_b']} and {row['model_a']}" for row in mine.filter(pl.col("real")).iter_rows(named=True)]
-    if real:
-        lines += ["", f"Told apart from chance: {'; '.join(real)}."]
+    significant = [
+        f"{row['model_b']} and {row['model_a']}" for row in mine.filter(pl.col("significant")).iter_rows(named=True)
+    ]
+    if significant:
+        lines += ["", f"Told apart from chance: {'; '.join(significant)}."]
     else:
         lines += ["", "None of these differences is told apart from chance."]
     return "\n".join(lines)

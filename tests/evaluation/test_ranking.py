@@ -12,7 +12,7 @@ from likewise.evaluation.discovery import RESULT_SCHEMA, Measured, score, scored
 from likewise.evaluation.identification import Identified, identification_table
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.orders import few_models_note, spearman_exact_p
-from likewise.evaluation.ranking import against, grouped, not_told_apart, ranked
+from likewise.evaluation.ranking import against, grouped, not_significantly_worse, ranked
 from likewise.evaluation.sums import QuerySums
 from likewise.evaluation.vsd_tables import vsd_tables
 
@@ -45,7 +45,7 @@ def test_whoever_is_compared_first_the_best_ones_lead_is_positive() -> None:
     table = pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
     found = {row["encoder"]: (row["difference"], row["low"], row["high"]) for row in against(table, "b").to_dicts()}
     assert found == {"a": (0.2, 0.1, 0.3), "c": (0.1, -0.1, 0.3)}
-    assert not_told_apart(table, ["b", "c", "a"]) == ["c"]
+    assert not_significantly_worse(table, ["b", "c", "a"]) == ["c"]
 
 
 def test_the_papers_tables_hold_the_papers_columns_and_the_long_tables_numbers(rng: np.random.Generator) -> None:

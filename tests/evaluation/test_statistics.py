@@ -29,13 +29,13 @@ def test_bca_equals_scipys(rng: np.random.Generator) -> None:
 
 def test_bca_of_a_ratio_of_sums_equals_scipys(rng: np.random.Generator) -> None:
     """As triplets and class-based retrieval need it: queries of unequal weight, some of no weight at all."""
-    under = rng.integers(0, 9, 80).astype(np.float64)
-    sums = QuerySums(under * rng.random(80) ** 4, under)
+    denominator = rng.integers(0, 9, 80).astype(np.float64)
+    sums = QuerySums(denominator * rng.random(80) ** 4, denominator)
     np.testing.assert_allclose(sums.without_each(), sums.resampled(1.0 - np.eye(80)))
     weights = query_weights(80, 20_000, seed=1)
     theirs = bootstrap(
-        (sums.over, sums.under),
-        lambda over, under, axis: over.sum(axis=axis) / under.sum(axis=axis),
+        (sums.numerator, sums.denominator),
+        lambda numerator, denominator, axis: numerator.sum(axis=axis) / denominator.sum(axis=axis),
         paired=True,
         n_resamples=20_000,
         method="BCa",
@@ -62,7 +62,7 @@ def test_randomisation_equals_scipys_permutation_test(rng: np.random.Generator) 
     assert ours == pytest.approx(theirs, abs=0.01)
 
 
-def test_equal_models_are_never_told_apart_and_holm_is_by_hand() -> None:
+def test_equal_models_never_differ_significantly_and_holm_is_by_hand() -> None:
     same = QuerySums.mean_of(np.array([0.2, 0.9, 0.4]))
     assert randomisation_p(same, same, swap_signs(3, 0)) == 1.0
     assert bootstrap_p(np.zeros(100)) == 1.0
@@ -92,9 +92,9 @@ def test_the_table_tells_a_good_model_from_a_bad_one(rng: np.random.Generator) -
         for row in table.iter_rows(named=True)
         if (row["metric"], row["average"]) == ("ROC-AUC", "macro")
     }
-    assert macro["good", "bad"]["real"]
+    assert macro["good", "bad"]["significant"]
     assert macro["good", "bad"]["low"] > 0
-    assert macro["bad", "bad too"]["real"] is False
+    assert macro["bad", "bad too"]["significant"] is False
     assert macro["bad", "bad too"]["low"] < 0 < macro["bad", "bad too"]["high"]
     assert set(table["test"]) == {"randomisation", "bootstrap"}
 

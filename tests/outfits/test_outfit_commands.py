@@ -74,8 +74,10 @@ def test_models_take_a_test_and_the_page_shows_everybodys_choice(colour_test: Ou
     assert scores["mean-cosine:colour", "mLATs", None]["value"] == pytest.approx(0.8)
     assert scores["guesser", "AATs", None]["n_questions"] == 11
     assert scores["guesser", "AATs", None]["n_questions_total"] == 12
-    real = {row["score"]: row["real"] for row in json.loads(said)["differences"] if row["dimension"] is None}
-    assert real == {"LATs": True, "mLATs": True, "AATs": True}
+    significant = {
+        row["score"]: row["significant"] for row in json.loads(said)["differences"] if row["dimension"] is None
+    }
+    assert significant == {"LATs": True, "mLATs": True, "AATs": True}
     page = (out / "index.html").read_text()
     assert page.count('class="ask"') == 24
     assert "80.0 % of people" in page

@@ -224,7 +224,7 @@ def test_each_judge_chooses_its_own_epoch_and_the_chosen_are_measured_on_everyth
     assert choose(made.curves)["validation"] == 1  # the earliest of equals
 
 
-def test_judges_are_compared_over_trainings_and_luck_is_not_told_apart() -> None:
+def test_judges_are_compared_over_trainings_and_luck_is_not_significant() -> None:
     def table(gain: float) -> pl.DataFrame:
         rows = [
             (judge, 1, test, 0.5 + (gain if judge == "AATs" and test == "LATs" else 0.0), 0.4, 0.6, 0.2, 50, 50)

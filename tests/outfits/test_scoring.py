@@ -108,8 +108,10 @@ def test_differences_are_real_only_where_they_are() -> None:
     bad = take("bad", questions, picks(*[0] * 10, *[1] * 30))
     near = take("near", questions, picks(*[0] * 34, *[1] * 6))
     table = difference_table(pl.concat([good, bad, near]), questions)
-    real = {(a, b): r for a, b, r in table.filter(score="AATs").select("model_a", "model_b", "real").iter_rows()}
-    assert real == {("good", "bad"): True, ("good", "near"): False, ("bad", "near"): True}
+    significant = {
+        (a, b): r for a, b, r in table.filter(score="AATs").select("model_a", "model_b", "significant").iter_rows()
+    }
+    assert significant == {("good", "bad"): True, ("good", "near"): False, ("bad", "near"): True}
     first = table.row(0, named=True)
     assert first["difference"] == pytest.approx(26 / 40)
     assert first["n_questions"] == 40

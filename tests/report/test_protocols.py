@@ -131,14 +131,14 @@ def test_the_first_unlabelled_pairs_are_shown_as_pictures(shop: Workspace) -> No
     assert "every candidate that the models put on top has a label" in page_of(shop).text
 
 
-def test_models_that_cannot_be_told_apart_are_marked(shop: Workspace) -> None:
+def test_models_without_a_significant_difference_are_marked(shop: Workspace) -> None:
     path = shop.results_folder / "differences.parquet"
     table = pl.read_parquet(path)
-    for real, n_marked in ((False, 2), (True, 0)):
-        write_parquet(table.with_columns(real=pl.lit(real)), path)
+    for significant, n_marked in ((False, 2), (True, 0)):
+        write_parquet(table.with_columns(significant=pl.lit(significant)), path)
         page = page_of(shop)
         assert len(page.having("data-alike")) == n_marked
-        assert ("≈" in page.text) is not real
+        assert ("≈" in page.text) is not significant
 
 
 def test_the_main_table_holds_one_k_and_labelled_negatives_only(shop: Workspace) -> None:

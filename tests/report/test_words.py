@@ -9,7 +9,7 @@ import pytest
 from likewise.evaluation.differences import DIFFERENCE_SCHEMA
 from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.step import evaluate
-from likewise.report.differences import against_best, not_told_apart
+from likewise.report.differences import against_best, not_significantly_worse
 from likewise.report.gallery import choose_queries
 from likewise.report.headline import verdict
 from likewise.report.leaderboard import leaderboard
@@ -47,7 +47,7 @@ def test_a_lead_that_is_not_real_names_the_rivals_and_the_paired_difference() ->
     assert lead == "b leads, but cannot be told apart from c"
     assert "70.0" in numbers and "60.0–80.0" in numbers
     assert "over c +5.0 points (95\u00a0% −1.2 to +11.0, p\u00a0=\u00a00.080)" in numbers and "Holm" in numbers
-    assert not_told_apart(board, found) == ["c"]
+    assert not_significantly_worse(board, found) == ["c"]
     assert [model.encoder for model in board.models] == ["b", "c", "a", "d"]
     assert board.models[-1].place is None and board.models[-1].whisker is None
 
@@ -58,7 +58,7 @@ def test_a_real_difference_names_a_winner_although_the_intervals_overlap() -> No
     lead, numbers = verdict(board, found, "shop")
     assert lead == "b finds best what people call similar"
     assert "the next, a: +4.0 points (95\u00a0% +2.0 to +6.0, p\u00a0<\u00a00.001)" in numbers
-    assert not_told_apart(board, found) == []
+    assert not_significantly_worse(board, found) == []
 
 
 def test_without_tested_differences_nobody_is_called_best() -> None:

@@ -29,9 +29,9 @@ def test_band_is_a_slice_of_the_exact_ranking(
         queries, gallery, 4, (first, first + width), query_groups=own, gallery_groups=groups, one_per_group=True
     )
     expected = top_k(queries, gallery, 4, query_groups=own, gallery_groups=groups, one_per_group=True)
-    assert np.array_equal(top.rows, expected.rows)
+    assert np.array_equal(top.indices, expected.indices)
     assert np.array_equal(top.scores, expected.scores, equal_nan=True)
-    whole = top_k(queries, gallery, first + width, query_groups=own, gallery_groups=groups).rows
+    whole = top_k(queries, gallery, first + width, query_groups=own, gallery_groups=groups).indices
     for found, ranking in zip(band, whole, strict=True):
         assert sorted(found[found != NOBODY]) == sorted(row for row in ranking[first:] if row != NOBODY)
 

@@ -74,12 +74,14 @@ def test_equals_brute_force(
         block_queries=block,
     )
     expected = brute_force(gallery[query_rows], gallery, k, groups[query_rows], groups, one_per_group)
-    assert found.rows.tolist() == expected
-    listed = found.rows != NOBODY
+    assert found.indices.tolist() == expected
+    listed = found.indices != NOBODY
     assert np.isnan(found.scores[~listed]).all()
     query, place = np.nonzero(listed)
     exact = np.einsum(
-        "nd,nd->n", gallery[query_rows][query].astype(np.float64), gallery[found.rows[query, place]].astype(np.float64)
+        "nd,nd->n",
+        gallery[query_rows][query].astype(np.float64),
+        gallery[found.indices[query, place]].astype(np.float64),
     )
     np.testing.assert_allclose(found.scores[query, place], exact, atol=1e-7)
 
@@ -93,14 +95,14 @@ def test_order_and_scores_do_not_depend_on_the_batch(rng: np.random.Generator) -
         for block in (1, 7, 64, 4096)
     ]
     for run in runs[1:]:
-        assert np.array_equal(run.rows, runs[0].rows)
+        assert np.array_equal(run.indices, runs[0].indices)
         assert np.array_equal(run.scores, runs[0].scores)  # bit for bit
 
 
 def test_identical_vectors_get_identical_scores_and_key_order(rng: np.random.Generator) -> None:
     gallery = np.repeat(unit_vectors(rng, 1, 333), 500, axis=0)
     found = top_k(unit_vectors(rng, 4, 333), gallery, 10)
-    assert found.rows.tolist() == [list(range(10))] * 4
+    assert found.indices.tolist() == [list(range(10))] * 4
     assert (found.scores == found.scores[:, :1]).all()
 
 
@@ -111,29 +113,29 @@ def test_same_item_candidates_are_excluded_by_id_not_by_rank(rng: np.random.Gene
     items = np.arange(300)
     items[100:250] = items[0]  # an item of 151 images, more than any fetched surplus
     found = top_k(gallery[:1], gallery, 200, query_groups=items[:1], gallery_groups=items)
-    assert found.rows[0, 0] == 10
-    assert not set(found.rows[0].tolist()) & ({0} | set(range(100, 250)))
-    assert (found.rows[0] != NOBODY).sum() == 300 - 151
+    assert found.indices[0, 0] == 10
+    assert not set(found.indices[0].tolist()) & ({0} | set(range(100, 250)))
+    assert (found.indices[0] != NOBODY).sum() == 300 - 151
 
 
 def test_queries_may_be_another_set(rng: np.random.Generator) -> None:
     gallery, queries = unit_vectors(rng, 50, 12), unit_vectors(rng, 5, 12)
     found = top_k(queries, gallery, 3)
     expected = np.argsort(-(queries.astype(np.float64) @ gallery.astype(np.float64).T), axis=1)[:, :3]
-    assert np.array_equal(found.rows, expected)
+    assert np.array_equal(found.indices, expected)
 
 
 def test_pair_scores_equal_the_scores_of_search(rng: np.random.Generator) -> None:
     gallery = unit_vectors(rng, 400, 77)
     found = top_k(gallery[:30], gallery, 20)
-    query, place = np.nonzero(found.rows != NOBODY)
-    scores = pair_scores(gallery[:30], gallery, query, found.rows[query, place])
+    query, place = np.nonzero(found.indices != NOBODY)
+    scores = pair_scores(gallery[:30], gallery, query, found.indices[query, place])
     assert np.array_equal(scores, found.scores[query, place])
 
 
 def test_vectors_are_brought_to_unit_length(rng: np.random.Generator) -> None:
     vectors = rng.standard_normal((20, 6)).astype(np.float32)
-    assert np.array_equal(top_k(vectors * 7, vectors * 3, 5).rows, top_k(vectors, vectors, 5).rows)
+    assert np.array_equal(top_k(vectors * 7, vectors * 3, 5).indices, top_k(vectors, vectors, 5).indices)
     unit = as_unit(vectors)
     assert as_unit(unit) is unit  # no copy of what already fits
     np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1, rtol=1e-6)

@@ -34,19 +34,19 @@ def test_recall_is_what_exact_search_says_and_scores_are_exact(
     file = tmp_path / "index.faiss"
     found, recall = index_top_k(gallery[chosen], gallery, K, kind, file=file, **groups)
     truth = top_k(gallery[chosen], gallery, K, **groups)
-    share = float(shares_found(found.rows, truth.rows).mean())
+    share = float(shares_found(found.indices, truth.indices).mean())
     assert recall.n_queries == 200
     assert recall.low <= share <= recall.high
     assert share > 0.9
-    same = found.rows == truth.rows
+    same = found.indices == truth.indices
     np.testing.assert_array_equal(found.scores[same], truth.scores[same])
-    assert (items[found.rows] != items[chosen][:, None]).all()
-    assert all(len(set(items[row])) == K for row in found.rows)
+    assert (items[found.indices] != items[chosen][:, None]).all()
+    assert all(len(set(items[row])) == K for row in found.indices)
     again, _ = index_top_k(gallery[chosen], gallery, K, kind, file=file, **groups)  # from the file
-    np.testing.assert_array_equal(again.rows, found.rows)
+    np.testing.assert_array_equal(again.indices, found.indices)
     file.write_bytes(file.read_bytes()[:1000])
     mended, _ = index_top_k(gallery[chosen], gallery, K, "ivf", file=file, **groups)
-    assert shares_found(mended.rows, truth.rows).mean() > 0.9
+    assert shares_found(mended.indices, truth.indices).mean() > 0.9
 
 
 def test_a_lazy_index_admits_what_it_misses(gallery: NDArray[np.float32], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def test_a_lazy_index_admits_what_it_misses(gallery: NDArray[np.float32], monkey
     queries = np.random.default_rng(1).standard_normal((400, DIM)).astype(np.float32)  # far from every cluster
     found, recall = index_top_k(queries, gallery, K, "ivf")
     truth = top_k(queries, gallery, K)
-    share = float(shares_found(found.rows, truth.rows).mean())
+    share = float(shares_found(found.indices, truth.indices).mean())
     assert share < 0.9
     assert recall.low <= share <= recall.high
     assert str(recall).startswith(f"ivf index, recall@8 {100 * recall.value:.1f} % (")
@@ -65,7 +65,7 @@ def test_lists_that_come_back_short_are_searched_exactly(gallery: NDArray[np.flo
     few = gallery[:1000]
     found, recall = index_top_k(few[:50], few, 900, "ivf", query_groups=np.arange(50), gallery_groups=np.arange(1000))
     truth = top_k(few[:50], few, 900, query_groups=np.arange(50), gallery_groups=np.arange(1000))
-    np.testing.assert_array_equal(found.rows, truth.rows)
+    np.testing.assert_array_equal(found.indices, truth.indices)
     assert recall.value == 1.0
 
 

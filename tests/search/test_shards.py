@@ -34,5 +34,5 @@ def test_parts_merge_to_the_whole(
         for start in starts
     ]
     merged = merge(parts, starts, k, groups, one_per_group=one_per_group)
-    np.testing.assert_array_equal(merged.rows, whole.rows)
+    np.testing.assert_array_equal(merged.indices, whole.indices)
     np.testing.assert_array_equal(merged.scores, whole.scores)

@@ -106,7 +106,9 @@ def score(
         say_json(note(taking, scored) | {"differences": scored.differences.to_dicts()})
         return
     print_scores(scored.scores)
-    close = scored.differences.filter(~scored.differences["real"] & scored.differences["score"].is_in(["LATs", "AATs"]))
+    close = scored.differences.filter(
+        ~scored.differences["significant"] & scored.differences["score"].is_in(["LATs", "AATs"])
+    )
     for row in close.iter_rows(named=True):
         say(f"  not told apart by {row['score']}: {plain(row['model_a'])} and {plain(row['model_b'])}")
     say(f"{plain(taking.page if page else taking.folder)}: {len(taking.test.questions)} questions")

@@ -7,7 +7,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from likewise.cli.console import plain
-from likewise.evaluation.ranking import MAIN, grouped, not_told_apart, ranked
+from likewise.evaluation.ranking import MAIN, grouped, not_significantly_worse, ranked
 
 LABELLED = ("", "annotated")  # metrics that do not use sampled negatives
 
@@ -22,7 +22,7 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
     columns += [(f"{name}@{k}", "") for name in ("HR", "MRR", "judged")]
     table = Table(title="How well each model finds what people call similar (%)", title_justify="left", box=SIMPLE)
     order = ranked(results)
-    close = not_told_apart(differences, order) if differences is not None else []
+    close = not_significantly_worse(differences, order) if differences is not None else []
     table.caption, table.caption_justify = f"≈ not told apart from {plain(order[0])}" if close else None, "left"
     table.add_column("model", overflow="fold")
     table.add_column("ROC-AUC\nmacro", justify="right", no_wrap=True)

@@ -95,8 +95,8 @@ def suspects(generator: str, arena: Arena, neighbours: Neighbours) -> pl.DataFra
     """Neighbours found for a generator as rows of the pool."""
     if generator == RANDOM:
         raise LikewiseError(f"an encoder cannot be called {RANDOM!r}: that name marks the random pairs of a pool.")
-    query, rank = np.nonzero(neighbours.rows != NOBODY)
-    candidate = neighbours.rows[query, rank]
+    query, rank = np.nonzero(neighbours.indices != NOBODY)
+    candidate = neighbours.indices[query, rank]
     return pl.DataFrame(
         {
             "query": np.array(arena.queries, dtype=object)[query],

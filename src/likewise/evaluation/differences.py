@@ -1,4 +1,4 @@
-"""Which differences between models are real: paired resamples and a randomisation test, corrected for many looks.
+"""Which differences between models are significant: resamples and a randomisation test, corrected for multiplicity.
 
 For metrics that are sums over queries, the randomisation test swaps the two models' results of a query at random; p is
 the share of swaps that give as large a difference (Smucker et al. 2007). Scores of two models cannot be swapped within
@@ -17,7 +17,7 @@ from likewise.evaluation.discovery import Scored
 from likewise.evaluation.sums import Floats, QuerySums
 
 SWAPS = 5000
-REAL_BELOW = 0.05
+ALPHA = 0.05
 DIFFERENCE_SCHEMA = pl.Schema(
     {
         "metric": pl.String,
@@ -30,7 +30,7 @@ DIFFERENCE_SCHEMA = pl.Schema(
         "high": pl.Float64,
         "p": pl.Float64,
         "p_holm": pl.Float64,
-        "real": pl.Boolean,
+        "significant": pl.Boolean,
         "test": pl.String,
     }
 )
@@ -60,8 +60,8 @@ def difference_table(scored: Sequence[Scored], *, seed: int = 0) -> pl.DataFrame
         corrected = holm(np.array([line[5] for line in compared]))
         for line, p_holm in zip(compared, corrected, strict=True):
             *numbers, p, test = line
-            real = bool(p_holm < REAL_BELOW)
-            lines.append((*row.key, *numbers, p, float(p_holm), real, test))
+            significant = bool(p_holm < ALPHA)
+            lines.append((*row.key, *numbers, p, float(p_holm), significant, test))
     table = pl.DataFrame(lines, schema=DIFFERENCE_SCHEMA, orient="row")
     return table.with_columns(pl.col(pl.Float64).fill_nan(None))
 
@@ -75,12 +75,11 @@ def swap_signs(n_queries: int, seed: int, n_swaps: int = SWAPS) -> NDArray[np.fl
 def randomisation_p(a: QuerySums, b: QuerySums, signs: NDArray[np.float32]) -> float:
     """Two-sided p of the observed difference when the models' results are swapped query by query.
 
-    Queries are swapped as parts of the two models' values, over / sum(under); which queries count depends on the labels
-    alone, so both models have the same sum.
+    Queries are swapped as parts of the two models' values, numerator / sum(denominator); which queries count depends on
+    the labels alone, so both models have the same sum.
     """
-    difference = (
-        a.over / a.under.sum() - b.over / b.under.sum() if a.under.sum() and b.under.sum() else np.array([np.nan])
-    )
+    total_a, total_b = a.denominator.sum(), b.denominator.sum()
+    difference = a.numerator / total_a - b.numerator / total_b if total_a and total_b else np.array([np.nan])
     observed = abs(float(difference.sum()))
     if np.isnan(observed):
         return float("nan")

@@ -97,9 +97,9 @@ def measure(
     scores = pair_scores(query_vectors, gallery_vectors, pairs.query, pairs.candidate)
     if band is None:
         found = top_k(query_vectors, gallery_vectors, k, query_groups=own, gallery_groups=groups, one_per_group=True)
-        return Measured(encoder, scores, found.rows)
+        return Measured(encoder, scores, found.indices)
     found, between = top_k_and_band(query_vectors, gallery_vectors, k, band, query_groups=own, gallery_groups=groups)
-    return Measured(encoder, scores, found.rows, between)
+    return Measured(encoder, scores, found.indices, between)
 
 
 def rows_of(one: Measured, pairs: JudgedPairs, sampled: JudgedPairs | None, ks: Sequence[int]) -> list[Row]:

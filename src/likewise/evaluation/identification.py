@@ -39,7 +39,7 @@ def identify(
     itself = np.array([place.get(image, NOBODY - 1) for image in pairs.queries], dtype=np.int64)
     found = top_k(
         as_unit(query_vectors), as_unit(gallery_vectors), max(ks), query_groups=itself, gallery_groups=_rows(pairs)
-    ).rows
+    ).indices
     hit = (pairs.gallery_items[found] == pairs.query_items[:, None]) & (found != NOBODY)
     sizes = np.bincount(pairs.gallery_items, minlength=int(pairs.query_items.max()) + 1)[pairs.query_items]
     n_others = sizes - (itself >= 0)
@@ -59,10 +59,10 @@ def _rows(pairs: JudgedPairs) -> Ints:
 
 
 def _mean(
-    over: np.ndarray[tuple[int], np.dtype[np.generic]], under: np.ndarray[tuple[int], np.dtype[np.generic]]
+    numerator: np.ndarray[tuple[int], np.dtype[np.generic]], denominator: np.ndarray[tuple[int], np.dtype[np.generic]]
 ) -> QuerySums:
-    possible = under.astype(np.float64)
-    value = np.divide(over.astype(np.float64), possible, out=np.full(len(possible), np.nan), where=possible > 0)
+    possible = denominator.astype(np.float64)
+    value = np.divide(numerator.astype(np.float64), possible, out=np.full(len(possible), np.nan), where=possible > 0)
     return QuerySums.mean_of(value)
 
 
@@ -74,7 +74,7 @@ def identification_table(
     for one in identified:
         for metric, sums in one.sums.items():
             low, high = interval_of(sums, weights, kind)
-            lines.append((one.encoder, metric, sums.value(), low, high, sums.n_defined, len(sums.over)))
+            lines.append((one.encoder, metric, sums.value(), low, high, sums.n_defined, len(sums.numerator)))
     return pl.DataFrame(
         lines,
         schema={

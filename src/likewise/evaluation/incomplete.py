@@ -18,7 +18,7 @@ from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sums import QuerySums
 from likewise.search import NOBODY
 
-TOLD_APART_WEIGHT = 0.1  # how much a pair of models that is told apart already counts in the list of next pairs
+SIGNIFICANT_WEIGHT = 0.1  # how much a pair of models that is told apart already counts in the list of next pairs
 
 
 def bpref(scores: Floats, pairs: JudgedPairs) -> QuerySums:
@@ -74,7 +74,7 @@ def next_pairs(
     candidate: Ints,
     scores: Mapping[str, Floats],
     judged_scores: Mapping[str, Floats],
-    told_apart: Mapping[tuple[str, str], bool],
+    significant: Mapping[tuple[str, str], bool],
     n_pairs: int,
 ) -> pl.DataFrame:
     """The unlabelled pairs whose labels would move the models' order most, best first.
@@ -84,8 +84,8 @@ def next_pairs(
     """
     standing = {name: _standing(pairs, query, scores[name], judged_scores[name]) for name in scores}
     priority = np.zeros(len(query))
-    for (a, b), apart in told_apart.items():
-        weight = TOLD_APART_WEIGHT if apart else 1.0
+    for (a, b), differs in significant.items():
+        weight = SIGNIFICANT_WEIGHT if differs else 1.0
         priority += weight * np.abs(standing[a] - standing[b])
     n_judged = np.bincount(pairs.query, minlength=len(pairs.queries))
     priority /= 1.0 + n_judged[query]

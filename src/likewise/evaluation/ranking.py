@@ -48,18 +48,18 @@ def grouped(results: pl.DataFrame) -> list[Group]:
 
 
 def against(differences: pl.DataFrame, best: str) -> pl.DataFrame:
-    """Macro ROC-AUC of `best` minus that of each other `encoder`: difference, low, high, p_holm, real."""
+    """Macro ROC-AUC of `best` minus that of each other `encoder`: difference, low, high, p_holm, significant."""
     rows = differences.filter(of_measure(MAIN))
     ahead = rows.filter(pl.col("encoder_a") == best).rename({"encoder_b": "encoder"})
     behind = rows.filter(pl.col("encoder_b") == best).rename({"encoder_a": "encoder", "low": "high", "high": "low"})
     behind = behind.with_columns(-pl.col("difference", "low", "high"))
-    columns = ["encoder", "difference", "low", "high", "p_holm", "real"]
+    columns = ["encoder", "difference", "low", "high", "p_holm", "significant"]
     return pl.concat([ahead.select(columns), behind.select(columns)])
 
 
-def not_told_apart(differences: pl.DataFrame, order: list[str]) -> list[str]:
+def not_significantly_worse(differences: pl.DataFrame, order: list[str]) -> list[str]:
     """The models that may be as good as the first of `order`: chance explains what they are behind."""
     if not order:
         return []
-    close = against(differences, order[0]).filter(~pl.col("real") & pl.col("difference").is_not_null())
+    close = against(differences, order[0]).filter(~pl.col("significant") & pl.col("difference").is_not_null())
     return [name for name in order if name in set(close["encoder"])]

@@ -170,13 +170,15 @@ def _sums(one: Retrieval, metric: str, resample: Unit) -> QuerySums:
     sums = QuerySums.mean_of(one.per_query(metric))
     if resample == "query":
         return sums
-    over, under = (np.bincount(one.label, part).astype(np.float64) for part in (sums.over, sums.under))
-    return QuerySums(over, under)
+    numerator, denominator = (
+        np.bincount(one.label, part).astype(np.float64) for part in (sums.numerator, sums.denominator)
+    )
+    return QuerySums(numerator, denominator)
 
 
 def _resample(sums: Sequence[QuerySums], n_resamples: int, seed: int) -> list[Floats]:
     """Every ratio under the same weights, made in parts so that they never fill the memory."""
-    n_units = max((len(one.under) for one in sums), default=0)
+    n_units = max((len(one.denominator) for one in sums), default=0)
     step = max(1, MOST_WEIGHTS_AT_ONCE // max(1, n_units))
     parts: list[list[Floats]] = [[np.empty(0)] for _ in sums]
     for part, start in enumerate(range(0, n_resamples, step)):

@@ -205,9 +205,11 @@ def _main_identification(found: Gathered, ks: Sequence[int]) -> str:
 
 def _next_pairs(found: Gathered, differences: pl.DataFrame, n_pairs: int) -> pl.DataFrame:
     main = differences.filter(of_measure(MAIN))
-    told_apart = {(a, b): real for a, b, real in main.select("encoder_a", "encoder_b", "real").iter_rows()}
+    significant = {
+        (a, b): differs for a, b, differs in main.select("encoder_a", "encoder_b", "significant").iter_rows()
+    }
     judged_scores = {one.encoder: one.scores for one in found.measured}
-    return next_pairs(found.pairs, *found.unlabelled, found.unlabelled_scores, judged_scores, told_apart, n_pairs)
+    return next_pairs(found.pairs, *found.unlabelled, found.unlabelled_scores, judged_scores, significant, n_pairs)
 
 
 def _orders(

@@ -10,10 +10,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class QuerySums:
-    """value = sum of `over` / sum of `under`, over queries; `under` is 0 where the metric is undefined."""
+    """value = sum of `numerator` / sum of `denominator`, over queries; the latter is 0 where it is undefined."""
 
-    over: Floats
-    under: Floats
+    numerator: Floats
+    denominator: Floats
 
     @staticmethod
     def mean_of(values: Floats) -> "QuerySums":
@@ -23,19 +23,19 @@ class QuerySums:
 
     @property
     def n_defined(self) -> int:
-        return int((self.under > 0).sum())
+        return int((self.denominator > 0).sum())
 
     def value(self) -> float:
-        return float(self.resampled(np.ones((1, len(self.under))))[0])
+        return float(self.resampled(np.ones((1, len(self.denominator))))[0])
 
     def resampled(self, weights: Floats) -> Floats:
         """The value under each row of query weights; NaN where no query is left."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray((weights @ self.over) / (weights @ self.under))
+            return np.asarray((weights @ self.numerator) / (weights @ self.denominator))
 
     def without_each(self) -> Floats:
         """The value with one query left out, for every query in turn; NaN where none would be left."""
-        under = self.under.sum() - self.under
-        value: Floats = np.full(len(under), np.nan)
-        np.divide(self.over.sum() - self.over, under, out=value, where=under > 0)
+        denominator = self.denominator.sum() - self.denominator
+        value: Floats = np.full(len(denominator), np.nan)
+        np.divide(self.numerator.sum() - self.numerator, denominator, out=value, where=denominator > 0)
         return value

@@ -98,7 +98,7 @@ def trained_table(
     for question, (metric, sums) in questions.items():
         if not trained:
             break
-        signs = swap_signs(len(sums[trained[0].base].over), seed)
+        signs = swap_signs(len(sums[trained[0].base].numerator), seed)
         pairs = [(sums[each.encoder], sums[each.base]) for each in trained]
         corrected = holm(np.array([randomisation_p(after, before, signs) for after, before in pairs]))
         for each, (after, before), p in zip(trained, pairs, corrected, strict=True):

@@ -84,13 +84,15 @@ class Agreement:
         """Numerator and denominator of a metric, per anchor."""
         v, w, a = self.votes_close, self.votes_far, self.choice
         if metric == MAJORITY:
-            over, under = np.where(v > w, a, 1.0 - a) * (v != w), (v != w).astype(np.float64)
+            numerator, denominator = np.where(v > w, a, 1.0 - a) * (v != w), (v != w).astype(np.float64)
         elif metric == VOTES:
-            over, under = v * a + w * (1.0 - a), v + w
+            numerator, denominator = v * a + w * (1.0 - a), v + w
         else:
-            over, under = np.maximum(v, w), v + w
+            numerator, denominator = np.maximum(v, w), v + w
         n_anchors = len(self.anchors)
-        return QuerySums(*(np.bincount(self.anchor, part, n_anchors).astype(np.float64) for part in (over, under)))
+        return QuerySums(
+            *(np.bincount(self.anchor, part, n_anchors).astype(np.float64) for part in (numerator, denominator))
+        )
 
     def value(self, metric: str = MAJORITY) -> float:
         return self.sums(metric).value()

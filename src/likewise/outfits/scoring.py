@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import REAL_BELOW, holm, randomisation_p, swap_signs
+from likewise.evaluation.differences import ALPHA, holm, randomisation_p, swap_signs
 from likewise.evaluation.sums import QuerySums
 from likewise.outfits.protocol import Floats, Question, chosen
 
@@ -63,7 +63,7 @@ DIFFERENCE_SCHEMA = pl.Schema(
         "high": pl.Float64(),
         "p": pl.Float64(),
         "p_holm": pl.Float64(),
-        "real": pl.Boolean(),
+        "significant": pl.Boolean(),
         "n_questions": pl.Int64(),
     }
 )
@@ -194,9 +194,9 @@ def _interval(measure: Measure, sums: QuerySums, seed: int) -> tuple[float | Non
         return None, None
     if measure.column == "credit":
         return wilson(sums.value(), n)
-    defined = sums.under > 0
+    defined = sums.denominator > 0
     weights = query_weights(n, RESAMPLES, seed)
-    return percentile_interval(QuerySums(sums.over[defined], sums.under[defined]).resampled(weights))
+    return percentile_interval(QuerySums(sums.numerator[defined], sums.denominator[defined]).resampled(weights))
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
@@ -225,8 +225,10 @@ def difference_table(taken: pl.DataFrame, questions: Sequence[Question], *, seed
             compared.append((a, b, sums[0].value() - sums[1].value(), low, high, p, n))
         corrected = holm(np.array([line[5] for line in compared]))
         for (a, b, difference, low, high, p, n), p_holm in zip(compared, corrected, strict=True):
-            real = bool(p_holm < REAL_BELOW)
-            lines.append((measure.score, measure.dimension, a, b, difference, low, high, p, float(p_holm), real, n))
+            significant = bool(p_holm < ALPHA)
+            lines.append(
+                (measure.score, measure.dimension, a, b, difference, low, high, p, float(p_holm), significant, n)
+            )
     return pl.DataFrame(lines, schema=DIFFERENCE_SCHEMA, orient="row")
 
 

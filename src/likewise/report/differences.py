@@ -17,7 +17,7 @@ class Difference:
     low: float | None
     high: float | None
     p: float | None
-    real: bool
+    significant: bool
 
     @property
     def words(self) -> str:
@@ -33,16 +33,16 @@ def against_best(differences: pl.DataFrame | None, board: Leaderboard) -> dict[s
     if differences is None:
         return None
     found = {
-        row["encoder"]: Difference(row["difference"], row["low"], row["high"], row["p_holm"], bool(row["real"]))
+        row["encoder"]: Difference(row["difference"], row["low"], row["high"], row["p_holm"], bool(row["significant"]))
         for row in against(differences, best).iter_rows(named=True)
     }
     measured = {model.encoder for model in board.models[1:] if model.main.value is not None}
     return found if measured <= set(found) else None
 
 
-def not_told_apart(board: Leaderboard, differences: dict[str, Difference] | None) -> list[str]:
+def not_significantly_worse(board: Leaderboard, differences: dict[str, Difference] | None) -> list[str]:
     """The models that may be as good as the best one, best first."""
     if differences is None:
         return []
     others = [model.encoder for model in board.models[1:] if model.main.value is not None]
-    return [name for name in others if not differences[name].real]
+    return [name for name in others if not differences[name].significant]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from likewise.report.differences import Difference, not_told_apart
+from likewise.report.differences import Difference, not_significantly_worse
 from likewise.report.leaderboard import Leaderboard
 from likewise.report.numbers import NBSP, amount, interval, listed, percent, several, small_percent
 
@@ -32,7 +32,7 @@ def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name:
     if differences is None:
         again = f"run “likewise evaluate {name}” again to learn which differences are real"
         return f"{best.encoder} has the highest macro ROC-AUC", f"{numbers}; {again}."
-    tied = not_told_apart(board, differences)
+    tied = not_significantly_worse(board, differences)
     if best.main.low is not None and best.main.low <= CHANCE:
         lead = "No model is shown to find what people call similar better than chance would"
         return lead, f"The best, {best.encoder}: {numbers[0].lower()}{numbers[1:]}; an order by lot has 50{NBSP}%."

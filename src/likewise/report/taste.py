@@ -60,7 +60,9 @@ def write_taste_page(taking: Taking, scored: Scored) -> Path:
         rows=_rows(scored.scores.filter(pl.col("sub_dimension").is_null())),
         sub_rows=_rows(scored.scores.filter(pl.col("score") == "sub-index")),
         differences=scored.differences.filter(pl.col("dimension").is_null()).to_dicts(),
-        dimension_differences=scored.differences.filter(pl.col("dimension").is_not_null() & pl.col("real")).to_dicts(),
+        dimension_differences=scored.differences.filter(
+            pl.col("dimension").is_not_null() & pl.col("significant")
+        ).to_dicts(),
         speed=scored.speed,
         radar=_radar(scored.scores, models),
         bars=_bars(scored.scores, models),

@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 
+from likewise.evaluation.differences import ALPHA
 from likewise.report.numbers import interval, listed, p_value, percent, points
 
 DISCOVERY, IDENTIFICATION = "discovery", "identification"
-REAL_BELOW = 0.05
 TASKS = {"id": "items", "cat": "categories", "id+c": "items and categories", "dino": "no labels (DINO)"}
 
 
@@ -79,8 +79,8 @@ def trained(table: pl.DataFrame | None) -> Trained | None:
 
 
 def _change(row: dict[str, Any]) -> Change:
-    real = row["p_holm"] is not None and row["p_holm"] < REAL_BELOW
-    way = 0 if not real else 1 if row["gain"] > 0 else -1
+    significant = row["p_holm"] is not None and row["p_holm"] < ALPHA
+    way = 0 if not significant else 1 if row["gain"] > 0 else -1
     ends = interval(row["low"], row["high"], signed=True)
     return Change(percent(row["before"]), percent(row["after"]), points(row["gain"]), ends, p_value(row["p_holm"]), way)
 

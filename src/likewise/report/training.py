@@ -81,7 +81,7 @@ def _alike(accuracy: pl.DataFrame, differences: pl.DataFrame) -> tuple[str, list
     compared = differences.filter(
         (pl.col("metric") == MAIN)
         & (pl.col("embedding") == "concatenated")
-        & ~pl.col("real")
+        & ~pl.col("significant")
         & ((pl.col("method_a") == best) | (pl.col("method_b") == best))
     )
     others = [a if b == best else b for a, b in compared.select("method_a", "method_b").iter_rows()]
@@ -198,7 +198,7 @@ def _matrix(differences: pl.DataFrame, titles: Mapping[str, str]) -> dict[str, A
             cells[a, b] = {
                 "points": f"{100 * sign * row['difference']:+.1f}".replace("-", "−"),
                 "p": row["p_holm"],
-                "real": row["real"],
+                "significant": row["significant"],
                 "lead": sign * row["difference"],
             }
     names = list(dict.fromkeys(name for pair in cells for name in pair))

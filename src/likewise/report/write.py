@@ -8,7 +8,7 @@ import polars as pl
 
 from likewise.report import headline, making
 from likewise.report.cost import best_sets, faithfulness, this_pool
-from likewise.report.differences import against_best, not_told_apart
+from likewise.report.differences import against_best, not_significantly_worse
 from likewise.report.gallery import KINDS, choose_queries, show_mistakes, show_queries
 from likewise.report.leaderboard import Leaderboard, leaderboard
 from likewise.report.page import render
@@ -42,7 +42,7 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
         board=board,
         verdict=headline.verdict(board, differences, name),
         differences=differences,
-        alike=not_told_apart(board, differences),
+        alike=not_significantly_worse(board, differences),
         basis=headline.basis(board, tables.summary),
         found=headline.found(tables.summary["truth"]),
         facts=headline.facts(tables.summary),

@@ -61,13 +61,13 @@ def top_k_and_band(
                 gallery_groups=gallery_groups,
                 one_per_group=one_per_group,
             )
-            rows[unsure], scores[unsure] = again.rows, again.scores
+            rows[unsure], scores[unsure] = again.indices, again.scores
         between[part], certain = _band(some, gallery, rough, listed, gallery_groups[listed] != own[:, None], band)
         for unsure in _batches(part[~certain]):
             whole = top_k(
                 queries[unsure], gallery, last, query_groups=query_groups[unsure], gallery_groups=gallery_groups
             )
-            between[unsure] = _ascending(whole.rows[:, first:])
+            between[unsure] = _ascending(whole.indices[:, first:])
     return Neighbours(rows, scores), between
 
 

@@ -28,7 +28,7 @@ Mask = NDArray[np.bool_]
 class Neighbours:
     """For each query its candidates, best first: gallery rows and exact scores; -1 and NaN where there are fewer."""
 
-    rows: Rows
+    indices: Rows
     scores: Scores
 
 

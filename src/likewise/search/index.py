@@ -100,7 +100,7 @@ def index_top_k(
         tuning = measured = shuffled
     effort = tune(index, kind, problem.only(tuning))
     measure = problem.only(measured)
-    shares = shares_found(search_index(index, measure).rows, measure.exactly().rows)
+    shares = shares_found(search_index(index, measure).indices, measure.exactly().indices)
     value = float(shares.mean())
     return search_index(index, problem), Recall(kind, k, value, *wilson(value, len(shares)), len(shares), effort)
 
@@ -171,19 +171,19 @@ def search_index(index: Any, problem: Problem) -> Neighbours:
         again = np.flatnonzero(short | (found == NOBODY).any(axis=1))
         if len(again):
             whole = part.only(again).exactly()
-            found[again], exact[again] = whole.rows, whole.scores
+            found[again], exact[again] = whole.indices, whole.scores
         rows[start : start + step], scores[start : start + step] = found, exact
     return Neighbours(rows, scores)
 
 
 def tune(index: Any, kind: str, problem: Problem) -> int:
     """Look harder, twice as hard each time, until these queries find enough of their true neighbours, or no more."""
-    truth = problem.exactly().rows
+    truth = problem.exactly().indices
     most = index.nlist if kind == "ivf" else MOST_EFFORT
     effort, share = min(FIRST_EFFORT[kind], most), -1.0
     while True:
         set_effort(index, kind, effort)
-        before, share = share, float(shares_found(search_index(index, problem).rows, truth).mean())
+        before, share = share, float(shares_found(search_index(index, problem).indices, truth).mean())
         if effort >= most or share >= WANTED_RECALL:
             return int(effort)
         if share < before + NO_GAIN:

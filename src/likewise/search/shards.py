@@ -17,7 +17,10 @@ def merge(
 ) -> Neighbours:
     """The best k over all parts; `starts` says at which row of the gallery each part begins."""
     rows = np.concatenate(
-        [np.where(part.rows == NOBODY, NOBODY, part.rows + start) for part, start in zip(parts, starts, strict=True)],
+        [
+            np.where(part.indices == NOBODY, NOBODY, part.indices + start)
+            for part, start in zip(parts, starts, strict=True)
+        ],
         axis=1,
     )
     scores = np.concatenate([part.scores for part in parts], axis=1)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import REAL_BELOW, holm, randomisation_p, swap_signs
+from likewise.evaluation.differences import ALPHA, holm, randomisation_p, swap_signs
 from likewise.evaluation.sums import Floats, QuerySums
 from likewise.training.final import EMBEDDINGS, METRICS, PRETRAINED
 from likewise.training.runs import Run
@@ -43,7 +43,7 @@ DIFFERENCE_SCHEMA = pl.Schema(
         "high": pl.Float64,
         "p": pl.Float64,
         "p_holm": pl.Float64,
-        "real": pl.Boolean,
+        "significant": pl.Boolean,
         "n_classes": pl.Int64,
     }
 )
@@ -91,7 +91,7 @@ def difference_table(found: Mapping[str, pl.DataFrame], seed: int = 0) -> pl.Dat
     for embedding in EMBEDDINGS:
         for metric in METRICS:
             sums = {method: class_sums(table, embedding, metric) for method, table in found.items()}
-            n_classes = len(next(iter(sums.values())).over)
+            n_classes = len(next(iter(sums.values())).numerator)
             signs = swap_signs(n_classes, seed)
             weights = query_weights(n_classes, RESAMPLES, seed)
             resampled = {method: one.resampled(weights) for method, one in sums.items()}
@@ -102,7 +102,7 @@ def difference_table(found: Mapping[str, pl.DataFrame], seed: int = 0) -> pl.Dat
                 compared.append((a, b, sums[a].value() - sums[b].value(), *interval, p))
             corrected = holm(np.array([line[-1] for line in compared]))
             for line, p_holm in zip(compared, corrected, strict=True):
-                rows.append((embedding, metric, *line, float(p_holm), bool(p_holm < REAL_BELOW), n_classes))
+                rows.append((embedding, metric, *line, float(p_holm), bool(p_holm < ALPHA), n_classes))
     return pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
 
 
@@ -110,10 +110,12 @@ def class_sums(table: pl.DataFrame, embedding: str, metric: str) -> QuerySums:
     """Per class the sum of a metric over its queries, averaged over reruns, and the number of queries."""
     here = table.filter(pl.col("embedding") == embedding)
     n_reruns = here["rerun"].n_unique()
-    grouped = here.group_by("class").agg(pl.col(metric).sum().alias("over"), pl.col(metric).count().alias("under"))
+    grouped = here.group_by("class").agg(
+        pl.col(metric).sum().alias("numerator"), pl.col(metric).count().alias("denominator")
+    )
     grouped = grouped.sort("class")
-    over, under = grouped["over"].to_numpy(), grouped["under"].to_numpy()
-    return QuerySums(over / n_reruns, under.astype(np.float64) / n_reruns)
+    numerator, denominator = grouped["numerator"].to_numpy(), grouped["denominator"].to_numpy()
+    return QuerySums(numerator / n_reruns, denominator.astype(np.float64) / n_reruns)
 
 
 def trial_table(trials: Sequence[Trial]) -> pl.DataFrame:

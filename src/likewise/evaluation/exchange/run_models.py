@@ -62,8 +62,8 @@ def list_candidates(
         gallery_groups=pairs.gallery_items,
         one_per_group=one_per_item,
     )
-    query, rank = np.nonzero(found.rows != NOBODY)
-    return _rows(pairs, query, found.rows[query, rank], rank, found.scores[query, rank])
+    query, rank = np.nonzero(found.indices != NOBODY)
+    return _rows(pairs, query, found.indices[query, rank], rank, found.scores[query, rank])
 
 
 def list_judged(pairs: JudgedPairs, query_vectors: Vectors, gallery_vectors: Vectors) -> pl.DataFrame:

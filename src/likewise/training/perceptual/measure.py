@@ -13,7 +13,7 @@ import polars as pl
 
 from likewise.evaluation.auc import Floats, Ints, average_precision, roc_auc, sort_pairs
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import REAL_BELOW, holm, randomisation_p, swap_signs
+from likewise.evaluation.differences import ALPHA, holm, randomisation_p, swap_signs
 from likewise.evaluation.sums import QuerySums
 from likewise.evaluation.triplets import MAJORITY, VOTES, Agreement
 from likewise.training.perceptual.answers import Answers
@@ -68,7 +68,9 @@ def _of_pairs(answers: Answers, fold: Ints, scores: Floats) -> dict[str, QuerySu
     by_query = sort_pairs(place * n_folds + fold, scores, answers.label, len(queries) * n_folds)
     areas = {"ROC-AUC": roc_auc(by_query), "PR-AUC": average_precision(by_query)}
     return {
-        metric: QuerySums(*(part.reshape(len(queries), n_folds).sum(axis=1) for part in (each.over, each.under)))
+        metric: QuerySums(
+            *(part.reshape(len(queries), n_folds).sum(axis=1) for part in (each.numerator, each.denominator))
+        )
         for metric, each in ((metric, QuerySums.mean_of(area)) for metric, area in areas.items())
     }
 
@@ -110,5 +112,5 @@ def measure_table(
 
 def better_than_learned(results: pl.DataFrame) -> list[str]:
     """Encoders that agree with people more than what was learned, beyond chance, on something unseen."""
-    ahead = results.filter((pl.col("gain_high") < 0) & (pl.col("p_holm") < REAL_BELOW))
+    ahead = results.filter((pl.col("gain_high") < 0) & (pl.col("p_holm") < ALPHA))
     return ahead["encoder"].unique(maintain_order=True).to_list()

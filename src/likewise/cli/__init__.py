@@ -10,7 +10,10 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the app; a user's mistake becomes one sentence on standard error and exit code 2."""
     from likewise.cli.app import app
+    from likewise.extensions import outdated_install
 
+    if sentence := outdated_install():
+        _complain(sentence)
     try:
         app()
     except LikewiseError as error:

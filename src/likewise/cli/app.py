@@ -1,4 +1,4 @@
-"""All commands under one name."""
+"""All commands under one name: those of the core here, those of extensions behind them."""
 
 from typing import Annotated
 
@@ -6,29 +6,24 @@ import typer
 
 from likewise import __version__
 from likewise.cli import (
-    ask,
     bundle,
-    condition,
-    condition_more,
-    condition_train,
     demo,
     discover,
     encode,
     evaluate,
     exchange,
     label,
-    mine,
     new,
-    outfits,
     plan,
     report,
     retrieval,
     status,
-    train,
 )
+from likewise.cli.extension_commands import GroupWithExtensions
 
 app = typer.Typer(
     name="likewise",
+    cls=GroupWithExtensions,
     help="Which model finds what looks alike to people?",
     epilog="Start with `likewise demo`, or `likewise new shoes ~/photos/shoes`.",
     no_args_is_help=True,
@@ -64,18 +59,6 @@ app.command("simulate")(label.simulate)
 app.command("evaluate")(evaluate.evaluate)
 app.command("retrieval")(retrieval.retrieval)
 app.command("triplets")(retrieval.triplets)
-app.add_typer(train.app, name="train")
-app.add_typer(outfits.app, name="outfits")
-condition.app.command("two-tower")(condition_train.two_tower)
-condition.app.command("train")(condition_train.train)
-condition.app.command("study")(condition_train.study)
-condition.app.command("verify")(condition_more.verify)
-condition.app.command("verified")(condition_more.verified)
-condition.app.command("crops")(condition_more.crops)
-condition.app.command("submit")(condition_more.submit)
-app.add_typer(condition.app, name="condition")
-app.command("ask")(ask.ask)
-app.command("mine")(mine.mine)
 app.command("report")(report.report)
 app.command("leaderboard")(bundle.leaderboard)
 app.command("bundle")(bundle.bundle)

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.condition import Templates, Workers, recalls
 from likewise.cli.console import (
     AsJson,
     Seed,
@@ -18,6 +17,7 @@ from likewise.cli.console import (
     say,
     say_json,
 )
+from likewise.conditional.cli.condition import Templates, Workers, recalls
 from likewise.workspace import Workspace
 
 

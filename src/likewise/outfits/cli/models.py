@@ -190,7 +190,7 @@ def remedy(
 
 
 def _tell_remedy(done: "Remedy") -> None:
-    from likewise.cli.outfit_tests import print_scores
+    from likewise.outfits.cli.tests import print_scores
 
     say(f"weakest: [bold]{done.dimension}[/]; {done.n_more:,} more outfits on it, or without a focus")
     print_scores(done.scores)

@@ -2,7 +2,7 @@
 
 import typer
 
-from likewise.cli import train_check, train_models
+from likewise.training.cli import check, models
 
 app = typer.Typer(
     help="Train models: the fair check of losses, fine-tuning, and learning from experts.", no_args_is_help=True
@@ -14,6 +14,6 @@ def train() -> None:
     """Train models: the fair check of losses, fine-tuning, and learning from experts."""
 
 
-app.command("check")(train_check.check)
-app.command("perceptual")(train_models.perceptual)
-app.command("finetune")(train_models.finetune)
+app.command("check")(check.check)
+app.command("perceptual")(models.perceptual)
+app.command("finetune")(models.finetune)

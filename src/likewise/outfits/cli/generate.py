@@ -1,33 +1,16 @@
-"""`likewise outfits ...`: outfits, tests of taste, and models that take them."""
+"""`likewise outfits rules`, `generate` and `check`: valid outfits, made of a catalog's items or brought along."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from likewise.cli import outfit_benchmarks, outfit_make, outfit_models, outfit_tests
 from likewise.cli.console import AsJson, Seed, WorkspacePath, names, opened, plain, say, say_json
 from likewise.errors import LikewiseError
-
-app = typer.Typer(
-    help="The stylist's room: generate outfits, make a test of taste (A100), take it.", no_args_is_help=True
-)
-app.command("make-test")(outfit_make.make_test)
-app.command("factors")(outfit_make.factors)
-app.command("score")(outfit_tests.score)
-app.command("wardrobe-test")(outfit_tests.wardrobe_test)
-app.command("show")(outfit_tests.show)
-app.command("models")(outfit_models.models)
-app.command("train")(outfit_models.train)
-app.command("remedy")(outfit_models.remedy)
-app.command("benchmark")(outfit_benchmarks.benchmark)
-app.command("order")(outfit_benchmarks.order)
-app.command("checkpoints")(outfit_benchmarks.checkpoints)
 
 MapOption = Annotated[str | None, typer.Option("--map", help="Your words for categories: `sandals=shoes,jumper=tops`.")]
 
 
-@app.command("rules")
 def rules(as_json: AsJson = False) -> None:
     """Print the twenty categories and the rules of a valid outfit.
 
@@ -44,7 +27,6 @@ def rules(as_json: AsJson = False) -> None:
         say(f"  {rule.name}: {rule.reason}")
 
 
-@app.command("generate")
 def generate(
     workspace: WorkspacePath,
     n: Annotated[int, typer.Option("--n", help="How many different outfits.")] = 50_000,
@@ -77,7 +59,6 @@ def generate(
         say(f"  left out, because none of the twenty categories is meant: {words}")
 
 
-@app.command("check")
 def check(
     table: Annotated[Path, typer.Argument(metavar="OUTFITS", help="A table `outfit, item, category, …`.")],
     map_: MapOption = None,

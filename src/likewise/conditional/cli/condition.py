@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-app = typer.Typer(
-    name="condition",
-    help='Similarity under a condition: "like this, but in red".',
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-)
 Templates = Annotated[
     str | None, typer.Option("--templates", help="Which set of templates; the only one there is by default.")
 ]
@@ -40,7 +34,6 @@ Workers = Annotated[int | None, typer.Option(help="Processes; as many as there a
 SHOWN = 8
 
 
-@app.command()
 def build(
     workspace: WorkspacePath,
     name: Annotated[str, typer.Option(help="What to call the new templates.")] = "built",
@@ -96,7 +89,6 @@ def build(
         say(f"  {what:<17} {row['n']:>5,} templates, {row['n_conditions']} conditions, {row['candidates']} candidates")
 
 
-@app.command()
 def audit(
     workspace: WorkspacePath,
     templates: Templates = None,
@@ -135,7 +127,6 @@ def audit(
     say(f"[dim]all of them: {plain(found.path)}[/]")
 
 
-@app.command()
 def evaluate(
     workspace: WorkspacePath,
     encoders: TwoTowers = None,

@@ -1,0 +1,22 @@
+"""`likewise condition ...`: similarity under a condition, from templates to a trained Combiner."""
+
+import typer
+
+from likewise.conditional.cli import condition, templates, train
+
+app = typer.Typer(
+    name="condition",
+    help='Similarity under a condition: "like this, but in red".',
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+app.command("build")(condition.build)
+app.command("audit")(condition.audit)
+app.command("evaluate")(condition.evaluate)
+app.command("two-tower")(train.two_tower)
+app.command("train")(train.train)
+app.command("study")(train.study)
+app.command("verify")(templates.verify)
+app.command("verified")(templates.verified)
+app.command("crops")(templates.crops)
+app.command("submit")(templates.submit)

@@ -1,0 +1,23 @@
+"""`likewise outfits ...`: outfits, tests of taste, and models that take them."""
+
+import typer
+
+from likewise.outfits.cli import benchmarks, generate, make, models, tests
+
+app = typer.Typer(
+    help="The stylist's room: generate outfits, make a test of taste (A100), take it.", no_args_is_help=True
+)
+app.command("make-test")(make.make_test)
+app.command("factors")(make.factors)
+app.command("score")(tests.score)
+app.command("wardrobe-test")(tests.wardrobe_test)
+app.command("show")(tests.show)
+app.command("models")(models.models)
+app.command("train")(models.train)
+app.command("remedy")(models.remedy)
+app.command("benchmark")(benchmarks.benchmark)
+app.command("order")(benchmarks.order)
+app.command("checkpoints")(benchmarks.checkpoints)
+app.command("rules")(generate.rules)
+app.command("generate")(generate.generate)
+app.command("check")(generate.check)

@@ -1,0 +1,9 @@
+"""What outfits add to likewise."""
+
+from likewise.extensions import Extension
+
+EXTENSION = Extension(
+    name="outfits",
+    summary="Outfits and tests of taste (A100): rules, questions, models that complete a look.",
+    commands={"outfits": "likewise.outfits.cli:app"},
+)

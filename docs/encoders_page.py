@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
 
-from likewise.catalog.readers.layouts import LAYOUTS
+from likewise.catalog.readers.layouts import layouts
 from likewise.encoders.models import HUB, LITE, NOT_PUBLIC
 from likewise.encoders.registry import BUILT_IN, DESCRIPTIONS, LICENCE, get_encoder
 from likewise.encoders.spec import OPTIONS
@@ -24,7 +24,7 @@ def page() -> str:
         options=table(("option", "what it does"), [(f"`{name}`", what) for name, what in OPTIONS.items()]),
         readers=table(
             ("`--reader`", "what it expects", "tables beside the catalog"),
-            [(f"`{name}`", each.expects, ", ".join(each.tables) or "–") for name, each in LAYOUTS.items()],
+            [(f"`{name}`", each.expects, ", ".join(each.tables) or "–") for name, each in layouts().items()],
         ),
         not_public=" and ".join(NOT_PUBLIC.values()),
     )

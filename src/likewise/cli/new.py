@@ -111,17 +111,17 @@ def readers(as_json: AsJson = False) -> None:
 
     Example: `likewise readers`
     """
-    from likewise.catalog.readers import LAYOUTS
+    from likewise.catalog.readers import layouts
 
     if as_json:
-        say_json([{"reader": name, "expects": each.expects, "tables": each.tables} for name, each in LAYOUTS.items()])
+        say_json([{"reader": name, "expects": each.expects, "tables": each.tables} for name, each in layouts().items()])
         return
     from rich.table import Table
 
     listed = Table(box=None, pad_edge=False)
     for heading in ("reader", "what to give it", "tables"):
         listed.add_column(heading, overflow="fold")
-    for name, each in LAYOUTS.items():
+    for name, each in layouts().items():
         listed.add_row(f"[bold]{name}[/]", each.expects.replace("[", r"\["), ", ".join(each.tables))
     console().print(listed)
 
@@ -141,9 +141,9 @@ def _draw(pictures: Path, settings: dict[str, Any], update: Update) -> Any:
 
 def _read(target: Workspace, source: Path, name: str, root: Path | None, as_json: bool) -> "Reading":
     """Read the source and say how much of it is there, before anything else; without pictures there is no catalog."""
-    from likewise.catalog.readers import LAYOUTS, read
+    from likewise.catalog.readers import layouts, read
 
-    if root is None and LAYOUTS[name].writes_pictures:
+    if root is None and layouts()[name].writes_pictures:
         root = target.path / "images"
     reading = read(source, name, root)
     if not as_json:

@@ -10,4 +10,5 @@ EXTENSION = Extension(
         "ask": "likewise.conditional.cli.ask:ask",
         "mine": "likewise.conditional.cli.mine:mine",
     },
+    readers="likewise.conditional.readers:LAYOUTS",
 )

@@ -6,4 +6,5 @@ EXTENSION = Extension(
     name="outfits",
     summary="Outfits and tests of taste (A100): rules, questions, models that complete a look.",
     commands={"outfits": "likewise.outfits.cli:app"},
+    readers="likewise.outfits.readers:LAYOUTS",
 )

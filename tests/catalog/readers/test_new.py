@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from likewise.catalog.readers import LAYOUTS, read_stored_table
+from likewise.catalog.readers import layouts, read_stored_table
 from likewise.cli import new as command
 from likewise.workspace import Workspace, read_json
 
@@ -82,7 +82,7 @@ def test_pictures_inside_a_data_set_are_written_into_the_workspace(tmp_path: Pat
 
 def test_the_list_of_readers(capsys: pytest.CaptureFixture[str]) -> None:
     command.readers(as_json=True)
-    assert {entry["reader"] for entry in json.loads(capsys.readouterr().out)} == set(LAYOUTS)
+    assert {entry["reader"] for entry in json.loads(capsys.readouterr().out)} == set(layouts())
     command.readers()
     printed = capsys.readouterr().out
-    assert all(name in printed for name in LAYOUTS)
+    assert all(name in printed for name in layouts())

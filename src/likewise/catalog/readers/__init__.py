@@ -1,4 +1,4 @@
-"""Ways to get rows: one file per data-set layout, each a function from a path to a `Reading`.
+"""Ways to get rows: one file per data-set layout, each a function from a path to a `Reading`; extensions add theirs.
 
 `Reading.coverage` says how much is really there, `Reading.rows` are the catalog's, `Reading.tables` what else the
 data set knows. The same words in all of them:
@@ -24,7 +24,7 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.layouts import LAYOUTS, Layout
+from likewise.catalog.readers.layouts import Layout, layouts
 from likewise.catalog.readers.reading import Coverage, Malformed, Reading
 from likewise.catalog.readers.stored import read_stored_table, store_tables
 from likewise.errors import LikewiseError
@@ -33,8 +33,8 @@ from likewise.errors import LikewiseError
 def reader_for(path: Path, reader: str | None = None) -> str:
     """The reader's name; without one, a folder or a table is recognised by what it is."""
     name = (reader or ("folder" if path.is_dir() else "table")).strip().lower().replace("-", "_")
-    if name not in LAYOUTS:
-        raise LikewiseError(f"there is no reader {name!r}: choose one of {', '.join(sorted(LAYOUTS))}.")
+    if name not in layouts():
+        raise LikewiseError(f"there is no reader {name!r}: choose one of {', '.join(sorted(layouts()))}.")
     return name
 
 
@@ -43,7 +43,7 @@ def read(path: Path, reader: str | None = None, root: Path | None = None) -> Rea
     name = reader_for(path, reader)
     if not path.exists():
         raise LikewiseError(f"{path} does not exist: give a folder of pictures, or a CSV, Parquet or JSONL file.")
-    read_layout: Callable[[Path, Path | None], Reading] = import_module(f"{__name__}.{name}").read
+    read_layout: Callable[[Path, Path | None], Reading] = import_module(layouts()[name].module).read
     return read_layout(path, root)
 
 
@@ -53,11 +53,11 @@ def read_tables(path: Path, reader: str, root: Path | None = None) -> dict[str, 
 
 
 __all__ = [
-    "LAYOUTS",
     "Coverage",
     "Layout",
     "Malformed",
     "Reading",
+    "layouts",
     "read",
     "read_stored_table",
     "read_tables",

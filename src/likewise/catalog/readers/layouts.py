@@ -1,6 +1,10 @@
-"""The list of layouts: what each reader expects to be given, and which tables it gives beside the catalog's rows."""
+"""The layouts of data sets: what each reader expects to be given, and which tables it gives beside the rows."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from likewise.extensions import extensions
 
 
 @dataclass(frozen=True)
@@ -9,6 +13,8 @@ class Layout:
 
     expects: str
     tables: tuple[str, ...] = ()
+    module: str = ""
+    """Where its function `read(path, root)` is; by default in the module of its name, beside the list."""
     writes_pictures: bool = False
     """Pictures come inside the files and are written to `root` (in a workspace: its folder `images`)."""
 
@@ -29,26 +35,18 @@ LAYOUTS = {
     "cars": Layout("Cars196: cars_annos.mat, devkit/*.mat, or class folders"),
     "sop": Layout("Stanford Online Products: Ebay_train.txt, Ebay_test.txt"),
     "zappos": Layout("UT-Zappos50K: meta-data.csv; filenames.json and tripletlists/ of CSN", ("triplets",)),
-    "coco_panoptic": Layout("COCO panoptic: annotations/panoptic_*.json", ("objects",)),
-    "vaw": Layout("Visual Attributes in the Wild: train_part*.json, val.json, test.json", ("objects", "attributes")),
-    "genecis": Layout("GeneCIS: {focus,change}_{object,attribute}.json", ("templates", "candidates")),
-    "cirr": Layout("CIRR: cap.rc2.*.json and split.rc2.*.json", ("templates",)),
-    "fashioniq": Layout("FashionIQ: cap.*.json and split.*.json", ("templates",)),
-    "mit_states": Layout("MIT-States: images/<adjective> <noun>/*.jpg", ("queries",)),
-    "cc3m": Layout("Conceptual Captions: lines `caption<TAB>url`, no pictures", ("captions",)),
-    "sbu": Layout("SBU captions: JSON with image_urls and captions, no pictures", ("captions",)),
-    "maryland": Layout(
-        "Maryland Polyvore: *_no_dup.json, fill_in_blank_test.json, fashion_compatibility_prediction.txt",
-        ("outfits", "questions", "compatibility"),
-    ),
-    "polyvore_outfits": Layout(
-        "Polyvore Outfits: train/valid/test.json, fill_in_blank_*.json, compatibility_*.txt",
-        ("outfits", "questions", "compatibility"),
-    ),
-    "polyvore630": Layout(
-        "Polyvore-630, -519, -53, -32: image_list_*, tuples_*, fill_in_blank_test",
-        ("outfits", "questions", "compatibility"),
-    ),
-    "fashionvc": Layout("FashionVC: gnd_top_bottom_pairs.csv", ("pairs", "outfits")),
-    "outfits": Layout("any table of outfits: columns outfit, item, and position if known", ("outfits",)),
 }
+
+
+@cache
+def layouts() -> dict[str, Layout]:
+    """By the name of the reader: those of the core, then those of installed extensions."""
+    found = _beside("likewise.catalog.readers", LAYOUTS)
+    for extension in extensions():
+        if extension.readers:
+            found |= _beside(extension.readers.partition(":")[0], extension.load(extension.readers))
+    return found
+
+
+def _beside(package: str, listed: Mapping[str, Layout]) -> dict[str, Layout]:
+    return {name: replace(each, module=each.module or f"{package}.{name}") for name, each in listed.items()}

@@ -10,8 +10,8 @@ import polars as pl
 
 from likewise.catalog.readers.notes import Notes, first_line, table, text
 from likewise.catalog.readers.places import Shelf, files_like, folder_of
-from likewise.catalog.readers.polyvore import OUTFIT_SCHEMA
 from likewise.catalog.readers.reading import Reading
+from likewise.outfits.readers.polyvore import OUTFIT_SCHEMA
 
 KINDS = ("top", "bottom")
 ENDINGS = (".jpg", ".png", ".jpeg")

@@ -19,7 +19,8 @@ import polars as pl
 
 from likewise.catalog.readers.notes import Notes, integer, table, text
 from likewise.catalog.readers.places import files_like, folder_of
-from likewise.catalog.readers.polyvore import (
+from likewise.catalog.readers.reading import Reading
+from likewise.outfits.readers.polyvore import (
     COMPATIBILITY_SCHEMA,
     OUTFIT_SCHEMA,
     QUESTION_SCHEMA,
@@ -27,7 +28,6 @@ from likewise.catalog.readers.polyvore import (
     parse_compatibility,
     parse_question,
 )
-from likewise.catalog.readers.reading import Reading
 
 OUTFITS = ("train*.json", "valid*.json", "test*.json")
 QUESTIONS = "fill_in*blank*.json"

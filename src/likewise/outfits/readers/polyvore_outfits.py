@@ -19,7 +19,8 @@ import polars as pl
 
 from likewise.catalog.readers.notes import Notes, integer, table, text
 from likewise.catalog.readers.places import Shelf, first_file
-from likewise.catalog.readers.polyvore import (
+from likewise.catalog.readers.reading import Reading
+from likewise.outfits.readers.polyvore import (
     COMPATIBILITY_SCHEMA,
     OUTFIT_SCHEMA,
     QUESTION_SCHEMA,
@@ -27,7 +28,6 @@ from likewise.catalog.readers.polyvore import (
     parse_compatibility,
     parse_question,
 )
-from likewise.catalog.readers.reading import Reading
 
 SPLITS = ("train", "valid", "test")
 VERSIONS = ("nondisjoint", "disjoint")

@@ -14,9 +14,9 @@ import polars as pl
 
 from likewise.catalog.readers.notes import Notes, first_line, integer, key_of, table
 from likewise.catalog.readers.places import Shelf
-from likewise.catalog.readers.polyvore import COMPATIBILITY_SCHEMA, OUTFIT_SCHEMA, QUESTION_SCHEMA
 from likewise.catalog.readers.reading import Reading
 from likewise.errors import LikewiseError
+from likewise.outfits.readers.polyvore import COMPATIBILITY_SCHEMA, OUTFIT_SCHEMA, QUESTION_SCHEMA
 
 CATEGORIES = ("top", "bottom", "shoe")
 KINDS = {"posi": "positive", "nega": "random", "nega_hard": "hard"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.scale.measure import PACKAGED, Constants, measure, read_constants
+from likewise.scale.cost_constants import PACKAGED_CONSTANTS, CostConstants, measure_constants, read_constants
 from likewise.workspace import write_json
 
 VECTORS, DIM, IMAGES = 50_000, 256, 96
@@ -17,7 +17,7 @@ VECTORS, DIM, IMAGES = 50_000, 256, 96
 
 def main() -> None:
     small = "small" in sys.argv
-    found = asdict(measure(*((5000, 32, 16) if small else (VECTORS, DIM, IMAGES))))
+    found = asdict(measure_constants(*((5000, 32, 16) if small else (VECTORS, DIM, IMAGES))))
     found["catalog_bytes"] = catalog_bytes(20_000 if small else 1_000_000)
     before = asdict(read_constants())
     print(f"\nconstants of likewise plan, {found['machine']}: {found['how']}")
@@ -25,7 +25,7 @@ def main() -> None:
         if isinstance(value, float):
             print(f"  {name:<24}{value:>14.4g}   before {before[name]:>12.4g}")
     if not small:
-        write_constants(Constants(**found))
+        write_constants(CostConstants(**found))
 
 
 def catalog_bytes(n_images: int) -> float:
@@ -36,7 +36,7 @@ def catalog_bytes(n_images: int) -> float:
     return (table.estimated_size() + 2 * listed) / n_images
 
 
-def write_constants(constants: Constants, file: Path = PACKAGED) -> None:
+def write_constants(constants: CostConstants, file: Path = PACKAGED_CONSTANTS) -> None:
     write_json(asdict(constants), file)
 
 

@@ -13,8 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise.scale.measure import clustered, core_seconds
-from likewise.search.index import KINDS, Problem, build_index, search_index, shares_found, tune, wilson
+from likewise.scale.cost_constants import clustered_vectors, core_seconds
+from likewise.search.index import (
+    KINDS,
+    KnnProblem,
+    build_index,
+    recall_per_query,
+    search_index,
+    tune_effort,
+    wilson_interval,
+)
 
 SIZES, DIM, QUERIES, K = (52_000, 250_000, 1_000_000), 256, 1000, 10
 TUNED = 100
@@ -37,21 +45,21 @@ class Row:
 
 
 def measure(way: str, n_vectors: int) -> Row:
-    gallery = clustered(n_vectors, DIM)
+    gallery = clustered_vectors(n_vectors, DIM)
     rows = np.random.default_rng(1).choice(n_vectors, QUERIES, replace=False)
-    problem = Problem(gallery[rows], gallery, K, rows, np.arange(n_vectors), one_per_group=False)
-    problem.only(np.arange(8)).exactly()
+    problem = KnnProblem(gallery[rows], gallery, K, rows, np.arange(n_vectors), one_per_group=False)
+    problem.subset(np.arange(8)).exact_top_k()
     before = forget_peak()
     if way == "exact":
-        search, _ = core_seconds(problem.exactly)
+        search, _ = core_seconds(problem.exact_top_k)
         return Row(way, n_vectors, 0.0, search, peak() - before, 1.0, 1.0, 1.0, 0)
     build, index = core_seconds(lambda: build_index(gallery, way, 0))
-    effort = tune(index, way, problem.only(np.arange(TUNED)))
+    effort = tune_effort(index, way, problem.subset(np.arange(TUNED)))
     search, found = core_seconds(lambda: search_index(index, problem))
     megabytes = peak() - before
-    measured = problem.only(np.arange(TUNED, QUERIES))
-    recall = float(shares_found(found.indices[TUNED:], measured.exactly().indices).mean())
-    return Row(way, n_vectors, build, search, megabytes, recall, *wilson(recall, QUERIES - TUNED), effort)
+    measured = problem.subset(np.arange(TUNED, QUERIES))
+    recall = float(recall_per_query(found.indices[TUNED:], measured.exact_top_k().indices).mean())
+    return Row(way, n_vectors, build, search, megabytes, recall, *wilson_interval(recall, QUERIES - TUNED), effort)
 
 
 def forget_peak() -> float:

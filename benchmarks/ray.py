@@ -23,13 +23,13 @@ import numpy as np
 from benchmarks.constants import write_constants
 from benchmarks.encode import make_workspace, photograph
 from likewise.catalog.table import read_catalog
-from likewise.discovery.engines import search_here
+from likewise.discovery.engines import exact_search
 from likewise.discovery.step import PoolSettings, make_pool
 from likewise.encoders.encode import encode_catalog
 from likewise.encoders.imports import import_vectors
 from likewise.scale.cluster import cluster
+from likewise.scale.cost_constants import clustered_vectors, read_constants
 from likewise.scale.encoding import run_on_ray
-from likewise.scale.measure import clustered, read_constants
 from likewise.scale.search import ray_engine
 from likewise.scale.tasks import run_tasks
 from likewise.workspace import Workspace
@@ -85,7 +85,7 @@ def inside(small: bool) -> None:
         encode_catalog(pictures[0], [ENCODER], workers=WORKERS)  # the export is made
         local = [
             *(timed(partial(encode_catalog, each, [ENCODER], workers=WORKERS, force=True)) for each in pictures),
-            timed(lambda: make_pool(vectors, settings, engine=search_here)),
+            timed(lambda: make_pool(vectors, settings, engine=exact_search)),
         ]
         started = time.monotonic()
         with cluster(cores=WORKERS):
@@ -109,7 +109,7 @@ def workspace_of_vectors(folder: Path, n_vectors: int) -> Workspace:
     """A catalog whose vectors are imported; its pictures are names only."""
     folder.mkdir()
     workspace = make_workspace(folder, n_vectors, photograph, 1)
-    np.save(folder / "mine.npy", clustered(n_vectors, DIM))
+    np.save(folder / "mine.npy", clustered_vectors(n_vectors, DIM))
     (folder / "keys.csv").write_text("\n".join(["image", *read_catalog(workspace)["image"]]) + "\n")
     import_vectors(workspace, "mine", folder / "mine.npy", folder / "keys.csv", force=False)
     return workspace

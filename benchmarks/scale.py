@@ -18,9 +18,9 @@ from typing import Any
 from benchmarks import encode, index, ray
 from benchmarks.constants import DIM, IMAGES, VECTORS, catalog_bytes, write_constants
 from likewise.machine import usable_cores
-from likewise.scale.measure import Constants, measure, read_constants
-from likewise.scale.plan import Size, plan
-from likewise.search.index import HNSW_LINKS, KINDS
+from likewise.scale.cost_constants import CostConstants, measure_constants, read_constants
+from likewise.scale.plan import CatalogSize, estimate_deployments
+from likewise.search.index import HNSW_M, KINDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
 NOT_RUN = "*Not run yet.*"
@@ -53,9 +53,9 @@ def constants(work: Path) -> None:
     """Measured here and put into the package."""
 
     def find() -> dict[str, Any]:
-        return asdict(replace(measure(VECTORS, DIM, IMAGES), catalog_bytes=catalog_bytes(1_000_000)))
+        return asdict(replace(measure_constants(VECTORS, DIM, IMAGES), catalog_bytes=catalog_bytes(1_000_000)))
 
-    found = Constants(**kept(work, "constants", find))
+    found = CostConstants(**kept(work, "constants", find))
     if (work / "ray.json").exists():
         start, rows = json.loads((work / "ray.json").read_text())
         overhead = ray.overhead([ray.Row(**row) for row in rows])
@@ -104,7 +104,7 @@ def page(work: Path) -> str:
         encoder=encode.SMALL,
         few_images=encode.FEW_IMAGES,
         queries=index.QUERIES - index.TUNED,
-        links=HNSW_LINKS,
+        links=HNSW_M,
     )
     parts = [part if part[:1] in "|#`" else "\n".join(wrap(" ".join(part.split()), 118)) for part in text.split("\n\n")]
     return "\n\n".join(parts).rstrip() + "\n"
@@ -149,8 +149,8 @@ def constants_table() -> str:
 
 
 def plan_table() -> str:
-    size, cores, workers = Size(100_000_000, 768, 6), 64, (16, 64)
-    ways = plan(
+    size, cores, workers = CatalogSize(100_000_000, 768, 6), 64, (16, 64)
+    ways = estimate_deployments(
         size,
         read_constants(),
         cores=cores,

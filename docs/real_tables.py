@@ -54,7 +54,7 @@ def what_it_cost(workspace: Path) -> str:
 
 
 def leaderboard(workspace: Path) -> str:
-    """Every encoder, best macro ROC-AUC first, with the share of positives among its own suspects."""
+    """Every encoder, best macro ROC-AUC first, with the share of positives among its own candidates."""
     table = results(workspace, "discovery")
     own = dict(results(workspace, "generators").select("generator", "positive_share").iter_rows())
     rows = []

@@ -34,8 +34,8 @@ def test_sizes_are_as_promised(whole: tuple[Workspace, str]) -> None:
     workspace, _ = whole
     catalog, pool = pl.read_parquet(workspace.catalog_file), pl.read_parquet(workspace.pool_file)
     assert (len(catalog), catalog["item"].n_unique(), catalog["category"].n_unique()) == (1800, 600, 20)
-    suspects = pool.filter(pl.col("generator") != "random")
-    assert (suspects["query"].n_unique(), suspects["generator"].n_unique(), suspects["rank"].max()) == (100, 5, 5)
+    candidates = pool.filter(pl.col("generator") != "random")
+    assert (candidates["query"].n_unique(), candidates["generator"].n_unique(), candidates["rank"].max()) == (100, 5, 5)
     assert read_json(workspace.labels_settings_file)["agreement"]["n_experts"] == 3
     assert workspace.report_file.exists()
 

@@ -63,7 +63,7 @@ def test_chebyshev() -> None:
 
 
 def test_prevalence_by_hand() -> None:
-    """Six suspects, five labelled, three similar; two random pairs asked besides, one random pair is a suspect too."""
+    """Six candidates, five labelled, three similar; two random pairs asked besides, one of them a candidate too."""
     found = prevalence(POOL, LABELS, n_all_pairs=100, seconds_per_pair=36)
     assert (found.n_pool_pairs, found.n_labelled, found.n_positive) == (6, 5, 3)
     assert (found.n_random, found.n_random_positive) == (3, 1)
@@ -77,7 +77,7 @@ def test_prevalence_by_hand() -> None:
     assert before.p_pool is before.p_estimate is before.gain_over_random is None
     assert before.speed_up == pytest.approx(100 / 8)
     some = prevalence(POOL, LABELS.filter(pl.col("candidate") != "c9"), n_all_pairs=100)
-    assert some.p_estimate is None  # the one random pair left is labelled because it is a suspect: no random sample
+    assert some.p_estimate is None  # the one random pair left is labelled because it is a candidate: no random sample
 
 
 def test_overlap_by_hand() -> None:

@@ -9,7 +9,7 @@ import pytest
 from likewise.cli import main
 from likewise.discovery.step import PoolSettings, make_pool, read_pool, store_pool
 from likewise.encoders.imports import import_vectors
-from likewise.scale.measure import clustered
+from likewise.scale.cost_constants import clustered_vectors
 from likewise.workspace import Workspace, read_json, write_json, write_parquet
 
 N = 1200
@@ -25,7 +25,7 @@ def workspace(tmp_path: Path) -> Workspace:
     target = Workspace(tmp_path / "ws")
     write_parquet(catalog, target.catalog_file)
     write_json({"format": 1, "root": ".", "source": "folder", "left_out": 0}, target.settings_file)
-    np.save(tmp_path / "mine.npy", clustered(N, 12))
+    np.save(tmp_path / "mine.npy", clustered_vectors(N, 12))
     pl.DataFrame({"image": names}).write_csv(tmp_path / "keys.csv")
     import_vectors(target, "mine", tmp_path / "mine.npy", tmp_path / "keys.csv", force=False)
     return target

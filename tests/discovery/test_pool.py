@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.discovery import RANDOM, Arena, draw_random_pairs, pairs_to_label, pool_pairs, propose, sample_queries
-from likewise.discovery.pool import within_budget
+from likewise.discovery import (
+    RANDOM,
+    QueryGallery,
+    draw_random_pairs,
+    pairs_to_label,
+    pool_pairs,
+    propose_candidates,
+    sample_queries,
+)
+from likewise.discovery.pool import apply_budget
 from likewise.errors import LikewiseError
 
 
@@ -26,11 +34,11 @@ def test_proposals_equal_brute_force(seed: int, views: int, k: int, one_per_item
     catalog = catalog_of(8, views)
     images = catalog["image"].to_list()
     item = dict(catalog.select("image", "item").iter_rows())
-    arena = Arena.of(catalog, images[::5], images)
+    query_gallery = QueryGallery.from_catalog(catalog, images[::5], images)
     vectors = vectors_of(len(images), seed)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    rows = propose("m", arena, vectors[::5], vectors, k, one_per_item=one_per_item)
-    for query in arena.queries:
+    rows = propose_candidates("m", query_gallery, vectors[::5], vectors, k, one_per_item=one_per_item)
+    for query in query_gallery.queries:
         others = [image for image in images if item[image] != item[query]]
         others.sort(key=lambda image: (-float(vectors[images.index(query)] @ vectors[images.index(image)]), image))
         if one_per_item:
@@ -43,33 +51,33 @@ def test_proposals_equal_brute_force(seed: int, views: int, k: int, one_per_item
 def test_a_pair_from_two_generators_keeps_both() -> None:
     catalog = catalog_of(6, 1)
     images = catalog["image"].to_list()
-    arena = Arena.of(catalog, images[:2], images)
+    query_gallery = QueryGallery.from_catalog(catalog, images[:2], images)
     vectors = vectors_of(6, 0)
-    pool = pl.concat([propose(name, arena, vectors[:2], vectors, 3) for name in ("a", "b")])
+    pool = pl.concat([propose_candidates(name, query_gallery, vectors[:2], vectors, 3) for name in ("a", "b")])
     assert len(pool) == 12
     assert pool_pairs(pool)["n_generators"].to_list() == [2] * 6
     with pytest.raises(LikewiseError, match="cannot be called 'random'"):
-        propose(RANDOM, arena, vectors[:2], vectors, 3)
+        propose_candidates(RANDOM, query_gallery, vectors[:2], vectors, 3)
 
 
 def test_random_pairs_are_uniform_admissible_distinct_and_seeded() -> None:
     catalog = catalog_of(5, 2)
     images = catalog["image"].to_list()
-    arena = Arena.of(catalog, images[:4], images)
+    query_gallery = QueryGallery.from_catalog(catalog, images[:4], images)
     item = dict(catalog.select("image", "item").iter_rows())
-    assert arena.n_pairs == sum(item[q] != item[c] for q in images[:4] for c in images)
-    assert arena.n_item_pairs == 4 * 5 - 4
-    every = draw_random_pairs(arena, 10_000, seed=1)
-    assert len(every) == arena.n_pairs == every.select("query", "candidate").unique().height
+    assert query_gallery.n_pairs == sum(item[q] != item[c] for q in images[:4] for c in images)
+    assert query_gallery.n_item_pairs == 4 * 5 - 4
+    every = draw_random_pairs(query_gallery, 10_000, seed=1)
+    assert len(every) == query_gallery.n_pairs == every.select("query", "candidate").unique().height
     assert all(item[q] != item[c] for q, c in every.select("query", "candidate").iter_rows())
-    some = draw_random_pairs(arena, 7, seed=1)
+    some = draw_random_pairs(query_gallery, 7, seed=1)
     assert len(some) == 7
-    assert some.equals(draw_random_pairs(arena, 7, seed=1))
+    assert some.equals(draw_random_pairs(query_gallery, 7, seed=1))
     counts: dict[tuple[str, str], int] = {}
     for seed in range(400):
-        for pair in draw_random_pairs(arena, 4, seed).select("query", "candidate").iter_rows():
+        for pair in draw_random_pairs(query_gallery, 4, seed).select("query", "candidate").iter_rows():
             counts[pair] = counts.get(pair, 0) + 1
-    expected = 400 * 4 / arena.n_pairs
+    expected = 400 * 4 / query_gallery.n_pairs
     assert set(counts) == set(every.select("query", "candidate").rows())
     assert max(abs(count - expected) for count in counts.values()) < 4.5 * np.sqrt(expected)
 
@@ -77,20 +85,23 @@ def test_random_pairs_are_uniform_admissible_distinct_and_seeded() -> None:
 def test_budgets_keep_the_best_ranks_and_whole_pairs() -> None:
     catalog = catalog_of(30, 1)
     images = catalog["image"].to_list()
-    arena = Arena.of(catalog, images[:4], images)
+    query_gallery = QueryGallery.from_catalog(catalog, images[:4], images)
     pool = pl.concat(
-        [propose(name, arena, vectors_of(4, seed), vectors_of(30, seed), 5) for seed, name in enumerate("abc")]
+        [
+            propose_candidates(name, query_gallery, vectors_of(4, seed), vectors_of(30, seed), 5)
+            for seed, name in enumerate("abc")
+        ]
     )
-    pool = pl.concat([pool, draw_random_pairs(arena, 5, 0)])
-    cut = within_budget(pool, 0, per_query=4, total=None)
+    pool = pl.concat([pool, draw_random_pairs(query_gallery, 5, 0)])
+    cut = apply_budget(pool, 0, per_query=4, total=None)
     assert pool_pairs(cut).group_by("query").len()["len"].to_list() == [4] * 4
     kept, dropped = pool_pairs(cut), pool_pairs(pool).join(pool_pairs(cut), on=["query", "candidate"], how="anti")
-    for query in arena.queries:
+    for query in query_gallery.queries:
         worst_kept = kept.filter(pl.col("query") == query)["best_rank"].max()
         best_dropped = dropped.filter(pl.col("query") == query)["best_rank"].min()
         assert worst_kept <= best_dropped  # type: ignore[operator]
     assert (
-        within_budget(pool, 0, per_query=None, total=9)
+        apply_budget(pool, 0, per_query=None, total=9)
         .filter(pl.col("generator") != RANDOM)
         .select("query", "candidate")
         .unique()
@@ -102,7 +113,7 @@ def test_budgets_keep_the_best_ranks_and_whole_pairs() -> None:
     both = pool.join(kept, on=["query", "candidate"], how="semi").filter(pl.col("generator") != RANDOM)
     assert cut.filter(pl.col("generator") != RANDOM).height == both.height
     with pytest.raises(LikewiseError, match="leaves nothing to label"):
-        within_budget(pool, 0, per_query=0, total=None)
+        apply_budget(pool, 0, per_query=0, total=None)
 
 
 def test_queries_are_seeded_one_per_item_and_by_category() -> None:

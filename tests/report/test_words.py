@@ -18,7 +18,7 @@ from likewise.report.numbers import amount, count, listed, p_value, percent, poi
 from likewise.report.plots.palette import model_styles
 from likewise.report.plots.svg import spread
 from likewise.report.tables import read_tables
-from likewise.search.index import Recall
+from likewise.search.index import IndexRecall
 from likewise.workspace import Workspace
 
 
@@ -161,7 +161,7 @@ def test_labels_move_apart_but_keep_their_order() -> None:
 def test_a_pool_made_through_an_index_says_so_with_its_recall(shop: Workspace) -> None:
     tables = read_tables(shop)
     assert "index" not in dict(settings(tables))
-    recall = Recall("ivf", 6, 0.991, 0.95, 0.998, 200, 8)
+    recall = IndexRecall("ivf", 6, 0.991, 0.95, 0.998, 200, 8)
     through = replace(tables, pool_settings=tables.pool_settings | {"index": "ivf"}, recalls={"shape": recall})
     assert dict(settings(through))["index"] == "shape: ivf index, recall@6 99.1 % (95.0–99.8, n=200)"
     assert any("--index ivf" in line for line in commands(through, "shop"))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from likewise.scale.search import Part, search_part
+from likewise.scale.search import GalleryPart, search_part
 from likewise.search import Neighbours
 
 FOLDER_OF_MARKERS = "LIKEWISE_TEST_MARKERS"
@@ -42,7 +42,7 @@ def corners_or_die(pictures: list[Image.Image]) -> NDArray[np.float32]:
     return corners(pictures)
 
 
-def search_part_or_die(part: Part) -> Neighbours:
+def search_part_or_die(part: GalleryPart) -> Neighbours:
     if part.gallery.images[0] != part.queries.images[0]:
         die_once("search")
     return search_part(part)

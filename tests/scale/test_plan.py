@@ -6,10 +6,10 @@ import pytest
 
 from likewise.cli import main
 from likewise.errors import LikewiseError
-from likewise.scale.measure import Constants, measure, read_constants
-from likewise.scale.plan import Size, Way, count, plan
+from likewise.scale.cost_constants import CostConstants, measure_constants, read_constants
+from likewise.scale.plan import CatalogSize, DeploymentEstimate, estimate_deployments, parse_count
 
-ROUND = Constants(
+ROUND = CostConstants(
     machine="a machine with round numbers",
     how="by hand",
     deep_seconds=0.01,
@@ -26,8 +26,10 @@ ROUND = Constants(
 )
 
 
-def ways(size: Size, memory_gb: float = 8.0, image_seconds: float | None = None) -> dict[str, Way]:
-    listed = plan(
+def ways(
+    size: CatalogSize, memory_gb: float = 8.0, image_seconds: float | None = None
+) -> dict[str, DeploymentEstimate]:
+    listed = estimate_deployments(
         size,
         ROUND,
         cores=2,
@@ -41,7 +43,7 @@ def ways(size: Size, memory_gb: float = 8.0, image_seconds: float | None = None)
 
 
 def test_one_machine_and_a_cluster_by_hand() -> None:
-    found = ways(Size(images=1_000_000, dim=100, encoders=3, queries=1800))
+    found = ways(CatalogSize(images=1_000_000, dim=100, encoders=3, queries=1800))
     exact, ray = found["local, exact"], found["ray, 5 workers"]
     assert exact.encode_hours == pytest.approx(3e6 * 0.01 / 2 / 3600)
     assert exact.search_hours == pytest.approx(3 * 1800 * 1e6 * 100 / 1e9 / 2 / 3600)  # 540 core seconds
@@ -57,22 +59,22 @@ def test_one_machine_and_a_cluster_by_hand() -> None:
 
 
 def test_what_does_not_fit_is_said_and_a_faster_encoder_changes_only_encoding() -> None:
-    large = ways(Size(images=100_000_000, dim=768, encoders=6), memory_gb=64.0)
+    large = ways(CatalogSize(images=100_000_000, dim=768, encoders=6), memory_gb=64.0)
     assert not large["local, exact"].fits
     assert large["ray, 5 workers"].fits
-    faster = ways(Size(images=100_000_000, dim=768, encoders=6), image_seconds=0.001)
+    faster = ways(CatalogSize(images=100_000_000, dim=768, encoders=6), image_seconds=0.001)
     assert faster["local, exact"].encode_hours == pytest.approx(large["local, exact"].encode_hours / 10)
     assert faster["local, exact"].search_hours == large["local, exact"].search_hours
 
 
 def test_counts_are_read_as_people_write_them() -> None:
-    assert [count(text) for text in ("52000", "250k", "100M", "1.5m", "1_000", "2B")] == [
+    assert [parse_count(text) for text in ("52000", "250k", "100M", "1.5m", "1_000", "2B")] == [
         *(52_000, 250_000, 100_000_000),
         *(1_500_000, 1000, 2_000_000_000),
     ]
     for text in ("", "many", "-3", "0", "1.5"):
         with pytest.raises(LikewiseError, match="is not a count"):
-            count(text)
+            parse_count(text)
 
 
 def test_the_command_states_where_its_constants_come_from(
@@ -96,7 +98,7 @@ def test_the_command_states_where_its_constants_come_from(
 
 
 def test_this_machine_can_be_measured_quickly() -> None:
-    found = measure(n_vectors=1500, dim=8, n_images=4)
+    found = measure_constants(n_vectors=1500, dim=8, n_images=4)
     assert found.how.startswith("1,500 clustered random vectors of 8 dimensions")
     assert 0.0 < found.ivf_visited <= 1.0
     assert found.exact_rate > found.ivf_search_rate / 1000 > 0.0

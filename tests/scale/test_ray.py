@@ -53,7 +53,7 @@ def tasks() -> Answers:
     from likewise.scale.tasks import run_tasks
 
     steps: list[tuple[int, int]] = []
-    found = run_tasks(deadly.square_or_die, range(7), on_done=lambda done, total: steps.append((done, total)))
+    found = run_tasks(deadly.square_or_die, range(7), on_progress=lambda _, done, total: steps.append((done, total)))
     return {"found": found, "last": steps[-1]}
 
 

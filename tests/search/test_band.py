@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.search import NOBODY, top_k, top_k_and_band
+from likewise.search import NO_INDEX, top_k, top_k_and_band
 
 from .test_exact import unit_vectors
 
@@ -33,7 +33,7 @@ def test_band_is_a_slice_of_the_exact_ranking(
     assert np.array_equal(top.scores, expected.scores, equal_nan=True)
     whole = top_k(queries, gallery, first + width, query_groups=own, gallery_groups=groups).indices
     for found, ranking in zip(band, whole, strict=True):
-        assert sorted(found[found != NOBODY]) == sorted(row for row in ranking[first:] if row != NOBODY)
+        assert sorted(found[found != NO_INDEX]) == sorted(row for row in ranking[first:] if row != NO_INDEX)
 
 
 def test_the_same_band_whatever_the_batch(rng: np.random.Generator) -> None:

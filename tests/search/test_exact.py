@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.search import NOBODY, as_unit, pair_scores, top_k
+from likewise.search import NO_INDEX, as_unit, pair_scores, top_k
 
 
 def unit_vectors(rng: np.random.Generator, n: int, dim: int, n_distinct: int | None = None) -> NDArray[np.float32]:
@@ -43,7 +43,7 @@ def brute_force(
             if not one_per_group or gallery_groups[row] not in seen:
                 listed.append(row)
                 seen.add(int(gallery_groups[row]))
-        answer.append((listed + [NOBODY] * k)[:k])
+        answer.append((listed + [NO_INDEX] * k)[:k])
     return answer
 
 
@@ -75,7 +75,7 @@ def test_equals_brute_force(
     )
     expected = brute_force(gallery[query_rows], gallery, k, groups[query_rows], groups, one_per_group)
     assert found.indices.tolist() == expected
-    listed = found.indices != NOBODY
+    listed = found.indices != NO_INDEX
     assert np.isnan(found.scores[~listed]).all()
     query, place = np.nonzero(listed)
     exact = np.einsum(
@@ -115,7 +115,7 @@ def test_same_item_candidates_are_excluded_by_id_not_by_rank(rng: np.random.Gene
     found = top_k(gallery[:1], gallery, 200, query_groups=items[:1], gallery_groups=items)
     assert found.indices[0, 0] == 10
     assert not set(found.indices[0].tolist()) & ({0} | set(range(100, 250)))
-    assert (found.indices[0] != NOBODY).sum() == 300 - 151
+    assert (found.indices[0] != NO_INDEX).sum() == 300 - 151
 
 
 def test_queries_may_be_another_set(rng: np.random.Generator) -> None:
@@ -128,7 +128,7 @@ def test_queries_may_be_another_set(rng: np.random.Generator) -> None:
 def test_pair_scores_equal_the_scores_of_search(rng: np.random.Generator) -> None:
     gallery = unit_vectors(rng, 400, 77)
     found = top_k(gallery[:30], gallery, 20)
-    query, place = np.nonzero(found.indices != NOBODY)
+    query, place = np.nonzero(found.indices != NO_INDEX)
     scores = pair_scores(gallery[:30], gallery, query, found.indices[query, place])
     assert np.array_equal(scores, found.scores[query, place])
 

@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.search import NOBODY, top_k
+from likewise.search import NO_INDEX, top_k
 from likewise.search import index as module
-from likewise.search.index import index_top_k, shares_found, wilson
+from likewise.search.index import index_top_k, recall_per_query, wilson_interval
 
 N, DIM, K = 2000, 16, 8
 
@@ -34,7 +34,7 @@ def test_recall_is_what_exact_search_says_and_scores_are_exact(
     file = tmp_path / "index.faiss"
     found, recall = index_top_k(gallery[chosen], gallery, K, kind, file=file, **groups)
     truth = top_k(gallery[chosen], gallery, K, **groups)
-    share = float(shares_found(found.indices, truth.indices).mean())
+    share = float(recall_per_query(found.indices, truth.indices).mean())
     assert recall.n_queries == 200
     assert recall.low <= share <= recall.high
     assert share > 0.9
@@ -46,16 +46,16 @@ def test_recall_is_what_exact_search_says_and_scores_are_exact(
     np.testing.assert_array_equal(again.indices, found.indices)
     file.write_bytes(file.read_bytes()[:1000])
     mended, _ = index_top_k(gallery[chosen], gallery, K, "ivf", file=file, **groups)
-    assert shares_found(mended.indices, truth.indices).mean() > 0.9
+    assert recall_per_query(mended.indices, truth.indices).mean() > 0.9
 
 
 def test_a_lazy_index_admits_what_it_misses(gallery: NDArray[np.float32], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WANTED_RECALL", 0.0)
-    monkeypatch.setattr(module, "FIRST_EFFORT", {"ivf": 1})
+    monkeypatch.setattr(module, "TARGET_RECALL", 0.0)
+    monkeypatch.setattr(module, "INITIAL_EFFORT", {"ivf": 1})
     queries = np.random.default_rng(1).standard_normal((400, DIM)).astype(np.float32)  # far from every cluster
     found, recall = index_top_k(queries, gallery, K, "ivf")
     truth = top_k(queries, gallery, K)
-    share = float(shares_found(found.indices, truth.indices).mean())
+    share = float(recall_per_query(found.indices, truth.indices).mean())
     assert share < 0.9
     assert recall.low <= share <= recall.high
     assert str(recall).startswith(f"ivf index, recall@8 {100 * recall.value:.1f} % (")
@@ -70,10 +70,10 @@ def test_lists_that_come_back_short_are_searched_exactly(gallery: NDArray[np.flo
 
 
 def test_shares_are_counted_over_the_neighbours_there_are() -> None:
-    truth = np.array([[1, 2, 3], [4, NOBODY, NOBODY], [NOBODY, NOBODY, NOBODY]])
+    truth = np.array([[1, 2, 3], [4, NO_INDEX, NO_INDEX], [NO_INDEX, NO_INDEX, NO_INDEX]])
     found = np.array([[3, 9, 1], [4, 5, 6], [7, 8, 9]])
-    np.testing.assert_allclose(shares_found(found, truth), [2 / 3, 1.0])
-    low, high = wilson(0.9, 100)  # as in any textbook
+    np.testing.assert_allclose(recall_per_query(found, truth), [2 / 3, 1.0])
+    low, high = wilson_interval(0.9, 100)  # as in any textbook
     assert (round(low, 4), round(high, 4)) == (0.8256, 0.9448)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.search import merge, top_k
+from likewise.search import merge_neighbours, top_k
 from tests.search.test_exact import unit_vectors
 
 
@@ -33,6 +33,6 @@ def test_parts_merge_to_the_whole(
         top_k(vectors[:7], vectors[start : start + part], k, gallery_groups=groups[start : start + part], **options)
         for start in starts
     ]
-    merged = merge(parts, starts, k, groups, one_per_group=one_per_group)
+    merged = merge_neighbours(parts, starts, k, groups, one_per_group=one_per_group)
     np.testing.assert_array_equal(merged.indices, whole.indices)
     np.testing.assert_array_equal(merged.scores, whole.scores)

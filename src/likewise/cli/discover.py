@@ -23,7 +23,7 @@ from likewise.errors import LikewiseError
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from likewise.discovery.engines import Engine as Runs
+    from likewise.discovery.engines import SearchEngine
 
 With = Annotated[
     str | None, typer.Option("--with", help="Generators, comma-separated; every encoder that has vectors by default.")
@@ -97,8 +97,8 @@ def discover(
     with progress("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
         pool = make_pool(target, settings, update, cluster)
     written = store_pool(target, pool, replace=replace)
-    cost = prevalence(pool.rows, None, pool.arena.n_pairs, seconds_per_pair)
-    overlap = overlap_table(pool.rows, len(pool.arena.queries), k)
+    cost = prevalence(pool.rows, None, pool.query_gallery.n_pairs, seconds_per_pair)
+    overlap = overlap_table(pool.rows, len(pool.query_gallery.queries), k)
     if as_json:
         found = {"cost": cost.to_dict(), "overlap": records(overlap), "duplicate_share": duplicate_share(pool.rows)}
         if pool.recalls:
@@ -108,8 +108,8 @@ def discover(
     n_asked = pool.rows.select("query", "candidate").n_unique()
     n_random_drawn = pool.rows.filter(pool.rows["generator"] == RANDOM).height
     say(
-        f"[bold]{cost.n_pool_pairs:,} pairs[/] to label for {len(pool.arena.queries)} queries "
-        f"({cost.n_pool_pairs / len(pool.arena.queries):.1f} a query) and {n_random_drawn} random ones"
+        f"[bold]{cost.n_pool_pairs:,} pairs[/] to label for {len(pool.query_gallery.queries)} queries "
+        f"({cost.n_pool_pairs / len(pool.query_gallery.queries):.1f} a query) and {n_random_drawn} random ones"
         f"{'' if written else ' (the same pool was already there)'}"
     )
     say(
@@ -126,7 +126,7 @@ def discover(
         say(f"  {plain(generator)}: {recall}")
 
 
-def _ray(address: str | None) -> "AbstractContextManager[Runs]":
+def _ray(address: str | None) -> "AbstractContextManager[SearchEngine]":
     from likewise.scale.search import ray_engine
 
     return ray_engine(address)
@@ -154,11 +154,11 @@ def budget(
 
     Example: `likewise budget shoes --k 12 --seconds-per-pair 8`
     """
-    from likewise.discovery.step import other_choices
+    from likewise.discovery.step import budget_settings
     from likewise.evaluation.truth import budget as budget_of
 
     target = opened(workspace)
-    settings = other_choices(
+    settings = budget_settings(
         target,
         k,
         generators=tuple(names(generators)) or None,

@@ -28,14 +28,14 @@ def add_pairs(
     Example: `likewise label add-pairs shoes --with hf:facebook/dinov2-small`
     """
     from likewise.catalog import read_catalog
-    from likewise.discovery.step import extended_pool, store_pool
+    from likewise.discovery.step import extend_pool, store_pool
     from likewise.labeling.pairs_file import read_pairs_file
     from likewise.labeling.store.deal import deal_all
     from likewise.labeling.store.pairs import add_pairs as add
 
     target = opened(workspace)
     with progress("queries") as update:
-        pool = extended_pool(target, names(generators), update)
+        pool = extend_pool(target, names(generators), update)
     store_pool(target, pool, replace=True)
     with votes_of(target, database) as engine:
         added = add(engine, pool.rows)

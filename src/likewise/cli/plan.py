@@ -9,7 +9,7 @@ from likewise.cli.console import AsJson, console, names, say, say_json
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from likewise.scale.plan import Way
+    from likewise.scale.plan import DeploymentEstimate
 
 
 def plan(
@@ -37,20 +37,18 @@ def plan(
     from dataclasses import asdict
 
     from likewise.machine import this_machine
-    from likewise.scale.measure import measure as measure_here
-    from likewise.scale.measure import read_constants
-    from likewise.scale.plan import Size, count
-    from likewise.scale.plan import plan as make
+    from likewise.scale.cost_constants import measure_constants, read_constants
+    from likewise.scale.plan import CatalogSize, estimate_deployments, parse_count
 
-    size = Size(count(images), dim, encoders, count(queries))
-    constants = measure_here() if measure else read_constants()
+    size = CatalogSize(parse_count(images), dim, encoders, parse_count(queries))
+    constants = measure_constants() if measure else read_constants()
     here = this_machine(cores, memory)
-    ways = make(
+    ways = estimate_deployments(
         size,
         constants,
         cores=here.cores,
         memory_gb=here.memory_gb,
-        workers=[count(each) for each in names(workers)],
+        workers=[parse_count(each) for each in names(workers)],
         cores_per_worker=cores_per_worker,
         price_per_core_hour=price,
         image_seconds=1.0 / images_per_second if images_per_second else None,
@@ -74,7 +72,7 @@ def plan(
         say("[dim]`--measure` measures the machine you are on.[/]")
 
 
-def _table(ways: "list[Way]") -> "Table":
+def _table(ways: "list[DeploymentEstimate]") -> "Table":
     from rich.box import SIMPLE
     from rich.table import Table
 

@@ -2,14 +2,21 @@
 
 from likewise.discovery.budget import budget_table
 from likewise.discovery.overlap import duplicate_share, generator_table, overlap_table
-from likewise.discovery.pool import RANDOM, Arena, draw_random_pairs, pairs_to_label, pool_pairs, propose
+from likewise.discovery.pool import (
+    RANDOM,
+    QueryGallery,
+    draw_random_pairs,
+    pairs_to_label,
+    pool_pairs,
+    propose_candidates,
+)
 from likewise.discovery.prevalence import Prevalence, prevalence
 from likewise.discovery.queries import sample_queries
 
 __all__ = [
     "RANDOM",
-    "Arena",
     "Prevalence",
+    "QueryGallery",
     "budget_table",
     "draw_random_pairs",
     "duplicate_share",
@@ -18,6 +25,6 @@ __all__ = [
     "pairs_to_label",
     "pool_pairs",
     "prevalence",
-    "propose",
+    "propose_candidates",
     "sample_queries",
 ]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from likewise.discovery.pool import RANDOM
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
 
-MOST_GENERATORS_FOR_ALL_SUBSETS = 8
+MAX_GENERATORS_FOR_ALL_SUBSETS = 8
 RIDGE = 1.0
 NEWTON_STEPS = 25
 
@@ -35,19 +35,19 @@ class Proposals:
 
 
 def proposals_of(pool: pl.DataFrame) -> Proposals:
-    """Lay the suspects of a pool out as a table of pairs x generators."""
-    suspects = pool.filter(pl.col("generator") != RANDOM)
-    wide = suspects.pivot("generator", index=["query", "candidate"], values="rank").sort("query", "candidate")
+    """Lay the candidates of a pool out as a table of pairs x generators."""
+    candidates = pool.filter(pl.col("generator") != RANDOM)
+    wide = candidates.pivot("generator", index=["query", "candidate"], values="rank").sort("query", "candidate")
     generators = sorted(column for column in wide.columns if column not in ("query", "candidate"))
-    k_max = int(suspects["rank"].max()) + 1  # type: ignore[arg-type]
+    k_max = int(candidates["rank"].max()) + 1  # type: ignore[arg-type]
     ranks = wide.select(generators).fill_null(k_max).to_numpy().astype(np.int64)
-    return Proposals(wide.select("query", "candidate"), generators, ranks, k_max, suspects["query"].n_unique())
+    return Proposals(wide.select("query", "candidate"), generators, ranks, k_max, candidates["query"].n_unique())
 
 
-def subsets_of(generators: list[str]) -> Iterator[list[int]]:
+def generator_subsets(generators: list[str]) -> Iterator[list[int]]:
     """All subsets, smallest first; for many generators only single ones, all but one, and all."""
     n = len(generators)
-    sizes = range(1, n + 1) if n <= MOST_GENERATORS_FOR_ALL_SUBSETS else sorted({1, n - 1, n})
+    sizes = range(1, n + 1) if n <= MAX_GENERATORS_FOR_ALL_SUBSETS else sorted({1, n - 1, n})
     return (list(chosen) for size in sizes for chosen in combinations(range(n), size))
 
 
@@ -58,10 +58,10 @@ def budget_table(
     proposals = proposals_of(pool)
     probability = positive_probability(proposals, labels)
     rows = []
-    for subset in subsets_of(proposals.generators):
+    for subset in generator_subsets(proposals.generators):
         best_rank = proposals.ranks[:, subset].min(axis=1)
-        n_pairs = _up_to_each_k(best_rank, np.ones(len(best_rank)), proposals.k_max)
-        expected = None if probability is None else _up_to_each_k(best_rank, probability, proposals.k_max)
+        n_pairs = _cumulative_by_k(best_rank, np.ones(len(best_rank)), proposals.k_max)
+        expected = None if probability is None else _cumulative_by_k(best_rank, probability, proposals.k_max)
         for k in range(1, proposals.k_max + 1):
             hours = n_pairs[k] * seconds_per_pair / 3600.0
             more_hours = hours - n_pairs[k - 1] * seconds_per_pair / 3600.0
@@ -125,7 +125,7 @@ def _sigmoid(values: Floats) -> Floats:
     return 1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0)))
 
 
-def _up_to_each_k(best_rank: NDArray[np.int64], amount: Floats, k_max: int) -> Floats:
+def _cumulative_by_k(best_rank: NDArray[np.int64], amount: Floats, k_max: int) -> Floats:
     """Entry k: the amount summed over pairs whose best rank is under k; entry 0 is 0."""
     at_rank = np.bincount(best_rank, amount, minlength=k_max + 1)[:k_max]
     return np.concatenate([[0.0], np.cumsum(at_rank)])

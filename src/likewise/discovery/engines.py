@@ -8,81 +8,80 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from likewise.discovery.pool import Arena
+from likewise.discovery.pool import QueryGallery
 from likewise.encoders.files import vectors_folder
 from likewise.encoders.store import checked_meta, read_vectors
 from likewise.errors import LikewiseError
+from likewise.progress import ProgressCallback
 from likewise.search import Neighbours, top_k
-from likewise.search.index import KINDS, Recall, index_top_k
+from likewise.search.index import KINDS, IndexRecall, index_top_k
 from likewise.workspace import Workspace
-
-Listener = Callable[[int, int], None] | None
 
 
 @dataclass(frozen=True)
-class Hunt:
+class SearchRequest:
     """One generator looking for the k best candidates of every query."""
 
     workspace: Workspace
     generator: str
-    arena: Arena
+    query_gallery: QueryGallery
     k: int
     one_per_item: bool
     seed: int
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The candidates, and what share of the true ones an index found; None for exact search."""
 
     neighbours: Neighbours
-    recall: Recall | None = None
+    recall: IndexRecall | None = None
 
 
-Engine = Callable[[Hunt, Listener], Found]
+SearchEngine = Callable[[SearchRequest, ProgressCallback | None], SearchResult]
 
 
-def search_here(hunt: Hunt, on_progress: Listener = None) -> Found:
+def exact_search(request: SearchRequest, on_progress: ProgressCallback | None = None) -> SearchResult:
     """Exact search on this machine."""
     found = top_k(
-        read_vectors(hunt.workspace, hunt.generator, hunt.arena.queries),
-        read_vectors(hunt.workspace, hunt.generator, hunt.arena.gallery),
-        hunt.k,
-        query_groups=hunt.arena.query_items,
-        gallery_groups=hunt.arena.gallery_items,
-        one_per_group=hunt.one_per_item,
+        read_vectors(request.workspace, request.generator, request.query_gallery.queries),
+        read_vectors(request.workspace, request.generator, request.query_gallery.gallery),
+        request.k,
+        query_groups=request.query_gallery.query_items,
+        gallery_groups=request.query_gallery.gallery_items,
+        one_per_group=request.one_per_item,
         on_progress=on_progress,
     )
-    return Found(found)
+    return SearchResult(found)
 
 
-def search_through(kind: str) -> Engine:
+def index_search_engine(kind: str) -> SearchEngine:
     """An engine that goes through an index of this kind, which is kept beside the vectors for the next time."""
     if kind not in KINDS:
         raise LikewiseError(f"there is no index {kind!r}: use {' or '.join(KINDS)}.")
 
-    def search(hunt: Hunt, on_progress: Listener = None) -> Found:
+    def search(request: SearchRequest, on_progress: ProgressCallback | None = None) -> SearchResult:
         neighbours, recall = index_top_k(
-            read_vectors(hunt.workspace, hunt.generator, hunt.arena.queries),
-            read_vectors(hunt.workspace, hunt.generator, hunt.arena.gallery),
-            hunt.k,
+            read_vectors(request.workspace, request.generator, request.query_gallery.queries),
+            read_vectors(request.workspace, request.generator, request.query_gallery.gallery),
+            request.k,
             kind,
-            query_groups=hunt.arena.query_items,
-            gallery_groups=hunt.arena.gallery_items,
-            one_per_group=hunt.one_per_item,
-            seed=hunt.seed,
-            file=_index_file(hunt, kind),
+            query_groups=request.query_gallery.query_items,
+            gallery_groups=request.query_gallery.gallery_items,
+            one_per_group=request.one_per_item,
+            seed=request.seed,
+            file=_index_file(request, kind),
         )
         if on_progress:
-            on_progress(len(hunt.arena.queries), len(hunt.arena.queries))
-        return Found(neighbours, recall)
+            on_progress("searching", len(request.query_gallery.queries), len(request.query_gallery.queries))
+        return SearchResult(neighbours, recall)
 
     return search
 
 
-def _index_file(hunt: Hunt, kind: str) -> Path:
+def _index_file(request: SearchRequest, kind: str) -> Path:
     """Named after everything that decides what is in it."""
-    meta = checked_meta(hunt.workspace, hunt.generator)
-    what = "\0".join([meta.version, meta.catalog, str(hunt.seed), *hunt.arena.gallery])
+    meta = checked_meta(request.workspace, request.generator)
+    what = "\0".join([meta.version, meta.catalog, str(request.seed), *request.query_gallery.gallery])
     digest = hashlib.blake2b(what.encode(), digest_size=6).hexdigest()
-    return vectors_folder(hunt.workspace, hunt.generator) / f"index-{kind}-{digest}.faiss"
+    return vectors_folder(request.workspace, request.generator) / f"index-{kind}-{digest}.faiss"

@@ -1,4 +1,4 @@
-"""How alike the generators' suspects are (VSD, sec. 6.2, Table 2), and what each one adds."""
+"""How alike the generators' candidates are (VSD, sec. 6.2, Table 2), and what each one adds."""
 
 import polars as pl
 
@@ -7,9 +7,9 @@ from likewise.discovery.pool import RANDOM
 
 def overlap_table(pool: pl.DataFrame, n_queries: int, k: int) -> pl.DataFrame:
     """For every two generators: shared pairs, and their share of |Q| k (Table 2); the diagonal is left out."""
-    suspects = pool.filter(pl.col("generator") != RANDOM).select("query", "candidate", "generator")
-    names = suspects["generator"].unique().sort().to_list()
-    both = suspects.join(suspects, on=["query", "candidate"], suffix="_b").filter(
+    candidates = pool.filter(pl.col("generator") != RANDOM).select("query", "candidate", "generator")
+    names = candidates["generator"].unique().sort().to_list()
+    both = candidates.join(candidates, on=["query", "candidate"], suffix="_b").filter(
         pl.col("generator") != pl.col("generator_b")
     )
     counted = both.group_by("generator", "generator_b").len("n_shared")
@@ -27,13 +27,13 @@ def overlap_table(pool: pl.DataFrame, n_queries: int, k: int) -> pl.DataFrame:
 
 
 def generator_table(pool: pl.DataFrame, labels: pl.DataFrame | None) -> pl.DataFrame:
-    """Per generator: suspects, those nobody else proposed, how many are labelled, and its positive share p_k^m."""
-    suspects = pool.filter(pl.col("generator") != RANDOM).with_columns(
+    """Per generator: candidates, those nobody else proposed, how many are labelled, and its positive share p_k^m."""
+    candidates = pool.filter(pl.col("generator") != RANDOM).with_columns(
         alone=pl.col("generator").n_unique().over("query", "candidate") == 1
     )
     if labels is None:
         labels = pl.DataFrame(schema={"query": pl.String, "candidate": pl.String, "label": pl.Int8})
-    judged = suspects.join(
+    judged = candidates.join(
         labels.select("query", "candidate", pl.col("label").cast(pl.Int64)), on=["query", "candidate"], how="left"
     )
     return (
@@ -54,6 +54,6 @@ def generator_table(pool: pl.DataFrame, labels: pl.DataFrame | None) -> pl.DataF
 
 def duplicate_share(pool: pl.DataFrame) -> float:
     """The share of proposals that another generator had already made: 1 - |S_k| / proposals."""
-    suspects = pool.filter(pl.col("generator") != RANDOM)
-    distinct = suspects.select("query", "candidate").unique().height
-    return 1.0 - distinct / suspects.height if suspects.height else 0.0
+    candidates = pool.filter(pl.col("generator") != RANDOM)
+    distinct = candidates.select("query", "candidate").unique().height
+    return 1.0 - distinct / candidates.height if candidates.height else 0.0

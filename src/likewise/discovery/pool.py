@@ -5,7 +5,7 @@ propose keeps both. Rows of the generator `random` are pairs drawn uniformly fro
 prevalence estimate.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,8 @@ import polars as pl
 
 from likewise.catalog import items_of
 from likewise.errors import LikewiseError
-from likewise.search import NOBODY, Neighbours, top_k
+from likewise.progress import ProgressCallback
+from likewise.search import NO_INDEX, Neighbours, top_k
 from likewise.search.scores import Floats, Rows
 
 RANDOM = "random"
@@ -29,7 +30,7 @@ POOL_SCHEMA = pl.Schema(
 
 
 @dataclass(frozen=True)
-class Arena:
+class QueryGallery:
     """The queries and the gallery of a pool (sorted by key), with a number per item; A is all pairs between them
     that show different items."""
 
@@ -39,12 +40,12 @@ class Arena:
     gallery_items: Rows
 
     @staticmethod
-    def of(catalog: pl.DataFrame, queries: Iterable[str], gallery: Iterable[str]) -> "Arena":
+    def from_catalog(catalog: pl.DataFrame, queries: Iterable[str], gallery: Iterable[str]) -> "QueryGallery":
         item = dict(zip(catalog["image"], items_of(catalog).tolist(), strict=True))
         queries, gallery = sorted(queries), sorted(gallery)
         if not queries or not gallery:
             raise LikewiseError("a pool needs at least one query and one gallery image.")
-        return Arena(
+        return QueryGallery(
             queries,
             gallery,
             np.array([item[image] for image in queries], dtype=np.int64),
@@ -68,39 +69,39 @@ class Arena:
         return np.asarray(sizes[self.query_items], dtype=np.int64)
 
 
-def propose(
+def propose_candidates(
     generator: str,
-    arena: Arena,
+    query_gallery: QueryGallery,
     query_vectors: Floats,
     gallery_vectors: Floats,
     k: int,
     *,
     one_per_item: bool = True,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> pl.DataFrame:
-    """One generator's suspects: its k best candidates for every query (S_k^m)."""
+    """One generator's candidates: its k best for every query (S_k^m)."""
     neighbours = top_k(
         query_vectors,
         gallery_vectors,
         k,
-        query_groups=arena.query_items,
-        gallery_groups=arena.gallery_items,
+        query_groups=query_gallery.query_items,
+        gallery_groups=query_gallery.gallery_items,
         one_per_group=one_per_item,
         on_progress=on_progress,
     )
-    return suspects(generator, arena, neighbours)
+    return candidate_rows(generator, query_gallery, neighbours)
 
 
-def suspects(generator: str, arena: Arena, neighbours: Neighbours) -> pl.DataFrame:
+def candidate_rows(generator: str, query_gallery: QueryGallery, neighbours: Neighbours) -> pl.DataFrame:
     """Neighbours found for a generator as rows of the pool."""
     if generator == RANDOM:
         raise LikewiseError(f"an encoder cannot be called {RANDOM!r}: that name marks the random pairs of a pool.")
-    query, rank = np.nonzero(neighbours.indices != NOBODY)
+    query, rank = np.nonzero(neighbours.indices != NO_INDEX)
     candidate = neighbours.indices[query, rank]
     return pl.DataFrame(
         {
-            "query": np.array(arena.queries, dtype=object)[query],
-            "candidate": np.array(arena.gallery, dtype=object)[candidate],
+            "query": np.array(query_gallery.queries, dtype=object)[query],
+            "candidate": np.array(query_gallery.gallery, dtype=object)[candidate],
             "generator": [generator] * len(query),
             "rank": rank,
             "score": neighbours.scores[query, rank],
@@ -110,21 +111,21 @@ def suspects(generator: str, arena: Arena, neighbours: Neighbours) -> pl.DataFra
     )
 
 
-def draw_random_pairs(arena: Arena, n_pairs: int, seed: int) -> pl.DataFrame:
+def draw_random_pairs(query_gallery: QueryGallery, n_pairs: int, seed: int) -> pl.DataFrame:
     """`n_pairs` different pairs, uniform over all admissible ones (all of them if there are no more)."""
     rng = np.random.default_rng(seed)
-    wanted = min(n_pairs, arena.n_pairs)
-    n_cells, width = len(arena.queries) * len(arena.gallery), len(arena.gallery)
+    wanted = min(n_pairs, query_gallery.n_pairs)
+    n_cells, width = len(query_gallery.queries) * len(query_gallery.gallery), len(query_gallery.gallery)
     chosen: dict[int, None] = {}
     while len(chosen) < wanted:
         cells = rng.integers(0, n_cells, size=2 * (wanted - len(chosen)) + 16)
-        admissible = arena.query_items[cells // width] != arena.gallery_items[cells % width]
+        admissible = query_gallery.query_items[cells // width] != query_gallery.gallery_items[cells % width]
         chosen.update(dict.fromkeys(cells[admissible].tolist()))
     cells = np.sort(np.array(list(chosen)[:wanted], dtype=np.int64))
     return pl.DataFrame(
         {
-            "query": [arena.queries[cell // width] for cell in cells],
-            "candidate": [arena.gallery[cell % width] for cell in cells],
+            "query": [query_gallery.queries[cell // width] for cell in cells],
+            "candidate": [query_gallery.gallery[cell % width] for cell in cells],
             "generator": [RANDOM] * len(cells),
             "rank": [None] * len(cells),
             "score": [None] * len(cells),
@@ -134,7 +135,7 @@ def draw_random_pairs(arena: Arena, n_pairs: int, seed: int) -> pl.DataFrame:
 
 
 def pool_pairs(pool: pl.DataFrame) -> pl.DataFrame:
-    """The suspects S_k: each distinct pair once, with its best rank and how many generators proposed it."""
+    """The candidates S_k: each distinct pair once, with its best rank and how many generators proposed it."""
     return (
         pool.filter(pl.col("generator") != RANDOM)
         .group_by("query", "candidate")
@@ -144,11 +145,11 @@ def pool_pairs(pool: pl.DataFrame) -> pl.DataFrame:
 
 
 def pairs_to_label(pool: pl.DataFrame) -> pl.DataFrame:
-    """Everything experts are asked: suspects and random pairs, each pair once."""
+    """Everything experts are asked: candidates and random pairs, each pair once."""
     return pool.select("query", "candidate").unique().sort("query", "candidate")
 
 
-def within_budget(pool: pl.DataFrame, seed: int, per_query: int | None, total: int | None) -> pl.DataFrame:
+def apply_budget(pool: pl.DataFrame, seed: int, per_query: int | None, total: int | None) -> pl.DataFrame:
     """Keep whole pairs, best ranks first (then those proposed by more generators, then by lot), up to the budgets."""
     if per_query is None and total is None:
         return pool
@@ -156,8 +157,10 @@ def within_budget(pool: pl.DataFrame, seed: int, per_query: int | None, total: i
         if budget is not None and budget < 1:
             raise LikewiseError(f"a budget of {budget} pairs {name} leaves nothing to label: give at least 1.")
     pairs = pool_pairs(pool)
-    lot = np.random.default_rng(seed).permutation(len(pairs))
-    pairs = pairs.with_columns(lot=lot).sort("best_rank", "n_generators", "lot", descending=[False, True, False])
+    tie_break = np.random.default_rng(seed).permutation(len(pairs))
+    pairs = pairs.with_columns(tie_break=tie_break).sort(
+        "best_rank", "n_generators", "tie_break", descending=[False, True, False]
+    )
     if per_query is not None:
         pairs = pairs.filter(pl.int_range(pl.len()).over("query") < per_query)
     if total is not None:
@@ -166,6 +169,6 @@ def within_budget(pool: pl.DataFrame, seed: int, per_query: int | None, total: i
     return pl.concat([kept, pool.filter(pl.col("generator") == RANDOM)])
 
 
-def in_order(pool: pl.DataFrame) -> pl.DataFrame:
+def sort_pool(pool: pl.DataFrame) -> pl.DataFrame:
     """The order in which a pool is stored: by query, generator, rank; random pairs by candidate."""
     return pool.sort("query", "generator", "rank", "candidate", nulls_last=True)

@@ -14,8 +14,8 @@ from likewise.discovery.pool import RANDOM, pool_pairs
 from likewise.errors import LikewiseError
 
 SECONDS_PER_PAIR = 15.0  # the paper's assumption
-SURE = 0.95
-MOSTLY_LABELLED = 0.9  # of the random pairs, before their labels count as a random sample
+CONFIDENCE = 0.95
+MIN_LABELLED_SHARE = 0.9  # of the random pairs, before their labels count as a random sample
 
 
 @dataclass(frozen=True)
@@ -77,22 +77,22 @@ def prevalence(
     seconds_per_pair: float = SECONDS_PER_PAIR,
 ) -> Prevalence:
     """Everything sec. 3 computes, from the pool and the labels there are so far."""
-    suspects = pool_pairs(pool).select("query", "candidate")
+    candidates = pool_pairs(pool).select("query", "candidate")
     random = pool.filter(pl.col("generator") == RANDOM).select("query", "candidate")
-    n_pool = len(suspects)
+    n_pool = len(candidates)
     n_labelled = n_positive = n_random = n_random_positive = 0
     if labels is not None:
         judged, judged_random = (
-            pairs.join(labels, on=["query", "candidate"])["label"].cast(int) for pairs in (suspects, random)
+            pairs.join(labels, on=["query", "candidate"])["label"].cast(int) for pairs in (candidates, random)
         )
         n_labelled, n_positive = len(judged), int(judged.sum())
         n_random, n_random_positive = len(judged_random), int(judged_random.sum())
-    if n_random < MOSTLY_LABELLED * len(random):
-        n_random = n_random_positive = 0  # labelled because they are suspects too, say: no random sample any more
+    if n_random < MIN_LABELLED_SHARE * len(random):
+        n_random = n_random_positive = 0  # labelled because they are candidates too, say: no random sample any more
     p_pool = n_positive / n_labelled if n_labelled else None
     bound = lower_bound(n_positive, n_all_pairs) if n_labelled else None
     estimate = map_estimate(bound, n_random_positive, n_random) if bound is not None and n_random else None
-    n_asked = n_pool + len(random.join(suspects, on=["query", "candidate"], how="anti"))
+    n_asked = n_pool + len(random.join(candidates, on=["query", "candidate"], how="anti"))
     return Prevalence(
         n_all_pairs=n_all_pairs,
         n_pool_pairs=n_pool,
@@ -105,7 +105,7 @@ def prevalence(
         p_pool=p_pool,
         p_lower_bound=bound,
         p_estimate=estimate,
-        error_95=chebyshev_error(estimate, n_random, 1.0 - SURE) if estimate is not None else None,
+        error_95=chebyshev_error(estimate, n_random, 1.0 - CONFIDENCE) if estimate is not None else None,
         gain_over_random=p_pool / estimate if p_pool is not None and estimate else None,
         speed_up=n_all_pairs / n_asked,
         hours_pool=n_asked * seconds_per_pair / 3600.0,

@@ -1,18 +1,19 @@
 """The discover step of a workspace: choose queries and gallery, let every generator propose, write the pool."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import polars as pl
 
 from likewise.catalog import catalog_fingerprint, items_fingerprint, read_catalog, select
-from likewise.discovery.engines import Engine, Hunt, search_here, search_through
-from likewise.discovery.pool import RANDOM, Arena, draw_random_pairs, in_order, suspects, within_budget
+from likewise.discovery.engines import SearchEngine, SearchRequest, exact_search, index_search_engine
+from likewise.discovery.pool import RANDOM, QueryGallery, apply_budget, candidate_rows, draw_random_pairs, sort_pool
 from likewise.discovery.queries import sample_queries
 from likewise.encoders.store import common_images
 from likewise.errors import LikewiseError
-from likewise.search.index import Recall
+from likewise.progress import ProgressCallback
+from likewise.search.index import IndexRecall
 from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
 
 
@@ -43,11 +44,11 @@ class Pool:
 
     rows: pl.DataFrame
     settings: PoolSettings
-    arena: Arena
-    recalls: dict[str, Recall] = field(default_factory=dict)
+    query_gallery: QueryGallery
+    recalls: dict[str, IndexRecall] = field(default_factory=dict)
 
 
-def arena_of(workspace: Workspace, settings: PoolSettings) -> Arena:
+def select_query_gallery(workspace: Workspace, settings: PoolSettings) -> QueryGallery:
     """The queries and gallery that the settings choose, among images every generator has vectors for."""
     catalog = read_catalog(workspace)
     usable = common_images(workspace, settings.generators, catalog["image"].to_list())
@@ -60,14 +61,14 @@ def arena_of(workspace: Workspace, settings: PoolSettings) -> Arena:
         settings.seed,
         by_category=settings.by_category,
     )
-    return Arena.of(catalog, queries, select(catalog, settings.gallery)["image"])
+    return QueryGallery.from_catalog(catalog, queries, select(catalog, settings.gallery)["image"])
 
 
 def make_pool(
     workspace: Workspace,
     settings: PoolSettings,
-    on_progress: Callable[[str, int, int], None] | None = None,
-    engine: Engine | None = None,
+    on_progress: ProgressCallback | None = None,
+    engine: SearchEngine | None = None,
 ) -> Pool:
     """Propose, cut to the budgets, add random pairs; nothing is written.
 
@@ -75,18 +76,16 @@ def make_pool(
     """
     if not settings.generators:
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
-    arena = arena_of(workspace, settings)
-    proposed, recalls = _propose(workspace, settings, settings.generators, arena, on_progress, engine)
-    pool = within_budget(proposed, settings.seed, settings.per_query_budget, settings.total_budget)
+    query_gallery = select_query_gallery(workspace, settings)
+    proposed, recalls = _propose(workspace, settings, settings.generators, query_gallery, on_progress, engine)
+    pool = apply_budget(proposed, settings.seed, settings.per_query_budget, settings.total_budget)
     if pool.is_empty():
         raise LikewiseError("no generator found any candidate: the gallery shows only the queries' own items.")
-    random = draw_random_pairs(arena, settings.n_random, settings.seed)
-    return Pool(in_order(pl.concat([pool, random])), settings, arena, recalls)
+    random = draw_random_pairs(query_gallery, settings.n_random, settings.seed)
+    return Pool(sort_pool(pl.concat([pool, random])), settings, query_gallery, recalls)
 
 
-def extended_pool(
-    workspace: Workspace, generators: Sequence[str], on_progress: Callable[[str, int, int], None] | None = None
-) -> Pool:
+def extend_pool(workspace: Workspace, generators: Sequence[str], on_progress: ProgressCallback | None = None) -> Pool:
     """The stored pool with the proposals of further generators: the same queries and gallery, nothing is written.
 
     Pairs that are there stay. A budget was for the first generators; whoever adds more pairs knows it.
@@ -97,7 +96,7 @@ def extended_pool(
         if generators:
             raise LikewiseError(f"{', '.join(generators)} fed this pool already: name a generator that is new to it.")
         return pool
-    images = sorted({*pool.arena.queries, *pool.arena.gallery})
+    images = sorted({*pool.query_gallery.queries, *pool.query_gallery.gallery})
     for name in new:
         n_missing = len(images) - len(common_images(workspace, [name], images))
         if n_missing:
@@ -105,26 +104,26 @@ def extended_pool(
                 f"{name} has no vectors of {n_missing} of the pool's {len(images)} images: run `likewise encode "
                 f"{workspace.path} --with {name}` again, or make another pool with `likewise discover --replace`."
             )
-    proposed, recalls = _propose(workspace, pool.settings, new, pool.arena, on_progress, None)
+    proposed, recalls = _propose(workspace, pool.settings, new, pool.query_gallery, on_progress, None)
     settings = replace(pool.settings, generators=(*pool.settings.generators, *new))
-    return Pool(in_order(pl.concat([pool.rows, proposed])), settings, pool.arena, pool.recalls | recalls)
+    return Pool(sort_pool(pl.concat([pool.rows, proposed])), settings, pool.query_gallery, pool.recalls | recalls)
 
 
 def _propose(
     workspace: Workspace,
     settings: PoolSettings,
     generators: Sequence[str],
-    arena: Arena,
-    on_progress: Callable[[str, int, int], None] | None,
-    engine: Engine | None,
-) -> tuple[pl.DataFrame, dict[str, Recall]]:
+    query_gallery: QueryGallery,
+    on_progress: ProgressCallback | None,
+    engine: SearchEngine | None,
+) -> tuple[pl.DataFrame, dict[str, IndexRecall]]:
     """What each generator proposes, and how much of the truth its index found."""
-    engine = engine or (search_through(settings.index) if settings.index else search_here)
+    engine = engine or (index_search_engine(settings.index) if settings.index else exact_search)
     proposed, recalls = [], {}
     for generator in generators:
-        hunt = Hunt(workspace, generator, arena, settings.k, settings.one_per_item, settings.seed)
-        found = engine(hunt, _named(on_progress, generator))
-        proposed.append(suspects(generator, arena, found.neighbours))
+        request = SearchRequest(workspace, generator, query_gallery, settings.k, settings.one_per_item, settings.seed)
+        found = engine(request, _with_stage(on_progress, generator))
+        proposed.append(candidate_rows(generator, query_gallery, found.neighbours))
         if found.recall:
             recalls[generator] = found.recall
     return pl.concat(proposed), recalls
@@ -186,13 +185,13 @@ def read_pool(workspace: Workspace) -> Pool:
             f"candidate: run `likewise discover {workspace.path} --replace` (votes already given are kept)."
         )
     settings = _settings(description)
-    recalls = {generator: Recall(**each) for generator, each in description.get("index", {}).items()}
+    recalls = {generator: IndexRecall(**each) for generator, each in description.get("index", {}).items()}
     left_out = set(description["left_out"])
     gallery = [image for image in select(catalog, settings.gallery)["image"] if image not in left_out]
-    return Pool(rows, settings, Arena.of(catalog, description["queries"], gallery), recalls)
+    return Pool(rows, settings, QueryGallery.from_catalog(catalog, description["queries"], gallery), recalls)
 
 
-def other_choices(workspace: Workspace, k: int, **asked: Any) -> PoolSettings:
+def budget_settings(workspace: Workspace, k: int, **asked: Any) -> PoolSettings:
     """Settings for looking at every k up to this one: what is asked for (not None), and otherwise the stored pool's.
 
     The queries, and with them the labels, are then the pool's own; its budgets and its index are left aside.
@@ -212,7 +211,7 @@ def _settings(description: dict[str, Any]) -> PoolSettings:
 
 def _description(workspace: Workspace, pool: Pool) -> dict[str, Any]:
     catalog = read_catalog(workspace)
-    gallery = set(pool.arena.gallery)
+    gallery = set(pool.query_gallery.gallery)
     left_out = [image for image in select(catalog, pool.settings.gallery)["image"] if image not in gallery]
     settings = asdict(pool.settings) | {"generators": list(pool.settings.generators)}
     if pool.settings.index is None:
@@ -221,18 +220,18 @@ def _description(workspace: Workspace, pool: Pool) -> dict[str, Any]:
         "settings": settings,
         "catalog": catalog_fingerprint(catalog),
         "items": items_fingerprint(catalog),
-        "queries": pool.arena.queries,
-        "n_gallery": len(pool.arena.gallery),
+        "queries": pool.query_gallery.queries,
+        "n_gallery": len(pool.query_gallery.gallery),
         "left_out": left_out,
-        "n_all_pairs": pool.arena.n_pairs,
-        "n_all_item_pairs": pool.arena.n_item_pairs,
+        "n_all_pairs": pool.query_gallery.n_pairs,
+        "n_all_item_pairs": pool.query_gallery.n_item_pairs,
     }
     if pool.recalls:
         description["index"] = {generator: asdict(recall) for generator, recall in pool.recalls.items()}
     return description
 
 
-def _named(on_progress: Callable[[str, int, int], None] | None, generator: str) -> Callable[[int, int], None] | None:
+def _with_stage(on_progress: ProgressCallback | None, generator: str) -> ProgressCallback | None:
     if on_progress is None:
         return None
-    return lambda done, total: on_progress(generator, done, total)
+    return lambda _, done, total: on_progress(generator, done, total)

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.discovery.budget import proposals_of, subsets_of
-from likewise.discovery.pool import Arena, pairs_to_label
+from likewise.discovery.budget import generator_subsets, proposals_of
+from likewise.discovery.pool import QueryGallery, pairs_to_label
 from likewise.evaluation.auc import Floats, Ints, roc_auc, sort_pairs
 from likewise.evaluation.orders import spearman
 from likewise.evaluation.sums import QuerySums
@@ -46,23 +46,23 @@ class Found:
         return asdict(self)
 
 
-def admissible_pairs(arena: Arena) -> tuple[Ints, Ints]:
+def admissible_pairs(query_gallery: QueryGallery) -> tuple[Ints, Ints]:
     """All (query row, gallery row) of different items; for catalogs small enough to know the truth of."""
-    query, candidate = np.nonzero(arena.query_items[:, None] != arena.gallery_items[None, :])
+    query, candidate = np.nonzero(query_gallery.query_items[:, None] != query_gallery.gallery_items[None, :])
     return query.astype(np.int64), candidate.astype(np.int64)
 
 
-def found_share(arena: Arena, truth: Truth, pool: pl.DataFrame, labels: pl.DataFrame) -> Found:
+def found_share(query_gallery: QueryGallery, truth: Truth, pool: pl.DataFrame, labels: pl.DataFrame) -> Found:
     """Truly similar pairs that the pool asked for and the experts confirmed, against all there are."""
-    query_of = {image: row for row, image in enumerate(arena.queries)}
-    candidate_of = {image: row for row, image in enumerate(arena.gallery)}
+    query_of = {image: row for row, image in enumerate(query_gallery.queries)}
+    candidate_of = {image: row for row, image in enumerate(query_gallery.gallery)}
     confirmed = labels.filter(pl.col("label") == 1).join(pool, on=["query", "candidate"], how="semi")
-    width = len(arena.gallery)
+    width = len(query_gallery.gallery)
     found = {query_of[q] * width + candidate_of[c] for q, c in confirmed.select("query", "candidate").iter_rows()}
     positive = truth.label == 1
     images = truth.query[positive] * width + truth.candidate[positive]
-    n_items = int(arena.gallery_items.max()) + 1
-    items = truth.query[positive] * n_items + arena.gallery_items[truth.candidate[positive]]
+    n_items = int(query_gallery.gallery_items.max()) + 1
+    items = truth.query[positive] * n_items + query_gallery.gallery_items[truth.candidate[positive]]
     hit = np.isin(images, np.fromiter(found, np.int64, len(found)))
     n_asked = pairs_to_label(pool).height
     n_items_all, n_items_found = len(np.unique(items)), len(np.unique(items[hit]))
@@ -70,26 +70,28 @@ def found_share(arena: Arena, truth: Truth, pool: pl.DataFrame, labels: pl.DataF
         similar_items=n_items_all,
         similar_items_found=n_items_found,
         item_recall=n_items_found / n_items_all if n_items_all else None,
-        item_cost=n_asked / arena.n_item_pairs,
+        item_cost=n_asked / query_gallery.n_item_pairs,
         similar_images=len(images),
         similar_images_found=int(hit.sum()),
         image_recall=float(hit.mean()) if len(hit) else None,
-        image_cost=n_asked / arena.n_pairs,
+        image_cost=n_asked / query_gallery.n_pairs,
     )
 
 
-def full_truth_auc(arena: Arena, truth: Truth, vectors: Mapping[str, tuple[Vectors, Vectors]]) -> dict[str, float]:
+def full_truth_auc(
+    query_gallery: QueryGallery, truth: Truth, vectors: Mapping[str, tuple[Vectors, Vectors]]
+) -> dict[str, float]:
     """Macro ROC-AUC of every encoder over all admissible pairs."""
     result = {}
     for encoder, (queries, gallery) in vectors.items():
         scores = pair_scores(queries, gallery, truth.query, truth.candidate)
-        result[encoder] = _macro(truth.query, scores, truth.label, len(arena.queries))
+        result[encoder] = _macro(truth.query, scores, truth.label, len(query_gallery.queries))
     return result
 
 
 def fidelity_table(
     pool: pl.DataFrame,
-    arena: Arena,
+    query_gallery: QueryGallery,
     truth: Truth,
     vectors: Mapping[str, tuple[Vectors, Vectors]],
     on_progress: Callable[[str, int, int], None] | None = None,
@@ -99,27 +101,30 @@ def fidelity_table(
     `pool` should reach to the largest k of interest.
     """
     proposals = proposals_of(pool)
-    query_of = {image: row for row, image in enumerate(arena.queries)}
-    candidate_of = {image: row for row, image in enumerate(arena.gallery)}
+    query_of = {image: row for row, image in enumerate(query_gallery.queries)}
+    candidate_of = {image: row for row, image in enumerate(query_gallery.gallery)}
     query = np.array([query_of[image] for image in proposals.pairs["query"]], dtype=np.int64)
     candidate = np.array([candidate_of[image] for image in proposals.pairs["candidate"]], dtype=np.int64)
-    width, n_items = len(arena.gallery), int(arena.gallery_items.max()) + 1
-    all_labels = np.zeros(len(arena.queries) * width, dtype=np.int8)
+    width, n_items = len(query_gallery.gallery), int(query_gallery.gallery_items.max()) + 1
+    all_labels = np.zeros(len(query_gallery.queries) * width, dtype=np.int8)
     all_labels[truth.query * width + truth.candidate] = truth.label
     label = all_labels[query * width + candidate]
-    similar = np.unique((truth.query * n_items + arena.gallery_items[truth.candidate])[truth.label == 1])
-    pair_item = query * n_items + arena.gallery_items[candidate]
+    similar = np.unique((truth.query * n_items + query_gallery.gallery_items[truth.candidate])[truth.label == 1])
+    pair_item = query * n_items + query_gallery.gallery_items[candidate]
     scores = {name: pair_scores(q, g, query, candidate) for name, (q, g) in vectors.items()}
-    full = full_truth_auc(arena, truth, vectors)
+    full = full_truth_auc(query_gallery, truth, vectors)
     rows = []
-    subsets = list(subsets_of(proposals.generators))
+    subsets = list(generator_subsets(proposals.generators))
     for done, subset in enumerate(subsets):
         if on_progress:
             on_progress("order of the models", done, len(subsets))
         best_rank = proposals.ranks[:, subset].min(axis=1)
         for k in range(1, proposals.k_max + 1):
             inside = best_rank < k
-            auc = [_macro(query[inside], scores[name][inside], label[inside], len(arena.queries)) for name in vectors]
+            auc = [
+                _macro(query[inside], scores[name][inside], label[inside], len(query_gallery.queries))
+                for name in vectors
+            ]
             order = spearman(np.array(auc), np.array([full[name] for name in vectors]))
             recall = len(np.unique(pair_item[inside & (label == 1)])) / max(1, len(similar))
             names = "+".join(proposals.generators[g] for g in subset)

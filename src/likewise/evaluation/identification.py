@@ -17,7 +17,7 @@ from likewise.evaluation.discovery import KS
 from likewise.evaluation.orders import kendall, spearman
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sums import Floats, QuerySums
-from likewise.search import NOBODY, as_unit, top_k
+from likewise.search import NO_INDEX, as_unit, top_k
 from likewise.search.scores import Floats as Vectors
 
 MAIN = "HR@5"
@@ -36,11 +36,11 @@ def identify(
 ) -> Identified:
     """Find each query's other images; queries whose item has none in the gallery are undefined."""
     place = {image: row for row, image in enumerate(pairs.gallery)}
-    itself = np.array([place.get(image, NOBODY - 1) for image in pairs.queries], dtype=np.int64)
+    itself = np.array([place.get(image, NO_INDEX - 1) for image in pairs.queries], dtype=np.int64)
     found = top_k(
         as_unit(query_vectors), as_unit(gallery_vectors), max(ks), query_groups=itself, gallery_groups=_rows(pairs)
     ).indices
-    hit = (pairs.gallery_items[found] == pairs.query_items[:, None]) & (found != NOBODY)
+    hit = (pairs.gallery_items[found] == pairs.query_items[:, None]) & (found != NO_INDEX)
     sizes = np.bincount(pairs.gallery_items, minlength=int(pairs.query_items.max()) + 1)[pairs.query_items]
     n_others = sizes - (itself >= 0)
     sums = {}

@@ -16,7 +16,7 @@ from likewise.evaluation.discovery import Measured
 from likewise.evaluation.hits import UNJUDGED, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sums import QuerySums
-from likewise.search import NOBODY
+from likewise.search import NO_INDEX
 
 SIGNIFICANT_WEIGHT = 0.1  # how much a pair of models that is told apart already counts in the list of next pairs
 
@@ -41,7 +41,7 @@ def bpref(scores: Floats, pairs: JudgedPairs) -> QuerySums:
 def auc_bounds(one: Measured, scores_of_lists: Floats, pairs: JudgedPairs, k: int) -> tuple[float, float, int]:
     """Macro ROC-AUC if the model's unlabelled top k were all negative, all positive; and how many they are."""
     listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))[:, :k]
-    query, place = np.nonzero((listed == UNJUDGED) & (one.lists[:, :k] != NOBODY))
+    query, place = np.nonzero((listed == UNJUDGED) & (one.lists[:, :k] != NO_INDEX))
     values = []
     for label in (0, 1):
         added = replace(
@@ -62,7 +62,7 @@ def unlabelled_candidates(measured: Sequence[Measured], pairs: JudgedPairs, k: i
     seen = []
     for one in measured:
         listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, width)[:, :k]
-        query, place = np.nonzero((listed == UNJUDGED) & (one.lists[:, :k] != NOBODY))
+        query, place = np.nonzero((listed == UNJUDGED) & (one.lists[:, :k] != NO_INDEX))
         seen.append(query * width + one.lists[query, place])
     cells = np.unique(np.concatenate(seen)) if seen else np.empty(0, np.int64)
     return cells // width, cells % width

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.search import NOBODY, pair_scores
+from likewise.search import NO_INDEX, pair_scores
 from likewise.search.scores import Floats, Rows, Scores
 
 BAND = (100, 500)
@@ -32,7 +32,7 @@ def with_sampled_negatives(
     """
     known = labelled or pairs
     together = np.sort(np.concatenate(list(bands), axis=1), axis=1)
-    eligible = together != NOBODY
+    eligible = together != NO_INDEX
     if not eligible.any():
         return None
     eligible[:, 1:] &= together[:, 1:] != together[:, :-1]  # proposed by two generators

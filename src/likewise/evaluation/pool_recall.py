@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 import polars as pl
 
 from likewise.discovery.pool import RANDOM, pool_pairs
-from likewise.discovery.prevalence import MOSTLY_LABELLED
+from likewise.discovery.prevalence import MIN_LABELLED_SHARE
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class PoolRecall:
 
 
 def pool_recall(pool: pl.DataFrame, labels: pl.DataFrame, n_all_pairs: int, confidence: float = 0.95) -> PoolRecall:
-    """From the labels of suspects and of random pairs."""
-    suspects = pool_pairs(pool).select("query", "candidate")
-    found = int(suspects.join(labels, on=["query", "candidate"])["label"].cast(pl.Int64).sum())
+    """From the labels of candidates and of random pairs."""
+    candidates = pool_pairs(pool).select("query", "candidate")
+    found = int(candidates.join(labels, on=["query", "candidate"])["label"].cast(pl.Int64).sum())
     random = pool.filter(pl.col("generator") == RANDOM).select("query", "candidate")
     judged = random.join(labels, on=["query", "candidate"])
-    outside = judged.join(suspects, on=["query", "candidate"], how="anti")
+    outside = judged.join(candidates, on=["query", "candidate"], how="anti")
     n_missed = int(outside["label"].cast(pl.Int64).sum())
-    if judged.is_empty() or len(judged) < MOSTLY_LABELLED * len(random):
+    if judged.is_empty() or len(judged) < MIN_LABELLED_SHARE * len(random):
         return PoolRecall(found, 0, 0, None, None, None, None, None, None)
     low, high = clopper_pearson(n_missed, len(judged), confidence)
     missed = n_missed / len(judged) * n_all_pairs

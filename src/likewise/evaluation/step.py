@@ -105,7 +105,7 @@ def evaluate(
         "curves": curve_table(found.measured, pairs),
         "mistakes": mistake_table(found.measured, pairs),
         "generators": generator_table(pool.rows, labels),
-        "overlap": overlap_table(pool.rows, len(pool.arena.queries), pool.settings.k),
+        "overlap": overlap_table(pool.rows, len(pool.query_gallery.queries), pool.settings.k),
     }
     tables |= vsd_tables(tables, ks)
     summary = _summary(workspace, pool, pairs, labels, seconds_per_pair)
@@ -255,8 +255,8 @@ def results_are_current(workspace: Workspace) -> bool:
 def _judged(workspace: Workspace, encoders: Sequence[str], labels: pl.DataFrame, pool: Pool) -> JudgedPairs:
     """Labels without the pairs that only chance proposed; images restricted to those every encoder has."""
     used = without_chance(labels, pool.rows, retired_pairs(workspace))
-    queries = common_images(workspace, encoders, pool.arena.queries)
-    gallery = common_images(workspace, encoders, pool.arena.gallery)
+    queries = common_images(workspace, encoders, pool.query_gallery.queries)
+    gallery = common_images(workspace, encoders, pool.query_gallery.gallery)
     pairs = judge_pairs(read_catalog(workspace), used, queries, gallery)
     refuse_lonely_queries(pairs)
     if not len(pairs):
@@ -272,8 +272,8 @@ def _summary(
 ) -> dict[str, Any]:
     catalog = read_catalog(workspace)
     summary = {
-        "prevalence": prevalence(pool.rows, labels, pool.arena.n_pairs, seconds_per_pair).to_dict(),
-        "pool_recall": pool_recall(pool.rows, labels, pool.arena.n_pairs).to_dict(),
+        "prevalence": prevalence(pool.rows, labels, pool.query_gallery.n_pairs, seconds_per_pair).to_dict(),
+        "pool_recall": pool_recall(pool.rows, labels, pool.query_gallery.n_pairs).to_dict(),
         "labels": read_labels_note(workspace),
         "pool": {
             "generators": list(pool.settings.generators),
@@ -285,11 +285,11 @@ def _summary(
         "n_items": catalog["item"].n_unique(),
         "n_queries": len(pairs.queries),
         "n_gallery": len(pairs.gallery),
-        "n_queries_without_vectors": len(pool.arena.queries) - len(pairs.queries),
-        "n_gallery_without_vectors": len(pool.arena.gallery) - len(pairs.gallery),
+        "n_queries_without_vectors": len(pool.query_gallery.queries) - len(pairs.queries),
+        "n_gallery_without_vectors": len(pool.query_gallery.gallery) - len(pairs.gallery),
         "truth": None,
     }
     if workspace.knows_truth:
-        found = found_share(pool.arena, truth_of(catalog, pool.arena), pool.rows, labels)
+        found = found_share(pool.query_gallery, truth_of(catalog, pool.query_gallery), pool.rows, labels)
         summary["truth"] = found.to_dict()
     return summary

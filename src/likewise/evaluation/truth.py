@@ -5,7 +5,7 @@ from collections.abc import Callable
 import polars as pl
 
 from likewise.catalog import read_catalog
-from likewise.discovery import Arena, budget_table
+from likewise.discovery import QueryGallery, budget_table
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.step import PoolSettings, make_pool
 from likewise.encoders.store import read_vectors
@@ -28,13 +28,13 @@ def budget(
     if workspace.knows_truth:
         vectors = {
             name: (
-                read_vectors(workspace, name, pool.arena.queries),
-                read_vectors(workspace, name, pool.arena.gallery),
+                read_vectors(workspace, name, pool.query_gallery.queries),
+                read_vectors(workspace, name, pool.query_gallery.gallery),
             )
             for name in settings.generators
         }
-        truth = truth_of(read_catalog(workspace), pool.arena)
-        faithful = fidelity_table(pool.rows, pool.arena, truth, vectors, on_progress)
+        truth = truth_of(read_catalog(workspace), pool.query_gallery)
+        faithful = fidelity_table(pool.rows, pool.query_gallery, truth, vectors, on_progress)
         table = table.join(
             faithful.select("generators", "k", "item_recall", "spearman"), on=["generators", "k"], how="left"
         )
@@ -42,13 +42,13 @@ def budget(
     return table
 
 
-def truth_of(catalog: pl.DataFrame, arena: Arena) -> Truth:
+def truth_of(catalog: pl.DataFrame, query_gallery: QueryGallery) -> Truth:
     """The true label of every admissible pair, for catalogs whose truth is known."""
-    query, candidate = admissible_pairs(arena)
+    query, candidate = admissible_pairs(query_gallery)
     pairs = pl.DataFrame(
         {
-            "query": pl.Series(arena.queries).gather(query),
-            "candidate": pl.Series(arena.gallery).gather(candidate),
+            "query": pl.Series(query_gallery.queries).gather(query),
+            "candidate": pl.Series(query_gallery.gallery).gather(candidate),
         }
     )
     labelled = true_labels(catalog, pairs)  # sorted by pair, as `pairs` is: queries and gallery are sorted by key

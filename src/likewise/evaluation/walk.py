@@ -15,7 +15,7 @@ import numpy as np
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.classmates import Classmates, find_classmates, on_grid
 from likewise.evaluation.standing import Standing
-from likewise.search.exact import FLOAT32_STEP
+from likewise.search.exact import FLOAT32_ROUNDOFF
 from likewise.search.scores import Floats as Vectors
 
 TILE = 1024
@@ -86,7 +86,7 @@ def _in_float32(
     whole_rank: bool,
 ) -> Ints:
     """Fill in the places of most queries; the rows of those that float32 cannot decide."""
-    tolerance = 2.0 * gallery.shape[1] * FLOAT32_STEP
+    tolerance = 2.0 * gallery.shape[1] * FLOAT32_ROUNDOFF
     same = queries is gallery and np.array_equal(own_row, np.arange(len(gallery)))
     if same and mates.count.sum() <= MOST_KEPT:
         standing = Standing(queries, gallery, mates, tolerance, count_ahead=whole_rank)

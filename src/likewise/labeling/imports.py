@@ -87,12 +87,12 @@ def check_votes(votes: pl.DataFrame, images: Collection[str], pool: pl.DataFrame
     pairs = votes.select(PAIR).unique()
     if pool is None:
         return CheckedVotes(votes.height, pairs.height, None, None)
-    suspects = pool.select(PAIR).unique()
+    pool_pairs = pool.select(PAIR).unique()
     return CheckedVotes(
         n_votes=votes.height,
         n_pairs=pairs.height,
-        n_votes_outside_pool=votes.join(suspects, on=PAIR, how="anti").height,
-        n_pairs_outside_pool=pairs.join(suspects, on=PAIR, how="anti").height,
+        n_votes_outside_pool=votes.join(pool_pairs, on=PAIR, how="anti").height,
+        n_pairs_outside_pool=pairs.join(pool_pairs, on=PAIR, how="anti").height,
     )
 
 

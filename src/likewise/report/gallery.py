@@ -58,9 +58,9 @@ def choose_queries(pool: pl.DataFrame, catalog: pl.DataFrame, seed: int, n: int 
 
 
 def show_queries(pool: pl.DataFrame, labels: pl.DataFrame, queries: list[str], album: Album) -> list[QueryShown]:
-    """Their suspects (random pairs are left out): similar ones first, then by best rank."""
-    suspects = pool.filter(pl.col("query").is_in(queries) & (pl.col("generator") != RANDOM))
-    proposed = suspects.sort("rank", "generator").group_by(PAIR, maintain_order=True).agg("generator", "rank")
+    """Their candidates (random pairs are left out): similar ones first, then by best rank."""
+    proposed = pool.filter(pl.col("query").is_in(queries) & (pl.col("generator") != RANDOM))
+    proposed = proposed.sort("rank", "generator").group_by(PAIR, maintain_order=True).agg("generator", "rank")
     proposed = (
         proposed.join(labels, on=PAIR, how="left", maintain_order="left")
         .with_columns(best=pl.col("rank").list.min())

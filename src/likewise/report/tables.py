@@ -8,7 +8,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.errors import LikewiseError
-from likewise.search.index import Recall
+from likewise.search.index import IndexRecall
 from likewise.workspace import Workspace, read_json, read_parquet
 
 
@@ -41,7 +41,7 @@ class Tables:
     summary: dict[str, Any]
     settings: dict[str, Any]
     pool_settings: dict[str, Any]
-    recalls: dict[str, Recall]
+    recalls: dict[str, IndexRecall]
     encoder_notes: dict[str, dict[str, Any]]
 
 
@@ -96,7 +96,7 @@ def read_tables(workspace: Workspace) -> Tables:
         summary=summary,
         settings=settings,
         pool_settings=pool_notes.get("settings", {}),
-        recalls={generator: Recall(**each) for generator, each in pool_notes.get("index", {}).items()},
+        recalls={generator: IndexRecall(**each) for generator, each in pool_notes.get("index", {}).items()},
         encoder_notes={name: _encoder_note(workspace, name) for name in sorted(results["encoder"].unique())},
     )
 

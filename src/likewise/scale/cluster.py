@@ -20,63 +20,63 @@ from likewise.encoders.needs import needed, quiet
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
 
-SILENT = {
+RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_TQDM": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
 }
-SECONDS_TO_CONNECT = 5.0
-LARGEST_STORE = 2 * 1024**3  # of a local cluster; vectors and prepared pictures pass through, none stay
+CONNECT_TIMEOUT_SECONDS = 5.0
+MAX_OBJECT_STORE_BYTES = 2 * 1024**3  # of a local cluster; vectors and prepared pictures pass through, none stay
 
 
 @contextmanager
 def cluster(address: str | None = None, cores: int | None = None) -> Iterator[Any]:
     """The module `ray`, connected; without an address to a cluster of `cores` (all by default) of this machine."""
-    if address is not None and not _answers(address):
-        raise _nobody(address, "nothing listens there")
-    os.environ.update({name: os.environ.get(name, value) for name, value in SILENT.items()})
+    if address is not None and not _is_listening(address):
+        raise _no_cluster_error(address, "nothing listens there")
+    os.environ.update({name: os.environ.get(name, value) for name, value in RAY_ENVIRONMENT.items()})
     ray = needed("ray", "--engine ray")
     if ray.is_initialized():  # inside another step that runs on the cluster
         yield ray
         return
-    _hush()
+    _silence_workers()
     if address is None:
-        with _local(ray, cores or usable_cores()):
+        with _local_cluster(ray, cores or usable_cores()):
             yield ray
         return
     try:
         with quiet():
             ray.init(address=address, log_to_driver=False, logging_level="error")
     except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
-        raise _nobody(address, _first_line(error)) from error
+        raise _no_cluster_error(address, _first_line(error)) from error
     try:
-        _same_version(ray)
+        _check_same_version(ray)
         yield ray
     finally:
         ray.shutdown()
 
 
-def _answers(address: str) -> bool:
+def _is_listening(address: str) -> bool:
     """Whether something listens at HOST:PORT: Ray itself would wait for minutes.  Other addresses are left to it."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
         return True
     try:
-        socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_CONNECT).close()
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT_SECONDS).close()
     except OSError:
         return False
     return True
 
 
-def _nobody(address: str, why: str) -> LikewiseError:
+def _no_cluster_error(address: str, why: str) -> LikewiseError:
     return LikewiseError(
         f"no Ray cluster answers at {address} ({why}): start one with `ray start --head`, set RAY_AUTH_MODE=token and "
         "RAY_AUTH_TOKEN where it wants a token, or leave --address out to use the cores of this machine."
     )
 
 
-def _hush() -> None:
+def _silence_workers() -> None:
     """Ray prints the death of a worker to standard output, where a command may be printing JSON; it has its log."""
     worker: Any = import_module("ray._private.worker")
     if hasattr(worker, "print_to_stdstream"):
@@ -84,7 +84,7 @@ def _hush() -> None:
 
 
 @contextmanager
-def _local(ray: Any, cores: int) -> Iterator[None]:
+def _local_cluster(ray: Any, cores: int) -> Iterator[None]:
     """A cluster of its own in a fresh folder with a short name, which Ray's sockets need."""
     short = "/tmp" if sys.platform != "win32" and Path("/tmp").is_dir() else None
     folder = tempfile.mkdtemp(prefix="lw-ray-", dir=short)
@@ -96,7 +96,7 @@ def _local(ray: Any, cores: int) -> Iterator[None]:
                 include_dashboard=False,
                 log_to_driver=False,
                 logging_level="error",
-                object_store_memory=LARGEST_STORE,
+                object_store_memory=MAX_OBJECT_STORE_BYTES,
                 _temp_dir=folder,
             )
         yield
@@ -105,22 +105,22 @@ def _local(ray: Any, cores: int) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def n_cores(ray: Any) -> int:
+def cluster_cores(ray: Any) -> int:
     """Cores of the whole cluster."""
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
-def _version_there() -> str:
+def _worker_version() -> str:
     from likewise import __version__
 
     return __version__
 
 
-def _same_version(ray: Any) -> None:
+def _check_same_version(ray: Any) -> None:
     from likewise import __version__
 
     try:
-        there = ray.get(ray.remote(_version_there).remote())
+        there = ray.get(ray.remote(_worker_version).remote())
     except ray.exceptions.RayError as error:
         raise LikewiseError(
             f"the workers of the cluster cannot run likewise ({_first_line(error)}): "
@@ -130,7 +130,7 @@ def _same_version(ray: Any) -> None:
         raise LikewiseError(f"the cluster has likewise {there}, here is {__version__}: install the same version there.")
 
 
-def in_words(error: Exception) -> LikewiseError:
+def to_likewise_error(error: Exception) -> LikewiseError:
     """What went wrong on the cluster; a user's mistake found by a worker stays what it is."""
     cause: BaseException = error
     while deeper := getattr(cause, "cause", None) or cause.__cause__:

@@ -21,10 +21,10 @@ from likewise.encoders.pipeline import Done, HalfDone, finish, load
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
-from likewise.scale.cluster import cluster, in_words, n_cores
+from likewise.scale.cluster import cluster, cluster_cores, to_likewise_error
 
 CHUNKS_PER_CORE = 1024  # of one pipeline: bounds what waits in Ray's memory; a long catalog takes several in a row
-CORES_OF_AN_ACTOR = 0.5  # as many actors as cores leave Ray room for its own tasks
+CPUS_PER_ACTOR = 0.5  # as many actors as cores leave Ray room for its own tasks
 
 Batch = dict[str, Any]
 
@@ -66,10 +66,10 @@ def run_on_ray(
     if first is None:
         return
     with cluster(address, cores=workers) as ray, _quiet_data(ray):
-        at_once = CHUNKS_PER_CORE * n_cores(ray)
+        at_once = CHUNKS_PER_CORE * cluster_cores(ray)
         window = [first, *islice(chunks, at_once - 1)]
         while window:
-            yield from _in_order(_pipeline(ray, window, tuple(networks)), len(window))
+            yield from _restore_order(_pipeline(ray, window, tuple(networks)), len(window))
             window = list(islice(chunks, at_once))
 
 
@@ -77,25 +77,25 @@ def _pipeline(ray: Any, chunks: list[Chunk], specs: tuple[str, ...]) -> Iterator
     """(place, result) of every chunk, in whatever order they are done."""
     rows = [{"place": place, "work": pickle.dumps(chunk, protocol=5)} for place, chunk in enumerate(chunks)]
     data = ray.data.from_items(rows, override_num_blocks=len(rows))
-    cores, gpus = n_cores(ray), int(ray.cluster_resources().get("GPU", 0))
+    cores, gpus = cluster_cores(ray), int(ray.cluster_resources().get("GPU", 0))
 
     def stage(data: Any, work: Callable[[Any], Any], actors: int, **resources: float) -> Any:
         pool = ray.data.ActorPoolStrategy(size=min(actors, len(rows)))
         return data.map_batches(Actor, fn_constructor_args=(work,), batch_size=1, compute=pool, **resources)
 
     if gpus and specs:
-        data = stage(data, decode, cores, num_cpus=CORES_OF_AN_ACTOR)
+        data = stage(data, decode, cores, num_cpus=CPUS_PER_ACTOR)
         data = stage(data, partial(run_networks, specs=specs), gpus, num_gpus=1)
     else:
-        data = stage(data, partial(decode_and_run, specs=specs), cores, num_cpus=CORES_OF_AN_ACTOR)
+        data = stage(data, partial(decode_and_run, specs=specs), cores, num_cpus=CPUS_PER_ACTOR)
     try:
         for row in data.iter_rows():
             yield int(row["place"]), pickle.loads(row["work"])
     except ray.exceptions.RayError as error:
-        raise in_words(error) from error
+        raise to_likewise_error(error) from error
 
 
-def _in_order(found: Iterator[tuple[int, Done]], n_chunks: int) -> Iterator[Done]:
+def _restore_order(found: Iterator[tuple[int, Done]], n_chunks: int) -> Iterator[Done]:
     early: dict[int, Done] = {}
     for place in range(n_chunks):
         while place not in early:

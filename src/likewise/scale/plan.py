@@ -1,6 +1,6 @@
 """What a catalog of a given size needs: memory, time and cost on one machine, with an index, and on Ray workers.
 
-Everything follows from a few constants (`measure.py`): encoding is linear in the images, exact search multiplies
+Everything follows from a few constants (`cost_constants.py`): encoding is linear in the images, exact search multiplies
 queries by gallery by dimensions, an ivf index visits a share of the gallery, an hnsw index grows with its logarithm.
 Waiting for disks and networks is not in it.
 """
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import ceil, log2, sqrt
 
 from likewise.errors import LikewiseError
-from likewise.scale.measure import Constants
-from likewise.scale.search import PART_BYTES
-from likewise.search.index import HNSW_LINKS
+from likewise.scale.cost_constants import CostConstants
+from likewise.scale.search import MAX_PART_BYTES
+from likewise.search.index import HNSW_M
 
 GIGABYTE = 1e9
 HOUR = 3600.0
@@ -20,7 +20,7 @@ UNITS = {"K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
 
 
 @dataclass(frozen=True)
-class Size:
+class CatalogSize:
     """What is planned: a catalog, its encoders, and the queries that will be asked."""
 
     images: int
@@ -35,7 +35,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Way:
+class DeploymentEstimate:
     """One way to do it; memory is that of the fullest machine, hours are by the clock, cost is for all cores."""
 
     name: str
@@ -55,9 +55,9 @@ class Way:
         return self.encode_hours + self.build_hours + self.search_hours
 
 
-def plan(
-    size: Size,
-    constants: Constants,
+def estimate_deployments(
+    size: CatalogSize,
+    constants: CostConstants,
     *,
     cores: int,
     memory_gb: float,
@@ -65,31 +65,31 @@ def plan(
     cores_per_worker: int,
     price_per_core_hour: float,
     image_seconds: float | None = None,
-) -> list[Way]:
+) -> list[DeploymentEstimate]:
     """Local exact, local indexes, and every number of Ray workers; `image_seconds` is a core's time for an image."""
     per_image = constants.deep_seconds if image_seconds is None else image_seconds
     encode = size.images * size.encoders * per_image
     exact = size.encoders * size.queries * size.images * size.dim / constants.exact_rate
     catalog = size.images * constants.catalog_bytes
-    on_a_worker = 2.0 * cores_per_worker * min(PART_BYTES, size.vectors_bytes)
-    works = [
-        Work("local, exact", 0, encode, 0.0, exact, size.vectors_bytes + catalog, 0.0),
+    on_a_worker = 2.0 * cores_per_worker * min(MAX_PART_BYTES, size.vectors_bytes)
+    workloads = [
+        Workload("local, exact", 0, encode, 0.0, exact, size.vectors_bytes + catalog, 0.0),
         *(
-            Work(
+            Workload(
                 f"local, {kind}", 0, encode, build, search, size.vectors_bytes + index + catalog, size.encoders * index
             )
-            for kind, build, search, index in indexes(size, constants)
+            for kind, build, search, index in index_costs(size, constants)
         ),
-        *(Work(f"ray, {n} workers", n, encode, 0.0, exact, max(catalog, on_a_worker), 0.0) for n in workers),
+        *(Workload(f"ray, {n} workers", n, encode, 0.0, exact, max(catalog, on_a_worker), 0.0) for n in workers),
     ]
 
-    def way(work: Work) -> Way:
+    def estimate(work: Workload) -> DeploymentEstimate:
         n_cores = work.workers * cores_per_worker or cores
-        slower = constants.ray_overhead if work.workers else 1.0
-        encode, build, search = (slower * each / n_cores / HOUR for each in (work.encode, work.build, work.search))
+        overhead = constants.ray_overhead if work.workers else 1.0
+        encode, build, search = (overhead * each / n_cores / HOUR for each in (work.encode, work.build, work.search))
         if work.workers:
             encode += constants.ray_start_seconds / HOUR
-        return Way(
+        return DeploymentEstimate(
             work.name,
             max(1, work.workers),
             n_cores,
@@ -103,11 +103,11 @@ def plan(
             fits=work.memory / GIGABYTE <= memory_gb,
         )
 
-    return [way(work) for work in works]
+    return [estimate(work) for work in workloads]
 
 
 @dataclass(frozen=True)
-class Work:
+class Workload:
     """Core seconds and bytes of one way, on one machine (no workers) or on Ray."""
 
     name: str
@@ -119,7 +119,7 @@ class Work:
     more_disk: float
 
 
-def indexes(size: Size, constants: Constants) -> list[tuple[str, float, float, float]]:
+def index_costs(size: CatalogSize, constants: CostConstants) -> list[tuple[str, float, float, float]]:
     """For each kind: core seconds to build and to search for all encoders, and the bytes of one index."""
     cells, doublings = ceil(2 * sqrt(size.images)), log2(max(2, size.images))
     visited = cells + constants.ivf_visited * size.images
@@ -128,14 +128,14 @@ def indexes(size: Size, constants: Constants) -> list[tuple[str, float, float, f
     hnsw_build = size.images * doublings * size.dim * constants.hnsw_build_seconds
     hnsw_search = size.queries * doublings * size.dim * constants.hnsw_search_seconds
     n, codes = size.encoders, float(size.images * size.dim)
-    links = 4.0 * (2 * HNSW_LINKS + 1) * size.images
+    links = 4.0 * (2 * HNSW_M + 1) * size.images
     return [
         ("ivf", n * ivf_build, n * ivf_search, codes + 8.0 * size.images),
         ("hnsw", n * hnsw_build, n * hnsw_search, codes + links),
     ]
 
 
-def count(text: str) -> int:
+def parse_count(text: str) -> int:
     """A number as people write it: 100M, 2.5k, 1_000_000."""
     cleaned = text.strip().upper().replace(",", "").replace("_", "")
     factor = UNITS.get(cleaned[-1:], 1.0)

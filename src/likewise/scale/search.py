@@ -10,19 +10,20 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from likewise.discovery.engines import Engine, Found, Hunt, Listener
+from likewise.discovery.engines import SearchEngine, SearchRequest, SearchResult
 from likewise.encoders.store import Places, locate, read_places
-from likewise.scale.cluster import cluster, n_cores
+from likewise.progress import ProgressCallback
+from likewise.scale.cluster import cluster, cluster_cores
 from likewise.scale.tasks import run_tasks
-from likewise.search import Neighbours, merge, top_k
+from likewise.search import Neighbours, merge_neighbours, top_k
 from likewise.search.scores import Rows
 from likewise.workspace import Workspace
 
-PART_BYTES = 512 * 1024**2  # of vectors that one worker holds at a time
+MAX_PART_BYTES = 512 * 1024**2  # of vectors that one worker holds at a time
 
 
 @dataclass(frozen=True)
-class Part:
+class GalleryPart:
     """All queries and some of the gallery."""
 
     workspace: Path
@@ -35,7 +36,7 @@ class Part:
     one_per_item: bool
 
 
-def search_part(part: Part) -> Neighbours:
+def search_part(part: GalleryPart) -> Neighbours:
     """The best k of one part; runs on a worker."""
     workspace = Workspace(part.workspace)
     return top_k(
@@ -48,45 +49,49 @@ def search_part(part: Part) -> Neighbours:
     )
 
 
-def parts_of(hunt: Hunt, n_at_least: int) -> tuple[list[Part], list[int]]:
+def split_gallery(request: SearchRequest, n_at_least: int) -> tuple[list[GalleryPart], list[int]]:
     """The gallery in parts that fit a worker, at least `n_at_least`, and where each begins."""
-    queries = locate(hunt.workspace, hunt.generator, hunt.arena.queries)
-    gallery = locate(hunt.workspace, hunt.generator, hunt.arena.gallery)
-    n_rows = len(hunt.arena.gallery)
-    rows = max(1, min(PART_BYTES // (4 * gallery.dim), -(-n_rows // n_at_least)))
+    queries = locate(request.workspace, request.generator, request.query_gallery.queries)
+    gallery = locate(request.workspace, request.generator, request.query_gallery.gallery)
+    n_rows = len(request.query_gallery.gallery)
+    rows = max(1, min(MAX_PART_BYTES // (4 * gallery.dim), -(-n_rows // n_at_least)))
     starts = list(range(0, n_rows, rows))
     parts = [
-        Part(
-            hunt.workspace.path.resolve(),
-            hunt.generator,
+        GalleryPart(
+            request.workspace.path.resolve(),
+            request.generator,
             queries,
-            hunt.arena.query_items,
+            request.query_gallery.query_items,
             gallery.part(start, start + rows),
-            hunt.arena.gallery_items[start : start + rows],
-            hunt.k,
-            hunt.one_per_item,
+            request.query_gallery.gallery_items[start : start + rows],
+            request.k,
+            request.one_per_item,
         )
         for start in starts
     ]
     return parts, starts
 
 
-def search_on_ray(hunt: Hunt, on_progress: Listener = None, *, cores: int, address: str | None = None) -> Found:
+def search_on_ray(
+    request: SearchRequest, on_progress: ProgressCallback | None = None, *, cores: int, address: str | None = None
+) -> SearchResult:
     """Exact search over the whole gallery on the cluster."""
-    parts, starts = parts_of(hunt, cores)
-    n_queries = len(hunt.arena.queries)
+    parts, starts = split_gallery(request, cores)
+    n_queries = len(request.query_gallery.queries)
 
-    def tell(done: int, total: int) -> None:
+    def report(stage: str, done: int, total: int) -> None:
         if on_progress:
-            on_progress(done * n_queries // total, n_queries)
+            on_progress(stage, done * n_queries // total, n_queries)
 
-    found = run_tasks(search_part, parts, address, on_done=tell)
-    merged = merge(found, starts, hunt.k, hunt.arena.gallery_items, one_per_group=hunt.one_per_item)
-    return Found(merged)
+    found = run_tasks(search_part, parts, address, on_progress=report)
+    merged = merge_neighbours(
+        found, starts, request.k, request.query_gallery.gallery_items, one_per_group=request.one_per_item
+    )
+    return SearchResult(merged)
 
 
 @contextmanager
-def ray_engine(address: str | None = None) -> Iterator[Engine]:
+def ray_engine(address: str | None = None) -> Iterator[SearchEngine]:
     """An engine for `discovery.step.make_pool`; the cluster stays connected for all generators."""
     with cluster(address) as ray:
-        yield partial(search_on_ray, cores=n_cores(ray), address=address)
+        yield partial(search_on_ray, cores=cluster_cores(ray), address=address)

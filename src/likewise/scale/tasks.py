@@ -6,12 +6,13 @@ A worker that is killed costs time only: its piece is given to another one.
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from likewise.scale.cluster import cluster, in_words
+from likewise.progress import ProgressCallback
+from likewise.scale.cluster import cluster, to_likewise_error
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
-RETRIES = 5  # of one piece whose worker died
+MAX_RETRIES = 5  # of one piece whose worker died
 
 
 def run_tasks(
@@ -20,17 +21,17 @@ def run_tasks(
     address: str | None = None,
     *,
     cores_each: float = 1.0,
-    on_done: Callable[[int, int], None] | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> list[Result]:
     """`[function(each) for each in arguments]` on the cluster at `address`, or on the cores of this machine.
 
     The function is sent by name, so it must stand at the top of a module that the workers can import; arguments and
-    results are pickled.  `on_done` hears (finished, all).  A `LikewiseError` in a piece is raised here.
+    results are pickled.  The stage of `on_progress` is "tasks".  A `LikewiseError` in a piece is raised here.
     """
     if not arguments:
         return []
     with cluster(address) as ray:
-        remote = ray.remote(function).options(num_cpus=cores_each, max_retries=RETRIES)
+        remote = ray.remote(function).options(num_cpus=cores_each, max_retries=MAX_RETRIES)
         places = {remote.remote(each): place for place, each in enumerate(arguments)}
         results: dict[int, Any] = {}
         waiting = list(places)
@@ -39,10 +40,10 @@ def run_tasks(
                 finished, waiting = ray.wait(waiting, num_returns=1)
                 for each in finished:
                     results[places[each]] = ray.get(each)
-                if on_done:
-                    on_done(len(results), len(arguments))
+                if on_progress:
+                    on_progress("tasks", len(results), len(arguments))
         except ray.exceptions.RayError as error:
             for each in waiting:
                 ray.cancel(each, force=True)
-            raise in_words(error) from error
+            raise to_likewise_error(error) from error
     return [results[place] for place in range(len(arguments))]

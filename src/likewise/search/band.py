@@ -9,18 +9,18 @@ import numpy as np
 from likewise.search.exact import (
     BLOCK_ENTRIES,
     BLOCK_QUERIES,
-    NOBODY,
+    NO_INDEX,
     Mask,
     Neighbours,
+    float32_error,
+    knn_float32,
     list_length,
-    rough_error,
-    rough_lists,
-    settle,
+    rerank_exactly,
     top_k,
 )
 from likewise.search.scores import Floats, Rows, as_unit, pair_scores
 
-SURELY_OUTSIDE = -2.0  # below every cosine
+BELOW_EVERY_COSINE = -2.0  # below every cosine
 WINDOW = 20  # candidates on either side of a band's end that are scored exactly
 
 
@@ -42,17 +42,17 @@ def top_k_and_band(
     first, last = band
     top_length = min(list_length(k, gallery_groups, one_per_group), len(gallery))
     fetch = min(max(top_length, list_length(last + WINDOW, gallery_groups, False)), len(gallery))
-    rows = np.full((len(queries), k), NOBODY, dtype=np.int64)
+    rows = np.full((len(queries), k), NO_INDEX, dtype=np.int64)
     scores = np.full((len(queries), k), np.nan)
-    between = np.full((len(queries), last - first), NOBODY, dtype=np.int64)
+    between = np.full((len(queries), last - first), NO_INDEX, dtype=np.int64)
     step = min(BLOCK_QUERIES, max(1, BLOCK_ENTRIES // fetch))
     for start in range(0, len(queries), step):
         part = np.arange(start, min(start + step, len(queries)))
         some, own = queries[part], query_groups[part]
-        rough, listed = rough_lists(some, gallery, fetch)
-        top = (rough[:, :top_length], listed[:, :top_length])
-        rows[part], scores[part], certain = settle(some, gallery, k, *top, own, gallery_groups, one_per_group)
-        for unsure in _batches(part[~certain]):
+        approximate, listed = knn_float32(some, gallery, fetch)
+        top = (approximate[:, :top_length], listed[:, :top_length])
+        rows[part], scores[part], certain = rerank_exactly(some, gallery, k, *top, own, gallery_groups, one_per_group)
+        for unsure in _nonempty(part[~certain]):
             again = top_k(
                 queries[unsure],
                 gallery,
@@ -62,21 +62,21 @@ def top_k_and_band(
                 one_per_group=one_per_group,
             )
             rows[unsure], scores[unsure] = again.indices, again.scores
-        between[part], certain = _band(some, gallery, rough, listed, gallery_groups[listed] != own[:, None], band)
-        for unsure in _batches(part[~certain]):
+        between[part], certain = _band(some, gallery, approximate, listed, gallery_groups[listed] != own[:, None], band)
+        for unsure in _nonempty(part[~certain]):
             whole = top_k(
                 queries[unsure], gallery, last, query_groups=query_groups[unsure], gallery_groups=gallery_groups
             )
-            between[unsure] = _ascending(whole.indices[:, first:])
+            between[unsure] = _sorted_indices(whole.indices[:, first:])
     return Neighbours(rows, scores), between
 
 
 def _band(
-    queries: Floats, gallery: Floats, rough: Floats, listed: Rows, allowed: Mask, band: tuple[int, int]
+    queries: Floats, gallery: Floats, approximate: Floats, listed: Rows, allowed: Mask, band: tuple[int, int]
 ) -> tuple[Rows, Mask]:
     """Rows of the band from rough lists, and whether each query's band is certain."""
     order = np.argsort(~allowed, axis=1, kind="stable")
-    listed, rough = np.take_along_axis(listed, order, 1), np.take_along_axis(rough, order, 1)
+    listed, approximate = np.take_along_axis(listed, order, 1), np.take_along_axis(approximate, order, 1)
     n_allowed = allowed.sum(axis=1)
     complete = listed.shape[1] >= len(gallery)
     narrow = band[1] - band[0] < 2 * WINDOW  # the two ends would disturb each other
@@ -85,29 +85,31 @@ def _band(
         if end <= 0 or end >= listed.shape[1]:
             certain &= complete | (end <= 0)
             continue
-        certain &= _settle_end(queries, gallery, rough, listed, n_allowed, end)
+        certain &= _rerank_band_end(queries, gallery, approximate, listed, n_allowed, end)
         certain &= complete | (n_allowed > end)
     first, last = band
-    rows = np.where(np.arange(listed.shape[1])[None, :] < n_allowed[:, None], listed, NOBODY)[:, first:last]
-    padded = np.full((len(queries), last - first), NOBODY, dtype=np.int64)
+    rows = np.where(np.arange(listed.shape[1])[None, :] < n_allowed[:, None], listed, NO_INDEX)[:, first:last]
+    padded = np.full((len(queries), last - first), NO_INDEX, dtype=np.int64)
     padded[:, : rows.shape[1]] = rows
-    return _ascending(padded), certain
+    return _sorted_indices(padded), certain
 
 
-def _settle_end(queries: Floats, gallery: Floats, rough: Floats, listed: Rows, n_allowed: Rows, end: int) -> Mask:
+def _rerank_band_end(
+    queries: Floats, gallery: Floats, approximate: Floats, listed: Rows, n_allowed: Rows, end: int
+) -> Mask:
     """Put the candidates around rank `end` in their exact order (in place); whether each query's end is now certain.
 
     Only those whose rough score is too near the other side's to be told apart are scored exactly; whoever is further
     away than float32 can err is on the right side already.
     """
-    gap = 2.0 * rough_error(gallery.shape[1])
+    gap = 2.0 * float32_error(gallery.shape[1])
     left, right = max(0, end - WINDOW), min(listed.shape[1], end + WINDOW)
-    near, inside = rough[:, left:right], np.arange(left, right)[None, :] < end
+    near, inside = approximate[:, left:right], np.arange(left, right)[None, :] < end
     within = np.arange(left, right)[None, :] < n_allowed[:, None]
-    best_outside = np.where(n_allowed > end, rough[:, end], -np.inf)[:, None]
-    worst_inside = rough[:, end - 1][:, None]
+    best_outside = np.where(n_allowed > end, approximate[:, end], -np.inf)[:, None]
+    worst_inside = approximate[:, end - 1][:, None]
     unsure = within & np.where(inside, near <= best_outside + gap, near >= worst_inside - gap)
-    exact = np.where(within, np.where(inside, np.inf, SURELY_OUTSIDE), -np.inf)  # own group behind everybody else
+    exact = np.where(within, np.where(inside, np.inf, BELOW_EVERY_COSINE), -np.inf)  # own group behind everybody else
     query, place = np.nonzero(unsure)
     exact[query, place] = pair_scores(queries, gallery, query, listed[:, left:right][query, place])
     window = listed[:, left:right]
@@ -121,10 +123,10 @@ def _settle_end(queries: Floats, gallery: Floats, rough: Floats, listed: Rows, n
     return np.asarray(~(reaches_left | reaches_right | too_short))
 
 
-def _ascending(rows: Rows) -> Rows:
+def _sorted_indices(rows: Rows) -> Rows:
     """Rows in ascending order, -1 last: as unsigned numbers it is the largest."""
     return np.sort(rows.view(np.uint64), axis=1).view(np.int64)
 
 
-def _batches(rows: Rows) -> list[Rows]:
+def _nonempty(rows: Rows) -> list[Rows]:
     return [rows] if len(rows) else []

@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 
 from likewise.errors import LikewiseError
-from likewise.search.exact import BLOCK_ENTRIES, NOBODY, Neighbours, list_length, settle, top_k
+from likewise.search.exact import BLOCK_ENTRIES, NO_INDEX, Neighbours, list_length, rerank_exactly, top_k
 from likewise.search.scores import Floats, Rows, Scores, as_unit
 from likewise.workspace import write_atomically
 
 KINDS = ("ivf", "hnsw")
-WANTED_RECALL = 0.98
+TARGET_RECALL = 0.98
 TUNING_QUERIES, MEASURED_QUERIES = 64, 200
-FIRST_EFFORT = {"ivf": 4, "hnsw": 32}
-MOST_EFFORT = 4096  # length of hnsw's search list; ivf may visit all its cells
-HNSW_LINKS = 16
-NO_GAIN = 0.001  # of recall: looking still harder is given up
-TRAINING_ROUNDS, TRAINING_ROWS_PER_CELL = 10, 64
-SMALLEST_GALLERY = 1000
+INITIAL_EFFORT = {"ivf": 4, "hnsw": 32}
+MAX_EFFORT = 4096  # length of hnsw's search list; ivf may visit all its cells
+HNSW_M = 16
+MIN_RECALL_GAIN = 0.001  # of recall: looking still harder is given up
+KMEANS_ITERATIONS, TRAINING_ROWS_PER_CELL = 10, 64
+MIN_GALLERY = 1000
 
 
 @dataclass(frozen=True)
-class Recall:
+class IndexRecall:
     """How much of the truth an index found: the mean share of the k true neighbours, with its 95 % interval."""
 
     kind: str
@@ -47,7 +47,7 @@ class Recall:
 
 
 @dataclass(frozen=True)
-class Problem:
+class KnnProblem:
     """What is searched: queries among a gallery, their groups, and how many are wanted."""
 
     queries: Floats
@@ -57,10 +57,10 @@ class Problem:
     gallery_groups: Rows
     one_per_group: bool
 
-    def only(self, rows: Rows) -> "Problem":
+    def subset(self, rows: Rows) -> "KnnProblem":
         return replace(self, queries=self.queries[rows], query_groups=self.query_groups[rows])
 
-    def exactly(self) -> Neighbours:
+    def exact_top_k(self) -> Neighbours:
         return top_k(
             self.queries,
             self.gallery,
@@ -82,27 +82,29 @@ def index_top_k(
     one_per_group: bool = False,
     seed: int = 0,
     file: Path | None = None,
-) -> tuple[Neighbours, Recall]:
+) -> tuple[Neighbours, IndexRecall]:
     """As `top_k`, through an index, and how much of the truth it found; `file` keeps the index for the next time."""
     gallery = as_unit(gallery, "gallery vectors")
-    problem = Problem(
+    problem = KnnProblem(
         as_unit(queries, "query vectors"),
         gallery,
         k,
-        np.full(len(queries), NOBODY) if query_groups is None else query_groups,
+        np.full(len(queries), NO_INDEX) if query_groups is None else query_groups,
         np.arange(len(gallery)) if gallery_groups is None else gallery_groups,
         one_per_group,
     )
-    index = stored_index(file, gallery, kind, seed) if file else build_index(gallery, kind, seed)
+    index = load_or_build_index(file, gallery, kind, seed) if file else build_index(gallery, kind, seed)
     shuffled = np.random.default_rng(seed).permutation(len(queries))
     tuning, measured = shuffled[:TUNING_QUERIES], shuffled[TUNING_QUERIES : TUNING_QUERIES + MEASURED_QUERIES]
     if len(measured) < TUNING_QUERIES // 2:  # too few to keep apart
         tuning = measured = shuffled
-    effort = tune(index, kind, problem.only(tuning))
-    measure = problem.only(measured)
-    shares = shares_found(search_index(index, measure).indices, measure.exactly().indices)
+    effort = tune_effort(index, kind, problem.subset(tuning))
+    measure = problem.subset(measured)
+    shares = recall_per_query(search_index(index, measure).indices, measure.exact_top_k().indices)
     value = float(shares.mean())
-    return search_index(index, problem), Recall(kind, k, value, *wilson(value, len(shares)), len(shares), effort)
+    return search_index(index, problem), IndexRecall(
+        kind, k, value, *wilson_interval(value, len(shares)), len(shares), effort
+    )
 
 
 def build_index(gallery: Floats, kind: str, seed: int) -> Any:
@@ -111,27 +113,27 @@ def build_index(gallery: Floats, kind: str, seed: int) -> Any:
 
     if kind not in KINDS:
         raise LikewiseError(f"there is no index {kind!r}: use {' or '.join(KINDS)}.")
-    if len(gallery) < SMALLEST_GALLERY:
+    if len(gallery) < MIN_GALLERY:
         raise LikewiseError(
-            f"an index over {len(gallery)} vectors gains nothing (it needs {SMALLEST_GALLERY:,}): leave --index out."
+            f"an index over {len(gallery)} vectors gains nothing (it needs {MIN_GALLERY:,}): leave --index out."
         )
     dim, inner = gallery.shape[1], faiss.METRIC_INNER_PRODUCT
     index: Any
     if kind == "ivf":
         cells = int(2 * sqrt(len(gallery)))
         index = faiss.index_factory(dim, f"IVF{cells},SQ8", inner)
-        index.cp.seed, index.cp.niter = seed + 1, TRAINING_ROUNDS
+        index.cp.seed, index.cp.niter = seed + 1, KMEANS_ITERATIONS
         index.cp.min_points_per_centroid, index.cp.max_points_per_centroid = 1, TRAINING_ROWS_PER_CELL
         rows = np.sort(np.random.default_rng(seed).permutation(len(gallery))[: cells * TRAINING_ROWS_PER_CELL])
         index.train(np.ascontiguousarray(gallery[rows]))
     else:
-        index = faiss.index_factory(dim, f"HNSW{HNSW_LINKS},SQ8", inner)
-        index.train(gallery[: 100 * HNSW_LINKS])
+        index = faiss.index_factory(dim, f"HNSW{HNSW_M},SQ8", inner)
+        index.train(gallery[: 100 * HNSW_M])
     index.add(gallery)
     return index
 
 
-def stored_index(file: Path, gallery: Floats, kind: str, seed: int) -> Any:
+def load_or_build_index(file: Path, gallery: Floats, kind: str, seed: int) -> Any:
     """The index kept in `file`, which is made when it is missing or damaged."""
     import faiss
 
@@ -147,49 +149,49 @@ def stored_index(file: Path, gallery: Floats, kind: str, seed: int) -> Any:
     return index
 
 
-def search_index(index: Any, problem: Problem) -> Neighbours:
+def search_index(index: Any, problem: KnnProblem) -> Neighbours:
     """The best k among what the index proposes, in exact order; exact search where it proposes too few."""
     length = min(list_length(problem.k, problem.gallery_groups, problem.one_per_group), len(problem.gallery))
-    rows = np.full((len(problem.queries), problem.k), NOBODY, dtype=np.int64)
+    rows = np.full((len(problem.queries), problem.k), NO_INDEX, dtype=np.int64)
     scores = np.full((len(problem.queries), problem.k), np.nan)
     step = max(1, BLOCK_ENTRIES // length)
     for start in range(0, len(problem.queries), step):
-        part = problem.only(np.arange(start, min(start + step, len(problem.queries))))
-        rough, listed = index.search(part.queries, length)
-        short = (listed == NOBODY).any(axis=1)
+        part = problem.subset(np.arange(start, min(start + step, len(problem.queries))))
+        approximate, listed = index.search(part.queries, length)
+        short = (listed == NO_INDEX).any(axis=1)
         listed[short] = 0
-        found, exact, _ = settle(
+        found, exact, _ = rerank_exactly(
             part.queries,
             part.gallery,
             part.k,
-            rough,
+            approximate,
             listed,
             part.query_groups,
             part.gallery_groups,
             part.one_per_group,
         )
-        again = np.flatnonzero(short | (found == NOBODY).any(axis=1))
+        again = np.flatnonzero(short | (found == NO_INDEX).any(axis=1))
         if len(again):
-            whole = part.only(again).exactly()
+            whole = part.subset(again).exact_top_k()
             found[again], exact[again] = whole.indices, whole.scores
         rows[start : start + step], scores[start : start + step] = found, exact
     return Neighbours(rows, scores)
 
 
-def tune(index: Any, kind: str, problem: Problem) -> int:
+def tune_effort(index: Any, kind: str, problem: KnnProblem) -> int:
     """Look harder, twice as hard each time, until these queries find enough of their true neighbours, or no more."""
-    truth = problem.exactly().indices
-    most = index.nlist if kind == "ivf" else MOST_EFFORT
-    effort, share = min(FIRST_EFFORT[kind], most), -1.0
+    truth = problem.exact_top_k().indices
+    max_effort = index.nlist if kind == "ivf" else MAX_EFFORT
+    effort, recall = min(INITIAL_EFFORT[kind], max_effort), -1.0
     while True:
         set_effort(index, kind, effort)
-        before, share = share, float(shares_found(search_index(index, problem).indices, truth).mean())
-        if effort >= most or share >= WANTED_RECALL:
+        before, recall = recall, float(recall_per_query(search_index(index, problem).indices, truth).mean())
+        if effort >= max_effort or recall >= TARGET_RECALL:
             return int(effort)
-        if share < before + NO_GAIN:
+        if recall < before + MIN_RECALL_GAIN:
             set_effort(index, kind, effort // 2)
             return int(effort // 2)
-        effort = min(2 * effort, most)
+        effort = min(2 * effort, max_effort)
 
 
 def set_effort(index: Any, kind: str, effort: int) -> None:
@@ -199,16 +201,16 @@ def set_effort(index: Any, kind: str, effort: int) -> None:
         index.hnsw.efSearch = effort
 
 
-def shares_found(found: Rows, truth: Rows) -> Scores:
+def recall_per_query(found: Rows, truth: Rows) -> Scores:
     """For each query that has neighbours, the share of them that was found."""
-    hits = ((found[:, :, None] == truth[:, None, :]) & (truth != NOBODY)[:, None, :]).sum(axis=(1, 2))
-    there = (truth != NOBODY).sum(axis=1)
+    hits = ((found[:, :, None] == truth[:, None, :]) & (truth != NO_INDEX)[:, None, :]).sum(axis=(1, 2))
+    there = (truth != NO_INDEX).sum(axis=1)
     return np.asarray(hits[there > 0] / there[there > 0], np.float64)
 
 
-def wilson(share: float, n_queries: int) -> tuple[float, float]:
+def wilson_interval(recall: float, n_queries: int) -> tuple[float, float]:
     """95 % interval of a mean of shares; a share varies no more than a coin, so rather too wide than too narrow."""
     z = 1.959964
-    middle = (share + z * z / (2 * n_queries)) / (1 + z * z / n_queries)
-    half = z * sqrt(share * (1 - share) / n_queries + (z / (2 * n_queries)) ** 2) / (1 + z * z / n_queries)
+    middle = (recall + z * z / (2 * n_queries)) / (1 + z * z / n_queries)
+    half = z * sqrt(recall * (1 - recall) / n_queries + (z / (2 * n_queries)) ** 2) / (1 + z * z / n_queries)
     return max(0.0, middle - half), min(1.0, middle + half)

@@ -51,9 +51,9 @@ def pair_scores(queries: Floats, gallery: Floats, query_rows: Rows, gallery_rows
 
     def fill(start: int) -> None:
         part = slice(start, start + step)
-        candidates = _on_grid(gallery[sorted_gallery[part]])
+        candidates = _round_to_grid(gallery[sorted_gallery[part]])
         here, first = np.unique(sorted_query[part], return_index=True)
-        wanted = _on_grid(queries[here])
+        wanted = _round_to_grid(queries[here])
         for row, begin, end in zip(wanted, first, [*first[1:], len(candidates)], strict=True):
             in_order[start + begin : start + end] = candidates[begin:end] @ row
 
@@ -80,7 +80,7 @@ def list_scores(queries: Floats, gallery: Floats, gallery_rows: Rows) -> Scores:
             np.take(gallery, rows.ravel(), axis=0, out=small, mode="clip")
             np.multiply(small, np.float32(GRID), out=small)
             np.copyto(large, np.rint(small, out=small))
-            wanted = _on_grid(queries[start : start + step].copy())
+            wanted = _round_to_grid(queries[start : start + step].copy())
             lists = large.reshape(*rows.shape, dim)
             scores[start : start + step] = np.matmul(lists, wanted[:, :, None])[:, :, 0]
 
@@ -89,7 +89,7 @@ def list_scores(queries: Floats, gallery: Floats, gallery_rows: Rows) -> Scores:
     return scores / GRID**2
 
 
-def _on_grid(gathered: Floats) -> Scores:
+def _round_to_grid(gathered: Floats) -> Scores:
     """Components as whole multiples of the grid step, in float64; overwrites its argument, a gathered copy.
 
     Scaling by a power of two and rounding are exact in float32 too, at half the memory traffic.

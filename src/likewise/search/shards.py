@@ -8,29 +8,29 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from likewise.search.exact import NOBODY, Neighbours, seen_before
+from likewise.search.exact import NO_INDEX, Neighbours, mark_repeated_groups
 from likewise.search.scores import Rows
 
 
-def merge(
+def merge_neighbours(
     parts: Sequence[Neighbours], starts: Sequence[int], k: int, gallery_groups: Rows, *, one_per_group: bool = False
 ) -> Neighbours:
     """The best k over all parts; `starts` says at which row of the gallery each part begins."""
     rows = np.concatenate(
         [
-            np.where(part.indices == NOBODY, NOBODY, part.indices + start)
+            np.where(part.indices == NO_INDEX, NO_INDEX, part.indices + start)
             for part, start in zip(parts, starts, strict=True)
         ],
         axis=1,
     )
     scores = np.concatenate([part.scores for part in parts], axis=1)
-    scores = np.where(rows == NOBODY, -np.inf, scores)
+    scores = np.where(rows == NO_INDEX, -np.inf, scores)
     order = np.lexsort((rows, -scores))
     rows, scores = np.take_along_axis(rows, order, 1), np.take_along_axis(scores, order, 1)
     if one_per_group:
-        scores = np.where(seen_before(gallery_groups[rows]), -np.inf, scores)
+        scores = np.where(mark_repeated_groups(gallery_groups[rows]), -np.inf, scores)
         order = np.argsort(np.isneginf(scores), axis=1, kind="stable")
         rows, scores = np.take_along_axis(rows, order, 1), np.take_along_axis(scores, order, 1)
     rows, scores = rows[:, :k], scores[:, :k]
-    nobody = np.isneginf(scores)
-    return Neighbours(np.where(nobody, NOBODY, rows), np.where(nobody, np.nan, scores))
+    missing = np.isneginf(scores)
+    return Neighbours(np.where(missing, NO_INDEX, rows), np.where(missing, np.nan, scores))

@@ -36,7 +36,7 @@ def discovery_of(stage: Stage, winner: RunFile, seed: int = 0) -> list[dict[str,
     known = set(stage.split.images)
     images = [
         [image for image in common_images(workspace, encoders, each) if image in known]
-        for each in (pool.arena.queries, pool.arena.gallery)
+        for each in (pool.query_gallery.queries, pool.query_gallery.gallery)
     ]
     pairs = judge_pairs(read_catalog(workspace), without_chance(read_labels(workspace), pool.rows), *images)
     if not len(pairs):

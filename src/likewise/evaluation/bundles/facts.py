@@ -55,7 +55,7 @@ def content_of(workspace: Workspace, columns: Sequence[str], seed: int) -> Conte
     if absent:
         raise LikewiseError(f"{workspace.catalog_file} has no column {', '.join(absent)} to publish.")
     refuse_unknown_images(labels, catalog["image"].to_list(), f"{workspace.labels_file} names")
-    queries, gallery = pool.arena.queries, pool.arena.gallery
+    queries, gallery = pool.query_gallery.queries, pool.query_gallery.gallery
     kept = [column for column in catalog.columns if column in PUBLISHED or column in columns]
     used = pl.col("image").is_in([*queries, *gallery])
     asked = pl.col("query").is_in(queries) & pl.col("candidate").is_in(gallery)

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog import read_catalog, select
-from likewise.discovery.pool import POOL_SCHEMA, Arena, in_order
+from likewise.discovery.pool import POOL_SCHEMA, QueryGallery, sort_pool
 from likewise.discovery.step import Pool, PoolSettings, read_pool, store_pool
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import read_labels_file
@@ -99,7 +99,7 @@ def pool_of_labels(workspace: Workspace, labels: pl.DataFrame, gallery: str | No
     rows = labels.select(*PAIR, generator=pl.lit(IMPORTED), rank=None, score=None).cast(POOL_SCHEMA)
     most = max(labels.group_by("query").len()["len"].to_list())
     settings = PoolSettings((), k=most, n_queries=labels["query"].n_unique(), gallery=gallery, n_random=0)
-    return Pool(in_order(rows), settings, Arena.of(catalog, labels["query"].unique(), candidates))
+    return Pool(sort_pool(rows), settings, QueryGallery.from_catalog(catalog, labels["query"].unique(), candidates))
 
 
 def _differ(workspace: Workspace, labels: pl.DataFrame) -> bool:

@@ -46,7 +46,7 @@ def export_run(
     labels = pl.DataFrame(schema=LABEL_SCHEMA)
     if candidates == JUDGED:
         labels = without_chance(read_labels(workspace), pool.rows, retired_pairs(workspace))
-    pairs = judge_pairs(read_catalog(workspace), labels, pool.arena.queries, pool.arena.gallery)
+    pairs = judge_pairs(read_catalog(workspace), labels, pool.query_gallery.queries, pool.query_gallery.gallery)
     vectors = [read_vectors(workspace, encoder, images) for images in (pairs.queries, pairs.gallery)]
     if candidates == JUDGED:
         rows = list_judged(pairs, *vectors)

@@ -18,7 +18,7 @@ from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.discovery import Measured
 from likewise.evaluation.exchange.trec import RUN_SCHEMA, Run
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.search import NOBODY, as_unit, pair_scores, top_k
+from likewise.search import NO_INDEX, as_unit, pair_scores, top_k
 from likewise.search.scores import Floats as Vectors
 
 DEPTH = 1000
@@ -62,7 +62,7 @@ def list_candidates(
         gallery_groups=pairs.gallery_items,
         one_per_group=one_per_item,
     )
-    query, rank = np.nonzero(found.indices != NOBODY)
+    query, rank = np.nonzero(found.indices != NO_INDEX)
     return _rows(pairs, query, found.indices[query, rank], rank, found.scores[query, rank])
 
 
@@ -80,9 +80,9 @@ def measure_run(run: Run, pairs: JudgedPairs, k: int) -> RunMeasured:
     """Scores of the judged pairs and, as for any model, lists of the best image of each item of other items."""
     query_of = {image: row for row, image in enumerate(pairs.queries)}
     candidate_of = {image: row for row, image in enumerate(pairs.gallery)}
-    query = np.array([query_of.get(image, NOBODY) for image in run.rows["query"]], dtype=np.int64)
-    candidate = np.array([candidate_of.get(image, NOBODY) for image in run.rows["candidate"]], dtype=np.int64)
-    inside = (query != NOBODY) & (candidate != NOBODY)
+    query = np.array([query_of.get(image, NO_INDEX) for image in run.rows["query"]], dtype=np.int64)
+    candidate = np.array([candidate_of.get(image, NO_INDEX) for image in run.rows["candidate"]], dtype=np.int64)
+    inside = (query != NO_INDEX) & (candidate != NO_INDEX)
     if not inside.any():
         raise LikewiseError(
             f"the run {run.tag} names none of the queries and candidates asked for "
@@ -121,7 +121,7 @@ def _lists(query: Ints, candidate: Ints, pairs: JudgedPairs, k: int) -> Ints:
     listed = listed.filter(pl.Series(items != pairs.query_items[query]))
     listed = listed.unique(["query", "item"], keep="first", maintain_order=True)
     listed = listed.with_columns(rank=pl.int_range(pl.len()).over("query")).filter(pl.col("rank") < k)
-    lists = np.full((len(pairs.queries), k), NOBODY, dtype=np.int64)
+    lists = np.full((len(pairs.queries), k), NO_INDEX, dtype=np.int64)
     lists[listed["query"].to_numpy(), listed["rank"].to_numpy()] = listed["candidate"].to_numpy()
     return lists
 

@@ -20,19 +20,19 @@ from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
-from likewise.search.index import Problem, build_index, search_index, tune
+from likewise.search.index import KnnProblem, build_index, search_index, tune_effort
 from likewise.search.scores import Floats
 from likewise.workspace import read_json
 
-PACKAGED = Path(__file__).with_name("constants.json")
-DEEP, BUILT_IN = "efficientnet-lite0", "blend"
-QUERIES, K, BATCH = 500, 10, 16
+PACKAGED_CONSTANTS = Path(__file__).with_name("constants.json")
+DEEP_ENCODER, BUILT_IN_ENCODER = "efficientnet-lite0", "blend"
+N_QUERIES, K, BATCH = 500, 10, 16
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Constants:
+class CostConstants:
     """What work costs one core; `machine` and `how` say where and on what that was measured."""
 
     machine: str
@@ -61,34 +61,34 @@ class Constants:
     """Memory for one image's row of the catalog and its key."""
 
 
-def read_constants(file: Path = PACKAGED) -> Constants:
+def read_constants(file: Path = PACKAGED_CONSTANTS) -> CostConstants:
     """The constants of a file, by default those that came with the package."""
     try:
-        return Constants(**read_json(file))
+        return CostConstants(**read_json(file))
     except TypeError as error:
         raise LikewiseError(f"{file} does not hold the constants of a plan ({error}): measure them again.") from error
 
 
-def measure(n_vectors: int = 30_000, dim: int = 128, n_images: int = 48) -> Constants:
+def measure_constants(n_vectors: int = 30_000, dim: int = 128, n_images: int = 48) -> CostConstants:
     """The constants of this machine; those of Ray and of the catalog are taken over from the packaged ones."""
     return replace(
         read_constants(),
         machine=f"{platform.system()} {platform.machine()}, {usable_cores()} cores",
         how=f"{n_vectors:,} clustered random vectors of {dim} dimensions, {n_images} drawn photographs of 640 x 480",
-        **encoding(n_images),
-        **searching(n_vectors, dim),
+        **measure_encoding(n_images),
+        **measure_search(n_vectors, dim),
     )
 
 
-def encoding(n_images: int) -> dict[str, float]:
+def measure_encoding(n_images: int) -> dict[str, float]:
     """Seconds per image; a network that is not installed keeps the packaged number."""
     with tempfile.TemporaryDirectory() as folder:
         pictures = [Path(folder) / f"{number}.jpg" for number in range(n_images)]
         for number, path in enumerate(pictures):
-            photograph(number).save(path, quality=85)
-        found = {"built_in_seconds": encode_seconds(get_encoder(BUILT_IN), pictures)}
+            synthetic_photo(number).save(path, quality=85)
+        found = {"built_in_seconds": encode_seconds(get_encoder(BUILT_IN_ENCODER), pictures)}
         with suppress(LikewiseError):
-            found["deep_seconds"] = encode_seconds(get_encoder(DEEP), pictures)
+            found["deep_seconds"] = encode_seconds(get_encoder(DEEP_ENCODER), pictures)
     return found
 
 
@@ -104,15 +104,15 @@ def encode_seconds(encoder: Encoder, pictures: Sequence[Path]) -> float:
     return core_seconds(lambda: run(pictures))[0] / len(pictures)
 
 
-def searching(n_vectors: int, dim: int) -> dict[str, float]:
+def measure_search(n_vectors: int, dim: int) -> dict[str, float]:
     """Rates of exact search and of both indexes."""
-    gallery = clustered(n_vectors, dim)
-    rows = np.arange(0, n_vectors, max(1, n_vectors // QUERIES))
-    problem = Problem(gallery[rows].copy(), gallery, K, rows, np.arange(n_vectors), one_per_group=False)
-    problem.only(np.arange(8)).exactly()
-    exact, _ = core_seconds(problem.exactly)
-    build, search, visited = through_index("ivf", problem)
-    slow_build, slow_search, _ = through_index("hnsw", problem)
+    gallery = clustered_vectors(n_vectors, dim)
+    rows = np.arange(0, n_vectors, max(1, n_vectors // N_QUERIES))
+    problem = KnnProblem(gallery[rows].copy(), gallery, K, rows, np.arange(n_vectors), one_per_group=False)
+    problem.subset(np.arange(8)).exact_top_k()
+    exact, _ = core_seconds(problem.exact_top_k)
+    build, search, visited = measure_index("ivf", problem)
+    slow_build, slow_search, _ = measure_index("hnsw", problem)
     cells, doublings = int(2 * np.sqrt(n_vectors)), float(np.log2(n_vectors))
     return {
         "exact_rate": len(rows) * n_vectors * dim / exact,
@@ -124,10 +124,10 @@ def searching(n_vectors: int, dim: int) -> dict[str, float]:
     }
 
 
-def through_index(kind: str, problem: Problem) -> tuple[float, float, float]:
+def measure_index(kind: str, problem: KnnProblem) -> tuple[float, float, float]:
     """Core seconds to build and to search, and the share of cells visited."""
     build, index = core_seconds(lambda: build_index(problem.gallery, kind, 0))
-    effort = tune(index, kind, problem.only(np.arange(0, len(problem.queries), 8)))
+    effort = tune_effort(index, kind, problem.subset(np.arange(0, len(problem.queries), 8)))
     search, _ = core_seconds(lambda: search_index(index, problem))
     return build, search, effort / index.nlist if kind == "ivf" else 1.0
 
@@ -139,7 +139,7 @@ def core_seconds(work: Callable[[], Result]) -> tuple[float, Result]:
     return max(time.process_time() - started, 1e-6), result
 
 
-def clustered(n_vectors: int, dim: int, seed: int = 0) -> Floats:
+def clustered_vectors(n_vectors: int, dim: int, seed: int = 0) -> Floats:
     """Unit vectors in clusters of about fifty, as encoders leave them."""
     rng = np.random.default_rng(seed)
     centres = rng.standard_normal((max(1, n_vectors // 50), dim), dtype=np.float32)
@@ -148,7 +148,7 @@ def clustered(n_vectors: int, dim: int, seed: int = 0) -> Floats:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
-def photograph(number: int) -> Image.Image:
+def synthetic_photo(number: int) -> Image.Image:
     """About as rough as a photograph."""
     rng = np.random.default_rng(number)
     large, small = (

@@ -25,7 +25,7 @@ import polars as pl
 from PIL import Image
 
 from likewise.catalog.images import load_image
-from likewise.encoders.network import Network
+from likewise.encoders.networks.network import Network
 from likewise.encoders.protocol import Prepared
 from likewise.encoders.registry import get_encoder
 from likewise.machine import usable_cores

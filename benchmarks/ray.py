@@ -25,8 +25,8 @@ from benchmarks.encode import make_workspace, photograph
 from likewise.catalog.table import read_catalog
 from likewise.discovery.engines import exact_search
 from likewise.discovery.step import PoolSettings, make_pool
-from likewise.encoders.encode import encode_catalog
-from likewise.encoders.imports import import_vectors
+from likewise.encoders.running.encode import encode_catalog
+from likewise.encoders.storage.importing import import_vectors
 from likewise.scale.cluster import cluster
 from likewise.scale.cost_constants import clustered_vectors, read_constants
 from likewise.scale.encoding import run_on_ray

@@ -31,8 +31,8 @@ from likewise.conditional.templates.step import build_set
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings, train_combiner
 from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
-from likewise.encoders.two_tower import SETTINGS as TOWER_SETTINGS
-from likewise.encoders.two_tower import read_shape
+from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
+from likewise.encoders.families.two_tower import read_shape
 from likewise.synthetic import build_wardrobe
 from likewise.workspace import WARDROBE, Workspace, read_json, write_json, write_text
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from textwrap import wrap
 
 from likewise.catalog.readers.layouts import layouts
-from likewise.encoders.models import HUB, LITE, NOT_PUBLIC
-from likewise.encoders.registry import BUILT_IN, DESCRIPTIONS, LICENCE, get_encoder
+from likewise.encoders.model_cards import BUILT_IN, DESCRIPTIONS, HUB, LICENCE, LITE, NOT_PUBLIC
+from likewise.encoders.registry import get_encoder
 from likewise.encoders.spec import OPTIONS
 
 FILE = Path(__file__).with_name("encoders.md")

@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from likewise.encoders.spec import spec_name
-from likewise.encoders.store import read_vectors
+from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
 from likewise.evaluation.differences import randomisation_p, swap_signs
 from likewise.evaluation.retrieval import retrieval

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from likewise.catalog import make_catalog, read_catalog
 from likewise.catalog.readers import read
-from likewise.encoders.network import Model, Network
-from likewise.encoders.recipe import IMAGENET_MEAN, IMAGENET_STD, Recipe
+from likewise.encoders.networks.definition import Model
+from likewise.encoders.networks.network import Network
+from likewise.encoders.networks.recipe import IMAGENET_MEAN, IMAGENET_STD, Recipe
 from likewise.evaluation.clustering import clustering, random_nmi
 from likewise.evaluation.retrieval import retrieval
 from likewise.report.plots.palette import MODEL_LIGHT
@@ -170,7 +171,7 @@ def first_classes(catalog: pl.DataFrame, column: str, most_images: int) -> pl.Da
 def networks() -> dict[str, Network]:
     """Three architectures at their starting weights."""
     recipe = Recipe(SIDE, (SIDE, SIDE), mean=IMAGENET_MEAN, std=IMAGENET_STD)
-    from likewise.encoders.small import small_model
+    from likewise.encoders.families.small import small_model
 
     made = {
         "four convolutions": small_model(),

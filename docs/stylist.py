@@ -18,7 +18,7 @@ from stylist_page import Facts, write_page
 
 from likewise.catalog import make_catalog
 from likewise.catalog.table import read_catalog
-from likewise.encoders.encode import encode_catalog
+from likewise.encoders.running.encode import encode_catalog
 from likewise.outfits.bundle import OutfitTest, open_test
 from likewise.outfits.models import Sight, WorkspaceSight, open_model
 from likewise.outfits.models.card import models_folder, read_card

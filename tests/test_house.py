@@ -10,6 +10,7 @@ import likewise
 SOURCE = Path(likewise.__file__).parent
 ROOMS = [
     "errors",
+    "optional_dependencies",
     "progress",
     "machine",
     "extensions",
@@ -29,6 +30,7 @@ EXTENSIONS = ["training", "conditional", "outfits"]
 SYNTHETIC = "synthetic"
 WITHOUT_TORCH = {
     "errors",
+    "optional_dependencies",
     "progress",
     "machine",
     "workspace",

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from likewise.catalog import load_image, make_catalog, read_catalog
     from likewise.catalog.readers import read
     from likewise.discovery.step import PoolSettings, make_pool, read_pool, store_pool
-    from likewise.encoders.encode import encode_catalog
     from likewise.encoders.registry import get_encoder
-    from likewise.encoders.store import read_vectors
+    from likewise.encoders.running.encode import encode_catalog
+    from likewise.encoders.storage.reading import read_vectors
     from likewise.evaluation.step import evaluate
     from likewise.labeling.step import read_labels, update_labels
     from likewise.report import write_report
@@ -26,7 +26,7 @@ __version__ = "0.1.0"
 _HOME = {
     "PoolSettings": "likewise.discovery.step",
     "Workspace": "likewise.workspace",
-    "encode_catalog": "likewise.encoders.encode",
+    "encode_catalog": "likewise.encoders.running.encode",
     "evaluate": "likewise.evaluation.step",
     "get_encoder": "likewise.encoders.registry",
     "load_image": "likewise.catalog",
@@ -36,7 +36,7 @@ _HOME = {
     "read_catalog": "likewise.catalog",
     "read_labels": "likewise.labeling.step",
     "read_pool": "likewise.discovery.step",
-    "read_vectors": "likewise.encoders.store",
+    "read_vectors": "likewise.encoders.storage.reading",
     "store_pool": "likewise.discovery.step",
     "top_k": "likewise.search",
     "update_labels": "likewise.labeling.step",

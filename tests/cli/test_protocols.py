@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.encoders.store import read_vectors
+from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.bundles.bundle import open_bundle
 from likewise.workspace import Workspace
 

@@ -10,8 +10,8 @@ from likewise.catalog import load_image
 from likewise.conditional.search import Searcher
 from likewise.conditional.towers import FeatureWorkspace, TwoTower, towers_of, unit
 from likewise.encoders import encode_catalog, encode_text, get_encoder
-from likewise.encoders.huggingface import load_network
-from likewise.encoders.processor import load_processor
+from likewise.encoders.families.huggingface.image_processor import load_processor
+from likewise.encoders.families.huggingface.model import load_network
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
 from tests.encoders.conftest import Tiny

@@ -12,9 +12,9 @@ from likewise.cli.app import app
 from likewise.conditional.towers import TwoTower, unit
 from likewise.conditional.two_tower import TwoTowerTrained, train_two_tower
 from likewise.conditional.two_tower_texts import Described, fits
+from likewise.encoders.families.text_features import hashed
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.text import encode_text, has_text
-from likewise.encoders.text_features import hashed
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
 from tests.conditional.small_tower import QUICK

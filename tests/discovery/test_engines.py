@@ -8,7 +8,7 @@ import pytest
 
 from likewise.cli import main
 from likewise.discovery.step import PoolSettings, make_pool, read_pool, store_pool
-from likewise.encoders.imports import import_vectors
+from likewise.encoders.storage.importing import import_vectors
 from likewise.scale.cost_constants import clustered_vectors
 from likewise.workspace import Workspace, read_json, write_json, write_parquet
 

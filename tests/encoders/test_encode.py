@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from likewise.catalog.images import load_image
-from likewise.encoders import BUILT_IN, Progress, encode_catalog, get_encoder, pipeline, read_vectors
-from likewise.encoders.chunk import Chunk, EncodedChunk, PreparedChunk, encode_chunk
+from likewise.encoders import BUILT_IN, encode_catalog, get_encoder, read_vectors
+from likewise.encoders.running import pipeline
+from likewise.encoders.running.chunk import Chunk, PreparedChunk, encode_chunk
+from likewise.encoders.storage.files import EncodedChunk
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_json, write_json
 
@@ -53,7 +55,7 @@ def test_shards_are_joined_by_their_number_not_by_their_name(
     def short_name(folder: Path, shard: int) -> Path:
         return folder / f"shard-{shard}.json"
 
-    monkeypatch.setattr("likewise.encoders.writing.shard_rows_file", short_name)
+    monkeypatch.setattr("likewise.encoders.storage.writing.shard_rows_file", short_name)
     encode_catalog(workspace, ["colour"], workers=1, shard_rows=2)
     image = images_of(workspace)[21]  # of shard 10
     encoder = get_encoder("colour")
@@ -113,8 +115,8 @@ from likewise.encoders import encode_catalog
 from likewise.workspace import Workspace
 
 if __name__ == "__main__":
-    def wait_to_be_killed(progress):
-        if progress.done_images >= 15:  # with two shards written and a third at hand
+    def wait_to_be_killed(stage, done, total):
+        if done >= 15:  # with two shards written and a third at hand
             time.sleep(600)
     workspace, workers = Workspace(Path(sys.argv[1])), int(sys.argv[2])
     encode_catalog(workspace, ["layout"], workers=workers, shard_rows=5, on_progress=wait_to_be_killed)
@@ -200,8 +202,8 @@ def stop_after(n_chunks: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_killed_worker_is_reported_in_one_sentence(workspace: Workspace) -> None:
-    def kill_a_child(progress: Progress) -> None:
-        if progress.done_images:
+    def kill_a_child(stage: str, done: int, total: int) -> None:
+        if done:
             for child in child_processes(os.getpid()):
                 if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
                     os.kill(child, signal.SIGKILL)
@@ -290,17 +292,19 @@ def test_a_catalog_whose_pictures_are_all_gone_is_an_error_that_can_be_mended(wo
 
 
 def test_progress_ends_at_the_total_and_never_goes_back(workspace: Workspace) -> None:
-    seen: list[Progress] = []
-    encode_catalog(workspace, ["layout", "colour"], workers=1, shard_rows=SHARD, on_progress=seen.append)
-    assert {progress.encoder for progress in seen} == {"layout, colour"}
-    done = [progress.done_images for progress in seen]
+    seen: list[tuple[str, int, int]] = []
+    encode_catalog(
+        workspace, ["layout", "colour"], workers=1, shard_rows=SHARD, on_progress=lambda *step: seen.append(step)
+    )
+    assert {stage for stage, _, _ in seen} == {"layout, colour"}
+    done = [done for _, done, _ in seen]
     assert done == sorted(done)
     assert (done[0], done[-1]) == (0, PICTURES)
-    assert {progress.total_images for progress in seen} == {PICTURES}
+    assert {total for _, _, total in seen} == {PICTURES}
 
 
 def test_two_runs_at_once_do_not_write_into_each_other(workspace: Workspace) -> None:
-    def start_another(progress: Progress) -> None:
+    def start_another(stage: str, done: int, total: int) -> None:
         with pytest.raises(LikewiseError, match=r"another process is writing vectors into .*layout"):
             encode_catalog(workspace, ["layout"], workers=1)
 

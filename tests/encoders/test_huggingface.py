@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from likewise.encoders import encode_text, get_encoder
-from likewise.encoders.huggingface import load_network
-from likewise.encoders.processor import load_processor
+from likewise.encoders.families.huggingface.image_processor import load_processor
+from likewise.encoders.families.huggingface.model import load_network
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
 

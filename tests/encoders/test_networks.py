@@ -58,8 +58,8 @@ from likewise.encoders import encode_catalog
 from likewise.workspace import Workspace
 
 if __name__ == "__main__":
-    def wait_to_be_killed(progress):
-        if progress.done_images >= 20:  # with one shard written and a second at hand
+    def wait_to_be_killed(stage, done, total):
+        if done >= 20:  # with one shard written and a second at hand
             time.sleep(600)
     workspace = Workspace(Path(sys.argv[1]))
     encode_catalog(workspace, [sys.argv[2]], workers=2, shard_rows=10, on_progress=wait_to_be_killed)
@@ -165,7 +165,7 @@ def test_a_box_that_cannot_be_is_an_error_and_one_outside_leaves_its_image_out(w
 
 
 def test_boxes_in_one_column_are_read_as_list_text_or_struct(workspace: Workspace) -> None:
-    from likewise.encoders.boxes import catalog_boxes
+    from likewise.encoders.running.boxes import catalog_boxes
 
     catalog = pl.read_parquet(workspace.catalog_file).head(2)
     for column in (

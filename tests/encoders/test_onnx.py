@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.encoders import export as exporting
 from likewise.encoders import get_encoder
-from likewise.encoders.export import Exported, cached_export, export_encoder
-from likewise.encoders.network import Model, Network
+from likewise.encoders.networks import choose_runtime, onnx_export
+from likewise.encoders.networks.definition import Model
+from likewise.encoders.networks.network import Network
+from likewise.encoders.networks.onnx_export import Exported, cached_export
 from likewise.encoders.protocol import Vectors
+from likewise.encoders.running.export import export_encoder
 from likewise.errors import LikewiseError
 
 from .conftest import Tiny
@@ -109,7 +111,7 @@ def model_of(spec: str) -> Model:
 def test_the_export_is_made_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of(f"hf:{tiny('convnext')}")
     first = cached_export(model, insist=True)
-    monkeypatch.setattr(exporting, "_export_and_check", None)  # would fail when called
+    monkeypatch.setattr(onnx_export, "_export_and_check", None)  # would fail when called
     assert first is not None
     assert cached_export(model, insist=True) == first
 
@@ -133,7 +135,7 @@ def test_onnx_is_used_only_where_it_is_faster_and_equal(
             target.write_bytes(b"a network")
         return result
 
-    monkeypatch.setattr(exporting, "_export_and_check", pretend)
+    monkeypatch.setattr(onnx_export, "_export_and_check", pretend)
     assert (cached_export(model_of(f"hf:{tiny('vit')}")) is not None) == used
     assert (cached_export(model_of(f"hf:{tiny('vit')}")) is not None) == used  # as remembered
 
@@ -148,7 +150,7 @@ def test_a_network_that_cannot_be_exported_runs_with_torch(tiny: Tiny, tmp_path:
 
     model = replace(model_of(f"hf:{tiny('vit')}"), label="odd", load=Odd, find_digest=lambda: "odd")
     with pytest.raises(LikewiseError, match="odd cannot be exported to ONNX"):
-        exporting.export(model, tmp_path / "odd.onnx")
+        onnx_export.export(model, tmp_path / "odd.onnx")
     assert not (tmp_path / "odd.onnx").exists()
     network = Network("odd", model)
     assert network.encode([network.prepare(PICTURES[0])]).shape == (1, 32)
@@ -163,7 +165,7 @@ def test_a_batch_that_the_export_gets_wrong_is_noticed(tiny: Tiny, tmp_path: Pat
 
     model = replace(model_of(f"hf:{tiny('vit')}"), label="sizes", load=Sizes, find_digest=lambda: "sizes")
     with pytest.raises(LikewiseError, match="its vectors differ by"):
-        exporting.export(model, tmp_path / "sizes.onnx")
+        onnx_export.export(model, tmp_path / "sizes.onnx")
 
 
 def test_a_damaged_file_in_the_cache_is_replaced(tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,6 +182,6 @@ def test_a_damaged_file_in_the_cache_is_replaced(tiny: Tiny, tmp_path: Path, mon
 
 def test_a_gpu_is_used_with_torch(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIKEWISE_DEVICE", "cpu:0")  # anything but the plain CPU
-    monkeypatch.setattr(exporting, "cached_export", None)  # would fail when called
+    monkeypatch.setattr(choose_runtime, "cached_export", None)  # would fail when called
     network = Network("vit", model_of(f"hf:{tiny('vit')}"))
     assert np.abs(network.encode([network.prepare(PICTURES[0])]) - vectors(f"hf:{tiny('vit')}")[:1]).max() < 1e-5

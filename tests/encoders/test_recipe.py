@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from likewise.encoders.processor import ByProcessor, load_processor, recipe_of
-from likewise.encoders.recipe import Recipe, central
+from likewise.encoders.families.huggingface.image_processor import ByProcessor, load_processor, recipe_of
+from likewise.encoders.networks.recipe import Recipe, central
 
 from .conftest import Tiny
 from .helpers import random_picture

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from likewise.encoders import encode_catalog, get_encoder, read_vectors
-from likewise.encoders.network import Network
-from likewise.encoders.run_files import Layer, write_run
+from likewise.encoders.families.run_files import Layer, write_run
+from likewise.encoders.networks.network import Network
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.encoders.network import unit_rows
+from likewise.encoders.normalization import unit_rows
 from likewise.outfits.models import GivenSight
 from likewise.outfits.models.random import Random
 from likewise.outfits.models.registry import load_model

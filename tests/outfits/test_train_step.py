@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from likewise.catalog.table import read_catalog
-from likewise.encoders.encode import encode_catalog
+from likewise.encoders.running.encode import encode_catalog
 from likewise.errors import LikewiseError
 from likewise.outfits.training.step import Request, examples_for, train_in
 from likewise.workspace import Workspace

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from likewise.catalog import make_catalog
 from likewise.cli.app import app
-from likewise.encoders.encode import encode_catalog
+from likewise.encoders.running.encode import encode_catalog
 from likewise.errors import LikewiseError
 from likewise.outfits.bundle import open_test, write_test
 from likewise.outfits.generate import check, generate

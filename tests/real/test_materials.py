@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from likewise.encoders.registry import BUILT_IN, get_encoder
+from likewise.encoders.model_cards import BUILT_IN
+from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 from likewise.evaluation.triplet_file import read_triplets
 from likewise.evaluation.triplets import MAJORITY, VOTES, Agreement, agreement, agreement_table, item_vectors

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from likewise.encoders.encode import encode_catalog
+from likewise.encoders.running.encode import encode_catalog
 from likewise.workspace import Workspace
 from tests.encoders.helpers import files, make_workspace
 from tests.scale.namespace import run_alone

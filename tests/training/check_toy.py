@@ -13,7 +13,7 @@ from PIL import Image
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.encoders import encode_catalog, read_vectors
-from likewise.encoders.imports import import_vectors
+from likewise.encoders.storage.importing import import_vectors
 from likewise.evaluation.retrieval import retrieval
 from likewise.training.network import embedder
 from likewise.training.plan import Plan, plan_for

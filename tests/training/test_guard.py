@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from likewise.encoders.files import shard_file, vectors_folder
+from likewise.encoders.storage.files import shard_file, vectors_folder
 from likewise.training import stage as stages
 from likewise.training.guard import TestRowsRead
 from likewise.training.plan import Trunk, plan_for

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from likewise.encoders.run_files import through_layers
+from likewise.encoders.families.run_files import through_layers
 from likewise.evaluation.auc import Floats
 from likewise.training.perceptual.adapter import Adapter
 from likewise.training.perceptual.answers import Answers

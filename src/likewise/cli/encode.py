@@ -9,7 +9,7 @@ from likewise.cli.console import AsJson, WorkspacePath, console, names, opened, 
 from likewise.cli.engines import Address, Engine, on_ray
 
 if TYPE_CHECKING:
-    from likewise.encoders.encode import Encoded
+    from likewise.encoders.storage.files import Encoded
     from likewise.workspace import Workspace
 
 LEFT_OUT_SHOWN = 5
@@ -48,11 +48,11 @@ def encode(
     """
     from functools import partial
 
-    from likewise.encoders.encode import encode_catalog
-    from likewise.encoders.imports import import_vectors
-    from likewise.encoders.pipeline import Engine as Runs
-    from likewise.encoders.pipeline import run
-    from likewise.encoders.registry import BUILT_IN
+    from likewise.encoders.model_cards import BUILT_IN
+    from likewise.encoders.running.encode import encode_catalog
+    from likewise.encoders.running.pipeline import Engine as Runs
+    from likewise.encoders.running.pipeline import run
+    from likewise.encoders.storage.importing import import_vectors
 
     target = opened(workspace)
     through: Runs = run
@@ -69,14 +69,14 @@ def encode(
                 names(encoders) or list(BUILT_IN),
                 workers=workers,
                 force=force,
-                on_progress=lambda step: update(step.encoder, step.done_images, step.total_images),
+                on_progress=update,
                 engine=through,
             )
     _tell(target, done, as_json)
 
 
 def _tell(workspace: "Workspace", done: "list[Encoded]", as_json: bool) -> None:
-    from likewise.encoders.store import left_out_images
+    from likewise.encoders.storage.reading import left_out_images
 
     if as_json:
         say_json(
@@ -116,7 +116,7 @@ def encoders(context: typer.Context, as_json: AsJson = False) -> None:
 
     from rich.padding import Padding
 
-    from likewise.encoders.registry import available
+    from likewise.encoders.listing import available
 
     if context.invoked_subcommand:
         return
@@ -144,7 +144,7 @@ def export(
     """
     from dataclasses import asdict
 
-    from likewise.encoders.export import export_encoder
+    from likewise.encoders.running.export import export_encoder
 
     result = export_encoder(encoder, file)
     if as_json:

@@ -52,7 +52,7 @@ def retrieval(
 
     Example: `likewise retrieval birds --by category`
     """
-    from likewise.encoders.store import read_vectors
+    from likewise.encoders.storage.reading import read_vectors
     from likewise.evaluation.by_column import by_column
     from likewise.evaluation.clustering import RANDOM_VECTORS, clustering, clustering_table, random_clustering
     from likewise.evaluation.retrieval import retrieval as measure
@@ -103,7 +103,7 @@ def triplets(
 
     Example: `likewise triplets stones answers.csv --order "anchor close far"`
     """
-    from likewise.encoders.store import read_vectors
+    from likewise.encoders.storage.reading import read_vectors
     from likewise.evaluation.by_column import by_column
     from likewise.evaluation.triplet_file import read_triplets
     from likewise.evaluation.triplets import agreement, agreement_table, item_vectors

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.conditional.protocol import Features
-from likewise.encoders.needs import needed
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.workspace import read_json, void, write_atomically, write_json
 
 if TYPE_CHECKING:

@@ -5,15 +5,14 @@ from pathlib import Path
 import numpy as np
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
-from likewise.encoders.chunk import EncodedChunk
-from likewise.encoders.encode import SHARD_ROWS
-from likewise.encoders.files import Meta, read_meta, vectors_folder
-from likewise.encoders.needs import needed
+from likewise.encoders.families.two_tower import load_sides, read_shape
 from likewise.encoders.registry import get_encoder
+from likewise.encoders.running.encode import SHARD_ROWS
 from likewise.encoders.spec import parse
-from likewise.encoders.store import read_vectors
-from likewise.encoders.two_tower import load_sides, read_shape
-from likewise.encoders.writing import ShardWriter
+from likewise.encoders.storage.files import EncodedChunk, Meta, read_meta, vectors_folder
+from likewise.encoders.storage.reading import read_vectors
+from likewise.encoders.storage.writing import ShardWriter
+from likewise.optional_dependencies import needed
 from likewise.workspace import Workspace
 
 FAMILY = "two-tower"

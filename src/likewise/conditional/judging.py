@@ -16,8 +16,8 @@ from likewise.conditional.sides import Sides
 from likewise.conditional.splits import WholeSplit, answer_split, split_sides
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.tuning import Tunable
-from likewise.encoders.needs import needed
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.workspace import Workspace
 
 Validation = pl.DataFrame | Sequence[WholeSplit]

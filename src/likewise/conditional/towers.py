@@ -13,7 +13,7 @@ import numpy as np
 
 from likewise.conditional.from_base import features_from_base, keeping_length
 from likewise.conditional.protocol import Features
-from likewise.encoders.network import unit_rows
+from likewise.encoders.normalization import unit_rows
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.spec import Spec, parse
 from likewise.encoders.text import encode_text, has_text
@@ -83,11 +83,11 @@ class TwoTower:
 
     def encode(self, workspace: Workspace, *, workers: int | None = None, on_progress: Told = None) -> None:
         """Make the features of every image of the catalog, going on where an earlier run stopped."""
-        from likewise.encoders.encode import Progress, encode_catalog
+        from likewise.encoders.running.encode import encode_catalog
 
-        def told(progress: Progress) -> None:
+        def told(stage: str, done: int, total: int) -> None:
             if on_progress:
-                on_progress(f"encode {self.name}", progress.done_images, progress.total_images)
+                on_progress(f"encode {self.name}", done, total)
 
         place = FeatureWorkspace(workspace.path)
         features_from_base(place, self.unscaled)
@@ -95,20 +95,20 @@ class TwoTower:
 
     def image_features(self, workspace: Workspace, images: Sequence[str]) -> Features:
         """(len(images), dim) of catalog images, which `encode` has made."""
-        from likewise.encoders.store import read_vectors
+        from likewise.encoders.storage.reading import read_vectors
 
         return read_vectors(FeatureWorkspace(workspace.path), self.unscaled, images)
 
     def encoded_images(self, workspace: Workspace) -> list[str]:
         """The catalog images that have features, in catalog order."""
-        from likewise.encoders.store import encoded_images
+        from likewise.encoders.storage.reading import encoded_images
 
         return encoded_images(FeatureWorkspace(workspace.path), self.unscaled)
 
 
 def towers_of(workspace: Workspace) -> list[str]:
     """Specs of the two-tower encoders whose features are in a workspace, complete."""
-    from likewise.encoders.files import read_meta
+    from likewise.encoders.storage.files import read_meta
 
     found = []
     for name in FeatureWorkspace(workspace.path).encoders():

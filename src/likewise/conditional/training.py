@@ -23,8 +23,8 @@ from likewise.conditional.lessons import held_out_templates, known_lessons
 from likewise.conditional.protocol import Features, images_of
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.tuning import Tunable, keep_tuned, tunable
-from likewise.encoders.needs import needed
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.workspace import Workspace, write_parquet
 
 if TYPE_CHECKING:

@@ -13,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.conditional.two_tower import base_features
-from likewise.encoders.needs import needed
-from likewise.encoders.network import Network, file_digest
-from likewise.encoders.registry import get_encoder, source_of
+from likewise.encoders.digests import file_digest
+from likewise.encoders.families.text_features import bags
+from likewise.encoders.families.two_tower import load_sides, write_two_tower
+from likewise.encoders.networks.network import Network
+from likewise.encoders.registry import get_encoder
+from likewise.encoders.short_names import source_of
 from likewise.encoders.spec import parse
-from likewise.encoders.text_features import bags
-from likewise.encoders.two_tower import load_sides, write_two_tower
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.workspace import Workspace
 
 Inputs = NDArray[Any]
@@ -102,8 +104,8 @@ class _Transformers:
     def __init__(self, spec: str, target: str) -> None:
         from transformers import AutoTokenizer
 
-        from likewise.encoders.hub import find_folder
-        from likewise.encoders.huggingface import load_network
+        from likewise.encoders.families.huggingface.hub import find_folder
+        from likewise.encoders.families.huggingface.model import load_network
 
         self.torch = needed("torch", "training")
         self.folder = find_folder(target)

@@ -21,11 +21,12 @@ from likewise.conditional.from_base import keeping_length
 from likewise.conditional.protocol import Features
 from likewise.conditional.towers import FeatureWorkspace
 from likewise.conditional.two_tower_texts import Described, describe, fits
-from likewise.encoders.files import vectors_folder
-from likewise.encoders.needs import needed
-from likewise.encoders.text_features import bags
-from likewise.encoders.two_tower import SETTINGS, Shape, base_network, image_head, text_side, write_two_tower
+from likewise.encoders.families.text_features import bags
+from likewise.encoders.families.two_tower import SETTINGS, Shape, base_network, image_head, text_side, write_two_tower
+from likewise.encoders.registry import get_encoder
+from likewise.encoders.storage.files import vectors_folder
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.workspace import Workspace
 
 COMPONENTS = 384
@@ -117,15 +118,15 @@ def base_features(
     workspace: Workspace, base: str, images: Sequence[str], workers: int | None, on_progress: Told
 ) -> Features:
     """Unscaled features of the base network, made where they are missing."""
-    from likewise.encoders.encode import Progress, encode_catalog
-    from likewise.encoders.store import read_vectors
+    from likewise.encoders.running.encode import encode_catalog
+    from likewise.encoders.storage.reading import read_vectors
 
-    base_network(base)
+    base_network(base, get_encoder)
     spec = keeping_length(base)
 
-    def told(progress: Progress) -> None:
+    def told(stage: str, done: int, total: int) -> None:
         if on_progress:
-            on_progress("features of the base", progress.done_images, progress.total_images)
+            on_progress("features of the base", done, total)
 
     place = FeatureWorkspace(workspace.path)
     encode_catalog(place, [spec], workers=workers, on_progress=told)

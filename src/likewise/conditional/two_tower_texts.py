@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.encoders.text_features import words_of
+from likewise.encoders.families.text_features import words_of
 
 WHOLE = 0.3
 """Share of texts that are whole captions."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from likewise.discovery.pool import QueryGallery
-from likewise.encoders.files import vectors_folder
-from likewise.encoders.store import checked_meta, read_vectors
+from likewise.encoders.storage.files import vectors_folder
+from likewise.encoders.storage.reading import checked_meta, read_vectors
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.search import Neighbours, top_k

@@ -10,7 +10,7 @@ from likewise.catalog import catalog_fingerprint, items_fingerprint, read_catalo
 from likewise.discovery.engines import SearchEngine, SearchRequest, exact_search, index_search_engine
 from likewise.discovery.pool import RANDOM, QueryGallery, apply_budget, candidate_rows, draw_random_pairs, sort_pool
 from likewise.discovery.queries import sample_queries
-from likewise.encoders.store import common_images
+from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.search.index import IndexRecall

@@ -1,10 +1,13 @@
-"""Image to vector: one small protocol, one file per family of encoders, and the vectors on disk."""
+"""Image to vector: one small protocol, one module per family of encoders, and the vectors on disk."""
 
-from likewise.encoders.encode import Encoded, Progress, encode_catalog
-from likewise.encoders.imports import import_vectors
+from likewise.encoders.listing import EncoderInfo, available
+from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.protocol import Encoder
-from likewise.encoders.registry import BUILT_IN, EncoderInfo, available, get_encoder
-from likewise.encoders.store import common_images, encoded_images, left_out_images, read_vectors
+from likewise.encoders.registry import get_encoder
+from likewise.encoders.running.encode import encode_catalog
+from likewise.encoders.storage.files import Encoded
+from likewise.encoders.storage.importing import import_vectors
+from likewise.encoders.storage.reading import common_images, encoded_images, left_out_images, read_vectors
 from likewise.encoders.text import encode_text
 
 __all__ = [
@@ -12,7 +15,6 @@ __all__ = [
     "Encoded",
     "Encoder",
     "EncoderInfo",
-    "Progress",
     "available",
     "common_images",
     "encode_catalog",

@@ -6,12 +6,14 @@ for deep ones).  The vector of a picture never depends on the other pictures of 
 results do not change with the batch size, the number of workers or an interruption.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
+
+from likewise.encoders.spec import Spec
 
 Vectors = NDArray[np.float32]
 Prepared = NDArray[Any]
@@ -57,3 +59,10 @@ class Combination(Protocol):
 
     def combine(self, vectors: Sequence[Vectors]) -> Vectors:
         """Rows of every part, in the order of `parts`, to rows of this encoder; the same as `encode` gives."""
+
+
+OpenEncoder = Callable[[str], Encoder]
+"""From a spec to its encoder, as `get_encoder`; given to families whose encoders are made of others."""
+
+OpenFamily = Callable[[Spec, OpenEncoder], Encoder]
+"""What a family gives the registry."""

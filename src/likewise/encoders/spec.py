@@ -125,6 +125,18 @@ class Spec:
         except ValueError:
             raise LikewiseError(f"{option}={value} in {self.text!r} is not a list such as 0.5/0.5/0.5.") from None
 
+    @property
+    def weight(self) -> float:
+        """Of this encoder among several; 1 when the option is absent."""
+        value = self.get("weight")
+        try:
+            weight = float(value or 1)
+        except ValueError:
+            weight = 0.0
+        if not 0.0 < weight < float("inf"):
+            raise LikewiseError(f"weight={value} in {self.text!r} is not a positive number.")
+        return weight
+
 
 def parse(text: str) -> tuple[Spec, ...]:
     """The encoders a spec string joins, usually one."""

@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 
+from likewise.encoders.families import two_tower
+from likewise.encoders.families.huggingface import model as huggingface
+from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.registry import BUILT_IN, source_of
+from likewise.encoders.short_names import is_external, source_of
 from likewise.encoders.spec import Spec, parse
 from likewise.errors import LikewiseError
 
@@ -20,12 +23,8 @@ def encode_text(spec: str, texts: Sequence[str], *, unit: bool = True) -> Vector
     if parts[0].get("pooling") not in (None, "image_embeds"):
         raise LikewiseError(f"{spec}: only pooling=image_embeds shares its space with text.")
     if source.family == "two-tower":
-        from likewise.encoders.two_tower import encode_texts as encode_with_two_tower
-
-        return encode_with_two_tower(source.target, texts, unit=unit)
-    from likewise.encoders.huggingface import encode_texts
-
-    return encode_texts(source.target, texts, unit=unit)
+        return two_tower.encode_texts(source.target, texts, unit=unit)
+    return huggingface.encode_texts(source.target, texts, unit=unit)
 
 
 def has_text(spec: str) -> bool:
@@ -35,15 +34,15 @@ def has_text(spec: str) -> bool:
         return False
     if source.family == "two-tower":
         return True
-    from likewise.encoders.huggingface import has_text_side
-
-    return has_text_side(source.target)
+    return huggingface.has_text_side(source.target)
 
 
 def _source(spec: str) -> Spec | None:
     """Where a spec's network comes from, if it is one that can have a text side."""
     parts = parse(spec)
-    if len(parts) > 1 or parts[0].target in BUILT_IN or parts[0].family not in ("", "hf", "two-tower"):
+    if len(parts) > 1 or parts[0].family not in ("", "hf", "two-tower"):
+        return None
+    if parts[0].target in BUILT_IN or is_external(parts[0]):
         return None
     source = source_of(parts[0])
     return source if source.family in ("hf", "two-tower") else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from likewise.catalog import read_catalog
-from likewise.encoders.store import common_images
+from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
 

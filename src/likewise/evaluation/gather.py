@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from likewise.encoders.store import read_vectors
+from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.discovery import Measured, measure
 from likewise.evaluation.identification import Identified, identify

@@ -10,7 +10,7 @@ from likewise.catalog import read_catalog
 from likewise.discovery import duplicate_share, generator_table, overlap_table, prevalence
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.step import Pool, read_pool, retired_pairs
-from likewise.encoders.store import common_images
+from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_of, query_weights
 from likewise.evaluation.curves import curve_table

@@ -12,9 +12,9 @@ from pathlib import PurePath
 import numpy as np
 import polars as pl
 
-from likewise.encoders.files import read_meta, stored_spec, vectors_folder
-from likewise.encoders.run_files import SETTINGS, RunFile, read_run
+from likewise.encoders.families.run_files import SETTINGS, RunFile, read_run
 from likewise.encoders.spec import parse, spec_name
+from likewise.encoders.storage.files import read_meta, stored_spec, vectors_folder
 from likewise.evaluation.bootstrap import Interval, interval_from
 from likewise.evaluation.differences import holm, randomisation_p, swap_signs
 from likewise.evaluation.sums import Floats, QuerySums

@@ -8,7 +8,7 @@ from likewise.catalog import read_catalog
 from likewise.discovery import QueryGallery, budget_table
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.step import PoolSettings, make_pool
-from likewise.encoders.store import read_vectors
+from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.fidelity import Truth, admissible_pairs, fidelity_table
 from likewise.labeling.simulate import true_labels
 from likewise.labeling.step import read_labels

@@ -52,11 +52,11 @@ class TakingSight:
     say: Say | None = None
 
     def vectors(self, encoder: str) -> ItemVectors:
-        from likewise.encoders.encode import Progress, encode_catalog
+        from likewise.encoders.running.encode import encode_catalog
 
-        def report(progress: Progress) -> None:
+        def report(stage: str, done: int, total: int) -> None:
             if self.say is not None:
-                self.say(f"{encoder} vectors", progress.done_images, progress.total_images)
+                self.say(f"{encoder} vectors", done, total)
 
         encode_catalog(pictures_of(self.taking), [encoder], workers=1, on_progress=report)
         return workspace_vectors(self.taking.pictures, encoder)

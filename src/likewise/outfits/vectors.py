@@ -47,7 +47,7 @@ class ItemVectors:
 
 def workspace_vectors(workspace: Workspace, encoder: str) -> ItemVectors:
     """All vectors of an encoder in a workspace."""
-    from likewise.encoders.store import encoded_images, read_vectors
+    from likewise.encoders.storage.reading import encoded_images, read_vectors
 
     images = encoded_images(workspace, encoder)
     return ItemVectors(encoder, tuple(images), read_vectors(workspace, encoder, images))

@@ -15,10 +15,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from likewise.encoders.chunk import one_thread_each
-from likewise.encoders.needs import needed, quiet
+from likewise.encoders.running.workers import one_thread_each
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
+from likewise.optional_dependencies import needed, quiet
 
 RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from likewise.encoders.chunk import Chunk, encode_chunk
-from likewise.encoders.pipeline import Done, HalfDone, finish, load
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import get_encoder
+from likewise.encoders.running.chunk import Chunk, encode_chunk
+from likewise.encoders.running.pipeline import Done, HalfDone, finish, load
 from likewise.errors import LikewiseError
 from likewise.scale.cluster import cluster, cluster_cores, to_likewise_error
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from likewise.discovery.engines import SearchEngine, SearchRequest, SearchResult
-from likewise.encoders.store import Places, locate, read_places
+from likewise.encoders.storage.reading import Places, locate, read_places
 from likewise.progress import ProgressCallback
 from likewise.scale.cluster import cluster, cluster_cores
 from likewise.scale.tasks import run_tasks

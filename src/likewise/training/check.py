@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
-from likewise.encoders.run_files import SETTINGS, read_run
+from likewise.encoders.families.run_files import SETTINGS, read_run
 from likewise.errors import LikewiseError
 from likewise.training.card import card
 from likewise.training.claims import read_claims, write_claims

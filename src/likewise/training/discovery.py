@@ -10,9 +10,9 @@ import numpy as np
 
 from likewise.catalog.table import read_catalog
 from likewise.discovery.step import read_pool
+from likewise.encoders.families.run_files import RunFile, layers_of, through_layers
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.run_files import RunFile, layers_of, through_layers
-from likewise.encoders.store import common_images
+from likewise.encoders.storage.reading import common_images
 from likewise.evaluation.auc import roc_auc, sort_pairs
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
 from likewise.evaluation.exchange.labels_io import without_chance

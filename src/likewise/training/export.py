@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.encoders.export import export
-from likewise.encoders.files import stored_spec
-from likewise.encoders.needs import needed
-from likewise.encoders.network import Model, Network
+from likewise.encoders.families.run_files import TRUNK, RunFile, layers_of, write_run
+from likewise.encoders.families.trained_run import trunks_model
+from likewise.encoders.networks.definition import Model
+from likewise.encoders.networks.network import Network
+from likewise.encoders.networks.onnx_export import export
 from likewise.encoders.registry import get_encoder
-from likewise.encoders.run import trunks_model
-from likewise.encoders.run_files import TRUNK, RunFile, layers_of, write_run
+from likewise.encoders.storage.files import stored_spec
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.training.network import trunk_recipe
 from likewise.training.runs import Run
 from likewise.training.stage import Stage
@@ -65,7 +66,7 @@ def of_models(models: Sequence[Weights]) -> Weights:
 def export_onnx(encoder: RunFile) -> str:
     """Write `encoder/model.onnx`, checked against the original; empty, or a sentence why there is none."""
     try:
-        model = trunks_model(encoder) if encoder.kind == "trunks" else heads_model(encoder)
+        model = trunks_model(encoder, get_encoder) if encoder.kind == "trunks" else heads_model(encoder)
         export(model, encoder.folder / "model.onnx")
     except LikewiseError as error:
         return str(error)

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from likewise.encoders.needs import needed
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.training.methods import PUBLISHED
 from likewise.training.runs import Run
 from likewise.training.search import experiments_allowed, open_study

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from likewise.encoders.needs import needed
-from likewise.encoders.network import unit_rows
-from likewise.encoders.projection import fit_projection
+from likewise.encoders.families.projection import fit_projection
+from likewise.encoders.networks.runtimes import device
+from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.runtime import device
 from likewise.errors import LikewiseError
 from likewise.evaluation.retrieval import Retrieval, retrieval
+from likewise.optional_dependencies import needed
 from likewise.training.methods import Params
 from likewise.training.runs import Run
 from likewise.training.seeds import seed_for

@@ -10,7 +10,7 @@ from PIL import Image
 
 from likewise.catalog.images import load_image
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.store import read_vectors
+from likewise.encoders.storage.reading import read_vectors
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
 

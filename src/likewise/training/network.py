@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from likewise.encoders.needs import needed, quiet
-from likewise.encoders.network import Network
-from likewise.encoders.recipe import Recipe
+from likewise.encoders.networks.network import Network
+from likewise.encoders.networks.recipe import Recipe
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed, quiet
 from likewise.training.pictures import trained_recipe
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from PIL import Image
 
+from likewise.encoders.networks.recipe import Recipe, Tensor
 from likewise.encoders.protocol import Prepared
-from likewise.encoders.recipe import Recipe, Tensor
 
 SHORT_SIDE, SIDE, LEAST_CROP = 256, 227, 40
 RATIOS = (3.0 / 4.0, 4.0 / 3.0)

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from likewise.encoders.needs import needed
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.training.methods import Method, Range
 from likewise.training.other_methods import find_method
 from likewise.training.seeds import seed_for

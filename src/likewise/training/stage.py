@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from likewise.catalog.table import read_catalog
-from likewise.encoders.recipe import Tensor
-from likewise.encoders.store import checked_meta, encoded_images
+from likewise.encoders.networks.recipe import Tensor
+from likewise.encoders.storage.reading import checked_meta, encoded_images
 from likewise.errors import LikewiseError
 from likewise.training.guard import Door
 from likewise.training.methods import Params

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.encoders.needs import needed
+from likewise.encoders.networks.recipe import Tensor
+from likewise.encoders.networks.runtimes import device
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.recipe import Tensor
-from likewise.encoders.runtime import device
 from likewise.evaluation.retrieval import retrieval
+from likewise.optional_dependencies import needed
 from likewise.training.methods import LOSS_LR, Method, Params
 from likewise.training.network import training_mode
 from likewise.training.plan import Plan

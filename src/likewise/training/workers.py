@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any
 
-from likewise.encoders.chunk import one_thread_each, start_worker
-from likewise.encoders.needs import needed
+from likewise.encoders.running.workers import one_thread_each, start_worker
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.training.stage import Runner
 
 

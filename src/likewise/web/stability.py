@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from likewise.catalog import read_catalog
 from likewise.discovery.step import read_pool, retired_pairs
-from likewise.encoders.store import common_images, read_vectors
+from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import roc_auc, sort_pairs
 from likewise.evaluation.exchange.labels_io import without_chance

@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from likewise.encoders.needs import needed
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 
 UNKNOWN = -1.0
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from likewise.encoders.needs import needed, quiet
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed, quiet
 
 Word = tuple[str, str]
 Tagger = Callable[[Sequence[str]], list[list[Word]]]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from likewise.encoders.store import read_vectors
+from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.discovery import measure
 from likewise.evaluation.negatives import BAND, with_sampled_negatives
 from likewise.evaluation.pairs import JudgedPairs

@@ -7,7 +7,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.discovery.step import read_pool, retired_pairs
-from likewise.encoders.store import read_vectors
+from likewise.encoders.storage.reading import read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, without_chance
 from likewise.evaluation.exchange.run_models import (

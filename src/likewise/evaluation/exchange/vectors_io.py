@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.encoders.foreign import read_foreign
 from likewise.encoders.protocol import Vectors
+from likewise.encoders.storage.external_vectors import read_foreign
 from likewise.errors import LikewiseError
 
 

@@ -70,7 +70,7 @@ def load_model(folder: Path, sight: Sight, epoch: int | None = None, name: str |
         raise LikewiseError(f"{folder / 'card.json'} names the kind {card.kind!r}; known are {', '.join(TRAINED)}.")
     if card.kind == "popular":
         return _popular(card, folder, sight)
-    from likewise.encoders.needs import needed
+    from likewise.optional_dependencies import needed
 
     needed("torch", card.kind)
     from likewise.outfits.models.trained import Trained, load_net

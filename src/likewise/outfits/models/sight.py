@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from likewise.encoders.joined import side_by_side
+from likewise.encoders.families.joined import side_by_side
 from likewise.encoders.spec import parse
 from likewise.errors import LikewiseError
 from likewise.outfits.vectors import ItemVectors, workspace_vectors
@@ -59,13 +59,11 @@ def joined_vectors(sight: Sight, encoders: str) -> ItemVectors:
     parts = parse(encoders)
     if len(parts) == 1:
         return sight.vectors(encoders)
-    from likewise.encoders.derive import weight_of
-
     seen = [sight.vectors(part.without("weight").text) for part in parts]
     images = tuple(image for image in seen[0].images if all(image in other for other in seen[1:]))
     if not images:
         raise LikewiseError(f"no image has a vector of each of {encoders}: encode the catalog with all of them.")
-    vectors = side_by_side([one.of(images) for one in seen], [weight_of(part) for part in parts])
+    vectors = side_by_side([one.of(images) for one in seen], [part.weight for part in parts])
     return ItemVectors(encoders, images, vectors)
 
 

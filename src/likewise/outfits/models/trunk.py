@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from likewise.encoders.network import Model, Network
+from likewise.encoders.networks.definition import Model
+from likewise.encoders.networks.network import Network
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 

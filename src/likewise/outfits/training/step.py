@@ -7,8 +7,8 @@ import polars as pl
 
 from likewise.catalog.readers.table import read_table
 from likewise.catalog.table import read_catalog, select
-from likewise.encoders.needs import needed
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.outfits.bundle import open_test
 from likewise.outfits.models.card import Card, models_folder, read_card
 from likewise.outfits.models.sight import WorkspaceSight, joined_vectors

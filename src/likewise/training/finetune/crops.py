@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 
-from likewise.encoders.recipe import Recipe, Tensor
+from likewise.encoders.networks.recipe import Recipe, Tensor
 from likewise.training.pictures import RATIOS, Pictures
 
 GLOBAL_AREA, LOCAL_AREA = (0.4, 1.0), (0.05, 0.4)

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from likewise.encoders.needs import needed
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.training.seeds import seed_for
 from likewise.workspace import void, write_atomically
 

@@ -12,9 +12,9 @@ import polars as pl
 
 from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.catalog.images import load_image
-from likewise.encoders.needs import needed
-from likewise.encoders.run_files import SETTINGS, RunFile, write_run
+from likewise.encoders.families.run_files import SETTINGS, RunFile, write_run
 from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
 from likewise.training.finetune.crops import Views
 from likewise.training.finetune.dino import Dino, Schedule
 from likewise.training.finetune.epochs import STATE, Tell, run_epochs

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.encoders.needs import needed
-from likewise.encoders.runtime import device
+from likewise.encoders.networks.runtimes import device
+from likewise.optional_dependencies import needed
 from likewise.training.finetune.epochs import Numbers
 from likewise.training.finetune.targets import Targets
 from likewise.training.pictures import Pictures

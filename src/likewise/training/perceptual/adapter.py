@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from likewise.encoders.run_files import RunFile, write_run
+from likewise.encoders.families.run_files import RunFile, write_run
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.features import Pictures
 from likewise.training.perceptual.folds import Unseen

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.encoders.families.run_files import Layer
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.run_files import Layer
 from likewise.evaluation.auc import Floats, Ints
 
 LEAST = 1e-6  # of the largest spread: directions that vary less say nothing

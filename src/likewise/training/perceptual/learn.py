@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from likewise.encoders.network import unit_rows
+from likewise.encoders.families.run_files import Layer
+from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.run_files import Layer
 from likewise.evaluation.auc import Floats, Ints
 from likewise.search import pair_scores
 from likewise.training.perceptual.answers import Answers

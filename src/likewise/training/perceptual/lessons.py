@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.catalog.images import load_image
-from likewise.encoders.needs import needed
-from likewise.encoders.network import Network, unit_rows
+from likewise.encoders.families.small import NAME as SMALL
+from likewise.encoders.networks.network import Network
+from likewise.encoders.networks.runtimes import device
+from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Prepared, Vectors
-from likewise.encoders.runtime import device
-from likewise.encoders.small import NAME as SMALL
 from likewise.encoders.spec import parse
 from likewise.evaluation.auc import Floats, Ints
+from likewise.optional_dependencies import needed
 from likewise.training.network import calibrate as measure_batch_norms
 from likewise.training.network import torch_encoder, training_mode, trunk_recipe, whole_trunk
 from likewise.training.perceptual.answers import Answers

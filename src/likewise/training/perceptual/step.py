@@ -15,9 +15,9 @@ import polars as pl
 from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.catalog.table import select
 from likewise.discovery.step import read_pool, retired_pairs
-from likewise.encoders.files import read_meta, stored_spec, vectors_folder
-from likewise.encoders.run_files import SETTINGS, RunFile
-from likewise.encoders.store import common_images, read_vectors
+from likewise.encoders.families.run_files import SETTINGS, RunFile
+from likewise.encoders.storage.files import read_meta, stored_spec, vectors_folder
+from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import without_chance
 from likewise.evaluation.trained import learned_from_people
@@ -177,7 +177,7 @@ def gather(workspace: Workspace, settings: Settings, name: str) -> Material:
 
 def looking_at_pictures(workspace: Workspace, encoders: Sequence[str]) -> list[str]:
     """Those that are not made from the vectors of others, nor learned from people already."""
-    from likewise.encoders.derive import derivation_of
+    from likewise.encoders.families.derivation import derivation_of
 
     found = []
     for encoder in encoders:

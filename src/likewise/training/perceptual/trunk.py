@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from likewise.encoders.run_files import RunFile, write_run
+from likewise.encoders.families.run_files import RunFile, write_run
 from likewise.evaluation.auc import Floats
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.folds import Unseen, check_fold, folds

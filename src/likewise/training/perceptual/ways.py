@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from likewise.encoders.families.run_files import RunFile
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.run_files import RunFile
 from likewise.evaluation.auc import Floats
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.folds import Unseen

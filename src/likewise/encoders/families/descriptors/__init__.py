@@ -1,0 +1,1 @@
+"""The built-in descriptors: colour, texture, shape, layout, and their blend."""

@@ -1,0 +1,53 @@
+"""Colour, texture, shape and layout in one vector: the four unit vectors side by side, each times a weight.
+
+The similarity is then the weighted mean of the four similarities, sum_i share_i s_i. The shares were chosen on the
+drawn wardrobe with seeds 7 and 11 (600 items each, by macro and micro ROC-AUC over pooled pairs and over all pairs);
+seed 0, which the demo and its tests use, had no say.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+
+from likewise.encoders.families.descriptors.colour import Colour
+from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit
+from likewise.encoders.families.descriptors.layout import Layout
+from likewise.encoders.families.descriptors.shape import Shape
+from likewise.encoders.families.descriptors.texture import Texture
+from likewise.encoders.normalization import unit
+from likewise.encoders.protocol import Encoder, Prepared, Vectors
+
+SHARES = {"colour": 0.20, "texture": 0.35, "shape": 0.40, "layout": 0.05}
+
+PARTS: tuple[Encoder, ...] = (Colour(), Texture(), Shape(), Layout())  # in the order of SHARES
+
+
+@dataclass(frozen=True)
+class Blend:
+    """Weighted combination of the four descriptors."""
+
+    name: str = "blend"
+    version: str = "blend@2"
+    pixels: int = SIDE
+    preparation: str = PREPARATION
+
+    @property
+    def dim(self) -> int:
+        return sum(encoder.dim for encoder in PARTS)
+
+    def prepare(self, image: Image.Image) -> Prepared:
+        return fit(image)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return tuple(SHARES)
+
+    def encode(self, batch: Sequence[Prepared]) -> Vectors:
+        return self.combine([encoder.encode(batch) for encoder in PARTS])
+
+    def combine(self, vectors: Sequence[Vectors]) -> Vectors:
+        shares = [np.sqrt(SHARES[part]) for part in self.parts]
+        rows = zip(*vectors, strict=True)
+        return np.stack([unit(np.concatenate([w * part for w, part in zip(shares, row, strict=True)])) for row in rows])

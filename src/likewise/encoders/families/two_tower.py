@@ -1,0 +1,206 @@
+"""`two-tower:FOLDER`: an image and a text encoder in one space that `likewise condition two-tower` trained.
+
+    image side   the base network's features, standardised, their principal components (not trained), then two layers
+                 and a straight line past them
+    text side    hashed words, pairs and pieces of words, averaged, then two layers
+
+The folder holds `two_tower.json` (the base, the sizes, how it was made) and `two_tower.safetensors`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.encoders.digests import file_digest
+from likewise.encoders.families.text_features import BUCKETS, bags
+from likewise.encoders.networks.definition import Model
+from likewise.encoders.networks.from_spec import build_network, framed
+from likewise.encoders.networks.network import Network
+from likewise.encoders.normalization import unit_rows
+from likewise.encoders.protocol import Encoder, OpenEncoder, Vectors
+from likewise.encoders.spec import Spec
+from likewise.errors import LikewiseError
+from likewise.optional_dependencies import needed
+from likewise.workspace import read_json, void, write_atomically, write_json
+
+if TYPE_CHECKING:
+    from torch import nn
+
+FORMAT = 1
+SETTINGS, WEIGHTS = "two_tower.json", "two_tower.safetensors"
+TEXTS_PER_BATCH = 1024
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the two sides are made of."""
+
+    base: str
+    """The network whose features the image side reads, as a spec."""
+    base_dim: int
+    components: int
+    """Principal components of the base's features that the image side learns from."""
+    dim: int = 128
+    hidden: int = 512
+    buckets: int = BUCKETS
+    word_dim: int = 64
+    about: dict[str, Any] = field(default_factory=dict, compare=False, hash=False)
+
+
+def image_head(shape: Shape) -> "nn.Module":
+    """Features of the base to the common space, in two steps: `reduce`, set from the images, and `project`, trained."""
+    torch = needed("torch", "a two-tower encoder")
+
+    class ImageHead(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("mean", torch.zeros(shape.base_dim))
+            self.register_buffer("spread", torch.ones(shape.base_dim))
+            self.register_buffer("basis", torch.zeros(shape.base_dim, shape.components))
+            self.dropout = torch.nn.Dropout(0.1)
+            self.inner = torch.nn.Linear(shape.components, shape.hidden)
+            self.outer = torch.nn.Linear(shape.hidden, shape.dim)
+            self.past = torch.nn.Linear(shape.components, shape.dim, bias=False)
+
+        def settle(self, features: Any) -> None:
+            """Choose mean, spread and components after the training images."""
+            self.mean.copy_(features.mean(0))
+            self.spread.copy_(features.std(0).clamp_min(1e-3))
+            even = ((features - self.mean) / self.spread).clamp(-6.0, 6.0)
+            _, sizes, directions = torch.svd_lowrank(even, q=shape.components, niter=2)
+            largest = float(sizes[0]) / len(features) ** 0.5
+            self.basis.copy_(directions * (4.0 / largest))
+
+        def reduce(self, features: Any) -> Any:
+            return ((features - self.mean) / self.spread).clamp(-6.0, 6.0) @ self.basis
+
+        def project(self, reduced: Any) -> Any:
+            x = self.dropout(reduced)
+            return self.outer(torch.nn.functional.gelu(self.inner(x))) + self.past(x)
+
+        def forward(self, features: Any) -> Any:
+            return self.project(self.reduce(features))
+
+    head: nn.Module = ImageHead()
+    return head
+
+
+def text_side(shape: Shape) -> "nn.Module":
+    """Buckets and starts (`text_features.bags`) to the common space."""
+    torch = needed("torch", "a two-tower encoder")
+
+    class TextSide(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.words = torch.nn.EmbeddingBag(shape.buckets, shape.word_dim, mode="mean")
+            torch.nn.init.normal_(self.words.weight, std=0.5)
+            self.norm = torch.nn.LayerNorm(shape.word_dim)
+            self.inner = torch.nn.Linear(shape.word_dim, shape.hidden)
+            self.outer = torch.nn.Linear(shape.hidden, shape.dim)
+
+        def forward(self, buckets: Any, starts: Any) -> Any:
+            x = self.norm(self.words(buckets, starts))
+            return self.outer(torch.nn.functional.gelu(self.inner(x)))
+
+    side: nn.Module = TextSide()
+    return side
+
+
+def write_two_tower(folder: Path, shape: Shape, head: "nn.Module", text: "nn.Module") -> None:
+    """Both files; the description comes last, so that a folder with one is complete."""
+    from safetensors.numpy import save
+
+    tensors: dict[str, NDArray[Any]] = {}
+    for prefix, module in (("image.", head), ("text.", text)):
+        for name, value in module.state_dict().items():
+            tensors[prefix + name] = np.ascontiguousarray(value.detach().cpu().numpy())
+    write_atomically(folder / WEIGHTS, lambda file: void(file.write(save(tensors))))
+    write_json({"format": FORMAT, **asdict(shape)}, folder / SETTINGS)
+
+
+def read_shape(folder: Path) -> Shape:
+    path = folder / SETTINGS
+    if not path.is_file() or not (folder / WEIGHTS).is_file():
+        raise LikewiseError(
+            f"{folder} holds no two-tower encoder (no {SETTINGS}): train one with `likewise condition two-tower`."
+        )
+    values = read_json(path)
+    if values.pop("format", None) != FORMAT:
+        raise LikewiseError(f"{path} is of a format this version does not read: train the encoder again.")
+    return Shape(**values)
+
+
+def load_sides(folder: Path) -> "tuple[Shape, nn.Module, nn.Module]":
+    """Both sides with their weights, ready to run."""
+    torch = needed("torch", f"two-tower:{folder}")
+    from safetensors.numpy import load_file
+
+    shape = read_shape(folder)
+    weights: Mapping[str, NDArray[Any]] = load_file(folder / WEIGHTS)
+    sides = []
+    for prefix, module in (("image.", image_head(shape)), ("text.", text_side(shape))):
+        state = {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
+        module.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in state.items()})
+        sides.append(module.eval())
+    return shape, sides[0], sides[1]
+
+
+def open_two_tower(part: Spec, open_encoder: OpenEncoder) -> Encoder:
+    return build_network(part, framed(part, two_tower_model(part, open_encoder)))
+
+
+def base_network(base: str, open_encoder: OpenEncoder) -> Network:
+    """The network below an image side."""
+    encoder = open_encoder(base)
+    if not isinstance(encoder, Network) or encoder.model.load is None:
+        raise LikewiseError(f"{base} cannot be the base of a two-tower encoder: use a torch network.")
+    return encoder
+
+
+def two_tower_model(part: Spec, open_encoder: OpenEncoder) -> Model:
+    """The image side of a `two-tower:` spec."""
+    folder = Path(part.target)
+    shape = read_shape(folder)
+    base = base_network(shape.base, open_encoder)
+    assert base.model.load is not None
+    return Model(
+        label=folder.name,
+        recipe=base.model.recipe,
+        find_dim=lambda: shape.dim,
+        find_digest=cache(lambda: f"{file_digest(folder / WEIGHTS)} of {base.model.find_digest()}"),
+        load=_loader(folder, base.model.load),
+    )
+
+
+def _loader(folder: Path, load_base: "Callable[[], nn.Module]") -> "Callable[[], nn.Module]":
+    def load() -> "nn.Module":
+        torch = needed("torch", f"two-tower:{folder}")
+        module: nn.Module = torch.nn.Sequential(load_base(), load_sides(folder)[1]).eval()
+        return module
+
+    return load
+
+
+def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vectors:
+    """Texts in the space of the image side, of length one unless told otherwise."""
+    torch = needed("torch", f"two-tower:{target}")
+    folder = Path(target)
+    shape, _, side = _loaded(folder, file_digest(folder / SETTINGS, folder / WEIGHTS) if folder.is_dir() else "")
+    rows = [np.empty((0, shape.dim), np.float32)]
+    with torch.inference_mode():
+        for start in range(0, len(texts), TEXTS_PER_BATCH):
+            buckets, starts = bags(texts[start : start + TEXTS_PER_BATCH], shape.buckets)
+            rows.append(side(torch.from_numpy(buckets), torch.from_numpy(starts)).float().numpy())
+    found = np.concatenate(rows)
+    return unit_rows(found) if unit and len(found) else found
+
+
+@cache
+def _loaded(folder: Path, digest: str) -> "tuple[Shape, nn.Module, nn.Module]":
+    """`digest` makes a folder that was trained again another one."""
+    return load_sides(folder)

@@ -1,0 +1,1 @@
+"""One deep network: its preparation, its weights, and how it runs (torch or onnxruntime)."""

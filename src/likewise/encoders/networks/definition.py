@@ -1,0 +1,30 @@
+"""What a family of encoders knows about one network, before anything heavy is loaded."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from likewise.encoders.networks.recipe import Recipe, Tensor
+from likewise.encoders.protocol import Vectors
+
+if TYPE_CHECKING:
+    from torch import nn
+
+Run = Callable[[Tensor], Vectors]
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a family knows about one network; nothing heavy is loaded before one of the functions is called."""
+
+    label: str
+    recipe: Recipe
+    find_dim: Callable[[], int]
+    find_digest: Callable[[], str]
+    """Of the weights and of whatever else decides the numbers."""
+    load: "Callable[[], nn.Module] | None" = None
+    """A torch module from (n, 3, height, width) to (n, dim)."""
+    onnx_file: Path | None = None
+    onnx_names: tuple[str | None, str | None] = (None, None)
+    """Of input and output; the first ones of the file by default."""

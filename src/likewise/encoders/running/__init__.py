@@ -1,0 +1,1 @@
+"""Encoders over a whole catalog: chunks, worker processes, and vectors derived from vectors."""

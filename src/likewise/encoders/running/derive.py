@@ -1,0 +1,129 @@
+"""Vectors made from vectors that are stored already: several encoders side by side, principal components, whitening.
+
+No picture is opened again, and the parts stay in the workspace under their own names.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from likewise.catalog.table import catalog_fingerprint, read_catalog, select
+from likewise.encoders.families.derivation import Derivation, derivation_of
+from likewise.encoders.families.joined import side_by_side
+from likewise.encoders.families.projection import Projection, fit_projection
+from likewise.encoders.families.run_files import layers_of, through_layers
+from likewise.encoders.normalization import unit_rows
+from likewise.encoders.protocol import Vectors
+from likewise.encoders.storage.files import Encoded, EncodedChunk, LeftOut, Meta, stored_spec
+from likewise.encoders.storage.reading import checked_meta, read_vectors
+from likewise.encoders.storage.writing import ShardWriter
+from likewise.errors import LikewiseError
+from likewise.progress import ProgressCallback
+from likewise.workspace import Workspace
+
+
+def parts_first(workspace: Workspace, specs: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The encoders to run over pictures, and then the vectors to make from those, each after its parts."""
+    from_pictures: dict[str, None] = {}
+    from_vectors: dict[str, None] = {}
+
+    def visit(spec: str) -> None:
+        derivation = derivation_of(spec)
+        if derivation is None:
+            from_pictures[spec] = None
+            return
+        for part in derivation.parts:
+            visit(stored_spec(workspace, part))
+        from_vectors[spec] = None
+
+    for spec in specs:
+        visit(spec)
+    return list(from_pictures), list(from_vectors)
+
+
+def derive(
+    workspace: Workspace, spec: str, shard_rows: int, on_progress: ProgressCallback | None, *, force: bool = False
+) -> Encoded:
+    """Make the vectors of a derived spec, going on where an earlier run stopped."""
+    started = time.monotonic()
+    derivation = derivation_of(spec)
+    assert derivation is not None
+    catalog = read_catalog(workspace)
+    images = catalog["image"].to_list()
+    metas = [checked_meta(workspace, part) for part in derivation.parts]
+    left_out = {each.image: each for meta in reversed(metas) for each in meta.left_out}
+    dim = derivation.run.dim if derivation.run else derivation.components or sum(meta.dim for meta in metas)
+    meta = Meta(
+        derivation.name,
+        _version(derivation, metas),
+        dim,
+        0,
+        shard_rows,
+        catalog_fingerprint(catalog),
+        complete=False,
+        dtype=derivation.dtype,
+        spec=spec,
+    )
+    with ShardWriter(workspace, meta, images, force=force, try_again=lambda each: each.image not in left_out) as writer:
+        projection = None
+        if writer.missing and derivation.components:
+            chosen = images
+            if derivation.fitted_on not in (None, "all"):
+                chosen = select(catalog, str(derivation.fitted_on).replace(":", "="))["image"].to_list()
+            chosen = [image for image in chosen if image not in left_out]
+            projection = _fit(workspace, derivation, chosen, metas[0].dim)
+        new = sum(len(writer.images_of(shard)) for shard in writer.missing)
+        done = len(images) - new
+        if writer.missing:
+            writer.start()
+        for shard in writer.missing:
+            rows = writer.images_of(shard)
+            chunk = _derived(workspace, derivation, rows, left_out, projection, dim)
+            writer.write_shard(shard, [chunk])
+            done += len(rows)
+            if on_progress:
+                on_progress(derivation.name, done, len(images))
+        finished = writer.finish()
+    return Encoded.of(finished, new, time.monotonic() - started)
+
+
+def _version(derivation: Derivation, metas: Sequence[Meta]) -> str:
+    trained = derivation.run.digest() if derivation.run else ""
+    what = f"{[meta.version for meta in metas]} {replace(derivation, name='', parts=())}{trained}"
+    return f"{derivation.name}@{hashlib.blake2b(what.encode(), digest_size=6).hexdigest()}"
+
+
+def _fit(workspace: Workspace, derivation: Derivation, images: Sequence[str], dim: int) -> Projection:
+    components = derivation.components or 0
+    if components > min(dim, len(images) - 1):
+        raise LikewiseError(
+            f"{derivation.name} asks for {components} components, but {len(images)} images with {dim} dimensions "
+            f"({derivation.fitted_on}) give at most {max(0, min(dim, len(images) - 1))}: ask for fewer."
+        )
+
+    def blocks() -> Iterator[Vectors]:
+        for start in range(0, len(images), 4096):
+            yield read_vectors(workspace, derivation.parts[0], images[start : start + 4096])
+
+    return fit_projection(blocks, components, whiten=derivation.whiten)
+
+
+def _derived(
+    workspace: Workspace,
+    derivation: Derivation,
+    images: Sequence[str],
+    left_out: dict[str, LeftOut],
+    projection: Projection | None,
+    dim: int,
+) -> EncodedChunk:
+    kept = [image for image in images if image not in left_out]
+    parts = [read_vectors(workspace, part, kept) for part in derivation.parts]
+    if derivation.run:
+        vectors = through_layers(parts, layers_of(derivation.run.weights()), derivation.run.groups)
+    else:
+        vectors = projection.apply(parts[0]) if projection else side_by_side(parts, derivation.weights)
+    vectors = unit_rows(vectors) if len(kept) else np.empty((0, dim), np.float32)
+    return EncodedChunk(tuple(kept), vectors, tuple(left_out[image] for image in images if image in left_out))

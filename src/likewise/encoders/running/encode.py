@@ -1,0 +1,201 @@
+"""Run encoders over a catalog: shards in catalog order, many processes, nothing done twice.
+
+A shard is written in one piece when all its images are through, so a killed run leaves finished shards and no
+others, and the next run starts with the first shard that is missing.  The files of the built-in descriptors are the
+same bytes whatever the number of workers and however often the run was stopped.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from likewise.catalog.table import catalog_fingerprint, read_catalog
+from likewise.encoders.digests import file_state
+from likewise.encoders.protocol import Encoder
+from likewise.encoders.registry import get_encoder
+from likewise.encoders.running.boxes import catalog_boxes
+from likewise.encoders.running.chunk import Chunk, Preparer
+from likewise.encoders.running.derive import derive, parts_first
+from likewise.encoders.running.pipeline import Engine, run
+from likewise.encoders.short_names import is_encoder_name
+from likewise.encoders.spec import parse
+from likewise.encoders.storage.files import Encoded, EncodedChunk, LeftOut, Meta, read_meta, stored_spec, vectors_folder
+from likewise.encoders.storage.writing import ShardWriter
+from likewise.errors import LikewiseError
+from likewise.machine import usable_cores
+from likewise.progress import ProgressCallback
+from likewise.workspace import Workspace
+
+CHUNK_IMAGES = 32  # also the batch of a network
+SHARD_ROWS = 512
+
+
+def encode_catalog(
+    workspace: Workspace,
+    specs: Sequence[str],
+    *,
+    workers: int | None = None,
+    shard_rows: int = SHARD_ROWS,
+    force: bool = False,
+    on_progress: ProgressCallback | None = None,
+    engine: Engine = run,
+) -> list[Encoded]:
+    """Encode every image of the catalog with every encoder, going on where an earlier run stopped.
+
+    `workers` defaults to the number of usable cores; 1 works in this process.  `force` discards vectors that
+    exist and makes them again; `engine` is what goes through the pictures, this machine by default.  From a
+    script, call this under `if __name__ == "__main__":` (processes are spawned), or with `workers=1`.
+    """
+    if shard_rows < 1 or (workers is not None and workers < 1):
+        raise LikewiseError("the number of workers and of rows per shard must be at least 1.")
+    asked = [stored_spec(workspace, spec) for spec in dict.fromkeys(specs)]
+    from_pictures, from_vectors = parts_first(workspace, asked)
+    there = {spec: found for spec in from_pictures if (found := imported(workspace, spec))}
+    done = there | _encode_pictures(
+        workspace,
+        [spec for spec in from_pictures if spec not in there],
+        workers,
+        shard_rows,
+        on_progress,
+        force=asked if force else (),
+        engine=engine,
+    )
+    for spec in from_vectors:
+        done[spec] = derive(workspace, spec, shard_rows, on_progress, force=force and spec in asked)
+    return [done[spec] for spec in dict.fromkeys(asked)]
+
+
+def imported(workspace: Workspace, spec: str) -> Encoded | None:
+    """Vectors that were brought in under a name that no encoder has."""
+    if any(sign in spec for sign in ":?/\\") or is_encoder_name(spec):
+        return None
+    meta = read_meta(vectors_folder(workspace, spec))
+    if meta is None or not meta.complete or meta.spec:
+        return None
+    return Encoded.of(meta, 0, 0.0)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One encoder and the files it fills."""
+
+    spec: str
+    encoder: Encoder
+    writer: ShardWriter
+    in_worker: bool
+
+
+def _encode_pictures(
+    workspace: Workspace,
+    specs: Sequence[str],
+    workers: int | None,
+    shard_rows: int,
+    on_progress: ProgressCallback | None,
+    *,
+    force: Sequence[str],
+    engine: Engine,
+) -> dict[str, Encoded]:
+    catalog = read_catalog(workspace)
+    fingerprint, images = catalog_fingerprint(catalog), catalog["image"].to_list()
+    with ExitStack() as opened:
+        jobs = []
+        for spec in specs:  # all are checked before the first picture is opened
+            encoder = get_encoder(spec)
+            if (
+                getattr(encoder, "unscaled", False)
+                and workspace.vectors_folder == Workspace(workspace.path).vectors_folder
+            ):
+                raise LikewiseError(f"{spec}: vectors have length one; leave `unscaled` out.")
+            dtype = parse(spec)[0].get("dtype") or "float32"
+            if getattr(encoder, "unscaled", False) and dtype != "float32":
+                raise LikewiseError(f"{spec}: features that keep their length are float32; leave `dtype` out.")
+            meta = Meta(
+                encoder.name,
+                encoder.version,
+                encoder.dim,
+                0,
+                shard_rows,
+                fingerprint,
+                complete=False,
+                dtype=dtype,
+                spec="" if spec == encoder.name else spec,
+            )
+            writer = opened.enter_context(
+                ShardWriter(
+                    workspace, meta, images, force=spec in force, try_again=partial(file_changed, workspace.root)
+                )
+            )
+            jobs.append(Job(spec, encoder, writer, in_worker=not hasattr(encoder, "load")))
+        boxed = any(getattr(job.encoder, "box", False) for job in jobs)
+        boxes = catalog_boxes(catalog) if boxed else []
+        root = workspace.root
+        groups = together(jobs)
+        chunks = (
+            Chunk(
+                tuple(job.spec for job in group if job.in_worker),
+                root,
+                tuple(images[start:stop]),
+                tuple(Preparer.of(job.spec, job.encoder) for job in group if not job.in_worker),
+                tuple(boxes[start:stop]),
+            )
+            for group in groups
+            for shard in group[0].writer.missing
+            for start, stop in in_chunks(group[0].writer, shard)
+        )
+        n_chunks = sum(len(in_chunks(group[0].writer, shard)) for group in groups for shard in group[0].writer.missing)
+        networks = {job.spec: job.encoder for job in jobs if not job.in_worker and job.writer.missing}
+        results = opened.enter_context(closing(engine(chunks, min(workers or usable_cores(), n_chunks), networks)))
+        return {spec: each for group in groups for spec, each in encode_group(group, results, on_progress).items()}
+
+
+def file_changed(root: Path, left_out: LeftOut) -> bool:
+    """Whether an image that could not be read is another file now."""
+    return file_state(root / left_out.image) != left_out.file
+
+
+def together(jobs: Sequence[Job]) -> list[list[Job]]:
+    """Encoders that still need the same shards go through the pictures side by side, which decodes each once."""
+    groups: dict[tuple[int, ...], list[Job]] = {}
+    for job in jobs:
+        groups.setdefault((job.writer.meta.shard_rows, *job.writer.missing), []).append(job)
+    return list(groups.values())
+
+
+def encode_group(
+    group: Sequence[Job], results: Iterator[dict[str, EncodedChunk]], on_progress: ProgressCallback | None
+) -> dict[str, Encoded]:
+    """Write the missing shards of encoders that need the same ones, taking their chunks from the stream of results."""
+    started = time.monotonic()
+    first = group[0].writer
+    names = ", ".join(job.encoder.name for job in group)
+    new = sum(len(first.images_of(shard)) for shard in first.missing)
+    done = len(first.images) - new
+
+    def tell() -> None:
+        if on_progress:
+            on_progress(names, done, len(first.images))
+
+    tell()
+    for job in group:
+        job.writer.start()
+    for shard in first.missing:
+        encoded = []
+        for start, stop in in_chunks(first, shard):
+            encoded.append(next(results))
+            done += stop - start
+            tell()
+        for job in group:
+            job.writer.write_shard(shard, [chunk[job.spec] for chunk in encoded])
+    metas = {job.spec: job.writer.finish() for job in group}
+    seconds = time.monotonic() - started
+    return {spec: Encoded.of(meta, new, seconds) for spec, meta in metas.items()}
+
+
+def in_chunks(writer: ShardWriter, shard: int) -> list[tuple[int, int]]:
+    """Where the chunks of a shard start and stop in the catalog."""
+    first = shard * writer.meta.shard_rows
+    last = first + len(writer.images_of(shard))
+    return [(start, min(start + CHUNK_IMAGES, last)) for start in range(first, last, CHUNK_IMAGES)]

@@ -1,0 +1,88 @@
+"""Chunks in, vectors out, in order: worker processes decode while this process runs the networks.
+
+Every queue has an end: a worker that is too fast waits, so the memory does not depend on the catalog.  Networks run in
+threads, one batch per core at a time; whatever a core does not need for them, the workers use.
+"""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from multiprocessing import get_context
+
+from likewise.encoders.networks.network import Network
+from likewise.encoders.protocol import Encoder
+from likewise.encoders.running.chunk import Chunk, PreparedChunk, encode_chunk, encode_prepared
+from likewise.encoders.running.workers import one_thread_each, start_worker
+from likewise.encoders.storage.files import EncodedChunk
+from likewise.errors import LikewiseError
+from likewise.machine import usable_cores
+
+CHUNKS_IN_FLIGHT = 4  # per worker: enough to keep all busy, few enough to bound the memory
+
+HalfDone = dict[str, EncodedChunk | PreparedChunk]
+Done = dict[str, EncodedChunk]
+Engine = Callable[[Iterable[Chunk], int, Mapping[str, Encoder]], Generator[Done, None, None]]
+"""Whatever goes through chunks as `run` does."""
+
+
+def run(chunks: Iterable[Chunk], workers: int, networks: Mapping[str, Encoder]) -> Generator[Done, None, None]:
+    """Encode chunks, here or in worker processes; results come in the order of the chunks."""
+    if workers <= 1:
+        for chunk in chunks:
+            yield finish(encode_chunk(chunk), networks)
+        return
+    with closing(in_processes(chunks, workers)) as half_done:
+        if not networks:
+            for each in half_done:
+                yield finish(each, networks)
+            return
+        at_once = usable_cores()
+        pool = ThreadPoolExecutor(at_once)
+        try:
+            loading = pool.submit(load, networks)  # while the workers start
+            under_way: deque[Future[Done]] = deque()
+            for each in half_done:
+                loading.result()
+                under_way.append(pool.submit(finish, each, networks))
+                if len(under_way) > at_once:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def load(networks: Mapping[str, Encoder]) -> None:
+    for network in networks.values():
+        if isinstance(network, Network):
+            network.load()
+
+
+def finish(half_done: HalfDone, networks: Mapping[str, Encoder]) -> Done:
+    """Run the networks on what the worker made ready for them."""
+    return {
+        spec: encode_prepared(networks[spec], each) if isinstance(each, PreparedChunk) else each
+        for spec, each in half_done.items()
+    }
+
+
+def in_processes(chunks: Iterable[Chunk], workers: int) -> Generator[HalfDone, None, None]:
+    with one_thread_each():
+        pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=start_worker)
+        under_way: deque[Future[HalfDone]] = deque()
+        try:
+            for chunk in chunks:
+                under_way.append(pool.submit(encode_chunk, chunk))
+                if len(under_way) >= workers * CHUNKS_IN_FLIGHT:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        except BrokenProcessPool as error:
+            raise LikewiseError(
+                "a worker process ended unexpectedly (killed, out of memory, or started from a script without "
+                '`if __name__ == "__main__":`): finished shards are kept and running again continues.'
+            ) from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)

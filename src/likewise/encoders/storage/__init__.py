@@ -1,0 +1,1 @@
+"""Vectors on disk: the files, reading, writing, and vectors made elsewhere."""

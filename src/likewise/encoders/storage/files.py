@@ -1,0 +1,139 @@
+"""The files of one encoder's vectors, `vectors/<encoder>/`: names and meta data, for the writer and the reader.
+
+shard-00000.npy ...   float32 (rows, dim), catalog order, without gaps
+rows.parquet          image, shard, row
+meta.json             what made them, from which catalog, whether all are there, which images were left out
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePath
+from urllib.parse import quote
+
+import polars as pl
+
+from likewise.encoders.protocol import Vectors
+from likewise.encoders.spec import spec_name
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_json, write_json
+
+ROWS_SCHEMA = pl.Schema({"image": pl.String, "shard": pl.Int32, "row": pl.Int32})
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """An image without a vector."""
+
+    image: str
+    why: str
+    file: str = ""
+    """What the file was like: a hash of its content, empty where there was none."""
+
+
+@dataclass(frozen=True)
+class Meta:
+    """The content of `meta.json`."""
+
+    encoder: str
+    version: str
+    dim: int
+    rows: int
+    shard_rows: int
+    catalog: str
+    complete: bool
+    left_out: tuple[LeftOut, ...] = ()
+    dtype: str = "float32"
+    spec: str = ""
+    """What to encode with, where that is not the name itself."""
+
+
+@dataclass(frozen=True)
+class EncodedChunk:
+    """One encoder's vectors of the images that could be read, and why the others could not."""
+
+    images: tuple[str, ...]
+    vectors: Vectors
+    left_out: tuple[LeftOut, ...]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What one encoder left in the workspace."""
+
+    encoder: str
+    dim: int
+    images: int
+    left_out: int
+    new_images: int
+    """How many images this run went through; 0 when everything was there already."""
+    seconds: float
+    """Of the encoders that ran side by side with it, together."""
+
+    @classmethod
+    def of(cls, meta: Meta, new_images: int, seconds: float) -> "Encoded":
+        return cls(meta.encoder, meta.dim, meta.rows, len(meta.left_out), new_images, seconds)
+
+
+def vectors_folder(workspace: Workspace, encoder: str) -> Path:
+    """Where the vectors of an encoder live, by its name or spec; the name must be usable as a folder name."""
+    if any(sign in encoder for sign in ":?"):
+        encoder = spec_name(encoder)
+    if not encoder or encoder.startswith(".") or any(sign in encoder for sign in "/\\\0"):
+        raise LikewiseError(
+            f"{encoder!r} cannot name an encoder's vectors: use a name without slashes or a leading dot."
+        )
+    return workspace.vectors_folder / encoder
+
+
+def stored_spec(workspace: Workspace, encoder: str) -> str:
+    """What to encode with: for a name of vectors that are there already, the spec they were made with."""
+    if not any(sign in encoder for sign in "/\\:?\0"):
+        meta = read_meta(vectors_folder(workspace, encoder))
+        encoder = meta.spec or encoder if meta else encoder
+    return of_this_workspace(workspace, encoder)
+
+
+def of_this_workspace(workspace: Workspace, spec: str) -> str:
+    """`run:NAME`, or the run of a workspace that was moved since, with the folder where that run is now."""
+    base, mark, options = spec.partition("?")
+    folder = workspace.path / "runs" / PurePath(base.removeprefix("run:")).name
+    if not base.startswith("run:") or "+" in spec or not (folder / "encoder.json").is_file():
+        return spec
+    return f"run:{quote(str(folder.resolve()), safe='/')}{mark}{options}"
+
+
+def shard_file(folder: Path, shard: int) -> Path:
+    return folder / f"shard-{shard:05d}.npy"
+
+
+def shard_rows_file(folder: Path, shard: int) -> Path:
+    """Beside a finished shard while others are still missing: the images in it and those left out."""
+    return folder / f"shard-{shard:05d}.json"
+
+
+def rows_file(folder: Path) -> Path:
+    return folder / "rows.parquet"
+
+
+def meta_file(folder: Path) -> Path:
+    return folder / "meta.json"
+
+
+def write_meta(meta: Meta, folder: Path) -> None:
+    values = asdict(meta)
+    for name, usual in (("dtype", "float32"), ("spec", "")):
+        if values[name] == usual:
+            del values[name]
+    write_json(values, meta_file(folder))
+
+
+def read_meta(folder: Path) -> Meta | None:
+    """The meta data, None when there are no vectors yet."""
+    path = meta_file(folder)
+    if not path.exists():
+        return None
+    values = read_json(path)
+    try:
+        left_out = tuple(LeftOut(**each) for each in values.pop("left_out"))
+        return Meta(**values, left_out=left_out)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise LikewiseError(f"{path} does not describe vectors ({error}): make them again with `--force`.") from error

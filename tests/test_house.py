@@ -3,6 +3,8 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import likewise
@@ -103,3 +105,41 @@ def test_public_names_are_all_there() -> None:
 def test_files_stay_short() -> None:
     for file in SOURCE.rglob("*.py"):
         assert len(file.read_text(encoding="utf-8").splitlines()) <= 400, file
+
+
+def running_imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Every import that happens when code runs, inside of functions as well, but none that only type checkers see."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
+            yield from running_imports(ast.Module(child.orelse, []))
+        else:
+            yield from running_imports(child)
+
+
+def import_graph() -> dict[str, set[str]]:
+    """Module to the modules of likewise that it imports, lazily or not; `from package import module` is the module."""
+    files = {
+        file.relative_to(SOURCE.parent).with_suffix("").as_posix().replace("/", "."): file
+        for file in SOURCE.rglob("*.py")
+    }
+    modules = {name.removesuffix(".__init__"): file for name, file in files.items()}
+    graph = {}
+    for module, file in modules.items():
+        imported = set()
+        for node in running_imports(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {name.name for name in node.names}
+            elif node.module:
+                whole = {f"{node.module}.{name.name}" for name in node.names}
+                imported |= {name if name in modules else node.module for name in whole}
+        graph[module] = {name for name in imported if name in modules and name != module}
+    return graph
+
+
+def test_no_import_cycles() -> None:
+    try:
+        TopologicalSorter(import_graph()).prepare()
+    except CycleError as error:
+        raise AssertionError(" -> ".join(reversed(error.args[1]))) from error

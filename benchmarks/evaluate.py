@@ -13,8 +13,8 @@ from benchmarks.search import DIM, GALLERY, QUERIES, data
 from benchmarks.timing import medians, print_beside
 from likewise.evaluation.bootstrap import RESAMPLES, query_weights
 from likewise.evaluation.discovery import Measured, measure, rows_of, score
-from likewise.evaluation.negatives import BAND, sampled_scores, with_sampled_negatives
 from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives, sampled_scores
 from likewise.search.scores import Floats
 
 LABELS, K, TOP, ROUNDS = 54_170, 9, 100, 5
@@ -32,9 +32,9 @@ def judged(query_items: np.ndarray, items: np.ndarray) -> JudgedPairs:
 
 def protocol(pairs: JudgedPairs, queries: Floats, gallery: Floats) -> tuple[Measured, JudgedPairs]:
     """Search, sampled negatives, every metric's value."""
-    one = measure("m", pairs, queries, gallery, K, BAND)
+    one = measure("m", pairs, queries, gallery, K, NEGATIVE_RANKS)
     assert one.band is not None
-    sampled = with_sampled_negatives(pairs, [one.band], seed=0)
+    sampled = sample_negatives(pairs, [one.band], seed=0)
     assert sampled is not None
     scores = sampled_scores(one.scores, pairs, sampled, queries, gallery)
     one = Measured("m", one.scores, one.lists, None, scores)

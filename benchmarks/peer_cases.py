@@ -115,7 +115,7 @@ class Classes:
 
 
 def classes(kind: str) -> Classes:
-    """Ties: every picture is there three times. One class: pictures without a classmate."""
+    """Ties: every picture is there three times. One class: pictures that are alone in their class."""
     rng = np.random.default_rng(1)
     labels = np.repeat(np.arange(30), 10)
     vectors = rng.standard_normal((len(labels), 8)) + rng.standard_normal((30, 8))[labels]

@@ -21,8 +21,8 @@ from benchmarks.timing import medians
 from likewise.evaluation.auc import average_precision, roc_auc
 from likewise.evaluation.hits import discounted_gain, hit_rate, judged, reciprocal_rank
 from likewise.evaluation.incomplete import bpref
-from likewise.evaluation.micro import micro_auc
-from likewise.evaluation.partition import adjusted_information, normalised_information, partition
+from likewise.evaluation.micro_auc import micro_auc
+from likewise.evaluation.partition import adjusted_mutual_information, normalised_mutual_information, partition
 from likewise.evaluation.retrieval import retrieval
 
 K, ROUNDS, EQUAL = 5, 3, 5e-6
@@ -205,11 +205,11 @@ def class_based() -> dict[str, dict[str, Way]]:
         for metric, (in_trec, in_ir, in_ranx, in_torch, settings) in peers.items()
     }
     ways["NMI"] = {
-        "likewise": lambda made: normalised_information(partition(*clusters(made))),
+        "likewise": lambda made: normalised_mutual_information(partition(*clusters(made))),
         "scikit-learn": lambda made: float(normalized_mutual_info_score(*clusters(made))),
     }
     ways["AMI"] = {
-        "likewise": lambda made: adjusted_information(partition(*clusters(made))),
+        "likewise": lambda made: adjusted_mutual_information(partition(*clusters(made))),
         "scikit-learn": lambda made: float(adjusted_mutual_info_score(*clusters(made))),
     }
     return ways

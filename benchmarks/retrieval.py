@@ -1,7 +1,7 @@
 """Class-based retrieval against pytorch-metric-learning's AccuracyCalculator, at the size of Stanford Online Products.
 
 60,502 vectors of 128 dimensions in 11,316 classes of 2 to 12 images; P@1, R-Precision and MAP@R, and once more with
-the rank of the first classmate in the whole gallery, hence MRR and Recall@k, which the peer does not have. CPU
+the rank of the first same-class image in the whole gallery, hence MRR and Recall@k, which the peer does not have. CPU
 seconds stand beside the wall clock's, because a busy machine changes them less.
 """
 

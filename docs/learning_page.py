@@ -11,8 +11,8 @@ from likewise.encoders.spec import spec_name
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
 from likewise.evaluation.differences import randomisation_p, swap_signs
+from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.retrieval import retrieval
-from likewise.evaluation.sums import QuerySums
 from likewise.workspace import Workspace, read_json
 
 LEARNED = "perceptual"

@@ -85,14 +85,19 @@ def toy_figure() -> str:
 def toy_scores(points: Array, labels: NDArray[np.int64]) -> dict[str, float]:
     """Retrieval on the lifted points; k-means on the flat ones, as faiss would see any Euclidean space."""
     from likewise.evaluation.clustering import k_means
-    from likewise.evaluation.partition import adjusted_information, normalised_information, pairwise_f1, partition
+    from likewise.evaluation.partition import (
+        adjusted_mutual_information,
+        normalised_mutual_information,
+        pairwise_f1,
+        partition,
+    )
 
     found = retrieval(lifted(points), labels)
     parts = partition(labels, k_means(points, 2))
     ranked = {metric: found.value(metric) for metric in ("P@1", "R-Precision", "MAP@R")}
     return ranked | {
-        "NMI": normalised_information(parts),
-        "AMI": adjusted_information(parts),
+        "NMI": normalised_mutual_information(parts),
+        "AMI": adjusted_mutual_information(parts),
         "F1": pairwise_f1(parts),
     }
 
@@ -152,7 +157,7 @@ def untrained_table(data: Path, most_images: int) -> str:
             for name, network in networks().items():
                 found = clustering(vectors_of(network, workspace, catalog["image"].to_list()), labels)
                 counts = [f"{found.n_images:,} / {found.n_classes:,}"]
-                values = (found.nmi, found.nmi_of_chance, found.nmi_of_random_vectors, found.ami, found.f1)
+                values = (found.nmi, found.expected_nmi, found.nmi_of_random_vectors, found.ami, found.f1)
                 rows.append([each.name, name, *counts, *(f"{100 * value:.1f}" for value in values)])
                 print(rows[-1], flush=True)
     header = ["data", "untrained network", "images / classes", "NMI", "NMI by chance", "formula", "AMI", "F1"]

@@ -108,7 +108,7 @@ def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_pat
     assert sampled("--with", "colour") == {"colour": both["colour"]}
     path = tmp_path / "b.zip"
     assert run("bundle", target.path, path, "--title", "W", "--licence", "CC0-1.0").code == 0
-    negatives = open_bundle(path).content.negatives
+    negatives = open_bundle(path).tables.negatives
     labels = pl.read_parquet(target.labels_file)
     assert len(negatives) > 10
     assert negatives.join(labels, on=["query", "candidate"], how="semi").is_empty()

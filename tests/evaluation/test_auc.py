@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from likewise.evaluation.auc import average_precision, roc_auc, sort_pairs
-from likewise.evaluation.micro import micro_auc
+from likewise.evaluation.micro_auc import micro_auc
 
 
 @st.composite

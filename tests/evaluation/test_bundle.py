@@ -18,13 +18,13 @@ from likewise.encoders import read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import Bundle, make_bundle, open_bundle
 from likewise.evaluation.bundles.card import checksum_of
-from likewise.evaluation.bundles.evaluate import Missing, VectorFile, evaluate_bundle, note_of
+from likewise.evaluation.bundles.evaluate import MissingPairs, VectorFile, bundle_note, evaluate_bundle
 from likewise.evaluation.exchange.labels_import import import_labels
 from likewise.evaluation.exchange.labels_io import write_labels_file
 from likewise.evaluation.exchange.run_models import JUDGED, list_candidates, list_judged, run_tag
-from likewise.evaluation.exchange.trec import Run, read_run, write_run
-from likewise.evaluation.exchange.vectors_io import line_up
-from likewise.evaluation.pairs import JudgedPairs, refuse_lonely_queries
+from likewise.evaluation.exchange.trec import TrecRun, read_run, write_run
+from likewise.evaluation.exchange.vectors_io import align_vectors
+from likewise.evaluation.pairs import JudgedPairs, refuse_queries_without_candidates
 from likewise.evaluation.provenance import benchmark_id, read_note, write_note
 from likewise.evaluation.step import evaluate
 from likewise.workspace import Workspace
@@ -76,12 +76,12 @@ def test_sampled_negatives_travel_with_the_bundle(
     made: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in [module for name, module in sys.modules.items() if name.startswith("likewise.evaluation")]:
-        if hasattr(module, "BAND"):  # the gallery is too small for ranks 100-499
-            monkeypatch.setattr(module, "BAND", (4, 9))
+        if hasattr(module, "NEGATIVE_RANKS"):  # the gallery is too small for ranks 100-499
+            monkeypatch.setattr(module, "NEGATIVE_RANKS", (4, 9))
     bundle = make_bundle(made, tmp_path / "b", seed=3, **ABOUT)
     assert bundle.card["negatives"]["n"] > 0
     there = evaluate(made, n_resamples=20, seed=3).results
-    models = {name: line_up(vectors_of(made, name, bundle), bundle.images) for name in ENCODERS}
+    models = {name: align_vectors(vectors_of(made, name, bundle), bundle.images) for name in ENCODERS}
     here = evaluate_bundle(bundle, models, n_resamples=20, seed=3).results
     assert "sampled" in here["negatives"].to_list()
     assert here.equals(there)
@@ -89,12 +89,12 @@ def test_sampled_negatives_travel_with_the_bundle(
 
 def test_a_run_file_is_measured_too(made: Workspace, zipped: Path, tmp_path: Path) -> None:
     bundle = open_bundle(zipped)
-    pairs = bundle.content.pairs
+    pairs = bundle.tables.pairs
     vectors = [read_vectors(made, "layout", images) for images in (pairs.queries, pairs.gallery)]
     write_run(list_candidates(pairs, *vectors, one_per_item=False), tmp_path / "l.run", "layout")
     by_run = evaluate_bundle(bundle, {"layout": read_run(tmp_path / "l.run")}, n_resamples=5).results
-    lined_up = line_up(vectors_of(made, "layout", bundle), bundle.images)
-    by_vectors = evaluate_bundle(bundle, {"layout": lined_up}, n_resamples=5).results
+    aligned = align_vectors(vectors_of(made, "layout", bundle), bundle.images)
+    by_vectors = evaluate_bundle(bundle, {"layout": aligned}, n_resamples=5).results
     hits = pl.col("metric").str.contains("@")
     assert by_run.equals(by_vectors.filter(pl.col("negatives") != "sampled"))  # every judged pair is in a full run
     short = measure_short(bundle, tmp_path / "l.run")
@@ -104,16 +104,16 @@ def test_a_run_file_is_measured_too(made: Workspace, zipped: Path, tmp_path: Pat
     guessed = measure_short(bundle, tmp_path / "l.run", missing="last").filter(~hits)
     assert guessed["value"].null_count() == 0
     assert short.filter(hits)["value"].null_count() == 0
-    judged = Run(run_tag("layout", JUDGED), list_judged(pairs, *vectors))
+    judged = TrecRun(run_tag("layout", JUDGED), list_judged(pairs, *vectors))
     without_lists = evaluate_bundle(bundle, {"layout": judged}, n_resamples=5).results
     assert without_lists.filter(~hits).equals(by_run.filter(~hits))
     assert without_lists.filter(hits)["value"].null_count() == by_run.filter(hits).height
 
 
-def measure_short(bundle: Bundle, path: Path, missing: Missing = "undefined") -> pl.DataFrame:
+def measure_short(bundle: Bundle, path: Path, missing: MissingPairs = "undefined") -> pl.DataFrame:
     """The run at `path`, cut to three candidates per query."""
     run = read_run(path)
-    short = Run(run.tag, run.rows.filter(pl.col("rank") < 3))
+    short = TrecRun(run.tag, run.rows.filter(pl.col("rank") < 3))
     return evaluate_bundle(bundle, {"layout": short}, n_resamples=5, missing=missing).results
 
 
@@ -139,7 +139,7 @@ def test_the_card_tells_what_a_reader_needs_and_names_no_expert(made: Workspace,
     assert "anna" not in text + json.dumps(card)
     assert "domain" not in pl.read_parquet(folder / "catalog.parquet").columns  # published only when asked
     wider = make_bundle(made, folder.parent / "wider", columns=["domain"], **ABOUT)
-    assert wider.content.catalog["domain"].n_unique() == 2
+    assert wider.tables.catalog["domain"].n_unique() == 2
 
 
 def test_pictures_go_along_when_wanted(made: Workspace, tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_imported_labels_claim_no_experts(made: Workspace, tmp_path: Path) -> No
 
 def test_results_are_noted_with_date_command_and_benchmark(zipped: Path, tmp_path: Path) -> None:
     bundle = open_bundle(zipped)
-    note = note_of(bundle, "likewise evaluate shapes.zip --vectors mine.npy")
+    note = bundle_note(bundle, "likewise evaluate shapes.zip --vectors mine.npy")
     write_note(note, tmp_path / "mine.parquet")
     assert (tmp_path / "mine.note.json").exists()
     assert read_note(tmp_path / "mine.parquet") == note
@@ -299,7 +299,7 @@ def test_results_are_noted_with_date_command_and_benchmark(zipped: Path, tmp_pat
 
 
 def test_a_benchmark_is_known_by_its_pairs_not_by_how_they_are_stored(zipped: Path) -> None:
-    pairs = open_bundle(zipped).content.pairs
+    pairs = open_bundle(zipped).tables.pairs
     order = np.random.default_rng(0).permutation(len(pairs))
     mixed = JudgedPairs(
         pairs.queries, pairs.gallery, pairs.query_items + 7, pairs.gallery_items + 7,
@@ -318,7 +318,7 @@ def test_a_query_without_candidates_is_named() -> None:
         np.array([0]), np.array([0]), np.array([1], dtype=np.int8),
     )  # fmt: skip
     with pytest.raises(LikewiseError, match="the query q has no candidate: every gallery image shows its own item"):
-        refuse_lonely_queries(pairs)
+        refuse_queries_without_candidates(pairs)
 
 
 def test_parquet_in_the_bundle_opens_with_ordinary_tools(zipped: Path) -> None:

@@ -8,8 +8,8 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import percentile_interval, query_weights
 from likewise.evaluation.discovery import RESULT_SCHEMA, Measured, measure, result_table
 from likewise.evaluation.mistakes import FALSE_FRIEND, MISSED, mistake_table, severity
-from likewise.evaluation.pairs import JudgedPairs, judge_pairs
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
+from likewise.evaluation.query_sums import QuerySums
 
 
 def pairs_of(query: list[int], candidate: list[int], label: list[int], n_gallery: int = 20) -> JudgedPairs:
@@ -102,7 +102,7 @@ def test_relabelled_keys_leave_every_number_unchanged(rng: np.random.Generator) 
         )
         queries, gallery = sorted(name[q] for q in images[:5]), sorted(name[c] for c in images[5:])
         of = {name[image]: vector for image, vector in vectors.items()}
-        pairs = judge_pairs(catalog, labels, queries, gallery)
+        pairs = build_judged_pairs(catalog, labels, queries, gallery)
         measured = measure("m", pairs, np.stack([of[q] for q in queries]), np.stack([of[c] for c in gallery]), 9)
         tables.append(result_table([measured], pairs, [], n_resamples=5).drop("low", "high"))
     assert tables[0].drop("value").equals(tables[1].drop("value"))
@@ -126,13 +126,13 @@ def test_labels_of_unknown_images_are_named() -> None:
     catalog = pl.DataFrame({"image": ["a", "b"], "item": ["a", "b"]})
     labels = pl.DataFrame({"query": ["a", "x1", "x2"], "candidate": ["b", "x3", "x4"], "label": [1, 0, 1]})
     with pytest.raises(LikewiseError, match=r"4 images that are not in the catalog \(x1, x2, x3, …\)"):
-        judge_pairs(catalog, labels, ["a"], ["b"])
+        build_judged_pairs(catalog, labels, ["a"], ["b"])
 
 
 def test_pairs_of_one_item_judge_nobody() -> None:
     catalog = pl.DataFrame({"image": ["a1", "a2", "b"], "item": ["a", "a", "b"]})
     labels = pl.DataFrame({"query": ["a1"] * 3, "candidate": ["a1", "a2", "b"], "label": [1, 1, 0]})
-    pairs = judge_pairs(catalog, labels, ["a1"], ["a1", "a2", "b"])
+    pairs = build_judged_pairs(catalog, labels, ["a1"], ["a1", "a2", "b"])
     assert [pairs.gallery[row] for row in pairs.candidate] == ["b"]
 
 

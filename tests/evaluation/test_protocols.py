@@ -12,15 +12,15 @@ from sklearn.metrics import roc_auc_score
 from likewise.discovery.pool import POOL_SCHEMA
 from likewise.evaluation.bootstrap import query_weights
 from likewise.evaluation.discovery import Measured
-from likewise.evaluation.experts import expert_groups, majority
+from likewise.evaluation.expert_groups import expert_groups, weighted_majority
 from likewise.evaluation.hits import discounted_gain, look_up_labels
 from likewise.evaluation.identification import compare_orders, identification_table, identify
 from likewise.evaluation.incomplete import auc_bounds, bpref, next_pairs, unlabelled_candidates
 from likewise.evaluation.leave_one_out import leave_one_out
-from likewise.evaluation.negatives import FNV_PRIME, FNV_START, _hashes, _mix, with_sampled_negatives
-from likewise.evaluation.pairs import JudgedPairs, relabel, restrict
+from likewise.evaluation.pairs import JudgedPairs, relabel, select_pairs
 from likewise.evaluation.pool_recall import clopper_pearson, pool_recall
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.query_sums import QuerySums
+from likewise.evaluation.sampled_negatives import FNV_PRIME, FNV_START, _hashes, _mix, sample_negatives
 
 from .judging import model, pool_of, random_pairs
 
@@ -177,7 +177,7 @@ def test_next_pairs_are_those_the_undecided_models_dispute() -> None:
 def test_sampled_negatives_come_from_the_band_and_are_never_labelled(rng: np.random.Generator) -> None:
     pairs = random_pairs(rng, n_queries=10, n_gallery=300, per_query=12)
     bands = [np.sort(np.array([rng.choice(300, 60, replace=False) for _ in range(10)]), axis=1) for _ in range(2)]
-    sampled = with_sampled_negatives(pairs, bands, seed=1)
+    sampled = sample_negatives(pairs, bands, seed=1)
     assert sampled is not None
     labelled = set(zip(pairs.query.tolist(), pairs.candidate.tolist(), strict=True))
     negatives = [(q, c) for q, c, y in zip(sampled.query, sampled.candidate, sampled.label, strict=True) if y == 0]
@@ -185,16 +185,16 @@ def test_sampled_negatives_come_from_the_band_and_are_never_labelled(rng: np.ran
     assert all(c in np.concatenate([band[q] for band in bands]) for q, c in negatives)
     assert len(set(negatives)) == len(negatives)
     assert np.array_equal(np.bincount([q for q, _ in negatives], minlength=10), pairs.n_positive)
-    again = with_sampled_negatives(pairs, bands, seed=1)
+    again = sample_negatives(pairs, bands, seed=1)
     assert again is not None
     assert np.array_equal(again.candidate, sampled.candidate)
-    assert with_sampled_negatives(pairs, [np.full((10, 5), -1)], seed=1) is None  # the gallery ends before the band
+    assert sample_negatives(pairs, [np.full((10, 5), -1)], seed=1) is None  # the gallery ends before the band
 
 
 def test_majority_of_resampled_experts() -> None:
     answers = np.array([[1, 1, 0], [1, 0, -1], [-1, -1, -1]], dtype=np.int8)
-    assert majority(answers, np.array([1.0, 1.0, 1.0])).tolist() == [1, 0, -1]  # a tie is negative
-    assert majority(answers, np.array([0.0, 0.0, 3.0])).tolist() == [0, -1, -1]
+    assert weighted_majority(answers, np.array([1.0, 1.0, 1.0])).tolist() == [1, 0, -1]  # a tie is negative
+    assert weighted_majority(answers, np.array([0.0, 0.0, 3.0])).tolist() == [0, -1, -1]
 
 
 def test_expert_groups_say_how_often_the_winner_changes(rng: np.random.Generator) -> None:
@@ -292,4 +292,4 @@ def test_relabelling_takes_pairs_out(rng: np.random.Generator) -> None:
     label = pairs.label.copy()
     label[:5] = -1
     assert len(relabel(pairs, label)) == len(pairs) - 5
-    assert len(restrict(pairs, label >= 0)) == len(pairs) - 5
+    assert len(select_pairs(pairs, label >= 0)) == len(pairs) - 5

@@ -11,9 +11,9 @@ from likewise.evaluation.differences import DIFFERENCE_SCHEMA
 from likewise.evaluation.discovery import RESULT_SCHEMA, Measured, score, scored_table
 from likewise.evaluation.identification import Identified, identification_table
 from likewise.evaluation.leave_one_out import leave_one_out
-from likewise.evaluation.orders import few_models_note, spearman_exact_p
+from likewise.evaluation.query_sums import QuerySums
+from likewise.evaluation.rank_correlation import few_models_note, spearman_exact_p
 from likewise.evaluation.ranking import against, grouped, not_significantly_worse, ranked
-from likewise.evaluation.sums import QuerySums
 from likewise.evaluation.vsd_tables import vsd_tables
 
 from .judging import model, pool_of, random_pairs

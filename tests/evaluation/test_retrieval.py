@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.evaluation import standing, walk
+from likewise.evaluation import class_ranks, rank_accumulator
 from likewise.evaluation.retrieval import METRICS, RETRIEVAL_SCHEMA, Retrieval, retrieval, retrieval_table
 from likewise.search import as_unit
 
@@ -19,7 +19,7 @@ Vectors = NDArray[np.float32]
 def brute_force(
     queries: Vectors, gallery: Vectors, query_labels: Any, gallery_labels: Any, own: list[int]
 ) -> list[tuple[int, int, float, float]]:
-    """R, rank of the first classmate, R-Precision and MAP@R by sorting the whole gallery, in whole numbers."""
+    """R, rank of the first same-class image, R-Precision and MAP@R by sorting the whole gallery, in whole numbers."""
     grid = 2.0**26
     left = np.rint(as_unit(queries).astype(np.float64) * grid).astype(np.int64).tolist()
     right = np.rint(as_unit(gallery).astype(np.float64) * grid).astype(np.int64).tolist()
@@ -31,20 +31,20 @@ def brute_force(
             if row != own[q]
         )
         relevant = [gallery_labels[row] == query_labels[q] for _, row in scored]
-        n_classmates = sum(relevant)
-        if not n_classmates:
+        n_same_class = sum(relevant)
+        if not n_same_class:
             answer.append((0, 0, np.nan, np.nan))
             continue
-        first = relevant[:n_classmates]
-        precision = [sum(first[: i + 1]) / (i + 1) for i in range(n_classmates) if first[i]]
+        first = relevant[:n_same_class]
+        precision = [sum(first[: i + 1]) / (i + 1) for i in range(n_same_class) if first[i]]
         rank = relevant.index(True) + 1
-        answer.append((n_classmates, rank, sum(first) / n_classmates, sum(precision) / n_classmates))
+        answer.append((n_same_class, rank, sum(first) / n_same_class, sum(precision) / n_same_class))
     return answer
 
 
 def check(found: Retrieval, expected: list[tuple[int, int, float, float]]) -> None:
     counts, ranks, r_precision, average_precision = (np.array(column) for column in zip(*expected, strict=True))
-    assert found.n_classmates.tolist() == counts.tolist()
+    assert found.n_same_class.tolist() == counts.tolist()
     assert found.first_rank.tolist() == ranks.tolist()
     np.testing.assert_allclose(found.r_precision, r_precision, atol=1e-12)
     np.testing.assert_allclose(found.average_precision, average_precision, atol=1e-12)
@@ -77,12 +77,12 @@ def test_equals_brute_force(
     other[:3], own = vectors[rng.integers(0, n, 3)], [int(rng.integers(0, n)), *[-1] * 6]
     keys = [f"image {row}" for row in range(n)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(standing, "SPARE", spare)
-        patch.setattr(standing, "SETTLE_AFTER", kept)
-        patch.setattr(walk, "MOST_KEPT", kept)
-        patch.setattr(walk, "TILE", 8 if kept == 40 else 1024)
-        patch.setattr(walk, "FIRST_TILE", 2)
-        patch.setattr(walk, "PAIRS_PER_NEIGHBOUR", 1e9 if at_once else 0)
+        patch.setattr(rank_accumulator, "MAX_NEAR_TIES", spare)
+        patch.setattr(rank_accumulator, "COMPACT_AFTER", kept)
+        patch.setattr(class_ranks, "MAX_NEIGHBOURS_KEPT", kept)
+        patch.setattr(class_ranks, "TILE", 8 if kept == 40 else 1024)
+        patch.setattr(class_ranks, "FIRST_TILE", 2)
+        patch.setattr(class_ranks, "RESCORING_COST", 1e9 if at_once else 0)
         expected = brute_force(vectors, vectors, labels, labels, list(range(n)))
         check(retrieval(vectors, labels), expected)
         within = [(r, min(rank, r + 1), precision, average) for r, rank, precision, average in expected]
@@ -147,7 +147,7 @@ def test_several_tiles_and_threads_give_the_same(rng: np.random.Generator, monke
     )
     assert np.array_equal(at_once.first_rank[rows], by_blocks.first_rank)
     assert np.array_equal(at_once.average_precision[rows], by_blocks.average_precision)
-    monkeypatch.setattr(walk, "TILE", 96)
+    monkeypatch.setattr(class_ranks, "TILE", 96)
     assert np.array_equal(retrieval(vectors, labels).average_precision, at_once.average_precision)
 
 

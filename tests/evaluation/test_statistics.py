@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import bootstrap, kendalltau, permutation_test, spearmanr
 
 from likewise.evaluation.bootstrap import bca_interval, interval_of, query_weights
-from likewise.evaluation.differences import bootstrap_p, difference_table, holm, randomisation_p, swap_signs
+from likewise.evaluation.differences import bootstrap_p, difference_table, holm_correction, randomisation_p, swap_signs
 from likewise.evaluation.discovery import score
-from likewise.evaluation.micro import micro_auc
-from likewise.evaluation.orders import kendall, spearman, spearman_p
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.micro_auc import micro_auc
+from likewise.evaluation.query_sums import QuerySums
+from likewise.evaluation.rank_correlation import kendall, spearman, spearman_p
 
 from .judging import model, random_pairs
 
@@ -31,7 +31,7 @@ def test_bca_of_a_ratio_of_sums_equals_scipys(rng: np.random.Generator) -> None:
     """As triplets and class-based retrieval need it: queries of unequal weight, some of no weight at all."""
     denominator = rng.integers(0, 9, 80).astype(np.float64)
     sums = QuerySums(denominator * rng.random(80) ** 4, denominator)
-    np.testing.assert_allclose(sums.without_each(), sums.resampled(1.0 - np.eye(80)))
+    np.testing.assert_allclose(sums.jackknife(), sums.resampled(1.0 - np.eye(80)))
     weights = query_weights(80, 20_000, seed=1)
     theirs = bootstrap(
         (sums.numerator, sums.denominator),
@@ -46,7 +46,7 @@ def test_bca_of_a_ratio_of_sums_equals_scipys(rng: np.random.Generator) -> None:
         np.quantile(sums.resampled(weights), [0.025, 0.975])
     )
     alone = QuerySums(np.array([0.5, 0.0]), np.array([1.0, 0.0]))
-    assert np.isnan(alone.without_each()[0])
+    assert np.isnan(alone.jackknife()[0])
 
 
 def test_bca_falls_back_where_it_is_undefined() -> None:
@@ -67,7 +67,7 @@ def test_equal_models_never_differ_significantly_and_holm_is_by_hand() -> None:
     assert randomisation_p(same, same, swap_signs(3, 0)) == 1.0
     assert bootstrap_p(np.zeros(100)) == 1.0
     assert np.isnan(bootstrap_p(np.full(3, np.nan)))
-    corrected = holm(np.array([0.01, 0.04, np.nan, 0.03]))
+    corrected = holm_correction(np.array([0.01, 0.04, np.nan, 0.03]))
     assert corrected[[0, 1, 3]].tolist() == pytest.approx([0.03, 0.06, 0.06])
     assert np.isnan(corrected[2])
 
@@ -103,7 +103,7 @@ def test_joined_classes_move_a_micro_area_by_less_than_promised(rng: np.random.G
     query, scores = rng.integers(0, 50, 20_000), rng.random(20_000)
     label = (rng.random(20_000) < scores).astype(np.int8)
     weights = query_weights(50, 20, 0)
-    exact, rough = micro_auc(query, scores, label, weights), micro_auc(query, scores, label, weights, most_classes=512)
+    exact, rough = micro_auc(query, scores, label, weights), micro_auc(query, scores, label, weights, max_bins=512)
     assert np.abs(exact[0] - rough[0]).max() < 1 / 512
     assert np.abs(exact[1] - rough[1]).max() < 1 / 512
 

@@ -17,14 +17,14 @@ from likewise.evaluation.exchange.labels_io import write_labels_file
 from likewise.evaluation.exchange.run_models import (
     BY_ITEM,
     JUDGED,
-    encoder_of,
+    encoder_from_tag,
     list_candidates,
     list_judged,
     measure_run,
     run_tag,
 )
-from likewise.evaluation.exchange.trec import Run, read_run, run_text, write_run
-from likewise.evaluation.pairs import JudgedPairs, judge_pairs
+from likewise.evaluation.exchange.trec import TrecRun, read_run, run_text, write_run
+from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 from likewise.search.scores import Floats
 
 N_IMAGES, N_QUERIES, DIM = 90, 12, 4
@@ -48,7 +48,7 @@ def world(seed: int) -> tuple[JudgedPairs, Floats, Floats, pl.DataFrame]:
         (queries[3], row[1], 0) for row in rows if row[0] == queries[3]
     ]
     labels = pl.DataFrame(rows, schema=["query", "candidate", "label"], orient="row")
-    pairs = judge_pairs(catalog, labels, queries, images)
+    pairs = build_judged_pairs(catalog, labels, queries, images)
     place = {image: row for row, image in enumerate(images)}
     return pairs, vectors[[place[query] for query in queries]], vectors, labels
 
@@ -138,7 +138,7 @@ def test_pairs_the_run_lacks_are_counted_and_stand_last() -> None:
         np.array([0, 0, 0, 0, 1, 1]), np.array([0, 1, 2, 3, 0, 1]), np.array([1, 0, 1, 0, 1, 0], dtype=np.int8),
     )  # fmt: skip
     rows = [("p", "b", 0, 0.5), ("p", "a", 1, 0.4), ("p", "z", 2, 0.3), ("elsewhere", "a", 0, 1.0)]
-    run = Run("short", pl.DataFrame(rows, schema=["query", "candidate", "rank", "score"], orient="row"))
+    run = TrecRun("short", pl.DataFrame(rows, schema=["query", "candidate", "rank", "score"], orient="row"))
     found = measure_run(run, pairs, 3)
     assert (found.n_missing_pairs, found.n_missing_queries, found.n_outside) == (4, 1, 2)
     scores = found.measured.scores
@@ -173,7 +173,7 @@ def test_what_is_wrong_with_a_run_is_one_sentence(tmp_path: Path, text: str, sen
 
 def test_a_run_about_other_images_is_refused() -> None:
     pairs, *_ = world(0)
-    run = Run("m", pl.DataFrame({"query": ["x"], "candidate": ["y"], "rank": [0], "score": [1.0]}))
+    run = TrecRun("m", pl.DataFrame({"query": ["x"], "candidate": ["y"], "rank": [0], "score": [1.0]}))
     with pytest.raises(LikewiseError, match=r"names none of the queries .* \(its first line: x, y\)"):
         measure_run(run, pairs, 5)
 
@@ -190,7 +190,7 @@ def test_scores_fall_by_the_smallest_step(scores: list[float]) -> None:
 
 
 def test_tags_carry_the_encoder_and_what_is_listed() -> None:
-    assert encoder_of(run_tag("hf:facebook/dinov2", BY_ITEM)) == "hf:facebook/dinov2"
-    assert encoder_of("hf:model") == "hf:model"
+    assert encoder_from_tag(run_tag("hf:facebook/dinov2", BY_ITEM)) == "hf:facebook/dinov2"
+    assert encoder_from_tag("hf:model") == "hf:model"
     rows = pl.DataFrame({"query": ["q 1"], "candidate": ["c"], "rank": [0], "score": [0.25]})
     assert run_text(rows, "m") == "q%201 Q0 c 1 0.25 m\n"

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.triplet_file import TRIPLET_SCHEMA, add_up, read_triplets
+from likewise.evaluation.triplet_file import TRIPLET_SCHEMA, read_triplets, sum_votes
 from likewise.evaluation.triplets import (
     AGREEMENT_SCHEMA,
     CEILING,
     MAJORITY,
     VOTES,
-    ItemVectors,
-    agreement,
-    agreement_table,
-    item_vectors,
+    MeanItemVectors,
+    mean_item_vectors,
+    triplet_agreement,
+    triplet_agreement_table,
 )
 
 
@@ -26,9 +26,9 @@ def triplets(*rows: tuple[str, str, str, int, int]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TRIPLET_SCHEMA, orient="row")
 
 
-def at_angles(**degrees: float) -> ItemVectors:
+def at_angles(**degrees: float) -> MeanItemVectors:
     angles = np.radians(list(degrees.values()))
-    return item_vectors(np.stack([np.cos(angles), np.sin(angles)], axis=1), list(degrees))
+    return mean_item_vectors(np.stack([np.cos(angles), np.sin(angles)], axis=1), list(degrees))
 
 
 def test_hand_counted() -> None:
@@ -40,7 +40,7 @@ def test_hand_counted() -> None:
         ("b", "a", "d", 2, 2),  # people cannot tell
         ("b", "d", "a", 1, 2),  # written the wrong way round: the majority says a
     )
-    measured = agreement(answers, items)
+    measured = triplet_agreement(answers, items)
     assert measured.value(MAJORITY) == pytest.approx((1 + 0 + 0.5 + 1) / 4)
     assert measured.value(VOTES) == pytest.approx((3 + 0 + 3.5 + 2 + 2) / 22)
     assert measured.value(CEILING) == pytest.approx((3 + 4 + 5 + 2 + 2) / 22)
@@ -53,13 +53,13 @@ def test_equals_a_plain_loop(seed: int) -> None:
     rng = np.random.default_rng(seed)
     names = [f"item {number}" for number in range(8)]
     base = rng.integers(-1, 2, (8, 3)) + np.array([0.0, 0.0, 2.0])  # few directions, so that ties occur
-    items = item_vectors(base, names)
+    items = mean_item_vectors(base, names)
     rows = [
         (*(names[i] for i in rng.permutation(8)[:3]), int(rng.integers(0, 4)), int(rng.integers(0, 4)))
         for _ in range(30)
     ]
     answers = triplets(*rows)
-    measured = agreement(answers, items)
+    measured = triplet_agreement(answers, items)
     sides, weights, shares = [], 0, 0.0
     vector = dict(zip(items.items, items.vectors.astype(np.float64), strict=True))
     for anchor, close, far, votes_close, votes_far in rows:
@@ -75,25 +75,25 @@ def test_equals_a_plain_loop(seed: int) -> None:
 
 def test_identities(rng: np.random.Generator) -> None:
     names = [f"item {number}" for number in range(12)]
-    items = item_vectors(rng.standard_normal((12, 4)), names)
+    items = mean_item_vectors(rng.standard_normal((12, 4)), names)
     rows = [(*(names[i] for i in rng.permutation(12)[:3]), int(rng.integers(1, 5)), 0) for _ in range(80)]
-    answers = add_up(triplets(*rows))
-    value = agreement(answers, items).value()
+    answers = sum_votes(triplets(*rows))
+    value = triplet_agreement(answers, items).value()
     opposite = answers.rename({"close": "far", "far": "close"})
-    assert agreement(opposite, items).value() == pytest.approx(1 - value)
-    renamed = ItemVectors([name.replace("item", "thing") for name in items.items], items.vectors)
+    assert triplet_agreement(opposite, items).value() == pytest.approx(1 - value)
+    renamed = MeanItemVectors([name.replace("item", "thing") for name in items.items], items.vectors)
     as_things = answers.with_columns(pl.col("anchor", "close", "far").str.replace("item", "thing"))
-    assert agreement(as_things, renamed).value() == pytest.approx(value)
-    twice = add_up(pl.concat([answers, answers]))
-    assert agreement(twice, items).value() == pytest.approx(value)
-    blind = ItemVectors(items.items, np.ones_like(items.vectors))
-    assert agreement(answers, blind).value() == 0.5
-    assert agreement(answers, blind).n_choice_ties == len(answers)
+    assert triplet_agreement(as_things, renamed).value() == pytest.approx(value)
+    twice = sum_votes(pl.concat([answers, answers]))
+    assert triplet_agreement(twice, items).value() == pytest.approx(value)
+    blind = MeanItemVectors(items.items, np.ones_like(items.vectors))
+    assert triplet_agreement(answers, blind).value() == 0.5
+    assert triplet_agreement(answers, blind).n_choice_ties == len(answers)
 
 
 def test_an_item_of_several_images_is_their_mean() -> None:
     vectors = np.array([[2.0, 0.0], [0.0, 3.0], [1.0, 0.0]])
-    items = item_vectors(vectors, ["b", "b", "a"])
+    items = mean_item_vectors(vectors, ["b", "b", "a"])
     assert items.items == ["a", "b"]
     np.testing.assert_allclose(items.vectors, [[1, 0], [np.sqrt(0.5), np.sqrt(0.5)]], rtol=1e-6)
 
@@ -101,14 +101,14 @@ def test_an_item_of_several_images_is_their_mean() -> None:
 def test_unknown_items_are_left_out_and_counted() -> None:
     items = at_angles(a=0, b=10, c=50)
     answers = triplets(("a", "b", "c", 3, 0), ("a", "b", "zebra", 3, 0), ("zebra", "a", "b", 1, 1))
-    measured = agreement(answers, items)
+    measured = triplet_agreement(answers, items)
     assert (measured.n_triplets_total, measured.n_without_vectors, measured.n_vote_ties) == (3, 2, 0)
-    table = agreement_table({"m": measured}, n_resamples=20)
+    table = triplet_agreement_table({"m": measured}, n_resamples=20)
     assert table.schema == AGREEMENT_SCHEMA
     row = table.row(0, named=True)
     assert (row["n_queries"], row["n_queries_total"], row["n_triplets"], row["n_triplets_total"]) == (1, 2, 1, 3)
     with pytest.raises(LikewiseError, match="none of the 3 triplets is about items that have vectors"):
-        agreement(answers, at_angles(x=0, y=1))
+        triplet_agreement(answers, at_angles(x=0, y=1))
 
 
 def test_intervals_resample_anchors_not_triplets(rng: np.random.Generator) -> None:
@@ -119,7 +119,7 @@ def test_intervals_resample_anchors_not_triplets(rng: np.random.Generator) -> No
         for n in range(20)
         for m in range(30)
     ]
-    table = agreement_table({"m": agreement(triplets(*rows), at_angles(**degrees))})
+    table = triplet_agreement_table({"m": triplet_agreement(triplets(*rows), at_angles(**degrees))})
     low, high = table.row(0, named=True)["low"], table.row(0, named=True)["high"]
     assert high - low == pytest.approx(2 * 1.96 * np.sqrt(0.25 / 20), rel=0.2)
 
@@ -169,7 +169,7 @@ def test_other_mistakes(tmp_path: Path) -> None:
     with pytest.raises(LikewiseError, match="must name anchor, close and far once each"):
         read_triplets(tmp_path / "t.csv", "anchor close")
     with pytest.raises(LikewiseError, match="2 vectors but 1 item names"):
-        item_vectors(np.eye(2), ["a"])
+        mean_item_vectors(np.eye(2), ["a"])
 
 
 def test_rows_with_a_value_and_rows_without_it_are_all_rows(tmp_path: Path) -> None:

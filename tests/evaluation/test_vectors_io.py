@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.exchange.vectors_io import line_up, line_up_file
+from likewise.evaluation.exchange.vectors_io import align_vectors, read_aligned_vectors
 
 IMAGES = ["a b.png", "b.png", "ç.png"]
 MIXED = ["ç.png", "a b.png", "other.png", "b.png"]
@@ -45,7 +45,7 @@ def safetensors(path: Path) -> None:
 )
 def test_rows_are_found_by_key_whatever_their_order(tmp_path: Path, name: str, write: Callable[[Path], None]) -> None:
     write(tmp_path / name)
-    found = line_up_file(tmp_path / name, IMAGES)
+    found = read_aligned_vectors(tmp_path / name, IMAGES)
     np.testing.assert_array_equal(found.vectors, VECTORS)
     assert found.vectors.dtype == np.float32
     assert (found.by_key, found.n_unused) == (True, 1)
@@ -65,12 +65,12 @@ def test_npy_with_a_list_of_keys(tmp_path: Path, ending: str) -> None:
         pl.DataFrame({"image": MIXED, "other": [1, 2, 3, 4]}).write_csv(path)
     else:
         pl.DataFrame({"image": MIXED, "other": [1, 2, 3, 4]}).write_parquet(path)
-    np.testing.assert_array_equal(line_up_file(tmp_path / "v.npy", IMAGES, path).vectors, VECTORS)
+    np.testing.assert_array_equal(read_aligned_vectors(tmp_path / "v.npy", IMAGES, path).vectors, VECTORS)
 
 
 def test_npy_without_keys_is_in_the_order_of_the_images(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", VECTORS.astype(np.float16))
-    found = line_up_file(tmp_path / "v.npy", IMAGES)
+    found = read_aligned_vectors(tmp_path / "v.npy", IMAGES)
     np.testing.assert_array_equal(found.vectors, VECTORS.astype(np.float16).astype(np.float32))
     assert (found.by_key, found.n_unused) == (False, 0)
 
@@ -100,17 +100,17 @@ def test_what_is_wrong_is_one_sentence(
     vectors: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]", keys: list[str] | None, sentence: str
 ) -> None:
     with pytest.raises(LikewiseError) as caught:
-        line_up(vectors, IMAGES, keys, name="mine")
+        align_vectors(vectors, IMAGES, keys, name="mine")
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_files_that_are_no_vectors(tmp_path: Path) -> None:
     with pytest.raises(LikewiseError, match="does not exist"):
-        line_up_file(tmp_path / "none.npy", IMAGES)
+        read_aligned_vectors(tmp_path / "none.npy", IMAGES)
     (tmp_path / "v.npy").write_bytes(b"no numbers")
     with pytest.raises(LikewiseError, match="cannot be read as npy"):
-        line_up_file(tmp_path / "v.npy", IMAGES)
+        read_aligned_vectors(tmp_path / "v.npy", IMAGES)
     np.savez(tmp_path / "v.npz", vectors=VECTORS)
     with pytest.raises(LikewiseError, match="does not say which image each row belongs to"):
-        line_up_file(tmp_path / "v.npz", IMAGES)
+        read_aligned_vectors(tmp_path / "v.npz", IMAGES)

@@ -17,7 +17,14 @@ from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 from likewise.evaluation.triplet_file import read_triplets
-from likewise.evaluation.triplets import MAJORITY, VOTES, Agreement, agreement, agreement_table, item_vectors
+from likewise.evaluation.triplets import (
+    MAJORITY,
+    VOTES,
+    TripletAgreement,
+    mean_item_vectors,
+    triplet_agreement,
+    triplet_agreement_table,
+)
 
 BESIDE = Path(__file__).parents[3] / "shared" / "data"
 MATERIALS = Path(os.environ.get("LIKEWISE_DATA", BESIDE)) / "materials"
@@ -33,23 +40,23 @@ def pictures() -> tuple[list[Image.Image], list[str]]:
 
 
 @cache
-def measured() -> dict[str, Agreement]:
+def measured() -> dict[str, TripletAgreement]:
     from skimage.color import rgb2gray
     from skimage.feature import hog
 
     images, items = pictures()
     answers = read_triplets(MATERIALS / "triplets.csv", "anchor close far")
-    found: dict[str, Agreement] = {}
+    found: dict[str, TripletAgreement] = {}
     prepared = {}  # shared by encoders that prepare alike
     for name in BUILT_IN:
         encoder = get_encoder(name)
         if encoder.preparation not in prepared:
             prepared[encoder.preparation] = [encoder.prepare(image) for image in images]
         vectors = encoder.encode(prepared[encoder.preparation])
-        found[name] = agreement(answers, item_vectors(vectors, items))
+        found[name] = triplet_agreement(answers, mean_item_vectors(vectors, items))
     grey = [rgb2gray(np.asarray(image.resize((128, 128)))) for image in images]
     plain = np.array([hog(one, pixels_per_cell=(16, 16), cells_per_block=(2, 2)) for one in grey])
-    found[HOG] = agreement(answers, item_vectors(plain, items))
+    found[HOG] = triplet_agreement(answers, mean_item_vectors(plain, items))
     return found
 
 
@@ -70,7 +77,7 @@ def test_plain_hog_agrees_as_published() -> None:
 
 
 def test_built_in_encoders_agree_with_people() -> None:
-    table = agreement_table(measured())
+    table = triplet_agreement_table(measured())
     for row in table.filter(pl.col("metric") == MAJORITY).iter_rows(named=True):
         assert row["low"] < row["value"] < row["high"]
         assert row["high"] - row["low"] < 0.06

@@ -10,8 +10,8 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from likewise.evaluation.discovery import Measured, result_table
-from likewise.evaluation.exchange.labels_io import read_labels_file, refuse_two_labels
-from likewise.evaluation.pairs import JudgedPairs, judge_pairs
+from likewise.evaluation.exchange.labels_io import read_labels_file, refuse_conflicting_labels
+from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 
 BESIDE = Path(__file__).parents[3] / "shared" / "data"
 EXAMPLES = Path(os.environ.get("LIKEWISE_DATA", BESIDE)) / "vsd_examples"
@@ -25,14 +25,14 @@ def read_task(task: str) -> tuple[JudgedPairs, dict[str, Measured]]:
     """The pairs of all four files, each once, and every model's scores of them."""
     files = [EXAMPLES / task / f"{kind}.json" for kind in KINDS]
     labels = pl.concat([read_labels_file(file).labels for file in files])
-    refuse_two_labels(labels, task)
+    refuse_conflicting_labels(labels, task)
     labels = labels.unique().sort("query", "candidate")
     rows = {(row["query"], row["gallery"]): row for file in files for row in json.loads(file.read_text())}
     images = sorted({image for pair in rows for image in pair})
     items = [image.rpartition("/")[0] for image in images]  # img/WOMEN/Dresses/id_00007859/04_4_full.jpg
     catalog = pl.DataFrame({"image": images, "item": items})
     queries, gallery = sorted({query for query, _ in rows}), sorted({candidate for _, candidate in rows})
-    pairs = judge_pairs(catalog, labels, queries, gallery)
+    pairs = build_judged_pairs(catalog, labels, queries, gallery)
     keys = [(queries[q], gallery[c]) for q, c in zip(pairs.query, pairs.candidate, strict=True)]
     no_lists = np.full((len(queries), 9), -1)
     return pairs, {

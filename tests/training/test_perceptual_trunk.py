@@ -11,7 +11,7 @@ from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.encoders import encode_catalog, read_vectors
 from likewise.errors import LikewiseError
-from likewise.evaluation.trained import learned_from_people, origins
+from likewise.evaluation.training_gains import learned_from_people, trained_from_base
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.features import Pictures
 from likewise.training.perceptual.lessons import Lessons, Shown, TrunkPlan
@@ -71,7 +71,9 @@ def test_a_network_learns_what_people_look_at_and_stays_the_one_that_was_measure
     images = read(workspace.root / "catalog.csv").rows["image"].to_list()
     assert np.allclose(read_vectors(workspace, "seeing", images), done.taught.vectors, atol=1e-5)
     assert learned_from_people(workspace, workspace.encoders()) == ["seeing"]
-    assert origins(workspace, workspace.encoders()) == []  # it is not one of the networks tuned on the catalog
+    assert (
+        trained_from_base(workspace, workspace.encoders()) == []
+    )  # it is not one of the networks tuned on the catalog
     again = train_perceptual(workspace, Settings(triplets=answers, hidden=(0,), unseen=("items",), n_folds=2), "plain")
     assert "seeing" not in set(again.results["encoder"]) and "run:" not in " ".join(again.summary["bases"])
     with pytest.raises(LikewiseError, match="needs no stored vectors"):

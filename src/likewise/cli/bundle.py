@@ -12,7 +12,7 @@ from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
     from likewise.evaluation.bundles.bundle import Bundle
-    from likewise.evaluation.bundles.evaluate import Model
+    from likewise.evaluation.bundles.evaluate import BundleModel
 
 
 def bundle(
@@ -106,7 +106,7 @@ def evaluate_bundle(
 
     from likewise.cli.tables import leaderboard as board
     from likewise.evaluation.bundles.bundle import open_bundle
-    from likewise.evaluation.bundles.evaluate import Missing, VectorFile, evaluate_bundle, note_of
+    from likewise.evaluation.bundles.evaluate import MissingPairs, VectorFile, bundle_note, evaluate_bundle
     from likewise.evaluation.exchange.trec import read_run
     from likewise.evaluation.provenance import write_note
     from likewise.workspace import write_parquet
@@ -114,14 +114,14 @@ def evaluate_bundle(
     if out is not None and out.suffix.lower() != ".parquet":
         raise LikewiseError(f"{out} must end in .parquet: results are a table.")
     opened_bundle = open_bundle(path, checksum)
-    models: dict[str, Model] = {}
+    models: dict[str, BundleModel] = {}
     for text in vectors:
         name, file = named_file(text, models)
         models[name] = VectorFile(file, keys)
     for text in runs or []:
         name, file = named_file(text, models)
         models[name] = read_run(file, set(opened_bundle.images))
-    if missing not in get_args(Missing):
+    if missing not in get_args(MissingPairs):
         raise LikewiseError(
             f"judged pairs that a run lacks leave its areas `undefined` or count `last`, not {missing!r}."
         )
@@ -135,7 +135,7 @@ def evaluate_bundle(
         missing=missing,  # type: ignore[arg-type]
     )
     results = judged.results
-    note = note_of(opened_bundle, command_line())
+    note = bundle_note(opened_bundle, command_line())
     if out is not None:
         write_parquet(results, out)
         write_note(note, out)
@@ -159,14 +159,14 @@ def evaluate_bundle(
     )
 
 
-def _say_missing(name: str, model: "Model", bundle: "Bundle", missing: str) -> None:
+def _say_missing(name: str, model: "BundleModel", bundle: "Bundle", missing: str) -> None:
     """How far a run covers what was judged."""
     from likewise.evaluation.exchange.run_models import measure_run
-    from likewise.evaluation.exchange.trec import Run
+    from likewise.evaluation.exchange.trec import TrecRun
 
-    if not isinstance(model, Run):
+    if not isinstance(model, TrecRun):
         return
-    pairs = bundle.content.pairs
+    pairs = bundle.tables.pairs
     found = measure_run(model, pairs, 1)
     if found.n_missing_pairs:
         areas = "its areas are undefined" if missing == "undefined" else "they count as last in its areas"
@@ -176,7 +176,7 @@ def _say_missing(name: str, model: "Model", bundle: "Bundle", missing: str) -> N
         )
 
 
-def named_file(text: str, taken: "dict[str, Model]") -> tuple[str, Path]:
+def named_file(text: str, taken: "dict[str, BundleModel]") -> tuple[str, Path]:
     """`NAME=FILE`, or a file whose stem is the name; every model needs a name of its own."""
     name, equals, file = text.partition("=")
     if not equals or Path(text).exists():

@@ -155,7 +155,7 @@ def budget(
     Example: `likewise budget shoes --k 12 --seconds-per-pair 8`
     """
     from likewise.discovery.step import budget_settings
-    from likewise.evaluation.truth import budget as budget_of
+    from likewise.evaluation.truth import write_budget
 
     target = opened(workspace)
     settings = budget_settings(
@@ -169,7 +169,7 @@ def budget(
         seed=seed,
     )
     with progress("steps") as update:
-        table = budget_of(target, settings, seconds_per_pair, update)
+        table = write_budget(target, settings, seconds_per_pair, update)
     if as_json:
         say_json(records(table))
         return

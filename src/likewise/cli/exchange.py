@@ -59,7 +59,7 @@ def export_labels(
     Example: `likewise export-labels shoes shoes.qrels --as-evaluated`
     """
     from likewise.discovery.step import read_pool, retired_pairs
-    from likewise.evaluation.exchange.labels_io import without_chance, write_labels_file
+    from likewise.evaluation.exchange.labels_io import drop_random_pairs, write_labels_file
     from likewise.labeling.step import read_labels
 
     target = opened(workspace)
@@ -67,7 +67,7 @@ def export_labels(
     labels = read_labels(target)
     used = labels
     if target.pool_file.exists():
-        used = without_chance(labels, read_pool(target).rows, retired_pairs(target))
+        used = drop_random_pairs(labels, read_pool(target).rows, retired_pairs(target))
     written = used if as_evaluated else labels
     write_labels_file(written, output)
     if as_json:

@@ -9,7 +9,7 @@ from rich.table import Table
 from likewise.cli.console import console, plain, say
 from likewise.cli.tables import over_interval, p_value, percent, with_interval
 from likewise.cli.vsd_tables import say_vsd_tables
-from likewise.evaluation.orders import few_models_note
+from likewise.evaluation.rank_correlation import few_models_note
 
 if TYPE_CHECKING:
     from likewise.evaluation.step import Evaluated

@@ -53,14 +53,14 @@ def retrieval(
     Example: `likewise retrieval birds --by category`
     """
     from likewise.encoders.storage.reading import read_vectors
-    from likewise.evaluation.by_column import by_column
     from likewise.evaluation.clustering import RANDOM_VECTORS, clustering, clustering_table, random_clustering
+    from likewise.evaluation.column_classes import read_column_classes
     from likewise.evaluation.retrieval import retrieval as measure
     from likewise.evaluation.retrieval import retrieval_table
     from likewise.workspace import write_parquet
 
     target = opened(workspace)
-    known = by_column(target, by, names(encoders))
+    known = read_column_classes(target, by, names(encoders))
     found, grouped = {}, {}
     with progress("models") as update:
         for done, name in enumerate(known.encoders):
@@ -104,16 +104,16 @@ def triplets(
     Example: `likewise triplets stones answers.csv --order "anchor close far"`
     """
     from likewise.encoders.storage.reading import read_vectors
-    from likewise.evaluation.by_column import by_column
+    from likewise.evaluation.column_classes import read_column_classes
     from likewise.evaluation.triplet_file import read_triplets
-    from likewise.evaluation.triplets import agreement, agreement_table, item_vectors
+    from likewise.evaluation.triplets import mean_item_vectors, triplet_agreement, triplet_agreement_table
     from likewise.workspace import write_parquet
 
     target = opened(workspace)
-    asked, known = read_triplets(answers, order), by_column(target, by, names(encoders))
+    asked, known = read_triplets(answers, order), read_column_classes(target, by, names(encoders))
     vectors = {name: read_vectors(target, name, known.images) for name in known.encoders}
-    found = {name: agreement(asked, item_vectors(each, known.values)) for name, each in vectors.items()}
-    table = agreement_table(found, n_resamples=resamples, seed=seed, interval=interval)
+    found = {name: triplet_agreement(asked, mean_item_vectors(each, known.values)) for name, each in vectors.items()}
+    table = triplet_agreement_table(found, n_resamples=resamples, seed=seed, interval=interval)
     write_parquet(table, target.results_folder / "triplets.parquet")
     if as_json:
         say_json(records(table))

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from likewise.cli.console import console, plain, say
 from likewise.cli.tables import over_interval, p_value, percent
-from likewise.evaluation.orders import few_models_note
+from likewise.evaluation.rank_correlation import few_models_note
 from likewise.evaluation.ranking import MAIN, of_measure
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from likewise.evaluation.sums import Floats, QuerySums
+from likewise.evaluation.query_sums import Floats, QuerySums
 
 RESAMPLES = 1000
 CONFIDENCE = 0.95
@@ -31,16 +31,16 @@ def percentile_interval(resampled: Floats, confidence: float = CONFIDENCE) -> tu
 
 
 def bca_interval(
-    value: float, resampled: Floats, without_each: Floats, confidence: float = CONFIDENCE
+    value: float, resampled: Floats, jackknife: Floats, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """Bias-corrected and accelerated (Efron 1987); `without_each` are the values with one query left out.
+    """Bias-corrected and accelerated (Efron 1987); `jackknife` are the values with one query left out.
 
     Falls back to the percentile interval where it is undefined (all resamples on one side, no spread).
     """
     from scipy.special import ndtr, ndtri
 
     defined = resampled[~np.isnan(resampled)]
-    left = without_each[~np.isnan(without_each)]
+    left = jackknife[~np.isnan(jackknife)]
     below = (np.count_nonzero(defined < value) + np.count_nonzero(defined == value) / 2) / max(1, len(defined))
     spread = left.mean() - left if len(left) else np.zeros(1)
     cubed, squared = float((spread**3).sum()), float((spread**2).sum())
@@ -53,13 +53,13 @@ def bca_interval(
     return float(low), float(high)
 
 
-def interval_from(value: float, resampled: Floats, without_each: Floats | None) -> tuple[float, float]:
+def interval_from(value: float, resampled: Floats, jackknife: Floats | None) -> tuple[float, float]:
     """BCa where the values with one query left out are given, otherwise percentile."""
-    if without_each is None or np.isnan(value):
+    if jackknife is None or np.isnan(value):
         return percentile_interval(resampled)
-    return bca_interval(value, resampled, without_each)
+    return bca_interval(value, resampled, jackknife)
 
 
 def interval_of(sums: QuerySums, weights: Floats, kind: Interval) -> tuple[float, float]:
     """The wanted interval of a metric that is one sum over queries divided by another."""
-    return interval_from(sums.value(), sums.resampled(weights), sums.without_each() if kind == "bca" else None)
+    return interval_from(sums.value(), sums.resampled(weights), sums.jackknife() if kind == "bca" else None)

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Ints
 from likewise.evaluation.partition import (
-    adjusted_information,
-    chance_information,
-    normalised_information,
+    adjusted_mutual_information,
+    expected_nmi,
+    normalised_mutual_information,
     pairwise_f1,
     partition,
 )
-from likewise.evaluation.retrieval import Labels, label_numbers
+from likewise.evaluation.retrieval import Labels, encode_labels
 from likewise.search import as_unit
 from likewise.search.scores import Floats as Vectors
 
@@ -48,7 +48,7 @@ class Clustering:
     nmi: float
     ami: float
     f1: float
-    nmi_of_chance: float  # these clusters, filled at random
+    expected_nmi: float  # these clusters, filled at random
     nmi_of_random_vectors: float  # by the formula
     n_images: int
     n_classes: int
@@ -61,16 +61,16 @@ def clustering(
     unit = as_unit(vectors)
     if len(unit) != len(labels):
         raise LikewiseError(f"there are {len(unit)} vectors but {len(labels)} labels.")
-    classes = label_numbers(labels)
+    classes = encode_labels(labels)
     n_classes = int(classes.max()) + 1 if len(classes) else 0
     if not n_classes:
         raise LikewiseError("there is nothing to cluster: give at least one vector.")
     parts = partition(classes, k_means(unit, n_classes, n_iterations, seed))
     return Clustering(
-        nmi=normalised_information(parts),
-        ami=adjusted_information(parts),
+        nmi=normalised_mutual_information(parts),
+        ami=adjusted_mutual_information(parts),
         f1=pairwise_f1(parts),
-        nmi_of_chance=chance_information(parts),
+        expected_nmi=expected_nmi(parts),
         nmi_of_random_vectors=random_nmi(len(unit), n_classes),
         n_images=len(unit),
         n_classes=n_classes,
@@ -112,7 +112,7 @@ def clustering_table(measured: Mapping[str, Clustering]) -> pl.DataFrame:
     rows: list[tuple[str, str, float, float | None, float | None, int, int]] = []
     for encoder, one in measured.items():
         counts = one.n_images, one.n_classes
-        rows.append((encoder, "NMI", one.nmi, one.nmi_of_chance, one.nmi_of_random_vectors, *counts))
+        rows.append((encoder, "NMI", one.nmi, one.expected_nmi, one.nmi_of_random_vectors, *counts))
         rows.append((encoder, "AMI", one.ami, 0.0, None, *counts))
         rows.append((encoder, "F1", one.f1, None, None, *counts))
     table = pl.DataFrame(rows, schema=CLUSTERING_SCHEMA, orient="row")

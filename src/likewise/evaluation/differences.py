@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.bootstrap import interval_from
 from likewise.evaluation.discovery import Scored
-from likewise.evaluation.sums import Floats, QuerySums
+from likewise.evaluation.query_sums import Floats, QuerySums
 
-SWAPS = 5000
+N_PERMUTATIONS = 5000
 ALPHA = 0.05
 DIFFERENCE_SCHEMA = pl.Schema(
     {
@@ -53,11 +53,9 @@ def difference_table(scored: Sequence[Scored], *, seed: int = 0) -> pl.DataFrame
                 p, test = bootstrap_p(spread), "bootstrap"
             difference = a.values[place] - b.values[place]
             left_a, left_b = a.left_out(place), b.left_out(place)
-            without_each = None if left_a is None or left_b is None else left_a - left_b
-            compared.append(
-                (a.encoder, b.encoder, difference, *interval_from(difference, spread, without_each), p, test)
-            )
-        corrected = holm(np.array([line[5] for line in compared]))
+            jackknife = None if left_a is None or left_b is None else left_a - left_b
+            compared.append((a.encoder, b.encoder, difference, *interval_from(difference, spread, jackknife), p, test))
+        corrected = holm_correction(np.array([line[5] for line in compared]))
         for line, p_holm in zip(compared, corrected, strict=True):
             *numbers, p, test = line
             significant = bool(p_holm < ALPHA)
@@ -66,9 +64,9 @@ def difference_table(scored: Sequence[Scored], *, seed: int = 0) -> pl.DataFrame
     return table.with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def swap_signs(n_queries: int, seed: int, n_swaps: int = SWAPS) -> NDArray[np.float32]:
+def swap_signs(n_queries: int, seed: int, n_permutations: int = N_PERMUTATIONS) -> NDArray[np.float32]:
     """One row per swap: 1 where a query's two results stay, -1 where they change places."""
-    coins = np.random.default_rng(seed).integers(0, 2, size=(n_swaps, n_queries), dtype=np.int8)
+    coins = np.random.default_rng(seed).integers(0, 2, size=(n_permutations, n_queries), dtype=np.int8)
     return coins.astype(np.float32) * 2.0 - 1.0
 
 
@@ -97,7 +95,7 @@ def bootstrap_p(spread: Floats) -> float:
     return float(min(1.0, 2 * (min(below) + 1) / (len(defined) + 1)))
 
 
-def holm(p: Floats) -> Floats:
+def holm_correction(p: Floats) -> Floats:
     """Holm's step-down correction; NaN stays NaN and does not count as a look."""
     corrected = np.full(len(p), np.nan)
     known = np.flatnonzero(~np.isnan(p))

@@ -14,9 +14,9 @@ import polars as pl
 from likewise.evaluation.auc import Floats, Ints, average_precision, roc_auc, sort_pairs
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_from, query_weights
 from likewise.evaluation.hits import discounted_gain, hit_rate, judged, look_up_labels, reciprocal_rank
-from likewise.evaluation.micro import CLASSES_FOR_INTERVALS, micro_auc, micro_auc_of_all
+from likewise.evaluation.micro_auc import MAX_INTERVAL_BINS, micro_auc, unweighted_micro_auc
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.query_sums import QuerySums
 from likewise.search import as_unit, pair_scores, top_k, top_k_and_band
 from likewise.search.scores import Floats as Vectors
 
@@ -75,10 +75,10 @@ class Row:
             return self.whole
         return float(self.sums.resampled(np.ones((1, len(self.pairs.queries))))[0])
 
-    def resampled(self, weights: Floats, most_classes: int | None = CLASSES_FOR_INTERVALS) -> Floats:
+    def resampled(self, weights: Floats, max_bins: int | None = MAX_INTERVAL_BINS) -> Floats:
         if self.sums is not None:
             return self.sums.resampled(weights)
-        areas = micro_auc(self.pairs.query, self.scores, self.pairs.label, weights, most_classes=most_classes)
+        areas = micro_auc(self.pairs.query, self.scores, self.pairs.label, weights, max_bins=max_bins)
         return areas[0] if self.metric == "ROC-AUC" else areas[1]
 
 
@@ -116,7 +116,7 @@ def rows_of(one: Measured, pairs: JudgedPairs, sampled: JudgedPairs | None, ks: 
     for negatives, judged_pairs, scores in kinds:
         by_query = sort_pairs(judged_pairs.query, scores, judged_pairs.label, len(judged_pairs.queries))
         per_query = (roc_auc(by_query), average_precision(by_query))
-        whole = micro_auc_of_all(scores, judged_pairs.label)
+        whole = unweighted_micro_auc(scores, judged_pairs.label)
         for metric, each, micro in zip(("ROC-AUC", "PR-AUC"), per_query, whole, strict=True):
             rows.append(Row(metric, "macro", negatives, judged_pairs, QuerySums.mean_of(each)))
             rows.append(Row(metric, "micro", negatives, judged_pairs, None, scores, micro))
@@ -131,10 +131,10 @@ class Scored:
     rows: list[Row]
     values: list[float]
     resampled: list[Floats]
-    without_each: list[Floats] | None = None  # values with one query left out, for BCa intervals
+    jackknife: list[Floats] | None = None  # values with one query left out, for BCa intervals
 
     def left_out(self, place: int) -> Floats | None:
-        return None if self.without_each is None else self.without_each[place]
+        return None if self.jackknife is None else self.jackknife[place]
 
 
 def score(
@@ -159,7 +159,7 @@ def _resampled(rows: Sequence[Row], weights: Floats) -> list[Floats]:
         if row.sums is None:  # ROC-AUC and PR-AUC of one list share the work
             if row.negatives not in micro:
                 micro[row.negatives] = micro_auc(
-                    row.pairs.query, row.scores, row.pairs.label, weights, most_classes=CLASSES_FOR_INTERVALS
+                    row.pairs.query, row.scores, row.pairs.label, weights, max_bins=MAX_INTERVAL_BINS
                 )
             resampled.append(micro[row.negatives][0 if row.metric == "ROC-AUC" else 1])
         else:

@@ -4,7 +4,7 @@ For every subset of generators and every k the pool is labelled with the truth, 
 those labels, and the order is compared (Spearman) with the order by macro ROC-AUC over *all* pairs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from likewise.discovery.budget import generator_subsets, proposals_of
 from likewise.discovery.pool import QueryGallery, pairs_to_label
 from likewise.evaluation.auc import Floats, Ints, roc_auc, sort_pairs
-from likewise.evaluation.orders import spearman
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.query_sums import QuerySums
+from likewise.evaluation.rank_correlation import spearman
+from likewise.progress import ProgressCallback
 from likewise.search import pair_scores
 from likewise.search.scores import Floats as Vectors
 
 
 @dataclass(frozen=True)
-class Truth:
+class GroundTruth:
     """Every admissible pair of an arena with its true label."""
 
     query: Ints
@@ -30,7 +31,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Found:
+class TruthCoverage:
     """What share of the truly similar pairs was labelled similar, counted by (query, item) and by (query, image)."""
 
     similar_items: int
@@ -52,7 +53,9 @@ def admissible_pairs(query_gallery: QueryGallery) -> tuple[Ints, Ints]:
     return query.astype(np.int64), candidate.astype(np.int64)
 
 
-def found_share(query_gallery: QueryGallery, truth: Truth, pool: pl.DataFrame, labels: pl.DataFrame) -> Found:
+def truth_coverage(
+    query_gallery: QueryGallery, truth: GroundTruth, pool: pl.DataFrame, labels: pl.DataFrame
+) -> TruthCoverage:
     """Truly similar pairs that the pool asked for and the experts confirmed, against all there are."""
     query_of = {image: row for row, image in enumerate(query_gallery.queries)}
     candidate_of = {image: row for row, image in enumerate(query_gallery.gallery)}
@@ -66,7 +69,7 @@ def found_share(query_gallery: QueryGallery, truth: Truth, pool: pl.DataFrame, l
     hit = np.isin(images, np.fromiter(found, np.int64, len(found)))
     n_asked = pairs_to_label(pool).height
     n_items_all, n_items_found = len(np.unique(items)), len(np.unique(items[hit]))
-    return Found(
+    return TruthCoverage(
         similar_items=n_items_all,
         similar_items_found=n_items_found,
         item_recall=n_items_found / n_items_all if n_items_all else None,
@@ -79,7 +82,7 @@ def found_share(query_gallery: QueryGallery, truth: Truth, pool: pl.DataFrame, l
 
 
 def full_truth_auc(
-    query_gallery: QueryGallery, truth: Truth, vectors: Mapping[str, tuple[Vectors, Vectors]]
+    query_gallery: QueryGallery, truth: GroundTruth, vectors: Mapping[str, tuple[Vectors, Vectors]]
 ) -> dict[str, float]:
     """Macro ROC-AUC of every encoder over all admissible pairs."""
     result = {}
@@ -92,9 +95,9 @@ def full_truth_auc(
 def fidelity_table(
     pool: pl.DataFrame,
     query_gallery: QueryGallery,
-    truth: Truth,
+    truth: GroundTruth,
     vectors: Mapping[str, tuple[Vectors, Vectors]],
-    on_progress: Callable[[str, int, int], None] | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> pl.DataFrame:
     """For every subset of generators and k: Spearman with the order under the full truth, and recall of similar items.
 

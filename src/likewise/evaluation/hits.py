@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Ints
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.query_sums import QuerySums
 
 UNJUDGED = -1
 

@@ -14,9 +14,9 @@ import polars as pl
 from likewise.evaluation.auc import Ints
 from likewise.evaluation.bootstrap import Interval, interval_from, interval_of
 from likewise.evaluation.discovery import KS
-from likewise.evaluation.orders import kendall, spearman
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.sums import Floats, QuerySums
+from likewise.evaluation.query_sums import Floats, QuerySums
+from likewise.evaluation.rank_correlation import kendall, spearman
 from likewise.search import NO_INDEX, as_unit, top_k
 from likewise.search.scores import Floats as Vectors
 
@@ -116,7 +116,7 @@ def compare_orders(
     both = [[metric[name] for name in names] for metric in (identification, discovery)]
     now = [np.array([[one.value()] for one in metric]) for metric in both]
     drawn = [np.array([one.resampled(weights) for one in metric]) for metric in both]
-    without = [np.array([one.without_each() for one in metric]) for metric in both] if kind == "bca" else None
+    without = [np.array([one.jackknife() for one in metric]) for metric in both] if kind == "bca" else None
     numbers: list[float | None] = []
     for correlation in (spearman, kendall):
         value = _each(correlation, now)[0]

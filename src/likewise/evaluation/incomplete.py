@@ -15,7 +15,7 @@ from likewise.evaluation.auc import Floats, Ints, roc_auc, sort_pairs
 from likewise.evaluation.discovery import Measured
 from likewise.evaluation.hits import UNJUDGED, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.query_sums import QuerySums
 from likewise.search import NO_INDEX
 
 SIGNIFICANT_WEIGHT = 0.1  # how much a pair of models that is told apart already counts in the list of next pairs

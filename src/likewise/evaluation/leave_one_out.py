@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from likewise.discovery.pool import RANDOM
 from likewise.evaluation.discovery import ANNOTATED, KS, Measured, rows_of
 from likewise.evaluation.exchange.labels_import import IMPORTED
-from likewise.evaluation.orders import spearman, spearman_exact_p, spearman_p
-from likewise.evaluation.pairs import JudgedPairs, restrict
+from likewise.evaluation.pairs import JudgedPairs, select_pairs
+from likewise.evaluation.rank_correlation import spearman, spearman_exact_p, spearman_p
 
 NO_GENERATORS = (RANDOM, IMPORTED)  # pairs of chance, or of labels from elsewhere
 
@@ -74,7 +74,7 @@ def _values(
     measured: Sequence[Measured], pairs: JudgedPairs, kept: NDArray[np.bool_], ks: Sequence[int]
 ) -> dict[tuple[str, str], list[float]]:
     """Every metric against labelled negatives on a part of the pairs: one value per model."""
-    part = restrict(pairs, kept)
+    part = select_pairs(pairs, kept)
     values: dict[tuple[str, str], list[float]] = {}
     for one in measured:
         for row in rows_of(Measured(one.encoder, one.scores[kept], one.lists), part, None, ks):

@@ -54,10 +54,10 @@ def mistake_table(measured: Iterable[Measured], pairs: JudgedPairs, per_kind: in
             },
             schema_overrides={"encoder": pl.String, "kind": pl.String, "query": pl.String, "candidate": pl.String},
         ).filter(pl.col("severity").is_not_nan() & (pl.col("severity") > 0.5))
-        surprise = pl.when(pl.col("kind") == MISSED).then(pl.col("score")).otherwise(-pl.col("score"))
-        worst = table.with_columns(surprise=surprise).sort(
-            "severity", "surprise", "query", "candidate", descending=[True, False, False, False]
+        score_order = pl.when(pl.col("kind") == MISSED).then(pl.col("score")).otherwise(-pl.col("score"))
+        worst = table.with_columns(score_order=score_order).sort(
+            "severity", "score_order", "query", "candidate", descending=[True, False, False, False]
         )
         worst = worst.unique(["kind", "query"], keep="first", maintain_order=True)
-        tables.append(worst.filter(pl.int_range(pl.len()).over("kind") < per_kind).drop("surprise"))
+        tables.append(worst.filter(pl.int_range(pl.len()).over("kind") < per_kind).drop("score_order"))
     return pl.concat(tables)

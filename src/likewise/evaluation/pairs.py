@@ -37,7 +37,7 @@ class JudgedPairs:
         return np.bincount(self.query[self.label == 1], minlength=len(self.queries))
 
 
-def judge_pairs(
+def build_judged_pairs(
     catalog: pl.DataFrame, labels: pl.DataFrame, queries: Sequence[str], gallery: Sequence[str]
 ) -> JudgedPairs:
     """Line up labels (query, candidate, label) with the images in use; labels of unknown images are an error.
@@ -74,25 +74,26 @@ def judge_pairs(
     )
 
 
-def refuse_lonely_queries(pairs: JudgedPairs) -> None:
+def refuse_queries_without_candidates(pairs: JudgedPairs) -> None:
     """Raise if a query has no candidate at all: the gallery shows nothing but its own item."""
     items = set(pairs.gallery_items.tolist())
     if len(items) > 1:
         return
     own = zip(pairs.queries, pairs.query_items.tolist(), strict=True)
-    lonely = [query for query, item in own if items <= {item}]
-    if lonely:
-        more = "" if len(lonely) == 1 else f" (and {len(lonely) - 1} more queries)"
+    without_candidates = [query for query, item in own if items <= {item}]
+    if without_candidates:
+        more = "" if len(without_candidates) == 1 else f" (and {len(without_candidates) - 1} more queries)"
         raise LikewiseError(
-            f"the query {lonely[0]}{more} has no candidate: every gallery image shows its own item; leave it out."
+            f"the query {without_candidates[0]}{more} has no candidate: every gallery image shows its own item; "
+            "leave it out."
         )
 
 
-def restrict(pairs: JudgedPairs, kept: NDArray[np.bool_]) -> JudgedPairs:
+def select_pairs(pairs: JudgedPairs, kept: NDArray[np.bool_]) -> JudgedPairs:
     """Only the judged pairs where `kept` is true; queries and gallery stay."""
     return replace(pairs, query=pairs.query[kept], candidate=pairs.candidate[kept], label=pairs.label[kept])
 
 
 def relabel(pairs: JudgedPairs, label: NDArray[np.int8]) -> JudgedPairs:
     """The same pairs under other labels; -1 takes a pair out."""
-    return restrict(replace(pairs, label=label), label >= 0)
+    return select_pairs(replace(pairs, label=label), label >= 0)

@@ -41,16 +41,16 @@ def partition(true: NDArray[np.integer], found: NDArray[np.integer]) -> Partitio
     return Partition(true_sizes, found_sizes, cells // width, cells % width, sizes)
 
 
-def normalised_information(parts: Partition) -> float:
-    """NMI: 1 for equal partitions, also where both are a single group; blind to chance, see `expected_information`."""
+def normalised_mutual_information(parts: Partition) -> float:
+    """NMI: 1 for equal partitions, also where both are a single group; not corrected for chance, see AMI."""
     return 1.0 if _equal(parts) else mutual_information(parts) / _mean_entropy(parts)
 
 
-def adjusted_information(parts: Partition) -> float:
+def adjusted_mutual_information(parts: Partition) -> float:
     """AMI: 0 for what chance gives, 1 for equal partitions; may be a little below 0."""
     if _equal(parts):
         return 1.0  # also where chance could not have done worse (one group, or every image its own)
-    expected = expected_information(parts)
+    expected = expected_mutual_information(parts)
     return (mutual_information(parts) - expected) / (_mean_entropy(parts) - expected)
 
 
@@ -66,7 +66,7 @@ def mutual_information(parts: Partition) -> float:
     return max(0.0, float((both / n * np.log(n * both / expected)).sum()))
 
 
-def expected_information(parts: Partition) -> float:
+def expected_mutual_information(parts: Partition) -> float:
     """E[I] over all shufflings: a hypergeometric sum for every pair of group sizes, equal sizes taken together."""
     from scipy.special import gammaln
 
@@ -85,10 +85,10 @@ def expected_information(parts: Partition) -> float:
     return total
 
 
-def chance_information(parts: Partition) -> float:
+def expected_nmi(parts: Partition) -> float:
     """The NMI to expect if these very groups were filled at random."""
     mean = _mean_entropy(parts)
-    return expected_information(parts) / mean if mean > 0 else 1.0
+    return expected_mutual_information(parts) / mean if mean > 0 else 1.0
 
 
 def _equal(parts: Partition) -> bool:

@@ -42,7 +42,7 @@ def pool_recall(pool: pl.DataFrame, labels: pl.DataFrame, n_all_pairs: int, conf
         return PoolRecall(found, 0, 0, None, None, None, None, None, None)
     low, high = clopper_pearson(n_missed, len(judged), confidence)
     missed = n_missed / len(judged) * n_all_pairs
-    most = min(high * n_all_pairs, float(n_all_pairs - found))
+    missed_high = min(high * n_all_pairs, float(n_all_pairs - found))
 
     def share(missing: float) -> float | None:
         return found / (found + missing) if found + missing > 0 else None
@@ -53,9 +53,9 @@ def pool_recall(pool: pl.DataFrame, labels: pl.DataFrame, n_all_pairs: int, conf
         n_missed,
         missed,
         low * n_all_pairs,
-        most,
+        missed_high,
         share(missed),
-        share(most),
+        share(missed_high),
         share(low * n_all_pairs),
     )
 

@@ -32,7 +32,7 @@ class ResultNote:
     likewise: str = __version__
 
 
-def now() -> str:
+def utc_now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -49,12 +49,12 @@ def benchmark_id(pairs: JudgedPairs) -> str:
     return digest.hexdigest()
 
 
-def note_for(benchmark: str, pairs: JudgedPairs, labels_note: Mapping[str, Any], command: str) -> ResultNote:
+def make_result_note(benchmark: str, pairs: JudgedPairs, labels_note: Mapping[str, Any], command: str) -> ResultNote:
     """The note of a result on a workspace's labels, dated now; `labels_note` is the content of labels.json."""
     return ResultNote(
         benchmark=benchmark,
         benchmark_id=benchmark_id(pairs),
-        date=now(),
+        date=utc_now(),
         command=command,
         simulated=labels_note["simulated"],
         n_experts=labels_note["agreement"]["n_experts"],

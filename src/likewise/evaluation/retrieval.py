@@ -9,7 +9,7 @@ With R = the other gallery images of the query's class and rel(i) = 1 if the i-t
     Recall@k    = 1 if one of them is among the first k
 
 and the mean over queries. Neighbours are ordered by cosine, equal scores by gallery row; the query itself is
-excluded by its key. A query without a classmate is left out and counted; it stays in the gallery.
+excluded by its key. A query whose class has no other image is left out and counted; it stays in the gallery.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_from, query_weights
-from likewise.evaluation.classmates import NOBODY
-from likewise.evaluation.sums import QuerySums
-from likewise.evaluation.walk import Progress, walk
-from likewise.search import as_unit
+from likewise.evaluation.class_ranks import rank_same_class
+from likewise.evaluation.query_sums import QuerySums
+from likewise.progress import ProgressCallback
+from likewise.search import NO_INDEX, as_unit
 
 METRICS = ("P@1", "R-Precision", "MAP@R", "MRR")
-MOST_WEIGHTS_AT_ONCE = 4_000_000
+MAX_WEIGHTS_AT_ONCE = 4_000_000
 Labels = Sequence[Hashable] | NDArray[Any] | pl.Series
-Unit = Literal["query", "class"]
+ResamplingUnit = Literal["query", "class"]
 RETRIEVAL_SCHEMA = pl.Schema(
     {
         "encoder": pl.String,
@@ -47,14 +47,14 @@ RETRIEVAL_SCHEMA = pl.Schema(
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Per query: its class (a number), R, the rank of its first classmate (1 is best), R-Precision, MAP@R.
+    """Per query: its class (a number), R, the rank of the first same-class image (1 is best), R-Precision, MAP@R.
 
-    A query without a classmate has R = 0, rank 0, and NaN. Without `whole_rank` a first classmate beyond the first R
-    has the rank R + 1, and there is no MRR.
+    A query whose class has no other image has R = 0, rank 0, and NaN. Without `whole_rank` a rank beyond R is R + 1,
+    and there is no MRR.
     """
 
     label: Ints
-    n_classmates: Ints
+    n_same_class: Ints
     first_rank: Ints
     r_precision: Floats
     average_precision: Floats
@@ -62,12 +62,12 @@ class Retrieval:
 
     @property
     def n_queries(self) -> int:
-        """Queries that have a classmate, on which every number rests."""
-        return int((self.n_classmates > 0).sum())
+        """Queries with R > 0, on which every number rests."""
+        return int((self.n_same_class > 0).sum())
 
     @property
     def n_excluded(self) -> int:
-        return len(self.n_classmates) - self.n_queries
+        return len(self.n_same_class) - self.n_queries
 
     def per_query(self, metric: str) -> Floats:
         """One value per query, NaN where it is left out; `metric` is one of METRICS or `Recall@k`."""
@@ -81,13 +81,13 @@ class Retrieval:
             raise LikewiseError(f"there is no metric {metric!r}: known are {', '.join(METRICS)}, Recall@k.")
         if not self.whole_rank and k != "1":
             raise LikewiseError(f"{metric} needs the rank in the whole gallery: measure with whole_rank=True.")
-        rank = np.where(self.n_classmates > 0, self.first_rank, np.nan)
+        rank = np.where(self.n_same_class > 0, self.first_rank, np.nan)
         if metric == "MRR":
             return np.asarray(1.0 / rank)
         return np.where(np.isnan(rank), np.nan, rank <= int(k))
 
     def value(self, metric: str) -> float:
-        """The mean over the queries that have a classmate; NaN if none has."""
+        """The mean over the queries with R > 0; NaN if there is none."""
         return QuerySums.mean_of(self.per_query(metric)).value()
 
 
@@ -100,7 +100,7 @@ def retrieval(
     images: Sequence[str] | None = None,
     query_images: Sequence[str] | None = None,
     whole_rank: bool = True,
-    on_progress: Progress | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Retrieval:
     """Measure one encoder; without `query_vectors` every image of the gallery is a query.
 
@@ -123,17 +123,19 @@ def retrieval(
         raise LikewiseError(f"queries have {queries.shape[1]} dimensions, the gallery {gallery.shape[1]}.")
     number: dict[Hashable, int] = {}
     gallery_classes, query_classes = (
-        label_numbers(labels, "gallery", number),
-        label_numbers(query_labels, "query", number),
+        encode_labels(labels, "gallery", number),
+        encode_labels(query_labels, "query", number),
     )
-    places = walk(queries, gallery, query_classes, gallery_classes, own_row, on_progress, whole_rank=whole_rank)
+    ranks = rank_same_class(
+        queries, gallery, query_classes, gallery_classes, own_row, on_progress, whole_rank=whole_rank
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         return Retrieval(
             query_classes,
-            places.n_classmates,
-            places.first_rank,
-            places.hits / places.n_classmates,
-            places.precision_sum / places.n_classmates,
+            ranks.n_same_class,
+            ranks.first_rank,
+            ranks.hits / ranks.n_same_class,
+            ranks.precision_sum / ranks.n_same_class,
             whole_rank,
         )
 
@@ -144,7 +146,7 @@ def retrieval_table(
     ks: Sequence[int] = (),
     n_resamples: int = RESAMPLES,
     seed: int = 0,
-    resample: Unit = "query",
+    resample: ResamplingUnit = "query",
     interval: Interval = "percentile",
 ) -> pl.DataFrame:
     """One row per encoder and metric with a bootstrap interval, the same resamples for every encoder.
@@ -160,13 +162,13 @@ def retrieval_table(
     for ((encoder, metric), ratio), values in zip(sums.items(), resampled, strict=True):
         one = measured[encoder]
         counted = one.n_queries, one.n_queries + one.n_excluded
-        ends = interval_from(ratio.value(), values, ratio.without_each() if interval == "bca" else None)
+        ends = interval_from(ratio.value(), values, ratio.jackknife() if interval == "bca" else None)
         rows.append((encoder, metric, ratio.value(), *ends, *counted))
     table = pl.DataFrame(rows, schema=RETRIEVAL_SCHEMA, orient="row")
     return table.with_columns(pl.col("value", "low", "high").fill_nan(None))
 
 
-def _sums(one: Retrieval, metric: str, resample: Unit) -> QuerySums:
+def _sums(one: Retrieval, metric: str, resample: ResamplingUnit) -> QuerySums:
     sums = QuerySums.mean_of(one.per_query(metric))
     if resample == "query":
         return sums
@@ -179,7 +181,7 @@ def _sums(one: Retrieval, metric: str, resample: Unit) -> QuerySums:
 def _resample(sums: Sequence[QuerySums], n_resamples: int, seed: int) -> list[Floats]:
     """Every ratio under the same weights, made in parts so that they never fill the memory."""
     n_units = max((len(one.denominator) for one in sums), default=0)
-    step = max(1, MOST_WEIGHTS_AT_ONCE // max(1, n_units))
+    step = max(1, MAX_WEIGHTS_AT_ONCE // max(1, n_units))
     parts: list[list[Floats]] = [[np.empty(0)] for _ in sums]
     for part, start in enumerate(range(0, n_resamples, step)):
         weights = query_weights(n_units, min(step, n_resamples - start), seed + 1_000_003 * part)
@@ -188,7 +190,7 @@ def _resample(sums: Sequence[QuerySums], n_resamples: int, seed: int) -> list[Fl
     return [np.concatenate(kept) for kept in parts]
 
 
-def label_numbers(labels: Labels, what: str = "image", number: dict[Hashable, int] | None = None) -> Ints:
+def encode_labels(labels: Labels, what: str = "image", number: dict[Hashable, int] | None = None) -> Ints:
     """Labels of any kind as whole numbers 0, 1, ...; `number` remembers which, so that two sets get the same."""
     number = {} if number is None else number
     values = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
@@ -202,6 +204,6 @@ def _own_rows(n_queries: int, query_images: Sequence[str] | None, images: Sequen
     if query_images is None or images is None:
         if query_images is not None or images is not None:
             raise LikewiseError("to leave each query itself out, give both images and query_images.")
-        return np.full(n_queries, NOBODY, np.int64)
+        return np.full(n_queries, NO_INDEX, np.int64)
     row_of = {image: row for row, image in enumerate(images)}
-    return np.array([row_of.get(image, NOBODY) for image in query_images], np.int64).reshape(n_queries)
+    return np.array([row_of.get(image, NO_INDEX) for image in query_images], np.int64).reshape(n_queries)

@@ -1,6 +1,6 @@
 """The evaluate step of a workspace: every encoder against the labels; all tables the report draws are written here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,26 +17,33 @@ from likewise.evaluation.curves import curve_table
 from likewise.evaluation.differences import difference_table
 from likewise.evaluation.discovery import KS, Scored, score, scored_table
 from likewise.evaluation.exchange.labels_import import IMPORTED
-from likewise.evaluation.exchange.labels_io import without_chance
-from likewise.evaluation.experts import expert_groups
-from likewise.evaluation.fidelity import found_share
-from likewise.evaluation.gather import Gathered, gather, list_scores_of
+from likewise.evaluation.exchange.labels_io import drop_random_pairs
+from likewise.evaluation.expert_groups import expert_groups
+from likewise.evaluation.fidelity import truth_coverage
 from likewise.evaluation.identification import MAIN as MAIN_IDENTIFICATION
 from likewise.evaluation.identification import compare_orders, identification_table
 from likewise.evaluation.incomplete import auc_bounds, bpref, next_pairs
 from likewise.evaluation.leave_one_out import leave_one_out
+from likewise.evaluation.measurements import Measurements, measure_encoders, unjudged_list_scores
 from likewise.evaluation.mistakes import mistake_table
-from likewise.evaluation.negatives import BAND
-from likewise.evaluation.pairs import JudgedPairs, judge_pairs, refuse_lonely_queries
+from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_queries_without_candidates
 from likewise.evaluation.pool_recall import pool_recall
-from likewise.evaluation.provenance import note_for, write_note
+from likewise.evaluation.provenance import make_result_note, write_note
+from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.evaluation.ranking import MAIN, of_measure
-from likewise.evaluation.sums import Floats, QuerySums
-from likewise.evaluation.trained import DISCOVERY, IDENTIFICATION, learned_from_labels, origins, trained_table
-from likewise.evaluation.truth import truth_of
+from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS
+from likewise.evaluation.training_gains import (
+    DISCOVERY,
+    IDENTIFICATION,
+    learned_from_labels,
+    trained_from_base,
+    trained_table,
+)
+from likewise.evaluation.truth import ground_truth
 from likewise.evaluation.vsd_tables import vsd_tables
 from likewise.labeling.step import read_labels, read_labels_note, read_stored_votes
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, read_json, write_json, write_parquet
 
 NEXT_PAIRS = 200
@@ -66,7 +73,7 @@ def evaluate(
     interval: Interval = "percentile",
     n_next_pairs: int = NEXT_PAIRS,
     command: str = "likewise.evaluate",
-    on_progress: Callable[[str, int, int], None] | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Evaluated:
     """Measure every encoder that has vectors (or the ones named) under every protocol and write results/.
 
@@ -83,8 +90,8 @@ def evaluate(
     generators = pool.settings.generators
     needed = [*names, *(name for name in generators if name in workspace.encoders())]
     pairs = _judged(workspace, needed, labels, pool)
-    labelled = judge_pairs(read_catalog(workspace), labels, pairs.queries, pairs.gallery)
-    found = gather(workspace, names, pairs, generators, ks, seed, on_progress, labelled)
+    labelled = build_judged_pairs(read_catalog(workspace), labels, pairs.queries, pairs.gallery)
+    found = measure_encoders(workspace, names, pairs, generators, ks, seed, on_progress, labelled)
     weights = query_weights(len(pairs.queries), n_resamples, seed)
     scored = []
     for done, one in enumerate(found.measured):
@@ -137,7 +144,7 @@ def evaluate(
         }
     for name, table in tables.items():
         write_parquet(table, workspace.results_folder / f"{name}.parquet")
-    note = note_for(workspace.path.resolve().name, pairs, summary["labels"], command)
+    note = make_result_note(workspace.path.resolve().name, pairs, summary["labels"], command)
     write_note(note, workspace.results_folder / "discovery.parquet")
     write_json(summary, workspace.results_folder / "summary.json")
     return Evaluated(tables, summary, pairs)
@@ -149,7 +156,8 @@ def _why_none(workspace: Workspace, generators: Sequence[str], n_gallery: int) -
     gone = [name for name in generators if name not in workspace.encoders()]
     if gone:
         return f"the vectors of {', '.join(gone)}, which fed the pool, are gone"
-    return f"the gallery of {n_gallery} images is too small: they are drawn from ranks {BAND[0]} to {BAND[1] - 1}"
+    first, end = NEGATIVE_RANKS
+    return f"the gallery of {n_gallery} images is too small: they are drawn from ranks {first} to {end - 1}"
 
 
 def unbiased_encoders(workspace: Workspace) -> list[str]:
@@ -159,11 +167,11 @@ def unbiased_encoders(workspace: Workspace) -> list[str]:
     return [name for name in names if name not in knowing]
 
 
-def incomplete_table(found: Gathered, k: int, weights: Floats, interval: Interval = "percentile") -> pl.DataFrame:
+def incomplete_table(found: Measurements, k: int, weights: Floats, interval: Interval = "percentile") -> pl.DataFrame:
     """Per encoder: bpref with its interval, and the range of its macro ROC-AUC once its top k were all labelled."""
     rows = []
     for one in found.measured:
-        low, high, n_unlabelled = auc_bounds(one, list_scores_of(found, one), found.pairs, k)
+        low, high, n_unlabelled = auc_bounds(one, unjudged_list_scores(found, one), found.pairs, k)
         preference = bpref(one.scores, found.pairs)
         ends = interval_of(preference, weights, interval)
         rows.append((one.encoder, preference.value(), *ends, preference.n_defined, low, high, n_unlabelled, k))
@@ -183,7 +191,7 @@ def incomplete_table(found: Gathered, k: int, weights: Floats, interval: Interva
 
 def _trained(
     workspace: Workspace,
-    found: Gathered,
+    found: Measurements,
     scored: Sequence[Scored],
     ks: Sequence[int],
     weights: Floats,
@@ -196,14 +204,16 @@ def _trained(
         DISCOVERY: ("ROC-AUC macro", _main_sums(scored)),
         IDENTIFICATION: (metric, {one.encoder: one.sums[metric] for one in found.identified}),
     }
-    return trained_table(origins(workspace, [one.encoder for one in scored]), questions, weights, seed, interval)
+    return trained_table(
+        trained_from_base(workspace, [one.encoder for one in scored]), questions, weights, seed, interval
+    )
 
 
-def _main_identification(found: Gathered, ks: Sequence[int]) -> str:
+def _main_identification(found: Measurements, ks: Sequence[int]) -> str:
     return MAIN_IDENTIFICATION if MAIN_IDENTIFICATION in found.identified[0].sums else f"HR@{min(ks)}"
 
 
-def _next_pairs(found: Gathered, differences: pl.DataFrame, n_pairs: int) -> pl.DataFrame:
+def _next_pairs(found: Measurements, differences: pl.DataFrame, n_pairs: int) -> pl.DataFrame:
     main = differences.filter(of_measure(MAIN))
     significant = {
         (a, b): differs for a, b, differs in main.select("encoder_a", "encoder_b", "significant").iter_rows()
@@ -213,7 +223,7 @@ def _next_pairs(found: Gathered, differences: pl.DataFrame, n_pairs: int) -> pl.
 
 
 def _orders(
-    found: Gathered, scored: Sequence[Scored], ks: Sequence[int], weights: Floats, interval: Interval
+    found: Measurements, scored: Sequence[Scored], ks: Sequence[int], weights: Floats, interval: Interval
 ) -> dict[str, Any]:
     """How the order of the models by identification agrees with the order by discovery (macro ROC-AUC)."""
     metric = _main_identification(found, ks)
@@ -254,11 +264,11 @@ def results_are_current(workspace: Workspace) -> bool:
 
 def _judged(workspace: Workspace, encoders: Sequence[str], labels: pl.DataFrame, pool: Pool) -> JudgedPairs:
     """Labels without the pairs that only chance proposed; images restricted to those every encoder has."""
-    used = without_chance(labels, pool.rows, retired_pairs(workspace))
+    used = drop_random_pairs(labels, pool.rows, retired_pairs(workspace))
     queries = common_images(workspace, encoders, pool.query_gallery.queries)
     gallery = common_images(workspace, encoders, pool.query_gallery.gallery)
-    pairs = judge_pairs(read_catalog(workspace), used, queries, gallery)
-    refuse_lonely_queries(pairs)
+    pairs = build_judged_pairs(read_catalog(workspace), used, queries, gallery)
+    refuse_queries_without_candidates(pairs)
     if not len(pairs):
         raise LikewiseError(
             "none of the labels belongs to a query and candidate of the pool: "
@@ -290,6 +300,6 @@ def _summary(
         "truth": None,
     }
     if workspace.knows_truth:
-        found = found_share(pool.query_gallery, truth_of(catalog, pool.query_gallery), pool.rows, labels)
+        found = truth_coverage(pool.query_gallery, ground_truth(catalog, pool.query_gallery), pool.rows, labels)
         summary["truth"] = found.to_dict()
     return summary

@@ -62,10 +62,10 @@ def read_triplets(
         ]
     triplets = table.select(*items, *counts)
     _refuse_bad_rows(triplets, path)
-    return add_up(triplets)
+    return sum_votes(triplets)
 
 
-def add_up(triplets: pl.DataFrame) -> pl.DataFrame:
+def sum_votes(triplets: pl.DataFrame) -> pl.DataFrame:
     """One row per anchor and pair; `close` is the side with more votes, and the first by name where they are equal."""
     swapped = pl.col("close") > pl.col("far")
     by_name = triplets.select(

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_of, query_weights
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.triplet_file import ROLES
 from likewise.search import as_unit, pair_scores
 from likewise.search.scores import Floats as Vectors
@@ -44,7 +44,7 @@ AGREEMENT_SCHEMA = pl.Schema(
 
 
 @dataclass(frozen=True)
-class ItemVectors:
+class MeanItemVectors:
     """One unit vector per item."""
 
     items: list[str]
@@ -52,7 +52,7 @@ class ItemVectors:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class TripletAgreement:
     """One encoder's choice for every triplet whose three items it knows, beside the votes."""
 
     anchors: list[str]  # all anchors of the triplets; every encoder is resampled over the same ones
@@ -98,7 +98,7 @@ class Agreement:
         return self.sums(metric).value()
 
 
-def item_vectors(vectors: NDArray[np.floating[Any]], items: Sequence[str]) -> ItemVectors:
+def mean_item_vectors(vectors: NDArray[np.floating[Any]], items: Sequence[str]) -> MeanItemVectors:
     """The mean over each item's images of their unit vectors, at unit length; `items` names the item of each row."""
     unit = as_unit(vectors)
     if len(unit) != len(items):
@@ -106,10 +106,10 @@ def item_vectors(vectors: NDArray[np.floating[Any]], items: Sequence[str]) -> It
     names, which = np.unique(np.asarray(items, dtype=np.str_), return_inverse=True)
     total = np.zeros((len(names), unit.shape[1]))
     np.add.at(total, which, unit)
-    return ItemVectors(names.tolist(), as_unit(total / np.bincount(which)[:, None]))
+    return MeanItemVectors(names.tolist(), as_unit(total / np.bincount(which)[:, None]))
 
 
-def agreement(triplets: pl.DataFrame, items: ItemVectors) -> Agreement:
+def triplet_agreement(triplets: pl.DataFrame, items: MeanItemVectors) -> TripletAgreement:
     """Compare one encoder with people; triplets (`read_triplets`) of items it has no vector for are left out."""
     row_of = {item: row for row, item in enumerate(items.items)}
     rows = {role: np.array([row_of.get(item, -1) for item in triplets[role]], np.int64) for role in ROLES}
@@ -125,7 +125,7 @@ def agreement(triplets: pl.DataFrame, items: ItemVectors) -> Agreement:
         items.vectors, items.vectors, anchor, far
     )
     anchors, place = np.unique(triplets["anchor"].to_numpy().astype(np.str_), return_inverse=True)
-    return Agreement(
+    return TripletAgreement(
         anchors=anchors.tolist(),
         anchor=place[used],
         choice=(np.sign(gap) + 1.0) / 2.0,
@@ -135,8 +135,8 @@ def agreement(triplets: pl.DataFrame, items: ItemVectors) -> Agreement:
     )
 
 
-def agreement_table(
-    measured: Mapping[str, Agreement],
+def triplet_agreement_table(
+    measured: Mapping[str, TripletAgreement],
     *,
     n_resamples: int = RESAMPLES,
     seed: int = 0,

@@ -1,7 +1,5 @@
 """Where the truth is known (the wardrobe): every pair's true label, and what each choice of a pool would have found."""
 
-from collections.abc import Callable
-
 import polars as pl
 
 from likewise.catalog import read_catalog
@@ -9,17 +7,18 @@ from likewise.discovery import QueryGallery, budget_table
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.step import PoolSettings, make_pool
 from likewise.encoders.storage.reading import read_vectors
-from likewise.evaluation.fidelity import Truth, admissible_pairs, fidelity_table
+from likewise.evaluation.fidelity import GroundTruth, admissible_pairs, fidelity_table
 from likewise.labeling.simulate import true_labels
 from likewise.labeling.step import read_labels
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, write_parquet
 
 
-def budget(
+def write_budget(
     workspace: Workspace,
     settings: PoolSettings,
     seconds_per_pair: float = SECONDS_PER_PAIR,
-    on_progress: Callable[[str, int, int], None] | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> pl.DataFrame:
     """Write and return results/budget.parquet, k up to `settings.k`; with recall and fidelity if the truth is known."""
     pool = make_pool(workspace, settings, on_progress)
@@ -33,16 +32,16 @@ def budget(
             )
             for name in settings.generators
         }
-        truth = truth_of(read_catalog(workspace), pool.query_gallery)
-        faithful = fidelity_table(pool.rows, pool.query_gallery, truth, vectors, on_progress)
+        truth = ground_truth(read_catalog(workspace), pool.query_gallery)
+        fidelity = fidelity_table(pool.rows, pool.query_gallery, truth, vectors, on_progress)
         table = table.join(
-            faithful.select("generators", "k", "item_recall", "spearman"), on=["generators", "k"], how="left"
+            fidelity.select("generators", "k", "item_recall", "spearman"), on=["generators", "k"], how="left"
         )
     write_parquet(table, workspace.results_folder / "budget.parquet")
     return table
 
 
-def truth_of(catalog: pl.DataFrame, query_gallery: QueryGallery) -> Truth:
+def ground_truth(catalog: pl.DataFrame, query_gallery: QueryGallery) -> GroundTruth:
     """The true label of every admissible pair, for catalogs whose truth is known."""
     query, candidate = admissible_pairs(query_gallery)
     pairs = pl.DataFrame(
@@ -53,4 +52,4 @@ def truth_of(catalog: pl.DataFrame, query_gallery: QueryGallery) -> Truth:
     )
     labelled = true_labels(catalog, pairs)  # sorted by pair, as `pairs` is: queries and gallery are sorted by key
     assert labelled.select("query", "candidate").equals(pairs)
-    return Truth(query, candidate, labelled["label"].to_numpy())
+    return GroundTruth(query, candidate, labelled["label"].to_numpy())

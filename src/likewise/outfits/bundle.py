@@ -23,10 +23,10 @@ from likewise.evaluation.bundles.card import checksum_of, has_card, read_card
 from likewise.evaluation.bundles.files import (
     CARD,
     Entry,
-    Stored,
-    check_name,
-    describe,
-    opened_entries,
+    FileRecord,
+    check_entry_name,
+    file_record,
+    open_entries,
     read_entry,
     verify_entry,
     write_entries,
@@ -95,11 +95,11 @@ def refuse_existing(path: Path, *, overwrite: bool) -> None:
 
 def open_test(path: Path, checksum: str | None = None) -> OutfitTest:
     """Read a test, every file verified; with `checksum`, only the test that has this very one."""
-    with opened_entries(path) as open_entry:
+    with open_entries(path) as open_entry:
         card = read_card(read_entry(open_entry, CARD, None, path), path, FORMAT, VERSION, "test of taste")
         if checksum is not None and card["checksum"] != checksum.strip().lower():
             raise LikewiseError(f"{path} has checksum {card['checksum']}, not {checksum}: it is another test.")
-        files = {name: Stored(each["bytes"], each["sha256"]) for name, each in card["files"].items()}
+        files = {name: FileRecord(each["bytes"], each["sha256"]) for name, each in card["files"].items()}
         tables = {}
         for name in TABLES:
             stored = files.get(f"{name}.parquet")
@@ -114,16 +114,16 @@ def open_test(path: Path, checksum: str | None = None) -> OutfitTest:
 
 def read_pictures(test: OutfitTest) -> Iterator[Entry]:
     """(image key, file content) of every picture of the test."""
-    with opened_entries(test.path) as open_entry:
+    with open_entries(test.path) as open_entry:
         for image in test.images:
             each = test.card["files"].get(f"images/{image}")
             if each is not None:
-                stored = Stored(each["bytes"], each["sha256"])
+                stored = FileRecord(each["bytes"], each["sha256"])
                 yield image, read_entry(open_entry, f"images/{image}", stored, test.path)
 
 
 def _entries(questions: Sequence[Question], picture: Callable[[str], bytes], facts: dict[str, Any]) -> Iterator[Entry]:
-    files: dict[str, Stored] = {}
+    files: dict[str, FileRecord] = {}
     tables = {
         "questions": question_table(questions),
         "answers": answer_table(questions),
@@ -132,15 +132,15 @@ def _entries(questions: Sequence[Question], picture: Callable[[str], bytes], fac
     for name, table in tables.items():
         buffer = io.BytesIO()
         table.write_parquet(buffer, compression="zstd")
-        files[f"{name}.parquet"] = describe(buffer.getvalue())
+        files[f"{name}.parquet"] = file_record(buffer.getvalue())
         yield f"{name}.parquet", buffer.getvalue()
     for image in tables["items"]["image"].unique().sort():
-        check_name(f"images/{image}", "the test")
+        check_entry_name(f"images/{image}", "the test")
         content = picture(image)
-        files[f"images/{image}"] = describe(content)
+        files[f"images/{image}"] = file_record(content)
         yield f"images/{image}", content
     text = _card_text(facts).encode()
-    files["card.md"] = describe(text)
+    files["card.md"] = file_record(text)
     yield "card.md", text
     listed = {name: {"bytes": stored.bytes, "sha256": stored.sha256} for name, stored in sorted(files.items())}
     card = {"format": FORMAT, "version": VERSION, **facts, "files": listed}

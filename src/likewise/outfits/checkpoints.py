@@ -13,8 +13,8 @@ import polars as pl
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import holm, randomisation_p, swap_signs
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.differences import holm_correction, randomisation_p, swap_signs
+from likewise.evaluation.query_sums import QuerySums
 from likewise.outfits.polyvore import Benchmark, measure
 from likewise.outfits.protocol import Model, Question
 from likewise.outfits.scoring import score_table, take
@@ -151,7 +151,7 @@ def compare_judges(tables: Sequence[pl.DataFrame], against: str = "validation", 
             p = randomisation_p(*sums, swap_signs(len(mine), seed))
             lines.append((judge, test, float((mine - other).mean()), low, high, p, len(mine)))
     table = pl.DataFrame(lines, schema=COMPARISON_SCHEMA, orient="row")
-    return table.with_columns(p_holm=holm(table["p"].to_numpy()))
+    return table.with_columns(p_holm=holm_correction(table["p"].to_numpy()))
 
 
 def validation_curve(folder: Path, name: str = "validation accuracy") -> dict[int, float]:

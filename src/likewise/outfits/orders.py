@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.orders import kendall
+from likewise.evaluation.rank_correlation import kendall
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import ALPHA, holm, randomisation_p, swap_signs
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.differences import ALPHA, holm_correction, randomisation_p, swap_signs
+from likewise.evaluation.query_sums import QuerySums
 from likewise.outfits.protocol import Floats, Question, chosen
 
 Z_95 = 1.959963984540054
@@ -223,7 +223,7 @@ def difference_table(taken: pl.DataFrame, questions: Sequence[Question], *, seed
             low, high = percentile_interval(sums[0].resampled(weights) - sums[1].resampled(weights))
             p = randomisation_p(sums[0], sums[1], swap_signs(n, seed))
             compared.append((a, b, sums[0].value() - sums[1].value(), low, high, p, n))
-        corrected = holm(np.array([line[5] for line in compared]))
+        corrected = holm_correction(np.array([line[5] for line in compared]))
         for (a, b, difference, low, high, p, n), p_holm in zip(compared, corrected, strict=True):
             significant = bool(p_holm < ALPHA)
             lines.append(

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from likewise.evaluation.orders import few_models_note
+from likewise.evaluation.rank_correlation import few_models_note
 from likewise.report.leaderboard import Leaderboard
 from likewise.report.numbers import NBSP, interval, percent, several, signed
 

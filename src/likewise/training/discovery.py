@@ -15,10 +15,10 @@ from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.reading import common_images
 from likewise.evaluation.auc import roc_auc, sort_pairs
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.exchange.labels_io import without_chance
-from likewise.evaluation.pairs import JudgedPairs, judge_pairs
-from likewise.evaluation.sums import Floats, QuerySums
-from likewise.evaluation.trained import learned_from_labels
+from likewise.evaluation.exchange.labels_io import drop_random_pairs
+from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
+from likewise.evaluation.query_sums import Floats, QuerySums
+from likewise.evaluation.training_gains import learned_from_labels
 from likewise.labeling.step import read_labels
 from likewise.search import pair_scores
 from likewise.training.final import load, side_by_side
@@ -38,7 +38,7 @@ def discovery_of(stage: Stage, winner: RunFile, seed: int = 0) -> list[dict[str,
         [image for image in common_images(workspace, encoders, each) if image in known]
         for each in (pool.query_gallery.queries, pool.query_gallery.gallery)
     ]
-    pairs = judge_pairs(read_catalog(workspace), without_chance(read_labels(workspace), pool.rows), *images)
+    pairs = build_judged_pairs(read_catalog(workspace), drop_random_pairs(read_labels(workspace), pool.rows), *images)
     if not len(pairs):
         return None
     lines = []

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import ALPHA, holm, randomisation_p, swap_signs
-from likewise.evaluation.sums import Floats, QuerySums
+from likewise.evaluation.differences import ALPHA, holm_correction, randomisation_p, swap_signs
+from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.training.final import EMBEDDINGS, METRICS, PRETRAINED
 from likewise.training.runs import Run
 from likewise.training.search import Trial
@@ -100,7 +100,7 @@ def difference_table(found: Mapping[str, pl.DataFrame], seed: int = 0) -> pl.Dat
                 interval = percentile_interval(resampled[a] - resampled[b])
                 p = randomisation_p(sums[a], sums[b], signs)
                 compared.append((a, b, sums[a].value() - sums[b].value(), *interval, p))
-            corrected = holm(np.array([line[-1] for line in compared]))
+            corrected = holm_correction(np.array([line[-1] for line in compared]))
             for line, p_holm in zip(compared, corrected, strict=True):
                 rows.append((embedding, metric, *line, float(p_holm), bool(p_holm < ALPHA), n_classes))
     return pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")

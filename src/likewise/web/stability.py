@@ -11,8 +11,8 @@ from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import roc_auc, sort_pairs
-from likewise.evaluation.exchange.labels_io import without_chance
-from likewise.evaluation.pairs import judge_pairs
+from likewise.evaluation.exchange.labels_io import drop_random_pairs
+from likewise.evaluation.pairs import build_judged_pairs
 from likewise.labeling.consensus import consensus
 from likewise.labeling.stability import Stability, order_stability
 from likewise.labeling.step import present_rule
@@ -39,10 +39,10 @@ def _stability(workspace: Workspace, engine: Engine) -> Stability:
     rule = present_rule(workspace)
     labels, catalog = consensus(votes, rule).labels, read_catalog(workspace)
     if workspace.pool_file.exists():
-        labels = without_chance(labels, read_pool(workspace).rows, retired_pairs(workspace))
+        labels = drop_random_pairs(labels, read_pool(workspace).rows, retired_pairs(workspace))
     queries = common_images(workspace, models, labels["query"].unique().sort().to_list())
     gallery = common_images(workspace, models, labels["candidate"].unique().sort().to_list())
-    pairs = judge_pairs(catalog, labels, queries, gallery)
+    pairs = build_judged_pairs(catalog, labels, queries, gallery)
     if not len(pairs):
         return Stability("Not known: no labelled pair has vectors of every model.")
     per_query = []

@@ -22,15 +22,15 @@ import polars as pl
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.card import FORMAT, VERSION, card_text, complete_card, has_card, read_card
-from likewise.evaluation.bundles.facts import Content, card_facts, content_of
+from likewise.evaluation.bundles.contents import BundleTables, card_fields, collect_tables
 from likewise.evaluation.bundles.files import (
     CARD,
     Entry,
-    Open,
-    Stored,
-    check_name,
-    describe,
-    opened_entries,
+    FileRecord,
+    OpenEntry,
+    check_entry_name,
+    file_record,
+    open_entries,
     read_entry,
     verify_entry,
     write_entries,
@@ -38,7 +38,7 @@ from likewise.evaluation.bundles.files import (
 from likewise.workspace import Workspace
 
 TABLES = ("catalog", "queries", "gallery", "pool", "labels", "negatives")
-LARGEST_TABLE = 4 << 30
+MAX_TABLE_BYTES = 4 << 30
 COLUMNS = {
     "catalog": ("image", "item"),
     "queries": ("image",),
@@ -55,12 +55,12 @@ class Bundle:
 
     path: Path
     card: dict[str, Any]
-    content: Content
+    tables: BundleTables
 
     @property
     def images(self) -> list[str]:
         """Every image, in the order that vectors without keys must have."""
-        return self.content.catalog["image"].to_list()
+        return self.tables.catalog["image"].to_list()
 
     @property
     def generators(self) -> list[str]:
@@ -87,42 +87,42 @@ def make_bundle(
     if path.exists() and not (replace and has_card(path, FORMAT)):
         hint = "add `--replace`" if has_card(path, FORMAT) else "it is no bundle; choose another path"
         raise LikewiseError(f"{path} already exists: {hint}.")
-    content = content_of(workspace, columns, seed)
-    facts = card_facts(
+    tables = collect_tables(workspace, columns, seed)
+    facts = card_fields(
         workspace,
-        content,
+        tables,
         {"title": title.strip(), "description": description.strip(), "licence": licence.strip()},
         labelled_by=labelled_by,
         sources=sources,
         seed=seed,
         with_images=with_images,
     )
-    write_entries(path, _entries(workspace, content, facts))
+    write_entries(path, _entries(workspace, tables, facts))
     return open_bundle(path)
 
 
 def open_bundle(path: Path, checksum: str | None = None) -> Bundle:
     """Read a bundle, every file verified; with `checksum`, only the bundle that has this very one."""
-    with opened_entries(path) as open_entry:
+    with open_entries(path) as open_entry:
         card = read_card(read_entry(open_entry, CARD, None, path), path, FORMAT, VERSION, "benchmark bundle")
         if checksum is not None and card["checksum"] != checksum.strip().lower():
             raise LikewiseError(f"{path} has checksum {card['checksum']}, not {checksum}: it is another bundle.")
-        files = {name: Stored(each["bytes"], each["sha256"]) for name, each in card["files"].items()}
-        tables = {name: _read_table(open_entry, name, files, path) for name in TABLES}
+        files = {name: FileRecord(each["bytes"], each["sha256"]) for name, each in card["files"].items()}
+        read = {name: _read_table(open_entry, name, files, path) for name in TABLES}
         for name, stored in files.items():
             if name.removesuffix(".parquet") not in TABLES:
                 verify_entry(open_entry, name, stored, path)
-    return Bundle(path, card, Content(**tables))
+    return Bundle(path, card, BundleTables(**read))
 
 
-def _entries(workspace: Workspace, content: Content, facts: dict[str, Any]) -> Iterator[Entry]:
+def _entries(workspace: Workspace, tables: BundleTables, facts: dict[str, Any]) -> Iterator[Entry]:
     """All files, the card last: it holds the sums of the others."""
-    files: dict[str, Stored] = {}
-    for name, data in _payload(workspace, content, with_images=facts["with_images"]):
-        files[name] = describe(data)
+    files: dict[str, FileRecord] = {}
+    for name, data in _payload(workspace, tables, with_images=facts["with_images"]):
+        files[name] = file_record(data)
         yield name, data
     text = card_text(facts, files).encode()
-    files["card.md"] = describe(text)
+    files["card.md"] = file_record(text)
     yield "card.md", text
     yield CARD, card_bytes(complete_card(facts, files))
 
@@ -131,13 +131,13 @@ def card_bytes(card: dict[str, Any]) -> bytes:
     return (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _payload(workspace: Workspace, content: Content, *, with_images: bool) -> Iterator[Entry]:
+def _payload(workspace: Workspace, tables: BundleTables, *, with_images: bool) -> Iterator[Entry]:
     for name in TABLES:
         buffer = io.BytesIO()
-        getattr(content, name).write_parquet(buffer, compression="zstd")
+        getattr(tables, name).write_parquet(buffer, compression="zstd")
         yield f"{name}.parquet", buffer.getvalue()
-    for image in content.catalog["image"] if with_images else ():
-        check_name(f"images/{image}", str(workspace.catalog_file))
+    for image in tables.catalog["image"] if with_images else ():
+        check_entry_name(f"images/{image}", str(workspace.catalog_file))
         try:
             yield f"images/{image}", (workspace.root / image).read_bytes()
         except OSError as error:
@@ -146,9 +146,9 @@ def _payload(workspace: Workspace, content: Content, *, with_images: bool) -> It
             ) from error
 
 
-def _read_table(open_entry: Open, name: str, files: dict[str, Stored], path: Path) -> pl.DataFrame:
+def _read_table(open_entry: OpenEntry, name: str, files: dict[str, FileRecord], path: Path) -> pl.DataFrame:
     stored = files.get(f"{name}.parquet")
-    if stored is None or stored.bytes > LARGEST_TABLE:
+    if stored is None or stored.bytes > MAX_TABLE_BYTES:
         raise LikewiseError(f"{path} has no {name}.parquet that could be read: it is not a complete bundle.")
     try:
         table = pl.read_parquet(io.BytesIO(read_entry(open_entry, f"{name}.parquet", stored, path)))

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.bundles.files import CARD, Stored, check_name, mismatch, opened_entries, read_entry
+from likewise.evaluation.bundles.files import (
+    CARD,
+    FileRecord,
+    check_entry_name,
+    checksum_error,
+    open_entries,
+    read_entry,
+)
 
 FORMAT, VERSION = "likewise-bundle", 1
 
@@ -26,7 +33,7 @@ def checksum_of(card: Mapping[str, Any]) -> str:
 def has_card(path: Path, form: str) -> bool:
     """Whether a folder or zip holds a card of this format."""
     try:
-        with opened_entries(path) as open_entry:
+        with open_entries(path) as open_entry:
             return form.encode() in read_entry(open_entry, CARD, None, path)
     except LikewiseError:
         return False
@@ -48,20 +55,20 @@ def read_card(data: bytes, path: Path, form: str, version: int, what: str) -> di
             f"{path} has version {card.get('version')}, this likewise reads {version}: use a newer one."
         )
     if card.get("checksum") != checksum_of(card):
-        raise mismatch(path, CARD)
+        raise checksum_error(path, CARD)
     for name in card["files"]:
-        check_name(name, f"{path}: {CARD}")
+        check_entry_name(name, f"{path}: {CARD}")
     return dict(card)
 
 
-def complete_card(facts: Mapping[str, Any], files: Mapping[str, Stored]) -> dict[str, Any]:
+def complete_card(facts: Mapping[str, Any], files: Mapping[str, FileRecord]) -> dict[str, Any]:
     """The facts with all sums."""
     listed = {name: {"bytes": stored.bytes, "sha256": stored.sha256} for name, stored in sorted(files.items())}
     card = {"format": FORMAT, "version": VERSION, **facts, "files": listed}
     return card | {"checksum": checksum_of(card)}
 
 
-def card_text(facts: Mapping[str, Any], files: Mapping[str, Stored]) -> str:
+def card_text(facts: Mapping[str, Any], files: Mapping[str, FileRecord]) -> str:
     """card.md: the same facts as sentences and tables."""
     labels, sizes, pool, negatives = (facts[name] for name in ("labels", "sizes", "pool", "negatives"))
     lines = [

@@ -15,14 +15,14 @@ import polars as pl
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
 from likewise.evaluation.bundles.bundle import Bundle, open_bundle
-from likewise.evaluation.bundles.negatives import with_negatives
+from likewise.evaluation.bundles.bundle_negatives import with_negatives
 from likewise.evaluation.differences import difference_table
 from likewise.evaluation.discovery import ANNOTATED, KS, Measured, measure, score, scored_table
 from likewise.evaluation.exchange.run_models import JUDGED, measure_run
-from likewise.evaluation.exchange.trec import Run
-from likewise.evaluation.exchange.vectors_io import LinedUp, line_up_file
+from likewise.evaluation.exchange.trec import TrecRun
+from likewise.evaluation.exchange.vectors_io import AlignedVectors, read_aligned_vectors
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.provenance import ResultNote, benchmark_id, now
+from likewise.evaluation.provenance import ResultNote, benchmark_id, utc_now
 from likewise.search import as_unit, pair_scores
 
 
@@ -34,13 +34,13 @@ class VectorFile:
     keys: Path | None = None
 
 
-Missing = Literal["undefined", "last"]
-Model = Path | VectorFile | LinedUp | Run  # a LinedUp has one row for each of `bundle.images`
+MissingPairs = Literal["undefined", "last"]
+BundleModel = Path | VectorFile | AlignedVectors | TrecRun  # AlignedVectors have one row for each of `bundle.images`
 
 
 @dataclass(frozen=True)
 class BundleResults:
-    """The long table, as for a workspace; and which differences are real, among models given as vectors."""
+    """The long table, as for a workspace; and which differences are significant, among models given as vectors."""
 
     results: pl.DataFrame
     differences: pl.DataFrame
@@ -48,13 +48,13 @@ class BundleResults:
 
 def evaluate_bundle(
     bundle: Path | Bundle,
-    vectors_by_name: Mapping[str, Model],
+    vectors_by_name: Mapping[str, BundleModel],
     *,
     ks: Sequence[int] = KS,
     n_resamples: int = RESAMPLES,
     seed: int = 0,
     interval: Interval = "percentile",
-    missing: Missing = "undefined",
+    missing: MissingPairs = "undefined",
 ) -> BundleResults:
     """Every model, by name, against the bundle's labels; those that fed the pool are marked by their name."""
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
@@ -64,13 +64,13 @@ def evaluate_bundle(
         raise LikewiseError(f"every k must be at least 1, not {min(ks, default=0)}.")
     if n_resamples < 1:
         raise LikewiseError(f"an interval needs at least one resample, not {n_resamples}.")
-    pairs = opened.content.pairs
-    sampled = with_negatives(pairs, opened.content.negatives)
+    pairs = opened.tables.pairs
+    sampled = with_negatives(pairs, opened.tables.negatives)
     weights = query_weights(len(pairs.queries), n_resamples, seed)
     scored = []
     undefined = pl.lit(False)
     for name, model in vectors_by_name.items():
-        if isinstance(model, Run):
+        if isinstance(model, TrecRun):
             undefined |= (pl.col("encoder") == name) & _undefined(model, pairs, missing)
         measured = _measure(name, model, opened, pairs, sampled, max(ks))
         scored.append(score(measured, pairs, sampled, ks=ks, weights=weights, kind=interval))
@@ -79,25 +79,25 @@ def evaluate_bundle(
         pl.when(~undefined).then(pl.col("value", "low", "high")),
         n_queries=pl.when(undefined).then(0).otherwise("n_queries"),
     )
-    whole = [one for one, model in zip(scored, vectors_by_name.values(), strict=True) if not isinstance(model, Run)]
+    whole = [one for one, model in zip(scored, vectors_by_name.values(), strict=True) if not isinstance(model, TrecRun)]
     return BundleResults(table, difference_table(whole, seed=seed))
 
 
-def _undefined(run: Run, pairs: JudgedPairs, missing: Missing) -> pl.Expr:
+def _undefined(run: TrecRun, pairs: JudgedPairs, missing: MissingPairs) -> pl.Expr:
     """The metrics that a run says nothing about."""
     areas = missing == "undefined" and measure_run(run, pairs, 1).n_missing_pairs > 0
-    listless = run.tag.endswith(f":{JUDGED}")
+    has_no_lists = run.tag.endswith(f":{JUDGED}")
     is_area = pl.col("negatives") == ANNOTATED
-    return (is_area & areas) | (~is_area & listless)
+    return (is_area & areas) | (~is_area & has_no_lists)
 
 
-def note_of(bundle: Bundle, command: str) -> ResultNote:
+def bundle_note(bundle: Bundle, command: str) -> ResultNote:
     """The note to write beside results on this bundle, dated now."""
     labels = bundle.card["labels"]
     return ResultNote(
         benchmark=bundle.card["title"],
-        benchmark_id=benchmark_id(bundle.content.pairs),
-        date=now(),
+        benchmark_id=benchmark_id(bundle.tables.pairs),
+        date=utc_now(),
         command=command,
         simulated=labels["simulated"],
         n_experts=labels["n_experts"],
@@ -106,14 +106,14 @@ def note_of(bundle: Bundle, command: str) -> ResultNote:
 
 
 def _measure(
-    name: str, model: Model, bundle: Bundle, pairs: JudgedPairs, sampled: JudgedPairs | None, k: int
+    name: str, model: BundleModel, bundle: Bundle, pairs: JudgedPairs, sampled: JudgedPairs | None, k: int
 ) -> Measured:
-    if isinstance(model, Run):  # it lists no sampled negative for certain, so it is not measured against them
+    if isinstance(model, TrecRun):  # it lists no sampled negative for certain, so it is not measured against them
         return replace(measure_run(model, pairs, k).measured, encoder=name)
     if isinstance(model, Path):
         model = VectorFile(model)
     if isinstance(model, VectorFile):
-        model = line_up_file(model.path, bundle.images, model.keys)
+        model = read_aligned_vectors(model.path, bundle.images, model.keys)
     row_of = {image: row for row, image in enumerate(bundle.images)}
     rows = ([row_of[image] for image in images] for images in (pairs.queries, pairs.gallery))
     queries, gallery = (as_unit(model.vectors[each], f"{name} vectors") for each in rows)

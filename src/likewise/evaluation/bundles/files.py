@@ -19,26 +19,26 @@ from likewise.errors import LikewiseError
 from likewise.workspace import write_atomically
 
 CARD = "card.json"
-LARGEST_CARD = 256 << 20
+MAX_CARD_BYTES = 256 << 20
 CHUNK = 1 << 20
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 Entry = tuple[str, bytes]
-Open = Callable[[str], BinaryIO]
+OpenEntry = Callable[[str], BinaryIO]
 
 
 @dataclass(frozen=True)
-class Stored:
+class FileRecord:
     """What the card says about one file."""
 
     bytes: int
     sha256: str
 
 
-def describe(content: bytes) -> Stored:
-    return Stored(len(content), hashlib.sha256(content).hexdigest())
+def file_record(content: bytes) -> FileRecord:
+    return FileRecord(len(content), hashlib.sha256(content).hexdigest())
 
 
-def check_name(name: str, where: str) -> None:
+def check_entry_name(name: str, where: str) -> None:
     """Refuse a name that is not a plain relative path."""
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or "\\" in name or "\0" in name or ":" in parts[0]:
@@ -71,7 +71,7 @@ def _write_zip(file: BinaryIO, entries: Iterable[Entry]) -> None:
 
 
 @contextmanager
-def opened_entries(path: Path) -> Iterator[Open]:
+def open_entries(path: Path) -> Iterator[OpenEntry]:
     """A function that opens one file of the bundle by name."""
     if path.is_dir():
         yield lambda name: _open_in_folder(path, name)
@@ -92,44 +92,44 @@ def opened_entries(path: Path) -> Iterator[Open]:
         yield lambda name: _open_in_zip(archive, path, inside, name)
 
 
-def read_entry(open_entry: Open, name: str, stored: Stored | None, where: Path) -> bytes:
+def read_entry(open_entry: OpenEntry, name: str, stored: FileRecord | None, where: Path) -> bytes:
     """The content of one file; with `stored`, checked against it."""
-    limit = LARGEST_CARD if stored is None else stored.bytes
+    limit = MAX_CARD_BYTES if stored is None else stored.bytes
     with open_entry(name) as file:
-        content = _bounded(file, limit + 1, name, where)
-    if len(content) > limit or (stored is not None and describe(content) != stored):
-        raise mismatch(where, name)
+        content = _read_at_most(file, limit + 1, name, where)
+    if len(content) > limit or (stored is not None and file_record(content) != stored):
+        raise checksum_error(where, name)
     return content
 
 
-def verify_entry(open_entry: Open, name: str, stored: Stored, where: Path) -> None:
+def verify_entry(open_entry: OpenEntry, name: str, stored: FileRecord, where: Path) -> None:
     """Check one file against the card without holding it in memory."""
     digest, size = hashlib.sha256(), 0
     with open_entry(name) as file:
-        while size <= stored.bytes and (part := _bounded(file, CHUNK, name, where)):
+        while size <= stored.bytes and (part := _read_at_most(file, CHUNK, name, where)):
             digest.update(part)
             size += len(part)
     if size != stored.bytes or digest.hexdigest() != stored.sha256:
-        raise mismatch(where, name)
+        raise checksum_error(where, name)
 
 
-def mismatch(where: Path, name: str) -> LikewiseError:
+def checksum_error(where: Path, name: str) -> LikewiseError:
     return LikewiseError(
         f"{where}: {name} does not match its checksum: the bundle was changed or damaged; get it again."
     )
 
 
-def _bounded(file: BinaryIO, size: int, name: str, where: Path) -> bytes:
+def _read_at_most(file: BinaryIO, size: int, name: str, where: Path) -> bytes:
     try:
         return file.read(size)
     except (zipfile.BadZipFile, EOFError, OSError, ValueError) as error:  # also a wrong CRC
-        raise mismatch(where, name) from error
+        raise checksum_error(where, name) from error
 
 
 def _open_in_folder(folder: Path, name: str) -> BinaryIO:
     path = folder / name
     if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
-        raise _missing(folder, name)
+        raise _missing_error(folder, name)
     return path.open("rb")
 
 
@@ -137,7 +137,7 @@ def _open_in_zip(archive: zipfile.ZipFile, path: Path, inside: str, name: str) -
     try:
         return archive.open(inside + name)  # type: ignore[return-value]
     except (KeyError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # absent, encrypted, damaged
-        raise _missing(path, name) from error
+        raise _missing_error(path, name) from error
 
 
 def _top_folder(names: list[str]) -> str:
@@ -148,7 +148,7 @@ def _top_folder(names: list[str]) -> str:
     return cards[0].removesuffix(CARD) if len(cards) == 1 else ""
 
 
-def _missing(where: Path, name: str) -> LikewiseError:
+def _missing_error(where: Path, name: str) -> LikewiseError:
     if name == CARD:
         return LikewiseError(f"{where} has no {CARD}: it is not a benchmark bundle.")
     return LikewiseError(f"{where}: {name} is missing or cannot be read: the bundle is not complete; get it again.")

@@ -52,10 +52,10 @@ def import_labels(
     images = set(read_catalog(workspace)["image"])
     read = read_labels_file(path, positive_from=positive_from, known=images)
     refuse_unknown_images(read.labels, images, f"{path} names")
-    changed = _differ(workspace, read.labels)
+    changed = _labels_changed(workspace, read.labels)
     if changed and workspace.labels_file.exists() and not replace:
         raise LikewiseError(
-            f"{workspace.labels_file} holds {_whose(workspace)}: add `--replace` to put these in their place "
+            f"{workspace.labels_file} holds {_describe_labels(workspace)}: add `--replace` to put these in their place "
             "(votes are kept, and `likewise label consensus` brings their labels back)."
         )
     if changed:
@@ -70,7 +70,7 @@ def import_labels(
             raise LikewiseError("the pool of `likewise discover` says what the gallery is: leave --gallery out.")
         outside = read.labels.join(read_pool(workspace).rows, on=PAIR, how="anti").height
     else:
-        store_pool(workspace, pool_of_labels(workspace, read.labels, gallery), replace=True)
+        store_pool(workspace, pool_from_labels(workspace, read.labels, gallery), replace=True)
     return ImportedLabels(
         n_labels=len(read.labels),
         n_similar=int(read.labels["label"].cast(pl.Int64).sum()),
@@ -86,7 +86,7 @@ def _has_proposals(workspace: Workspace) -> bool:
     return workspace.pool_file.exists() and bool(read_pool(workspace).settings.generators)
 
 
-def pool_of_labels(workspace: Workspace, labels: pl.DataFrame, gallery: str | None = None) -> Pool:
+def pool_from_labels(workspace: Workspace, labels: pl.DataFrame, gallery: str | None = None) -> Pool:
     """The labelled pairs as a pool that nobody proposed: its queries are theirs, its gallery what the rule selects."""
     catalog = read_catalog(workspace)
     candidates = select(catalog, gallery)["image"]
@@ -97,19 +97,19 @@ def pool_of_labels(workspace: Workspace, labels: pl.DataFrame, gallery: str | No
             f"(first: {outside['candidate'][0]}): choose the gallery they were labelled in."
         )
     rows = labels.select(*PAIR, generator=pl.lit(IMPORTED), rank=None, score=None).cast(POOL_SCHEMA)
-    most = max(labels.group_by("query").len()["len"].to_list())
-    settings = PoolSettings((), k=most, n_queries=labels["query"].n_unique(), gallery=gallery, n_random=0)
+    max_per_query = max(labels.group_by("query").len()["len"].to_list())
+    settings = PoolSettings((), k=max_per_query, n_queries=labels["query"].n_unique(), gallery=gallery, n_random=0)
     return Pool(sort_pool(rows), settings, QueryGallery.from_catalog(catalog, labels["query"].unique(), candidates))
 
 
-def _differ(workspace: Workspace, labels: pl.DataFrame) -> bool:
+def _labels_changed(workspace: Workspace, labels: pl.DataFrame) -> bool:
     if not workspace.labels_file.exists() or not workspace.labels_settings_file.exists():
         return True
     there = read_labels(workspace).select(labels.columns).sort(PAIR)
     return read_labels_note(workspace)["consensus"]["rule"] != IMPORTED or not there.equals(labels)
 
 
-def _whose(workspace: Workspace) -> str:
+def _describe_labels(workspace: Workspace) -> str:
     n = len(read_labels(workspace))
     note = read_labels_note(workspace) if workspace.labels_settings_file.exists() else {}
     if note.get("consensus", {}).get("rule") == IMPORTED:

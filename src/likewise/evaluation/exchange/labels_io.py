@@ -22,9 +22,9 @@ from likewise.workspace import write_atomically, write_text
 
 LABEL_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "label": pl.Int8})
 QRELS_ENDINGS = (".qrels", ".qrel", ".txt")
-OTHER_NAMES = {"gallery": "candidate", "value": "label"}
+COLUMN_ALIASES = {"gallery": "candidate", "value": "label"}
 WORDS = {SIMILAR: 1, NOT_SIMILAR: 0}
-Row = tuple[str, object, object, object]  # where, query, candidate, label as written
+LabelRow = tuple[str, object, object, object]  # where, query, candidate, label as written
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def read_labels_file(path: Path, *, positive_from: int = 1, known: Collection[st
     if not judged:
         raise LikewiseError(f"{path} has {n_rows} rows and no label: it needs rows of query, candidate and label.")
     labels = pl.DataFrame(judged, schema=LABEL_SCHEMA, orient="row")
-    refuse_two_labels(labels, str(path))
+    refuse_conflicting_labels(labels, str(path))
     labels = labels.unique().sort(PAIR)
     return LabelsFile(labels, n_rows, len(judged) - len(labels), n_rows - len(judged))
 
@@ -75,20 +75,20 @@ def write_labels_file(labels: pl.DataFrame, path: Path) -> None:
         raise LikewiseError(f"{path} ends in {ending!r}: labels are written as .json, .qrels, .csv, .tsv or .parquet.")
 
 
-def without_chance(labels: pl.DataFrame, pool: pl.DataFrame, retired: pl.DataFrame | None = None) -> pl.DataFrame:
+def drop_random_pairs(labels: pl.DataFrame, pool: pl.DataFrame, retired: pl.DataFrame | None = None) -> pl.DataFrame:
     """Labels of pairs that some generator proposed, or that are not in the pool; those of random pairs alone go.
 
     Random pairs estimate prevalence. They are easy negatives nearly always, so no model is measured on them, nor on
     the `retired` ones of pools before this.
     """
-    chance, proposed = (pool.filter(kind) for kind in (pl.col("generator") == RANDOM, pl.col("generator") != RANDOM))
-    chance = chance.select(PAIR)
+    random, proposed = (pool.filter(kind) for kind in (pl.col("generator") == RANDOM, pl.col("generator") != RANDOM))
+    random = random.select(PAIR)
     if retired is not None:
-        chance = pl.concat([chance, retired.select(PAIR)])
-    return labels.join(chance.join(proposed, on=PAIR, how="anti"), on=PAIR, how="anti", maintain_order="left")
+        random = pl.concat([random, retired.select(PAIR)])
+    return labels.join(random.join(proposed, on=PAIR, how="anti"), on=PAIR, how="anti", maintain_order="left")
 
 
-def refuse_two_labels(labels: pl.DataFrame, where: str) -> None:
+def refuse_conflicting_labels(labels: pl.DataFrame, where: str) -> None:
     """Raise if a pair carries both labels, naming the first such pair."""
     twice = labels.group_by(PAIR).agg(pl.col("label").n_unique()).filter(pl.col("label") > 1).sort(PAIR)
     if len(twice):
@@ -99,7 +99,7 @@ def refuse_two_labels(labels: pl.DataFrame, where: str) -> None:
         )
 
 
-def _rows(path: Path, known: Collection[str]) -> Iterable[Row]:
+def _rows(path: Path, known: Collection[str]) -> Iterable[LabelRow]:
     ending = path.suffix.lower()
     if ending in QRELS_ENDINGS:
         return read_qrels_rows(path, known)
@@ -116,7 +116,7 @@ def _rows(path: Path, known: Collection[str]) -> Iterable[Row]:
     raise LikewiseError(f"{path} ends in {ending!r}: labels are read from .json, .qrels, .txt, .csv, .tsv or .parquet.")
 
 
-def _json_rows(path: Path) -> Iterator[Row]:
+def _json_rows(path: Path) -> Iterator[LabelRow]:
     entries = json.loads(path.read_text(encoding="utf-8-sig"))
     if not isinstance(entries, list):
         raise LikewiseError(f'{path} is not a list: write [{{"key": [query, candidate], "value": 0}}, ...].')
@@ -124,16 +124,16 @@ def _json_rows(path: Path) -> Iterator[Row]:
         where = f"{path}, entry {number}"
         if not isinstance(entry, dict):
             raise LikewiseError(f'{where} is not an object: write {{"key": [query, candidate], "value": 0}}.')
-        named = {OTHER_NAMES.get(name, name): value for name, value in entry.items()}
+        named = {COLUMN_ALIASES.get(name, name): value for name, value in entry.items()}
         pair = named["key"] if "key" in named else [named.get("query"), named.get("candidate")]
         if not isinstance(pair, list) or len(pair) != 2 or "label" not in named:
             raise LikewiseError(f'{where} is no label of a pair: write {{"key": [query, candidate], "value": 0}}.')
         yield where, *pair, named["label"]
 
 
-def _table_rows(table: pl.DataFrame, path: Path, first_row: int) -> Iterator[Row]:
+def _table_rows(table: pl.DataFrame, path: Path, first_row: int) -> Iterator[LabelRow]:
     tidy = [column.strip().lower() for column in table.columns]
-    aliases = {other: name for other, name in OTHER_NAMES.items() if name not in tidy}
+    aliases = {other: name for other, name in COLUMN_ALIASES.items() if name not in tidy}
     table.columns = [aliases.get(column, column) for column in tidy]
     missing = [column for column in LABEL_SCHEMA if column not in table.columns]
     if missing:

@@ -9,7 +9,7 @@ from likewise.catalog import read_catalog
 from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.storage.reading import read_vectors
 from likewise.errors import LikewiseError
-from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, without_chance
+from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, drop_random_pairs
 from likewise.evaluation.exchange.run_models import (
     BY_IMAGE,
     BY_ITEM,
@@ -20,7 +20,7 @@ from likewise.evaluation.exchange.run_models import (
     run_tag,
 )
 from likewise.evaluation.exchange.trec import write_run
-from likewise.evaluation.pairs import judge_pairs
+from likewise.evaluation.pairs import build_judged_pairs
 from likewise.labeling.step import read_labels
 from likewise.workspace import Workspace
 
@@ -45,8 +45,8 @@ def export_run(
     pool = read_pool(workspace)
     labels = pl.DataFrame(schema=LABEL_SCHEMA)
     if candidates == JUDGED:
-        labels = without_chance(read_labels(workspace), pool.rows, retired_pairs(workspace))
-    pairs = judge_pairs(read_catalog(workspace), labels, pool.query_gallery.queries, pool.query_gallery.gallery)
+        labels = drop_random_pairs(read_labels(workspace), pool.rows, retired_pairs(workspace))
+    pairs = build_judged_pairs(read_catalog(workspace), labels, pool.query_gallery.queries, pool.query_gallery.gallery)
     vectors = [read_vectors(workspace, encoder, images) for images in (pairs.queries, pairs.gallery)]
     if candidates == JUDGED:
         rows = list_judged(pairs, *vectors)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.discovery import Measured
-from likewise.evaluation.exchange.trec import RUN_SCHEMA, Run
+from likewise.evaluation.exchange.trec import RUN_SCHEMA, TrecRun
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.search import NO_INDEX, as_unit, pair_scores, top_k
 from likewise.search.scores import Floats as Vectors
@@ -26,7 +26,7 @@ BY_ITEM, BY_IMAGE, JUDGED = "best-image-per-item", "every-image", "judged-pairs"
 
 
 @dataclass(frozen=True)
-class RunMeasured:
+class MeasuredRun:
     """A run as a model, and how far it covers what was asked of it."""
 
     measured: Measured
@@ -40,7 +40,7 @@ def run_tag(encoder: str, what: str) -> str:
     return f"{encoder}:{what}"
 
 
-def encoder_of(tag: str) -> str:
+def encoder_from_tag(tag: str) -> str:
     encoder, colon, what = tag.rpartition(":")
     return encoder if colon and what in (BY_ITEM, BY_IMAGE, JUDGED) else tag
 
@@ -76,7 +76,7 @@ def list_judged(pairs: JudgedPairs, query_vectors: Vectors, gallery_vectors: Vec
     return _rows(pairs, query, pairs.candidate[order], rank, scores[order])
 
 
-def measure_run(run: Run, pairs: JudgedPairs, k: int) -> RunMeasured:
+def measure_run(run: TrecRun, pairs: JudgedPairs, k: int) -> MeasuredRun:
     """Scores of the judged pairs and, as for any model, lists of the best image of each item of other items."""
     query_of = {image: row for row, image in enumerate(pairs.queries)}
     candidate_of = {image: row for row, image in enumerate(pairs.gallery)}
@@ -92,8 +92,8 @@ def measure_run(run: Run, pairs: JudgedPairs, k: int) -> RunMeasured:
     scores = run.rows["score"].to_numpy()[inside]
     pair_score, missing = _pair_scores(query, candidate, scores, pairs)
     lists = _lists(query, candidate, pairs, k)
-    return RunMeasured(
-        Measured(encoder_of(run.tag), pair_score, lists),
+    return MeasuredRun(
+        Measured(encoder_from_tag(run.tag), pair_score, lists),
         n_missing_pairs=int(missing.sum()),
         n_missing_queries=len(pairs.queries) - len(np.unique(query)),
         n_outside=int((~inside).sum()),

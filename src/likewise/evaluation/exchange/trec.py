@@ -24,11 +24,11 @@ from likewise.workspace import write_text
 
 RUN_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "rank": pl.Int64, "score": pl.Float64})
 SIGN, MAGNITUDE = 0x8000_0000, 0x7FFF_FFFF  # the bits of a float32
-SPACED = re.compile(r"[\s%]")
+RESERVED = re.compile(r"[\s%]")
 
 
 @dataclass(frozen=True)
-class Run:
+class TrecRun:
     """What one model listed: its tag and rows (query, candidate, rank from 0, score), best first within a query."""
 
     tag: str
@@ -62,12 +62,12 @@ def run_text(rows: pl.DataFrame, tag: str) -> str:
         q0="Q0",
         candidate=_encoded(rows["candidate"]),
         rank=(rows["rank"] + 1).cast(pl.String),
-        score=pl.Series(_falling(rows)).cast(pl.String),
+        score=pl.Series(_strictly_decreasing(rows)).cast(pl.String),
         tag=encode_key(tag),
     )
 
 
-def _falling(rows: pl.DataFrame) -> NDArray[np.float32]:
+def _strictly_decreasing(rows: pl.DataFrame) -> NDArray[np.float32]:
     """Scores as float32, each below the one before it in its query.
 
     Floats are numbered in their order, so one step lower is one less: v[i] = min(s[i], v[i-1] - 1), which
@@ -81,7 +81,7 @@ def _falling(rows: pl.DataFrame) -> NDArray[np.float32]:
     return np.where(number < 0, -number | SIGN, number).astype(np.uint32).view(np.float32)
 
 
-def read_run(path: Path, known: Collection[str] = ()) -> Run:
+def read_run(path: Path, known: Collection[str] = ()) -> TrecRun:
     """A run file: ordered by falling score, then by its rank column, then by key; each pair once, scores finite."""
     names = ("query", "q0", "candidate", "rank", "score", "tag")
     lines = _fields(path, names, "query Q0 candidate rank score tag")
@@ -105,11 +105,11 @@ def read_run(path: Path, known: Collection[str] = ()) -> Run:
         query, candidate = twice.row(0)[:2]
         raise LikewiseError(f"{path} lists {candidate} more than once for {query}: keep one line for each candidate.")
     table = table.sort("query", "score", "rank", "candidate", descending=[False, True, False, False])
-    return Run(decode_key(tags[0]), table.with_columns(rank=pl.int_range(pl.len()).over("query")))
+    return TrecRun(decode_key(tags[0]), table.with_columns(rank=pl.int_range(pl.len()).over("query")))
 
 
 def encode_key(key: str) -> str:
-    return SPACED.sub(lambda sign: quote(sign.group(), safe=""), key)
+    return RESERVED.sub(lambda sign: quote(sign.group(), safe=""), key)
 
 
 def decode_key(text: str, known: Collection[str] = ()) -> str:

@@ -19,7 +19,7 @@ from likewise.errors import LikewiseError
 
 
 @dataclass(frozen=True)
-class LinedUp:
+class AlignedVectors:
     """One row per image, in their order; `by_key` tells how rows were found, `n_unused` how many were not needed."""
 
     vectors: Vectors
@@ -27,17 +27,17 @@ class LinedUp:
     n_unused: int
 
 
-def line_up_file(path: Path, images: Sequence[str], keys: Path | None = None) -> LinedUp:
+def read_aligned_vectors(path: Path, images: Sequence[str], keys: Path | None = None) -> AlignedVectors:
     """The vectors of a file (.npy, .npz, .parquet, .safetensors) for `images`."""
     if keys is None and path.suffix.lower() == ".npy":
-        return line_up(_plain(path), images, name=str(path))
+        return align_vectors(_load_npy(path), images, name=str(path))
     found = read_foreign(path, keys)
-    return line_up(found.vectors, images, found.images, name=str(path))
+    return align_vectors(found.vectors, images, found.images, name=str(path))
 
 
-def line_up(
+def align_vectors(
     vectors: NDArray[Any], images: Sequence[str], keys: Sequence[str] | None = None, *, name: str = "the array"
-) -> LinedUp:
+) -> AlignedVectors:
     """The rows of an array for `images`; `name` is what an error calls it."""
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.size:
         raise LikewiseError(
@@ -45,7 +45,7 @@ def line_up(
         )
     rows: Sequence[int] | slice = slice(None)
     if keys is not None:
-        rows = _rows_of(images, keys, len(vectors), name)
+        rows = _row_indices(images, keys, len(vectors), name)
     elif len(vectors) != len(images):
         raise LikewiseError(
             f"{name} has {len(vectors)} rows for {len(images)} images and no keys: give one row per image in "
@@ -54,10 +54,10 @@ def line_up(
     with np.errstate(over="ignore"):
         chosen: Vectors = np.ascontiguousarray(vectors[rows], dtype=np.float32)
     _refuse_nan(chosen, images, name)
-    return LinedUp(chosen, by_key=keys is not None, n_unused=len(vectors) - len(chosen))
+    return AlignedVectors(chosen, by_key=keys is not None, n_unused=len(vectors) - len(chosen))
 
 
-def _plain(path: Path) -> NDArray[Any]:
+def _load_npy(path: Path) -> NDArray[Any]:
     if not path.is_file():
         raise LikewiseError(f"{path} does not exist: check the path of the vectors.")
     try:
@@ -68,7 +68,7 @@ def _plain(path: Path) -> NDArray[Any]:
     return stored
 
 
-def _rows_of(images: Sequence[str], keys: Sequence[str], n_rows: int, name: str) -> list[int]:
+def _row_indices(images: Sequence[str], keys: Sequence[str], n_rows: int, name: str) -> list[int]:
     if len(keys) != n_rows:
         raise LikewiseError(f"{name} has {n_rows} rows but {len(keys)} keys: each row needs exactly one.")
     row_of: dict[str, int] = {}

@@ -13,9 +13,9 @@ import polars as pl
 
 from likewise.evaluation.auc import Floats, Ints, average_precision, roc_auc, sort_pairs
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import ALPHA, holm, randomisation_p, swap_signs
-from likewise.evaluation.sums import QuerySums
-from likewise.evaluation.triplets import MAJORITY, VOTES, Agreement
+from likewise.evaluation.differences import ALPHA, holm_correction, randomisation_p, swap_signs
+from likewise.evaluation.query_sums import QuerySums
+from likewise.evaluation.triplets import MAJORITY, VOTES, TripletAgreement
 from likewise.training.perceptual.answers import Answers
 
 MEASURE_SCHEMA = pl.Schema(
@@ -57,7 +57,7 @@ def _of_triplets(answers: Answers, fold: Ints, scores: Floats) -> dict[str, Quer
     anchors, place = np.unique(answers.query, return_inverse=True)
     choice = (np.sign(scores) + 1.0) / 2.0
     names = [answers.things[anchor] for anchor in anchors]
-    found = Agreement(names, place, choice, answers.yes, answers.no, len(answers))
+    found = TripletAgreement(names, place, choice, answers.yes, answers.no, len(answers))
     return {metric: found.sums(metric) for metric in (MAJORITY, VOTES)}
 
 
@@ -87,7 +87,11 @@ def measure_table(
         own_resampled = own.resampled(weights)
         others = [encoder for encoder in sums if encoder != learned]
         p_of = dict(
-            zip(others, holm(np.array([randomisation_p(own, sums[e][metric], signs) for e in others])), strict=True)
+            zip(
+                others,
+                holm_correction(np.array([randomisation_p(own, sums[e][metric], signs) for e in others])),
+                strict=True,
+            )
         )
         for encoder in (learned, *others):
             this = sums[encoder][metric]

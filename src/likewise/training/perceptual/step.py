@@ -19,8 +19,8 @@ from likewise.encoders.families.run_files import SETTINGS, RunFile
 from likewise.encoders.storage.files import read_meta, stored_spec, vectors_folder
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
-from likewise.evaluation.exchange.labels_io import without_chance
-from likewise.evaluation.trained import learned_from_people
+from likewise.evaluation.exchange.labels_io import drop_random_pairs
+from likewise.evaluation.training_gains import learned_from_people
 from likewise.evaluation.triplet_file import read_triplets
 from likewise.labeling.step import read_labels
 from likewise.training.perceptual.adapter import Adapter
@@ -157,7 +157,7 @@ def gather(workspace: Workspace, settings: Settings, name: str) -> Material:
         if settings.test:
             test = from_triplets(read_triplets(settings.triplets, settings.order, only=settings.test), things)
     else:
-        labels = without_chance(read_labels(workspace), read_pool(workspace).rows, retired_pairs(workspace))
+        labels = drop_random_pairs(read_labels(workspace), read_pool(workspace).rows, retired_pairs(workspace))
         everything = from_labels(labels, catalog, images)
         things, train = images, everything
         if settings.test:

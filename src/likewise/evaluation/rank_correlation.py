@@ -8,8 +8,8 @@ import numpy as np
 
 from likewise.evaluation.auc import Floats, Ints
 
-FEW_MODELS = 5  # a correlation over fewer models says little
-MOST_PERMUTED = 8  # models whose every order can be tried
+MIN_MODELS = 5  # a correlation over fewer models says little
+MAX_PERMUTED = 8  # models whose every order can be tried
 
 
 def spearman(a: Floats, b: Floats) -> float:
@@ -31,21 +31,21 @@ def spearman_p(correlation: float, n_models: int) -> float:
 
 def spearman_exact_p(a: Floats, b: Floats) -> float:
     """Two-sided p from all orders of the models, as many as n!; NaN where that is too many, or nothing to compare."""
-    if not 1 < len(a) <= MOST_PERMUTED or np.isnan(spearman(a, b)):
+    if not 1 < len(a) <= MAX_PERMUTED or np.isnan(spearman(a, b)):
         return float("nan")
     first, second = (ranks - ranks.mean() for ranks in (mid_ranks(a), mid_ranks(b)))
-    by_chance = np.abs(second[_orders(len(b))] @ first)
+    by_chance = np.abs(second[_permutations(len(b))] @ first)
     return float(np.mean(by_chance >= abs(float(first @ second)) - 1e-9))
 
 
 @cache
-def _orders(n: int) -> Ints:
+def _permutations(n: int) -> Ints:
     return np.array(list(permutations(range(n))))
 
 
 def few_models_note(n_models: int) -> str | None:
     """What to say beside a rank correlation over very few models; None where there are enough."""
-    if not 1 < n_models < FEW_MODELS:
+    if not 1 < n_models < MIN_MODELS:
         return None
     return (
         f"{n_models} models are too few for a rank correlation to say much: "

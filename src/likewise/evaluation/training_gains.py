@@ -16,8 +16,8 @@ from likewise.encoders.families.run_files import SETTINGS, RunFile, read_run
 from likewise.encoders.spec import parse, spec_name
 from likewise.encoders.storage.files import read_meta, stored_spec, vectors_folder
 from likewise.evaluation.bootstrap import Interval, interval_from
-from likewise.evaluation.differences import holm, randomisation_p, swap_signs
-from likewise.evaluation.sums import Floats, QuerySums
+from likewise.evaluation.differences import holm_correction, randomisation_p, swap_signs
+from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.workspace import Workspace
 
 DISCOVERY, IDENTIFICATION = "discovery", "identification"
@@ -40,7 +40,7 @@ TRAINED_SCHEMA = pl.Schema(
 
 
 @dataclass(frozen=True)
-class Origin:
+class TrainedFromBase:
     """A network that was trained from another one whose vectors are there too."""
 
     encoder: str
@@ -48,7 +48,7 @@ class Origin:
     task: str
 
 
-def origins(workspace: Workspace, encoders: Sequence[str]) -> list[Origin]:
+def trained_from_base(workspace: Workspace, encoders: Sequence[str]) -> list[TrainedFromBase]:
     """The trained networks among the encoders, with what they come from."""
     found = []
     for encoder in encoders:
@@ -57,7 +57,7 @@ def origins(workspace: Workspace, encoders: Sequence[str]) -> list[Origin]:
             continue
         base = spec_name(run.bases[0])
         if base in encoders:
-            found.append(Origin(encoder, base, str(run.about.get("task", ""))))
+            found.append(TrainedFromBase(encoder, base, str(run.about.get("task", ""))))
     return found
 
 
@@ -87,7 +87,7 @@ def _run_of(workspace: Workspace, encoder: str) -> RunFile | None:
 
 
 def trained_table(
-    trained: list[Origin],
+    trained: list[TrainedFromBase],
     questions: Mapping[str, tuple[str, Mapping[str, QuerySums]]],
     weights: Floats,
     seed: int,
@@ -100,11 +100,11 @@ def trained_table(
             break
         signs = swap_signs(len(sums[trained[0].base].numerator), seed)
         pairs = [(sums[each.encoder], sums[each.base]) for each in trained]
-        corrected = holm(np.array([randomisation_p(after, before, signs) for after, before in pairs]))
+        corrected = holm_correction(np.array([randomisation_p(after, before, signs) for after, before in pairs]))
         for each, (after, before), p in zip(trained, pairs, corrected, strict=True):
             spread = after.resampled(weights) - before.resampled(weights)
             values = before.value(), after.value(), after.value() - before.value()
             named = each.encoder, each.base, each.task, question, metric
-            without_each = after.without_each() - before.without_each() if kind == "bca" else None
-            rows.append((*named, *values, *interval_from(values[2], spread, without_each), float(p), after.n_defined))
+            jackknife = after.jackknife() - before.jackknife() if kind == "bca" else None
+            rows.append((*named, *values, *interval_from(values[2], spread, jackknife), float(p), after.n_defined))
     return pl.DataFrame(rows, schema=TRAINED_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))

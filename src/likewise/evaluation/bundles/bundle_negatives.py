@@ -8,8 +8,8 @@ import polars as pl
 
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.discovery import measure
-from likewise.evaluation.negatives import BAND, with_sampled_negatives
 from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives
 from likewise.workspace import Workspace
 
 PAIR = ["query", "candidate"]
@@ -24,10 +24,10 @@ def draw_negatives(
         bands = []
         for name in generators:
             queries, gallery = (read_vectors(workspace, name, images) for images in (pairs.queries, pairs.gallery))
-            band = measure(name, pairs, queries, gallery, 1, BAND).band
+            band = measure(name, pairs, queries, gallery, 1, NEGATIVE_RANKS).band
             assert band is not None
             bands.append(band)
-        sampled = with_sampled_negatives(pairs, bands, seed, labelled=labelled) if bands else None
+        sampled = sample_negatives(pairs, bands, seed, labelled=labelled) if bands else None
     drawn = np.empty(0, np.int64) if sampled is None else np.flatnonzero(sampled.label == 0)
     query, candidate = (drawn, drawn) if sampled is None else (sampled.query[drawn], sampled.candidate[drawn])
     columns = [pl.Series(pairs.queries).gather(query), pl.Series(pairs.gallery).gather(candidate)]

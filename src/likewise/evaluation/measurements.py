@@ -1,6 +1,6 @@
 """Go through the encoders of a workspace, one set of vectors in memory at a time, and gather all that is measured."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,15 +10,16 @@ from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.discovery import Measured, measure
 from likewise.evaluation.identification import Identified, identify
 from likewise.evaluation.incomplete import unlabelled_candidates
-from likewise.evaluation.negatives import BAND, sampled_scores, with_sampled_negatives
 from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives, sampled_scores
+from likewise.progress import ProgressCallback
 from likewise.search import as_unit, pair_scores
 from likewise.search.scores import Floats as Vectors
 from likewise.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class Gathered:
+class Measurements:
     """Every encoder's measurements on the same pairs."""
 
     pairs: JudgedPairs
@@ -29,37 +30,37 @@ class Gathered:
     unlabelled_scores: dict[str, Floats]
 
 
-def gather(
+def measure_encoders(
     workspace: Workspace,
     encoders: Sequence[str],
     pairs: JudgedPairs,
     generators: Sequence[str],
     ks: Sequence[int],
     seed: int,
-    on_progress: Callable[[str, int, int], None] | None = None,
+    on_progress: ProgressCallback | None = None,
     labelled: JudgedPairs | None = None,
-) -> Gathered:
+) -> Measurements:
     """Two rounds: search with every encoder first; then score what only all searches together could name.
 
     Sampled negatives come from the lists of all `generators`, whichever `encoders` are measured, and are none of the
     `labelled` pairs; there are none where a generator's vectors are gone.
     """
-    draws = set(generators) <= set(workspace.encoders())
+    can_sample = set(generators) <= set(workspace.encoders())
     measured, identified = [], []
     for done, name in enumerate(encoders):
         if on_progress:
             on_progress("searching", done, len(encoders))
         queries, gallery = _vectors(workspace, name, pairs)
-        band = BAND if draws and name in generators else None
+        band = NEGATIVE_RANKS if can_sample and name in generators else None
         measured.append(measure(name, pairs, queries, gallery, max(ks), band))
         identified.append(identify(name, pairs, queries, gallery, ks))
     bands = [one.band for one in measured if one.band is not None]
-    for name in generators if draws else ():
+    for name in generators if can_sample else ():
         if name not in encoders:
-            further = measure(name, pairs, *_vectors(workspace, name, pairs), 1, BAND).band
+            further = measure(name, pairs, *_vectors(workspace, name, pairs), 1, NEGATIVE_RANKS).band
             assert further is not None
             bands.append(further)
-    sampled = with_sampled_negatives(pairs, bands, seed, labelled=labelled) if bands else None
+    sampled = sample_negatives(pairs, bands, seed, labelled=labelled) if bands else None
     unlabelled = unlabelled_candidates(measured, pairs, max(ks))
     unlabelled_scores = {}
     for place, one in enumerate(measured):
@@ -69,7 +70,7 @@ def gather(
         unlabelled_scores[one.encoder] = pair_scores(queries, gallery, *unlabelled)
         scores = None if sampled is None else sampled_scores(one.scores, pairs, sampled, queries, gallery)
         measured[place] = replace(one, band=None, sampled_scores=scores)
-    return Gathered(pairs, sampled, measured, identified, unlabelled, unlabelled_scores)
+    return Measurements(pairs, sampled, measured, identified, unlabelled, unlabelled_scores)
 
 
 def _vectors(workspace: Workspace, encoder: str, pairs: JudgedPairs) -> tuple[Vectors, Vectors]:
@@ -78,15 +79,15 @@ def _vectors(workspace: Workspace, encoder: str, pairs: JudgedPairs) -> tuple[Ve
     return as_unit(queries, f"{encoder} vectors"), as_unit(gallery, f"{encoder} vectors")
 
 
-def list_scores_of(gathered: Gathered, one: Measured) -> Floats:
+def unjudged_list_scores(measurements: Measurements, one: Measured) -> Floats:
     """The encoder's scores of its own unjudged list entries (NaN elsewhere), queries x list length."""
-    query, candidate = gathered.unlabelled
-    width = len(gathered.pairs.gallery)
+    query, candidate = measurements.unlabelled
+    width = len(measurements.pairs.gallery)
     cells = query * width + candidate
     wanted = np.arange(len(one.lists))[:, None] * width + one.lists
     scores = np.full(one.lists.shape, np.nan)
     if len(cells):
         at = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
         known = (cells[at] == wanted) & (one.lists >= 0)
-        scores[known] = gathered.unlabelled_scores[one.encoder][at[known]]
+        scores[known] = measurements.unlabelled_scores[one.encoder][at[known]]
     return scores

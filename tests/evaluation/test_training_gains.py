@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from likewise.evaluation.bootstrap import query_weights
-from likewise.evaluation.sums import QuerySums
-from likewise.evaluation.trained import DISCOVERY, IDENTIFICATION, Origin, trained_table
+from likewise.evaluation.query_sums import QuerySums
+from likewise.evaluation.training_gains import DISCOVERY, IDENTIFICATION, TrainedFromBase, trained_table
 
 
 def test_gains_are_paired_and_a_network_that_stayed_the_same_gained_nothing() -> None:
@@ -16,7 +16,7 @@ def test_gains_are_paired_and_a_network_that_stayed_the_same_gained_nothing() ->
     sums = {
         name: QuerySums.mean_of(values) for name, values in (("base", before), ("same", before), ("better", better))
     }
-    came_from = [Origin("same", "base", "dino"), Origin("better", "base", "id")]
+    came_from = [TrainedFromBase("same", "base", "dino"), TrainedFromBase("better", "base", "id")]
     questions = {DISCOVERY: ("ROC-AUC macro", sums), IDENTIFICATION: ("HR@5", sums)}
     table = trained_table(came_from, questions, query_weights(60, 500, 0), seed=0)
     same, gained, *_ = table.to_dicts()

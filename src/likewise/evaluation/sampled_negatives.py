@@ -14,11 +14,11 @@ from likewise.evaluation.pairs import JudgedPairs
 from likewise.search import NO_INDEX, pair_scores
 from likewise.search.scores import Floats, Rows, Scores
 
-BAND = (100, 500)
+NEGATIVE_RANKS = (100, 500)
 FNV_START, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 
 
-def with_sampled_negatives(
+def sample_negatives(
     pairs: JudgedPairs,
     bands: Iterable[Rows],
     seed: int,
@@ -31,23 +31,23 @@ def with_sampled_negatives(
     `labelled` are all labelled pairs, those that judge no model among them: none of them is drawn.
     """
     known = labelled or pairs
-    together = np.sort(np.concatenate(list(bands), axis=1), axis=1)
-    eligible = together != NO_INDEX
+    union = np.sort(np.concatenate(list(bands), axis=1), axis=1)
+    eligible = union != NO_INDEX
     if not eligible.any():
         return None
-    eligible[:, 1:] &= together[:, 1:] != together[:, :-1]  # proposed by two generators
+    eligible[:, 1:] &= union[:, 1:] != union[:, :-1]  # proposed by two generators
     width = len(pairs.gallery)
-    cells = np.arange(len(pairs.queries))[:, None] * width + together
-    _strike_out(eligible.reshape(-1), cells.reshape(-1), known.query * width + known.candidate)
+    cells = np.arange(len(pairs.queries))[:, None] * width + union
+    _exclude_known(eligible.reshape(-1), cells.reshape(-1), known.query * width + known.candidate)
     n_positive = pairs.n_positive
     wanted = n_positive if per_query is None else np.where(n_positive > 0, per_query, 0)
-    lots = _mix(_hashes(pairs.queries, seed)[:, None] ^ _hashes(pairs.gallery, seed)[together])
-    lots[~eligible] = np.iinfo(np.uint64).max
+    random_keys = _mix(_hashes(pairs.queries, seed)[:, None] ^ _hashes(pairs.gallery, seed)[union])
+    random_keys[~eligible] = np.iinfo(np.uint64).max
     wanted = np.minimum(wanted, eligible.sum(axis=1))
-    drawn = _smallest(lots, int(wanted.max()))
+    drawn = _smallest_per_row(random_keys, int(wanted.max()))
     taken = np.arange(drawn.shape[1])[None, :] < wanted[:, None]
     query, place = np.nonzero(taken)
-    candidate = together[query, drawn[query, place]]
+    candidate = union[query, drawn[query, place]]
     positives = pairs.label == 1
     return replace(
         pairs,
@@ -66,19 +66,19 @@ def sampled_scores(
     return np.concatenate([known, pair_scores(queries, gallery, sampled.query[drawn], sampled.candidate[drawn])])
 
 
-def _strike_out(eligible: NDArray[np.bool_], cells: Rows, known: Rows) -> None:
+def _exclude_known(eligible: NDArray[np.bool_], cells: Rows, known: Rows) -> None:
     """Mark the known cells (numbers of query and candidate) as not eligible; `cells` is in ascending order."""
     place = np.minimum(np.searchsorted(cells, known), len(cells) - 1)
     eligible[place[cells[place] == known]] = False
 
 
-def _smallest(lots: NDArray[np.uint64], n: int) -> Rows:
+def _smallest_per_row(random_keys: NDArray[np.uint64], n: int) -> Rows:
     """Places of the n smallest lots of each row, smallest first."""
-    if n < lots.shape[1]:
-        nearest = np.sort(np.argpartition(lots, n, axis=1)[:, :n], axis=1)
+    if n < random_keys.shape[1]:
+        nearest = np.sort(np.argpartition(random_keys, n, axis=1)[:, :n], axis=1)
     else:
-        nearest = np.broadcast_to(np.arange(lots.shape[1]), lots.shape)
-    order = np.argsort(np.take_along_axis(lots, nearest, 1), axis=1, kind="stable")
+        nearest = np.broadcast_to(np.arange(random_keys.shape[1]), random_keys.shape)
+    order = np.argsort(np.take_along_axis(random_keys, nearest, 1), axis=1, kind="stable")
     return np.take_along_axis(nearest, order, 1)
 
 

@@ -33,7 +33,7 @@ class QuerySums:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray((weights @ self.numerator) / (weights @ self.denominator))
 
-    def without_each(self) -> Floats:
+    def jackknife(self) -> Floats:
         """The value with one query left out, for every query in turn; NaN where none would be left."""
         denominator = self.denominator.sum() - self.denominator
         value: Floats = np.full(len(denominator), np.nan)

@@ -11,11 +11,11 @@ from likewise.evaluation.auc import Floats, roc_auc, sort_pairs
 from likewise.evaluation.bootstrap import Interval, interval_of
 from likewise.evaluation.discovery import Measured
 from likewise.evaluation.pairs import JudgedPairs, relabel
-from likewise.evaluation.sums import QuerySums
+from likewise.evaluation.query_sums import QuerySums
 from likewise.labeling.consensus import Rule, consensus
 from likewise.labeling.votes import NOT_SIMILAR, SIMILAR
 
-GROUPS = 200
+N_GROUPS = 200
 UNANSWERED = np.int8(-1)
 GROUPS_SCHEMA = pl.Schema(
     {
@@ -46,7 +46,7 @@ def expert_groups(
     pairs: JudgedPairs,
     votes: pl.DataFrame,
     seed: int,
-    n_groups: int = GROUPS,
+    n_groups: int = N_GROUPS,
     *,
     weights: Floats,
     kind: Interval = "percentile",
@@ -65,54 +65,56 @@ def expert_groups(
         for encoder, sums in _macro(measured, pairs, label).items():
             rows.append((what, name, encoder, sums.value(), *interval_of(sums, weights, kind), sums.n_defined))
     rng = np.random.default_rng(seed)
-    usual = _winner(_macro(measured, pairs, majority(answers, np.ones(len(experts)))))
+    reference_winner = _best_encoder(_macro(measured, pairs, weighted_majority(answers, np.ones(len(experts)))))
     known: dict[tuple[int, ...], dict[str, QuerySums]] = {}  # few experts give few different groups
     stayed = n_undefined = 0
     for number in range(n_groups):
         drawn = np.bincount(rng.integers(0, len(experts), len(experts)), minlength=len(experts))
         group = tuple(drawn.tolist())
         if group not in known:
-            known[group] = _macro(measured, pairs, majority(answers, drawn.astype(np.float64)))
+            known[group] = _macro(measured, pairs, weighted_majority(answers, drawn.astype(np.float64)))
         for encoder, sums in known[group].items():
             rows.append(("group", f"{number}", encoder, sums.value(), None, None, sums.n_defined))
         if not any(sums.n_defined for sums in known[group].values()):
             n_undefined += 1
         else:
-            stayed += _winner(known[group]) == usual
+            stayed += _best_encoder(known[group]) == reference_winner
     table = pl.DataFrame(rows, schema=GROUPS_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
     n_defined = n_groups - n_undefined
-    return ExpertGroups(table, usual, stayed / n_defined if n_defined else None, n_groups, n_undefined)
+    return ExpertGroups(table, reference_winner, stayed / n_defined if n_defined else None, n_groups, n_undefined)
 
 
-def majority(answers: NDArray[np.int8], weights: Floats) -> NDArray[np.int8]:
+def weighted_majority(answers: NDArray[np.int8], weights: Floats) -> NDArray[np.int8]:
     """The label of each pair when every expert counts so often: a tie is negative, no answer is no label."""
-    for_it = (answers == 1) @ weights
-    against = (answers == 0) @ weights
-    return np.where(for_it + against == 0, UNANSWERED, (for_it > against).astype(np.int8)).astype(np.int8)
+    n_similar = (answers == 1) @ weights
+    n_dissimilar = (answers == 0) @ weights
+    return np.where(n_similar + n_dissimilar == 0, UNANSWERED, (n_similar > n_dissimilar).astype(np.int8)).astype(
+        np.int8
+    )
 
 
 def _answers(pairs: JudgedPairs, votes: pl.DataFrame, experts: Sequence[str]) -> NDArray[np.int8]:
     """Pairs x experts: 1 similar, 0 not similar, -1 no answer."""
-    places = _places(pairs)
+    positions = _pair_positions(pairs)
     column = {expert: place for place, expert in enumerate(experts)}
     answers = np.full((len(pairs), len(experts)), UNANSWERED, dtype=np.int8)
     value = {SIMILAR: 1, NOT_SIMILAR: 0}
     for query, candidate, expert, answer in votes.select("query", "candidate", "expert", "answer").iter_rows():
-        if (place := places.get((query, candidate))) is not None and answer in value:
+        if (place := positions.get((query, candidate))) is not None and answer in value:
             answers[place, column[expert]] = value[answer]
     return answers
 
 
 def _labels_of(pairs: JudgedPairs, labels: pl.DataFrame) -> NDArray[np.int8]:
-    places = _places(pairs)
+    positions = _pair_positions(pairs)
     label = np.full(len(pairs), UNANSWERED, dtype=np.int8)
     for query, candidate, value in labels.select("query", "candidate", "label").iter_rows():
-        if (place := places.get((query, candidate))) is not None:
+        if (place := positions.get((query, candidate))) is not None:
             label[place] = value
     return label
 
 
-def _places(pairs: JudgedPairs) -> dict[tuple[str, str], int]:
+def _pair_positions(pairs: JudgedPairs) -> dict[tuple[str, str], int]:
     return {
         (pairs.queries[query], pairs.gallery[candidate]): place
         for place, (query, candidate) in enumerate(zip(pairs.query, pairs.candidate, strict=True))
@@ -130,6 +132,6 @@ def _macro(measured: Sequence[Measured], pairs: JudgedPairs, label: NDArray[np.i
     }
 
 
-def _winner(found: Mapping[str, QuerySums]) -> str:
+def _best_encoder(found: Mapping[str, QuerySums]) -> str:
     """The encoder with the highest value; the first by name if several are equal."""
     return min(found, key=lambda name: (-np.nan_to_num(found[name].value(), nan=-1.0), name))

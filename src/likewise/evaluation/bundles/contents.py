@@ -10,21 +10,21 @@ from likewise import __version__
 from likewise.catalog import read_catalog
 from likewise.discovery.step import read_pool, retired_pairs
 from likewise.errors import LikewiseError
-from likewise.evaluation.bundles.negatives import PAIR, draw_negatives
+from likewise.evaluation.bundles.bundle_negatives import PAIR, draw_negatives
 from likewise.evaluation.exchange.labels_import import IMPORTED
-from likewise.evaluation.exchange.labels_io import without_chance
-from likewise.evaluation.negatives import BAND
-from likewise.evaluation.pairs import JudgedPairs, judge_pairs, refuse_lonely_queries
+from likewise.evaluation.exchange.labels_io import drop_random_pairs
+from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_queries_without_candidates
 from likewise.evaluation.provenance import benchmark_id
+from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.step import read_labels, read_labels_note
 from likewise.workspace import Workspace
 
-PUBLISHED = ("image", "item", "category", "width", "height", "digest")
+PUBLISHED_COLUMNS = ("image", "item", "category", "width", "height", "digest")
 
 
 @dataclass(frozen=True)
-class Content:
+class BundleTables:
     """The tables of a bundle."""
 
     catalog: pl.DataFrame
@@ -37,18 +37,18 @@ class Content:
     @property
     def pairs(self) -> JudgedPairs:
         """The judged pairs that models are measured on."""
-        labels = without_chance(self.labels, self.pool)
+        labels = drop_random_pairs(self.labels, self.pool)
         queries, gallery = self.queries["image"].to_list(), self.gallery["image"].to_list()
         if not set(queries) | set(gallery) <= set(self.catalog["image"]):
             raise LikewiseError(
                 "the bundle's queries and gallery are not all in its catalog: it was put together wrongly."
             )
-        pairs = judge_pairs(self.catalog, labels, queries, gallery)
-        refuse_lonely_queries(pairs)
+        pairs = build_judged_pairs(self.catalog, labels, queries, gallery)
+        refuse_queries_without_candidates(pairs)
         return pairs
 
 
-def content_of(workspace: Workspace, columns: Sequence[str], seed: int) -> Content:
+def collect_tables(workspace: Workspace, columns: Sequence[str], seed: int) -> BundleTables:
     """The benchmark in a workspace; of the catalog only columns that every catalog has, and `columns`."""
     catalog, pool, labels = read_catalog(workspace), read_pool(workspace), read_labels(workspace)
     absent = [column for column in columns if column not in catalog.columns]
@@ -56,11 +56,11 @@ def content_of(workspace: Workspace, columns: Sequence[str], seed: int) -> Conte
         raise LikewiseError(f"{workspace.catalog_file} has no column {', '.join(absent)} to publish.")
     refuse_unknown_images(labels, catalog["image"].to_list(), f"{workspace.labels_file} names")
     queries, gallery = pool.query_gallery.queries, pool.query_gallery.gallery
-    kept = [column for column in catalog.columns if column in PUBLISHED or column in columns]
+    kept = [column for column in catalog.columns if column in PUBLISHED_COLUMNS or column in columns]
     used = pl.col("image").is_in([*queries, *gallery])
     asked = pl.col("query").is_in(queries) & pl.col("candidate").is_in(gallery)
     retired = retired_pairs(workspace).join(pool.rows, on=PAIR, how="anti")
-    content = Content(
+    tables = BundleTables(
         catalog=catalog.filter(used).select(kept).sort("image"),
         queries=pl.DataFrame({"image": queries}),
         gallery=pl.DataFrame({"image": gallery}),
@@ -68,14 +68,14 @@ def content_of(workspace: Workspace, columns: Sequence[str], seed: int) -> Conte
         labels=labels.filter(asked).join(retired, on=PAIR, how="anti").sort(PAIR),
         negatives=pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String)),
     )
-    labelled = judge_pairs(catalog, labels.filter(asked), queries, gallery)
-    negatives = draw_negatives(workspace, content.pairs, labelled, pool.settings.generators, seed)
-    return replace(content, negatives=negatives)
+    labelled = build_judged_pairs(catalog, labels.filter(asked), queries, gallery)
+    negatives = draw_negatives(workspace, tables.pairs, labelled, pool.settings.generators, seed)
+    return replace(tables, negatives=negatives)
 
 
-def card_facts(
+def card_fields(
     workspace: Workspace,
-    content: Content,
+    tables: BundleTables,
     said: Mapping[str, str],
     *,
     labelled_by: str | None,
@@ -84,29 +84,29 @@ def card_facts(
     with_images: bool,
 ) -> dict[str, Any]:
     """Everything on the card but the sums; `said` is what only a person knows (title, description, licence)."""
-    note, pool, pairs = read_labels_note(workspace), read_pool(workspace).settings, content.pairs
+    note, pool, pairs = read_labels_note(workspace), read_pool(workspace).settings, tables.pairs
     if not len(pairs):
         raise LikewiseError(f"{workspace.path} has no label for a pair of its pool: label some before bundling.")
     agreement = note["agreement"]
     return {
         **said,
-        "sources": list(sources) if sources else [f"catalog: {workspace.settings()['source']}", _origin(note)],
+        "sources": list(sources) if sources else [f"catalog: {workspace.settings()['source']}", _label_source(note)],
         "likewise": __version__,
         "benchmark_id": benchmark_id(pairs),
         "with_images": with_images,
         "sizes": {
-            "images": len(content.catalog),
-            "items": content.catalog["item"].n_unique(),
-            "queries": len(content.queries),
-            "gallery": len(content.gallery),
-            "labels": len(content.labels),
+            "images": len(tables.catalog),
+            "items": tables.catalog["item"].n_unique(),
+            "queries": len(tables.queries),
+            "gallery": len(tables.gallery),
+            "labels": len(tables.labels),
             "judged_pairs": len(pairs),
-            "pool_pairs": content.pool.select(PAIR).n_unique(),
+            "pool_pairs": tables.pool.select(PAIR).n_unique(),
         },
         "labels": {
-            "labelled_by": labelled_by or _who(note),
+            "labelled_by": labelled_by or _default_labelled_by(note),
             "rule": note["consensus"]["rule"],
-            "n_similar": int(content.labels["label"].cast(pl.Int64).sum()),
+            "n_similar": int(tables.labels["label"].cast(pl.Int64).sum()),
             "n_experts": agreement["n_experts"],
             "n_votes": agreement["n_votes"],
             "simulated": note["simulated"],
@@ -119,11 +119,11 @@ def card_facts(
             "seed": pool.seed,
             "one_per_item": pool.one_per_item,
         },
-        "negatives": {"n": len(content.negatives), "ranks": list(BAND), "seed": seed},
+        "negatives": {"n": len(tables.negatives), "ranks": list(NEGATIVE_RANKS), "seed": seed},
     }
 
 
-def _origin(note: Mapping[str, Any]) -> str:
+def _label_source(note: Mapping[str, Any]) -> str:
     """Where labels come from; names of votes' files are left out, they often name an expert."""
     if note["consensus"]["rule"] == IMPORTED:
         return f"labels: imported from {note['imported']['file']}"
@@ -131,7 +131,7 @@ def _origin(note: Mapping[str, Any]) -> str:
     return f"votes: {' and '.join(sorted(kinds))}"
 
 
-def _who(note: Mapping[str, Any]) -> str:
+def _default_labelled_by(note: Mapping[str, Any]) -> str:
     n = note["agreement"]["n_experts"]
     if note["consensus"]["rule"] == IMPORTED:
         return "not known (the labels were imported without votes)"

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Floats, Ints
 
-BLOCK_NUMBERS = 4_000_000  # classes x resamples held at once
-CLASSES_FOR_INTERVALS = 8192
+BLOCK_ENTRIES = 4_000_000  # classes x resamples held at once
+MAX_INTERVAL_BINS = 8192
 
 
 def micro_auc(
-    query: Ints, score: Floats, label: NDArray[np.integer], weights: Floats, *, most_classes: int | None = None
+    query: Ints, score: Floats, label: NDArray[np.integer], weights: Floats, *, max_bins: int | None = None
 ) -> tuple[Floats, Floats]:
     """ROC-AUC and average precision of all pairs in one list, for each row of query weights.
 
-    With `most_classes` neighbouring scores are joined into so many classes of equal size, as if they were tied. That
+    With `max_bins` neighbouring scores are joined into so many classes of equal size, as if they were tied. That
     moves a ROC-AUC by less than 1 / most_classes and is many times faster: right for the ends of intervals.
     """
     from scipy.sparse import csr_array
@@ -26,43 +26,43 @@ def micro_auc(
     roc, precision = np.full(len(weights), np.nan), np.full(len(weights), np.nan)
     if not len(score):
         return roc, precision
-    kind, n_kinds = _classes(score, most_classes)
-    number = np.float64 if most_classes is None else np.float32  # whole numbers below 2^24: exact in both
-    shape = (n_kinds, weights.shape[1])
+    score_bin, n_bins = _score_bins(score, max_bins)
+    dtype = np.float64 if max_bins is None else np.float32  # whole numbers below 2^24: exact in both
+    shape = (n_bins, weights.shape[1])
     is_positive = label == 1
-    ones = np.ones(len(score), dtype=number)
-    positives = csr_array((ones[is_positive], (kind[is_positive], query[is_positive])), shape=shape)
-    pairs = csr_array((ones, (kind, query)), shape=shape)
-    step = max(1, BLOCK_NUMBERS // n_kinds)
+    ones = np.ones(len(score), dtype=dtype)
+    positives = csr_array((ones[is_positive], (score_bin[is_positive], query[is_positive])), shape=shape)
+    pairs = csr_array((ones, (score_bin, query)), shape=shape)
+    step = max(1, BLOCK_ENTRIES // n_bins)
     for start in range(0, len(weights), step):
         part = slice(start, start + step)
-        drawn = np.ascontiguousarray(weights[part].T, dtype=number)
+        drawn = np.ascontiguousarray(weights[part].T, dtype=dtype)
         roc[part], precision[part] = _areas(positives @ drawn, pairs @ drawn)
     return roc, precision
 
 
-def micro_auc_of_all(score: Floats, label: NDArray[np.integer]) -> tuple[float, float]:
+def unweighted_micro_auc(score: Floats, label: NDArray[np.integer]) -> tuple[float, float]:
     """ROC-AUC and average precision of all pairs in one list, every query counted once."""
     if not len(score):
         return float("nan"), float("nan")
-    kind, n_kinds = _classes(score, None)
-    gained, listed = np.bincount(kind[label == 1], minlength=n_kinds), np.bincount(kind, minlength=n_kinds)
+    score_bin, n_bins = _score_bins(score, None)
+    gained, listed = np.bincount(score_bin[label == 1], minlength=n_bins), np.bincount(score_bin, minlength=n_bins)
     roc, precision = _areas(gained[:, None].astype(np.float64), listed[:, None].astype(np.float64))
     return float(roc[0]), float(precision[0])
 
 
-def _classes(score: Floats, most_classes: int | None) -> tuple[Ints, int]:
+def _score_bins(score: Floats, max_bins: int | None) -> tuple[Ints, int]:
     """For each pair the number of its class of equal scores, from high to low, and how many classes there are."""
     order = np.argsort(-score, kind="stable")
     new = np.ones(len(score), dtype=np.bool_)
     new[1:] = score[order][1:] != score[order][:-1]
     run = np.cumsum(new) - 1
-    if most_classes is not None and run[-1] + 1 > most_classes:
-        by_place = np.flatnonzero(new) * most_classes // len(score)  # of each run, by where it begins
+    if max_bins is not None and run[-1] + 1 > max_bins:
+        by_place = np.flatnonzero(new) * max_bins // len(score)  # of each run, by where it begins
         run = by_place[run]
-    kind = np.empty(len(score), dtype=np.int64)
-    kind[order] = run
-    return kind, int(run[-1]) + 1
+    score_bin = np.empty(len(score), dtype=np.int64)
+    score_bin[order] = run
+    return score_bin, int(run[-1]) + 1
 
 
 def _areas(gained: NDArray[np.floating], listed: NDArray[np.floating]) -> tuple[Floats, Floats]:

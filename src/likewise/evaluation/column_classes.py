@@ -12,7 +12,7 @@ from likewise.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class ByColumn:
+class ColumnClasses:
     """Images that have a value in the column and vectors of every encoder, with their values."""
 
     encoders: list[str]
@@ -20,7 +20,7 @@ class ByColumn:
     values: list[str]
 
 
-def by_column(workspace: Workspace, column: str, encoders: Sequence[str] = ()) -> ByColumn:
+def read_column_classes(workspace: Workspace, column: str, encoders: Sequence[str] = ()) -> ColumnClasses:
     """The encoders named, or all that have vectors, and what they can be compared on."""
     catalog = read_catalog(workspace)
     if column not in catalog.columns:
@@ -31,4 +31,4 @@ def by_column(workspace: Workspace, column: str, encoders: Sequence[str] = ()) -
     known = catalog.filter(pl.col(column).is_not_null())
     images = common_images(workspace, chosen, known["image"].to_list())
     values = known.filter(pl.col("image").is_in(images))[column].cast(pl.String).to_list()
-    return ByColumn(chosen, images, values)
+    return ColumnClasses(chosen, images, values)

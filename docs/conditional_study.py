@@ -18,9 +18,9 @@ import polars as pl
 from likewise.catalog import read_catalog
 from likewise.conditional.combiner import read_combiner
 from likewise.conditional.mining.step import mine
+from likewise.conditional.report.study import study_figure
 from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
-from likewise.report.study import study_figure
 from likewise.workspace import Workspace, read_json, write_json, write_parquet
 
 N_TRIPLETS = 8_192

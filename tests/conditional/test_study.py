@@ -8,11 +8,11 @@ import pytest
 from likewise.catalog import read_catalog
 from likewise.conditional import study
 from likewise.conditional.lessons import as_lessons
+from likewise.conditional.report.study import write_study_page
 from likewise.conditional.templates.build import build_templates
 from likewise.conditional.templates.facts import catalog_facts
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings
-from likewise.report.study import write_study_page
 from likewise.workspace import Workspace
 
 QUICK = TrainingSettings(steps=4, batch=16, every=4)

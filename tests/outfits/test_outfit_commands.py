@@ -19,9 +19,9 @@ from likewise.errors import LikewiseError
 from likewise.outfits.bundle import OutfitTest, write_test
 from likewise.outfits.checkpoints import run_experiment
 from likewise.outfits.protocol import Floats, Item, Outfit, Question, answer_by_score
+from likewise.outfits.report.checkpoints import write_checkpoints_page
 from likewise.outfits.rules import CATEGORIES
 from likewise.outfits.taking import Taking, read_answers
-from likewise.report.checkpoints import write_checkpoints_page
 from likewise.workspace import Workspace
 
 COLOURS = {"red": (200, 30, 30), "blue": (30, 30, 200), "green": (30, 160, 60)}

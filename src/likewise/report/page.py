@@ -5,17 +5,19 @@ import hashlib
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from likewise.report.numbers import FILTERS
 from likewise.report.plots.palette import variables
 
+REPORT = "likewise.report"
 
-def render(template: str, **context: Any) -> str:
-    """One page as text; names that a template misses are an error."""
+
+def render(template: str, package: str = REPORT, **context: Any) -> str:
+    """One page as text, from the templates of a package and the report's own; a name that is missing is an error."""
     environment = Environment(
-        loader=PackageLoader("likewise.report"),
+        loader=ChoiceLoader([PackageLoader(each) for each in dict.fromkeys((package, REPORT))]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -32,5 +34,5 @@ def render(template: str, **context: Any) -> str:
     )
 
 
-def asset(name: str) -> str:
-    return files("likewise.report").joinpath("templates", name).read_text(encoding="utf-8")
+def asset(name: str, package: str = REPORT) -> str:
+    return files(package).joinpath("templates", name).read_text(encoding="utf-8")

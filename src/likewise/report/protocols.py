@@ -5,12 +5,10 @@ from typing import Any
 from likewise.report.groups import expert_groups
 from likewise.report.identification import identification
 from likewise.report.leaderboard import Leaderboard
-from likewise.report.learned import learned
 from likewise.report.pictures import Album
 from likewise.report.plots.curves import Styles
 from likewise.report.pool_order import pool_order
 from likewise.report.tables import Tables
-from likewise.report.trained import trained
 from likewise.report.unlabelled import unlabelled
 
 
@@ -21,8 +19,6 @@ def protocols(tables: Tables, board: Leaderboard, album: Album) -> dict[str, Any
     return {
         "pool_order": pool_order(tables.leave_one_out, tables.leave_one_out_orders, encoders),
         "identification": identification(tables.identification, summary.get("orders"), board),
-        "trained": trained(tables.trained),
-        "learned": learned(tables.learned),
         "unlabelled": unlabelled(tables.incomplete, tables.next_pairs, board, album),
         "groups": expert_groups(tables.expert_groups, summary.get("expert_groups"), encoders),
         "pool_recall": summary.get("pool_recall"),
@@ -31,17 +27,13 @@ def protocols(tables: Tables, board: Leaderboard, album: Album) -> dict[str, Any
 
 def protocol_plots(made: dict[str, Any], styles: Styles) -> dict[str, Any]:
     """What matplotlib draws for them; None where there is nothing to draw."""
-    from likewise.report.plots.arrows import trained_plot
     from likewise.report.plots.ranges import range_plot
     from likewise.report.plots.scatter import identification_plot
 
-    drawn: dict[str, Any] = dict.fromkeys(("identification_plot", "trained_plot", "bounds_plot", "groups_plot"))
+    drawn: dict[str, Any] = dict.fromkeys(("identification_plot", "bounds_plot", "groups_plot"))
     found, open_, groups = made["identification"], made["unlabelled"], made["groups"]
     if found and len(found.points) > 1:
         drawn["identification_plot"] = identification_plot(found.points, styles, found.main)
-    if made["trained"] and made["trained"].arrows:
-        changed = made["trained"]
-        drawn["trained_plot"] = trained_plot(changed.arrows, styles, changed.metrics["identification"])
     if open_ and open_.ranges:
         drawn["bounds_plot"] = range_plot("bounds", open_.ranges, styles, "macro ROC-AUC")
     if groups and groups.ranges:

@@ -36,24 +36,11 @@ class Tables:
     incomplete: pl.DataFrame | None
     next_pairs: pl.DataFrame | None
     expert_groups: pl.DataFrame | None
-    trained: pl.DataFrame | None
-    learned: dict[str, tuple[pl.DataFrame, dict[str, Any]]]
     summary: dict[str, Any]
     settings: dict[str, Any]
     pool_settings: dict[str, Any]
     recalls: dict[str, IndexRecall]
     encoder_notes: dict[str, dict[str, Any]]
-
-
-def _learned(workspace: Workspace) -> dict[str, tuple[pl.DataFrame, dict[str, Any]]]:
-    """Results and summary of every finished `likewise train perceptual`, by the name of the run."""
-    found = {}
-    for path in sorted((workspace.path / "runs").glob("*/encoder.json")):
-        written = read_json(path)
-        if written["about"].get("learned_from") in ("labels", "triplets"):
-            results = read_parquet(path.with_name("results.parquet"), "likewise train perceptual --force")
-            found[path.parent.name] = results, written["about"]
-    return found
 
 
 def read_tables(workspace: Workspace) -> Tables:
@@ -91,8 +78,6 @@ def read_tables(workspace: Workspace) -> Tables:
         next_pairs=optional("next_pairs"),
         # a table of votes that were replaced by imported labels may still lie there
         expert_groups=optional("expert_groups") if summary.get("expert_groups") else None,
-        trained=optional("trained"),
-        learned=_learned(workspace),
         summary=summary,
         settings=settings,
         pool_settings=pool_notes.get("settings", {}),

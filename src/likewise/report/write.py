@@ -10,11 +10,13 @@ from likewise.report import headline, making
 from likewise.report.cost import best_sets, faithfulness, this_pool
 from likewise.report.differences import against_best, not_significantly_worse
 from likewise.report.gallery import KINDS, choose_queries, show_mistakes, show_queries
-from likewise.report.leaderboard import Leaderboard, leaderboard
+from likewise.report.leaderboard import leaderboard
 from likewise.report.page import render
 from likewise.report.pictures import Album
+from likewise.report.plots.curves import Styles
 from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
 from likewise.report.protocols import protocol_plots, protocols
+from likewise.report.sections import PARTS, SectionContext, added_sections
 from likewise.report.tables import Tables, read_tables
 from likewise.workspace import Workspace, write_text
 
@@ -33,6 +35,9 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
     mistakes = show_mistakes(tables.mistakes, tables.labels, encoders, album)
     differences = against_best(tables.differences, board)
     beside = protocols(tables, board, album)
+    styles = model_styles({*encoders, *tables.generators["generator"]})
+    marks = {name: (MODEL_LIGHT.index(colour), DASHES.index(dash)) for name, (colour, dash) in styles.items()}
+    added = added_sections(SectionContext(workspace, tables, album, styles, marks))
     n_steps = album.n_wanted + PAGE_STEPS
     album.embed(lambda done, _: on_progress(done, n_steps) if on_progress else None)
     page = render(
@@ -57,20 +62,16 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
         settings=making.settings(tables),
         meanings=making.meanings(tables.summary),
         rules=headline.RULES,
-        marks=_marks(tables, encoders),
+        marks=marks,
+        parts=PARTS,
+        added=added,
         **beside,
-        **_plots(tables, board, beside),
+        **_plots(tables, beside, styles),
     )
     write_text(page, workspace.report_file)
     if on_progress:
         on_progress(n_steps, n_steps)
     return workspace.report_file
-
-
-def _marks(tables: Tables, encoders: list[str]) -> dict[str, tuple[int, int]]:
-    """For each model the number of its colour and of its mark (dot, ring, ...), as its lines have colour and dash."""
-    styles = model_styles({*encoders, *tables.generators["generator"]})
-    return {name: (MODEL_LIGHT.index(colour), DASHES.index(dash)) for name, (colour, dash) in styles.items()}
 
 
 def _overlap(overlap: pl.DataFrame) -> dict[str, Any]:
@@ -86,12 +87,11 @@ def _overlap(overlap: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def _plots(tables: Tables, board: Leaderboard, beside: dict[str, Any]) -> dict[str, Any]:
+def _plots(tables: Tables, beside: dict[str, Any], styles: Styles) -> dict[str, Any]:
     """Everything matplotlib draws; None where there is nothing to draw."""
     from likewise.report.plots import budget as budget_plots
     from likewise.report.plots import curves as curve_plots
 
-    styles = model_styles({model.encoder for model in board.models} | set(tables.generators["generator"]))
     drawn: dict[str, Any] = dict.fromkeys(("roc", "pr", "yield_plot", "spearman", "recall", "sets"))
     drawn["budget_made"] = tables.budget is not None
     if len(tables.curves):

@@ -6,4 +6,5 @@ EXTENSION = Extension(
     name="training",
     summary="Fair comparison of losses, fine-tuning, and learning from experts.",
     commands={"train": "likewise.training.cli:app"},
+    report_sections=("likewise.training.report.sections:TRAINED", "likewise.training.report.sections:LEARNED"),
 )

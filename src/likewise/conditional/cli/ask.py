@@ -31,8 +31,8 @@ def ask(
 
     Example: `likewise ask shop --image coat.jpg --text "but in red"`
     """
+    from likewise.conditional.report.asked import Question, write_asked_page
     from likewise.conditional.search import Searcher, condition_of
-    from likewise.report.asked import Question, write_asked_page
 
     target = opened(workspace)
     with progress("images") as update:

@@ -45,7 +45,7 @@ def mine(
 
     from likewise.conditional.mining.filters import Rules
     from likewise.conditional.mining.step import mine as run
-    from likewise.report.mining import write_mining_page
+    from likewise.conditional.report.mining import write_mining_page
     from likewise.workspace import Workspace
 
     with progress("") as update:

@@ -181,9 +181,9 @@ def study(
     """
     from likewise.conditional import study as studies
     from likewise.conditional.lessons import read_lessons, read_questions, read_validation
+    from likewise.conditional.report.study import write_study_page
     from likewise.conditional.training import TrainingSettings
     from likewise.errors import LikewiseError
-    from likewise.report.study import write_study_page
 
     target, wanted = opened(workspace), names(parts)
     unknown = set(wanted) - {studies.ABLATION, studies.SCALING, studies.BACKBONES}

@@ -94,7 +94,7 @@ def checkpoints(
     """
     from likewise.outfits.checkpoints import JUDGES, validation_curve, wins
     from likewise.outfits.checkpoints_step import checkpoint_experiment
-    from likewise.report.checkpoints import write_checkpoints_page
+    from likewise.outfits.report.checkpoints import write_checkpoints_page
 
     validation = validation_curve(model)
     with progress("epochs") as update:

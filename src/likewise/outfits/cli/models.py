@@ -61,8 +61,8 @@ def train(
     Example: `likewise outfits train shoes --model type-aware --with colour+efficientnet-lite0 --test taste.zip`
     """
     from likewise.outfits.models.card import models_folder
+    from likewise.outfits.report.learning import write_curves
     from likewise.outfits.training.step import Request, train_in
-    from likewise.report.learning import write_curves
 
     target = opened(workspace)
     request = Request(

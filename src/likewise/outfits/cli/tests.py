@@ -99,7 +99,7 @@ def score(
             taking, [*taking_part, *(AnswersFile(path.stem, path) for path in answers or [])], seed=seed, say=update
         )
         if page:
-            from likewise.report.taste import write_taste_page
+            from likewise.outfits.report.taste import write_taste_page
 
             write_taste_page(taking, scored)
     if as_json:

@@ -77,10 +77,10 @@ def check(
 
     Example: `likewise train check birds --column category --with efficientnet-lite0 --preset quick`
     """
-    from likewise.report.training import write_check_page
     from likewise.training.check import check as run_check
     from likewise.training.check import prepare, search_all
     from likewise.training.plan import plan_for
+    from likewise.training.report.check import write_check_page
 
     target = opened(workspace)
     plan = plan_for(

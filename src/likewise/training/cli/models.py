@@ -147,7 +147,7 @@ def finetune(
     )
     with progress("batches") as update:
         done = train(target, settings, name or default_name(encoder, task), tell=update)
-    from likewise.report.finetuning import write_curve
+    from likewise.training.report.finetuning import write_curve
 
     picture = write_curve(done.curve, done.run.folder / "curve.svg")
     if as_json:

@@ -51,6 +51,7 @@ def write_mining_page(
         album.embed(on_progress)
     page = render(
         "mining.html",
+        package="likewise.conditional.report",
         name=folder.resolve().name,
         funnel=funnel.to_dicts(),
         plot=_plot(funnel),

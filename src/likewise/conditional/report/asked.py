@@ -39,6 +39,7 @@ def write_asked_page(path: Path, question: Question, found: pl.DataFrame, root: 
     album.embed()
     page = render(
         "asked.html",
+        package="likewise.conditional.report",
         name=question.name,
         asked=question.asked,
         image=reference,

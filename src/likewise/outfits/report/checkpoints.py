@@ -26,6 +26,7 @@ def write_checkpoints_page(made: Experiment, folder: Path, name: str) -> Path:
     best = {test: max((cells[j, test]["value"] or 0.0) for j in made.chosen) for test in tests}
     page = render(
         "checkpoints.html",
+        package="likewise.outfits.report",
         name=name,
         tests=tests,
         judges=JUDGES,

@@ -29,6 +29,7 @@ def write_study_page(folder: Path, table: pl.DataFrame) -> Path:
     plots = {part: plot for part in TITLES if (plot := study_plot(table, part)) is not None}
     page = render(
         "study.html",
+        package="likewise.conditional.report",
         name=folder.resolve().name,
         rows=table.to_dicts(),
         plots=plots,

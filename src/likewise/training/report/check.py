@@ -9,7 +9,7 @@ import polars as pl
 from likewise.report.numbers import DASH, listed, percent, several
 from likewise.report.page import render
 from likewise.report.plots.palette import model_styles
-from likewise.report.plots.training import Bar, accuracy_plot, curve_plot, improvement_plot, year_plot
+from likewise.training.report.check_plots import Bar, accuracy_plot, curve_plot, improvement_plot, year_plot
 from likewise.workspace import read_json, read_parquet, write_text
 
 EMBEDDINGS = ("concatenated", "separated")
@@ -30,7 +30,8 @@ def write_check_page(folder: Path) -> Path:
     bars = _bars(tables["accuracy"], titles, summary)
     alike = _alike(tables["accuracy"], tables["differences"])
     page = render(
-        "training.html",
+        "check.html",
+        package="likewise.training.report",
         summary=summary,
         titles=titles,
         verdict=_verdict(tables["accuracy"], alike, titles, summary),

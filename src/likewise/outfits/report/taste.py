@@ -7,12 +7,12 @@ from typing import Any
 import polars as pl
 
 from likewise.outfits.protocol import Question
+from likewise.outfits.report.bars import Bar, bar_plot
+from likewise.outfits.report.radar import radar_plot
 from likewise.outfits.taking import Scored, Taking, pictures_of
 from likewise.report.page import asset, render
 from likewise.report.pictures import Album
-from likewise.report.plots.bars import Bar, bar_plot
 from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
-from likewise.report.plots.radar import radar_plot
 from likewise.workspace import write_text
 
 WHOLE = ("LATs", "mLATs", "AATs", "FITB")
@@ -53,7 +53,8 @@ def write_taste_page(taking: Taking, scored: Scored) -> Path:
     styles = model_styles(models)
     page = render(
         "taste.html",
-        taste_style=asset("taste.css"),
+        package="likewise.outfits.report",
+        taste_style=asset("taste.css", "likewise.outfits.report"),
         card=taking.test.card,
         models=models,
         marks={name: (MODEL_LIGHT.index(c), DASHES.index(d)) for name, (c, d) in styles.items()},

@@ -1,0 +1,1 @@
+"""Pages of similarity under a condition: mined triplets, studies, what a search found."""

@@ -1,0 +1,1 @@
+"""Pages and curves of outfits: tests of taste, checkpoints, training."""

@@ -1,0 +1,1 @@
+"""Pages and report sections of training."""

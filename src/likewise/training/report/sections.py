@@ -1,0 +1,48 @@
+"""The sections that training adds to the report: what training changed, and who learned from people."""
+
+from typing import Any
+
+import polars as pl
+
+from likewise.report.page import render
+from likewise.report.sections import Section, SectionContext
+from likewise.training.report.learned import learned
+from likewise.training.report.trained import trained
+from likewise.workspace import Workspace, read_json, read_parquet
+
+PACKAGE = "likewise.training.report"
+
+
+def write_trained(context: SectionContext) -> str:
+    """Every trained network beside the one it comes from, by results/trained.parquet of `likewise evaluate`."""
+    path = context.workspace.results_folder / "trained.parquet"
+    changed = trained(read_parquet(path, f"likewise evaluate {context.workspace.path}") if path.exists() else None)
+    if not changed:
+        return ""
+    plot = None
+    if changed.arrows:
+        from likewise.training.report.arrows import trained_plot
+
+        plot = trained_plot(changed.arrows, context.styles, changed.metrics["identification"])
+    return render("trained.html", PACKAGE, trained=changed, trained_plot=plot, marks=context.marks)
+
+
+def write_learned(context: SectionContext) -> str:
+    """Every encoder of `likewise train perceptual`, on answers it has not seen."""
+    runs = perceptual_runs(context.workspace)
+    return render("learned.html", PACKAGE, learned=learned(runs)) if runs else ""
+
+
+def perceptual_runs(workspace: Workspace) -> dict[str, tuple[pl.DataFrame, dict[str, Any]]]:
+    """Results and summary of every finished `likewise train perceptual`, by the name of the run."""
+    found = {}
+    for path in sorted((workspace.path / "runs").glob("*/encoder.json")):
+        written = read_json(path)
+        if written["about"].get("learned_from") in ("labels", "triplets"):
+            results = read_parquet(path.with_name("results.parquet"), "likewise train perceptual --force")
+            found[path.parent.name] = results, written["about"]
+    return found
+
+
+TRAINED = Section(after="identification", write=write_trained)
+LEARNED = Section(after="identification", write=write_learned)

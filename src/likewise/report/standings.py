@@ -75,14 +75,15 @@ def write_standings(results: Sequence[Path], page: Path, *, title: str = "Leader
     }
     dates = [row.day for benchmark in benchmarks for row in benchmark.standings]
     counted = f"{several(len(dates), 'result')} on {several(len(benchmarks), 'benchmark')}"
-    context = {
-        "title": title,
-        "benchmarks": benchmarks,
-        "marks": marks,
-        "meanings": MEANINGS | {"95 % interval": INTERVAL},
-        "counted": f"{counted}, the latest of {max(dates)}",
-    }
-    write_text(render("standings.html", **context), page)
+    page_text = render(
+        "standings.html",
+        title=title,
+        benchmarks=benchmarks,
+        marks=marks,
+        meanings=MEANINGS | {"95 % interval": INTERVAL},
+        counted=f"{counted}, the latest of {max(dates)}",
+    )
+    write_text(page_text, page)
     return page
 
 

@@ -13,10 +13,10 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.timing import medians, print_beside
-from likewise.training.methods import BY_NAME, PUBLISHED, Method
-from likewise.training.network import embedder, training_mode
-from likewise.training.plan import Plan, plan_for
-from likewise.training.trainer import Loop, batches, seeded
+from likewise.training.methods import METHODS_BY_NAME, PUBLISHED_BEST_VALUES, LossMethod
+from likewise.training.network import build_embedder, set_training_mode
+from likewise.training.plan import TrainingPlan, make_plan
+from likewise.training.trainer import TrainingLoop, fixed_seed, sample_batches
 
 CLASSES, PER_CLASS, DIM = 600, 4, 1280
 STEPS, ROUNDS = 300, 11
@@ -29,36 +29,36 @@ def rows() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.repeat(np.arange(CLASSES), PER_CLASS)
 
 
-def params_of(method: Method) -> dict[str, float]:
-    return {name: best[SOP] for name, best in PUBLISHED[method.name].items()}
+def params_of(method: LossMethod) -> dict[str, float]:
+    return {name: best[SOP] for name, best in PUBLISHED_BEST_VALUES[method.name].items()}
 
 
-def ours(vectors: NDArray[np.float32], labels: NDArray[np.int64], method: Method, plan: Plan) -> None:
-    with seeded(torch, 0):
-        network = embedder(None, DIM, plan.dim)
-        loop = Loop(torch, network, method, params_of(method), plan, CLASSES)
-        training_mode(network)
-        for places in batches(labels, method, plan):
+def ours(vectors: NDArray[np.float32], labels: NDArray[np.int64], method: LossMethod, plan: TrainingPlan) -> None:
+    with fixed_seed(torch, 0):
+        network = build_embedder(None, DIM, plan.dim)
+        loop = TrainingLoop(torch, network, method, params_of(method), plan, CLASSES)
+        set_training_mode(network)
+        for places in sample_batches(labels, method, plan):
             loop.step(torch.from_numpy(vectors[places]), torch.from_numpy(labels[places]))
 
 
-def bare(vectors: NDArray[np.float32], labels: NDArray[np.int64], method: Method, plan: Plan) -> None:
+def bare(vectors: NDArray[np.float32], labels: NDArray[np.int64], method: LossMethod, plan: TrainingPlan) -> None:
     from pytorch_metric_learning.samplers import MPerClassSampler
 
     torch.manual_seed(0)
     params = params_of(method)
-    made = method.make(params, CLASSES, plan.dim)
+    loss_and_miner = method.make_loss(params, CLASSES, plan.dim)
     head = torch.nn.Linear(DIM, plan.dim)
     settings: dict[str, Any] = {"weight_decay": plan.weight_decay, "momentum": plan.momentum}
-    optimisers = [torch.optim.RMSprop(head.parameters(), lr=plan.rate, **settings)]
+    optimisers = [torch.optim.RMSprop(head.parameters(), lr=plan.learning_rate, **settings)]
     if "loss_lr" in params:
-        optimisers.append(torch.optim.RMSprop(made.loss.parameters(), lr=params["loss_lr"], **settings))
+        optimisers.append(torch.optim.RMSprop(loss_and_miner.loss.parameters(), lr=params["loss_lr"], **settings))
     inputs, targets = torch.from_numpy(vectors), torch.from_numpy(labels)
     sampler = MPerClassSampler(labels, method.images_per_class, plan.batch, plan.batch * plan.max_steps)
     order = list(sampler)
     for start in range(0, len(order), plan.batch):
         places = order[start : start + plan.batch]
-        loss = made.loss(torch.nn.functional.normalize(head(inputs[places] * DIM**0.5)), targets[places])
+        loss = loss_and_miner.loss(torch.nn.functional.normalize(head(inputs[places] * DIM**0.5)), targets[places])
         for optimiser in optimisers:
             optimiser.zero_grad()
         loss.backward()
@@ -69,9 +69,9 @@ def bare(vectors: NDArray[np.float32], labels: NDArray[np.int64], method: Method
 def main() -> None:
     torch.set_num_threads(1)
     vectors, labels = rows()
-    plan = plan_for("quick", steps=STEPS)
+    plan = make_plan("quick", steps=STEPS)
     for name in METHODS:
-        method = BY_NAME[name]
+        method = METHODS_BY_NAME[name]
         seconds = medians(
             {
                 "bare PyTorch loop": partial(bare, vectors, labels, method, plan),

@@ -17,8 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from likewise.training.plan import Plan
-from likewise.training.stage import FoldTask, Setting, run_fold
+from likewise.training.context import CheckConfig, FoldTask, run_fold
+from likewise.training.plan import TrainingPlan
 from likewise.training.workers import local_workers
 from likewise.workspace import read_json, write_json
 
@@ -63,7 +63,7 @@ def check(workspace: Path, name: str, options: list[str], claims: Path) -> dict[
 def time_trials(workspace: Path, name: str) -> None:
     """Seconds of one trial of every method with its best values, the folds in two single-threaded processes."""
     summary = read_json(workspace / "runs" / name / "summary.json")
-    setting = Setting(workspace.resolve(), summary["column"], summary["encoder"], Plan(**summary["plan"]))
+    config = CheckConfig(workspace.resolve(), summary["column"], summary["encoder"], TrainingPlan(**summary["plan"]))
     seconds = {}
     with local_workers(WORKERS) as run:
         for method, facts in [
@@ -71,7 +71,7 @@ def time_trials(workspace: Path, name: str) -> None:
             *summary["methods"].items(),
         ]:  # the first starts them
             folds = [
-                FoldTask(setting, method, facts["best"]["params"], fold, fold) for fold in range(setting.plan.n_folds)
+                FoldTask(config, method, facts["best"]["params"], fold, fold) for fold in range(config.plan.n_folds)
             ]
             started = time.monotonic()
             run(run_fold, folds)
@@ -136,10 +136,10 @@ def _cell(row: dict[str, Any]) -> str:
 def _verdict(accuracy: pl.DataFrame, differences: pl.DataFrame, titles: dict[str, str], summary: dict[str, Any]) -> str:
     main = (pl.col("metric") == "MAP@R") & (pl.col("embedding") == "concatenated")
     best = str(accuracy.filter(main).sort("value", descending=True)["method"][0])
-    beside = differences.filter(
+    compared = differences.filter(
         main & ~pl.col("significant") & ((pl.col("method_a") == best) | (pl.col("method_b") == best))
     )
-    alike = [titles[a if b == best else b] for a, b in beside.select("method_a", "method_b").iter_rows()]
+    alike = [titles[a if b == best else b] for a, b in compared.select("method_a", "method_b").iter_rows()]
     told = f"cannot be told apart from it: {', '.join(alike)}" if alike else "every other is behind it beyond chance"
     return f"Highest concatenated MAP@R: {titles[best]}; {told}. Chosen by validation: {titles[summary['winner']]}."
 

@@ -8,7 +8,7 @@ import pytest
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.encoders import encode_catalog
-from likewise.training.perceptual.step import Settings, train_perceptual
+from likewise.training.perceptual.step import PerceptualSettings, train_perceptual
 from likewise.workspace import Workspace
 
 from .places import real_data
@@ -21,7 +21,7 @@ def test_materials_from_four_descriptors(tmp_path: Path) -> None:
     reading = read(source / "catalog.csv")
     make_catalog(workspace, reading.rows, reading.root, "table")
     encode_catalog(workspace, ["colour", "texture", "shape", "layout"], workers=1)
-    settings = Settings(
+    settings = PerceptualSettings(
         triplets=source / "triplets.csv", test="split=test", unseen=("answers", "items"), hidden=(0,), n_folds=3
     )
     done = train_perceptual(workspace, settings)

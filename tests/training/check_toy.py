@@ -15,11 +15,11 @@ from likewise.catalog.readers import read
 from likewise.encoders import encode_catalog, read_vectors
 from likewise.encoders.storage.importing import import_vectors
 from likewise.evaluation.retrieval import retrieval
-from likewise.training.network import embedder
-from likewise.training.plan import Plan, plan_for
+from likewise.training.context import CheckConfig, open_context
+from likewise.training.network import build_embedder
+from likewise.training.plan import TrainingPlan, make_plan
 from likewise.training.split import split_classes
-from likewise.training.stage import Setting, open_stage
-from likewise.training.trainer import Material
+from likewise.training.trainer import FoldData
 from likewise.workspace import Workspace
 
 Check = Callable[..., dict[str, Any]]
@@ -43,35 +43,35 @@ def toy_images() -> list[str]:
     return [f"{label:02d}-{number}.png" for label in range(N_CLASSES) for number in range(PER_CLASS)]
 
 
-def toy_material(dim: int = 16, fold: int = 0) -> Material:
+def toy_fold_data(dim: int = 16, fold: int = 0) -> FoldData:
     """One fold of the toy's split, in memory."""
     vectors = toy_vectors()
     split = split_classes(toy_images(), [image[:2] for image in toy_images()])
     part = split.folds[fold]
-    return Material(
+    return FoldData(
         split.labels,
         part.train,
         part.validation,
         lambda rows, _: vectors[rows],
         lambda rows: vectors[rows],
-        lambda: embedder(None, vectors.shape[1], dim),
+        lambda: build_embedder(None, vectors.shape[1], dim),
     )
 
 
 def toy_workspace(folder: Path, n_classes: int = N_CLASSES) -> Workspace:
     """Small pictures with a column `kind` of so many classes, and the vectors above under the name `toy`."""
-    pictures = folder / "pictures"
-    pictures.mkdir(parents=True)
+    folder_of_images = folder / "pictures"
+    folder_of_images.mkdir(parents=True)
     rng = np.random.default_rng(1)
     colours = np.repeat(rng.integers(0, 256, (N_CLASSES, 3)), PER_CLASS, axis=0)
     images = toy_images()[: n_classes * PER_CLASS]
     for image, colour in zip(images, colours, strict=False):
         noise = rng.integers(-40, 40, (12, 12, 3))
-        Image.fromarray(np.clip(colour + noise, 0, 255).astype(np.uint8)).save(pictures / image)
+        Image.fromarray(np.clip(colour + noise, 0, 255).astype(np.uint8)).save(folder_of_images / image)
     table = pl.DataFrame({"image": images, "kind": [f"kind {image[:2]}" for image in images]})
-    table.write_csv(pictures / "catalog.csv")
+    table.write_csv(folder_of_images / "catalog.csv")
     workspace = Workspace(folder / "toy")
-    reading = read(pictures / "catalog.csv")
+    reading = read(folder_of_images / "catalog.csv")
     make_catalog(workspace, reading.rows, reading.root, "table")
     np.save(folder / "toy.npy", toy_vectors()[: len(images)])
     table.select("image").write_csv(folder / "keys.csv")
@@ -79,9 +79,9 @@ def toy_workspace(folder: Path, n_classes: int = N_CLASSES) -> Workspace:
     return workspace
 
 
-def toy_plan() -> Plan:
+def toy_plan() -> TrainingPlan:
     """Small enough for a test."""
-    return plan_for("quick", trials=4, steps=20, evaluate_every=10, reruns=2, dim=8)
+    return make_plan("quick", trials=4, steps=20, evaluate_every=10, reruns=2, dim=8)
 
 
 def check_command(workspace: Workspace, methods: str, *more: str) -> list[str]:
@@ -94,10 +94,10 @@ def check_command(workspace: Workspace, methods: str, *more: str) -> list[str]:
     return [*command, "--methods", methods, *words, *more]
 
 
-def measured_again(workspace: Workspace, spec: str, setting: Setting) -> pl.DataFrame:
+def measured_again(workspace: Workspace, spec: str, config: CheckConfig) -> pl.DataFrame:
     """What the exported encoder scores on the test classes, query by query."""
     encode_catalog(workspace, [spec], workers=1)
-    split = open_stage(setting).split
+    split = open_context(config).split
     found = retrieval(read_vectors(workspace, spec, split.keys(split.test)), split.labels[split.test])
     return pl.DataFrame({metric: found.per_query(metric) for metric in ("P@1", "R-Precision", "MAP@R")})
 

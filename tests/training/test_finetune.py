@@ -12,10 +12,10 @@ import torch
 from likewise.catalog import read_catalog
 from likewise.encoders import encode_catalog, get_encoder, read_vectors
 from likewise.errors import LikewiseError
-from likewise.training.finetune.dino import Dino, Schedule, cosine, dino_loss, follow
-from likewise.training.finetune.step import Settings, finetune, learner_of
-from likewise.training.finetune.targets import targets_of
-from likewise.training.network import whole_trunk
+from likewise.training.finetune.dino import DinoLearner, DinoSchedule, cosine_schedule, dino_loss, update_teacher
+from likewise.training.finetune.step import FinetuneSettings, finetune, make_learner
+from likewise.training.finetune.targets import class_targets
+from likewise.training.network import load_trunk
 from likewise.workspace import Workspace
 
 ENCODER = "small?size=24"
@@ -32,8 +32,8 @@ def weights(workspace: Workspace, name: str) -> bytes:
 
 @pytest.mark.parametrize("task", ["id", "cat", "id+c"])
 def test_the_loss_falls_and_the_backbone_becomes_an_encoder(workspace: Workspace, task: str) -> None:
-    settings = Settings(task=task, **{**QUICK, "epochs": 6})  # type: ignore[arg-type]
-    done = finetune(workspace, settings, f"tuned-{task[:2]}", tell=silent)
+    settings = FinetuneSettings(task=task, **{**QUICK, "epochs": 6})  # type: ignore[arg-type]
+    done = finetune(workspace, settings, f"tuned-{task[:2]}", on_progress=silent)
     losses = done.curve["loss"].to_list()
     assert len(losses) == 6 and losses[-1] < 0.9 * losses[0]
     assert (
@@ -49,49 +49,50 @@ def test_the_loss_falls_and_the_backbone_becomes_an_encoder(workspace: Workspace
     images = read_catalog(workspace)["image"].to_list()
     assert read_vectors(workspace, done.run.name, images).shape == (24, 192)
     with pytest.raises(LikewiseError, match="give this run another --name"):
-        finetune(workspace, settings, done.run.name, tell=silent)
+        finetune(workspace, settings, done.run.name, on_progress=silent)
 
 
 @pytest.mark.parametrize("task", ["id+c", "dino"])
 def test_a_stopped_run_goes_on_to_the_same_weights(workspace: Workspace, task: str) -> None:
-    settings = Settings(task=task, n_local=2, **QUICK)  # type: ignore[arg-type]
-    finetune(workspace, settings, "whole", tell=silent)
+    settings = FinetuneSettings(task=task, n_local=2, **QUICK)  # type: ignore[arg-type]
+    finetune(workspace, settings, "whole", on_progress=silent)
 
     def stop(what: str, done: int, total: int) -> None:
         if done == 5:  # in the second of three epochs of three batches
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        finetune(workspace, settings, "stopped", tell=stop)
+        finetune(workspace, settings, "stopped", on_progress=stop)
     assert not (workspace.path / "runs" / "stopped" / "encoder.json").exists()
     with pytest.raises(LikewiseError, match="was begun with another rate"):
-        finetune(workspace, Settings(task=task, n_local=2, **{**QUICK, "rate": 1e-3}), "stopped", tell=silent)  # type: ignore[arg-type]
+        changed = FinetuneSettings(task=task, n_local=2, **{**QUICK, "rate": 1e-3})  # type: ignore[arg-type]
+        finetune(workspace, changed, "stopped", on_progress=silent)
     seen: list[int] = []
-    finetune(workspace, settings, "stopped", tell=lambda what, done, total: seen.append(done))
+    finetune(workspace, settings, "stopped", on_progress=lambda what, done, total: seen.append(done))
     assert seen == [4, 5, 6, 7, 8, 9]
     assert weights(workspace, "stopped") == weights(workspace, "whole")
-    other = Settings(task=task, n_local=2, seed=1, **QUICK)  # type: ignore[arg-type]
-    finetune(workspace, other, "other", tell=silent)
+    other = FinetuneSettings(task=task, n_local=2, seed=1, **QUICK)  # type: ignore[arg-type]
+    finetune(workspace, other, "other", on_progress=silent)
     assert weights(workspace, "other") != weights(workspace, "whole")
 
 
 def test_a_killed_process_loses_one_epoch_at_most(workspace: Workspace) -> None:
-    settings = Settings(task="cat", **QUICK)  # type: ignore[arg-type]
-    finetune(workspace, settings, "whole", tell=silent)
+    settings = FinetuneSettings(task="cat", **QUICK)  # type: ignore[arg-type]
+    finetune(workspace, settings, "whole", on_progress=silent)
     code = f"""
 import os, signal, torch
 torch.set_num_threads(1)  # as in this process: sums of floats depend on it
 from pathlib import Path
-from likewise.training.finetune.step import Settings, finetune
+from likewise.training.finetune.step import FinetuneSettings, finetune
 from likewise.workspace import Workspace
 def die(what, done, total):
     if done == 8:
         os.kill(os.getpid(), signal.SIGKILL)
-finetune(Workspace(Path({str(workspace.path)!r})), {settings!r}, "killed", tell=die)
+finetune(Workspace(Path({str(workspace.path)!r})), {settings!r}, "killed", on_progress=die)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert ran.returncode == -9, ran.stderr.decode()
-    finetune(workspace, settings, "killed", tell=silent)
+    finetune(workspace, settings, "killed", on_progress=silent)
     assert weights(workspace, "killed") == weights(workspace, "whole")
 
 
@@ -100,11 +101,11 @@ def test_the_teacher_is_the_moving_average_of_the_student() -> None:
     with torch.no_grad():
         student.weight.copy_(torch.tensor([[1.0], [2.0]]))
         teacher.weight.copy_(torch.tensor([[0.0], [4.0]]))
-    follow(teacher, student, 0.75)
+    update_teacher(teacher, student, 0.75)
     assert teacher.weight.tolist() == [[0.25], [3.5]]  # 3/4 of itself and 1/4 of the student
-    follow(teacher, student, 0.75)
+    update_teacher(teacher, student, 0.75)
     assert teacher.weight.tolist() == [[0.4375], [3.125]]
-    follow(teacher, student, 1.0)
+    update_teacher(teacher, student, 1.0)
     assert teacher.weight.tolist() == [[0.4375], [3.125]]
 
 
@@ -119,26 +120,26 @@ def test_the_loss_by_hand() -> None:
 
 
 def test_schedules_rise_and_fall_as_they_say() -> None:
-    schedule = Schedule(rate=1.0, weight_decay=(0.1, 0.5), momentum=0.9, n_steps=101)
+    schedule = DinoSchedule(rate=1.0, weight_decay=(0.1, 0.5), momentum=0.9, n_steps=101)
     rate, decay, momentum = zip(*(schedule.at(step) for step in range(101)), strict=True)
     assert rate[0] == pytest.approx(0.1) and rate[9] == pytest.approx(1.0) and rate[100] < 0.02
     assert max(rate) == pytest.approx(1.0)
     assert (decay[0], decay[100]) == (pytest.approx(0.1), pytest.approx(0.5))
     assert momentum[0] == pytest.approx(0.9) and momentum[100] == pytest.approx(1.0)
-    assert momentum[50] == pytest.approx(0.95) == cosine(0.9, 1.0, 0.5)
+    assert momentum[50] == pytest.approx(0.95) == cosine_schedule(0.9, 1.0, 0.5)
 
 
-def dino_of(workspace: Workspace, rate: float = 2e-3) -> Dino:
-    settings = Settings(ENCODER, "dino", epochs=10, batch=12, rate=rate, n_local=2, momentum=0.99)
+def make_dino(workspace: Workspace, rate: float = 2e-3) -> DinoLearner:
+    settings = FinetuneSettings(ENCODER, "dino", epochs=10, batch=12, rate=rate, n_local=2, momentum=0.99)
     torch.manual_seed(0)
-    made = learner_of(workspace, settings, targets_of(read_catalog(workspace), "dino"), *whole_trunk(ENCODER))
-    assert isinstance(made, Dino)
+    made = make_learner(workspace, settings, class_targets(read_catalog(workspace), "dino"), *load_trunk(ENCODER))
+    assert isinstance(made, DinoLearner)
     return made
 
 
 def test_dino_learns_to_agree_with_itself_without_collapsing(workspace: Workspace) -> None:
-    learner = dino_of(workspace)
-    rows = [learner.epoch(number, np.random.default_rng(number), lambda done: None) for number in range(10)]
+    learner = make_dino(workspace)
+    rows = [learner.train_epoch(number, np.random.default_rng(number), silent) for number in range(10)]
     assert np.mean([row["loss"] for row in rows[-3:]]) < 0.96 * rows[0]["loss"]
     assert np.mean([row["disagreement"] for row in rows[-3:]]) < 0.7 * rows[0]["disagreement"]
     assert rows[-1]["teacher_entropy"] > 0.5  # it has not chosen one output for everything
@@ -152,13 +153,13 @@ def test_dino_learns_to_agree_with_itself_without_collapsing(workspace: Workspac
 
 def test_images_and_classes_are_those_asked_for(workspace: Workspace) -> None:
     catalog = read_catalog(workspace)
-    targets = targets_of(catalog, "cat", where="domain=shop", leave_out=["circle"])
+    targets = class_targets(catalog, "cat", where="domain=shop", leave_out=["circle"])
     assert len(targets.images) == 8 and targets.n_classes == {"category": 2}
     refused: list[tuple[Callable[[], object], str]] = [
-        (lambda: targets_of(catalog, "id", where="domain=shop"), "every one of the 12 images is an item of its own"),
-        (lambda: targets_of(catalog, "cat", leave_out=["shoe"]), "no image has the category 'shoe'"),
-        (lambda: targets_of(catalog.with_columns(category=pl.lit("one")), "cat"), "at least two values of category"),
-        (lambda: targets_of(catalog, "ids"), "there is no task 'ids'"),  # type: ignore[arg-type]
+        (lambda: class_targets(catalog, "id", where="domain=shop"), "every one of the 12 images is an item of its own"),
+        (lambda: class_targets(catalog, "cat", leave_out=["shoe"]), "no image has the category 'shoe'"),
+        (lambda: class_targets(catalog.with_columns(category=pl.lit("one")), "cat"), "at least two values of category"),
+        (lambda: class_targets(catalog, "ids"), "there is no task 'ids'"),  # type: ignore[arg-type]
     ]
     for refuse, why in refused:
         with pytest.raises(LikewiseError, match=why):

@@ -6,27 +6,27 @@ import numpy as np
 import pytest
 
 from likewise.errors import LikewiseError
-from likewise.training.methods import PUBLISHED, TWELVE, Method
-from likewise.training.other_methods import find_method, find_methods
-from likewise.training.plan import plan_for
+from likewise.training.custom_methods import find_method, find_methods
+from likewise.training.methods import PAPER_METHODS, PUBLISHED_BEST_VALUES, LossMethod
+from likewise.training.plan import make_plan
 from likewise.training.trainer import train_fold
 
-from .check_toy import toy_material
+from .check_toy import toy_fold_data
 
-PLAN = plan_for("quick", steps=120, evaluate_every=20, patience=1000, lr=1e-3, dim=16)
+PLAN = make_plan("quick", steps=120, evaluate_every=20, patience=1000, lr=1e-3, dim=16)
 SOP = 2  # many classes with few images, like the toy
 
 
-def published(method: Method) -> dict[str, float]:
-    values = {name: best[SOP] for name, best in PUBLISHED[method.name].items()}
+def published(method: LossMethod) -> dict[str, float]:
+    values = {name: best[SOP] for name, best in PUBLISHED_BEST_VALUES[method.name].items()}
     return {name: 0.1 if np.isnan(value) else value for name, value in values.items()}
 
 
-@pytest.mark.parametrize("method", TWELVE, ids=lambda method: method.name)
-def test_every_method_lowers_its_loss_and_beats_the_untrained_head(method: Method) -> None:
+@pytest.mark.parametrize("method", PAPER_METHODS, ids=lambda method: method.name)
+def test_every_method_lowers_its_loss_and_beats_the_untrained_head(method: LossMethod) -> None:
     params = published(method)
     assert set(params) == set(method.ranges)
-    trained = train_fold(toy_material(), method, params, PLAN, seed=1)
+    trained = train_fold(toy_fold_data(), method, params, PLAN, seed=1)
     untrained, first, last = trained.curve[0], trained.curve[1], trained.curve[-1]
     assert first.loss is not None and last.loss is not None
     assert last.loss < first.loss
@@ -34,8 +34,8 @@ def test_every_method_lowers_its_loss_and_beats_the_untrained_head(method: Metho
 
 
 def test_published_values_lie_in_the_ranges() -> None:
-    for method in TWELVE:
-        for name, values in PUBLISHED[method.name].items():
+    for method in PAPER_METHODS:
+        for name, values in PUBLISHED_BEST_VALUES[method.name].items():
             low, high = method.ranges[name].low, method.ranges[name].high
             if method.name == "ms-miner" and name == "beta":
                 high = 200.0  # its range on SOP
@@ -45,7 +45,7 @@ def test_published_values_lie_in_the_ranges() -> None:
 def test_a_loss_of_the_library_by_name_and_range() -> None:
     method = find_method("CircleLoss?m=0..1&gamma=1..256:log")
     assert method.kind == "embedding" and method.ranges["gamma"].log
-    trained = train_fold(toy_material(), method, {"m": 0.4, "gamma": 80.0}, PLAN, seed=1)
+    trained = train_fold(toy_fold_data(), method, {"m": 0.4, "gamma": 80.0}, PLAN, seed=1)
     assert trained.map_at_r > trained.curve[0].map_at_r
     proxies = find_method("ProxyAnchorLoss?margin=0.1")
     assert proxies.kind == "classification" and list(proxies.ranges) == ["loss_lr"]
@@ -62,7 +62,7 @@ def test_a_users_own_loss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     )
     monkeypatch.chdir(tmp_path)
     method = find_method("my_losses:push?strength=0.1..10:log")
-    trained = train_fold(toy_material(), method, {"strength": 1.0}, PLAN, seed=1)
+    trained = train_fold(toy_fold_data(), method, {"strength": 1.0}, PLAN, seed=1)
     assert trained.map_at_r > trained.curve[0].map_at_r
 
 

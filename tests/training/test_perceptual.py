@@ -7,42 +7,44 @@ import pytest
 
 from likewise.encoders.families.run_files import through_layers
 from likewise.evaluation.auc import Floats
-from likewise.training.perceptual.adapter import Adapter
+from likewise.training.perceptual.adapter import AdapterParams, answer_scores, fit_adapter, select_adapter
+from likewise.training.perceptual.adapter_learner import AdapterLearner
 from likewise.training.perceptual.answers import Answers
-from likewise.training.perceptual.calibration import calibrate, reliability
-from likewise.training.perceptual.features import fit_features
-from likewise.training.perceptual.folds import KINDS, Fold, SeenBefore, Unseen, check_fold, folds
-from likewise.training.perceptual.learn import Choice, choose, learn, scores_of
-from likewise.training.perceptual.measure import HeldOut, measure_table
+from likewise.training.perceptual.calibration import fit_calibration, measure_reliability
+from likewise.training.perceptual.comparison import HeldOutScores, comparison_table
+from likewise.training.perceptual.cross_validation import cross_validate
+from likewise.training.perceptual.features import fit_feature_map
+from likewise.training.perceptual.folds import UNSEEN_KINDS, AnswerFold, LeakageError, Unseen, check_fold, make_folds
 from likewise.training.perceptual.metric import fit_metric
-from likewise.training.perceptual.rotate import rotate
 
-from .toy_answers import toy_pairs, toy_things, toy_triplets
+from .toy_answers import toy_pairs, toy_stimuli, toy_triplets
 
 
 def test_the_gradient_is_that_of_the_loss() -> None:
     """Fitting from a far-off start must reach the same metric: only an exact gradient gets there."""
-    pictures, seen = toy_things(30)
+    image_vectors, seen = toy_stimuli(30)
     answers = toy_triplets(seen, 400)
-    features = fit_features(pictures, answers.named_things)
-    coordinates = pictures.means(features(pictures.vectors), 30)
+    features = fit_feature_map(image_vectors, answers.named_stimuli)
+    coordinates = image_vectors.stimulus_means(features(image_vectors.vectors), 30)
     found = fit_metric(coordinates, answers, 1e-3, steps=1000)
     away = found.change + 0.3 * np.random.default_rng(0).normal(size=found.change.shape)
     again = fit_metric(coordinates, answers, 1e-3, start=dataclasses.replace(found, change=away), steps=1000)
     for metric in (found, again):
-        assert metric.surprise < 0.95 * fit_metric(coordinates, answers, 1e3).surprise
-    wanted, reached = (each.surprise + 1e-3 * float((each.change**2).sum()) for each in (found, again))
+        assert metric.negative_log_likelihood < 0.95 * fit_metric(coordinates, answers, 1e3).negative_log_likelihood
+    wanted, reached = (each.negative_log_likelihood + 1e-3 * float((each.change**2).sum()) for each in (found, again))
     assert reached == pytest.approx(wanted, rel=1e-3)
 
 
-@pytest.mark.parametrize("unseen", KINDS)
+@pytest.mark.parametrize("unseen", UNSEEN_KINDS)
 def test_an_adapter_beats_its_encoder_where_people_look_at_part_of_it(unseen: Unseen) -> None:
-    pictures, seen = toy_things(60)
+    image_vectors, seen = toy_stimuli(60)
     answers = toy_triplets(seen, 1500)
-    held_out = rotate(Adapter(pictures, (0,)), pictures, answers, unseen, 3, seed=0)
-    plain = scores_of(pictures.vectors[0], pictures, answers)[held_out.rows]
+    held_out = cross_validate(AdapterLearner(image_vectors, (0,)), image_vectors, answers, unseen, 3, seed=0)
+    plain = answer_scores(image_vectors.vectors[0], image_vectors, answers)[held_out.rows]
     scores = {"learned": held_out.scores, "toy": plain}
-    table = measure_table(unseen, HeldOut(answers.only(held_out.rows), held_out.fold, scores), "learned", seed=0)
+    table = comparison_table(
+        unseen, HeldOutScores(answers.subset(held_out.rows), held_out.fold, scores), "learned", seed=0
+    )
     learned, base = table.filter(table["metric"] == "majority").to_dicts()
     assert (learned["encoder"], base["encoder"]) == ("learned", "toy")
     assert base["gain"] == pytest.approx(learned["value"] - base["value"])
@@ -58,48 +60,51 @@ def scores_of_truth(seen: Floats, answers: Answers) -> Floats:
 
 
 def test_pairs_teach_too_and_a_hidden_layer_is_the_same_function_in_its_layers() -> None:
-    pictures, seen = toy_things(80, views=1)
+    image_vectors, seen = toy_stimuli(80, views=1)
     answers = toy_pairs(seen, 40, 20)
-    held_out = rotate(Adapter(pictures, (0,)), pictures, answers, "queries", 3, seed=0)
-    test = answers.only(held_out.rows)
-    scores = {"learned": held_out.scores, "toy": scores_of(pictures.vectors[0], pictures, test)}
-    table = measure_table("queries", HeldOut(test, held_out.fold, scores), "learned", seed=0)
+    held_out = cross_validate(AdapterLearner(image_vectors, (0,)), image_vectors, answers, "queries", 3, seed=0)
+    test = answers.subset(held_out.rows)
+    scores = {"learned": held_out.scores, "toy": answer_scores(image_vectors.vectors[0], image_vectors, test)}
+    table = comparison_table("queries", HeldOutScores(test, held_out.fold, scores), "learned", seed=0)
     learned, base = table.filter(table["metric"] == "ROC-AUC").to_dicts()
     assert base["gain_low"] > 0.03
     assert learned["n_queries"] <= 40 and learned["n_answers"] == 800
-    holds = reliability(held_out.probability, test.yes, test.no)
+    holds = measure_reliability(held_out.probability, test.yes, test.no)
     assert holds.n_votes == 2400 and holds.expected_error < 0.06
-    model = learn(pictures, answers, Choice(1e-2, 32), seed=0)
-    assert np.abs(through_layers(pictures.vectors, model.layers()) - model.vectors(pictures.vectors)).max() < 1e-4
+    model = fit_adapter(image_vectors, answers, AdapterParams(1e-2, 32), seed=0)
+    assert (
+        np.abs(through_layers(image_vectors.vectors, model.layers()) - model.vectors(image_vectors.vectors)).max()
+        < 1e-4
+    )
 
 
 def test_the_same_seed_gives_the_same_weights() -> None:
-    pictures, seen = toy_things(25)
+    image_vectors, seen = toy_stimuli(25)
     answers = toy_triplets(seen, 200)
     runs = []
     for _ in range(2):
-        chosen = choose(pictures, answers, "queries", seed=3, hidden=(0, 16), n_folds=2)
-        runs.append(learn(pictures, answers, chosen.choice, seed=3).layers())
+        chosen = select_adapter(image_vectors, answers, "queries", seed=3, hidden=(0, 16), n_folds=2)
+        runs.append(fit_adapter(image_vectors, answers, chosen.choice, seed=3).layers())
     for one, other in zip(*runs, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.parametrize("unseen", KINDS)
+@pytest.mark.parametrize("unseen", UNSEEN_KINDS)
 def test_folds_hold_out_what_they_say_and_a_leak_is_caught(unseen: Unseen) -> None:
-    _, seen = toy_things(40)
+    _, seen = toy_stimuli(40)
     answers = toy_triplets(seen, 300)
-    rotation = folds(answers, unseen, 4, seed=0)
-    held_out = np.concatenate([fold.test for fold in rotation])
+    made_folds = make_folds(answers, unseen, 4, seed=0)
+    held_out = np.concatenate([fold.test for fold in made_folds])
     assert set(held_out) == set(range(300))
-    for fold in rotation:
+    for fold in made_folds:
         if unseen == "queries":
             assert not set(answers.query[fold.train]) & set(answers.query[fold.test])
         if unseen == "items":
             known = set(answers.named_items[fold.train].ravel())
             assert all(set(named) - known for named in answers.named_items[fold.test])
-    fold = rotation[0]
-    leaky = Fold(np.append(fold.train, fold.test[0]), fold.test)
-    with pytest.raises(SeenBefore, match=f"of the {unseen} that should be unseen"):
+    fold = made_folds[0]
+    leaky = AnswerFold(np.append(fold.train, fold.test[0]), fold.test)
+    with pytest.raises(LeakageError, match=f"of the {unseen} that should be unseen"):
         check_fold(answers, leaky, unseen)
 
 
@@ -108,29 +113,30 @@ def test_calibration_finds_a_known_probability_and_reliability_sees_a_wrong_one(
     scores = rng.uniform(-1.0, 1.0, 40_000)
     truth = 1.0 / (1.0 + np.exp(-(3.0 * scores - 0.5)))
     yes = rng.binomial(1, truth).astype(np.float64)
-    curve = calibrate(scores, yes, 1.0 - yes, through_zero=False)
+    curve = fit_calibration(scores, yes, 1.0 - yes, through_zero=False)
     assert [curve.slope, curve.offset] == pytest.approx([3.0, -0.5], abs=0.1)
     assert np.abs(curve.probability(scores) - truth).max() < 0.02
-    right = reliability(curve.probability(scores), yes, 1.0 - yes)
+    right = measure_reliability(curve.probability(scores), yes, 1.0 - yes)
     assert right.expected_error < 0.02 and right.n_votes == 40_000 and len(right.bins) == 10
     assert right.brier == pytest.approx(float(np.mean(truth * (1 - truth))), abs=0.005)
-    wrong = reliability(np.clip(curve.probability(scores) + 0.2, 0.0, 1.0), yes, 1.0 - yes)
+    wrong = measure_reliability(np.clip(curve.probability(scores) + 0.2, 0.0, 1.0), yes, 1.0 - yes)
     assert wrong.expected_error == pytest.approx(0.2, abs=0.06)
     # named by its majority a triplet seems certain; both ways round it is as it is
     turned = np.where(yes == 1.0, truth, 1.0 - truth)
     one_way, both = (
-        reliability(turned, np.ones(40_000), np.zeros(40_000), both_ways=both_ways) for both_ways in (False, True)
+        measure_reliability(turned, np.ones(40_000), np.zeros(40_000), symmetric=symmetric)
+        for symmetric in (False, True)
     )
     assert one_way.expected_error > 0.1 and both.expected_error < 0.02
 
 
 def test_features_are_fitted_on_training_things_alone() -> None:
-    pictures, _ = toy_things(30)
+    image_vectors, _ = toy_stimuli(30)
     train = np.arange(20)
-    features = fit_features(pictures, train, hidden=8)
-    changed = pictures.vectors[0].copy()
-    changed[pictures.thing >= 20] = np.random.default_rng(5).normal(size=(20, 13)).astype(np.float32)
-    other = fit_features(dataclasses.replace(pictures, vectors=(changed,)), train, hidden=8)
+    features = fit_feature_map(image_vectors, train, hidden=8)
+    changed = image_vectors.vectors[0].copy()
+    changed[image_vectors.stimulus >= 20] = np.random.default_rng(5).normal(size=(20, 13)).astype(np.float32)
+    other = fit_feature_map(dataclasses.replace(image_vectors, vectors=(changed,)), train, hidden=8)
     assert np.array_equal(features.first.matrix, other.first.matrix)
     assert features.second is not None and other.second is not None
     assert np.array_equal(features.second.matrix, other.second.matrix)

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.errors import LikewiseError
-from likewise.training.split import Fold, Split, assert_disjoint, boundaries, split_classes
+from likewise.training.split import ClassFold, ClassSplit, assert_disjoint, fold_boundaries, split_classes
 
 
 def test_boundaries_by_hand() -> None:
-    assert boundaries(200, 4) == [0, 25, 50, 75, 100]  # CUB200: 12.5 % of 200 are 25
-    assert boundaries(196, 4) == [0, 24, 49, 73, 98]  # Cars196: 24.5, 49, 73.5, 98
-    assert boundaries(1599, 4) == [0, 199, 399, 599, 799]
+    assert fold_boundaries(200, 4) == [0, 25, 50, 75, 100]  # CUB200: 12.5 % of 200 are 25
+    assert fold_boundaries(196, 4) == [0, 24, 49, 73, 98]  # Cars196: 24.5, 49, 73.5, 98
+    assert fold_boundaries(1599, 4) == [0, 199, 399, 599, 799]
 
 
 def test_the_first_half_validates_once_and_the_second_half_is_the_test() -> None:
@@ -38,12 +38,12 @@ def test_no_class_is_ever_on_two_sides(n_classes: int, seed: int) -> None:
 
 def test_a_leak_is_caught_when_the_split_is_made() -> None:
     labels = np.arange(4).repeat(2)
-    leaking = Fold(0, np.array([0, 1, 6]), np.array([2, 3]))
+    leaking = ClassFold(0, np.array([0, 1, 6]), np.array([2, 3]))
     with pytest.raises(AssertionError, match="test"):
-        assert_disjoint(Split(("",) * 8, labels, ("a", "b", "c", "d"), (leaking,), np.array([4, 5, 6, 7]), 0))
-    shared = Fold(0, np.array([0, 1]), np.array([1, 2]))
+        assert_disjoint(ClassSplit(("",) * 8, labels, ("a", "b", "c", "d"), (leaking,), np.array([4, 5, 6, 7]), 0))
+    shared = ClassFold(0, np.array([0, 1]), np.array([1, 2]))
     with pytest.raises(AssertionError, match="trains and validates"):
-        assert_disjoint(Split(("",) * 8, labels, ("a", "b", "c", "d"), (shared,), np.array([4, 5, 6, 7]), 0))
+        assert_disjoint(ClassSplit(("",) * 8, labels, ("a", "b", "c", "d"), (shared,), np.array([4, 5, 6, 7]), 0))
 
 
 def test_too_few_classes() -> None:

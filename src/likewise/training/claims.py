@@ -13,9 +13,9 @@ import polars as pl
 from likewise.errors import LikewiseError
 from likewise.workspace import write_json
 
-REPORTED = {"paper", "year", "loss"}
-IMPROVED = {"paper", "baseline", "baseline_value", "value"}
-FACTS = {"paper", "venue", "year", "loss"}
+REPORTED_COLUMNS = {"paper", "year", "loss"}
+IMPROVED_COLUMNS = {"paper", "baseline", "baseline_value", "value"}
+NON_DATASET_COLUMNS = {"paper", "venue", "year", "loss"}
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ def read_claims(path: Path) -> Claims:
     except pl.exceptions.PolarsError as error:
         raise LikewiseError(f"{path} cannot be read as CSV ({error}): see docs/training.md for its columns.") from error
     columns = set(table.columns)
-    if columns >= IMPROVED:
+    if columns >= IMPROVED_COLUMNS:
         return Claims(path.name, improved=_improved(table))
-    if columns >= REPORTED:
-        data = [column for column in table.columns if column not in FACTS]
+    if columns >= REPORTED_COLUMNS:
+        data = [column for column in table.columns if column not in NON_DATASET_COLUMNS]
         return Claims(path.name, reported=_reported(table, data))
     raise LikewiseError(
-        f"{path} has the columns {', '.join(table.columns)}: claims need {', '.join(sorted(REPORTED))} and one per "
-        f"data set, or {', '.join(sorted(IMPROVED))}."
+        f"{path} has the columns {', '.join(table.columns)}: claims need {', '.join(sorted(REPORTED_COLUMNS))} "
+        f"and one per data set, or {', '.join(sorted(IMPROVED_COLUMNS))}."
     )
 
 

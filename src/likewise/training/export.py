@@ -19,39 +19,39 @@ from likewise.encoders.registry import get_encoder
 from likewise.encoders.storage.files import stored_spec
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import needed
+from likewise.training.context import TrainingContext
 from likewise.training.network import trunk_recipe
-from likewise.training.runs import Run
-from likewise.training.stage import Stage
-from likewise.training.trainer import Trained, Weights
+from likewise.training.runs import RunFolder
+from likewise.training.trainer import TrainedFold, Weights
 
 if TYPE_CHECKING:
     from torch import nn
 
 
-def export_winner(stage: Stage, run: Run, method: str, folds: Sequence[Trained]) -> RunFile:
+def export_encoder(context: TrainingContext, run: RunFolder, method: str, folds: Sequence[TrainedFold]) -> RunFile:
     """Write `encoder/` of a run."""
     models = [trained.weights or {} for trained in folds]
-    plan = stage.setting.plan
-    about: dict[str, Any] = {"run": run.name, "method": method, "trunk": plan.trunk, "column": stage.setting.column}
+    plan = context.config.plan
+    about: dict[str, Any] = {"run": run.name, "method": method, "trunk": plan.trunk, "column": context.config.column}
     dim = plan.dim * len(models)
     if plan.trunk == "frozen":
-        base = stored_spec(stage.door.workspace, stage.setting.encoder or "")
-        layer = side_by_side(models, float(stage.trunk_dim) ** 0.5)
+        base = stored_spec(context.guard.workspace, context.config.encoder or "")
+        layer = stack_heads(models, float(context.trunk_dim) ** 0.5)
         return write_run(run.encoder_folder, "adapter", [base], [layer], dim=dim, about=about, groups=len(models))
-    base = stage.setting.encoder or ""
+    base = context.config.encoder or ""
     about["recipe"] = asdict(trunk_recipe(base))
     return write_run(
-        run.encoder_folder, "trunks", [base], [], dim=dim, more=of_models(models), about=about, groups=len(models)
+        run.encoder_folder, "trunks", [base], [], dim=dim, more=number_weights(models), about=about, groups=len(models)
     )
 
 
-def side_by_side(models: Sequence[Weights], scale: float) -> tuple[Any, Any]:
+def stack_heads(models: Sequence[Weights], scale: float) -> tuple[Any, Any]:
     """Four heads as one matrix, with the scale of stored vectors in it."""
     matrix = np.concatenate([model["head.weight"].T * scale for model in models], axis=1)
     return matrix.astype(np.float32), np.concatenate([model["head.bias"] for model in models])
 
 
-def of_models(models: Sequence[Weights]) -> Weights:
+def number_weights(models: Sequence[Weights]) -> Weights:
     """The weights of every model under its number, a head as matrix and offset."""
     named: Weights = {}
     for number, model in enumerate(models):
@@ -66,14 +66,14 @@ def of_models(models: Sequence[Weights]) -> Weights:
 def export_onnx(encoder: RunFile) -> str:
     """Write `encoder/model.onnx`, checked against the original; empty, or a sentence why there is none."""
     try:
-        model = trunks_model(encoder, get_encoder) if encoder.kind == "trunks" else heads_model(encoder)
+        model = trunks_model(encoder, get_encoder) if encoder.kind == "trunks" else build_heads_model(encoder)
         export(model, encoder.folder / "model.onnx")
     except LikewiseError as error:
         return str(error)
     return ""
 
 
-def heads_model(encoder: RunFile) -> Model:
+def build_heads_model(encoder: RunFile) -> Model:
     """The base network and the heads over its unit vectors as one."""
     try:
         base = get_encoder(encoder.bases[0])

@@ -1,4 +1,4 @@
-"""The one door through which a check reads images and vectors; test rows stay shut until the final evaluation.
+"""The guard of the test set: a check reads images and vectors through it, test rows only in the final evaluation.
 
 Whatever asks for a test row before that, even a single one among others, gets an error instead of data.
 """
@@ -15,38 +15,39 @@ from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
 
 
-class TestRowsRead(LikewiseError):  # noqa: N818  # says what happened
+class TestSetAccessError(LikewiseError):
     """Somebody asked for test rows before the final evaluation."""
 
     __test__ = False
 
 
 @dataclass
-class Door:
-    """Reads rows of a workspace, but no row of `shut` before `open_test` was called."""
+class TestSetGuard:
+    """Reads rows of a workspace, but no row of `test_images` before `unlock` was called."""
 
+    __test__ = False
     workspace: Workspace
-    shut: frozenset[str]
-    is_open: bool = False
+    test_images: frozenset[str]
+    is_unlocked: bool = False
 
-    def open_test(self) -> None:
+    def unlock(self) -> None:
         """Called once, by the final evaluation."""
-        self.is_open = True
+        self.is_unlocked = True
 
     def vectors(self, encoder: str, images: Sequence[str]) -> Vectors:
-        self.check(images)
+        self.check_access(images)
         return read_vectors(self.workspace, encoder, images)
 
-    def picture(self, image: str, at_least: int) -> Image.Image:
-        self.check([image])
+    def load_image(self, image: str, at_least: int) -> Image.Image:
+        self.check_access([image])
         return load_image(self.workspace.root / image, at_least)
 
-    def check(self, images: Sequence[str]) -> None:
-        if self.is_open:
+    def check_access(self, images: Sequence[str]) -> None:
+        if self.is_unlocked:
             return
-        leaked = [image for image in images if image in self.shut]
+        leaked = [image for image in images if image in self.test_images]
         if leaked:
-            raise TestRowsRead(
+            raise TestSetAccessError(
                 f"{len(leaked)} of {len(images)} rows belong to test classes (first: {leaked[0]}) and may only be "
                 "read by the final evaluation: this is a mistake in the training code, not in your data."
             )

@@ -12,45 +12,45 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from torch import nn
 
-Kind = Literal["embedding", "classification"]
+LossKind = Literal["embedding", "classification"]
 Params = Mapping[str, float]
 
 MANY_CLASSES = 200  # SoftTriple compares all its centres with each other: beyond this, as published for SOP
 
 
 @dataclass(frozen=True)
-class Range:
+class SearchRange:
     """Where one hyper-parameter may lie."""
 
     low: float
     high: float
     log: bool = False
-    whole: bool = False
+    integer: bool = False
 
     def __str__(self) -> str:
         return f"{'log ' if self.log else ''}[{self.low:g}, {self.high:g}]"
 
 
 @dataclass(frozen=True)
-class Loss:
+class LossAndMiner:
     """A loss of (embeddings, labels) or, with a miner, of (embeddings, labels, mined indices)."""
 
     loss: "nn.Module"
     miner: "Callable[..., Any] | None" = None
 
 
-Make = Callable[[Params, int, int], Loss]
+LossFactory = Callable[[Params, int, int], LossAndMiner]
 
 
 @dataclass(frozen=True)
-class Method:
-    """One way to learn an embedding; `make` gets a point of `ranges`, the number of classes and the dimension."""
+class LossMethod:
+    """One way to learn an embedding; `make_loss` gets a point of `ranges`, the number of classes and the dimension."""
 
     name: str
     title: str
-    kind: Kind
-    ranges: Mapping[str, Range]
-    make: Make
+    kind: LossKind
+    ranges: Mapping[str, SearchRange]
+    make_loss: LossFactory
     year: int | None = None
 
     @property
@@ -60,49 +60,53 @@ class Method:
 
 
 LOSS_LR = "loss_lr"
-LR = {LOSS_LR: Range(1e-6, 1.0, log=True)}
-MARGIN = Range(-0.2, 2.0)
-UNIT = Range(0.0, 1.0)
-SIMILARITY = {"alpha": Range(0.01, 100.0, log=True), "beta": Range(0.01, 100.0, log=True), "base": UNIT}
+LOSS_LR_RANGE = {LOSS_LR: SearchRange(1e-6, 1.0, log=True)}
+MARGIN_RANGE = SearchRange(-0.2, 2.0)
+UNIT_RANGE = SearchRange(0.0, 1.0)
+MULTI_SIMILARITY_RANGES = {
+    "alpha": SearchRange(0.01, 100.0, log=True),
+    "beta": SearchRange(0.01, 100.0, log=True),
+    "base": UNIT_RANGE,
+}
 
 
-def without_lr(params: Params) -> dict[str, float]:
+def without_loss_lr(params: Params) -> dict[str, float]:
     return {name: value for name, value in params.items() if name != LOSS_LR}
 
 
-def plain(name: str) -> Make:
+def embedding_loss(name: str) -> LossFactory:
     """A loss of the library whose arguments are the searched ones."""
 
-    def make(params: Params, n_classes: int, dim: int) -> Loss:
+    def make_loss(params: Params, n_classes: int, dim: int) -> LossAndMiner:
         from pytorch_metric_learning import losses
 
-        return Loss(getattr(losses, name)(**without_lr(params)))
+        return LossAndMiner(getattr(losses, name)(**without_loss_lr(params)))
 
-    return make
+    return make_loss
 
 
-def of_classes(name: str) -> Make:
+def classification_loss(name: str) -> LossFactory:
     """The same for losses that hold weights per class."""
 
-    def make(params: Params, n_classes: int, dim: int) -> Loss:
+    def make_loss(params: Params, n_classes: int, dim: int) -> LossAndMiner:
         from pytorch_metric_learning import losses
 
-        return Loss(getattr(losses, name)(num_classes=n_classes, embedding_size=dim, **without_lr(params)))
+        return LossAndMiner(getattr(losses, name)(num_classes=n_classes, embedding_size=dim, **without_loss_lr(params)))
 
-    return make
+    return make_loss
 
 
-def margin_loss(params: Params, n_classes: int, dim: int) -> Loss:
+def margin_loss(params: Params, n_classes: int, dim: int) -> LossAndMiner:
     """Beta starts at the searched value and is learned."""
     from pytorch_metric_learning import losses
 
-    return Loss(losses.MarginLoss(margin=params["margin"], beta=params["beta"], learn_beta=True))
+    return LossAndMiner(losses.MarginLoss(margin=params["margin"], beta=params["beta"], learn_beta=True))
 
 
-def signal_to_noise(params: Params, n_classes: int, dim: int) -> Loss:
+def signal_to_noise_loss(params: Params, n_classes: int, dim: int) -> LossAndMiner:
     from pytorch_metric_learning import losses, regularizers
 
-    return Loss(
+    return LossAndMiner(
         losses.SignalToNoiseRatioContrastiveLoss(
             pos_margin=params["pos_margin"],
             neg_margin=params["neg_margin"],
@@ -112,96 +116,118 @@ def signal_to_noise(params: Params, n_classes: int, dim: int) -> Loss:
     )
 
 
-def mined_similarity(params: Params, n_classes: int, dim: int) -> Loss:
+def multi_similarity_with_miner(params: Params, n_classes: int, dim: int) -> LossAndMiner:
     from pytorch_metric_learning import losses, miners
 
     loss = losses.MultiSimilarityLoss(alpha=params["alpha"], beta=params["beta"], base=params["base"])
-    return Loss(loss, miners.MultiSimilarityMiner(epsilon=params["epsilon"]))
+    return LossAndMiner(loss, miners.MultiSimilarityMiner(epsilon=params["epsilon"]))
 
 
-def soft_triple(params: Params, n_classes: int, dim: int) -> Loss:
+def soft_triple_loss(params: Params, n_classes: int, dim: int) -> LossAndMiner:
     """Ten centres a class and their regulariser; with many classes two centres and none, as published for SOP."""
     from pytorch_metric_learning import losses, regularizers
 
-    centres = 10 if n_classes <= MANY_CLASSES else 2
-    values = without_lr(params)
+    centers = 10 if n_classes <= MANY_CLASSES else 2
+    values = without_loss_lr(params)
     reg = values.pop("reg")
     extra: dict[str, Any] = {}
     if n_classes <= MANY_CLASSES:
-        regularizer = regularizers.SparseCentersRegularizer(num_classes=n_classes, centers_per_class=centres)
+        regularizer = regularizers.SparseCentersRegularizer(num_classes=n_classes, centers_per_class=centers)
         extra = {"weight_regularizer": regularizer, "weight_reg_weight": reg}
     loss = losses.SoftTripleLoss(
-        num_classes=n_classes, embedding_size=dim, centers_per_class=centres, **values, **extra
+        num_classes=n_classes, embedding_size=dim, centers_per_class=centers, **values, **extra
     )
-    return Loss(loss)
+    return LossAndMiner(loss)
 
 
-TWELVE = (
-    Method(
+PAPER_METHODS = (
+    LossMethod(
         "contrastive",
         "Contrastive",
         "embedding",
-        {"pos_margin": MARGIN, "neg_margin": MARGIN},
-        plain("ContrastiveLoss"),
+        {"pos_margin": MARGIN_RANGE, "neg_margin": MARGIN_RANGE},
+        embedding_loss("ContrastiveLoss"),
         2006,
     ),
-    Method("triplet", "Triplet", "embedding", {"margin": MARGIN}, plain("TripletMarginLoss"), 2006),
-    Method(
+    LossMethod("triplet", "Triplet", "embedding", {"margin": MARGIN_RANGE}, embedding_loss("TripletMarginLoss"), 2006),
+    LossMethod(
         "proxy-nca",
         "ProxyNCA",
         "classification",
-        LR | {"softmax_scale": Range(0.01, 100.0)},
-        of_classes("ProxyNCALoss"),
+        LOSS_LR_RANGE | {"softmax_scale": SearchRange(0.01, 100.0)},
+        classification_loss("ProxyNCALoss"),
         2017,
     ),
-    Method("margin", "Margin", "embedding", LR | {"margin": MARGIN, "beta": MARGIN}, margin_loss, 2017),
-    Method(
+    LossMethod(
+        "margin",
+        "Margin",
+        "embedding",
+        LOSS_LR_RANGE | {"margin": MARGIN_RANGE, "beta": MARGIN_RANGE},
+        margin_loss,
+        2017,
+    ),
+    LossMethod(
         "normalized-softmax",
         "N. Softmax",
         "classification",
-        LR | {"temperature": Range(0.01, 100.0, log=True)},
-        of_classes("NormalizedSoftmaxLoss"),
+        LOSS_LR_RANGE | {"temperature": SearchRange(0.01, 100.0, log=True)},
+        classification_loss("NormalizedSoftmaxLoss"),
         2017,
     ),
-    Method(
+    LossMethod(
         "cosface",
         "CosFace",
         "classification",
-        LR | {"margin": UNIT, "scale": Range(0.01, 200.0)},
-        of_classes("CosFaceLoss"),
+        LOSS_LR_RANGE | {"margin": UNIT_RANGE, "scale": SearchRange(0.01, 200.0)},
+        classification_loss("CosFaceLoss"),
         2018,
     ),
-    Method(
+    LossMethod(
         "arcface",
         "ArcFace",
         "classification",
-        LR | {"margin": Range(0.0, 90.0), "scale": Range(0.01, 300.0)},
-        of_classes("ArcFaceLoss"),
+        LOSS_LR_RANGE | {"margin": SearchRange(0.0, 90.0), "scale": SearchRange(0.01, 300.0)},
+        classification_loss("ArcFaceLoss"),
         2019,
     ),
-    Method("fastap", "FastAP", "embedding", {"num_bins": Range(2, 32, whole=True)}, plain("FastAPLoss"), 2019),
-    Method(
+    LossMethod(
+        "fastap",
+        "FastAP",
+        "embedding",
+        {"num_bins": SearchRange(2, 32, integer=True)},
+        embedding_loss("FastAPLoss"),
+        2019,
+    ),
+    LossMethod(
         "snr",
         "SNR",
         "embedding",
-        {"pos_margin": Range(0.0, 2.0), "neg_margin": Range(0.0, 2.0), "reg": UNIT},
-        signal_to_noise,
+        {"pos_margin": SearchRange(0.0, 2.0), "neg_margin": SearchRange(0.0, 2.0), "reg": UNIT_RANGE},
+        signal_to_noise_loss,
         2019,
     ),
-    Method("ms", "MS", "embedding", SIMILARITY, plain("MultiSimilarityLoss"), 2019),
-    Method("ms-miner", "MS+Miner", "embedding", SIMILARITY | {"epsilon": UNIT}, mined_similarity, 2019),
-    Method(
+    LossMethod("ms", "MS", "embedding", MULTI_SIMILARITY_RANGES, embedding_loss("MultiSimilarityLoss"), 2019),
+    LossMethod(
+        "ms-miner",
+        "MS+Miner",
+        "embedding",
+        MULTI_SIMILARITY_RANGES | {"epsilon": UNIT_RANGE},
+        multi_similarity_with_miner,
+        2019,
+    ),
+    LossMethod(
         "soft-triple",
         "SoftTriple",
         "classification",
-        LR | {"la": Range(0.01, 200.0), "gamma": Range(0.01, 100.0), "reg": UNIT, "margin": UNIT},
-        soft_triple,
+        LOSS_LR_RANGE
+        | {"la": SearchRange(0.01, 200.0), "gamma": SearchRange(0.01, 100.0), "reg": UNIT_RANGE, "margin": UNIT_RANGE},
+        soft_triple_loss,
         2019,
     ),
 )
-BY_NAME = {method.name: method for method in TWELVE}
+METHODS_BY_NAME = {method.name: method for method in PAPER_METHODS}
 
-PUBLISHED: Mapping[str, Mapping[str, tuple[float, float, float]]] = {
+PUBLISHED_BEST_VALUES: Mapping[str, Mapping[str, tuple[float, float, float]]] = {
     "contrastive": {"pos_margin": (-0.2, 0.265, 0.285), "neg_margin": (0.384, 0.541, 0.513)},
     "triplet": {"margin": (0.096, 0.119, 0.045)},
     "proxy-nca": {LOSS_LR: (6.04e-3, 4.43e-3, 5.28e-4), "softmax_scale": (13.98, 7.97, 10.73)},

@@ -8,7 +8,7 @@ from likewise.encoders.networks.recipe import Recipe
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import needed, quiet
-from likewise.training.pictures import trained_recipe
+from likewise.training.image_dataset import training_recipe
 
 if TYPE_CHECKING:
     from torch import nn
@@ -18,10 +18,10 @@ SMALL = "small"  # the encoder without training, for --trunk small
 
 def trunk_recipe(encoder: str) -> Recipe:
     """How pictures are prepared for a trunk that is trained."""
-    return trained_recipe(torch_encoder(encoder).model.recipe)
+    return training_recipe(get_torch_encoder(encoder).model.recipe)
 
 
-def torch_encoder(spec: str) -> Network:
+def get_torch_encoder(spec: str) -> Network:
     """An encoder of the registry that is a torch network, or a sentence that says it is none."""
     encoder = get_encoder(spec)
     if not isinstance(encoder, Network) or encoder.model.load is None:
@@ -32,15 +32,15 @@ def torch_encoder(spec: str) -> Network:
     return encoder
 
 
-def whole_trunk(encoder: str) -> "tuple[nn.Module, int]":
+def load_trunk(encoder: str) -> "tuple[nn.Module, int]":
     """A fresh copy of the trunk with its starting weights, and its dimension."""
-    network = torch_encoder(encoder)
+    network = get_torch_encoder(encoder)
     assert network.model.load is not None
     with quiet():
         return network.model.load(), network.dim
 
 
-def calibrate(trunk: "nn.Module", inputs: Iterator[Any]) -> None:
+def calibrate_batch_norm(trunk: "nn.Module", inputs: Iterator[Any]) -> None:
     """Batch norms of an untrained trunk measure their statistics once, on training images; then they stay."""
     torch = needed("torch", "training")
     norms: list[Any] = [part for part in trunk.modules() if "BatchNorm" in type(part).__name__]
@@ -55,7 +55,7 @@ def calibrate(trunk: "nn.Module", inputs: Iterator[Any]) -> None:
         norm.eval()
 
 
-def embedder(trunk: "nn.Module | None", trunk_dim: int, dim: int) -> "nn.Module":
+def build_embedder(trunk: "nn.Module | None", trunk_dim: int, dim: int) -> "nn.Module":
     """Trunk and head together: rows of length one.
 
     Stored vectors have length one; they are scaled so that a component has size one, as features of a trunk have, or
@@ -78,7 +78,7 @@ def embedder(trunk: "nn.Module | None", trunk_dim: int, dim: int) -> "nn.Module"
     return made
 
 
-def training_mode(module: "nn.Module") -> None:
+def set_training_mode(module: "nn.Module") -> None:
     """Ready to learn, but with the running statistics of batch norms fixed."""
     module.train()
     for part in module.modules():

@@ -10,11 +10,11 @@ from typing import Literal
 
 from likewise.errors import LikewiseError
 
-Trunk = Literal["frozen", "whole", "small"]
-TRUNKS: tuple[Trunk, ...] = ("frozen", "whole", "small")
+TrunkMode = Literal["frozen", "whole", "small"]
+TRUNK_MODES: tuple[TrunkMode, ...] = ("frozen", "whole", "small")
 
 EPOCH_STEPS = 100
-LEARNING_RATES: dict[Trunk, float] = {"frozen": 3e-5, "whole": 1e-6, "small": 1e-5}
+LEARNING_RATES: dict[TrunkMode, float] = {"frozen": 3e-5, "whole": 1e-6, "small": 1e-5}
 """Of trunk and head: the paper's for a whole trunk; a head alone starts from nothing and has fewer steps.
 
 What an untrained small trunk sees is already worth something (MAP@R .077 on emoji at 32 pixels); above 3e-5 it was lost
@@ -23,11 +23,11 @@ within a hundred steps by the contrastive, the multi-similarity and the softmax 
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """Everything that is the same for every method."""
 
     preset: str
-    trunk: Trunk
+    trunk: TrunkMode
     n_trials: int
     n_reruns: int
     max_steps: int
@@ -41,18 +41,18 @@ class Plan:
     n_folds: int = 4
 
     @property
-    def rate(self) -> float:
+    def learning_rate(self) -> float:
         return self.lr or LEARNING_RATES[self.trunk]
 
 
 PRESETS = {
-    "paper": Plan("paper", "whole", 50, 10, 100_000, 2 * EPOCH_STEPS, 9 * EPOCH_STEPS),
-    "standard": Plan("standard", "frozen", 50, 10, 400, 100, 300),
-    "quick": Plan("quick", "frozen", 8, 3, 300, 50, 200),
+    "paper": TrainingPlan("paper", "whole", 50, 10, 100_000, 2 * EPOCH_STEPS, 9 * EPOCH_STEPS),
+    "standard": TrainingPlan("standard", "frozen", 50, 10, 400, 100, 300),
+    "quick": TrainingPlan("quick", "frozen", 8, 3, 300, 50, 200),
 }
 
 
-def plan_for(
+def make_plan(
     preset: str,
     *,
     trunk: str | None = None,
@@ -63,13 +63,13 @@ def plan_for(
     patience: int | None = None,
     lr: float | None = None,
     dim: int | None = None,
-) -> Plan:
+) -> TrainingPlan:
     """A preset with what the user wants otherwise."""
     if preset not in PRESETS:
         raise LikewiseError(f"there is no preset {preset!r}: use {', '.join(PRESETS)}.")
-    if trunk is not None and trunk not in TRUNKS:
-        raise LikewiseError(f"there is no trunk {trunk!r}: use {', '.join(TRUNKS)}.")
-    wanted = {
+    if trunk is not None and trunk not in TRUNK_MODES:
+        raise LikewiseError(f"there is no trunk {trunk!r}: use {', '.join(TRUNK_MODES)}.")
+    overrides = {
         "trunk": trunk,
         "n_trials": trials,
         "n_reruns": reruns,
@@ -79,8 +79,10 @@ def plan_for(
         "lr": lr,
         "dim": dim,
     }
-    for name, value in wanted.items():
+    for name, value in overrides.items():
         if isinstance(value, int | float) and value <= 0:
             raise LikewiseError(f"{name.replace('n_', '').replace('_', ' ')} must be above 0, not {value}.")
-    plan = replace(PRESETS[preset], **{name: value for name, value in wanted.items() if value is not None})  # type: ignore[arg-type]
-    return replace(plan, lr=plan.rate, steps_between_evaluations=min(plan.steps_between_evaluations, plan.max_steps))
+    plan = replace(PRESETS[preset], **{name: value for name, value in overrides.items() if value is not None})  # type: ignore[arg-type]
+    return replace(
+        plan, lr=plan.learning_rate, steps_between_evaluations=min(plan.steps_between_evaluations, plan.max_steps)
+    )

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import LikewiseError
-from likewise.training.stage import Setting
+from likewise.training.context import CheckConfig
 from likewise.workspace import Workspace, read_json, write_json
 
 FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Run:
+class RunFolder:
     """Paths of one run."""
 
     path: Path
@@ -55,51 +55,51 @@ class Run:
     def encoder_folder(self) -> Path:
         return self.path / "encoder"
 
-    def table(self, name: str) -> Path:
+    def table_file(self, name: str) -> Path:
         return self.path / f"{name}.parquet"
 
-    def rerun(self, method: str, number: int) -> Path:
+    def rerun_file(self, method: str, number: int) -> Path:
         """The test values of one rerun, per query; written last, so it says that the rerun is done."""
-        return self.path / "reruns" / safe(method) / f"{number}.parquet"
+        return self.path / "reruns" / folder_name(method) / f"{number}.parquet"
 
-    def curves(self, method: str, number: int) -> Path:
-        return self.rerun(method, number).with_suffix(".json")
+    def curves_file(self, method: str, number: int) -> Path:
+        return self.rerun_file(method, number).with_suffix(".json")
 
     def settings(self) -> dict[str, Any]:
         settings: dict[str, Any] = read_json(self.settings_file)
         return settings
 
 
-def safe(method: str) -> str:
+def folder_name(method: str) -> str:
     """A method's name as the name of a folder."""
     return re.sub(r"[^\w.=-]+", "-", method).strip("-.")
 
 
-def run_of(workspace: Workspace, name: str) -> Run:
-    if not name or name != safe(name):
+def run_folder(workspace: Workspace, name: str) -> RunFolder:
+    if not name or name != folder_name(name):
         raise LikewiseError(f"{name!r} cannot name a run: use letters, digits, dots and dashes.")
-    return Run(workspace.path / "runs" / name)
+    return RunFolder(workspace.path / "runs" / name)
 
 
-def begin(run: Run, setting: Setting, methods: list[str], seed: int, catalog: str) -> None:
+def begin_run(run: RunFolder, config: CheckConfig, methods: list[str], seed: int, catalog: str) -> None:
     """Write the settings of a new run, or make sure that an old one is continued with the same."""
-    wanted = {
+    settings_now = {
         "format": FORMAT,
-        "column": setting.column,
-        "encoder": setting.encoder,
-        "plan": asdict(setting.plan),
+        "column": config.column,
+        "encoder": config.encoder,
+        "plan": asdict(config.plan),
         "methods": methods,
         "seed": seed,
         "catalog": catalog,
     }
     if not run.settings_file.exists():
-        write_json(wanted, run.settings_file)
+        write_json(settings_now, run.settings_file)
         return
     there = run.settings()
-    different = [key for key, value in wanted.items() if there.get(key) != value]
+    different = [key for key, value in settings_now.items() if there.get(key) != value]
     if different:
         key = different[0]
         raise LikewiseError(
-            f"{run.path} was begun with another {key} ({there.get(key)!r}, now {wanted[key]!r}): "
+            f"{run.path} was begun with another {key} ({there.get(key)!r}, now {settings_now[key]!r}): "
             "continue it with the same options, or give this run another --name."
         )

@@ -3,7 +3,7 @@
 import hashlib
 
 
-def seed_for(*words: object) -> int:
+def derive_seed(*words: object) -> int:
     """A number below 2^31 for the words, such as (0, "rerun", 3, "fold", 1)."""
     text = " ".join(map(str, words))
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest()) >> 1

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from likewise.errors import LikewiseError
 
 Rows = NDArray[np.int64]
-LEAST_CLASSES = 16  # two for each part of four folds
+MIN_CLASSES = 16  # two for each part of four folds
 
 
 @dataclass(frozen=True)
-class Fold:
+class ClassFold:
     """Rows of the split's images that train and that validate."""
 
     number: int
@@ -28,13 +28,13 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Split:
+class ClassSplit:
     """Images with their class (a number in sorted order), and the rows of every part."""
 
     images: tuple[str, ...]
     labels: Rows
     classes: tuple[str, ...]
-    folds: tuple[Fold, ...]
+    folds: tuple[ClassFold, ...]
     test: Rows
     n_without_class: int
 
@@ -47,7 +47,7 @@ class Split:
         return [self.images[row] for row in rows]
 
 
-def split_catalog(catalog: pl.DataFrame, column: str, n_folds: int = 4) -> Split:
+def split_catalog(catalog: pl.DataFrame, column: str, n_folds: int = 4) -> ClassSplit:
     """Split the images whose `column` says a class."""
     if column not in catalog.columns:
         raise LikewiseError(f"the catalog has no column {column!r}: choose one of {', '.join(catalog.columns)}.")
@@ -56,41 +56,45 @@ def split_catalog(catalog: pl.DataFrame, column: str, n_folds: int = 4) -> Split
     return split_classes(named["image"].to_list(), values, n_folds, n_without_class=len(catalog) - len(named))
 
 
-def split_classes(images: Sequence[str], values: Sequence[str], n_folds: int = 4, n_without_class: int = 0) -> Split:
+def split_classes(
+    images: Sequence[str], values: Sequence[str], n_folds: int = 4, n_without_class: int = 0
+) -> ClassSplit:
     """The same from keys and class names."""
-    classes = in_order(set(values))
-    if len(classes) < max(LEAST_CLASSES, 4 * n_folds):
+    classes = sort_class_names(set(values))
+    if len(classes) < max(MIN_CLASSES, 4 * n_folds):
         raise LikewiseError(
             f"{len(classes)} classes are too few for {n_folds} folds and a test: a check needs at least "
-            f"{max(LEAST_CLASSES, 4 * n_folds)}; choose another --column."
+            f"{max(MIN_CLASSES, 4 * n_folds)}; choose another --column."
         )
     number = {name: place for place, name in enumerate(classes)}
     labels = np.array([number[value] for value in values], np.int64)
-    edges = boundaries(len(classes), n_folds)
-    half = edges[-1]
+    edges = fold_boundaries(len(classes), n_folds)
+    test_start = edges[-1]
     folds = []
     for fold in range(n_folds):
         validates = (labels >= edges[fold]) & (labels < edges[fold + 1])
-        trains = (labels < half) & ~validates
-        folds.append(Fold(fold, np.flatnonzero(trains), np.flatnonzero(validates)))
-    split = Split(tuple(images), labels, tuple(classes), tuple(folds), np.flatnonzero(labels >= half), n_without_class)
+        trains = (labels < test_start) & ~validates
+        folds.append(ClassFold(fold, np.flatnonzero(trains), np.flatnonzero(validates)))
+    split = ClassSplit(
+        tuple(images), labels, tuple(classes), tuple(folds), np.flatnonzero(labels >= test_start), n_without_class
+    )
     assert_disjoint(split)
     return split
 
 
-def boundaries(n_classes: int, n_folds: int) -> list[int]:
+def fold_boundaries(n_classes: int, n_folds: int) -> list[int]:
     """Where the parts of the first half start, and where it ends: part i starts at i / (2 folds) of all classes."""
     return [n_classes * part // (2 * n_folds) for part in range(n_folds + 1)]
 
 
-def in_order(names: set[str]) -> list[str]:
+def sort_class_names(names: set[str]) -> list[str]:
     """Whole numbers by value, anything else as text."""
     if all(name.isdecimal() for name in names):
         return sorted(names, key=int)
     return sorted(names)
 
 
-def assert_disjoint(split: Split) -> None:
+def assert_disjoint(split: ClassSplit) -> None:
     """No class trains and validates, or is seen before the test."""
     test = set(split.labels[split.test])
     for fold in split.folds:

@@ -14,9 +14,9 @@ import polars as pl
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
 from likewise.evaluation.differences import ALPHA, holm_correction, randomisation_p, swap_signs
 from likewise.evaluation.query_sums import Floats, QuerySums
-from likewise.training.final import EMBEDDINGS, METRICS, PRETRAINED
-from likewise.training.runs import Run
-from likewise.training.search import Trial
+from likewise.training.final_evaluation import EMBEDDINGS, MEASURES, PRETRAINED
+from likewise.training.hyperparameter_search import Trial
+from likewise.training.runs import RunFolder
 from likewise.workspace import read_parquet
 
 ACCURACY_SCHEMA = pl.Schema(
@@ -49,26 +49,26 @@ DIFFERENCE_SCHEMA = pl.Schema(
 )
 
 
-def reruns_of(run: Run, method: str, n_reruns: int) -> pl.DataFrame:
+def read_reruns(run: RunFolder, method: str, n_reruns: int) -> pl.DataFrame:
     """Test values per query of all reruns of a method."""
     tables = []
     for rerun in range(1 if method == PRETRAINED else n_reruns):
-        table = read_parquet(run.rerun(method, rerun), "likewise train check")
+        table = read_parquet(run.rerun_file(method, rerun), "likewise train check")
         tables.append(table.with_columns(pl.lit(rerun, pl.Int64).alias("rerun")))
     return pl.concat(tables)
 
 
-def accuracy_table(found: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def accuracy_table(reruns: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """One row per method, embedding and metric; a method measured once has no interval."""
     rows = []
-    for method, table in found.items():
+    for method, table in reruns.items():
         for embedding in EMBEDDINGS:
             here = table.filter(pl.col("embedding") == embedding)
-            for metric in METRICS:
-                means = here.group_by("rerun").agg(pl.col(metric).mean()).sort("rerun")[metric].to_numpy()
-                first = here.filter(pl.col("rerun") == 0)[metric]
+            for measure in MEASURES:
+                means = here.group_by("rerun").agg(pl.col(measure).mean()).sort("rerun")[measure].to_numpy()
+                first = here.filter(pl.col("rerun") == 0)[measure]
                 counts = len(means), len(first) - first.null_count(), len(first)
-                rows.append((method, embedding, metric, float(means.mean()), *t_interval(means), *counts))
+                rows.append((method, embedding, measure, float(means.mean()), *t_interval(means), *counts))
     return pl.DataFrame(rows, schema=ACCURACY_SCHEMA, orient="row")
 
 
@@ -79,39 +79,39 @@ def t_interval(values: Floats, confidence: float = 0.95) -> tuple[float | None, 
     n = len(values)
     if n < 2:
         return None, None
-    half = float(t.ppf(0.5 + confidence / 2, n - 1) * values.std(ddof=1) / np.sqrt(n))
-    return float(values.mean()) - half, float(values.mean()) + half
+    margin = float(t.ppf(0.5 + confidence / 2, n - 1) * values.std(ddof=1) / np.sqrt(n))
+    return float(values.mean()) - margin, float(values.mean()) + margin
 
 
-def difference_table(found: Mapping[str, pl.DataFrame], seed: int = 0) -> pl.DataFrame:
+def difference_table(reruns: Mapping[str, pl.DataFrame], seed: int = 0) -> pl.DataFrame:
     """Every two methods: a minus b with a bootstrap interval over classes, p before and after Holm's correction."""
     rows: list[tuple[object, ...]] = []
-    if len(found) < 2:
+    if len(reruns) < 2:
         return pl.DataFrame(schema=DIFFERENCE_SCHEMA)
     for embedding in EMBEDDINGS:
-        for metric in METRICS:
-            sums = {method: class_sums(table, embedding, metric) for method, table in found.items()}
+        for measure in MEASURES:
+            sums = {method: class_sums(table, embedding, measure) for method, table in reruns.items()}
             n_classes = len(next(iter(sums.values())).numerator)
             signs = swap_signs(n_classes, seed)
             weights = query_weights(n_classes, RESAMPLES, seed)
             resampled = {method: one.resampled(weights) for method, one in sums.items()}
             compared = []
-            for a, b in combinations(found, 2):
+            for a, b in combinations(reruns, 2):
                 interval = percentile_interval(resampled[a] - resampled[b])
                 p = randomisation_p(sums[a], sums[b], signs)
                 compared.append((a, b, sums[a].value() - sums[b].value(), *interval, p))
             corrected = holm_correction(np.array([line[-1] for line in compared]))
             for line, p_holm in zip(compared, corrected, strict=True):
-                rows.append((embedding, metric, *line, float(p_holm), bool(p_holm < ALPHA), n_classes))
+                rows.append((embedding, measure, *line, float(p_holm), bool(p_holm < ALPHA), n_classes))
     return pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
 
 
-def class_sums(table: pl.DataFrame, embedding: str, metric: str) -> QuerySums:
+def class_sums(table: pl.DataFrame, embedding: str, measure: str) -> QuerySums:
     """Per class the sum of a metric over its queries, averaged over reruns, and the number of queries."""
     here = table.filter(pl.col("embedding") == embedding)
     n_reruns = here["rerun"].n_unique()
     grouped = here.group_by("class").agg(
-        pl.col(metric).sum().alias("numerator"), pl.col(metric).count().alias("denominator")
+        pl.col(measure).sum().alias("numerator"), pl.col(measure).count().alias("denominator")
     )
     grouped = grouped.sort("class")
     numerator, denominator = grouped["numerator"].to_numpy(), grouped["denominator"].to_numpy()

@@ -18,32 +18,32 @@ from likewise.encoders.networks.runtimes import device
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.retrieval import retrieval
 from likewise.optional_dependencies import needed
-from likewise.training.methods import LOSS_LR, Method, Params
-from likewise.training.network import training_mode
-from likewise.training.plan import Plan
+from likewise.training.methods import LOSS_LR, LossMethod, Params
+from likewise.training.network import set_training_mode
+from likewise.training.plan import TrainingPlan
 from likewise.training.split import Rows
 
 if TYPE_CHECKING:
     from torch import nn
 
 Weights = dict[str, NDArray[Any]]
-EMBED_BATCH = 256
+EMBED_BATCH_SIZE = 256
 
 
 @dataclass(frozen=True)
-class Material:
+class FoldData:
     """What one fold is trained on: inputs by row of the split, and which rows do what."""
 
     labels: Rows
     train: Rows
     validation: Rows
-    augmented: Callable[[Rows, np.random.Generator], Tensor]
-    plain: Callable[[Rows], Tensor]
+    train_inputs: Callable[[Rows, np.random.Generator], Tensor]
+    eval_inputs: Callable[[Rows], Tensor]
     make_network: Callable[[], "nn.Module"]
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePoint:
     """One evaluation during training; `loss` is the mean since the last one."""
 
     step: int
@@ -52,65 +52,65 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedFold:
     """The best checkpoint of one fold, and how it came about; `failure` says why there is none."""
 
     map_at_r: float
     step: int
-    curve: tuple[Point, ...]
+    curve: tuple[CurvePoint, ...]
     seconds: float
     weights: Weights | None = None
     failure: str = ""
 
 
-def train_fold(material: Material, method: Method, params: Params, plan: Plan, seed: int) -> Trained:
+def train_fold(fold_data: FoldData, method: LossMethod, params: Params, plan: TrainingPlan, seed: int) -> TrainedFold:
     """Train one model; a loss that is not a number ends it with a failure instead of an exception."""
     torch = needed("torch", "training")
     started, place = time.perf_counter(), device()
-    with seeded(torch, seed):
-        network = material.make_network().to(place)
-        classes = {label: number for number, label in enumerate(np.unique(material.labels[material.train]))}
-        labels = np.array([classes[label] for label in material.labels[material.train]], np.int64)
-        loop = Loop(torch, network, method, params, plan, len(classes))
-        curve = [Point(0, None, validate(network, material))]
-        best, best_weights = curve[0], copy_of(network)
-        training_mode(network)
+    with fixed_seed(torch, seed):
+        network = fold_data.make_network().to(place)
+        classes = {label: number for number, label in enumerate(np.unique(fold_data.labels[fold_data.train]))}
+        labels = np.array([classes[label] for label in fold_data.labels[fold_data.train]], np.int64)
+        loop = TrainingLoop(torch, network, method, params, plan, len(classes))
+        curve = [CurvePoint(0, None, validation_map_at_r(network, fold_data))]
+        best, best_weights = curve[0], copy_weights(network)
+        set_training_mode(network)
         rng, losses = np.random.default_rng(seed), []
-        for step, places in enumerate(batches(labels, method, plan), 1):
-            inputs = torch.from_numpy(material.augmented(material.train[places], rng))
+        for step, places in enumerate(sample_batches(labels, method, plan), 1):
+            inputs = torch.from_numpy(fold_data.train_inputs(fold_data.train[places], rng))
             losses.append(loop.step(inputs.to(place), torch.from_numpy(labels[places]).to(place)))
             if step % plan.steps_between_evaluations and step != plan.max_steps:
                 continue
             mean = float(torch.stack(losses).mean())
             losses.clear()
-            value = validate(network, material) if np.isfinite(mean) else float("nan")
+            value = validation_map_at_r(network, fold_data) if np.isfinite(mean) else float("nan")
             if np.isnan(value):
                 failure = f"the loss or the embeddings were not numbers at step {step}"
-                return Trained(value, step, tuple(curve), time.perf_counter() - started, failure=failure)
-            curve.append(Point(step, mean, value))
-            training_mode(network)
+                return TrainedFold(value, step, tuple(curve), time.perf_counter() - started, failure=failure)
+            curve.append(CurvePoint(step, mean, value))
+            set_training_mode(network)
             if curve[-1].map_at_r > best.map_at_r:
-                best, best_weights = curve[-1], copy_of(network)
+                best, best_weights = curve[-1], copy_weights(network)
             if step - best.step >= plan.patience_steps:
                 break
-    return Trained(best.map_at_r, best.step, tuple(curve), time.perf_counter() - started, best_weights)
+    return TrainedFold(best.map_at_r, best.step, tuple(curve), time.perf_counter() - started, best_weights)
 
 
-class Loop:
+class TrainingLoop:
     """One optimiser for the network, and one for the loss where it has weights."""
 
     def __init__(
-        self, torch: Any, network: "nn.Module", method: Method, params: Params, plan: Plan, n_classes: int
+        self, torch: Any, network: "nn.Module", method: LossMethod, params: Params, plan: TrainingPlan, n_classes: int
     ) -> None:
-        made = method.make(params, n_classes, plan.dim)
-        self.network, self.miner = network, made.miner
+        loss_and_miner = method.make_loss(params, n_classes, plan.dim)
+        self.network, self.miner = network, loss_and_miner.miner
         place = next(network.parameters()).device
-        self.loss = made.loss.to(place) if hasattr(made.loss, "to") else made.loss
+        self.loss = loss_and_miner.loss.to(place) if hasattr(loss_and_miner.loss, "to") else loss_and_miner.loss
         settings = {"weight_decay": plan.weight_decay, "momentum": plan.momentum}
-        self.optimisers = [torch.optim.RMSprop(network.parameters(), lr=plan.rate, **settings)]
+        self.optimisers = [torch.optim.RMSprop(network.parameters(), lr=plan.learning_rate, **settings)]
         of_loss = list(self.loss.parameters()) if hasattr(self.loss, "parameters") else []
         if of_loss:
-            self.optimisers.append(torch.optim.RMSprop(of_loss, lr=params.get(LOSS_LR, plan.rate), **settings))
+            self.optimisers.append(torch.optim.RMSprop(of_loss, lr=params.get(LOSS_LR, plan.learning_rate), **settings))
 
     def step(self, inputs: Any, labels: Any) -> Any:
         embeddings = self.network(inputs)
@@ -124,7 +124,7 @@ class Loop:
         return loss.detach()
 
 
-def batches(labels: Rows, method: Method, plan: Plan) -> Iterator[Rows]:
+def sample_batches(labels: Rows, method: LossMethod, plan: TrainingPlan) -> Iterator[Rows]:
     """Places of each batch, an epoch of the library's sampler after the other; fewer classes make a smaller batch."""
     from pytorch_metric_learning.samplers import MPerClassSampler
 
@@ -142,7 +142,7 @@ def batches(labels: Rows, method: Method, plan: Plan) -> Iterator[Rows]:
 
 
 @contextmanager
-def seeded(torch: Any, seed: int) -> Iterator[None]:
+def fixed_seed(torch: Any, seed: int) -> Iterator[None]:
     """Torch and the library's sampler start from the seed; the sampler's own source of chance is put back."""
     from pytorch_metric_learning.utils import common_functions
 
@@ -155,25 +155,29 @@ def seeded(torch: Any, seed: int) -> Iterator[None]:
         common_functions.NUMPY_RANDOM = before
 
 
-def validate(network: "nn.Module", material: Material) -> float:
+def validation_map_at_r(network: "nn.Module", fold_data: FoldData) -> float:
     """MAP@R of the validation images among themselves; NaN where the network gives no numbers."""
-    rows = material.validation
-    vectors = embed(network, material.plain, rows)
+    rows = fold_data.validation
+    vectors = embed(network, fold_data.eval_inputs, rows)
     if not np.isfinite(vectors).all():
         return float("nan")
-    return retrieval(vectors, material.labels[rows], whole_rank=False).value("MAP@R")
+    return retrieval(vectors, fold_data.labels[rows], whole_rank=False).value("MAP@R")
 
 
-def embed(network: "nn.Module", plain: Callable[[Rows], Tensor], rows: Rows) -> Vectors:
+def embed(network: "nn.Module", eval_inputs: Callable[[Rows], Tensor], rows: Rows) -> Vectors:
     """Embeddings of rows, without augmentation."""
     torch = needed("torch", "training")
     network.eval()
     parts, place = [], next(network.parameters()).device
     with torch.inference_mode():
-        for start in range(0, len(rows), EMBED_BATCH):
-            parts.append(network(torch.from_numpy(plain(rows[start : start + EMBED_BATCH])).to(place)).cpu().numpy())
+        for batch in split_batches(rows):
+            parts.append(network(torch.from_numpy(eval_inputs(batch)).to(place)).cpu().numpy())
     return np.concatenate(parts)
 
 
-def copy_of(network: "nn.Module") -> Weights:
+def split_batches(rows: Rows) -> list[Rows]:
+    return [rows[start : start + EMBED_BATCH_SIZE] for start in range(0, len(rows), EMBED_BATCH_SIZE)]
+
+
+def copy_weights(network: "nn.Module") -> Weights:
     return {name: value.detach().cpu().numpy().copy() for name, value in network.state_dict().items()}

@@ -11,11 +11,11 @@ from typing import Any
 from likewise.encoders.running.workers import one_thread_each, start_worker
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import needed
-from likewise.training.stage import Runner
+from likewise.training.context import TaskRunner
 
 
 @contextmanager
-def local_workers(n_workers: int) -> Iterator[Runner]:
+def local_workers(n_workers: int) -> Iterator[TaskRunner]:
     """A runner over `n_workers` processes that are started once; one works in this process, on one thread."""
     if n_workers < 1:
         raise LikewiseError(f"there must be at least one worker, not {n_workers}.")

@@ -25,8 +25,8 @@ from likewise.cli.engines import Address, Engine, on_ray
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from likewise.training.check import Checked
-    from likewise.training.stage import Runner
+    from likewise.training.context import TaskRunner
+    from likewise.training.reality_check import RealityCheckResult
 
 SHORT = {"R-Precision": "RP"}  # as in the paper's tables
 
@@ -77,13 +77,12 @@ def check(
 
     Example: `likewise train check birds --column category --with efficientnet-lite0 --preset quick`
     """
-    from likewise.training.check import check as run_check
-    from likewise.training.check import prepare, search_all
-    from likewise.training.plan import plan_for
+    from likewise.training.plan import make_plan
+    from likewise.training.reality_check import prepare_run, run_reality_check, search_all_methods
     from likewise.training.report.check import write_check_page
 
     target = opened(workspace)
-    plan = plan_for(
+    plan = make_plan(
         preset,
         trunk=trunk,
         trials=trials,
@@ -97,10 +96,10 @@ def check(
     ray = on_ray(engine, address)
     with one_bar("trials and reruns") as update, _runner(workers, plan.n_folds, ray, address) as runner:
         if search_only:
-            setting, run, chosen = prepare(target, names(methods), plan, column, encoder, name, seed)
-            search_all(setting, run, chosen, seed, storage, runner, update)
+            config, run, chosen = prepare_run(target, names(methods), plan, column, encoder, name, seed)
+            search_all_methods(config, run, chosen, seed, storage, runner, update)
             return
-        done = run_check(
+        done = run_reality_check(
             target,
             names(methods),
             plan,
@@ -111,20 +110,20 @@ def check(
             seed=seed,
             storage=storage,
             claims=claims,
-            beside=[Path(each) for each in names(beside)],
+            other_runs=[Path(each) for each in names(beside)],
             on_progress=update,
         )
     page = write_check_page(done.run.path)
     if as_json:
         say_json({"accuracy": records(done.accuracy), "differences": records(done.differences), **done.summary})
         return
-    console().print(_accuracy(done))
-    _tell(done)
+    console().print(_accuracy_table(done))
+    _print_summary(done)
     say(f"everything is in [bold]{plain(done.run.path)}[/]; look at [bold]{plain(page)}[/]")
 
 
 @contextmanager
-def _runner(workers: int | None, n_folds: int, ray: bool, address: str | None) -> "Iterator[Runner]":
+def _runner(workers: int | None, n_folds: int, ray: bool, address: str | None) -> "Iterator[TaskRunner]":
     from likewise.machine import usable_cores
     from likewise.training.workers import local_workers
 
@@ -139,7 +138,7 @@ def _runner(workers: int | None, n_folds: int, ray: bool, address: str | None) -
         yield runner
 
 
-def _accuracy(done: "Checked") -> "Table":
+def _accuracy_table(done: "RealityCheckResult") -> "Table":
     """The paper's table: one row per method, concatenated and separated."""
     from rich.box import SIMPLE
     from rich.table import Table
@@ -162,13 +161,13 @@ def _accuracy(done: "Checked") -> "Table":
         for embedding in ("concatenated", "separated"):
             for metric in metrics:
                 row = cells[method, embedding, metric]
-                half = "" if row["low"] is None else f"\n[dim]±{percent((row['high'] - row['low']) / 2)}[/]"
-                values.append(f"{percent(row['value'])}{half}")
+                margin = "" if row["low"] is None else f"\n[dim]±{percent((row['high'] - row['low']) / 2)}[/]"
+                values.append(f"{percent(row['value'])}{margin}")
         shown.add_row(plain(summary["methods"].get(method, {}).get("title", method)), *values)
     return shown
 
 
-def _tell(done: "Checked") -> None:
+def _print_summary(done: "RealityCheckResult") -> None:
     summary, accuracy = done.summary, done.accuracy
     row = accuracy.row(0, named=True)
     trunk = summary["encoder"] or "a small network"
@@ -178,15 +177,15 @@ def _tell(done: "Checked") -> None:
         f"({summary['trunk']}), the paper's is {summary['papers_trunk']}; conc.: the embeddings of all "
         f"{summary['plan']['n_folds']} folds side by side, sepa.: each alone[/]"
     )
-    _best(done)
+    _print_best(done)
     for name, method in summary["methods"].items():
         if method["n_failed"]:
             say(f"[yellow]{name}[/]: {method['n_failed']} of {method['n_trials']} trials failed")
 
 
-def _best(done: "Checked") -> None:
+def _print_best(done: "RealityCheckResult") -> None:
     """The highest MAP@R beside that of the trunk without training."""
-    from likewise.training.final import PRETRAINED
+    from likewise.training.final_evaluation import PRETRAINED
 
     main = done.accuracy.filter(metric="MAP@R", embedding="concatenated").sort("value", descending=True)
     untrained = float(main.filter(method=PRETRAINED)["value"][0])

@@ -22,7 +22,7 @@ from likewise.cli.console import (
 if TYPE_CHECKING:
     import polars as pl
 
-    from likewise.training.perceptual.step import Trained
+    from likewise.training.perceptual.step import PerceptualResult
 
 WHAT_IS_UNSEEN = {
     "answers": "other answers to the same queries (open catalog)",
@@ -79,11 +79,11 @@ def perceptual(
 
     Example: `likewise train perceptual shoes --trunk efficientnet-lite0?size=96 --name seeing`
     """
-    from likewise.training.perceptual.lessons import TrunkPlan
-    from likewise.training.perceptual.step import Settings, train_perceptual
+    from likewise.training.perceptual.network_training import NetworkPlan
+    from likewise.training.perceptual.step import PerceptualSettings, train_perceptual
 
     target = opened(workspace)
-    settings = Settings(
+    settings = PerceptualSettings(
         bases=tuple(names(encoders)),
         triplets=triplets,
         order=order,
@@ -91,17 +91,17 @@ def perceptual(
         test=test,
         unseen=tuple(names(unseen)),  # type: ignore[arg-type]  # checked by the step
         hidden=tuple(int(size) for size in names(hidden)),
-        trunk=TrunkPlan(trunk, steps, batch=batch, rate=rate) if trunk else None,
+        trunk=NetworkPlan(trunk, steps, batch=batch, rate=rate) if trunk else None,
         n_folds=folds,
         seed=seed,
     )
     with progress("steps") as update:
-        done = train_perceptual(target, settings, name, force=force, tell=update)
+        done = train_perceptual(target, settings, name, force=force, on_progress=update)
     if as_json:
         summary = {key: value for key, value in done.summary.items() if key != "queries"}
         say_json({"summary": summary, "results": records(done.results), "calibration": records(done.reliability.bins)})
         return
-    _tell(workspace, done)
+    _print_perceptual(workspace, done)
 
 
 def finetune(
@@ -129,11 +129,11 @@ def finetune(
 
     Example: `likewise train finetune shoes --with efficientnet-lite0 --task id`
     """
-    from likewise.training.finetune.step import Settings
+    from likewise.training.finetune.step import FinetuneSettings
     from likewise.training.finetune.step import finetune as train
 
     target = opened(workspace)
-    settings = Settings(
+    settings = FinetuneSettings(
         encoder=encoder,
         task=task,  # type: ignore[arg-type]  # checked by the step
         epochs=epochs,
@@ -146,7 +146,7 @@ def finetune(
         seed=seed,
     )
     with progress("batches") as update:
-        done = train(target, settings, name or default_name(encoder, task), tell=update)
+        done = train(target, settings, name or default_name(encoder, task), on_progress=update)
     from likewise.training.report.finetuning import write_curve
 
     picture = write_curve(done.curve, done.run.folder / "curve.svg")
@@ -155,10 +155,10 @@ def finetune(
         return
     summary = done.summary
     several = {"item": "items", "category": "categories"}
-    said = ", ".join(f"{count:,} {several[head]}" for head, count in summary["n_classes"].items()) or "no labels"
+    classes = ", ".join(f"{count:,} {several[head]}" for head, count in summary["n_classes"].items()) or "no labels"
     say(
         f"{plain(done.run.name)}: {plain(encoder)} trained for {epochs} epochs on {summary['n_images']:,} images "
-        f"({said}); loss {summary['loss_first']:.3f} to {summary['loss_last']:.3f}, see {plain(picture)}"
+        f"({classes}); loss {summary['loss_first']:.3f} to {summary['loss_last']:.3f}, see {plain(picture)}"
     )
     say(f"[dim]next: likewise encode {plain(workspace)} --with run:{plain(done.run.name)}[/]")
 
@@ -170,7 +170,7 @@ def default_name(encoder: str, task: str) -> str:
     return f"{spec_name(encoder)}-{task.replace('+', '-')}"
 
 
-def _tell(workspace: Path, done: "Trained") -> None:
+def _print_perceptual(workspace: Path, done: "PerceptualResult") -> None:
     summary = done.summary
     say(
         f"{done.run.name}: learned from {summary['n_answers']:,} answers ({summary['n_votes']:,} votes) "
@@ -178,9 +178,9 @@ def _tell(workspace: Path, done: "Trained") -> None:
     )
     for kind in done.results["unseen"].unique(maintain_order=True):
         _print_results(done.results, kind)
-    from likewise.training.perceptual.measure import better_than_learned
+    from likewise.training.perceptual.comparison import encoders_ahead
 
-    ahead = better_than_learned(done.results)
+    ahead = encoders_ahead(done.results)
     if ahead:
         say(
             f"[bold]not better than what was there:[/] {', '.join(map(plain, ahead))} agrees with people more, beyond "

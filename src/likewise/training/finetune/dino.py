@@ -11,7 +11,7 @@ The encoder that is kept is the teacher's trunk.
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,10 @@ import numpy as np
 
 from likewise.encoders.networks.runtimes import device
 from likewise.optional_dependencies import needed
-from likewise.training.finetune.crops import Views, views_of
-from likewise.training.finetune.epochs import Numbers
-from likewise.training.pictures import Pictures
+from likewise.progress import ProgressCallback
+from likewise.training.finetune.epochs import EpochMeans
+from likewise.training.finetune.multi_crop import MultiCrop, multi_crop_views
+from likewise.training.image_dataset import ImageDataset
 
 if TYPE_CHECKING:
     from torch import nn
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
 STUDENT_TEMPERATURE, TEACHER_TEMPERATURE = 0.1, 0.04
 CENTRE_MOMENTUM = 0.9
 HIDDEN, BOTTLENECK = 512, 128
-MOST_GRADIENT = 3.0
-WARM_UP = 0.1  # of all steps, in which the learning rate rises
+MAX_GRADIENT_NORM = 3.0
+WARM_UP_SHARE = 0.1  # of all steps, in which the learning rate rises
 
 
 @dataclass(frozen=True)
-class Schedule:
+class DinoSchedule:
     """Learning rate, weight decay and momentum at every step."""
 
     rate: float
@@ -44,14 +45,16 @@ class Schedule:
 
     def at(self, step: int) -> tuple[float, float, float]:
         """(rate, weight decay, momentum) of a step, counted from 0."""
-        warm = max(1, round(WARM_UP * self.n_steps))
+        warm = max(1, round(WARM_UP_SHARE * self.n_steps))
         done = min(1.0, step / max(1, self.n_steps - 1))
         rising = (step + 1) / warm
-        rate = self.rate * (rising if rising < 1.0 else cosine(1.0, 0.01, (step - warm) / max(1, self.n_steps - warm)))
-        return rate, cosine(*self.weight_decay, done), cosine(self.momentum, 1.0, done)
+        rate = self.rate * (
+            rising if rising < 1.0 else cosine_schedule(1.0, 0.01, (step - warm) / max(1, self.n_steps - warm))
+        )
+        return rate, cosine_schedule(*self.weight_decay, done), cosine_schedule(self.momentum, 1.0, done)
 
 
-def cosine(start: float, end: float, done: float) -> float:
+def cosine_schedule(start: float, end: float, done: float) -> float:
     """From start to end as half a cosine; `done` from 0 to 1."""
     return end + (start - end) * (1.0 + math.cos(math.pi * min(1.0, max(0.0, done)))) / 2.0
 
@@ -69,7 +72,7 @@ def dino_loss(student: Sequence[Any], teacher: Sequence[Any], centre: Any) -> An
     return torch.stack(losses).mean()
 
 
-def follow(teacher: "nn.Module", student: "nn.Module", momentum: float) -> None:
+def update_teacher(teacher: "nn.Module", student: "nn.Module", momentum: float) -> None:
     """One step of the moving average of the weights; statistics of batch norms are the teacher's own."""
     torch = needed("torch", "training")
     with torch.no_grad():
@@ -77,7 +80,7 @@ def follow(teacher: "nn.Module", student: "nn.Module", momentum: float) -> None:
             mine.mul_(momentum).add_(theirs.detach(), alpha=1.0 - momentum)
 
 
-def with_head(trunk: "nn.Module", dim: int, n_outputs: int) -> "nn.Module":
+def with_projection_head(trunk: "nn.Module", dim: int, n_outputs: int) -> "nn.Module":
     """The trunk and DINO's projection: three layers, length one, and a last layer whose rows have length one."""
     torch = needed("torch", "training")
     linear, gelu, unit = torch.nn.Linear, torch.nn.GELU, torch.nn.functional.normalize
@@ -96,33 +99,33 @@ def with_head(trunk: "nn.Module", dim: int, n_outputs: int) -> "nn.Module":
     return made
 
 
-class Dino:
+class DinoLearner:
     """Student, teacher and centre."""
 
     def __init__(
         self,
         trunk: "nn.Module",
         dim: int,
-        pictures: Pictures,
-        views: Views,
-        schedule: Schedule,
+        dataset: ImageDataset,
+        views: MultiCrop,
+        schedule: DinoSchedule,
         *,
         batch: int,
         n_outputs: int = 1024,
     ) -> None:
         self.torch = needed("torch", "training")
-        self.place = device()
-        self.student = with_head(trunk, dim, n_outputs).to(self.place)
+        self.device = device()
+        self.student = with_projection_head(trunk, dim, n_outputs).to(self.device)
         self.teacher = copy.deepcopy(self.student)
         for weight in self.teacher.parameters():
             weight.requires_grad_(False)
-        self.centre = self.torch.zeros(1, n_outputs, device=self.place)
-        self.pictures, self.views, self.schedule, self.batch = pictures, views, schedule, batch
+        self.centre = self.torch.zeros(1, n_outputs, device=self.device)
+        self.dataset, self.views, self.schedule, self.batch = dataset, views, schedule, batch
         self.optimiser = self.torch.optim.AdamW(self.student.parameters(), lr=schedule.rate)
 
     @property
     def n_batches(self) -> int:
-        return max(1, len(self.pictures.images) // self.batch)
+        return max(1, len(self.dataset.images) // self.batch)
 
     @property
     def trunk(self) -> "nn.Module":
@@ -137,46 +140,46 @@ class Dino:
         self.student.load_state_dict(state["student"])
         self.teacher.load_state_dict(state["teacher"])
         self.optimiser.load_state_dict(state["optimiser"])
-        self.centre = state["centre"].to(self.place)
+        self.centre = state["centre"].to(self.device)
 
-    def epoch(self, number: int, rng: np.random.Generator, tell: Callable[[int], None]) -> Numbers:
+    def train_epoch(self, number: int, rng: np.random.Generator, on_progress: ProgressCallback) -> EpochMeans:
         self.student.train()
         self.teacher.train()
-        order = rng.permutation(len(self.pictures.images))
+        order = rng.permutation(len(self.dataset.images))
         losses, entropies = [], []
         for done in range(self.n_batches):
             rows = order[done * self.batch : (done + 1) * self.batch]
-            seen = [self.torch.from_numpy(each).to(self.place) for each in self._views(rows.tolist(), rng)]
-            loss, entropy = self.step(seen, number * self.n_batches + done)
+            view_batches = [self.torch.from_numpy(each).to(self.device) for each in self._views(rows.tolist(), rng)]
+            loss, entropy = self.step(view_batches, number * self.n_batches + done)
             losses.append(loss)
             entropies.append(entropy)
-            tell(done + 1)
+            on_progress("training", done + 1, self.n_batches)
         loss, entropy = float(np.mean(losses)), float(np.mean(entropies))
         return {"loss": loss, "teacher_entropy": entropy, "disagreement": loss - entropy}
 
     def _views(self, rows: list[int], rng: np.random.Generator) -> list[Any]:
-        return list(views_of(self.pictures, rows, self.views, rng))
+        return list(multi_crop_views(self.dataset, rows, self.views, rng))
 
-    def step(self, seen: Sequence[Any], step: int) -> tuple[float, float]:
+    def step(self, view_batches: Sequence[Any], step: int) -> tuple[float, float]:
         """One batch of views, global ones first; returns the loss and how undecided the teacher is."""
         rate, weight_decay, momentum = self.schedule.at(step)
         for group in self.optimiser.param_groups:
             group["lr"], group["weight_decay"] = rate, weight_decay
         with self.torch.no_grad():
-            targets = self.teacher(self.torch.cat(list(seen[:2])))
+            targets = self.teacher(self.torch.cat(list(view_batches[:2])))
             mean = targets.mean(0, keepdim=True)
         if step == 0:
             self.centre = mean
-        outputs = [*self.student(self.torch.cat(list(seen[:2]))).chunk(2)]
-        if len(seen) > 2:
-            outputs += self.student(self.torch.cat(list(seen[2:]))).chunk(len(seen) - 2)
+        outputs = [*self.student(self.torch.cat(list(view_batches[:2]))).chunk(2)]
+        if len(view_batches) > 2:
+            outputs += self.student(self.torch.cat(list(view_batches[2:]))).chunk(len(view_batches) - 2)
         loss = dino_loss(outputs, targets.chunk(2), self.centre)
         self.optimiser.zero_grad()
         loss.backward()
-        self.torch.nn.utils.clip_grad_norm_(self.student.parameters(), MOST_GRADIENT)
+        self.torch.nn.utils.clip_grad_norm_(self.student.parameters(), MAX_GRADIENT_NORM)
         self.optimiser.step()
-        follow(self.teacher, self.student, momentum)
-        decided = self.torch.softmax((targets - self.centre) / TEACHER_TEMPERATURE, 1)
-        entropy = -(decided * decided.clamp_min(1e-12).log()).sum(1).mean()
+        update_teacher(self.teacher, self.student, momentum)
+        teacher_probability = self.torch.softmax((targets - self.centre) / TEACHER_TEMPERATURE, 1)
+        entropy = -(teacher_probability * teacher_probability.clamp_min(1e-12).log()).sum(1).mean()
         self.centre = self.centre * CENTRE_MOMENTUM + mean * (1.0 - CENTRE_MOMENTUM)
         return float(loss.detach()), float(entropy)

@@ -5,9 +5,6 @@ has the same weights as one that was not.
 """
 
 import io
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,12 +13,12 @@ import polars as pl
 
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import needed
-from likewise.training.seeds import seed_for
+from likewise.progress import ProgressCallback
+from likewise.training.seeds import derive_seed
 from likewise.workspace import void, write_atomically
 
-STATE = "state.pt"
-Tell = Callable[[str, int, int], None]
-Numbers = dict[str, float]
+STATE_FILE = "state.pt"
+EpochMeans = dict[str, float]
 
 
 class Learner(Protocol):
@@ -36,27 +33,22 @@ class Learner(Protocol):
 
     def load(self, state: dict[str, Any]) -> None: ...
 
-    def epoch(self, number: int, rng: np.random.Generator, tell: Callable[[int], None]) -> Numbers:
+    def train_epoch(self, number: int, rng: np.random.Generator, on_progress: ProgressCallback) -> EpochMeans:
         """Learn from every image once; the means of what should be plotted."""
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Numbers of every epoch."""
-
-    rows: list[Numbers]
-
-    def table(self) -> pl.DataFrame:
-        return pl.DataFrame([{"epoch": float(number), **row} for number, row in enumerate(self.rows, 1)]).with_columns(
-            pl.col("epoch").cast(pl.Int64)
-        )
-
-
-def run_epochs(learner: Learner, folder: Path, n_epochs: int, seed: int, settings: dict[str, Any], tell: Tell) -> Curve:
-    """Learn until `n_epochs` are done, going on where an earlier run with the same settings stopped."""
+def run_epochs(
+    learner: Learner,
+    folder: Path,
+    n_epochs: int,
+    seed: int,
+    settings: dict[str, Any],
+    on_progress: ProgressCallback | None = None,
+) -> pl.DataFrame:
+    """Learn until `n_epochs` are done, going on where an earlier run with the same settings stopped; one row each."""
     torch = needed("torch", "training")
-    rows: list[Numbers] = []
-    path = folder / STATE
+    rows: list[EpochMeans] = []
+    path = folder / STATE_FILE
     if path.exists():
         stored = torch.load(path, map_location="cpu", weights_only=True)
         different = [key for key, value in settings.items() if stored["settings"].get(key) != value]
@@ -70,21 +62,21 @@ def run_epochs(learner: Learner, folder: Path, n_epochs: int, seed: int, setting
         rows = list(stored["rows"])
     total = n_epochs * learner.n_batches
     for number in range(len(rows), n_epochs):
-        torch.manual_seed(seed_for(seed, "epoch", number))
-        rng = np.random.default_rng(seed_for(seed, "crops", number))
-        before = number * learner.n_batches
-        numbers = learner.epoch(number, rng, partial(_tell, tell, before, total))
-        if not all(np.isfinite(value) for value in numbers.values()):
+        torch.manual_seed(derive_seed(seed, "epoch", number))
+        rng = np.random.default_rng(derive_seed(seed, "crops", number))
+
+        def on_batch(stage: str, done: int, _: int, before: int = number * learner.n_batches) -> None:
+            if on_progress:
+                on_progress(stage, before + done, total)
+
+        means = learner.train_epoch(number, rng, on_batch)
+        if not all(np.isfinite(value) for value in means.values()):
             raise LikewiseError(
                 f"the loss of epoch {number + 1} is not a number: use a smaller --lr; finished epochs are in {path}."
             )
-        rows.append(numbers)
+        rows.append(means)
         _save(torch, {"settings": settings, "rows": rows, "learner": learner.state()}, path)
-    return Curve(rows)
-
-
-def _tell(tell: Tell, before: int, total: int, done: int) -> None:
-    tell("training", before + done, total)
+    return pl.DataFrame([{"epoch": number, **row} for number, row in enumerate(rows, 1)])
 
 
 def _save(torch: Any, state: dict[str, Any], path: Path) -> None:

@@ -15,31 +15,32 @@ from likewise.catalog.images import load_image
 from likewise.encoders.families.run_files import SETTINGS, RunFile, write_run
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import needed
-from likewise.training.finetune.crops import Views
-from likewise.training.finetune.dino import Dino, Schedule
-from likewise.training.finetune.epochs import STATE, Tell, run_epochs
-from likewise.training.finetune.supervised import Supervised
-from likewise.training.finetune.targets import Targets, Task, targets_of
-from likewise.training.network import trunk_recipe, whole_trunk
-from likewise.training.pictures import Pictures
-from likewise.training.runs import run_of
-from likewise.training.seeds import seed_for
-from likewise.training.trainer import copy_of
+from likewise.progress import ProgressCallback
+from likewise.training.finetune.dino import DinoLearner, DinoSchedule
+from likewise.training.finetune.epochs import STATE_FILE, run_epochs
+from likewise.training.finetune.multi_crop import MultiCrop
+from likewise.training.finetune.supervised import SupervisedLearner
+from likewise.training.finetune.targets import ClassTargets, FinetuneTask, class_targets
+from likewise.training.image_dataset import ImageDataset
+from likewise.training.network import load_trunk, trunk_recipe
+from likewise.training.runs import run_folder
+from likewise.training.seeds import derive_seed
+from likewise.training.trainer import copy_weights
 from likewise.workspace import Workspace, write_json, write_parquet
 
 if TYPE_CHECKING:
     from torch import nn
 
-LOCAL_SHARE = 96 / 224  # a small crop's side, of a large one's
+LOCAL_CROP_RATIO = 96 / 224  # a small crop's side, of a large one's
 DINO_DECAY_GROWTH = 10.0  # its weight decay ends so many times higher than it starts
 
 
 @dataclass(frozen=True)
-class Settings:
+class FinetuneSettings:
     """What to train, on what, for how long."""
 
     encoder: str
-    task: Task
+    task: FinetuneTask
     epochs: int = 50
     batch: int = 32
     rate: float = 1e-4
@@ -54,7 +55,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Finetuned:
+class FinetuneResult:
     """What was left, and how the loss went."""
 
     run: RunFile
@@ -62,67 +63,69 @@ class Finetuned:
     summary: dict[str, Any]
 
 
-def finetune(workspace: Workspace, settings: Settings, name: str, *, tell: Tell) -> Finetuned:
+def finetune(
+    workspace: Workspace, settings: FinetuneSettings, name: str, *, on_progress: ProgressCallback | None = None
+) -> FinetuneResult:
     """Train, going on where an earlier run of the same name stopped."""
-    folder = run_of(workspace, name).path
+    folder = run_folder(workspace, name).path
     if (folder / SETTINGS).exists():
         raise LikewiseError(f"{folder} holds a trained encoder already: give this run another --name, or delete it.")
     torch = needed("torch", "training")
     catalog = read_catalog(workspace)
-    targets = targets_of(catalog, settings.task, where=settings.where, leave_out=settings.leave_out)
-    torch.manual_seed(seed_for(settings.seed, "heads"))
-    trunk, dim = whole_trunk(settings.encoder)
+    targets = class_targets(catalog, settings.task, where=settings.where, leave_out=settings.leave_out)
+    torch.manual_seed(derive_seed(settings.seed, "heads"))
+    trunk, dim = load_trunk(settings.encoder)
     for weight in trunk.parameters():
         weight.requires_grad_(True)
-    learner = learner_of(workspace, settings, targets, trunk, dim)
-    facts = {**asdict(settings), "leave_out": list(settings.leave_out), "catalog": catalog_fingerprint(catalog)}
-    curve = run_epochs(learner, folder, settings.epochs, settings.seed, facts, tell).table()
+    learner = make_learner(workspace, settings, targets, trunk, dim)
+    settings_dict = {**asdict(settings), "leave_out": list(settings.leave_out), "catalog": catalog_fingerprint(catalog)}
+    curve = run_epochs(learner, folder, settings.epochs, settings.seed, settings_dict, on_progress)
     trained = learner.trunk
     summary = {
-        **facts,
+        **settings_dict,
         "learned_from": settings.task,
         "n_images": len(targets.images),
         "n_classes": targets.n_classes,
         "loss_first": curve["loss"][0],
         "loss_last": curve["loss"][-1],
     }
-    weights = copy_of(trained)
+    weights = copy_weights(trained)
     run = write_run(folder, "trunk", [settings.encoder], [], dim=dim, trunk=weights, about=summary)
     write_parquet(curve, folder / "curve.parquet")
     write_json(summary, folder / "summary.json")
-    (folder / STATE).unlink(missing_ok=True)
-    return Finetuned(run, curve, summary)
+    (folder / STATE_FILE).unlink(missing_ok=True)
+    return FinetuneResult(run, curve, summary)
 
 
-def learner_of(
-    workspace: Workspace, settings: Settings, targets: Targets, trunk: "nn.Module", dim: int
-) -> Supervised | Dino:
+def make_learner(
+    workspace: Workspace, settings: FinetuneSettings, targets: ClassTargets, trunk: "nn.Module", dim: int
+) -> SupervisedLearner | DinoLearner:
     """The task's learner over the pictures of the catalog."""
     root: Path = workspace.root
     recipe = trunk_recipe(settings.encoder)
-    pictures = Pictures(targets.images, lambda image, at_least: load_image(root / image, at_least), recipe)
+    dataset = ImageDataset(targets.images, lambda image, at_least: load_image(root / image, at_least), recipe)
     if settings.task != "dino":
-        return Supervised(
+        return SupervisedLearner(
             trunk,
             dim,
             targets,
-            pictures,
+            dataset,
             rate=settings.rate,
             weight_decay=settings.weight_decay,
             batch=settings.batch,
         )
     side = min(recipe.side)
-    views = Views(side, local_side(trunk, side), settings.n_local)
+    views = MultiCrop(side, local_crop_side(trunk, side), settings.n_local)
     n_steps = settings.epochs * max(1, len(targets.images) // settings.batch)
     decay = (settings.weight_decay, DINO_DECAY_GROWTH * settings.weight_decay)
-    schedule = Schedule(settings.rate, decay, settings.momentum, n_steps)
-    return Dino(trunk, dim, pictures, views, schedule, batch=min(settings.batch, len(targets.images)))
+    schedule = DinoSchedule(settings.rate, decay, settings.momentum, n_steps)
+    return DinoLearner(trunk, dim, dataset, views, schedule, batch=min(settings.batch, len(targets.images)))
 
 
-def local_side(trunk: "nn.Module", side: int) -> int:
+def local_crop_side(trunk: "nn.Module", side: int) -> int:
     """The side of small crops, or the whole side for a network that takes only that."""
     torch = needed("torch", "training")
-    small = max(16, 8 * round(side * LOCAL_SHARE / 8))
+    small = max(16, 8 * round(side * LOCAL_CROP_RATIO / 8))
     try:
         with torch.inference_mode():
             trunk.eval()(torch.zeros(1, 3, small, small))

@@ -1,47 +1,47 @@
 """ID, CAT, ID+C (VSD, sec. 6.1): new linear heads and their backbone trained together, by cross-entropy with Adam."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likewise.encoders.networks.runtimes import device
 from likewise.optional_dependencies import needed
-from likewise.training.finetune.epochs import Numbers
-from likewise.training.finetune.targets import Targets
-from likewise.training.pictures import Pictures
+from likewise.progress import ProgressCallback
+from likewise.training.finetune.epochs import EpochMeans
+from likewise.training.finetune.targets import ClassTargets
+from likewise.training.image_dataset import ImageDataset
 
 if TYPE_CHECKING:
     from torch import nn
 
 
-class Supervised:
+class SupervisedLearner:
     """One backbone, one head per target; the loss is the sum of the heads' cross-entropies."""
 
     def __init__(
         self,
         trunk: "nn.Module",
         dim: int,
-        targets: Targets,
-        pictures: Pictures,
+        targets: ClassTargets,
+        dataset: ImageDataset,
         *,
         rate: float,
         weight_decay: float,
         batch: int,
     ) -> None:
         self.torch = needed("torch", "training")
-        self.place = device()
-        self.trunk = trunk.to(self.place)
+        self.device = device()
+        self.trunk = trunk.to(self.device)
         heads = {head: self.torch.nn.Linear(dim, n) for head, n in targets.n_classes.items()}
-        self.heads = self.torch.nn.ModuleDict(heads).to(self.place)
+        self.heads = self.torch.nn.ModuleDict(heads).to(self.device)
         self.classes = {head: self.torch.tensor(numbers) for head, numbers in targets.classes.items()}
-        self.pictures, self.batch = pictures, batch
+        self.dataset, self.batch = dataset, batch
         self.weights = [*self.trunk.parameters(), *self.heads.parameters()]
         self.optimiser = self.torch.optim.Adam(self.weights, lr=rate, weight_decay=weight_decay)
 
     @property
     def n_batches(self) -> int:
-        return -(-len(self.pictures.images) // self.batch)
+        return -(-len(self.dataset.images) // self.batch)
 
     def state(self) -> dict[str, Any]:
         parts = {"trunk": self.trunk, "heads": self.heads, "optimiser": self.optimiser}
@@ -52,17 +52,17 @@ class Supervised:
         self.heads.load_state_dict(state["heads"])
         self.optimiser.load_state_dict(state["optimiser"])
 
-    def epoch(self, number: int, rng: np.random.Generator, tell: Callable[[int], None]) -> Numbers:
+    def train_epoch(self, number: int, rng: np.random.Generator, on_progress: ProgressCallback) -> EpochMeans:
         self.trunk.train()
-        order = rng.permutation(len(self.pictures.images))
+        order = rng.permutation(len(self.dataset.images))
         sums = dict.fromkeys(["loss", *(f"accuracy_{head}" for head in self.heads)], 0.0)
         for done, start in enumerate(range(0, len(order), self.batch)):
             rows = order[start : start + self.batch]
-            pixels = self.torch.from_numpy(self.pictures.augmented(rows.tolist(), rng)).to(self.place)
+            pixels = self.torch.from_numpy(self.dataset.train_inputs(rows.tolist(), rng)).to(self.device)
             features = self.trunk(pixels)
             losses = []
             for head, layer in self.heads.items():
-                logits, wanted = layer(features), self.classes[head][rows].to(self.place)
+                logits, wanted = layer(features), self.classes[head][rows].to(self.device)
                 losses.append(self.torch.nn.functional.cross_entropy(logits, wanted))
                 sums[f"accuracy_{head}"] += float((logits.argmax(1) == wanted).sum())
             loss = self.torch.stack(losses).sum()
@@ -70,5 +70,5 @@ class Supervised:
             loss.backward()
             self.optimiser.step()
             sums["loss"] += float(loss.detach()) * len(rows)
-            tell(done + 1)
+            on_progress("training", done + 1, self.n_batches)
         return {name: value / len(order) for name, value in sums.items()}

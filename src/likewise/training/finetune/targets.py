@@ -10,13 +10,18 @@ from likewise.catalog.table import select
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Ints
 
-Task = Literal["id", "cat", "id+c", "dino"]
-TASKS: tuple[Task, ...] = get_args(Task)
-COLUMNS: dict[Task, tuple[str, ...]] = {"id": ("item",), "cat": ("category",), "id+c": ("item", "category"), "dino": ()}
+FinetuneTask = Literal["id", "cat", "id+c", "dino"]
+TASKS: tuple[FinetuneTask, ...] = get_args(FinetuneTask)
+TARGET_COLUMNS: dict[FinetuneTask, tuple[str, ...]] = {
+    "id": ("item",),
+    "cat": ("category",),
+    "id+c": ("item", "category"),
+    "dino": (),
+}
 
 
 @dataclass(frozen=True)
-class Targets:
+class ClassTargets:
     """The images to learn from and, for every head, the class number of each."""
 
     images: list[str]
@@ -27,11 +32,11 @@ class Targets:
         return {head: int(numbers.max()) + 1 for head, numbers in self.classes.items()}
 
 
-def targets_of(
-    catalog: pl.DataFrame, task: Task, *, where: str | None = None, leave_out: Sequence[str] = ()
-) -> Targets:
+def class_targets(
+    catalog: pl.DataFrame, task: FinetuneTask, *, where: str | None = None, leave_out: Sequence[str] = ()
+) -> ClassTargets:
     """The images that meet `where` and whose category is not one of `leave_out`, with their classes."""
-    if task not in COLUMNS:
+    if task not in TARGET_COLUMNS:
         raise LikewiseError(f"there is no task {task!r}: use {', '.join(TASKS)}.")
     chosen = select(catalog, where)
     if leave_out:
@@ -41,7 +46,7 @@ def targets_of(
                 f"no image has the category {min(unknown)!r} that is to be left out: check its spelling."
             )
         chosen = chosen.filter(~pl.col("category").is_in(leave_out).fill_null(False))
-    for column in COLUMNS[task]:
+    for column in TARGET_COLUMNS[task]:
         chosen = chosen.filter(pl.col(column).is_not_null())
         n_classes = chosen[column].n_unique()
         if n_classes < 2:
@@ -55,5 +60,5 @@ def targets_of(
             )
     if len(chosen) < 2:
         raise LikewiseError(f"{len(chosen)} images are too few to learn from.")
-    numbers = {column: (chosen[column].rank("dense") - 1).cast(pl.Int64).to_numpy() for column in COLUMNS[task]}
-    return Targets(chosen["image"].to_list(), numbers)
+    numbers = {column: (chosen[column].rank("dense") - 1).cast(pl.Int64).to_numpy() for column in TARGET_COLUMNS[task]}
+    return ClassTargets(chosen["image"].to_list(), numbers)

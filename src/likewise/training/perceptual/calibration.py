@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Floats, Ints
 
-BINS = 10
-LEAST_SHRINKAGE = 1e-6  # keeps the slope finite where scores separate the votes
+N_BINS = 10
+MIN_SHRINKAGE = 1e-6  # keeps the slope finite where scores separate the votes
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Calibration:
         return np.asarray(expit(self.slope * scores + self.offset))
 
 
-def calibrate(scores: Floats, yes: Floats, no: Floats, *, through_zero: bool) -> Calibration:
-    """The curve under which the votes are least surprising."""
+def fit_calibration(scores: Floats, yes: Floats, no: Floats, *, through_zero: bool) -> Calibration:
+    """The curve under which the votes are most likely."""
     from scipy.optimize import minimize
     from scipy.special import expit
 
@@ -39,10 +39,10 @@ def calibrate(scores: Floats, yes: Floats, no: Floats, *, through_zero: bool) ->
 
     def value(at: Floats) -> tuple[float, Floats]:
         logit = at[0] * standard + (0.0 if through_zero else at[1])
-        lost = float((np.logaddexp(0.0, -logit) * yes + np.logaddexp(0.0, logit) * no).sum()) / total
+        loss = float((np.logaddexp(0.0, -logit) * yes + np.logaddexp(0.0, logit) * no).sum()) / total
         slope = ((yes + no) * expit(logit) - yes) / total
-        gradient = np.array([slope @ standard, 0.0 if through_zero else slope.sum()]) + 2.0 * LEAST_SHRINKAGE * at
-        return lost + LEAST_SHRINKAGE * float(at @ at), gradient
+        gradient = np.array([slope @ standard, 0.0 if through_zero else slope.sum()]) + 2.0 * MIN_SHRINKAGE * at
+        return loss + MIN_SHRINKAGE * float(at @ at), gradient
 
     found = minimize(value, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B").x
     slope = float(found[0] / spread)
@@ -59,15 +59,15 @@ class Reliability:
     n_votes: int
 
 
-def reliability(
-    probability: Floats, yes: Floats, no: Floats, n_bins: int = BINS, *, both_ways: bool = False
+def measure_reliability(
+    probability: Floats, yes: Floats, no: Floats, n_bins: int = N_BINS, *, symmetric: bool = False
 ) -> Reliability:
     """Votes by predicted probability, in bins that hold about the same number of votes each.
 
-    `both_ways` for triplets: named by their majority, they would seem to be more certain than people are.
+    `symmetric` for triplets: named by their majority, they would seem to be more certain than people are.
     """
     n_votes = int((yes + no).sum())
-    if both_ways:
+    if symmetric:
         probability = np.concatenate([probability, 1.0 - probability])
         yes, no = np.concatenate([yes, no]), np.concatenate([no, yes])
     votes = yes + no

@@ -16,45 +16,45 @@ from likewise.encoders.families.run_files import Layer
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.auc import Floats, Ints
 
-LEAST = 1e-6  # of the largest spread: directions that vary less say nothing
-MOST_COORDINATES = 128
+MIN_RELATIVE_SPREAD = 1e-6  # of the largest spread: directions that vary less say nothing
+MAX_DIM = 128
 OFFSET_SPREAD = 0.7  # of the hidden units' offsets, in standard deviations of what comes in
 
 
 @dataclass(frozen=True)
-class Pictures:
-    """The vectors of all images, one array per encoder, and the thing each image shows, -1 for none."""
+class ImageVectors:
+    """The vectors of all images, one array per encoder, and the stimulus each image shows, -1 for none."""
 
     encoders: tuple[str, ...]
     vectors: tuple[Vectors, ...]
-    thing: Ints
+    stimulus: Ints
 
     @property
-    def widths(self) -> list[int]:
+    def dims(self) -> list[int]:
         return [each.shape[1] for each in self.vectors]
 
     @property
-    def side_by_side(self) -> Floats:
+    def concatenated(self) -> Floats:
         return np.concatenate([each.astype(np.float64) for each in self.vectors], axis=1)
 
-    def only(self, things: Ints) -> "Pictures":
-        """The images of some things, which are numbered from 0 in their order."""
-        place = np.full(int(max(self.thing.max(initial=-1), things.max(initial=-1))) + 2, -1)
-        place[things] = np.arange(len(things))
-        kept = np.flatnonzero(place[self.thing] >= 0)
-        return Pictures(self.encoders, tuple(each[kept] for each in self.vectors), place[self.thing[kept]])
+    def subset(self, stimuli: Ints) -> "ImageVectors":
+        """The images of some stimuli, which are numbered from 0 in their order."""
+        place = np.full(int(max(self.stimulus.max(initial=-1), stimuli.max(initial=-1))) + 2, -1)
+        place[stimuli] = np.arange(len(stimuli))
+        kept = np.flatnonzero(place[self.stimulus] >= 0)
+        return ImageVectors(self.encoders, tuple(each[kept] for each in self.vectors), place[self.stimulus[kept]])
 
-    def means(self, rows: Floats, n_things: int | None = None) -> Floats:
-        """Mean over the images of each thing; zero for a thing without images."""
-        n_things = int(self.thing.max()) + 1 if n_things is None else n_things
-        shown = self.thing >= 0
-        total = np.zeros((n_things, rows.shape[1]))
-        np.add.at(total, self.thing[shown], rows[shown])
-        return total / np.maximum(1, np.bincount(self.thing[shown], minlength=n_things))[:, None]
+    def stimulus_means(self, rows: Floats, n_stimuli: int | None = None) -> Floats:
+        """Mean over the images of each stimulus; zero for one without images."""
+        n_stimuli = int(self.stimulus.max()) + 1 if n_stimuli is None else n_stimuli
+        known = self.stimulus >= 0
+        total = np.zeros((n_stimuli, rows.shape[1]))
+        np.add.at(total, self.stimulus[known], rows[known])
+        return total / np.maximum(1, np.bincount(self.stimulus[known], minlength=n_stimuli))[:, None]
 
 
 @dataclass(frozen=True)
-class Affine:
+class AffineMap:
     """x @ matrix + offset."""
 
     matrix: Floats
@@ -65,11 +65,11 @@ class Affine:
 
 
 @dataclass(frozen=True)
-class Features:
+class FeatureMap:
     """The fitted map from vectors side by side to coordinates: one affine map, or two with a rectifier between."""
 
-    first: Affine
-    second: Affine | None = None
+    first: AffineMap
+    second: AffineMap | None = None
 
     @property
     def dim(self) -> int:
@@ -88,66 +88,66 @@ class Features:
         return [(matrix.astype(np.float32), offset.astype(np.float32)) for matrix, offset in maps]
 
 
-def fit_features(
-    pictures: Pictures, things: Ints, *, hidden: int = 0, most: int = MOST_COORDINATES, seed: int = 0
-) -> Features:
-    """Fit on the images of some things; axes are those along which the things differ, not the images of one."""
-    shown = pictures.only(things)
-    first = _join(shown, most)
+def fit_feature_map(
+    image_vectors: ImageVectors, stimuli: Ints, *, hidden: int = 0, max_dim: int = MAX_DIM, seed: int = 0
+) -> FeatureMap:
+    """Fit on the images of some stimuli; axes are those along which the stimuli differ, not the images of one."""
+    shown = image_vectors.subset(stimuli)
+    first = _concatenate_and_project(shown, max_dim)
     if not hidden:
-        return Features(first)
-    side_by_side = shown.side_by_side
-    seen = first(side_by_side)
+        return FeatureMap(first)
+    concatenated = shown.concatenated
+    coordinates = first(concatenated)
     rng = np.random.default_rng(seed)
-    directions = rng.normal(size=(seen.shape[1], hidden)) * np.sqrt(np.mean(seen**2, axis=0))[:, None]
-    directions /= np.maximum((seen @ directions).std(axis=0), 1e-12)
+    directions = rng.normal(size=(coordinates.shape[1], hidden)) * np.sqrt(np.mean(coordinates**2, axis=0))[:, None]
+    directions /= np.maximum((coordinates @ directions).std(axis=0), 1e-12)
     offsets = OFFSET_SPREAD * rng.normal(size=hidden)
     # the coordinates themselves pass through a rectifier as max(0, z) and max(0, -z)
-    wide = np.concatenate([np.eye(seen.shape[1]), -np.eye(seen.shape[1]), directions], axis=1)
-    opened = Affine(
-        first.matrix @ wide, np.concatenate([first.offset, -first.offset, first.offset @ directions + offsets])
+    expanded = np.concatenate([np.eye(coordinates.shape[1]), -np.eye(coordinates.shape[1]), directions], axis=1)
+    hidden_layer = AffineMap(
+        first.matrix @ expanded, np.concatenate([first.offset, -first.offset, first.offset @ directions + offsets])
     )
-    rectified = np.maximum(opened(side_by_side), 0.0)
-    n = seen.shape[1]
+    rectified = np.maximum(hidden_layer(concatenated), 0.0)
+    n = coordinates.shape[1]
     units = rectified[:, 2 * n :]
     mean = units.mean(axis=0)
     scale = np.sqrt(np.mean(((units - mean) ** 2).sum(axis=1))) or 1.0
-    both = np.concatenate([seen, (units - mean) / scale], axis=1) / np.sqrt(2.0)
-    axes = _axes(shown.means(both), most)
+    both = np.concatenate([coordinates, (units - mean) / scale], axis=1) / np.sqrt(2.0)
+    axes = _principal_axes(shown.stimulus_means(both), max_dim)
     back = np.concatenate([axes[:n], -axes[:n], axes[n:] / scale]) / np.sqrt(2.0)
-    return Features(opened, Affine(back, -(mean / scale) @ axes[n:] / np.sqrt(2.0)))
+    return FeatureMap(hidden_layer, AffineMap(back, -(mean / scale) @ axes[n:] / np.sqrt(2.0)))
 
 
-def _join(shown: Pictures, most: int) -> Affine:
+def _concatenate_and_project(shown: ImageVectors, max_dim: int) -> AffineMap:
     """Centred, scaled, side by side, turned to principal axes."""
-    rows = shown.side_by_side
+    rows = shown.concatenated
     centre = rows.mean(axis=0)
     squares = ((rows - centre) ** 2).mean(axis=0)
-    starts = np.cumsum([0, *shown.widths[:-1]])
+    starts = np.cumsum([0, *shown.dims[:-1]])
     lengths = np.sqrt(np.add.reduceat(squares, starts))
     lengths[lengths == 0.0] = 1.0
-    stretch = np.repeat(1.0 / (lengths * np.sqrt(len(lengths))), shown.widths)
-    turned = stretch[:, None] * _axes(shown.means(rows - centre) * stretch, most)
-    return Affine(turned, -centre @ turned)
+    stretch = np.repeat(1.0 / (lengths * np.sqrt(len(lengths))), shown.dims)
+    turned = stretch[:, None] * _principal_axes(shown.stimulus_means(rows - centre) * stretch, max_dim)
+    return AffineMap(turned, -centre @ turned)
 
 
-def _axes(rows: Floats, most: int) -> Floats:
+def _principal_axes(rows: Floats, max_dim: int) -> Floats:
     """Directions of largest spread, as columns; signs are fixed so that the same rows give the same directions."""
     from scipy.linalg import eigh
 
     n, dim = rows.shape
     if n < dim:
         values, left = eigh(rows @ rows.T)
-        keep = _kept(values, most)
+        keep = _leading_eigenvalues(values, max_dim)
         directions = rows.T @ left[:, keep] / np.sqrt(values[keep])
     else:
         values, directions = eigh(rows.T @ rows)
-        directions = directions[:, _kept(values, most)]
+        directions = directions[:, _leading_eigenvalues(values, max_dim)]
     largest = np.abs(directions).argmax(axis=0)
     return np.asarray(directions * np.sign(directions[largest, np.arange(directions.shape[1])]))
 
 
-def _kept(values: Floats, most: int) -> Ints:
+def _leading_eigenvalues(values: Floats, max_dim: int) -> Ints:
     """The largest eigenvalues, from large to small, without those that are noise."""
-    order = np.argsort(values)[::-1][:most]
-    return order[values[order] > LEAST**2 * max(float(values[order[0]]), 1e-300)]
+    order = np.argsort(values)[::-1][:max_dim]
+    return order[values[order] > MIN_RELATIVE_SPREAD**2 * max(float(values[order[0]]), 1e-300)]

@@ -4,7 +4,7 @@
     queries   no answer to a query of the same item            (VSD's closed-catalog task)
     items     no answer that names the item, in any role; an answer counts where at least one of its items is unseen
 
-Each is rotated: every query, or item, is held out once.
+Each is cross-validated: every query, or item, is held out once.
 """
 
 from dataclasses import dataclass
@@ -17,23 +17,23 @@ from likewise.evaluation.auc import Ints
 from likewise.training.perceptual.answers import Answers
 
 Unseen = Literal["answers", "queries", "items"]
-KINDS: tuple[Unseen, ...] = get_args(Unseen)
+UNSEEN_KINDS: tuple[Unseen, ...] = get_args(Unseen)
 
 
-class SeenBefore(LikewiseError):  # noqa: N818  # says what happened
+class LeakageError(LikewiseError):
     """Training answers give away what the test answers ask."""
 
 
 @dataclass(frozen=True)
-class Fold:
+class AnswerFold:
     """Rows of answers to learn from and rows to be measured on."""
 
     train: Ints
     test: Ints
 
 
-def folds(answers: Answers, unseen: Unseen, n_folds: int, seed: int) -> list[Fold]:
-    """The rotation; every fold has been checked."""
+def make_folds(answers: Answers, unseen: Unseen, n_folds: int, seed: int) -> list[AnswerFold]:
+    """The folds of a cross-validation; every one has been checked."""
     rng = np.random.default_rng(seed)
     rows = np.arange(len(answers))
     if unseen == "answers":
@@ -46,13 +46,13 @@ def folds(answers: Answers, unseen: Unseen, n_folds: int, seed: int) -> list[Fol
             raise LikewiseError(f"{len(known)} {unseen} cannot be divided into {n_folds} folds: label more of them.")
         number = (rng.permutation(len(known)) % n_folds)[place.reshape(of_answers.shape)]
         held_out = [(number == fold).any(axis=1) for fold in range(n_folds)]
-    made = [Fold(rows[~test], rows[test]) for test in held_out]
+    made = [AnswerFold(rows[~test], rows[test]) for test in held_out]
     for fold in made:
         check_fold(answers, fold, unseen)
     return made
 
 
-def check_fold(answers: Answers, fold: Fold, unseen: Unseen) -> None:
+def check_fold(answers: Answers, fold: AnswerFold, unseen: Unseen) -> None:
     """Refuse a fold whose training answers name what its test answers hold out."""
     if not len(fold.train) or not len(fold.test):
         raise LikewiseError(f"a fold of unseen {unseen} has no answers to learn from or none to be measured on.")
@@ -66,7 +66,7 @@ def check_fold(answers: Answers, fold: Fold, unseen: Unseen) -> None:
         all_known = np.isin(answers.named_items[fold.test], known).all(axis=1)
         seen = fold.test[all_known]
     if len(seen):
-        raise SeenBefore(
+        raise LeakageError(
             f"{len(seen)} of the {unseen} that should be unseen are in the training answers too (first: {seen[0]}): "
             "this is a mistake in the training code, not in your data."
         )

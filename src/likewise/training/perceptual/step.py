@@ -23,30 +23,31 @@ from likewise.evaluation.exchange.labels_io import drop_random_pairs
 from likewise.evaluation.training_gains import learned_from_people
 from likewise.evaluation.triplet_file import read_triplets
 from likewise.labeling.step import read_labels
-from likewise.training.perceptual.adapter import Adapter
-from likewise.training.perceptual.answers import Answers, from_labels, from_triplets, refuse_shared
-from likewise.training.perceptual.calibration import Calibration, Reliability, reliability
-from likewise.training.perceptual.features import Pictures
-from likewise.training.perceptual.folds import KINDS, Unseen
-from likewise.training.perceptual.learn import HIDDEN, scores_of
-from likewise.training.perceptual.lessons import Shown, TrunkPlan
-from likewise.training.perceptual.measure import HeldOut, measure_table
-from likewise.training.perceptual.rotate import calibration_of, rotate
-from likewise.training.perceptual.trunk import Trunk
-from likewise.training.perceptual.ways import Taught, Tell, Way
-from likewise.training.runs import run_of
+from likewise.progress import ProgressCallback
+from likewise.training.perceptual.adapter import HIDDEN, answer_scores
+from likewise.training.perceptual.adapter_learner import AdapterLearner
+from likewise.training.perceptual.answers import Answers, answers_from_labels, answers_from_triplets, check_disjoint
+from likewise.training.perceptual.calibration import Calibration, Reliability, measure_reliability
+from likewise.training.perceptual.comparison import HeldOutScores, comparison_table
+from likewise.training.perceptual.cross_validation import calibrate_model, cross_validate
+from likewise.training.perceptual.features import ImageVectors
+from likewise.training.perceptual.folds import UNSEEN_KINDS, Unseen
+from likewise.training.perceptual.learner import AnswerLearner, LearnedModel
+from likewise.training.perceptual.network_learner import NetworkLearner
+from likewise.training.perceptual.network_training import NetworkInputs, NetworkPlan
+from likewise.training.runs import run_folder
 from likewise.workspace import Workspace, write_json, write_parquet
 
-GIVEN = "given test"
+GIVEN_TEST = "given test"
 DEFAULT_NAME = "perceptual"
 
 
 @dataclass(frozen=True)
-class Settings:
+class PerceptualSettings:
     """What to learn from and how."""
 
     bases: tuple[str, ...] = ()
-    """Encoders with stored vectors; all that look at pictures by default."""
+    """Encoders with stored vectors; all that encode images themselves by default."""
     triplets: Path | None = None
     order: str = "anchor close far"
     by: str = "item"
@@ -55,96 +56,109 @@ class Settings:
     unseen: tuple[Unseen, ...] = ("queries", "items")
     """What is held out when measuring; the first also decides how much to shrink."""
     hidden: tuple[int, ...] = HIDDEN
-    trunk: TrunkPlan | None = None
+    trunk: NetworkPlan | None = None
     """Train this network whole instead of an adapter over stored vectors."""
     n_folds: int = 5
     seed: int = 0
 
 
 @dataclass(frozen=True)
-class Trained:
+class PerceptualResult:
     """What was learned and how well it holds."""
 
     run: RunFile
     results: pl.DataFrame
-    taught: Taught
+    model: LearnedModel
     calibration: Calibration
     reliability: Reliability
     summary: dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Material:
+class PerceptualData:
     """Everything that is read before anything is learned."""
 
     train: Answers
     test: Answers | None
     images: tuple[str, ...]
-    pictures: Pictures
+    image_vectors: ImageVectors
     """Their vectors by every base, none where a network is trained whole."""
     others: dict[str, Any]
     """Vectors of every stored encoder."""
 
 
 def train_perceptual(
-    workspace: Workspace, settings: Settings, name: str = DEFAULT_NAME, *, force: bool = False, tell: Tell | None = None
-) -> Trained:
+    workspace: Workspace,
+    settings: PerceptualSettings,
+    name: str = DEFAULT_NAME,
+    *,
+    force: bool = False,
+    on_progress: ProgressCallback | None = None,
+) -> PerceptualResult:
     """Learn, measure on what was not seen, and leave the encoder `run:<name>`."""
-    folder = run_of(workspace, name).path
+    folder = run_folder(workspace, name).path
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(
             f"{folder} holds an encoder already: give this one another --name, or --force to replace it."
         )
-    if not settings.unseen or any(kind not in KINDS for kind in settings.unseen):
-        raise LikewiseError(f"what is unseen must be some of {', '.join(KINDS)}.")
-    material = gather(workspace, settings, name)
-    train, pictures, way = material.train, material.pictures, way_of(workspace, settings, material)
-    tables, rotated = [], []
+    if not settings.unseen or any(kind not in UNSEEN_KINDS for kind in settings.unseen):
+        raise LikewiseError(f"what is unseen must be some of {', '.join(UNSEEN_KINDS)}.")
+    data = read_data(workspace, settings, name)
+    train, image_vectors, learner = data.train, data.image_vectors, make_answer_learner(workspace, settings, data)
+    tables, cross_validated = [], []
     for kind in settings.unseen:
-        held_out = rotate(way, pictures, train, kind, settings.n_folds, settings.seed, tell)
+        held_out = cross_validate(learner, image_vectors, train, kind, settings.n_folds, settings.seed, on_progress)
         scores = {name: held_out.scores} | {
-            other: scores_of(vectors, pictures, train)[held_out.rows] for other, vectors in material.others.items()
+            other: answer_scores(vectors, image_vectors, train)[held_out.rows] for other, vectors in data.others.items()
         }
-        rotated.append(held_out)
-        table = measure_table(kind, HeldOut(train.only(held_out.rows), held_out.fold, scores), name, seed=settings.seed)
+        cross_validated.append(held_out)
+        table = comparison_table(
+            kind, HeldOutScores(train.subset(held_out.rows), held_out.fold, scores), name, seed=settings.seed
+        )
         tables.append(table)
-    taught = way.teach(train, settings.unseen[0], seed=settings.seed, folds_seed=settings.seed, tell=tell)
-    curve = calibration_of(taught, train)
-    held = train.only(rotated[0].rows)
-    holds = reliability(rotated[0].probability, held.yes, held.no, both_ways=train.are_triplets)
-    if material.test is not None:
-        test = material.test
-        scores = {name: scores_of(taught.vectors, pictures, test)}
-        scores |= {other: scores_of(vectors, pictures, test) for other, vectors in material.others.items()}
+    model = learner.fit(
+        train, settings.unseen[0], seed=settings.seed, folds_seed=settings.seed, on_progress=on_progress
+    )
+    curve = calibrate_model(model, train)
+    held = train.subset(cross_validated[0].rows)
+    reliability = measure_reliability(cross_validated[0].probability, held.yes, held.no, symmetric=train.are_triplets)
+    if data.test is not None:
+        test = data.test
+        scores = {name: answer_scores(model.vectors, image_vectors, test)}
+        scores |= {other: answer_scores(vectors, image_vectors, test) for other, vectors in data.others.items()}
         no_fold = np.zeros(len(test), np.int64)
-        tables.append(measure_table(GIVEN, HeldOut(test, no_fold, scores), name, seed=settings.seed))
-        holds = reliability(curve.probability(scores[name]), test.yes, test.no, both_ways=train.are_triplets)
+        tables.append(comparison_table(GIVEN_TEST, HeldOutScores(test, no_fold, scores), name, seed=settings.seed))
+        reliability = measure_reliability(
+            curve.probability(scores[name]), test.yes, test.no, symmetric=train.are_triplets
+        )
     results = pl.concat(tables)
-    summary = _summary(workspace, settings, material, way, taught, curve, holds)
-    run = taught.write(folder, summary)
+    summary = _summary(workspace, settings, data, learner, model, curve, reliability)
+    run = model.write(folder, summary)
     write_parquet(results, folder / "results.parquet")
-    write_parquet(taught.tried, folder / "choices.parquet")
-    write_parquet(holds.bins, folder / "calibration.parquet")
+    write_parquet(model.search_table, folder / "choices.parquet")
+    write_parquet(reliability.bins, folder / "calibration.parquet")
     write_json(summary, folder / "summary.json")
-    return Trained(run, results, taught, curve, holds, summary)
+    return PerceptualResult(run, results, model, curve, reliability, summary)
 
 
-def way_of(workspace: Workspace, settings: Settings, material: Material) -> Way:
+def make_answer_learner(workspace: Workspace, settings: PerceptualSettings, data: PerceptualData) -> AnswerLearner:
     """An adapter over stored vectors, or the network that is to be trained whole."""
     if settings.trunk is None:
-        return Adapter(material.pictures, settings.hidden)
-    return Trunk(Shown(settings.trunk, workspace.root, material.images, material.pictures))
+        return AdapterLearner(data.image_vectors, settings.hidden)
+    return NetworkLearner(NetworkInputs(settings.trunk, workspace.root, data.images, data.image_vectors))
 
 
-def gather(workspace: Workspace, settings: Settings, name: str) -> Material:
+def read_data(workspace: Workspace, settings: PerceptualSettings, name: str) -> PerceptualData:
     """Read answers and vectors; images are those that every encoder has a vector of."""
     if settings.trunk and settings.bases:
         raise LikewiseError("a network that is trained whole needs no stored vectors: leave --from out, or --trunk.")
     catalog = read_catalog(workspace)
     others = [encoder for encoder in workspace.encoders() if encoder != name]
-    knowing = learned_from_people(workspace, others)  # beside others they would be measured on what they have seen
-    others = [encoder for encoder in others if encoder not in knowing]
-    bases = [] if settings.trunk else list(settings.bases) or looking_at_pictures(workspace, others)
+    learned_already = learned_from_people(
+        workspace, others
+    )  # beside others they would be measured on what they have seen
+    others = [encoder for encoder in others if encoder not in learned_already]
+    bases = [] if settings.trunk else list(settings.bases) or image_encoders(workspace, others)
     if not bases and not settings.trunk:
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
     needed = list(dict.fromkeys([*bases, *others]))
@@ -152,30 +166,30 @@ def gather(workspace: Workspace, settings: Settings, name: str) -> Material:
     shown = catalog.filter(pl.col("image").is_in(images))
     test: Answers | None = None
     if settings.triplets is not None:
-        things = shown[_column(shown, settings.by)].cast(pl.String).to_list()
-        train = from_triplets(read_triplets(settings.triplets, settings.order, without=settings.test), things)
+        stimuli = shown[_column(shown, settings.by)].cast(pl.String).to_list()
+        train = answers_from_triplets(read_triplets(settings.triplets, settings.order, without=settings.test), stimuli)
         if settings.test:
-            test = from_triplets(read_triplets(settings.triplets, settings.order, only=settings.test), things)
+            test = answers_from_triplets(read_triplets(settings.triplets, settings.order, only=settings.test), stimuli)
     else:
         labels = drop_random_pairs(read_labels(workspace), read_pool(workspace).rows, retired_pairs(workspace))
-        everything = from_labels(labels, catalog, images)
-        things, train = images, everything
+        everything = answers_from_labels(labels, catalog, images)
+        stimuli, train = images, everything
         if settings.test:
             chosen = set(select(shown, settings.test)["image"])
-            is_test = np.array([everything.things[query] in chosen for query in everything.query])
-            train, test = everything.only(~is_test), everything.only(is_test)
+            is_test = np.array([everything.stimuli[query] in chosen for query in everything.query])
+            train, test = everything.subset(~is_test), everything.subset(is_test)
     if test is not None:
-        refuse_shared(train, test)
-    row_of = {thing: row for row, thing in enumerate(train.things)}
-    shown_in = [(image, row_of[key]) for image, key in zip(images, things, strict=True) if key in row_of]
-    named, thing = [image for image, _ in shown_in], np.array([row for _, row in shown_in], np.int64)
+        check_disjoint(train, test)
+    row_of = {stimulus: row for row, stimulus in enumerate(train.stimuli)}
+    shown_in = [(image, row_of[key]) for image, key in zip(images, stimuli, strict=True) if key in row_of]
+    named, stimulus = [image for image, _ in shown_in], np.array([row for _, row in shown_in], np.int64)
     stored = {encoder: read_vectors(workspace, encoder, named) for encoder in needed}
     specs = tuple(stored_spec(workspace, base) for base in bases)
-    pictures = Pictures(specs, tuple(stored[base] for base in bases), thing)
-    return Material(train, test, tuple(named), pictures, {encoder: stored[encoder] for encoder in others})
+    image_vectors = ImageVectors(specs, tuple(stored[base] for base in bases), stimulus)
+    return PerceptualData(train, test, tuple(named), image_vectors, {encoder: stored[encoder] for encoder in others})
 
 
-def looking_at_pictures(workspace: Workspace, encoders: Sequence[str]) -> list[str]:
+def image_encoders(workspace: Workspace, encoders: Sequence[str]) -> list[str]:
     """Those that are not made from the vectors of others, nor learned from people already."""
     from likewise.encoders.families.derivation import derivation_of
 
@@ -196,14 +210,14 @@ def _column(catalog: pl.DataFrame, by: str) -> str:
 
 def _summary(
     workspace: Workspace,
-    settings: Settings,
-    material: Material,
-    way: Way,
-    taught: Taught,
+    settings: PerceptualSettings,
+    data: PerceptualData,
+    learner: AnswerLearner,
+    model: LearnedModel,
     curve: Calibration,
-    holds: Reliability,
+    reliability: Reliability,
 ) -> dict[str, Any]:
-    train = material.train
+    train = data.train
     return {
         "learned_from": "triplets" if train.are_triplets else "labels",
         "source": str(settings.triplets.name) if settings.triplets else "labels.parquet",
@@ -212,24 +226,24 @@ def _summary(
         "n_votes": int((train.yes + train.no).sum()),
         "n_queries": len(np.unique(train.query)),
         "n_items": len(np.unique(train.named_items)),
-        "n_test_answers": 0 if material.test is None else len(material.test),
+        "n_test_answers": 0 if data.test is None else len(data.test),
         "test": settings.test,
-        "bases": way.bases,
+        "bases": learner.bases,
         "trunk": None if settings.trunk is None else asdict(settings.trunk),
         "unseen": list(settings.unseen),
         "folds": settings.n_folds,
         "seed": settings.seed,
-        "choice": dict(taught.choice),
-        "chosen": _in_words(taught.choice),
-        "surprise_train": taught.surprise,
-        "surprise_held_out": float(taught.tried["surprise"].min()),  # type: ignore[arg-type]
+        "choice": dict(model.choice),
+        "chosen": _describe_choice(model.choice),
+        "surprise_train": model.negative_log_likelihood,
+        "surprise_held_out": float(model.search_table["negative_log_likelihood"].min()),  # type: ignore[arg-type]
         "calibration": asdict(curve)
-        | {"expected_error": holds.expected_error, "brier": holds.brier, "n_votes": holds.n_votes},
-        "queries": sorted({train.things[query] for query in np.unique(train.query)}),
+        | {"expected_error": reliability.expected_error, "brier": reliability.brier, "n_votes": reliability.n_votes},
+        "queries": sorted({train.stimuli[query] for query in np.unique(train.query)}),
     }
 
 
-def _in_words(choice: Mapping[str, float]) -> str:
+def _describe_choice(choice: Mapping[str, float]) -> str:
     if "steps" in choice:
         return f"{choice['steps']:,} steps" if choice["steps"] else "no step at all: the network as it was"
     return f"shrinkage {choice['shrinkage']:g}, {choice['hidden'] or 'no'} hidden units"

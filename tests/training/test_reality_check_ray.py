@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from likewise.training.check import check
+from likewise.training.reality_check import run_reality_check
 from likewise.workspace import Workspace
 from tests.scale.namespace import run_alone
 
@@ -35,7 +35,7 @@ def test_the_same_tables_on_ray(tmp_path: Path) -> None:
     shutil.copytree(workspace.path, tmp_path / "ray")
     found = run_alone("tests.training.test_check_ray:on_the_cluster", tmp_path)
     assert found == ["pretrained", "triplet"]
-    check(workspace, ["triplet"], toy_plan(), here, column="kind", encoder="toy")
+    run_reality_check(workspace, ["triplet"], toy_plan(), here, column="kind", encoder="toy")
     for table in ("trials", "accuracy"):
         local, there = (tmp_path / name / "runs" / "check" / f"{table}.parquet" for name in ("toy", "ray"))
         assert pl.read_parquet(local).equals(pl.read_parquet(there)), table

@@ -18,7 +18,7 @@ from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.triplets import MAJORITY, VOTES, TripletAgreement
 from likewise.training.perceptual.answers import Answers
 
-MEASURE_SCHEMA = pl.Schema(
+COMPARISON_SCHEMA = pl.Schema(
     {
         "unseen": pl.String,
         "encoder": pl.String,
@@ -37,7 +37,7 @@ MEASURE_SCHEMA = pl.Schema(
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutScores:
     """Answers that were held out, the fold each was held out in, and what each encoder scored."""
 
     answers: Answers
@@ -45,7 +45,9 @@ class HeldOut:
     scores: Mapping[str, Floats]
 
     def sums(self, encoder: str) -> dict[str, QuerySums]:
-        return (_of_triplets if self.answers.are_triplets else _of_pairs)(self.answers, self.fold, self.scores[encoder])
+        return (_triplet_sums if self.answers.are_triplets else _pair_sums)(
+            self.answers, self.fold, self.scores[encoder]
+        )
 
     @property
     def n_answers(self) -> int:
@@ -53,15 +55,15 @@ class HeldOut:
         return int((self.answers.label >= 0).sum())
 
 
-def _of_triplets(answers: Answers, fold: Ints, scores: Floats) -> dict[str, QuerySums]:
+def _triplet_sums(answers: Answers, fold: Ints, scores: Floats) -> dict[str, QuerySums]:
     anchors, place = np.unique(answers.query, return_inverse=True)
     choice = (np.sign(scores) + 1.0) / 2.0
-    names = [answers.things[anchor] for anchor in anchors]
+    names = [answers.stimuli[anchor] for anchor in anchors]
     found = TripletAgreement(names, place, choice, answers.yes, answers.no, len(answers))
     return {metric: found.sums(metric) for metric in (MAJORITY, VOTES)}
 
 
-def _of_pairs(answers: Answers, fold: Ints, scores: Floats) -> dict[str, QuerySums]:
+def _pair_sums(answers: Answers, fold: Ints, scores: Floats) -> dict[str, QuerySums]:
     """Scores of two folds come from two models, so an area is taken within a fold and averaged over a query's folds."""
     n_folds = int(fold.max(initial=0)) + 1
     queries, place = np.unique(answers.query, return_inverse=True)
@@ -75,8 +77,8 @@ def _of_pairs(answers: Answers, fold: Ints, scores: Floats) -> dict[str, QuerySu
     }
 
 
-def measure_table(
-    unseen: str, held_out: HeldOut, learned: str, *, seed: int, n_resamples: int = RESAMPLES
+def comparison_table(
+    unseen: str, held_out: HeldOutScores, learned: str, *, seed: int, n_resamples: int = RESAMPLES
 ) -> pl.DataFrame:
     """One row per encoder and metric; `gain` is the learned encoder minus this one."""
     sums = {encoder: held_out.sums(encoder) for encoder in held_out.scores}
@@ -111,10 +113,10 @@ def measure_table(
                     p_of.get(encoder, float("nan")),
                 )
             )
-    return pl.DataFrame(rows, schema=MEASURE_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+    return pl.DataFrame(rows, schema=COMPARISON_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def better_than_learned(results: pl.DataFrame) -> list[str]:
+def encoders_ahead(results: pl.DataFrame) -> list[str]:
     """Encoders that agree with people more than what was learned, beyond chance, on something unseen."""
     ahead = results.filter((pl.col("gain_high") < 0) & (pl.col("p_holm") < ALPHA))
     return ahead["encoder"].unique(maintain_order=True).to_list()

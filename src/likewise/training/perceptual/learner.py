@@ -1,4 +1,4 @@
-"""What every way of learning from answers gives: vectors of all pictures, what was chosen, and an encoder to keep."""
+"""What everything that learns from answers gives: vectors of all images, what was chosen, and an encoder to keep."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,37 +10,42 @@ import polars as pl
 from likewise.encoders.families.run_files import RunFile
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.auc import Floats
+from likewise.progress import ProgressCallback
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.folds import Unseen
 
-Tell = Callable[[str, int, int], None]
-
 
 @dataclass(frozen=True)
-class Taught:
-    """One model, taught by some answers."""
+class LearnedModel:
+    """One model, fitted to some answers."""
 
     vectors: Vectors
-    """Of every picture, also of those that no answer named; of length one."""
+    """Of every image, also of those that no answer named; of length one."""
     choice: Mapping[str, float]
-    """What cross-validation inside the answers decided, and `tried` has everything it looked at."""
-    tried: pl.DataFrame
+    """What cross-validation inside the answers decided, and `search_table` has everything it looked at."""
+    search_table: pl.DataFrame
     held_out: Floats
     """Scores of the training answers by models that had not seen them; NaN where there was none."""
-    surprise: float
-    """Mean surprise of a training vote, in nats."""
+    negative_log_likelihood: float
+    """Mean negative log-likelihood of a training vote, in nats."""
     write: Callable[[Path, Mapping[str, Any]], RunFile]
     """Leave the encoder in a folder, with what is to be known about it."""
 
 
-class Way(Protocol):
+class AnswerLearner(Protocol):
     """An adapter over stored vectors, or a whole network."""
 
     @property
     def bases(self) -> list[str]:
         """The specs of the encoders it is built on."""
 
-    def teach(
-        self, answers: Answers, unseen: Unseen, *, seed: int, folds_seed: int, tell: Tell | None = None
-    ) -> Taught:
+    def fit(
+        self,
+        answers: Answers,
+        unseen: Unseen,
+        *,
+        seed: int,
+        folds_seed: int,
+        on_progress: ProgressCallback | None = None,
+    ) -> LearnedModel:
         """Choose by cross-validation inside the answers, then learn from all of them."""

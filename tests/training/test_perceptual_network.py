@@ -13,15 +13,15 @@ from likewise.encoders import encode_catalog, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.training_gains import learned_from_people, trained_from_base
 from likewise.training.perceptual.answers import Answers
-from likewise.training.perceptual.features import Pictures
-from likewise.training.perceptual.lessons import Lessons, Shown, TrunkPlan
-from likewise.training.perceptual.rotate import rotate
-from likewise.training.perceptual.step import Settings, train_perceptual
-from likewise.training.perceptual.trunk import Trunk
+from likewise.training.perceptual.cross_validation import cross_validate
+from likewise.training.perceptual.features import ImageVectors
+from likewise.training.perceptual.network_learner import NetworkLearner
+from likewise.training.perceptual.network_training import NetworkInputs, NetworkPlan, NetworkTraining
+from likewise.training.perceptual.step import PerceptualSettings, train_perceptual
 from likewise.workspace import Workspace
 
 N_ITEMS = 40
-PLAN = TrunkPlan("small?size=16", steps=40, looks=2, batch=48, rate=1e-3, inner_folds=2)
+PLAN = NetworkPlan("small?size=16", steps=40, n_evaluations=2, batch=48, rate=1e-3, inner_folds=2)
 
 
 @pytest.fixture
@@ -57,70 +57,74 @@ def test_a_network_learns_what_people_look_at_and_stays_the_one_that_was_measure
     monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "cache"))
     workspace, answers = world
     encode_catalog(workspace, [PLAN.encoder, "colour"], workers=1)
-    settings = Settings(triplets=answers, trunk=PLAN, unseen=("queries",), n_folds=2)
+    settings = PerceptualSettings(triplets=answers, trunk=PLAN, unseen=("queries",), n_folds=2)
     done = train_perceptual(workspace, settings, "seeing")
     rows = {row["encoder"]: row for row in done.results.filter(pl.col("metric") == "majority").to_dicts()}
     assert set(rows) == {"seeing", "small_size-16", "colour"}
     for other in ("small_size-16", "colour"):  # all colours look different to them
         assert rows[other]["gain"] > 0.05 and rows[other]["gain_low"] > 0.0
-    tried = done.taught.tried
-    assert tried["steps"].to_list() == [0, 20, 40] and tried["surprise"][0] > tried["surprise"].min()
+    search_table = done.model.search_table
+    assert (
+        search_table["steps"].to_list() == [0, 20, 40]
+        and search_table["negative_log_likelihood"][0] > search_table["negative_log_likelihood"].min()
+    )
     assert done.summary["choice"]["steps"] > 0 and done.reliability.expected_error < 0.1
 
     encode_catalog(workspace, ["run:seeing"], workers=1)
     images = read(workspace.root / "catalog.csv").rows["image"].to_list()
-    assert np.allclose(read_vectors(workspace, "seeing", images), done.taught.vectors, atol=1e-5)
+    assert np.allclose(read_vectors(workspace, "seeing", images), done.model.vectors, atol=1e-5)
     assert learned_from_people(workspace, workspace.encoders()) == ["seeing"]
-    assert (
-        trained_from_base(workspace, workspace.encoders()) == []
-    )  # it is not one of the networks tuned on the catalog
-    again = train_perceptual(workspace, Settings(triplets=answers, hidden=(0,), unseen=("items",), n_folds=2), "plain")
+    assert trained_from_base(workspace, workspace.encoders()) == []  # it was not tuned on the catalog
+    again = train_perceptual(
+        workspace, PerceptualSettings(triplets=answers, hidden=(0,), unseen=("items",), n_folds=2), "plain"
+    )
     assert "seeing" not in set(again.results["encoder"]) and "run:" not in " ".join(again.summary["bases"])
     with pytest.raises(LikewiseError, match="needs no stored vectors"):
-        train_perceptual(workspace, Settings(bases=("colour",), triplets=answers, trunk=PLAN), "both")
+        train_perceptual(workspace, PerceptualSettings(bases=("colour",), triplets=answers, trunk=PLAN), "both")
 
 
-def shown(workspace: Workspace) -> Shown:
+def network_inputs(workspace: Workspace) -> NetworkInputs:
     images = tuple(f"{item:02d}-0.png" for item in range(N_ITEMS))
-    return Shown(PLAN, workspace.root, images, Pictures((), (), np.arange(N_ITEMS)))
+    return NetworkInputs(PLAN, workspace.root, images, ImageVectors((), (), np.arange(N_ITEMS)))
 
 
 def test_pairs_teach_a_network_too_and_the_same_seed_teaches_the_same(world: tuple[Workspace, Path]) -> None:
     workspace, _ = world
-    seen = shown(workspace)
-    red = np.array([float(np.asarray(Image.open(workspace.root / image))[..., 0].mean()) for image in seen.images])
+    inputs = network_inputs(workspace)
+    red = np.array([float(np.asarray(Image.open(workspace.root / image))[..., 0].mean()) for image in inputs.images])
     query, close = np.divmod(np.arange(N_ITEMS**2), N_ITEMS)
     kept = query != close
     query, close = query[kept], close[kept]
     label = (np.abs(red[query] - red[close]) < 40).astype(np.int64)
     yes = label.astype(np.float64)
-    things = [f"{number:02d}" for number in range(N_ITEMS)]
-    answers = Answers(things, np.arange(N_ITEMS), query, close, np.full(len(query), -1), yes, 1.0 - yes, label)
-    start, *_, last = Lessons(seen, answers, 3).until(40)
+    stimuli = [f"{number:02d}" for number in range(N_ITEMS)]
+    answers = Answers(stimuli, np.arange(N_ITEMS), query, close, np.full(len(query), -1), yes, 1.0 - yes, label)
+    start, *_, last = NetworkTraining(inputs, answers, 3).train(40)
     likely = [
-        look.logits(seen.pictures, answers)[label == 1].mean() - look.logits(seen.pictures, answers)[label == 0].mean()
-        for look in (start, last)
+        snapshot.logits(inputs.image_vectors, answers)[label == 1].mean()
+        - snapshot.logits(inputs.image_vectors, answers)[label == 0].mean()
+        for snapshot in (start, last)
     ]
     assert likely[1] > 2 * likely[0]
-    held_out = rotate(Trunk(seen), seen.pictures, answers, "queries", 2, 0)
+    held_out = cross_validate(NetworkLearner(inputs), inputs.image_vectors, answers, "queries", 2, 0)
     right = (held_out.probability > 0.5) == (label[held_out.rows] == 1)
     assert right.mean() > max(label.mean(), 1 - label.mean()) + 0.03
-    *_, again = Lessons(seen, answers, 3).until(40)
+    *_, again = NetworkTraining(inputs, answers, 3).train(40)
     assert np.array_equal(again.vectors, last.vectors)
-    *_, other = Lessons(seen, answers, 4).until(40)
+    *_, other = NetworkTraining(inputs, answers, 4).train(40)
     assert not np.array_equal(other.vectors, last.vectors)
 
 
 def test_statistics_of_batch_norms_stay_fixed(world: tuple[Workspace, Path]) -> None:
-    seen = shown(world[0])
+    inputs = network_inputs(world[0])
     rows = np.arange(N_ITEMS)
     far = np.roll(rows, 2)
     ones = np.ones(N_ITEMS)
     answers = Answers([""] * N_ITEMS, rows, rows, np.roll(rows, 1), far, ones, 0 * ones, ones.astype(np.int64))
-    lessons = Lessons(seen, answers, 0)
-    before = lessons.weights()
-    lessons.step(rows)
-    after = lessons.weights()
+    training = NetworkTraining(inputs, answers, 0)
+    before = training.weights()
+    training.step(rows)
+    after = training.weights()
     for name in before:
         fixed = "running" in name or "num_batches" in name
         assert np.array_equal(before[name], after[name]) == fixed, name

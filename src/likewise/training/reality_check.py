@@ -4,7 +4,7 @@ All searches come first; only then the test classes are opened.  Whatever is don
 same command continues a run that was stopped.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,42 +14,42 @@ import polars as pl
 from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.encoders.families.run_files import SETTINGS, read_run
 from likewise.errors import LikewiseError
-from likewise.training.card import card
+from likewise.progress import ProgressCallback
+from likewise.training.analysis_tables import best_values_table, check_finished_runs, curve_table, importance_table
 from likewise.training.claims import read_claims, write_claims
-from likewise.training.discovery import discovery_of
-from likewise.training.export import export_onnx, export_winner
-from likewise.training.extras import best_values_table, checked_runs, curve_table, importance_table
-from likewise.training.final import PRETRAINED, evaluate_pretrained, evaluate_rerun, train_again
-from likewise.training.methods import Method
+from likewise.training.context import CheckConfig, TaskRunner, TrainingContext, open_context
+from likewise.training.custom_methods import find_methods
+from likewise.training.discovery_accuracy import evaluate_discovery
+from likewise.training.export import export_encoder, export_onnx
+from likewise.training.final_evaluation import PRETRAINED, evaluate_pretrained, evaluate_rerun, train_rerun
+from likewise.training.hyperparameter_search import Trial, best_trial, search_hyperparameters
+from likewise.training.methods import LossMethod
+from likewise.training.model_card import model_card
 from likewise.training.network import SMALL
-from likewise.training.other_methods import find_methods
-from likewise.training.plan import Plan
-from likewise.training.relative import relative_table
-from likewise.training.runs import Run, begin, run_of
-from likewise.training.search import Heard, Trial, best_of, search
-from likewise.training.stage import Runner, Setting, Stage, open_stage
-from likewise.training.tables import accuracy_table, difference_table, reruns_of, trial_table
+from likewise.training.plan import TrainingPlan
+from likewise.training.relative_improvement import relative_improvement_table
+from likewise.training.runs import RunFolder, begin_run, run_folder
+from likewise.training.tables import accuracy_table, difference_table, read_reruns, trial_table
 from likewise.workspace import Workspace, read_json, write_json, write_parquet, write_text
 
-PAPERS_TRUNK = "BN-Inception with ImageNet weights"
-Listener = Callable[[str, int, int], None]
+PAPER_TRUNK = "BN-Inception with ImageNet weights"
 
 
 @dataclass(frozen=True)
-class Checked:
+class RealityCheckResult:
     """What a check found; the same is in the run's folder."""
 
-    run: Run
+    run: RunFolder
     accuracy: pl.DataFrame
     differences: pl.DataFrame
     summary: dict[str, Any]
 
 
-def check(
+def run_reality_check(
     workspace: Workspace,
     methods: Sequence[str],
-    plan: Plan,
-    runner: Runner,
+    plan: TrainingPlan,
+    runner: TaskRunner,
     *,
     column: str = "item",
     encoder: str | None = None,
@@ -57,58 +57,64 @@ def check(
     seed: int = 0,
     storage: str | None = None,
     claims: Path | None = None,
-    beside: Sequence[Path] = (),
-    on_progress: Listener | None = None,
-) -> Checked:
+    other_runs: Sequence[Path] = (),
+    on_progress: ProgressCallback | None = None,
+) -> RealityCheckResult:
     """Search, train again, measure, compare; everything is written to `runs/<name>`.
 
-    `beside` are finished checks on other data, to see how the best hyper-parameters move.
+    `other_runs` are finished checks on other data, to see how the best hyper-parameters move.
     """
-    cited, others = read_claims(claims) if claims else None, checked_runs(beside)
-    setting, run, chosen = prepare(workspace, methods, plan, column, encoder, name, seed)
-    trials = search_all(setting, run, chosen, seed, storage, runner, on_progress)
-    stage = open_stage(setting)
-    best = {method.name: best_of(trials[method.name]) for method in chosen}
-    stage.door.open_test()  # from here on, and nowhere else
-    dims = measure(stage, run, best, seed, runner, on_progress)
-    worked = [method.name for method in chosen if best[method.name]]
-    found = {each: reruns_of(run, each, plan.n_reruns) for each in (PRETRAINED, *worked)}
+    published, other_folders = read_claims(claims) if claims else None, check_finished_runs(other_runs)
+    config, run, loss_methods = prepare_run(workspace, methods, plan, column, encoder, name, seed)
+    trials = search_all_methods(config, run, loss_methods, seed, storage, runner, on_progress)
+    context = open_context(config)
+    best = {method.name: best_trial(trials[method.name]) for method in loss_methods}
+    context.guard.unlock()  # from here on, and nowhere else
+    dims = run_reruns(context, run, best, seed, runner, on_progress)
+    worked = [method.name for method in loss_methods if best[method.name]]
+    found = {each: read_reruns(run, each, plan.n_reruns) for each in (PRETRAINED, *worked)}
     accuracy, differences = accuracy_table(found), difference_table(found, seed)
-    summary = summarise(stage, run, chosen, trials, best, dims) | {"encoder_made": made_encoder(run)}
+    summary = make_summary(context, run, loss_methods, trials, best, dims) | {"encoder_made": describe_encoder(run)}
     made = read_run(run.encoder_folder) if summary["encoder_made"] else None
-    summary["discovery"] = discovery_of(stage, made, seed) if made else None
+    summary["discovery"] = evaluate_discovery(context, made, seed) if made else None
     where = storage or str(run.search_file)
     tables = {
         "accuracy": accuracy,
         "differences": differences,
         "curves": curve_table(run, worked, plan.n_reruns),
         "importance": importance_table(where, run, worked),
-        "best_values": best_values_table(run, summary, others),
-        "relative": relative_table(accuracy),
+        "best_values": best_values_table(run, summary, other_folders),
+        "relative": relative_improvement_table(accuracy),
     }
     for each, table in tables.items():
-        write_parquet(table, run.table(each))
-    if cited:
-        write_claims(cited, run.path / "claims.json")
+        write_parquet(table, run.table_file(each))
+    if published:
+        write_claims(published, run.path / "claims.json")
     if made:
-        write_text(card(summary, accuracy), run.card_file)
+        write_text(model_card(summary, accuracy), run.card_file)
     write_json(summary, run.summary_file)
-    return Checked(run, accuracy, differences, summary)
+    return RealityCheckResult(run, accuracy, differences, summary)
 
 
-def prepare(
-    workspace: Workspace, methods: Sequence[str], plan: Plan, column: str, encoder: str | None, name: str, seed: int
-) -> tuple[Setting, Run, list[Method]]:
+def prepare_run(
+    workspace: Workspace,
+    methods: Sequence[str],
+    plan: TrainingPlan,
+    column: str,
+    encoder: str | None,
+    name: str,
+    seed: int,
+) -> tuple[CheckConfig, RunFolder, list[LossMethod]]:
     """The run's folder and settings; a sentence where something is missing."""
-    chosen = find_methods(methods)
-    setting = Setting(workspace.path.resolve(), column, trunk_encoder(workspace, plan, encoder), plan)
-    run = run_of(workspace, name)
-    open_stage(setting)  # whatever is wrong with the data is said before anything is written
-    begin(run, setting, [each.name for each in chosen], seed, catalog_fingerprint(read_catalog(workspace)))
-    return setting, run, chosen
+    loss_methods = find_methods(methods)
+    config = CheckConfig(workspace.path.resolve(), column, choose_trunk_encoder(workspace, plan, encoder), plan)
+    run = run_folder(workspace, name)
+    open_context(config)  # whatever is wrong with the data is said before anything is written
+    begin_run(run, config, [each.name for each in loss_methods], seed, catalog_fingerprint(read_catalog(workspace)))
+    return config, run, loss_methods
 
 
-def trunk_encoder(workspace: Workspace, plan: Plan, encoder: str | None) -> str:
+def choose_trunk_encoder(workspace: Workspace, plan: TrainingPlan, encoder: str | None) -> str:
     """The vectors or the network that a trunk needs."""
     if plan.trunk == "small":
         if encoder and encoder.partition("?")[0] != SMALL:
@@ -126,82 +132,80 @@ def trunk_encoder(workspace: Workspace, plan: Plan, encoder: str | None) -> str:
     raise LikewiseError(f"which {what} should be trained on? Name one with --with.")
 
 
-def search_all(
-    setting: Setting,
-    run: Run,
-    methods: Sequence[Method],
+def search_all_methods(
+    config: CheckConfig,
+    run: RunFolder,
+    methods: Sequence[LossMethod],
     seed: int,
     storage: str | None,
-    runner: Runner,
-    on_progress: Listener | None = None,
+    runner: TaskRunner,
+    on_progress: ProgressCallback | None = None,
 ) -> dict[str, list[Trial]]:
     """The trials of every method, and their table."""
     trials: dict[str, list[Trial]] = {}
-    n_all = len(methods) * (setting.plan.n_trials + setting.plan.n_reruns)
+    n_all = len(methods) * (config.plan.n_trials + config.plan.n_reruns)
     for place, method in enumerate(methods):
 
-        def hear(heard: Heard, before: int = place * setting.plan.n_trials) -> None:
+        def on_trial(stage: str, done: int, total: int, before: int = place * config.plan.n_trials) -> None:
             if on_progress:
-                best = "" if heard.best is None else f", best {100 * heard.best:.1f}"
-                what = f"{heard.method}: trial {min(heard.n_finished + 1, heard.n_trials)} of {heard.n_trials}{best}"
-                on_progress(what, before + heard.n_finished, n_all)
+                on_progress(stage, before + done, n_all)
 
         where = storage or str(run.search_file)
-        trials[method.name] = search(setting, method.name, where, run.name, seed, runner, hear)
-    write_parquet(trial_table([each for several in trials.values() for each in several]), run.table("trials"))
+        trials[method.name] = search_hyperparameters(config, method.name, where, run.name, seed, runner, on_trial)
+    write_parquet(trial_table([each for several in trials.values() for each in several]), run.table_file("trials"))
     return trials
 
 
-def measure(
-    stage: Stage,
-    run: Run,
+def run_reruns(
+    context: TrainingContext,
+    run: RunFolder,
     best: dict[str, Trial | None],
     seed: int,
-    runner: Runner,
-    on_progress: Listener | None = None,
+    runner: TaskRunner,
+    on_progress: ProgressCallback | None = None,
 ) -> dict[str, int]:
     """Every rerun that is not there yet, and the pretrained trunk; the dimensions left of the latter."""
-    plan = stage.setting.plan
+    plan = context.config.plan
     done, n_all = len(best) * plan.n_trials, len(best) * (plan.n_trials + plan.n_reruns)
-    if not run.rerun(PRETRAINED, 0).exists():
-        evaluate_pretrained(stage, run)
+    if not run.rerun_file(PRETRAINED, 0).exists():
+        evaluate_pretrained(context, run)
     for method, trial in best.items():
         for rerun in range(plan.n_reruns):
             done += 1
-            if trial is None or run.rerun(method, rerun).exists():
+            if trial is None or run.rerun_file(method, rerun).exists():
                 continue
             if on_progress:
                 on_progress(f"{method}: rerun {rerun + 1} of {plan.n_reruns}", done - 1, n_all)
-            folds = train_again(stage, method, trial.params, rerun, seed, runner)
-            if rerun == 0 and method == winner(best):
-                export_winner(stage, run, method, folds)
-            evaluate_rerun(stage, run, method, rerun, folds)
+            folds = train_rerun(context, method, trial.params, rerun, seed, runner)
+            if rerun == 0 and method == best_method(best):
+                export_encoder(context, run, method, folds)
+            evaluate_rerun(context, run, method, rerun, folds)
     if on_progress:
         on_progress("done", n_all, n_all)
-    dims: dict[str, int] = read_json(run.curves(PRETRAINED, 0))
+    dims: dict[str, int] = read_json(run.curves_file(PRETRAINED, 0))
     return dims
 
 
-def summarise(
-    stage: Stage,
-    run: Run,
-    methods: Sequence[Method],
+def make_summary(
+    context: TrainingContext,
+    run: RunFolder,
+    methods: Sequence[LossMethod],
     trials: dict[str, list[Trial]],
     best: dict[str, Trial | None],
     dims: dict[str, int],
 ) -> dict[str, Any]:
     """The facts around the tables."""
-    split, plan = stage.split, stage.setting.plan
-    won = winner(best)
+    split, plan = context.split, context.config.plan
+    won = best_method(best)
     return {
         "run": run.name,
-        "workspace": Path(stage.setting.workspace).name,
-        "column": stage.setting.column,
+        "workspace": Path(context.config.workspace).name,
+        "column": context.config.column,
         "trunk": plan.trunk,
-        "encoder": stage.setting.encoder,
-        "trunk_dim": stage.trunk_dim,
-        "papers_trunk": PAPERS_TRUNK,
-        "plan": asdict(plan) | {"lr": plan.rate},
+        "encoder": context.config.encoder,
+        "trunk_dim": context.trunk_dim,
+        "papers_trunk": PAPER_TRUNK,
+        "plan": asdict(plan) | {"lr": plan.learning_rate},
         "n_images": len(split.images),
         "n_without_class": split.n_without_class,
         "n_classes": len(split.classes),
@@ -232,7 +236,7 @@ def summarise(
     }
 
 
-def made_encoder(run: Run) -> dict[str, Any] | None:
+def describe_encoder(run: RunFolder) -> dict[str, Any] | None:
     """What the winner can be used as."""
     if not (run.encoder_folder / SETTINGS).exists():
         return None
@@ -241,7 +245,7 @@ def made_encoder(run: Run) -> dict[str, Any] | None:
     return {"spec": f"run:{run.encoder_folder}", "dim": encoder.dim, "no_onnx_because": problem}
 
 
-def winner(best: dict[str, Trial | None]) -> str | None:
+def best_method(best: dict[str, Trial | None]) -> str | None:
     """The method with the best validation MAP@R: choosing by the test would be feedback from it."""
     worked = {method: trial.map_at_r for method, trial in best.items() if trial and trial.map_at_r is not None}
     return max(worked, key=lambda method: worked[method]) if worked else None

@@ -13,7 +13,7 @@ from likewise.catalog.images import load_image
 from likewise.encoders import get_encoder
 from likewise.errors import LikewiseError
 from likewise.training.claims import read_claims
-from likewise.training.stage import Setting
+from likewise.training.context import CheckConfig
 from likewise.workspace import read_json
 
 from .check_toy import Check, check_command, measured_again, rerun_of, toy_plan, toy_workspace
@@ -36,8 +36,8 @@ def test_a_check_of_heads(tmp_path: Path, check: Check) -> None:
     assert trials["map_at_r"].max() == best[won] and trials["trial"].n_unique() == toy_plan().n_trials
     assert trials["fold_map_at_r"].list.mean().to_list() == pytest.approx(trials["map_at_r"].to_list())
 
-    setting = Setting(workspace.path, "kind", "toy", toy_plan())
-    again = measured_again(workspace, found["encoder_made"]["spec"], setting)
+    config = CheckConfig(workspace.path, "kind", "toy", toy_plan())
+    again = measured_again(workspace, found["encoder_made"]["spec"], config)
     assert np.allclose(again.to_numpy(), rerun_of(workspace, won).to_numpy())
     assert "toy" in found["encoder_made"]["no_onnx_because"]  # imported vectors have no network
 
@@ -78,8 +78,8 @@ def test_a_check_of_whole_trunks(tmp_path: Path, check: Check, monkeypatch: pyte
     found = check(workspace, "ms", *small, "--reruns", "1")
     made = found["encoder_made"]
     assert made["no_onnx_because"] == "" and made["dim"] == 4 * toy_plan().dim
-    setting = Setting(workspace.path, "kind", "small", replace(toy_plan(), trunk="small"))
-    again = measured_again(workspace, made["spec"], setting)
+    config = CheckConfig(workspace.path, "kind", "small", replace(toy_plan(), trunk="small"))
+    again = measured_again(workspace, made["spec"], config)
     assert np.allclose(again.to_numpy(), rerun_of(workspace, "ms").to_numpy(), atol=1e-6)
     model = workspace.path / "runs" / "check" / "encoder" / "model.onnx"
     one, other = get_encoder(made["spec"]), get_encoder(f"onnx:{model}")

@@ -11,73 +11,75 @@ import polars as pl
 
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import needed
-from likewise.training.methods import PUBLISHED
-from likewise.training.runs import Run
-from likewise.training.search import experiments_allowed, open_study
+from likewise.training.hyperparameter_search import ignore_experimental_warnings, open_study
+from likewise.training.methods import PUBLISHED_BEST_VALUES
+from likewise.training.runs import RunFolder
 from likewise.workspace import read_json
 
-HERE = "here"
-PAPERS_DATA = ("CUB200", "Cars196", "SOP")
-LEAST_TRIALS = 8  # below that, importance is a guess
+THIS_RUN = "here"
+PAPER_DATASETS = ("CUB200", "Cars196", "SOP")
+MIN_TRIALS = 8  # below that, importance is a guess
 CURVE_SCHEMA = pl.Schema({"method": pl.String, "step": pl.Int64, "map_at_r": pl.Float64, "n_models": pl.Int64})
 IMPORTANCE_SCHEMA = pl.Schema(
     {"method": pl.String, "parameter": pl.String, "importance": pl.Float64, "n_trials": pl.Int64}
 )
-BEST_SCHEMA = pl.Schema({"method": pl.String, "parameter": pl.String, "where": pl.String, "value": pl.Float64})
+BEST_VALUES_SCHEMA = pl.Schema({"method": pl.String, "parameter": pl.String, "where": pl.String, "value": pl.Float64})
 
 
-def curve_table(run: Run, methods: Sequence[str], n_reruns: int) -> pl.DataFrame:
+def curve_table(run: RunFolder, methods: Sequence[str], n_reruns: int) -> pl.DataFrame:
     """Validation MAP@R by step, the mean over the folds of all reruns; a model that stopped keeps its last value."""
     rows = []
     for method in methods:
-        models = [fold["points"] for rerun in range(n_reruns) for fold in read_json(run.curves(method, rerun))]
+        models = [fold["points"] for rerun in range(n_reruns) for fold in read_json(run.curves_file(method, rerun))]
         for step in sorted({point["step"] for points in models for point in points}):
             values = [[point["map_at_r"] for point in points if point["step"] <= step][-1] for points in models]
             rows.append((method, step, sum(values) / len(values), len(values)))
     return pl.DataFrame(rows, schema=CURVE_SCHEMA, orient="row")
 
 
-def importance_table(storage: str, run: Run, methods: Sequence[str]) -> pl.DataFrame:
+def importance_table(storage: str, run: RunFolder, methods: Sequence[str]) -> pl.DataFrame:
     """Share of each hyper-parameter in what decides the objective; nothing for methods with too few trials."""
     optuna = needed("optuna", "likewise train")
     rows = []
     for method in methods:
         with open_study(storage, f"{run.name}/{method}") as study:
             n_complete = sum(trial.state.name == "COMPLETE" for trial in study.get_trials(deepcopy=False))
-            if n_complete < LEAST_TRIALS:
+            if n_complete < MIN_TRIALS:
                 continue
-            with experiments_allowed():
+            with ignore_experimental_warnings():
                 evaluator = optuna.importance.PedAnovaImportanceEvaluator()
             found = optuna.importance.get_param_importances(study, evaluator=evaluator, normalize=True)
         rows += [(method, name, float(value), n_complete) for name, value in sorted(found.items())]
     return pl.DataFrame(rows, schema=IMPORTANCE_SCHEMA, orient="row")
 
 
-def best_values_table(run: Run, summary: Mapping[str, Any], beside: Sequence[Path] = ()) -> pl.DataFrame:
-    """The best values here, in the other runs of this workspace and `beside` (other data), and the published ones."""
+def best_values_table(run: RunFolder, summary: Mapping[str, Any], other_runs: Sequence[Path] = ()) -> pl.DataFrame:
+    """The best values here, in other runs of this workspace and `other_runs` (other data), and the published ones."""
     others = [path.parent for path in sorted(run.path.parent.glob("*/summary.json")) if path.parent.name != run.name]
-    known = [(HERE, summary)]
-    for folder in [*others, *beside]:
+    known = [(THIS_RUN, summary)]
+    for folder in [*others, *other_runs]:
         there = read_json(folder / "summary.json")
         if "methods" in there:  # not one of the other kinds of runs
-            known.append((name_of(there, other_data=folder in beside), there))
+            known.append((describe_run(there, other_data=folder in other_runs), there))
     rows = []
     for method in summary["methods"]:
-        for name, values in PUBLISHED.get(method, {}).items():
-            rows += [(method, name, f"paper, {data}", value) for data, value in zip(PAPERS_DATA, values, strict=True)]
+        for name, values in PUBLISHED_BEST_VALUES.get(method, {}).items():
+            rows += [
+                (method, name, f"paper, {data}", value) for data, value in zip(PAPER_DATASETS, values, strict=True)
+            ]
         for where, facts in known:
-            rows += _best(method, facts["methods"].get(method, {}), where)
-    return pl.DataFrame(rows, schema=BEST_SCHEMA, orient="row").with_columns(pl.col("value").fill_nan(None))
+            rows += _best_rows(method, facts["methods"].get(method, {}), where)
+    return pl.DataFrame(rows, schema=BEST_VALUES_SCHEMA, orient="row").with_columns(pl.col("value").fill_nan(None))
 
 
-def name_of(there: Mapping[str, Any], *, other_data: bool) -> str:
+def describe_run(there: Mapping[str, Any], *, other_data: bool) -> str:
     """A run by its name and by what it was trained on."""
     data = f"{there['workspace']}, " if other_data else ""
     trunk = there["trunk"] if there["trunk"] == "small" else f"{there['trunk']} {there['encoder']}"
     return f"run {there['run']}: {data}{trunk}"
 
 
-def checked_runs(folders: Sequence[Path]) -> list[Path]:
+def check_finished_runs(folders: Sequence[Path]) -> list[Path]:
     """Folders of finished checks, or a sentence that says which is none."""
     for folder in folders:
         if not (folder / "summary.json").is_file() or "methods" not in read_json(folder / "summary.json"):
@@ -85,6 +87,6 @@ def checked_runs(folders: Sequence[Path]) -> list[Path]:
     return list(folders)
 
 
-def _best(method: str, facts: Mapping[str, Any], where: str) -> list[tuple[str, str, str, float]]:
+def _best_rows(method: str, facts: Mapping[str, Any], where: str) -> list[tuple[str, str, str, float]]:
     params = (facts.get("best") or {}).get("params", {})
     return [(method, name, where, float(value)) for name, value in params.items()]

@@ -15,19 +15,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.training.check import check, prepare
-from likewise.training.methods import BY_NAME
-from likewise.training.network import training_mode
-from likewise.training.plan import plan_for
-from likewise.training.search import Heard, best_of, finished_trials, open_study, search
-from likewise.training.seeds import seed_for
-from likewise.training.stage import FoldTask, Setting, run_fold
+from likewise.training.context import CheckConfig, FoldTask, run_fold
+from likewise.training.hyperparameter_search import best_trial, finished_trials, open_study, search_hyperparameters
+from likewise.training.methods import METHODS_BY_NAME
+from likewise.training.network import set_training_mode
+from likewise.training.plan import make_plan
+from likewise.training.reality_check import prepare_run, run_reality_check
+from likewise.training.seeds import derive_seed
 from likewise.training.tables import t_interval
 from likewise.training.trainer import train_fold
 from likewise.workspace import Workspace
 from tests.databases import empty_postgresql
 
-from .check_toy import check_command, toy_material, toy_plan, toy_workspace
+from .check_toy import check_command, toy_fold_data, toy_plan, toy_workspace
 
 METHODS = "cosface"
 
@@ -57,7 +57,7 @@ def test_killed_and_continued_gives_the_same_table(tmp_path: Path) -> None:
     assert process.wait() == -signal.SIGKILL, "it was done before it could be killed"
     assert not (folder / "accuracy.parquet").exists()
     for workspace in (undisturbed, broken):
-        check(workspace, METHODS.split(","), toy_plan(), here, column="kind", encoder="toy")
+        run_reality_check(workspace, METHODS.split(","), toy_plan(), here, column="kind", encoder="toy")
     for table in ("trials", "accuracy", "differences"):
         one, other = (each.path / "runs" / "check" / f"{table}.parquet" for each in (undisturbed, broken))
         assert pl.read_parquet(one).equals(pl.read_parquet(other)), table
@@ -77,46 +77,54 @@ def test_a_loss_that_is_not_a_number_fails_its_trial_and_the_search_goes_on(
     )
     monkeypatch.chdir(tmp_path)
     workspace = toy_workspace(tmp_path / "w")
-    plan = plan_for("quick", trials=7, steps=4, evaluate_every=2, dim=4)
-    setting = Setting(workspace.path, "kind", "toy", plan)
-    heard: list[Heard] = []
-    trials = search(setting, "moody:loss?mood=0..1", str(tmp_path / "s.db"), "r", 3, here, heard.append)
-    assert len(trials) == 7 and heard[-1].n_finished == 7
+    plan = make_plan("quick", trials=7, steps=4, evaluate_every=2, dim=4)
+    config = CheckConfig(workspace.path, "kind", "toy", plan)
+    reported: list[int] = []
+    trials = search_hyperparameters(
+        config,
+        "moody:loss?mood=0..1",
+        str(tmp_path / "s.db"),
+        "r",
+        3,
+        here,
+        lambda stage, done, total: reported.append(done),
+    )
+    assert len(trials) == 7 and reported[-1] == 7
     for trial in trials:
         assert (trial.map_at_r is None) == (trial.params["mood"] > 0.5)
         if trial.params["mood"] > 0.5:
             assert ("not today" if trial.params["mood"] > 0.8 else "were not numbers") in trial.failure
     failed = [trial.params["mood"] for trial in trials if trial.map_at_r is None]
     assert failed and len(set(failed)) == len(failed)  # a failed question is not asked again
-    best = best_of(trials)
+    best = best_trial(trials)
     assert best is not None and best.params["mood"] <= 0.5
-    assert best_of([trial for trial in trials if trial.map_at_r is None]) is None
+    assert best_trial([trial for trial in trials if trial.map_at_r is None]) is None
 
 
 def test_the_same_seed_gives_the_same_weights() -> None:
-    plan = plan_for("quick", steps=20, evaluate_every=10, lr=1e-3, dim=8)
+    plan = make_plan("quick", steps=20, evaluate_every=10, lr=1e-3, dim=8)
     params = {"loss_lr": 1e-2, "margin": 0.3, "scale": 30.0}
     first, again, other = (
-        train_fold(toy_material(dim=8), BY_NAME["cosface"], params, plan, seed).weights for seed in (5, 5, 6)
+        train_fold(toy_fold_data(dim=8), METHODS_BY_NAME["cosface"], params, plan, seed).weights for seed in (5, 5, 6)
     )
     assert first is not None and again is not None and other is not None
     assert all(np.array_equal(first[name], again[name]) for name in first)
     assert not np.array_equal(first["head.weight"], other["head.weight"])
-    assert seed_for(0, "trial", 1) == seed_for(0, "trial", 1) != seed_for(0, "trial", 2)
+    assert derive_seed(0, "trial", 1) == derive_seed(0, "trial", 1) != derive_seed(0, "trial", 2)
 
 
 def test_a_whole_trunk_is_trained_and_keeps_its_batch_statistics(tmp_path: Path) -> None:
     import torch
 
-    plan = plan_for("quick", trunk="small", steps=20, evaluate_every=20, lr=1e-3, dim=8)
-    setting = Setting(toy_workspace(tmp_path).path, "kind", "small", plan)
-    task = FoldTask(setting, "triplet", {"margin": 0.1}, 0, 0, keep_weights=True)
-    trained, untouched = run_fold(task), run_fold(replace(task, setting=replace(setting, plan=replace(plan, lr=1e-12))))
+    plan = make_plan("quick", trunk="small", steps=20, evaluate_every=20, lr=1e-3, dim=8)
+    config = CheckConfig(toy_workspace(tmp_path).path, "kind", "small", plan)
+    task = FoldTask(config, "triplet", {"margin": 0.1}, 0, 0, keep_weights=True)
+    trained, untouched = run_fold(task), run_fold(replace(task, config=replace(config, plan=replace(plan, lr=1e-12))))
     assert trained.step == 20 and trained.weights is not None and untouched.weights is not None
     moved = np.abs(trained.weights["trunk.0.weight"] - untouched.weights["trunk.0.weight"]).max()
     assert moved > 1e-3
     network = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Dropout())
-    training_mode(network)
+    set_training_mode(network)
     network(torch.randn(8, 3, 5, 5) + 7.0)
     assert torch.equal(network[1].running_mean, torch.zeros(4))  # type: ignore[arg-type]
     assert network[2].training
@@ -127,18 +135,18 @@ def test_two_workers_share_one_search_in_postgresql(tmp_path: Path) -> None:
     workspace, url, seen = toy_workspace(tmp_path), empty_postgresql(), []
     command = check_command(workspace, "triplet", "--search-only", "--storage", url)
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as other:
-        setting, run, chosen = prepare(workspace, ["triplet"], toy_plan(), "kind", "toy", "check", 0)
+        config, run, chosen = prepare_run(workspace, ["triplet"], toy_plan(), "kind", "toy", "check", 0)
 
-        def wait_for_company(heard: Heard) -> None:
-            seen.append(heard.n_finished)
-            while heard.n_finished == 1 and other.poll() is None and n_told() < 2:
+        def wait_for_company(stage: str, done: int, total: int) -> None:
+            seen.append(done)
+            while done == 1 and other.poll() is None and n_finished_there() < 2:
                 time.sleep(0.05)
 
-        def n_told() -> int:
+        def n_finished_there() -> int:
             with open_study(url, "check/triplet") as study:
                 return len(finished_trials(study))
 
-        trials = search(setting, "triplet", url, run.name, 0, here, wait_for_company)
+        trials = search_hyperparameters(config, "triplet", url, run.name, 0, here, wait_for_company)
         assert other.wait() == 0
     with open_study(url, "check/triplet") as study:
         workers = {trial.user_attrs["worker"] for trial in finished_trials(study)}

@@ -8,7 +8,7 @@ import polars as pl
 from likewise import __version__
 
 
-def card(summary: Mapping[str, Any], accuracy: pl.DataFrame) -> str:
+def model_card(summary: Mapping[str, Any], accuracy: pl.DataFrame) -> str:
     """Markdown; every number with its interval and count."""
     plan, method = summary["plan"], summary["methods"][summary["winner"]]
     best = ", ".join(f"{name} {value:.4g}" for name, value in method["best"]["params"].items()) or "none"
@@ -39,7 +39,7 @@ def card(summary: Mapping[str, Any], accuracy: pl.DataFrame) -> str:
             f"| {row['metric']} | {row['embedding']} | {100 * row['value']:.1f} | {interval} "
             f"({row['n_reruns']} reruns) | {row['n_queries']:,} of {row['n_queries_total']:,} |"
         )
-    lines += ["", *discovery_lines(summary), ""]
+    lines += ["", *discovery_table(summary), ""]
     lines += [
         "Not shown: behaviour on images unlike these, and what people find similar beyond the classes of that column.",
         "",
@@ -48,7 +48,7 @@ def card(summary: Mapping[str, Any], accuracy: pl.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def discovery_lines(summary: Mapping[str, Any]) -> list[str]:
+def discovery_table(summary: Mapping[str, Any]) -> list[str]:
     """What experts' labels say, where there are some."""
     found = summary.get("discovery")
     if not found:

@@ -18,57 +18,67 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import LikewiseError
-from likewise.training.methods import BY_NAME, LOSS_LR, LR, TWELVE, Kind, Loss, Method, Params, Range
+from likewise.training.methods import (
+    LOSS_LR,
+    LOSS_LR_RANGE,
+    METHODS_BY_NAME,
+    PAPER_METHODS,
+    LossAndMiner,
+    LossKind,
+    LossMethod,
+    Params,
+    SearchRange,
+)
 
-OF_CLASSES = ("num_classes", "embedding_size")
+CLASS_ARGUMENTS = ("num_classes", "embedding_size")
 
 
-def find_methods(texts: Sequence[str]) -> list[Method]:
+def find_methods(texts: Sequence[str]) -> list[LossMethod]:
     """The methods of a list of names, `all` being the paper's twelve; each once."""
-    found: dict[str, Method] = {}
+    found: dict[str, LossMethod] = {}
     for text in texts:
-        for method in TWELVE if text == "all" else (find_method(text),):
+        for method in PAPER_METHODS if text == "all" else (find_method(text),):
             found[method.name] = method
     if not found:
-        raise LikewiseError("no method is named: use --methods all, or some of " + ", ".join(BY_NAME) + ".")
+        raise LikewiseError("no method is named: use --methods all, or some of " + ", ".join(METHODS_BY_NAME) + ".")
     for method in found.values():
-        if method.name not in BY_NAME:
-            _try(method)
+        if method.name not in METHODS_BY_NAME:
+            _check_arguments(method)
     return list(found.values())
 
 
-def _try(method: Method) -> None:
+def _check_arguments(method: LossMethod) -> None:
     """Make the loss once, so that a wrong argument is said before anything is trained."""
     middle = {name: (each.low + each.high) / 2 for name, each in method.ranges.items()}
     try:
-        method.make(middle, 4, 8)
+        method.make_loss(middle, 4, 8)
     except Exception as error:  # of the library or of the user's function
         raise LikewiseError(f"{method.name} cannot be made ({error}): correct its arguments.") from error
 
 
-def find_method(text: str) -> Method:
+def find_method(text: str) -> LossMethod:
     """One of the twelve, a loss of the library, or a user's function."""
-    if text in BY_NAME:
-        return BY_NAME[text]
+    if text in METHODS_BY_NAME:
+        return METHODS_BY_NAME[text]
     name, _, query = text.partition("?")
-    make_loss = _function(name) if ":" in name else _library_loss(name)
-    fixed, ranges = _values(query, text)
-    parameters = inspect.signature(make_loss).parameters
+    constructor = _user_loss(name) if ":" in name else _library_loss(name)
+    fixed, ranges = _parse_arguments(query, text)
+    parameters = inspect.signature(constructor).parameters
     takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
-    of_classes = [each for each in OF_CLASSES if each in parameters]
+    class_arguments = [each for each in CLASS_ARGUMENTS if each in parameters]
     unknown = [each for each in (*fixed, *ranges) if each not in parameters and not takes_any and each != LOSS_LR]
     if unknown:
         raise LikewiseError(f"{name} has no argument {unknown[0]!r}: it has {', '.join(parameters)}.")
-    kind: Kind = "classification" if of_classes else "embedding"
+    kind: LossKind = "classification" if class_arguments else "embedding"
 
-    def make(params: Params, n_classes: int, dim: int) -> Loss:
+    def make_loss(params: Params, n_classes: int, dim: int) -> LossAndMiner:
         sizes = {"num_classes": n_classes, "embedding_size": dim}
         given = {each: value for each, value in (fixed | dict(params)).items() if each != LOSS_LR}
-        return Loss(make_loss(**given, **{each: sizes[each] for each in of_classes}))
+        return LossAndMiner(constructor(**given, **{each: sizes[each] for each in class_arguments}))
 
-    if of_classes and LOSS_LR not in fixed:
-        ranges = LR | ranges
-    return Method(text, name.rpartition(":")[2], kind, ranges, make)
+    if class_arguments and LOSS_LR not in fixed:
+        ranges = LOSS_LR_RANGE | ranges
+    return LossMethod(text, name.rpartition(":")[2], kind, ranges, make_loss)
 
 
 def _library_loss(name: str) -> Callable[..., Any]:
@@ -76,17 +86,17 @@ def _library_loss(name: str) -> Callable[..., Any]:
 
     known = [each for each in dir(losses) if each.endswith("Loss")]
     if name not in known:
-        close = get_close_matches(name, [*BY_NAME, *known], n=1, cutoff=0.5)
+        close = get_close_matches(name, [*METHODS_BY_NAME, *known], n=1, cutoff=0.5)
         meant = f", did you mean {close[0]!r}?" if close else ":"
         raise LikewiseError(
-            f"there is no method {name!r}{meant} known are {', '.join(BY_NAME)}, every loss of "
+            f"there is no method {name!r}{meant} known are {', '.join(METHODS_BY_NAME)}, every loss of "
             "pytorch-metric-learning such as CircleLoss, and MODULE:FUNCTION."
         )
     found: Callable[..., Any] = getattr(losses, name)
     return found
 
 
-def _function(name: str) -> Callable[..., Any]:
+def _user_loss(name: str) -> Callable[..., Any]:
     module, _, attribute = name.partition(":")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))  # as `python -m` does
@@ -99,9 +109,9 @@ def _function(name: str) -> Callable[..., Any]:
     return found
 
 
-def _values(query: str, text: str) -> tuple[dict[str, float], dict[str, Range]]:
+def _parse_arguments(query: str, text: str) -> tuple[dict[str, float], dict[str, SearchRange]]:
     fixed: dict[str, float] = {}
-    ranges: dict[str, Range] = {}
+    ranges: dict[str, SearchRange] = {}
     for part in filter(None, query.split("&")):
         name, equals, value = part.partition("=")
         low, dots, high = value.removesuffix(":log").partition("..")
@@ -109,7 +119,7 @@ def _values(query: str, text: str) -> tuple[dict[str, float], dict[str, Range]]:
             if not equals:
                 raise ValueError
             if dots:
-                ranges[name] = Range(float(low), float(high), log=value.endswith(":log"))
+                ranges[name] = SearchRange(float(low), float(high), log=value.endswith(":log"))
             else:
                 fixed[name] = float(low)
         except ValueError:

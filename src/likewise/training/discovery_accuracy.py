@@ -21,19 +21,19 @@ from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.evaluation.training_gains import learned_from_labels
 from likewise.labeling.step import read_labels
 from likewise.search import pair_scores
-from likewise.training.final import load, side_by_side
-from likewise.training.stage import Stage
+from likewise.training.context import TrainingContext
+from likewise.training.final_evaluation import concatenate_embeddings, load_network
 from likewise.training.trainer import embed
 
 
-def discovery_of(stage: Stage, winner: RunFile, seed: int = 0) -> list[dict[str, Any]] | None:
+def evaluate_discovery(context: TrainingContext, winner: RunFile, seed: int = 0) -> list[dict[str, Any]] | None:
     """One line per encoder and set of queries; None where there are no labels."""
-    workspace = stage.door.workspace
+    workspace = context.guard.workspace
     if not workspace.labels_file.exists() or not workspace.pool_file.exists():
         return None
     pool, there = read_pool(workspace), workspace.encoders()
     encoders = [each for each in there if each not in learned_from_labels(workspace, there)]
-    known = set(stage.split.images)
+    known = set(context.split.images)
     images = [
         [image for image in common_images(workspace, encoders, each) if image in known]
         for each in (pool.query_gallery.queries, pool.query_gallery.gallery)
@@ -42,28 +42,28 @@ def discovery_of(stage: Stage, winner: RunFile, seed: int = 0) -> list[dict[str,
     if not len(pairs):
         return None
     lines = []
-    unseen = frozenset(stage.split.keys(stage.split.test))
+    unseen = frozenset(context.split.keys(context.split.test))
     for name in (*encoders, f"run:{winner.about['run']}"):
-        values = auc_per_query(stage, winner, name, pairs)
+        values = auc_per_query(context, winner, name, pairs)
         for queries, chosen in (("all", None), ("of test classes", unseen)):
-            lines.append({"encoder": name, "queries": queries, **_mean(values, pairs, chosen, seed)})
+            lines.append({"encoder": name, "queries": queries, **_mean_with_interval(values, pairs, chosen, seed)})
     return lines
 
 
-def auc_per_query(stage: Stage, winner: RunFile, encoder: str, pairs: JudgedPairs) -> Floats:
-    queries, gallery = (vectors_of(stage, winner, encoder, images) for images in (pairs.queries, pairs.gallery))
+def auc_per_query(context: TrainingContext, winner: RunFile, encoder: str, pairs: JudgedPairs) -> Floats:
+    queries, gallery = (embed_images(context, winner, encoder, images) for images in (pairs.queries, pairs.gallery))
     scores = pair_scores(queries, gallery, pairs.query, pairs.candidate)
     return roc_auc(sort_pairs(pairs.query, scores, pairs.label, len(pairs.queries)))
 
 
-def vectors_of(stage: Stage, winner: RunFile, encoder: str, images: list[str]) -> Vectors:
+def embed_images(context: TrainingContext, winner: RunFile, encoder: str, images: list[str]) -> Vectors:
     """Stored vectors, or the winner's."""
     if not encoder.startswith("run:"):
-        return stage.door.vectors(encoder, images)
+        return context.guard.vectors(encoder, images)
     if winner.kind == "adapter":
-        base = stage.door.vectors(stage.setting.encoder or "", images)
+        base = context.guard.vectors(context.config.encoder or "", images)
         return through_layers([base], layers_of(winner.weights()), winner.groups)
-    place = {image: row for row, image in enumerate(stage.split.images)}
+    place = {image: row for row, image in enumerate(context.split.images)}
     rows = np.array([place[image] for image in images], np.int64)
     weights = winner.weights()
     models = []
@@ -71,11 +71,11 @@ def vectors_of(stage: Stage, winner: RunFile, encoder: str, images: list[str]) -
         prefix = f"model{number}."
         state = {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
         state["head.weight"], state["head.bias"] = state.pop("matrix").T.copy(), state.pop("offset")
-        models.append(load(stage, state))
-    return side_by_side([embed(model, stage.plain, rows) for model in models])
+        models.append(load_network(context, state))
+    return concatenate_embeddings([embed(model, context.eval_inputs, rows) for model in models])
 
 
-def _mean(values: Floats, pairs: JudgedPairs, chosen: frozenset[str] | None, seed: int) -> dict[str, Any]:
+def _mean_with_interval(values: Floats, pairs: JudgedPairs, chosen: frozenset[str] | None, seed: int) -> dict[str, Any]:
     kept = np.array([chosen is None or query in chosen for query in pairs.queries])
     sums = QuerySums.mean_of(np.where(kept, values, np.nan))
     weights = query_weights(len(pairs.queries), RESAMPLES, seed)

@@ -8,9 +8,9 @@ import pytest
 
 from likewise.catalog.images import load_image
 from likewise.encoders import encode_catalog, get_encoder
-from likewise.training.network import whole_trunk
-from likewise.training.plan import plan_for
-from likewise.training.stage import FoldTask, Setting, run_fold
+from likewise.training.context import CheckConfig, FoldTask, run_fold
+from likewise.training.network import load_trunk
+from likewise.training.plan import make_plan
 from likewise.workspace import Workspace
 from tests.encoders.tiny import make_model
 
@@ -24,16 +24,16 @@ def compare_onnx(workspace: Workspace, spec: str) -> None:
     """The exported file gives what the encoder gives, for several pictures at once."""
     model = workspace.path / "runs" / "check" / "encoder" / "model.onnx"
     one, other = get_encoder(spec), get_encoder(f"onnx:{model}")
-    pictures = [load_image(workspace.root / f"{number:02d}-0.png") for number in range(5)]
-    first, second = (each.encode([each.prepare(picture) for picture in pictures]) for each in (one, other))
+    dataset = [load_image(workspace.root / f"{number:02d}-0.png") for number in range(5)]
+    first, second = (each.encode([each.prepare(picture) for picture in dataset]) for each in (one, other))
     assert np.allclose(first, second, atol=1e-5)
 
 
 def test_a_real_networks_batch_statistics_stay_as_they_are(tmp_path: Path) -> None:
-    plan = plan_for("paper", steps=4, evaluate_every=2, lr=1e-3, dim=8)
-    setting = Setting(toy_workspace(tmp_path, n_classes=16).path, "kind", LITE, plan)
-    folds = [run_fold(FoldTask(setting, "triplet", {"margin": 0.1}, fold, 0, keep_weights=True)) for fold in range(2)]
-    start = {name: value.numpy() for name, value in whole_trunk(LITE)[0].state_dict().items()}
+    plan = make_plan("paper", steps=4, evaluate_every=2, lr=1e-3, dim=8)
+    config = CheckConfig(toy_workspace(tmp_path, n_classes=16).path, "kind", LITE, plan)
+    folds = [run_fold(FoldTask(config, "triplet", {"margin": 0.1}, fold, 0, keep_weights=True)) for fold in range(2)]
+    start = {name: value.numpy() for name, value in load_trunk(LITE)[0].state_dict().items()}
     trained = max(folds, key=lambda fold: fold.step)
     assert trained.step > 0 and trained.weights is not None
     changed = {name for name, value in start.items() if not np.array_equal(trained.weights[f"trunk.{name}"], value)}
@@ -52,8 +52,8 @@ def test_the_papers_preset_trains_a_network_whole(
     assert (found["trunk"], found["encoder"], found["plan"]["patience_steps"]) == ("whole", encoder, 900)
     made = found["encoder_made"]
     assert made["no_onnx_because"] == "" and made["dim"] == 32
-    plan = plan_for("paper", trials=1, reruns=1, steps=4, evaluate_every=2, lr=1e-3, dim=8)
-    again = measured_again(workspace, made["spec"], Setting(workspace.path, "kind", encoder, plan))
+    plan = make_plan("paper", trials=1, reruns=1, steps=4, evaluate_every=2, lr=1e-3, dim=8)
+    again = measured_again(workspace, made["spec"], CheckConfig(workspace.path, "kind", encoder, plan))
     assert np.allclose(again.to_numpy(), rerun_of(workspace, "triplet").to_numpy(), atol=1e-6)
     compare_onnx(workspace, made["spec"])
 
@@ -69,6 +69,6 @@ def test_heads_over_a_frozen_torch_encoder_become_one_onnx_file(
     assert (found["plan"]["preset"], found["trunk"], found["trunk_dim"]) == ("standard", "frozen", 1280)
     assert made["no_onnx_because"] == "" and made["dim"] == 32
     compare_onnx(workspace, made["spec"])
-    plan = replace(plan_for("standard"), dim=8)
-    again = measured_again(workspace, made["spec"], Setting(workspace.path, "kind", LITE, plan))
+    plan = replace(make_plan("standard"), dim=8)
+    again = measured_again(workspace, made["spec"], CheckConfig(workspace.path, "kind", LITE, plan))
     assert np.allclose(again.to_numpy(), rerun_of(workspace, found["winner"]).to_numpy(), atol=1e-6)

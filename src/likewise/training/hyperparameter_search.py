@@ -10,7 +10,7 @@ import os
 import socket
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,14 +21,15 @@ import numpy as np
 
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import needed
-from likewise.training.methods import Method, Range
-from likewise.training.other_methods import find_method
-from likewise.training.seeds import seed_for
-from likewise.training.stage import FoldTask, Runner, Setting, run_fold
+from likewise.progress import ProgressCallback
+from likewise.training.context import CheckConfig, FoldTask, TaskRunner, run_fold
+from likewise.training.custom_methods import find_method
+from likewise.training.methods import LossMethod, SearchRange
+from likewise.training.seeds import derive_seed
 
-RANDOM_TRIALS = 10  # before the model of the objective has something to say; at most half of all
-STALE_AFTER = timedelta(hours=24)  # a trial of another machine that nobody has heard of since
-SECONDS_BETWEEN_LOOKS = 1.0
+N_STARTUP_TRIALS = 10  # before the model of the objective has something to say; at most half of all
+STALE_AFTER = timedelta(hours=24)  # a trial of another machine without news since
+POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -46,44 +47,37 @@ class Trial:
     failure: str
 
 
-@dataclass(frozen=True)
-class Heard:
-    """Told after every trial: which method, how many of its trials are finished, the best so far."""
-
-    method: str
-    n_finished: int
-    n_trials: int
-    best: float | None
-
-
-Listener = Callable[[Heard], None] | None
-
-
-def search(
-    setting: Setting, method_name: str, storage: str, run: str, seed: int, runner: Runner, on_trial: Listener = None
+def search_hyperparameters(
+    config: CheckConfig,
+    method_name: str,
+    storage: str,
+    run: str,
+    seed: int,
+    runner: TaskRunner,
+    on_progress: ProgressCallback | None = None,
 ) -> list[Trial]:
     """Try until the plan's number of trials is finished, here or by others; all trials in their order.
 
-    A search that was finished before is not told of: it says nothing about how long the others will take.
+    A search that was finished before does not report progress: it says nothing about how long the others will take.
     """
-    method, n_trials = find_method(method_name), setting.plan.n_trials
+    method, n_trials = find_method(method_name), config.plan.n_trials
     if not method.ranges:
         n_trials = 1  # nothing to search
     with open_study(storage, f"{run}/{method_name}") as study:
-        close_stale(study)
+        fail_stale_trials(study)
         n_before = len(finished_trials(study))
         while True:
             finished = finished_trials(study)
-            if on_trial and n_before < n_trials:
-                on_trial(Heard(method_name, len(finished), n_trials, best_value(finished)))
-            under_way = sum(trial.state.name == "RUNNING" for trial in study.get_trials(deepcopy=False))
-            if len(finished) + under_way < n_trials:
-                _one_trial(study, setting, method, seed, len(finished) + under_way, runner)
-            elif under_way:  # by other workers
-                time.sleep(SECONDS_BETWEEN_LOOKS)
-                close_stale(study)
+            if on_progress and n_before < n_trials:
+                on_progress(describe_progress(method_name, finished, n_trials), len(finished), n_trials)
+            n_running = sum(trial.state.name == "RUNNING" for trial in study.get_trials(deepcopy=False))
+            if len(finished) + n_running < n_trials:
+                _run_trial(study, config, method, seed, len(finished) + n_running, runner)
+            elif n_running:  # by other workers
+                time.sleep(POLL_SECONDS)
+                fail_stale_trials(study)
             else:
-                return [trial_of(method_name, each) for each in finished[:n_trials]]
+                return [make_trial(method_name, each) for each in finished[:n_trials]]
 
 
 @contextmanager
@@ -111,21 +105,21 @@ def open_storage(storage: str) -> Any:
         raise LikewiseError(f"the search cannot be stored in {storage} ({first}): check the address.") from error
 
 
-def _one_trial(study: Any, setting: Setting, method: Method, seed: int, index: int, runner: Runner) -> None:
+def _run_trial(study: Any, config: CheckConfig, method: LossMethod, seed: int, index: int, runner: TaskRunner) -> None:
     optuna = needed("optuna", "likewise train")
-    ranges = distributions(method.ranges)
-    params = next_question(study, ranges, seed_for(seed, method.name, index), setting.plan.n_trials)
-    with experiments_allowed():
+    ranges = optuna_distributions(method.ranges)
+    params = suggest_params(study, ranges, derive_seed(seed, method.name, index), config.plan.n_trials)
+    with ignore_experimental_warnings():
         study.sampler = optuna.samplers.PartialFixedSampler(params, optuna.samplers.RandomSampler())
     trial = study.ask(ranges)
-    trial.set_user_attr("worker", this_worker())
+    trial.set_user_attr("worker", worker_id())
     trial.set_user_attr("index", index)
-    trial_seed = seed_for(seed, "trial", index)
+    trial_seed = derive_seed(seed, "trial", index)
     trial.set_user_attr("seed", trial_seed)
     started = time.perf_counter()
     tasks = [
-        FoldTask(setting, method.name, dict(trial.params), fold, seed_for(trial_seed, fold))
-        for fold in range(setting.plan.n_folds)
+        FoldTask(config, method.name, dict(trial.params), fold, derive_seed(trial_seed, fold))
+        for fold in range(config.plan.n_folds)
     ]
     folds = runner(run_fold, tasks)
     trial.set_user_attr("fold_values", [None if each.failure else each.map_at_r for each in folds])
@@ -139,25 +133,25 @@ def _one_trial(study: Any, setting: Setting, method: Method, seed: int, index: i
         study.tell(trial, float(np.mean([each.map_at_r for each in folds])))
 
 
-def next_question(study: Any, ranges: dict[str, Any], seed: int, n_trials: int) -> dict[str, float]:
+def suggest_params(study: Any, ranges: dict[str, Any], seed: int, n_trials: int) -> dict[str, float]:
     """What to try next, given all that is known; trials of other workers are taken to be as good as the mean."""
     optuna = needed("optuna", "likewise train")
     known = [trial for trial in study.get_trials(deepcopy=False) if trial.params.keys() == ranges.keys()]
     values = [trial.value for trial in known if trial.value is not None]
-    stand_in = {"RUNNING": float(np.mean(values)) if values else None, "FAIL": min(values, default=0.0)}
-    with experiments_allowed():
-        sampler = optuna.samplers.GPSampler(seed=seed, n_startup_trials=min(RANDOM_TRIALS, n_trials // 2))
-    told = optuna.create_study(direction="maximize", sampler=sampler)
+    imputed = {"RUNNING": float(np.mean(values)) if values else None, "FAIL": min(values, default=0.0)}
+    with ignore_experimental_warnings():
+        sampler = optuna.samplers.GPSampler(seed=seed, n_startup_trials=min(N_STARTUP_TRIALS, n_trials // 2))
+    known_study = optuna.create_study(direction="maximize", sampler=sampler)
     for trial in known:
-        value = trial.value if trial.value is not None else stand_in[trial.state.name]
+        value = trial.value if trial.value is not None else imputed[trial.state.name]
         if value is not None and (trial.state.name != "FAIL" or "fold_values" in trial.user_attrs):
-            told.add_trial(optuna.trial.create_trial(params=trial.params, distributions=ranges, value=value))
-    params: dict[str, float] = told.ask(ranges).params
+            known_study.add_trial(optuna.trial.create_trial(params=trial.params, distributions=ranges, value=value))
+    params: dict[str, float] = known_study.ask(ranges).params
     return params
 
 
 @contextmanager
-def experiments_allowed() -> Iterator[None]:
+def ignore_experimental_warnings() -> Iterator[None]:
     """Optuna warns of what may change in a later version; ours is chosen."""
     optuna = needed("optuna", "likewise train")
     with warnings.catch_warnings():
@@ -165,11 +159,11 @@ def experiments_allowed() -> Iterator[None]:
         yield
 
 
-def distributions(ranges: "dict[str, Range] | Any") -> dict[str, Any]:
+def optuna_distributions(ranges: Mapping[str, SearchRange]) -> dict[str, Any]:
     optuna = needed("optuna", "likewise train")
     return {
         name: optuna.distributions.IntDistribution(int(each.low), int(each.high), log=each.log)
-        if each.whole
+        if each.integer
         else optuna.distributions.FloatDistribution(each.low, each.high, log=each.log)
         for name, each in ranges.items()
     }
@@ -185,44 +179,50 @@ def finished_trials(study: Any) -> list[Any]:
     return sorted(ended, key=lambda trial: (trial.user_attrs["index"], trial.number))
 
 
-def best_value(trials: Sequence[Any]) -> float | None:
+def describe_progress(method: str, finished: Sequence[Any], n_trials: int) -> str:
+    best = best_objective(finished)
+    value = "" if best is None else f", best {100 * best:.1f}"
+    return f"{method}: trial {min(len(finished) + 1, n_trials)} of {n_trials}{value}"
+
+
+def best_objective(trials: Sequence[Any]) -> float | None:
     return max((trial.value for trial in trials if trial.value is not None), default=None)
 
 
-def trial_of(method: str, trial: Any) -> Trial:
-    notes = trial.user_attrs
+def make_trial(method: str, trial: Any) -> Trial:
+    attributes = trial.user_attrs
     return Trial(
         method,
-        notes["index"],
+        attributes["index"],
         dict(trial.params),
         trial.value,
-        tuple(float("nan") if value is None else value for value in notes["fold_values"]),
-        tuple(notes["fold_steps"]),
-        notes["seed"],
-        notes["seconds"],
-        notes.get("failure", ""),
+        tuple(float("nan") if value is None else value for value in attributes["fold_values"]),
+        tuple(attributes["fold_steps"]),
+        attributes["seed"],
+        attributes["seconds"],
+        attributes.get("failure", ""),
     )
 
 
-def best_of(trials: Sequence[Trial]) -> Trial | None:
+def best_trial(trials: Sequence[Trial]) -> Trial | None:
     """The first of the best; None when every trial failed."""
     worked = [trial for trial in trials if trial.map_at_r is not None]
     return max(worked, key=lambda trial: (trial.map_at_r, -trial.index)) if worked else None
 
 
-def this_worker() -> str:
+def worker_id() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def close_stale(study: Any) -> None:
+def fail_stale_trials(study: Any) -> None:
     """Close the trials of workers that are gone: a process of this machine that ended, or silence for a day."""
     optuna = needed("optuna", "likewise train")
     for trial in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.RUNNING,)):
-        if _is_gone(trial):
+        if _is_stale(trial):
             study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
 
 
-def _is_gone(trial: Any) -> bool:
+def _is_stale(trial: Any) -> bool:
     host, _, process = str(trial.user_attrs.get("worker", "")).rpartition(":")
     if host and host != socket.gethostname():
         return bool(trial.datetime_start and datetime.now() - trial.datetime_start > STALE_AFTER)

@@ -3,15 +3,15 @@
 import polars as pl
 
 BASELINES = ("contrastive", "triplet")
-METRIC = "P@1"
+MEASURE = "P@1"
 
 
-def relative_table(accuracy: pl.DataFrame) -> pl.DataFrame:
+def relative_improvement_table(accuracy: pl.DataFrame) -> pl.DataFrame:
     """Relative improvement in Precision@1 over contrastive and triplet; one row per method, embedding and baseline."""
     rows = []
     values = {
         (row["method"], row["embedding"]): row["value"]
-        for row in accuracy.filter(pl.col("metric") == METRIC).iter_rows(named=True)
+        for row in accuracy.filter(pl.col("metric") == MEASURE).iter_rows(named=True)
     }
     for baseline in BASELINES:
         for (method, embedding), value in values.items():

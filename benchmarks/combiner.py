@@ -12,19 +12,19 @@ import polars as pl
 import torch
 
 from likewise.conditional.combiner import CombinerShape, combiner_module
-from likewise.conditional.training import Run, TrainingSettings, loss_of
+from likewise.conditional.training import TrainingArrays, TrainingSettings, contrastive_loss
 
-WRONG = 14
+NEGATIVES = 14
 
 
-def drawn(n_images: int, n_lessons: int, dim: int) -> Run:
-    """Random features and lessons."""
+def drawn(n_images: int, n_triplets: int, dim: int) -> TrainingArrays:
+    """Random features and triplets."""
     rng = np.random.default_rng(0)
-    return Run(
-        rng.integers(0, n_images, n_lessons),
-        rng.integers(0, n_images, n_lessons),
-        rng.integers(0, n_images, (n_lessons, WRONG)),
-        rng.integers(0, 200, n_lessons),
+    return TrainingArrays(
+        rng.integers(0, n_images, n_triplets),
+        rng.integers(0, n_images, n_triplets),
+        rng.integers(0, n_images, (n_triplets, NEGATIVES)),
+        rng.integers(0, 200, n_triplets),
         [],
         [],
         rng.normal(size=(n_images, dim)).astype(np.float32),
@@ -32,13 +32,15 @@ def drawn(n_images: int, n_lessons: int, dim: int) -> Run:
     )
 
 
-def bare(run: Run, module: torch.nn.Module, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]) -> torch.Tensor:
+def bare(
+    run: TrainingArrays, module: torch.nn.Module, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> torch.Tensor:
     """The loss as one would write it down first."""
     features, texts = torch.from_numpy(run.features), torch.from_numpy(run.text_features)
     query = module(features[run.reference[chosen]], texts[run.text[chosen]])
     target = torch.nn.functional.normalize(features[run.target[chosen]])
-    wrong = torch.nn.functional.normalize(features[run.wrong[chosen]], dim=-1)
-    logits = torch.cat([query @ target.T, torch.einsum("bd,bgd->bg", query, wrong)], dim=1)
+    negatives = torch.nn.functional.normalize(features[run.negatives[chosen]], dim=-1)
+    logits = torch.cat([query @ target.T, torch.einsum("bd,bgd->bg", query, negatives)], dim=1)
     return torch.nn.functional.cross_entropy(logits / 0.01, torch.arange(len(chosen)))
 
 
@@ -59,7 +61,11 @@ def main() -> None:
         chosen = rng.integers(0, len(run.reference), asked.batch)
         for name, seconds in spent.items():
             started = time.process_time()
-            loss = loss_of(run, module, chosen, settings, rng) if name == "likewise" else bare(run, module, chosen)
+            loss = (
+                contrastive_loss(run, module, chosen, settings, rng)
+                if name == "likewise"
+                else bare(run, module, chosen)
+            )
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

@@ -13,22 +13,22 @@ import polars as pl
 
 from benchmarks.timing import print_beside
 from likewise.catalog.readers import read_tables
-from likewise.conditional.composed import baselines
-from likewise.conditional.evaluate import answer, recall_table
-from likewise.conditional.sides import Sides
+from likewise.conditional.composers import baselines
+from likewise.conditional.evaluate import recall_table, score_templates
+from likewise.conditional.image_text_features import ImageTextFeatures
 
 DIM = 512
 ROUNDS = 5
 
 
-def one_by_one(templates: pl.DataFrame, sides: Sides) -> float:
+def one_by_one(templates: pl.DataFrame, features: ImageTextFeatures) -> float:
     """Recall@1 of image + text as a script would compute it: template by template."""
     right = 0
     for row in templates.iter_rows(named=True):
-        image = sides.image_features[sides.row_of[row["reference"]]]
-        text = sides.text_features[sides.text_row_of[row["condition"]]]
+        image = features.image_features[features.row_of[row["reference"]]]
+        text = features.text_features[features.text_row_of[row["condition"]]]
         query = image / np.linalg.norm(image) + text / np.linalg.norm(text)
-        gallery = sides.image_features[[sides.row_of[key] for key in (row["target"], *row["gallery"])]]
+        gallery = features.image_features[[features.row_of[key] for key in (row["target"], *row["gallery"])]]
         scores = (gallery / np.linalg.norm(gallery, axis=1, keepdims=True)) @ query
         right += int(scores.argmax() == 0)
     return right / len(templates)
@@ -50,17 +50,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds genecis/")
     data = parser.parse_args(arguments).data
     templates = read_tables(data / "genecis", "genecis")["templates"]
-    sides = Sides.random(templates, DIM)
+    features = ImageTextFeatures.random(templates, DIM)
     image, text, both = baselines()
-    found = answer(templates, sides, [both])
+    found = score_templates(templates, features, [both])
     value = recall_table({"random": found}, n_resamples=10).filter(task="average", metric="R@1")["value"].item()
-    assert abs(value - one_by_one(templates, sides)) < 1e-3, "both ways must agree"
+    assert abs(value - one_by_one(templates, features)) < 1e-3, "both ways must agree"
     seconds = cpu_seconds(
         {
-            "likewise, image + text": lambda: answer(templates, sides, [both]),
-            "likewise, all three baselines": lambda: answer(templates, sides, [image, text, both]),
+            "likewise, image + text": lambda: score_templates(templates, features, [both]),
+            "likewise, all three baselines": lambda: score_templates(templates, features, [image, text, both]),
             "and the table with 1,000 resamples": lambda: recall_table({"random": found}),
-            "a loop over templates, image + text": lambda: one_by_one(templates, sides),
+            "a loop over templates, image + text": lambda: one_by_one(templates, features),
         }
     )
     print_beside(f"{len(templates):,} templates, {DIM} dimensions", seconds, "likewise, image + text")

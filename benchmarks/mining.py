@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from likewise.conditional.mining.concreteness import Concreteness
-from likewise.conditional.mining.filters import Relations, Rules, survivors
-from likewise.conditional.mining.step import mine
+from likewise.conditional.mining.filters import MiningThresholds, RelationTable, filter_relations
+from likewise.conditional.mining.step import mine_triplets
 from likewise.conditional.mining.tagging import textblob_tagger
 from likewise.conditional.mining.triplets import draw_triplets
 
@@ -50,7 +50,7 @@ def generate(source: Path, target: Path, n_captions: int, seed: int = 0) -> None
 class Loop:
     """Triplets one at a time in plain Python, from lists of a subject's relations; both loops a person would write."""
 
-    def __init__(self, relations: Relations, rules: Rules, seed: int = 0) -> None:
+    def __init__(self, relations: RelationTable, rules: MiningThresholds, seed: int = 0) -> None:
         columns = (relations.subject, relations.object, relations.image)
         by_subject: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for subject, thing, image in zip(*(column.tolist() for column in columns), strict=True):
@@ -101,7 +101,7 @@ def main() -> None:
         generate(asked.data / "captions" / "cc3m_validation.tsv", folder / "captions.tsv", asked.captions)
         cpu = time.process_time() + _children()
         started = time.perf_counter()
-        mined = mine(
+        mined = mine_triplets(
             folder / "captions.tsv",
             folder / "mined",
             ratings=ratings,
@@ -111,14 +111,14 @@ def main() -> None:
         )
         seconds = time.perf_counter() - started
         cpu = time.process_time() + _children() - cpu
-        relations, _ = survivors(folder / "mined", Concreteness.read(ratings), Rules())
+        relations, _ = filter_relations(folder / "mined", Concreteness.read(ratings), MiningThresholds())
     own, workers = (
         resource.getrusage(who).ru_maxrss / 2**20 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
     begun = time.process_time()
-    drawn, _ = draw_triplets(relations, Rules(), asked.triplets)
+    drawn, _ = draw_triplets(relations, MiningThresholds(), asked.triplets)
     drawing = (time.process_time() - begun) / max(drawn.height, 1)
-    loop = Loop(relations, Rules())
+    loop = Loop(relations, MiningThresholds())
     listing, trying = (loop.seconds(way, LOOP_SAMPLES) for way in (loop.listing, loop.trying))
     print(
         json.dumps(

@@ -231,7 +231,7 @@ def mining_page(measured: dict[str, Any], benchmark: dict[str, Any] | None) -> s
             f"On {measured['n_captions']} random captions of Conceptual Captions' validation file, annotated by hand "
             f"before any parser ran (`tests/conditional/relations.tsv`): precision {measured['precision']:.3f} "
             f"({measured['n_right']} of {measured['n_found']} relations found are right), recall "
-            f"{measured['recall']:.3f} ({measured['n_met']} of {measured['n_asked']} that a reader saw). "
+            f"{measured['recall']:.3f} ({measured['n_recalled']} of {measured['n_annotated']} that a reader saw). "
             'Subject and object must be the same head nouns, the relation must end in the same word ("sits on" and "on"'
             " agree). The grammar was written by the person who had annotated these captions, so expect less on "
             "others."

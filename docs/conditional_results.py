@@ -21,15 +21,16 @@ from conditional_study import studied
 from likewise.catalog import make_catalog
 from likewise.conditional.combiner import SETTINGS as COMBINER_SETTINGS
 from likewise.conditional.combiner import read_combiner
-from likewise.conditional.composed import Composed, baselines
-from likewise.conditional.evaluate import answer, recall_table
-from likewise.conditional.lessons import as_lessons
-from likewise.conditional.methods import COMBINERS
-from likewise.conditional.sides import Sides
+from likewise.conditional.composers import ComposerMethod, baselines
+from likewise.conditional.evaluate import recall_table, score_templates
+from likewise.conditional.image_text_features import ImageTextFeatures
+from likewise.conditional.methods import COMBINERS_FOLDER
 from likewise.conditional.templates.files import read_templates, template_sets
-from likewise.conditional.templates.step import build_set
+from likewise.conditional.templates.step import build_template_set
+from likewise.conditional.templates.workspace_annotations import AnnotationOptions
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings, train_combiner
+from likewise.conditional.training_triplets import to_training_triplets
 from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
 from likewise.encoders.families.two_tower import read_shape
@@ -42,7 +43,7 @@ DIVISION_SEED = 11
 PARTS = (("train", 0.5), ("validate", 0.2), ("test", 0.3))
 PER_TASK = {"train": 2000, "validate": 200, "test": 500}
 TOWER_STEPS = 300
-COMBINER = TrainingSettings(steps=800, batch=128, every=50, patience=3)
+COMBINER = TrainingSettings(steps=800, batch=128, validate_every=50, patience=3)
 CHOICES = tuple(
     replace(COMBINER, dropout=dropout, learning_rate=rate) for dropout in (0.5, 0.2) for rate in (3e-4, 1e-3)
 )
@@ -56,16 +57,16 @@ class Road:
     name: str
     title: str
     columns: tuple[str, ...]
-    facts: dict[str, Any]
+    annotations: AnnotationOptions
 
 
 ROADS = (
-    Road("wardrobe", "The drawn wardrobe", ("caption",), {}),
+    Road("wardrobe", "The drawn wardrobe", ("caption",), AnnotationOptions()),
     Road(
         "emoji",
         "Emoji",
         ("caption", "category", "subcategory", "vendor"),
-        {"attributes": ["subcategory", "vendor"], "words": "caption"},
+        AnnotationOptions(attributes=["subcategory", "vendor"], words="caption"),
     ),
 )
 
@@ -103,17 +104,22 @@ def travel(road: Road, data: Path, work: Path) -> None:
         settings = TwoTowerSettings(columns=road.columns, where="split=train", steps=TOWER_STEPS)
         trained = train_two_tower(workspace, folder, settings, workers=1)
         print(road.name, "tower", round(trained.recall_at_1, 3), round(trained.seconds), "s", flush=True)
-    tower = TwoTower.of(f"two-tower:{folder}")
+    tower = TwoTower.from_spec(f"two-tower:{folder}")
     tower.encode(workspace, workers=1)
     for part, per_task in PER_TASK.items():
         if part not in template_sets(workspace):
-            build_set(workspace, part, {**road.facts, "where": f"split={part}"}, per_task=per_task)
+            options = replace(road.annotations, where=f"split={part}")
+            build_template_set(workspace, part, options, per_task=per_task)
     sets = {part: read_templates(workspace, part)[1] for part in PER_TASK}
     chosen, choices = choose(workspace, tower, sets)
     combiner = read_combiner(chosen, "combiner")
     test = sets["test"]
     table = recall_table(
-        {tower.name: answer(test, Sides.of(workspace, tower, test), [*baselines(), Composed(combiner)])}
+        {
+            tower.name: score_templates(
+                test, ImageTextFeatures.load(workspace, tower, test), [*baselines(), ComposerMethod(combiner)]
+            )
+        }
     )
     about = read_shape(folder).about
     write_json(
@@ -132,9 +138,9 @@ def choose(workspace: Workspace, tower: TwoTower, sets: dict[str, pl.DataFrame])
     """Train every choice, and the folder of the one that is best on the validation templates."""
     rows, folders = [], []
     for settings in CHOICES:
-        place = workspace.path / COMBINERS / f"dropout{settings.dropout:g}-rate{settings.learning_rate:g}"
+        place = workspace.path / COMBINERS_FOLDER / f"dropout{settings.dropout:g}-rate{settings.learning_rate:g}"
         if not (place / COMBINER_SETTINGS).exists():
-            train_combiner(workspace, tower, as_lessons(sets["train"]), sets["validate"], place, settings)
+            train_combiner(workspace, tower, to_training_triplets(sets["train"]), sets["validate"], place, settings)
         about = read_combiner(place).about
         rows.append(
             {
@@ -154,18 +160,18 @@ def mined(data: Path, work: Path) -> None:
     """Precision and recall of the parser, and the funnel of the real captions."""
     if (work / "mining.json").exists():
         return
-    from likewise.conditional.mining.marks import agreement, read_marks
-    from likewise.conditional.mining.relations import relations_of
-    from likewise.conditional.mining.step import mine
+    from likewise.conditional.mining.hand_annotations import read_annotations, score_parser
+    from likewise.conditional.mining.relations import extract_relations
+    from likewise.conditional.mining.step import mine_triplets
     from likewise.conditional.mining.tagging import textblob_tagger
 
     captions = data / "captions" / "cc3m_validation.tsv"
     lines = captions.read_text(encoding="utf-8").split("\n")
-    marked = read_marks(DOCS.parent / "tests" / "conditional" / "relations.tsv")
-    texts = [lines[each.line].split("\t")[0] for each in marked]
-    agreed = agreement(marked, [relations_of(words) for words in textblob_tagger()(texts)])
+    annotated = read_annotations(DOCS.parent / "tests" / "conditional" / "relations.tsv")
+    texts = [lines[each.line].split("\t")[0] for each in annotated]
+    agreed = score_parser(annotated, [extract_relations(words) for words in textblob_tagger()(texts)])
     ratings = next((data / "concreteness").glob("*.txt"))
-    run = mine(captions, work / "mined", ratings=ratings, n_triplets=20_000, workers=1, parser="textblob")
+    run = mine_triplets(captions, work / "mined", ratings=ratings, n_triplets=20_000, workers=1, parser="textblob")
     funnel = [asdict(step) for step in run.funnel]
     measured = {**asdict(agreed), "precision": agreed.precision, "recall": agreed.recall, "funnel": funnel}
     write_json(measured, work / "mining.json")

@@ -1,7 +1,7 @@
 """The study of `conditional_results.py`: a Combiner that learns from mined captions of the wardrobe, in many ways.
 
 The catalog's own captions put everything before the noun ("a red wool coat"), where mining finds no relation; for
-this study the same facts are told in the way of the captions of photographs: "a coat in red, made of wool".
+this study the same annotations are told in the way of the captions of photographs: "a coat in red, made of wool".
 Everything is trained on items of the part `train`, stopped on templates of `validate` and measured on those of
 `test`; it is the command that a user types, and what it printed.
 """
@@ -17,7 +17,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.conditional.combiner import read_combiner
-from likewise.conditional.mining.step import mine
+from likewise.conditional.mining.step import mine_triplets
 from likewise.conditional.report.study import study_figure
 from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
@@ -64,7 +64,7 @@ def _run(data: Path, work: Path) -> None:
     ratings = next((data / "concreteness").glob("*.txt"))
     funnels = {}
     for name, known in (("filtered", ratings), ("unfiltered", None)):
-        found = mine(captions, work / name, ratings=known, n_triplets=N_TRIPLETS, workers=1, parser="textblob")
+        found = mine_triplets(captions, work / name, ratings=known, n_triplets=N_TRIPLETS, workers=1, parser="textblob")
         funnels[name] = found.n_triplets
     more = []
     for name, (base, dim) in TOWERS.items():

@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     before = os.environ.get("LIKEWISE_CACHE")
     os.environ["LIKEWISE_CACHE"] = str(folder / "cache")
     with running_site(folder) as started:
-        TwoTower.of(f"hf:{make_model('clip', folder / 'clip')}").encode(started.workspace, workers=1)
+        TwoTower.from_spec(f"hf:{make_model('clip', folder / 'clip')}").encode(started.workspace, workers=1)
         yield started
     os.environ.pop("LIKEWISE_CACHE")
     if before is not None:
@@ -38,7 +38,7 @@ def two(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("two")
     with running_site(folder) as started:
         for family in ("clip", "siglip"):
-            TwoTower.of(f"hf:{make_model(family, folder / family)}").encode(started.workspace, workers=1)
+            TwoTower.from_spec(f"hf:{make_model(family, folder / family)}").encode(started.workspace, workers=1)
         yield started
 
 
@@ -85,15 +85,15 @@ def test_pick_type_slide_and_go_on(browser: Browser, site: Site) -> None:
         page.get_by_role("button", name="triangle/red-0.png").click()
         expect(page.get_by_role("img", name="Reference: triangle/red-0.png")).to_be_visible()
         alone = names(page)
-        assert alone == searcher.ask("triangle/red-0.png", top=18)["image"].to_list()
+        assert alone == searcher.search("triangle/red-0.png", top_k=18)["image"].to_list()
         page.get_by_label("Condition", exact=True).fill("but in blue")
         both = changed(page, alone)
-        assert both == searcher.ask("triangle/red-0.png", "but in blue", top=18)["image"].to_list()
+        assert both == searcher.search("triangle/red-0.png", "but in blue", top_k=18)["image"].to_list()
         slider = page.get_by_label("Between image and text")
         slider.focus()
         page.keyboard.press("End")
         text = changed(page, both)
-        assert text == searcher.ask("triangle/red-0.png", "in blue", text_weight=1.0, top=18)["image"].to_list()
+        assert text == searcher.search("triangle/red-0.png", "in blue", text_weight=1.0, top_k=18)["image"].to_list()
         expect(page.locator("#weight-said")).to_have_text("the text alone")
         address = page.url
         first = text[0]

@@ -29,6 +29,6 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 @pytest.fixture(scope="session")
 def tower(drawn: Workspace, tiny: Tiny, cache: Path) -> TwoTower:
     """A tiny CLIP that has been through the wardrobe."""
-    found = TwoTower.of(f"hf:{tiny('clip')}")
+    found = TwoTower.from_spec(f"hf:{tiny('clip')}")
     found.encode(drawn, workers=1)
     return found

@@ -5,21 +5,21 @@ from pathlib import Path
 import pytest
 
 from likewise.conditional.towers import TwoTower
-from likewise.conditional.two_tower import TwoTowerSettings, TwoTowerTrained, train_two_tower
+from likewise.conditional.two_tower import TwoTowerSettings, TwoTowerTrainingResult, train_two_tower
 from likewise.workspace import Workspace
 
 QUICK = TwoTowerSettings(steps=200, batch=64, dim=32)
 
 
 @pytest.fixture(scope="session")
-def learned(drawn: Workspace, cache: Path, tmp_path_factory: pytest.TempPathFactory) -> TwoTowerTrained:
+def learned(drawn: Workspace, cache: Path, tmp_path_factory: pytest.TempPathFactory) -> TwoTowerTrainingResult:
     pytest.importorskip("torch")
     return train_two_tower(drawn, tmp_path_factory.mktemp("towers") / "small", QUICK, workers=1)
 
 
 @pytest.fixture(scope="session")
-def small_tower(drawn: Workspace, learned: TwoTowerTrained) -> TwoTower:
+def small_tower(drawn: Workspace, learned: TwoTowerTrainingResult) -> TwoTower:
     """It, with the features of the whole wardrobe."""
-    tower = TwoTower.of(f"two-tower:{learned.folder}")
+    tower = TwoTower.from_spec(f"two-tower:{learned.folder}")
     tower.encode(drawn, workers=1)
     return tower

@@ -1,4 +1,4 @@
-"""Templates built from facts: every one checked again from the annotations themselves, by a rule written apart."""
+"""Templates built from annotations: every one checked again from the catalog itself, by a rule written apart."""
 
 from collections import Counter
 
@@ -7,23 +7,28 @@ import polars as pl
 import pytest
 
 from likewise.conditional.protocol import TASKS, TEMPLATE_SCHEMA
+from likewise.conditional.templates.annotations import (
+    catalog_annotations,
+    panoptic_annotations,
+    readable_name,
+    vaw_annotations,
+)
 from likewise.conditional.templates.audit import (
-    IMAGE_ALONE,
+    IMAGE_ONLY_SUFFICES,
     NOT_ANNOTATED,
+    REPEATED_TEMPLATE,
     SECOND_ANSWER,
-    TARGET_AGAIN,
-    TEMPLATE_AGAIN,
-    TEXT_ALONE,
+    TARGET_IN_GALLERY,
+    TEXT_ONLY_SUFFICES,
     WRONG_TARGET,
     audit_templates,
 )
-from likewise.conditional.templates.build import SIZES, build_templates
-from likewise.conditional.templates.facts import catalog_facts, panoptic_facts, spoken, vaw_facts
+from likewise.conditional.templates.build import TEMPLATE_SIZES, build_templates
 from likewise.synthetic import make_items
 from tests.real.places import real_data
 
 CATALOG = make_items(400, 2).with_columns(pl.col("item").alias("image"))
-BUILT = build_templates(catalog_facts(CATALOG), per_task=120, seed=4)
+BUILT = build_templates(catalog_annotations(CATALOG), per_task=120, seed=4)
 ROWS = {row["image"]: row for row in CATALOG.iter_rows(named=True)}
 COLUMNS = [name for name in CATALOG.columns if name not in ("image", "item", "line", "caption")]
 
@@ -60,7 +65,7 @@ def test_every_template_has_one_right_answer_by_the_catalog_itself(task: str) ->
     for template in of_task.iter_rows(named=True):
         reference = ROWS[template["reference"]]
         candidates = [template["target"], *template["gallery"]]
-        assert len(set(candidates)) == SIZES[task] == len(candidates)
+        assert len(set(candidates)) == TEMPLATE_SIZES[task] == len(candidates)
         assert template["reference"] not in candidates
         if task.endswith("attribute"):
             column, value = template["attribute"], template["value"]
@@ -89,13 +94,13 @@ def test_conditions_are_balanced_and_seeds_repeat() -> None:
     assert len(kinds) == 11 and max(kinds.values()) - min(kinds.values()) <= 1
     counts = Counter(BUILT.filter(task="change_attribute")["condition"])
     assert len(counts) >= 50 and max(counts.values()) <= 3
-    first, again, other = (build_templates(catalog_facts(CATALOG), per_task=20, seed=seed) for seed in (4, 4, 5))
+    first, again, other = (build_templates(catalog_annotations(CATALOG), per_task=20, seed=seed) for seed in (4, 4, 5))
     assert again.equals(first) and not other.equals(first)
 
 
 def test_an_audit_finds_nothing_in_them_and_finds_what_is_put_in() -> None:
-    facts = catalog_facts(CATALOG)
-    assert audit_templates(BUILT, facts).is_empty()
+    annotations = catalog_annotations(CATALOG)
+    assert audit_templates(BUILT, annotations).is_empty()
     first = BUILT.filter(task="change_attribute").row(0, named=True)
     valid = CATALOG.filter(
         (pl.col("category") == ROWS[first["reference"]]["category"]) & (pl.col(first["attribute"]) == first["value"])
@@ -105,17 +110,17 @@ def test_an_audit_finds_nothing_in_them_and_finds_what_is_put_in() -> None:
     galleries = spoilt["gallery"].to_list()
     galleries[0][0] = second
     galleries[1][2] = spoilt["target"][1]
-    found = audit_templates(spoilt.with_columns(pl.Series("gallery", galleries)), facts)
+    found = audit_templates(spoilt.with_columns(pl.Series("gallery", galleries)), annotations)
     assert found.rows() == [
         ("change_attribute", 0, SECOND_ANSWER, second),
-        ("change_attribute", 1, TARGET_AGAIN, spoilt["target"][1]),
+        ("change_attribute", 1, TARGET_IN_GALLERY, spoilt["target"][1]),
     ]
     kept = [
         [image for image, kind in zip(row["gallery"], row["kinds"], strict=True) if kind.startswith(wanted)]
         for row, wanted in zip(spoilt.iter_rows(named=True), ("category", "attribute", "category"), strict=True)
     ]
-    alone = audit_templates(spoilt.with_columns(pl.Series("gallery", kept)), facts)
-    assert alone["problem"].to_list() == [TEXT_ALONE, IMAGE_ALONE, TEXT_ALONE]
+    alone = audit_templates(spoilt.with_columns(pl.Series("gallery", kept)), annotations)
+    assert alone["problem"].to_list() == [TEXT_ONLY_SUFFICES, IMAGE_ONLY_SUFFICES, TEXT_ONLY_SUFFICES]
 
 
 def test_words_of_a_text_are_objects_beside_the_annotations() -> None:
@@ -126,10 +131,10 @@ def test_words_of_a_text_are_objects_beside_the_annotations() -> None:
         "maker": ["north", "south", "south"],
         "caption": ["red pot of Food", "pot with lid", "a red hat"],
     }
-    facts = catalog_facts(pl.DataFrame(rows), attributes=["maker"], words="caption")
+    annotations = catalog_annotations(pl.DataFrame(rows), attributes=["maker"], words="caption")
     inside = {
-        image: {name for name, has in zip(facts.objects, row, strict=True) if has}
-        for image, row in zip(facts.images, facts.contains, strict=True)
+        image: {name for name, has in zip(annotations.objects, row, strict=True) if has}
+        for image, row in zip(annotations.images, annotations.contains, strict=True)
     }
     assert inside == {
         "a": {"food", "north", "red", "pot"},  # the word and the category of one name are one object
@@ -157,8 +162,8 @@ def vaw(n: int = 240) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def test_vaw_rows_count_only_on_what_is_labelled() -> None:
     objects, attributes = vaw()
-    facts = vaw_facts(objects, attributes, {"color": ["red", "blue", "green", "white"]})
-    built = build_templates(facts, per_task=40, tasks=TASKS[:2])
+    annotations = vaw_annotations(objects, attributes, {"color": ["red", "blue", "green", "white"]})
+    built = build_templates(annotations, per_task=40, tasks=TASKS[:2])
     assert set(built["task"]) == set(TASKS[:2])
     marks: dict[str, dict[str, bool]] = {
         f"{image}#{number}": {} for image, number in zip(objects["image"], objects["object"], strict=True)
@@ -190,8 +195,8 @@ def test_panoptic_rows_know_everything_in_a_scene() -> None:
         rows += [(f"val2017/{number:012d}.jpg", name) for name in names]
     objects = pl.DataFrame(rows, schema=["image", "name"], orient="row")
     images = objects["image"].unique().sort().to_list()
-    built = build_templates(panoptic_facts(images, objects), per_task=60, tasks=TASKS[2:])
-    inside = {image: {spoken(name) for name in objects.filter(image=image)["name"]} for image in images}
+    built = build_templates(panoptic_annotations(images, objects), per_task=60, tasks=TASKS[2:])
+    inside = {image: {readable_name(name) for name in objects.filter(image=image)["name"]} for image in images}
     assert {"brick wall", "wood floor"} <= set().union(*inside.values())
     assert len(built) >= 60
     for row in built.iter_rows(named=True):
@@ -217,7 +222,7 @@ def test_published_object_templates_are_audited_by_the_objects_of_their_images()
     objects = pl.DataFrame(
         [(key, name) for key, names in inside.items() for name in names], ["image", "name"], orient="row"
     )
-    facts = panoptic_facts(list(inside), objects)
+    annotations = panoptic_annotations(list(inside), objects)
     rows = [
         (0, "change_object", "cat", "r", "t", ["no cat", "elsewhere"]),
         (1, "change_object", "cat", "r", "t", ["as good", "no cat"]),
@@ -226,20 +231,21 @@ def test_published_object_templates_are_audited_by_the_objects_of_their_images()
         (4, "change_object", "cat", "r", "t", ["no cat"]),
     ]
     templates = pl.DataFrame(rows, schema=TEMPLATE_SCHEMA, orient="row")
-    assert audit_templates(templates, facts).select("template", "problem", "detail").rows() == [
-        (1, TEMPLATE_AGAIN, "as template 0"),
+    assert audit_templates(templates, annotations).select("template", "problem", "detail").rows() == [
+        (1, REPEATED_TEMPLATE, "as template 0"),
         (1, SECOND_ANSWER, "as good"),
         (2, WRONG_TARGET, "no cat"),
-        (2, IMAGE_ALONE, "no distractor's scene is as like the reference's"),
+        (2, IMAGE_ONLY_SUFFICES, "no distractor's scene is as like the reference's"),
         (3, NOT_ANNOTATED, "r2"),
-        (4, TEMPLATE_AGAIN, "as template 0"),
-        (4, TEXT_ALONE, "no distractor has the object"),
+        (4, REPEATED_TEMPLATE, "as template 0"),
+        (4, TEXT_ONLY_SUFFICES, "no distractor has the object"),
     ]
 
 
 def test_names_of_coco_are_spoken_as_in_the_published_files() -> None:
     said = {
-        spoken(name) for name in ("wall-brick", "wall-other-merged", "floor-wood", "window-blind", "sky-other-merged")
+        readable_name(name)
+        for name in ("wall-brick", "wall-other-merged", "floor-wood", "window-blind", "sky-other-merged")
     }
     assert said == {"brick wall", "wall", "wood floor", "window blind", "sky"}
 
@@ -250,4 +256,6 @@ def test_the_published_object_templates_have_one_known_duplicate() -> None:
     tables = read(real_data("genecis"), "genecis").tables
     found = audit_templates(tables["templates"])
     assert len(tables["templates"]) == 3920
-    assert found.filter(pl.col("problem") == TARGET_AGAIN).select("task", "template").rows() == [("change_object", 19)]
+    assert found.filter(pl.col("problem") == TARGET_IN_GALLERY).select("task", "template").rows() == [
+        ("change_object", 19)
+    ]

@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from likewise.cli.app import app
-from likewise.conditional.apart import refuse_learned
 from likewise.conditional.combiner import (
     CombinerShape,
     TrainedCombiner,
@@ -18,20 +17,26 @@ from likewise.conditional.combiner import (
     read_combiner,
     write_combiner,
 )
-from likewise.conditional.composed import Composed, ImageOnly, TextOnly, baselines
-from likewise.conditional.evaluate import answer
-from likewise.conditional.judging import Judge, n_questions
-from likewise.conditional.lessons import as_lessons, held_out_templates, known_lessons, read_lessons
-from likewise.conditional.protocol import TEMPLATE_SCHEMA, Asked
-from likewise.conditional.recall import hits
-from likewise.conditional.sides import Sides
-from likewise.conditional.splits import WholeSplit, answer_split, split_sides
+from likewise.conditional.composers import ComposerMethod, ImageOnly, TextOnly, baselines
+from likewise.conditional.evaluate import score_templates
+from likewise.conditional.image_text_features import ImageTextFeatures
+from likewise.conditional.leakage import check_no_leakage
+from likewise.conditional.protocol import TEMPLATE_SCHEMA, QueryBatch
+from likewise.conditional.recall import recall_at_k
+from likewise.conditional.splits import SplitBenchmark, score_split, split_features
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings, train_combiner
+from likewise.conditional.training_triplets import (
+    keep_encoded_triplets,
+    read_training_triplets,
+    to_training_triplets,
+    train_validation_split,
+)
+from likewise.conditional.validation import Validator, validation_size
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, write_json, write_parquet
 
-QUICK = TrainingSettings(steps=60, batch=32, every=20, learning_rate=1e-3)
+QUICK = TrainingSettings(steps=60, batch=32, validate_every=20, learning_rate=1e-3)
 
 
 def untrained(dim: int) -> TrainedCombiner:
@@ -46,16 +51,16 @@ def untrained(dim: int) -> TrainedCombiner:
 @pytest.mark.parametrize(("towards", "baseline"), [(np.inf, TextOnly()), (-np.inf, ImageOnly())])
 def test_with_the_gate_forced_to_one_side_it_is_the_baseline(towards: float, baseline: TextOnly | ImageOnly) -> None:
     rng = np.random.default_rng(0)
-    asked = Asked(
+    asked = QueryBatch(
         rng.normal(size=(50, 24), scale=3).astype(np.float32),
         rng.normal(size=(50, 24)).astype(np.float32),
         rng.normal(size=(50, 10, 24)).astype(np.float32),
     )
     combiner = untrained(24)
-    mixed = Composed(combiner).scores(asked)
+    mixed = ComposerMethod(combiner).scores(asked)
     force_gate(combiner.module, towards)
-    expected = Composed(baseline).scores(asked)
-    np.testing.assert_allclose(Composed(combiner).scores(asked), expected, atol=1e-6)
+    expected = ComposerMethod(baseline).scores(asked)
+    np.testing.assert_allclose(ComposerMethod(combiner).scores(asked), expected, atol=1e-6)
     assert np.abs(mixed - expected).max() > 0.01
 
 
@@ -113,14 +118,16 @@ def test_training_learns_what_no_baseline_can_and_is_reproducible(
 ) -> None:
     tower, images = small_tower, small_tower.encoded_images(drawn)[:60]
     train, test = questions(images, 400, 0), questions(images, 150, 1)
-    settings = TrainingSettings(steps=150, batch=64, every=50, learning_rate=2e-3, dropout=0.2)
-    trained = train_combiner(drawn, tower, as_lessons(train), test, tmp_path / "a", settings)
-    found = answer(test, Sides.of(drawn, tower, test), [*baselines(), Composed(read_combiner(tmp_path / "a"))])
-    recall = {name: float(hits(tasks["partner"].found, 1).mean()) for name, tasks in found.items()}
+    settings = TrainingSettings(steps=150, batch=64, validate_every=50, learning_rate=2e-3, dropout=0.2)
+    trained = train_combiner(drawn, tower, to_training_triplets(train), test, tmp_path / "a", settings)
+    found = score_templates(
+        test, ImageTextFeatures.load(drawn, tower, test), [*baselines(), ComposerMethod(read_combiner(tmp_path / "a"))]
+    )
+    recall = {name: float(recall_at_k(tasks["partner"].ranks, 1).mean()) for name, tasks in found.items()}
     assert recall["combiner"] == pytest.approx(trained.best_recall)
     assert recall["combiner"] > max(recall[name] for name in ("image only", "text only", "image + text")) + 0.2
     assert trained.history[0]["recall"] < trained.best_recall
-    again = train_combiner(drawn, tower, as_lessons(train), test, tmp_path / "b", settings)
+    again = train_combiner(drawn, tower, to_training_triplets(train), test, tmp_path / "b", settings)
     assert again.history[1:] == trained.history[1:]
 
 
@@ -129,8 +136,10 @@ def test_tuning_changes_only_the_sides_it_names(
     drawn: Workspace, tower: TwoTower, tmp_path: Path, tune: tuple[str, ...]
 ) -> None:
     images = tower.encoded_images(drawn)[:24]
-    settings = TrainingSettings(tune, steps=3, batch=4, every=3, tune_rate=1e-3, wrong_answers=2)
-    trained = train_combiner(drawn, tower, as_lessons(questions(images, 30, 0)), None, tmp_path / "c", settings)
+    settings = TrainingSettings(tune, steps=3, batch=4, validate_every=3, tune_rate=1e-3, negatives_per_triplet=2)
+    trained = train_combiner(
+        drawn, tower, to_training_triplets(questions(images, 30, 0)), None, tmp_path / "c", settings
+    )
     assert trained.tower.spec.startswith(f"hf:{tmp_path / 'c'}/c-")
     trained.tower.encode(drawn, workers=1)
     texts = ["red", "a blue hat"]
@@ -142,13 +151,13 @@ def test_tuning_changes_only_the_sides_it_names(
 
 
 def test_held_out_references_are_not_trained_on() -> None:
-    lessons = as_lessons(questions([f"{n}.jpg" for n in range(40)], 200, 0))
-    rest, templates = held_out_templates(lessons, 0.2, seed=0)
+    triplets = to_training_triplets(questions([f"{n}.jpg" for n in range(40)], 200, 0))
+    rest, templates = train_validation_split(triplets, 0.2, seed=0)
     assert not set(rest["reference"]) & set(templates["reference"])
     for row in templates.iter_rows(named=True):
         assert row["target"] not in row["gallery"] and row["reference"] not in row["gallery"]
     with pytest.raises(LikewiseError, match="names images of this catalog"):
-        known_lessons(lessons, ["other.jpg"])
+        keep_encoded_triplets(triplets, ["other.jpg"])
 
 
 def test_the_command_trains_and_refuses_to_overwrite(drawn: Workspace, tower: TwoTower, tmp_path: Path) -> None:
@@ -172,26 +181,26 @@ def test_a_combiner_is_not_measured_on_what_it_has_learned_from(
     images = tower.encoded_images(drawn)[:40]
     train, held, other = questions(images, 60, 0), questions(images, 20, 1), questions(images, 30, 2)
     settings = TrainingSettings(steps=2, batch=8)
-    train_combiner(drawn, tower, as_lessons(train), held, tmp_path / "c", settings)
+    train_combiner(drawn, tower, to_training_triplets(train), held, tmp_path / "c", settings)
     known = pl.concat([train, held]).select("reference", "condition", "target")
-    methods = [*baselines(), Composed(read_combiner(tmp_path / "c"))]
-    refuse_learned(methods, other.join(known, on=known.columns, how="anti"))
-    refuse_learned(baselines(), train)
+    methods = [*baselines(), ComposerMethod(read_combiner(tmp_path / "c"))]
+    check_no_leakage(methods, other.join(known, on=known.columns, how="anti"))
+    check_no_leakage(baselines(), train)
     for told in (train, held):
         with pytest.raises(LikewiseError, match=f"has learned from {told.height} of these {told.height} templates"):
-            refuse_learned(methods, told)
+            check_no_leakage(methods, told)
 
 
 def test_early_stopping_on_a_whole_split_masks_the_reference(drawn: Workspace, small_tower: TwoTower) -> None:
-    """With one gallery for all: text and image alone as composers give what `answer_split` gives."""
+    """With one gallery for all: text and image alone as composers give what `score_split` gives."""
     images = small_tower.encoded_images(drawn)[:50]
     asked = questions(images, 40, 0).with_columns(pl.concat_list("target").alias("targets"))
-    split = WholeSplit("all", asked.select("template", "condition", "reference", "targets"), images)
-    judge = Judge(drawn, small_tower, [split])
+    split = SplitBenchmark("all", asked.select("template", "condition", "reference", "targets"), images)
+    validator = Validator(drawn, small_tower, [split])
     for composer in (ImageOnly(), TextOnly()):
-        expected = answer_split(split, split_sides(drawn, small_tower, [split]), [Composed(composer)])
-        assert judge.recall(composer) == pytest.approx(hits(expected[composer.name]["all"].found, 1).mean())
-    assert n_questions([split]) == 40
+        expected = score_split(split, split_features(drawn, small_tower, [split]), [ComposerMethod(composer)])
+        assert validator.recall(composer) == pytest.approx(recall_at_k(expected[composer.name]["all"].ranks, 1).mean())
+    assert validation_size([split]) == 40
 
 
 def test_the_triplets_that_a_data_set_brought_along(tmp_path: Path) -> None:
@@ -199,4 +208,4 @@ def test_the_triplets_that_a_data_set_brought_along(tmp_path: Path) -> None:
     write_json({"format": 1, "root": ".", "source": "cirr"}, workspace.settings_file)
     rows = {"reference": ["a", "b"], "condition": ["x", "y"], "target": ["c", "d"], "split": ["train", "val"]}
     write_parquet(pl.DataFrame(rows), workspace.tables_folder / "templates.parquet")
-    assert read_lessons("official", workspace).rows() == [("a", "x", "c", [])]
+    assert read_training_triplets("official", workspace).rows() == [("a", "x", "c", [])]

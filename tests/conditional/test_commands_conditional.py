@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from likewise.conditional.search import Searcher, Way, ask, condition_of
+from likewise.conditional.search import Searcher, SearchModel, parse_condition, search
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
@@ -56,21 +56,23 @@ def test_ask_prints_and_shows(run: Run, drawn: Workspace, tower: TwoTower) -> No
 def test_the_slider_leads_from_image_to_text(drawn: Workspace, tower: TwoTower) -> None:
     searcher = Searcher.open(drawn, tower.spec, workers=1)
     key = searcher.images[3]
-    image, text = (searcher.ask(key, "red", text_weight=weight)["image"].to_list() for weight in (0.0, 1.0))
-    assert image == searcher.ask(key)["image"].to_list()
-    words_only = searcher.ask(text="red", top=13)["image"].to_list()
+    image, text = (searcher.search(key, "red", text_weight=weight)["image"].to_list() for weight in (0.0, 1.0))
+    assert image == searcher.search(key)["image"].to_list()
+    words_only = searcher.search(text="red", top_k=13)["image"].to_list()
     assert text == [each for each in words_only if searcher.item_of[each][0] != searcher.item_of[key][0]][:12]
     assert image != text
-    middle = searcher.ask(key, "like this, but red")
-    assert middle.equals(searcher.ask(key, "red")) and key not in middle["image"].to_list()
+    middle = searcher.search(key, "like this, but red")
+    assert middle.equals(searcher.search(key, "red")) and key not in middle["image"].to_list()
     assert middle["score"].is_sorted(descending=True)
-    assert ask(drawn, key, "red", encoder=tower.spec).equals(middle)
+    assert search(drawn, key, "red", encoder=tower.spec).equals(middle)
     with pytest.raises(LikewiseError, match="nothing to look for"):
-        searcher.ask()
+        searcher.search()
 
 
 def test_a_way_to_ask_is_named_once() -> None:
-    labels = [Way("two-tower:x/shop", method).label for method in ("combiner:combiner", "combiner:mine", "image+text")]
+    labels = [
+        SearchModel("two-tower:x/shop", method).label for method in ("combiner:combiner", "combiner:mine", "image+text")
+    ]
     assert [label.split(", ")[1] for label in labels] == ["combiner", "combiner mine", "image + text"]
 
 
@@ -79,4 +81,4 @@ def test_a_way_to_ask_is_named_once() -> None:
     [("but in red", "in red"), ("Like this, but  longer", "longer"), ("buttons", "buttons"), ("red", "red")],
 )
 def test_the_opening_words_are_no_condition(said: str, meant: str) -> None:
-    assert condition_of(said) == meant
+    assert parse_condition(said) == meant

@@ -1,4 +1,4 @@
-"""Cut-out pictures: the published way and the centred one, and workspaces made of them."""
+"""Cut-out pictures: the published mode and the centred one, and workspaces made of them."""
 
 import json
 from pathlib import Path
@@ -9,23 +9,24 @@ from PIL import Image
 
 from likewise.catalog import make_catalog, read_catalog
 from likewise.catalog.readers import read, store_tables
-from likewise.conditional.templates.crops import cut, cut_templates, dilated
+from likewise.conditional.templates.crops import crop_square, crop_templates, dilate_box
 from likewise.conditional.templates.files import read_templates
-from likewise.conditional.templates.step import build_set
+from likewise.conditional.templates.step import build_template_set
+from likewise.conditional.templates.workspace_annotations import AnnotationOptions
 from likewise.workspace import Workspace
 from tests.conditional.test_build import vaw
 
 
 def test_boxes_grow_as_published_or_on_all_sides() -> None:
     box, size = (400.0, 400.0, 500.0, 500.0), (1000, 1000)
-    assert dilated(box, size, "official") == (330, 330, 500, 500)
-    assert dilated(box, size) == (365, 365, 535, 535)
-    assert dilated((0.0, 0.0, 100.0, 50.0), (110, 200)) == (0, 0, 110, 68)
+    assert dilate_box(box, size, "official") == (330, 330, 500, 500)
+    assert dilate_box(box, size) == (365, 365, 535, 535)
+    assert dilate_box((0.0, 0.0, 100.0, 50.0), (110, 200)) == (0, 0, 110, 68)
 
 
 def test_a_cut_is_square_and_black_around() -> None:
     picture = Image.new("RGB", (200, 100), "white")
-    found = np.asarray(cut(picture, (20.0, 20.0, 120.0, 40.0)))
+    found = np.asarray(crop_square(picture, (20.0, 20.0, 120.0, 40.0)))
     assert found.shape == (155, 155, 3) or found.shape == (170, 170, 3)
     assert found[0].max() == 0 and found[found.shape[0] // 2].min() == 255
 
@@ -46,7 +47,7 @@ def test_published_attribute_templates_become_a_workspace_of_parts(tmp_path: Pat
     source = Workspace(tmp_path / "ws")
     make_catalog(source, reading.rows, reading.root, "genecis")
     store_tables(source, reading.tables)
-    made = cut_templates(source, Workspace(tmp_path / "parts"), way="official")
+    made = crop_templates(source, Workspace(tmp_path / "parts"), mode="official")
     assert (made.n_pictures, made.n_templates, made.n_left_out) == (4, 1, 0)
     name, templates = read_templates(Workspace(tmp_path / "parts"))
     row = templates.row(0, named=True)
@@ -67,17 +68,9 @@ def test_templates_built_from_vaw_rows_can_be_cut(tmp_path: Path) -> None:
     store_tables(source, {"objects": objects, "attributes": attributes})
     kinds = tmp_path / "kinds.json"
     kinds.write_text(json.dumps({"color": ["red", "blue", "green", "white"]}))
-    known = {
-        "category": "category",
-        "attributes": None,
-        "words": None,
-        "where": None,
-        "half": None,
-        "kinds_file": kinds,
-    }
-    built = build_set(source, "objects", known, per_task=8)
+    built = build_template_set(source, "objects", AnnotationOptions(kinds_file=kinds), per_task=8)
     assert set(built.templates["task"]) == {"focus_attribute", "change_attribute"}
-    made = cut_templates(source, Workspace(tmp_path / "parts"), "objects")
+    made = crop_templates(source, Workspace(tmp_path / "parts"), "objects")
     assert made.n_left_out == 0 and made.n_templates == len(built.templates)
     _, templates = read_templates(Workspace(tmp_path / "parts"))
     pictures = set(read_catalog(Workspace(tmp_path / "parts"))["image"])

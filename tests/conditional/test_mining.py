@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from likewise.cli.app import app
 from likewise.conditional.mining.concreteness import Concreteness
-from likewise.conditional.mining.draws import Blocks
-from likewise.conditional.mining.filters import Rules, survivors
-from likewise.conditional.mining.parts import parse_captions, part_file
-from likewise.conditional.mining.step import mine, read_triplets
+from likewise.conditional.mining.filters import MiningThresholds, filter_relations
+from likewise.conditional.mining.parsing import parse_captions, shard_file
+from likewise.conditional.mining.sampling import GroupSampler
+from likewise.conditional.mining.step import mine_triplets, read_triplets
 from likewise.conditional.mining.triplets import draw_triplets
 from likewise.errors import LikewiseError
 from tests.real.places import real_data
@@ -48,15 +48,15 @@ def captions(tmp_path: Path) -> Path:
 def test_concreteness_of_the_real_ratings() -> None:
     known = Concreteness.read(next(real_data("concreteness").glob("*.txt")))
     assert len(known.ratings) > 39_000
-    assert known.of("roadsweeper") == 4.85
-    assert known.of("apple") == known.of("apples") == 5.0
-    assert known.of("women") == known.of("woman") > 4.0
-    assert known.of("belief") < 2.0
-    assert known.of("qwertz") == -1.0
+    assert known.rating("roadsweeper") == 4.85
+    assert known.rating("apple") == known.rating("apples") == 5.0
+    assert known.rating("women") == known.rating("woman") > 4.0
+    assert known.rating("belief") < 2.0
+    assert known.rating("qwertz") == -1.0
 
 
 def test_every_triplet_obeys_the_rules(captions: Path, ratings: Path, tmp_path: Path) -> None:
-    mined = mine(captions, tmp_path / "mined", ratings=ratings, n_triplets=3000, workers=1, parser="textblob")
+    mined = mine_triplets(captions, tmp_path / "mined", ratings=ratings, n_triplets=3000, workers=1, parser="textblob")
     triplets = read_triplets(tmp_path / "mined")
     assert triplets.height == mined.n_triplets == 3000
     text = dict(line.split("\t")[::-1] for line in captions.read_text(encoding="utf-8").splitlines())
@@ -79,8 +79,8 @@ def test_every_triplet_obeys_the_rules(captions: Path, ratings: Path, tmp_path: 
 
 def test_subjects_are_drawn_in_proportion_to_their_images(captions: Path, tmp_path: Path) -> None:
     parse_captions(captions, tmp_path / "mined", parser="textblob", workers=1)
-    relations, _ = survivors(tmp_path / "mined", None, Rules(concreteness=0.0))
-    drawn, _ = draw_triplets(relations, Rules(concreteness=0.0), 4000, seed=1)
+    relations, _ = filter_relations(tmp_path / "mined", None, MiningThresholds(concreteness=0.0))
+    drawn, _ = draw_triplets(relations, MiningThresholds(concreteness=0.0), 4000, seed=1)
     images = Counter(relations.subject.tolist())
     share = np.bincount(relations.subject[drawn["reference"].to_numpy()]) / drawn.height
     for subject, n in images.items():
@@ -91,7 +91,7 @@ def test_a_demand_that_cannot_be_met_ends(ratings: Path, tmp_path: Path) -> None
     """Two objects, one of them on one image only: few triplets exist, and a million are asked for."""
     rows = [f"a dog on the beach\t{n}.jpg" for n in range(6)] + ["a dog on the table\tlast.jpg"]
     (tmp_path / "few.tsv").write_text("\n".join(rows), encoding="utf-8")
-    mined = mine(
+    mined = mine_triplets(
         tmp_path / "few.tsv", tmp_path / "mined", ratings=ratings, n_triplets=10**6, workers=1, parser="textblob"
     )
     assert mined.n_triplets == 12  # six references to the table, and the table to six beaches
@@ -101,9 +101,9 @@ def test_a_demand_that_cannot_be_met_ends(ratings: Path, tmp_path: Path) -> None
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=30), st.integers(0, 99))
 def test_a_draw_outside_the_block_against_listing_all(pairs: list[tuple[int, int]], seed: int) -> None:
     ordered = np.array(sorted(pairs))
-    blocks = Blocks.of(ordered[:, 0], ordered[:, 1])
+    sampler = GroupSampler.from_sorted(ordered[:, 0], ordered[:, 1])
     at = np.repeat(np.arange(len(ordered)), 40)
-    drawn = blocks.outside_block(at, np.random.default_rng(seed))
+    drawn = sampler.sample_outside_block(at, np.random.default_rng(seed))
     for place in range(len(ordered)):
         allowed = {
             other
@@ -120,18 +120,20 @@ def test_same_seed_same_files_however_it_ran(captions: Path, ratings: Path, tmp_
     written = []
     for name, workers in (("one", 1), ("two", 2)):
         folder = tmp_path / name
-        mine(captions, folder, ratings=ratings, n_triplets=500, workers=workers, rows_per_part=150, parser="textblob")
+        mine_triplets(
+            captions, folder, ratings=ratings, n_triplets=500, workers=workers, rows_per_shard=150, parser="textblob"
+        )
         written.append((folder / "triplets.parquet").read_bytes())
     folder = tmp_path / "one"
-    part_file(folder, 1).unlink()
+    shard_file(folder, 1).unlink()
     (folder / "triplets.parquet").unlink()
-    kept = part_file(folder, 0).stat().st_mtime_ns
-    mine(captions, folder, ratings=ratings, n_triplets=500, workers=1, rows_per_part=150, parser="textblob")
-    assert part_file(folder, 0).stat().st_mtime_ns == kept
+    kept = shard_file(folder, 0).stat().st_mtime_ns
+    mine_triplets(captions, folder, ratings=ratings, n_triplets=500, workers=1, rows_per_shard=150, parser="textblob")
+    assert shard_file(folder, 0).stat().st_mtime_ns == kept
     written.append((folder / "triplets.parquet").read_bytes())
     assert written[0] == written[1] == written[2]
     whole = tmp_path / "whole"  # the filters see one part after another: how they are cut does not matter
-    mine(captions, whole, ratings=ratings, n_triplets=500, workers=1, parser="textblob")
+    mine_triplets(captions, whole, ratings=ratings, n_triplets=500, workers=1, parser="textblob")
     assert read_triplets(whole).equals(read_triplets(folder))
     funnels = [pl.read_parquet(place / "funnel.parquet") for place in (whole, folder)]
     assert funnels[0].equals(funnels[1])
@@ -139,12 +141,12 @@ def test_same_seed_same_files_however_it_ran(captions: Path, ratings: Path, tmp_
 
 def test_other_settings_are_refused(captions: Path, ratings: Path, tmp_path: Path) -> None:
     folder = tmp_path / "mined"
-    mine(captions, folder, ratings=ratings, n_triplets=50, workers=1, parser="textblob")
+    mine_triplets(captions, folder, ratings=ratings, n_triplets=50, workers=1, parser="textblob")
     with pytest.raises(LikewiseError, match="other settings"):
-        mine(captions, folder, ratings=ratings, n_triplets=60, workers=1, parser="textblob")
+        mine_triplets(captions, folder, ratings=ratings, n_triplets=60, workers=1, parser="textblob")
     captions.write_text("a dog on the beach\tx.jpg\n", encoding="utf-8")
     with pytest.raises(LikewiseError, match="other captions"):
-        mine(captions, folder, ratings=ratings, n_triplets=50, workers=1, parser="textblob")
+        mine_triplets(captions, folder, ratings=ratings, n_triplets=50, workers=1, parser="textblob")
 
 
 def test_the_command_writes_a_page_with_funnel_and_triplets(captions: Path, ratings: Path, tmp_path: Path) -> None:

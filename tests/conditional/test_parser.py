@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from likewise.conditional.mining.marks import agreement, digest_of, read_marks
-from likewise.conditional.mining.relations import relations_of
+from likewise.conditional.mining.hand_annotations import caption_digest, read_annotations, score_parser
+from likewise.conditional.mining.relations import extract_relations
 from likewise.conditional.mining.tagging import Tagger, pipeline_tagger, textblob_tagger
 from tests.real.places import real_data
 
-MARKS = Path(__file__).with_name("relations.tsv")
+ANNOTATIONS = Path(__file__).with_name("relations.tsv")
 
 
 @pytest.fixture(scope="module")
@@ -37,28 +37,28 @@ def tag() -> Tagger:
     ],
 )
 def test_plain_captions(tag: Tagger, caption: str, relations: str) -> None:
-    found = [" ".join(relation) for relation in relations_of(tag([caption])[0])]
+    found = [" ".join(relation) for relation in extract_relations(tag([caption])[0])]
     assert found == [text for text in relations.split("; ") if text]
 
 
 def test_precision_and_recall_on_captions_that_a_person_read(tag: Tagger) -> None:
     """The goal is .8 and .6; `docs/mining.md` says what was measured."""
     lines = (real_data("captions") / "cc3m_validation.tsv").read_text(encoding="utf-8").split("\n")
-    marked = read_marks(MARKS)
-    captions = [lines[each.line].split("\t")[0] for each in marked]
-    assert [digest_of(text) for text in captions] == [each.digest for each in marked]
-    measured = agreement(marked, [relations_of(words) for words in tag(captions)])
+    annotated = read_annotations(ANNOTATIONS)
+    captions = [lines[each.line].split("\t")[0] for each in annotated]
+    assert [caption_digest(text) for text in captions] == [each.digest for each in annotated]
+    measured = score_parser(annotated, [extract_relations(words) for words in tag(captions)])
     assert measured.n_captions == 200
-    assert measured.n_asked > 300
+    assert measured.n_annotated > 300
     assert measured.precision >= 0.8
     assert measured.recall >= 0.6
 
 
 def test_silence_and_nonsense_are_not_rewarded() -> None:
-    marked = read_marks(MARKS)
-    assert agreement(marked, [[] for _ in marked]).recall == 0.0
-    wrong = [relations_of([("stone", "NN"), ("on", "IN"), ("moon", "NN")]) for _ in marked]
-    assert agreement(marked, wrong).precision == 0.0
+    annotated = read_annotations(ANNOTATIONS)
+    assert score_parser(annotated, [[] for _ in annotated]).recall == 0.0
+    wrong = [extract_relations([("stone", "NN"), ("on", "IN"), ("moon", "NN")]) for _ in annotated]
+    assert score_parser(annotated, wrong).precision == 0.0
 
 
 def test_spacy_tags_go_through_the_same_grammar(tag: Tagger) -> None:
@@ -69,4 +69,4 @@ def test_spacy_tags_go_through_the_same_grammar(tag: Tagger) -> None:
     ruler = pipeline.add_pipe("attribute_ruler")
     for word, found in tag([caption])[0]:
         ruler.add([[{"ORTH": word}]], {"TAG": found})
-    assert relations_of(pipeline_tagger(pipeline)([caption])[0]) == relations_of(tag([caption])[0])
+    assert extract_relations(pipeline_tagger(pipeline)([caption])[0]) == extract_relations(tag([caption])[0])

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.conditional.composed import baselines
-from likewise.conditional.evaluate import answer, recall_table
-from likewise.conditional.protocol import TEMPLATE_SCHEMA, Asked, Floats
-from likewise.conditional.recall import chance, hits, standing
-from likewise.conditional.sides import Sides
+from likewise.conditional.composers import baselines
+from likewise.conditional.evaluate import recall_table, score_templates
+from likewise.conditional.image_text_features import ImageTextFeatures
+from likewise.conditional.protocol import TEMPLATE_SCHEMA, Floats, QueryBatch
+from likewise.conditional.recall import chance_recall, rank_targets, recall_at_k
 
 N = 1500
 
@@ -22,7 +22,7 @@ class Constant:
 
     name = "constant"
 
-    def scores(self, asked: Asked) -> Floats:
+    def scores(self, asked: QueryBatch) -> Floats:
         return np.full((len(asked.reference), asked.gallery.shape[-2]), 0.25)
 
 
@@ -34,7 +34,7 @@ class Drawn:
     def __init__(self) -> None:
         self.rng = np.random.default_rng(3)
 
-    def scores(self, asked: Asked) -> Floats:
+    def scores(self, asked: QueryBatch) -> Floats:
         return self.rng.random((len(asked.reference), asked.gallery.shape[-2]))
 
 
@@ -43,7 +43,7 @@ class OnlyObjects(Constant):
 
     name = "objects only"
 
-    def scores(self, asked: Asked) -> Floats:
+    def scores(self, asked: QueryBatch) -> Floats:
         scores = super().scores(asked)
         scores[["attribute" in task for task in asked.tasks]] = np.nan
         return scores
@@ -68,15 +68,15 @@ def test_hits_are_the_mean_over_all_orders_of_equal_scores(scores: list[float], 
         order for order in permutations(range(len(scores))) if all(scores[a] >= scores[b] for a, b in pairwise(order))
     ]
     expected = np.mean([any(right[i] for i in order[:k]) for order in orders])
-    found = standing(np.array([scores]), np.array([right]))
-    assert hits(found, k)[0] == pytest.approx(expected)
+    found = rank_targets(np.array([scores]), np.array([right]))
+    assert recall_at_k(found, k)[0] == pytest.approx(expected)
     drawn = np.mean([any(right[i] for i in order[:k]) for order in permutations(range(len(scores)))])
-    assert chance(found, k)[0] == pytest.approx(drawn)
+    assert chance_recall(found, k)[0] == pytest.approx(drawn)
 
 
 def test_constant_and_random_scores_land_on_chance() -> None:
     asked = templates()
-    answers = answer(asked, Sides.random(asked, dim=8), [Constant(), Drawn()])
+    answers = score_templates(asked, ImageTextFeatures.random(asked, dim=8), [Constant(), Drawn()])
     table = recall_table({"none": answers})
     assert len(table) == 2 * 3 * 3
     for row in table.iter_rows(named=True):
@@ -89,13 +89,15 @@ def test_constant_and_random_scores_land_on_chance() -> None:
 
 def test_official_ties_are_hits_as_in_the_published_code() -> None:
     asked = templates(20)
-    answers = answer(asked, Sides.random(asked, dim=8), [Constant()])
+    answers = score_templates(asked, ImageTextFeatures.random(asked, dim=8), [Constant()])
     assert set(recall_table({"none": answers}, official=True)["value"]) == {1.0}
 
 
 def test_a_method_that_cannot_answer_a_task_has_no_average() -> None:
     asked = templates(20)
-    table = recall_table({"none": answer(asked, Sides.random(asked, dim=8), [OnlyObjects()])}).filter(metric="R@1")
+    table = recall_table(
+        {"none": score_templates(asked, ImageTextFeatures.random(asked, dim=8), [OnlyObjects()])}
+    ).filter(metric="R@1")
     values = dict(table.select("task", "value").iter_rows())
     assert values["focus_attribute"] is None and values["average"] is None
     assert values["change_object"] == pytest.approx(1 / 15)
@@ -104,9 +106,9 @@ def test_a_method_that_cannot_answer_a_task_has_no_average() -> None:
 
 def test_baselines_are_what_they_say_and_lengths_do_not_matter() -> None:
     asked = templates(40)
-    sides = Sides.random(asked, dim=6)
-    longer = Sides(sides.images, sides.image_features * 7, sides.texts, sides.text_features * 3)
-    block = next(iter(sides.blocks(asked)))[1]
+    features = ImageTextFeatures.random(asked, dim=6)
+    longer = ImageTextFeatures(features.images, features.image_features * 7, features.texts, features.text_features * 3)
+    block = next(iter(features.batches(asked)))[1]
     image, text, both = (method.scores(block) for method in baselines())
     x, e, y = (
         rows / np.linalg.norm(rows, axis=-1, keepdims=True)
@@ -116,15 +118,17 @@ def test_baselines_are_what_they_say_and_lengths_do_not_matter() -> None:
     for found, query in ((image, x), (text, e), (both, q)):
         assert np.allclose(found, np.einsum("nd,ngd->ng", query, y), atol=1e-6)
     for method in baselines():
-        assert np.allclose(method.scores(next(iter(longer.blocks(asked)))[1]), method.scores(block), atol=1e-6)
+        assert np.allclose(method.scores(next(iter(longer.batches(asked)))[1]), method.scores(block), atol=1e-6)
 
 
 def test_templates_without_all_their_images_are_left_out_and_counted() -> None:
     asked = templates(30)
-    sides = Sides.random(asked, dim=4)
+    features = ImageTextFeatures.random(asked, dim=4)
     lost = asked["target"][0]
-    kept = [row for row, image in enumerate(sides.images) if image != lost]
-    fewer = Sides([sides.images[row] for row in kept], sides.image_features[kept], sides.texts, sides.text_features)
-    table = recall_table({"none": answer(asked, fewer, baselines()[:1])}).filter(task="average", metric="R@1")
+    kept = [row for row, image in enumerate(features.images) if image != lost]
+    fewer = ImageTextFeatures(
+        [features.images[row] for row in kept], features.image_features[kept], features.texts, features.text_features
+    )
+    table = recall_table({"none": score_templates(asked, fewer, baselines()[:1])}).filter(task="average", metric="R@1")
     named = pl.concat_list("reference", "target", "gallery").list.contains(lost)
     assert table["n"].item() == 60 - asked.filter(named).height < table["n_total"].item() == 60

@@ -118,6 +118,8 @@ def test_a_published_split_is_measured_with_its_whole_gallery(
         of_task = rows.filter(task=task)
         assert of_task["n"].to_list() == [len(right)] * 3
         for k, value in zip((1, 5, 10), of_task["value"], strict=True):
-            assert value == pytest.approx(by_hand(Workspace(tmp_path / "ws"), TwoTower.of(spec), gallery, right, k))
+            assert value == pytest.approx(
+                by_hand(Workspace(tmp_path / "ws"), TwoTower.from_spec(spec), gallery, right, k)
+            )
         one = np.mean([len(wanted) / (len(gallery) - 1) for wanted in right.values()])
         assert of_task["chance"][0] == pytest.approx(one)

@@ -8,26 +8,26 @@ import polars as pl
 import pytest
 
 from likewise.catalog.readers import read
-from likewise.conditional.composed import baselines
-from likewise.conditional.evaluate import Answers, recall_table
-from likewise.conditional.sides import Sides
+from likewise.conditional.composers import baselines
+from likewise.conditional.evaluate import TaskResults, recall_table
+from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.splits import (
     KS,
-    WholeSplit,
-    answer_split,
+    SplitBenchmark,
     cirr_splits,
     fashioniq_splits,
     mit_states_split,
+    score_split,
 )
 from likewise.conditional.submission import check_submission, ranked_names, write_submission
 from likewise.errors import LikewiseError
 from tests.real.places import real_data
 
 
-def drawn(split: WholeSplit, dim: int = 16) -> Sides:
+def drawn(split: SplitBenchmark, dim: int = 16) -> ImageTextFeatures:
     rng = np.random.default_rng(2)
-    texts = split.questions["condition"].unique().to_list()
-    return Sides(
+    texts = split.queries["condition"].unique().to_list()
+    return ImageTextFeatures(
         split.gallery,
         rng.standard_normal((len(split.gallery), dim), dtype=np.float32),
         texts,
@@ -41,9 +41,9 @@ def test_cirr_validation_has_every_image_of_the_split_as_gallery() -> None:
     [split] = cirr_splits(reading.rows, reading.tables["templates"], "val")
     listed = json.loads((folder / "split.rc2.val.json").read_text())
     assert {f"./{image}" for image in split.gallery} == set(listed.values())
-    assert len(split.questions) == len(json.loads((folder / "cap.rc2.val.json").read_text())) == 4181
-    assert set(split.questions["targets"].explode()) <= set(split.gallery)
-    answers = answer_split(split, drawn(split), baselines())
+    assert len(split.queries) == len(json.loads((folder / "cap.rc2.val.json").read_text())) == 4181
+    assert set(split.queries["targets"].explode()) <= set(split.gallery)
+    answers = score_split(split, drawn(split), baselines())
     table = recall_table({"random": answers}, ks=KS, n_resamples=200)
     assert table["n"].to_list() == [4181] * 9
     first = table.filter(metric="R@10", method="text only").row(0, named=True)
@@ -52,7 +52,7 @@ def test_cirr_validation_has_every_image_of_the_split_as_gallery() -> None:
     assert split.subsets is not None and set(split.subsets["gallery"].list.len()) == {4}
 
 
-def small_cirr(folder: Path) -> tuple[WholeSplit, pl.DataFrame, dict[str, str]]:
+def small_cirr(folder: Path) -> tuple[SplitBenchmark, pl.DataFrame, dict[str, str]]:
     names = [f"test1-{number}" for number in range(60)]
     sets = [names[start : start + 6] for start in range(0, 60, 6)]
     asked = [
@@ -69,20 +69,20 @@ def small_cirr(folder: Path) -> tuple[WholeSplit, pl.DataFrame, dict[str, str]]:
 def test_a_submission_holds_what_the_server_asks_for(tmp_path: Path) -> None:
     split, templates, names = small_cirr(tmp_path)
     members = dict(templates.select("template", "members").iter_rows())
-    sides = drawn(split)
-    contents = ranked_names(split, members, names, sides, baselines()[0])
+    features = drawn(split)
+    contents = ranked_names(split, members, names, features, baselines()[0])
     paths = write_submission(tmp_path / "out", contents, templates, names)
     recall, subset = (json.loads(path.read_text()) for path in paths)
     assert (recall["version"], recall["metric"]) == ("rc2", "recall")
     assert {len(recall[pair]) for pair in ("0", "7", "13")} == {50}
     assert {len(subset[pair]) for pair in ("0", "7", "13")} == {3}
     assert set(subset["7"]) <= {names[image] for image in members[7]} - {"test1-7"}
-    directions = sides.image_features / np.linalg.norm(sides.image_features, axis=1, keepdims=True)
+    directions = features.image_features / np.linalg.norm(features.image_features, axis=1, keepdims=True)
     reference = split.gallery.index("test1/test1-7.png")
     order = np.argsort(-(directions @ directions[reference]))
     assert recall["7"][0] == names[split.gallery[order[1]]]  # after itself
     with pytest.raises(LikewiseError, match="no question with a known answer"):
-        answer_split(split, sides, baselines())
+        score_split(split, features, baselines())
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,12 @@ def test_mit_states_has_several_right_answers(tmp_path: Path) -> None:
             (folder / f"{number}.jpg").touch()
     reading = read(tmp_path, "mit_states")
     split = mit_states_split(reading.rows, reading.tables["queries"], "test")
-    assert len(split.gallery) == 7 and len(split.questions) == 7  # each of seven tomatoes, the other adjective
-    assert set(split.questions.filter(condition="sliced")["targets"].list.len()) == {4}
+    assert len(split.gallery) == 7 and len(split.queries) == 7  # each of seven tomatoes, the other adjective
+    assert set(split.queries.filter(condition="sliced")["targets"].list.len()) == {4}
     rows = np.zeros((7, 2), np.float32)
     rows[:, 0] = 1.0
-    same = Sides(split.gallery, rows, ["ripe", "sliced"], np.ones((2, 2), np.float32))
-    table = recall_table({"same": answer_split(split, same, baselines()[:1])}, ks=(1, 5))
+    same = ImageTextFeatures(split.gallery, rows, ["ripe", "sliced"], np.ones((2, 2), np.float32))
+    table = recall_table({"same": score_split(split, same, baselines()[:1])}, ks=(1, 5))
     # six candidates: three queries have four right ones, four have three
     assert table["value"][0] == pytest.approx((3 * 4 / 6 + 4 * 3 / 6) / 7) == pytest.approx(table["chance"][0])
 
@@ -137,10 +137,10 @@ def test_fashioniq_has_a_gallery_per_category(tmp_path: Path) -> None:
     reading = read(tmp_path, "fashioniq")
     dress, shirt = fashioniq_splits(reading.rows, reading.tables["templates"], "val")
     assert [len(dress.gallery), len(shirt.gallery)] == [3, 3]
-    assert dress.questions["condition"].to_list() == ["is red and is longer"]
-    answers: Answers = {"image only": {}}
+    assert dress.queries["condition"].to_list() == ["is red and is longer"]
+    answers: TaskResults = {"image only": {}}
     for split in (dress, shirt):
-        for method, tasks in answer_split(split, drawn(split), baselines()[:1]).items():
+        for method, tasks in score_split(split, drawn(split), baselines()[:1]).items():
             answers[method] |= tasks
     named = recall_table({"random": answers}, ks=(1,))["task"].to_list()
     assert named == ["fashioniq dress val", "fashioniq shirt val", "average"]

@@ -7,36 +7,36 @@ import pytest
 
 from likewise.catalog import read_catalog
 from likewise.conditional import study
-from likewise.conditional.lessons import as_lessons
 from likewise.conditional.report.study import write_study_page
+from likewise.conditional.templates.annotations import catalog_annotations
 from likewise.conditional.templates.build import build_templates
-from likewise.conditional.templates.facts import catalog_facts
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings
+from likewise.conditional.training_triplets import to_training_triplets
 from likewise.workspace import Workspace
 
-QUICK = TrainingSettings(steps=4, batch=16, every=4)
+QUICK = TrainingSettings(steps=4, batch=16, validate_every=4)
 
 
 @pytest.fixture(scope="module")
 def templates(drawn: Workspace) -> pl.DataFrame:
     return build_templates(
-        catalog_facts(read_catalog(drawn)), tasks=["change_attribute", "focus_attribute"], per_task=80
+        catalog_annotations(read_catalog(drawn)), tasks=["change_attribute", "focus_attribute"], per_task=80
     )
 
 
 def test_a_study_goes_on_where_it_stopped(
     drawn: Workspace, small_tower: TwoTower, templates: pl.DataFrame, tmp_path: Path
 ) -> None:
-    lessons = as_lessons(templates)
+    triplets = to_training_triplets(templates)
     arms = [
-        *study.ablations(lessons, small_tower.spec, QUICK, other=lessons[:40])[2:],
-        *study.scaling(lessons, small_tower.spec, QUICK, points=2),
-        *study.backbones(lessons, [small_tower.spec], QUICK),
+        *study.ablations(triplets, small_tower.spec, QUICK, other=triplets[:40])[2:],
+        *study.scaling(triplets, small_tower.spec, QUICK, points=2),
+        *study.backbones(triplets, [small_tower.spec], QUICK),
     ]
-    assert [arm.lessons.height for arm in arms if arm.part == study.SCALING] == [160, 40]
+    assert [arm.triplets.height for arm in arms if arm.part == study.SCALING] == [160, 40]
     found = study.run_study(drawn, arms, templates, templates, tmp_path, seeds=2)
-    told = study.summary(found)
+    told = study.summarize_study(found)
     assert told.filter(part="baseline")["arm"].to_list() == ["image only", "text only", "image + text"]
     trained = told.filter(pl.col("part") != "baseline")
     assert trained["n_seeds"].to_list() == [2] * len(arms)
@@ -57,8 +57,13 @@ def test_a_study_goes_on_where_it_stopped(
 
 
 def test_the_full_arms_are_the_papers() -> None:
-    lessons = pl.DataFrame({"reference": ["a"], "condition": ["b"], "target": ["c"]})
-    arms = {arm.name: arm for arm in study.ablations(as_lessons(lessons), "x", QUICK, unfiltered=as_lessons(lessons))}
+    triplets = pl.DataFrame({"reference": ["a"], "condition": ["b"], "target": ["c"]})
+    arms = {
+        arm.name: arm
+        for arm in study.ablations(
+            to_training_triplets(triplets), "x", QUICK, unfiltered=to_training_triplets(triplets)
+        )
+    }
     assert arms["full"].settings.tune == ("image", "text")
     assert arms["frozen image side"].settings.tune == ("text",)
     assert arms["frozen text side"].settings.tune == ("image",)

@@ -1,4 +1,4 @@
-"""Both sides of a two-tower encoder, with the length of their features kept."""
+"""Both features of a two-tower encoder, with the length of their features kept."""
 
 import shutil
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 from likewise.catalog import load_image
 from likewise.conditional.search import Searcher
-from likewise.conditional.towers import FeatureWorkspace, TwoTower, towers_of, unit
+from likewise.conditional.towers import FeatureWorkspace, TwoTower, encoded_towers, normalize
 from likewise.encoders import encode_catalog, encode_text, get_encoder
 from likewise.encoders.families.huggingface.image_processor import load_processor
 from likewise.encoders.families.huggingface.model import load_network
@@ -32,21 +32,21 @@ def test_features_are_those_of_transformers_unscaled(drawn: Workspace, tower: Tw
     assert not np.allclose(np.linalg.norm(expected, axis=1), 1.0, atol=0.05)
     assert np.allclose(tower.picture_features(pictures), found, atol=1e-5)
     scaled = get_encoder(tower.spec)
-    assert np.allclose(unit(found), scaled.encode([scaled.prepare(picture) for picture in pictures]), atol=1e-5)
+    assert np.allclose(normalize(found), scaled.encode([scaled.prepare(picture) for picture in pictures]), atol=1e-5)
 
 
 def test_texts_keep_their_order_and_length(tower: TwoTower) -> None:
     texts = ["red", "a bag", "red", "striped"]
     found = tower.text_features(texts)
     assert np.array_equal(found[0], found[2])
-    assert np.allclose(unit(found), encode_text(tower.spec, texts), atol=1e-6)
+    assert np.allclose(normalize(found), encode_text(tower.spec, texts), atol=1e-6)
     assert not np.allclose(np.linalg.norm(found, axis=1), 1.0, atol=0.05)
 
 
 def test_what_has_no_text_side_is_refused(tiny: Tiny, drawn: Workspace, tower: TwoTower) -> None:
     for spec in ("colour", f"hf:{tiny('vit')}", f"{tower.spec}?pooling=cls", "colour+shape"):
         with pytest.raises(LikewiseError, match="no text side"):
-            TwoTower.of(spec)
+            TwoTower.from_spec(spec)
     with pytest.raises(LikewiseError, match="length one"):
         encode_catalog(drawn, [tower.unscaled], workers=1)
     assert not Path(drawn.vectors_folder, f"{tower.name}_unscaled").exists()
@@ -59,10 +59,10 @@ def test_a_tower_is_found_again_from_another_folder_and_after_a_move(
 ) -> None:
     shutil.copytree(tiny("clip"), workspace.path / "tower")
     monkeypatch.chdir(workspace.path)
-    TwoTower.of("hf:tower").encode(workspace, workers=1)
+    TwoTower.from_spec("hf:tower").encode(workspace, workers=1)
     TwoTower(f"hf:{tiny('vit')}").encode(workspace, workers=1)  # features without a text side, which nobody can ask
     monkeypatch.chdir(tmp_path.parent)
-    assert towers_of(workspace) == [f"hf:{workspace.path.resolve()}/tower"]
-    assert Searcher.open(workspace, workers=1).ask(text="red", top=3).height == 3
+    assert encoded_towers(workspace) == [f"hf:{workspace.path.resolve()}/tower"]
+    assert Searcher.open(workspace, workers=1).search(text="red", top_k=3).height == 3
     moved = workspace.path.rename(tmp_path / "moved")
-    assert towers_of(Workspace(moved)) == [f"hf:{moved.resolve()}/tower"]
+    assert encoded_towers(Workspace(moved)) == [f"hf:{moved.resolve()}/tower"]

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from likewise.catalog import load_image, read_catalog
 from likewise.cli.app import app
-from likewise.conditional.towers import TwoTower, unit
-from likewise.conditional.two_tower import TwoTowerTrained, train_two_tower
-from likewise.conditional.two_tower_texts import Described, fits
+from likewise.conditional.caption_sampling import CaptionTexts, text_matches
+from likewise.conditional.towers import TwoTower, normalize
+from likewise.conditional.two_tower import TwoTowerTrainingResult, train_two_tower
 from likewise.encoders.families.text_features import hashed
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.text import encode_text, has_text
@@ -20,7 +20,7 @@ from likewise.workspace import Workspace
 from tests.conditional.small_tower import QUICK
 
 
-def test_held_out_pictures_find_their_captions(learned: TwoTowerTrained) -> None:
+def test_held_out_pictures_find_their_captions(learned: TwoTowerTrainingResult) -> None:
     """Far above chance after seconds of training; items are apart, so no caption was seen with its picture."""
     assert learned.n_held_out == 24
     assert learned.recall_at_5 > 2 * 5 / learned.n_captions
@@ -29,9 +29,9 @@ def test_held_out_pictures_find_their_captions(learned: TwoTowerTrained) -> None
 def test_short_texts_find_what_they_say(drawn: Workspace, small_tower: TwoTower) -> None:
     """The first five pictures for a single word are of its category six times as often as by chance."""
     catalog = read_catalog(drawn)
-    images = unit(small_tower.image_features(drawn, catalog["image"].to_list()))
+    images = normalize(small_tower.image_features(drawn, catalog["image"].to_list()))
     words = {"earrings": "earrings", "skirt": "skirts", "watch": "watches", "dress": "dresses", "ring": "rings"}
-    best = np.argsort(-(images @ unit(small_tower.text_features(list(words))).T), axis=0)[:5]
+    best = np.argsort(-(images @ normalize(small_tower.text_features(list(words))).T), axis=0)[:5]
     right = catalog["category"].to_numpy()[best] == np.array(list(words.values()))
     assert right.mean() >= 0.3
 
@@ -40,13 +40,15 @@ def test_it_is_an_encoder_of_the_registry(drawn: Workspace, small_tower: TwoTowe
     encoder = get_encoder(small_tower.spec)
     image = read_catalog(drawn)["image"][0]
     vector = encoder.encode([encoder.prepare(load_image(drawn.root / image, at_least=encoder.pixels))])
-    np.testing.assert_allclose(vector, unit(small_tower.image_features(drawn, [image])), atol=1e-4)
+    np.testing.assert_allclose(vector, normalize(small_tower.image_features(drawn, [image])), atol=1e-4)
     assert has_text(small_tower.spec)
     assert encode_text(small_tower.spec, ["red", "blue"]).shape == (2, encoder.dim) == (2, 32)
     assert encode_text(small_tower.spec, []).shape == (0, 32)
 
 
-def test_the_same_seed_gives_the_same_encoder(drawn: Workspace, learned: TwoTowerTrained, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_encoder(
+    drawn: Workspace, learned: TwoTowerTrainingResult, tmp_path: Path
+) -> None:
     for folder in ("one", "two"):
         train_two_tower(drawn, tmp_path / folder, replace(QUICK, steps=5), workers=1)
     for name in ("two_tower.json", "two_tower.safetensors"):
@@ -54,12 +56,12 @@ def test_the_same_seed_gives_the_same_encoder(drawn: Workspace, learned: TwoTowe
 
 
 def test_texts_that_fit_several_pictures() -> None:
-    shown = [Described.of(["a red knit top, sporty"]), Described.of(["a red hat", "winter"])]
-    fitting = fits(shown, ["red", "red top", "winter", ""]).tolist()
+    shown = [CaptionTexts.from_texts(["a red knit top, sporty"]), CaptionTexts.from_texts(["a red hat", "winter"])]
+    fitting = text_matches(shown, ["red", "red top", "winter", ""]).tolist()
     assert fitting == [[True, True, False, True], [True, False, True, True]]
     rng = np.random.default_rng(0)
     for one in shown:
-        assert all(fits([one], [one.draw(rng)])[0, 0] for _ in range(50))
+        assert all(text_matches([one], [one.sample(rng)])[0, 0] for _ in range(50))
 
 
 def test_unknown_words_are_told_apart() -> None:
@@ -68,7 +70,7 @@ def test_unknown_words_are_told_apart() -> None:
     assert hashed("") == hashed("!!") != hashed("a")
 
 
-def test_mistakes_are_sentences(drawn: Workspace, learned: TwoTowerTrained, tmp_path: Path) -> None:
+def test_mistakes_are_sentences(drawn: Workspace, learned: TwoTowerTrainingResult, tmp_path: Path) -> None:
     asked = ["condition", "two-tower", str(drawn.path)]
     for more, sentence in (
         ([str(learned.folder)], "holds a two-tower encoder already"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 FORMAT = 1
-SETTINGS, WEIGHTS, LEARNED = "combiner.json", "combiner.safetensors", "learned.parquet"
+SETTINGS, WEIGHTS, TRAINING_SET = "combiner.json", "combiner.safetensors", "learned.parquet"
 ROWS_PER_BATCH = 1024
 NAME = "combiner"
 
@@ -60,9 +60,9 @@ def combiner_module(shape: CombinerShape) -> "nn.Module":
 
         def forward(self, image: Any, text: Any) -> Any:
             relu = torch.nn.functional.relu
-            sides = torch.cat([self.dropout(relu(self.text(text))), self.dropout(relu(self.image(image)))], dim=1)
-            output = self.output(self.dropout(relu(self.hidden(sides))))
-            gate = torch.sigmoid(self.gate(self.dropout(relu(self.gate_hidden(sides)))))
+            projected = torch.cat([self.dropout(relu(self.text(text))), self.dropout(relu(self.image(image)))], dim=1)
+            output = self.output(self.dropout(relu(self.hidden(projected))))
+            gate = torch.sigmoid(self.gate(self.dropout(relu(self.gate_hidden(projected)))))
             return torch.nn.functional.normalize(output + gate * text + (1 - gate) * image)
 
     module: nn.Module = Combiner()
@@ -90,7 +90,7 @@ class TrainedCombiner:
     """The spec of the encoder whose features it reads."""
     name: str = NAME
     about: dict[str, Any] = field(default_factory=dict)
-    learned: Path | None = None
+    training_set: Path | None = None
     """The questions it has learned from, as a file."""
 
     def compose(self, reference: Features, condition: Features) -> Features:
@@ -136,6 +136,6 @@ def read_combiner(folder: Path, name: str | None = None) -> TrainedCombiner:
     module = combiner_module(shape)
     weights: Mapping[str, NDArray[Any]] = load_file(folder / WEIGHTS)
     module.load_state_dict({key: torch.from_numpy(value.copy()) for key, value in weights.items()})
-    learned = folder / LEARNED
+    learned = folder / TRAINING_SET
     where = learned if learned.exists() else None
     return TrainedCombiner(module.eval(), shape, values["tower"], name or NAME, values["about"], where)

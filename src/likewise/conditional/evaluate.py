@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from likewise.conditional.protocol import TASKS, Floats, Method
-from likewise.conditional.recall import Standing, chance, hits, joined, standing
-from likewise.conditional.sides import Sides
+from likewise.conditional.image_text_features import ImageTextFeatures
+from likewise.conditional.protocol import TASKS, ConditionalMethod, Floats
+from likewise.conditional.recall import TargetRanks, chance_recall, concatenate_ranks, rank_targets, recall_at_k
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
 
 KS = (1, 2, 3)
@@ -32,35 +32,37 @@ RESULT_SCHEMA = {
 
 
 @dataclass(frozen=True)
-class Answered:
-    """How one method stood in one task, and how many templates the task has."""
+class TaskResult:
+    """Where one method ranks the targets of one task, and how many templates the task has."""
 
-    found: Standing
+    ranks: TargetRanks
     n_total: int
 
 
-Answers = dict[str, dict[str, Answered]]
-"""method -> task -> standings"""
+TaskResults = dict[str, dict[str, TaskResult]]
+"""method -> task -> ranks"""
 
 
-def answer(templates: pl.DataFrame, sides: Sides, methods: Sequence[Method]) -> Answers:
+def score_templates(
+    templates: pl.DataFrame, features: ImageTextFeatures, methods: Sequence[ConditionalMethod]
+) -> TaskResults:
     """Put every template to every method."""
     totals = dict(templates.group_by("task").len().iter_rows())
-    found: dict[str, dict[str, list[Standing]]] = {method.name: {} for method in methods}
+    ranks: dict[str, dict[str, list[TargetRanks]]] = {method.name: {} for method in methods}
     for (task,), of_task in templates.group_by(["task"], maintain_order=True):
-        for _, asked in sides.blocks(of_task):
-            right = np.zeros((len(asked.reference), asked.gallery.shape[1]), bool)
+        for _, batch in features.batches(of_task):
+            right = np.zeros((len(batch.reference), batch.gallery.shape[1]), bool)
             right[:, 0] = True
             for method in methods:
-                found[method.name].setdefault(str(task), []).append(standing(method.scores(asked), right))
+                ranks[method.name].setdefault(str(task), []).append(rank_targets(method.scores(batch), right))
     return {
-        name: {task: Answered(joined(parts), totals[task]) for task, parts in tasks.items()}
-        for name, tasks in found.items()
+        name: {task: TaskResult(concatenate_ranks(parts), totals[task]) for task, parts in tasks.items()}
+        for name, tasks in ranks.items()
     }
 
 
 def recall_table(
-    answers: Mapping[str, Answers],
+    results: Mapping[str, TaskResults],
     *,
     ks: Sequence[int] = KS,
     official: bool = False,
@@ -68,64 +70,69 @@ def recall_table(
     seed: int = 0,
 ) -> pl.DataFrame:
     """One row per encoder, method, task and k, then the average R@k over the tasks; fractions, not percent."""
-    weights = _weights(answers, n_resamples, seed)
+    weights = _weights(results, n_resamples, seed)
     rows: list[tuple[object, ...]] = []
-    for encoder, methods in answers.items():
+    for encoder, methods in results.items():
         for method, tasks in methods.items():
             names = [*(task for task in TASKS if task in tasks), *(task for task in tasks if task not in TASKS)]
             for k in ks:
-                parts = {
-                    task: _Part.of(
-                        hits(tasks[task].found, k, official=official),
-                        float(chance(tasks[task].found, k).mean()),
+                estimates = {
+                    task: _Estimate.of(
+                        recall_at_k(tasks[task].ranks, k, official=official),
+                        float(chance_recall(tasks[task].ranks, k).mean()),
                         tasks[task].n_total,
                         weights[task],
                     )
                     for task in names
                 }
-                rows += _rows(encoder, method, f"R@{k}", parts)
+                rows += _rows(encoder, method, f"R@{k}", estimates)
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
 
-def share_table(
+def accuracy_table(
     name: str,
-    shares: Mapping[str, Floats],
-    levels: Mapping[str, float],
+    accuracies: Mapping[str, Floats],
+    chance_levels: Mapping[str, float],
     totals: Mapping[str, int],
     *,
     n_resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> pl.DataFrame:
     """The same table for somebody who only gives first answers (people): share of right ones per template."""
-    names = [task for task in TASKS if task in shares]
-    parts = {
-        task: _Part.of(
-            shares[task], levels[task], totals[task], query_weights(len(shares[task]), n_resamples, seed + number)
+    names = [task for task in TASKS if task in accuracies]
+    estimates = {
+        task: _Estimate.of(
+            accuracies[task],
+            chance_levels[task],
+            totals[task],
+            query_weights(len(accuracies[task]), n_resamples, seed + number),
         )
         for number, task in enumerate(names)
     }
-    return pl.DataFrame(_rows(name, name, "R@1", parts), schema=RESULT_SCHEMA, orient="row")
+    return pl.DataFrame(_rows(name, name, "R@1", estimates), schema=RESULT_SCHEMA, orient="row")
 
 
-def _rows(encoder: str, method: str, metric: str, parts: "dict[str, _Part]") -> list[tuple[object, ...]]:
-    rows: list[tuple[object, ...]] = [(encoder, method, task, metric, *part.cells()) for task, part in parts.items()]
-    if len(parts) > 1:
-        rows.append((encoder, method, AVERAGE, metric, *_average(list(parts.values())).cells()))
+def _rows(encoder: str, method: str, metric: str, estimates: "dict[str, _Estimate]") -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = [
+        (encoder, method, task, metric, *estimate.cells()) for task, estimate in estimates.items()
+    ]
+    if len(estimates) > 1:
+        rows.append((encoder, method, AVERAGE, metric, *_average(list(estimates.values())).cells()))
     return rows
 
 
-def _weights(answers: Mapping[str, Answers], n_resamples: int, seed: int) -> dict[str, Floats]:
+def _weights(results: Mapping[str, TaskResults], n_resamples: int, seed: int) -> dict[str, Floats]:
     """Resamples of each task's templates, independent between tasks, the same for all encoders and methods."""
     sizes: dict[str, int] = {}
-    for methods in answers.values():
+    for methods in results.values():
         for tasks in methods.values():
-            for task, answered in tasks.items():
-                sizes[task] = len(answered.found)
+            for task, result in tasks.items():
+                sizes[task] = len(result.ranks)
     return {task: query_weights(sizes[task], n_resamples, seed + number) for number, task in enumerate(sorted(sizes))}
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Estimate:
     """One number of one task with its resampled values."""
 
     value: float | None
@@ -135,22 +142,22 @@ class _Part:
     n_total: int
 
     @classmethod
-    def of(cls, values: Floats, level: float, n_total: int, weights: Floats) -> "_Part":
+    def of(cls, values: Floats, chance_level: float, n_total: int, weights: Floats) -> "_Estimate":
         defined = ~np.isnan(values)
         if not defined.any():
-            return cls(None, np.full(len(weights), np.nan), level, 0, n_total)
+            return cls(None, np.full(len(weights), np.nan), chance_level, 0, n_total)
         drawn = weights if defined.all() else weights[:, defined]
         means = drawn @ values[defined] / np.maximum(drawn.sum(axis=1), 1.0)
-        return cls(float(values[defined].mean()), means, level, int(defined.sum()), n_total)
+        return cls(float(values[defined].mean()), means, chance_level, int(defined.sum()), n_total)
 
     def cells(self) -> tuple[float | None, float | None, float | None, float, int, int]:
         low, high = percentile_interval(self.resampled) if self.value is not None else (None, None)
         return self.value, low, high, self.chance, self.n, self.n_total
 
 
-def _average(parts: Sequence[_Part]) -> _Part:
-    level = float(np.mean([part.chance for part in parts]))
-    n, total = sum(part.n for part in parts), sum(part.n_total for part in parts)
-    known = [part.value for part in parts if part.value is not None]
-    value = float(np.mean(known)) if len(known) == len(parts) else None
-    return _Part(value, np.mean([part.resampled for part in parts], axis=0), level, n, total)
+def _average(estimates: Sequence[_Estimate]) -> _Estimate:
+    chance_level = float(np.mean([estimate.chance for estimate in estimates]))
+    n, total = sum(estimate.n for estimate in estimates), sum(estimate.n_total for estimate in estimates)
+    known = [estimate.value for estimate in estimates if estimate.value is not None]
+    value = float(np.mean(known)) if len(known) == len(estimates) else None
+    return _Estimate(value, np.mean([estimate.resampled for estimate in estimates], axis=0), chance_level, n, total)

@@ -3,26 +3,26 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from likewise.conditional.composed import Composed, ImageAndText, ImageOnly, TextOnly
-from likewise.conditional.predicted import AttributePrediction, read_detections
-from likewise.conditional.protocol import Composer, Method
-from likewise.conditional.templates.facts import KINDS, Facts
+from likewise.conditional.composers import ComposerMethod, ImageAndText, ImageOnly, TextOnly
+from likewise.conditional.protocol import Composer, ConditionalMethod
+from likewise.conditional.task_specific import AttributePrediction, read_detections
+from likewise.conditional.templates.annotations import ATTRIBUTE_KINDS, ImageAnnotations
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
 
 BASELINES = ("image", "text", "image+text")
 COMBINER = "combiner"
-COMBINERS = "combiners"
+COMBINERS_FOLDER = "combiners"
 """The folder of a workspace in which Combiners are kept, one folder each."""
 
 
-def combiners(workspace: Workspace) -> list[str]:
+def combiner_names(workspace: Workspace) -> list[str]:
     """Names of the Combiners a workspace holds."""
-    return sorted(path.parent.name for path in (workspace.path / COMBINERS).glob("*/combiner.json"))
+    return sorted(path.parent.name for path in (workspace.path / COMBINERS_FOLDER).glob("*/combiner.json"))
 
 
-def composer_named(name: str, workspace: Workspace | None = None, tower: TwoTower | None = None) -> Composer:
+def get_composer(name: str, workspace: Workspace | None = None, tower: TwoTower | None = None) -> Composer:
     """A method that makes one query vector; a Combiner by its folder or by its name in the workspace."""
     if name == "image":
         return ImageOnly()
@@ -45,32 +45,32 @@ def composer_named(name: str, workspace: Workspace | None = None, tower: TwoTowe
 
 
 def _combiner_folder(where: str, workspace: Workspace | None) -> Path:
-    if where and (workspace is None or not (workspace.path / COMBINERS / where).is_dir()):
+    if where and (workspace is None or not (workspace.path / COMBINERS_FOLDER / where).is_dir()):
         return Path(where)
     if workspace is None:
         raise LikewiseError("which Combiner? Name its folder: combiner:FOLDER.")
-    there = combiners(workspace)
+    there = combiner_names(workspace)
     if not where and len(there) != 1:
         listed = f"it has {', '.join(there)}" if there else "train one with `likewise condition train`"
         raise LikewiseError(f"{workspace.path} does not have exactly one Combiner: {listed}; name it: combiner:NAME.")
-    return workspace.path / COMBINERS / (where or there[0])
+    return workspace.path / COMBINERS_FOLDER / (where or there[0])
 
 
-def methods_named(
+def get_methods(
     names: Sequence[str],
     workspace: Workspace,
     tower: TwoTower,
     *,
-    facts: Callable[[], Facts | None] = lambda: None,
+    annotations: Callable[[], ImageAnnotations | None] = lambda: None,
     detections: Path | None = None,
-) -> list[Method]:
-    """Every method asked for; `facts` gives the words that attribute prediction may choose among."""
-    found: list[Method] = []
+) -> list[ConditionalMethod]:
+    """Every method asked for; `annotations` gives the words that attribute prediction may choose among."""
+    found: list[ConditionalMethod] = []
     for name in names:
         if name == "attributes":
-            known = facts()
+            known = annotations()
             if known is None or not known.attributes:
-                found.append(AttributePrediction(tower.text_features, KINDS, ()))
+                found.append(AttributePrediction(tower.text_features, ATTRIBUTE_KINDS, ()))
             else:
                 found.append(AttributePrediction.of(tower.text_features, known))
         elif name == "objects":
@@ -78,5 +78,5 @@ def methods_named(
                 raise LikewiseError("the method `objects` reads what a detector found: give `--detections FILE`.")
             found.append(read_detections(detections))
         else:
-            found.append(Composed(composer_named(name, workspace, tower)))
+            found.append(ComposerMethod(get_composer(name, workspace, tower)))
     return found

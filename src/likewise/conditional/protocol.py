@@ -1,4 +1,4 @@
-"""What the room speaks in: the table of templates, questions as arrays, and what every method promises.
+"""What the room speaks in: the table of templates, queries as arrays, and what every method promises.
 
 A template asks: given a reference image and a condition text, which candidate is right?  `gallery` lists the
 distractors only, the right answer is `target` (as in the published files), so the candidates of a template are
@@ -33,10 +33,10 @@ TEMPLATE_SCHEMA = {
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A block of questions as arrays: n questions, d features, g candidates each.
+class QueryBatch:
+    """A block of queries as arrays: n questions, d features, g candidates each.
 
-    Features are the encoder's own, not scaled to length one.  `gallery` is (n, g, d), or (g, d) where all questions
+    Features are the encoder's own, not scaled to length one.  `gallery` is (n, g, d), or (g, d) where all queries
     share one gallery.  The keys and texts beside them are for methods that look at more than features.
     """
 
@@ -46,33 +46,33 @@ class Asked:
     references: Sequence[str] = ()
     conditions: Sequence[str] = ()
     candidates: Sequence[Sequence[str]] = ()
-    """Of each question; a single list where the gallery is shared."""
+    """Of each query; a single list where the gallery is shared."""
     tasks: Sequence[str] = ()
 
     @cached_property
-    def gallery_directions(self) -> Features:
+    def normalized_gallery(self) -> Features:
         """The gallery scaled to length one, once for all methods."""
         squares = np.einsum("...d,...d->...", self.gallery, self.gallery, dtype=np.float64)
         lengths = np.maximum(np.sqrt(squares), 1e-12).astype(np.float32)
         return np.asarray(self.gallery / lengths[..., None], np.float32)
 
 
-class Method(Protocol):
+class ConditionalMethod(Protocol):
     """A conditional similarity."""
 
     @property
     def name(self) -> str:
         """As it stands in tables."""
 
-    def scores(self, asked: Asked) -> Floats:
-        """(n, g): how well each candidate answers its question; larger is better, NaN for "cannot answer"."""
+    def scores(self, batch: QueryBatch) -> Floats:
+        """(n, g): how well each candidate answers its query; larger is better, NaN for "cannot answer"."""
 
 
 @runtime_checkable
 class Composer(Protocol):
     """A method that first makes one query vector of reference and condition; its scores are dot products with it.
 
-    Such a method can search a whole catalog (`likewise ask`), and `composed.py` makes a `Method` of it.
+    Such a method can search a whole catalog (`likewise ask`), and `composers.py` makes a `ConditionalMethod` of it.
     """
 
     @property

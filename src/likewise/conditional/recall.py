@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from likewise.conditional.protocol import Floats
 
-SAME = 1e-6
+SCORE_TOLERANCE = 1e-6
 """Scores closer than this are equal: cosines in float32 are no more exact."""
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Standing:
+class TargetRanks:
     """Where the best right candidate of each question stands; `defined` is False where a method has no answer."""
 
     better: Ints
@@ -36,7 +36,7 @@ class Standing:
         return len(self.better)
 
 
-def standing(scores: Floats, right: NDArray[np.bool_], present: NDArray[np.bool_] | None = None) -> Standing:
+def rank_targets(scores: Floats, right: NDArray[np.bool_], present: NDArray[np.bool_] | None = None) -> TargetRanks:
     """Of (n, g) scores; `right` marks right candidates, `present` those that may be answered at all."""
     shown = np.ones_like(right) if present is None else present
     answered = ~np.isnan(np.where(shown, scores, 0.0)).any(axis=1)
@@ -44,8 +44,8 @@ def standing(scores: Floats, right: NDArray[np.bool_], present: NDArray[np.bool_
     held = np.where(shown & ~np.isnan(scores), scores, -np.inf)
     best = np.where(right & shown, held, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
     best = np.where(np.isfinite(best), best, 0.0)
-    above, near = held > best + SAME, np.abs(held - best) <= SAME
-    return Standing(
+    above, near = held > best + SCORE_TOLERANCE, np.abs(held - best) <= SCORE_TOLERANCE
+    return TargetRanks(
         (above & ~right).sum(axis=1),
         (near & ~right).sum(axis=1),
         (near & right).sum(axis=1),
@@ -55,22 +55,22 @@ def standing(scores: Floats, right: NDArray[np.bool_], present: NDArray[np.bool_
     )
 
 
-def hits(found: Standing, k: int, *, official: bool = False) -> Floats:
+def recall_at_k(ranks: TargetRanks, k: int, *, official: bool = False) -> Floats:
     """Recall@k of each question, between 0 and 1; NaN where undefined."""
     if official:
-        value = (found.better < k).astype(np.float64)
+        value = (ranks.better < k).astype(np.float64)
     else:
-        value = _at_least_one(found.tied_right, found.tied_wrong + found.tied_right, k - found.better)
-    return np.where(found.defined, value, np.nan)
+        value = _at_least_one(ranks.tied_right, ranks.tied_wrong + ranks.tied_right, k - ranks.better)
+    return np.where(ranks.defined, value, np.nan)
 
 
-def chance(found: Standing, k: int) -> Floats:
+def chance_recall(ranks: TargetRanks, k: int) -> Floats:
     """Recall@k of answers drawn at random, for each question."""
-    return _at_least_one(found.right, found.candidates, np.full(len(found), k))
+    return _at_least_one(ranks.right, ranks.candidates, np.full(len(ranks), k))
 
 
 def _at_least_one(right: Ints, among: Ints, places: Ints) -> Floats:
-    """The chance that `places` drawn from `among` without replacement hold one of `right`."""
+    """The probability that `places` drawn from `among` without replacement hold one of `right`."""
     wrong = among - right
     none = np.ones(len(right))
     for place in range(int(places.max(initial=0))):
@@ -79,7 +79,7 @@ def _at_least_one(right: Ints, among: Ints, places: Ints) -> Floats:
     return 1.0 - none
 
 
-def joined(parts: list[Standing]) -> Standing:
+def concatenate_ranks(parts: list[TargetRanks]) -> TargetRanks:
     """Several blocks as one."""
     names = ("better", "tied_wrong", "tied_right", "right", "candidates", "defined")
-    return Standing(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return TargetRanks(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

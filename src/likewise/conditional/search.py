@@ -15,19 +15,20 @@ import polars as pl
 
 from likewise.catalog.images import load_image
 from likewise.catalog.table import read_catalog
-from likewise.conditional.composed import ImageOnly
-from likewise.conditional.methods import COMBINER, COMBINERS, combiners, composer_named
+from likewise.conditional.composers import ImageOnly
+from likewise.conditional.methods import COMBINER, COMBINERS_FOLDER, combiner_names, get_composer
 from likewise.conditional.protocol import Composer, Features
-from likewise.conditional.towers import Told, TwoTower, towers_of, unit
+from likewise.conditional.towers import TwoTower, encoded_towers, normalize
 from likewise.errors import LikewiseError
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, read_json
 
 if TYPE_CHECKING:
     from PIL import Image
 
-TOP = 12
+TOP_K = 12
 BALANCED = 0.5
-FOUND_SCHEMA = {
+SEARCH_RESULT_SCHEMA = {
     "rank": pl.Int64(),
     "image": pl.String(),
     "item": pl.String(),
@@ -39,13 +40,13 @@ _OPENING = re.compile(r"^(like (this|that|it)[,:]?\s+)?(but\s+)?", re.IGNORECASE
 
 @dataclass(frozen=True)
 class Searcher:
-    """A catalog ready to be asked."""
+    """A catalog ready to be searched."""
 
     workspace: Workspace
     tower: TwoTower
     composer: Composer
     images: list[str]
-    directions: Features
+    unit_features: Features
 
     @classmethod
     def open(
@@ -55,17 +56,17 @@ class Searcher:
         method: str | None = None,
         *,
         workers: int | None = None,
-        on_progress: Told = None,
+        on_progress: ProgressCallback | None = None,
     ) -> "Searcher":
         """With the two-tower encoder whose features are there, or with `encoder`, whose features are made first.
 
         `method` is `image+text` or a Combiner; by default the workspace's only Combiner for this encoder, if any.
         """
-        tower = TwoTower.of(encoder or only_tower(workspace))
+        tower = TwoTower.from_spec(encoder or default_tower(workspace))
         tower.encode(workspace, workers=workers, on_progress=on_progress)
         images = tower.encoded_images(workspace)
-        composer = composer_named(method or usual_method(workspace, tower), workspace, tower)
-        return cls(workspace, tower, composer, images, unit(tower.image_features(workspace, images)))
+        composer = get_composer(method or default_method(workspace, tower), workspace, tower)
+        return cls(workspace, tower, composer, images, normalize(tower.image_features(workspace, images)))
 
     @cached_property
     def catalog(self) -> pl.DataFrame:
@@ -80,17 +81,17 @@ class Searcher:
         rows = self.catalog.select("image", pl.col("item", "category").cast(pl.String)).iter_rows()
         return {image: (item or "", category or "") for image, item, category in rows}
 
-    def features_of(self, image: "str | Path | Image.Image | Features") -> Features:
+    def image_features(self, image: "str | Path | Image.Image | Features") -> Features:
         """Of an image of the catalog by its key, of a file, or of a picture; features stay what they are."""
         if isinstance(image, np.ndarray):
             return image
         if isinstance(image, str | Path):
             if str(image) in self.row_of:
                 return self.tower.image_features(self.workspace, [str(image)])
-            image = opened_picture(Path(image), self.workspace)
+            image = open_picture(Path(image), self.workspace)
         return self.tower.picture_features([image])
 
-    def matching(self, find: str = "") -> list[str]:
+    def find_images(self, find: str = "") -> list[str]:
         """Images whose key or category holds a text, in catalog order; all for an empty one."""
         wanted = find.strip().lower()
         return [
@@ -99,48 +100,48 @@ class Searcher:
             if not wanted or wanted in image.lower() or wanted in self.item_of[image][1].lower()
         ]
 
-    def ask(
+    def search(
         self,
         image: "str | Path | Image.Image | Features | None" = None,
         text: str = "",
         *,
         text_weight: float = BALANCED,
-        top: int = TOP,
+        top_k: int = TOP_K,
     ) -> pl.DataFrame:
-        """The best image of the best `top` items, never the one asked with: rank, image, item, category, score."""
-        condition = condition_of(text)
+        """The best image of the best `top_k` items, never the one asked with: rank, image, item, category, score."""
+        condition = parse_condition(text)
         if image is None and not condition:
             raise LikewiseError("there is nothing to look for: give an image, a text, or both.")
         if not 0.0 <= text_weight <= 1.0:
             raise LikewiseError(f"the weight of the text is {text_weight}: use 0 (image alone) to 1 (text alone).")
         own = str(image) if isinstance(image, str | Path) and str(image) in self.row_of else None
-        features = None if image is None else self.features_of(image)
-        scores = (self.directions @ self.query(features, condition, text_weight)[0]).astype(np.float64)
+        features = None if image is None else self.image_features(image)
+        scores = (self.unit_features @ self.query_vector(features, condition, text_weight)[0]).astype(np.float64)
         seen = {self.item_of[own][0]} if own is not None else set()
         rows: list[tuple[object, ...]] = []
         for row in np.lexsort((np.arange(len(scores)), -scores)).tolist():
-            if len(rows) >= top:
+            if len(rows) >= top_k:
                 break
             item, category = self.item_of[self.images[row]]
             if item not in seen:
                 seen.add(item)
                 rows.append((len(rows) + 1, self.images[row], item, category, float(scores[row])))
-        return pl.DataFrame(rows, schema=FOUND_SCHEMA, orient="row")
+        return pl.DataFrame(rows, schema=SEARCH_RESULT_SCHEMA, orient="row")
 
-    def query(self, image: Features | None, condition: str, text_weight: float) -> Features:
+    def query_vector(self, image: Features | None, condition: str, text_weight: float) -> Features:
         """One direction, (1, d), from what was asked."""
         text = self.tower.text_features([condition]) if condition else None
         if image is None or text is None:
             only = text if image is None else image
             assert only is not None
-            return unit(only)
-        ends = ImageOnly().compose(image, text), self.composer.compose(image, text), unit(text)
+            return normalize(only)
+        ends = ImageOnly().compose(image, text), self.composer.compose(image, text), normalize(text)
         first, second = (ends[0], ends[1]) if text_weight <= BALANCED else (ends[1], ends[2])
         share = np.float32(2 * text_weight if text_weight <= BALANCED else 2 * text_weight - 1)
-        return unit((1 - share) * first + share * second)
+        return normalize((1 - share) * first + share * second)
 
 
-def ask(
+def search(
     workspace: Workspace | Path | str,
     image: "str | Path | Image.Image | None" = None,
     text: str = "",
@@ -148,20 +149,20 @@ def ask(
     encoder: str | None = None,
     method: str | None = None,
     text_weight: float = BALANCED,
-    top: int = TOP,
+    top_k: int = TOP_K,
 ) -> pl.DataFrame:
-    """One question to a workspace; keep a `Searcher` for many."""
+    """One search of a workspace; keep a `Searcher` for many."""
     where = workspace if isinstance(workspace, Workspace) else Workspace(Path(workspace))
-    found = Searcher.open(where, encoder, method, workers=1)
-    return found.ask(image, text, text_weight=text_weight, top=top)
+    searcher = Searcher.open(where, encoder, method, workers=1)
+    return searcher.search(image, text, text_weight=text_weight, top_k=top_k)
 
 
-def condition_of(text: str) -> str:
+def parse_condition(text: str) -> str:
     """What is asked for: "like this, but in red" asks for "in red"."""
     return _OPENING.sub("", " ".join(text.split()))
 
 
-def opened_picture(path: Path, workspace: Workspace) -> "Image.Image":
+def open_picture(path: Path, workspace: Workspace) -> "Image.Image":
     """A picture from a file."""
     if not path.is_file():
         raise LikewiseError(f"{path} is neither a file nor an image of {workspace.path}: give a picture or a key.")
@@ -171,9 +172,9 @@ def opened_picture(path: Path, workspace: Workspace) -> "Image.Image":
         raise LikewiseError(f"{path} cannot be read as a picture ({error}).") from error
 
 
-def only_tower(workspace: Workspace) -> str:
+def default_tower(workspace: Workspace) -> str:
     """The two-tower encoder a workspace has features of."""
-    there = towers_of(workspace)
+    there = encoded_towers(workspace)
     if len(there) == 1:
         return there[0]
     what = f"has features of {', '.join(there)}" if there else "has no features of a two-tower encoder yet"
@@ -184,8 +185,8 @@ def only_tower(workspace: Workspace) -> str:
 
 
 @dataclass(frozen=True)
-class Way:
-    """An encoder and a method to ask with."""
+class SearchModel:
+    """An encoder and a method to search with."""
 
     encoder: str
     method: str
@@ -197,24 +198,25 @@ class Way:
         return f"{TwoTower(self.encoder).name}, {said}"
 
 
-def ways_to_ask(workspace: Workspace) -> list[Way]:
-    """Everything a workspace can be asked with, without loading it: first with Combiners, then with the plain mean."""
-    towers = towers_of(workspace)
-    trained = [Way(spec, f"{COMBINER}:{name}") for spec in towers for name in _fitting(workspace, TwoTower(spec))]
-    return [*trained, *(Way(spec, "image+text") for spec in towers)]
+def available_models(workspace: Workspace) -> list[SearchModel]:
+    """What a workspace can be searched with, without loading it: first with Combiners, then with the plain mean."""
+    towers = encoded_towers(workspace)
+    named = [(spec, name) for spec in towers for name in _matching_combiners(workspace, TwoTower(spec))]
+    trained = [SearchModel(spec, f"{COMBINER}:{name}") for spec, name in named]
+    return [*trained, *(SearchModel(spec, "image+text") for spec in towers)]
 
 
-def usual_method(workspace: Workspace, tower: TwoTower) -> str:
+def default_method(workspace: Workspace, tower: TwoTower) -> str:
     """The only Combiner of this encoder in the workspace, else the mean of image and text."""
-    fitting = _fitting(workspace, tower)
+    fitting = _matching_combiners(workspace, tower)
     return f"{COMBINER}:{fitting[0]}" if len(fitting) == 1 else "image+text"
 
 
-def _fitting(workspace: Workspace, tower: TwoTower) -> list[str]:
-    return [name for name in combiners(workspace) if _fits(workspace.path / COMBINERS / name, tower)]
+def _matching_combiners(workspace: Workspace, tower: TwoTower) -> list[str]:
+    return [name for name in combiner_names(workspace) if _trained_for(workspace.path / COMBINERS_FOLDER / name, tower)]
 
 
-def _fits(folder: Path, tower: TwoTower) -> bool:
+def _trained_for(folder: Path, tower: TwoTower) -> bool:
     """Whether a Combiner was trained for this encoder; its folder may be written in another way."""
     trained_for = str(read_json(folder / "combiner.json").get("tower", ""))
     return bool(trained_for) and TwoTower(trained_for).name == tower.name

@@ -4,31 +4,32 @@ Rows of earlier runs stay unless the same encoder and method is measured on the 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from likewise.conditional.apart import refuse_learned
-from likewise.conditional.evaluate import KS, RESULT_SCHEMA, Answers, answer, recall_table
-from likewise.conditional.methods import BASELINES, methods_named
-from likewise.conditional.protocol import Method
-from likewise.conditional.sides import Sides
+from likewise.conditional.evaluate import KS, RESULT_SCHEMA, TaskResults, recall_table, score_templates
+from likewise.conditional.image_text_features import ImageTextFeatures
+from likewise.conditional.leakage import check_no_leakage
+from likewise.conditional.methods import BASELINES, get_methods
+from likewise.conditional.protocol import ConditionalMethod
 from likewise.conditional.splits import KS as SPLIT_KS
-from likewise.conditional.splits import SOURCES, answer_split, split_sides, whole_splits
-from likewise.conditional.templates.facts import Facts
+from likewise.conditional.splits import SOURCES, load_split_benchmarks, score_split, split_features
+from likewise.conditional.templates.annotations import ImageAnnotations
 from likewise.conditional.templates.files import read_templates, template_settings
-from likewise.conditional.templates.known import workspace_facts
-from likewise.conditional.towers import Told, TwoTower
+from likewise.conditional.templates.workspace_annotations import AnnotationOptions, workspace_annotations
+from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, read_parquet, write_parquet
 
 RESULTS = "conditions.parquet"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RecallSettings:
     """What to measure."""
 
     encoders: Sequence[str]
@@ -43,90 +44,99 @@ class Wanted:
 
 
 def evaluate_conditions(
-    workspace: Workspace, wanted: Wanted, *, workers: int | None = None, on_progress: Told = None
+    workspace: Workspace,
+    settings: RecallSettings,
+    *,
+    workers: int | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> pl.DataFrame:
     """Measure, write the table, and return the rows of this run."""
-    towers = [TwoTower.of(spec) for spec in wanted.encoders]
+    towers = [TwoTower.from_spec(spec) for spec in settings.encoders]
     for tower in towers:
         tower.encode(workspace, workers=workers, on_progress=on_progress)
-    whole = str(workspace.settings()["source"]) in SOURCES and wanted.templates is None
-    tables = _split_tables(workspace, towers, wanted) if whole else _template_tables(workspace, towers, wanted)
-    return pl.concat([keep_results(workspace, name, table, official=wanted.official) for name, table in tables])
+    whole = str(workspace.settings()["source"]) in SOURCES and settings.templates is None
+    tables = _split_tables(workspace, towers, settings) if whole else _template_tables(workspace, towers, settings)
+    return pl.concat([store_results(workspace, name, table, official=settings.official) for name, table in tables])
 
 
-def keep_results(workspace: Workspace, name: str, table: pl.DataFrame, *, official: bool) -> pl.DataFrame:
+def store_results(workspace: Workspace, name: str, table: pl.DataFrame, *, official: bool) -> pl.DataFrame:
     """Put results on a set of templates into the workspace's table; those rows as they are stored."""
     ties = pl.lit("official" if official else "fair").alias("ties")
     found = table.select(pl.lit(name).alias("templates"), ties, *RESULT_SCHEMA)
-    write_parquet(_with_earlier(workspace, found), workspace.results_folder / RESULTS)
+    write_parquet(_merge_stored(workspace, found), workspace.results_folder / RESULTS)
     return found
 
 
-def kept_results(workspace: Workspace, name: str, *, official: bool = False) -> pl.DataFrame:
-    """Everything ever measured on a set of templates with one way to count ties."""
+def read_results(workspace: Workspace, name: str, *, official: bool = False) -> pl.DataFrame:
+    """Everything ever measured on a set of templates, with ties counted in one of the two ways."""
     path = workspace.results_folder / RESULTS
     stored = read_parquet(path, f"likewise condition evaluate {workspace.path}")
     return stored.filter(templates=name, ties="official" if official else "fair")
 
 
 def _template_tables(
-    workspace: Workspace, towers: Sequence[TwoTower], wanted: Wanted
+    workspace: Workspace, towers: Sequence[TwoTower], settings: RecallSettings
 ) -> list[tuple[str, pl.DataFrame]]:
-    name, templates = read_templates(workspace, wanted.templates)
-    answers: dict[str, Answers] = {}
+    name, templates = read_templates(workspace, settings.templates)
+    results: dict[str, TaskResults] = {}
     for tower in towers:
-        methods = _methods(workspace, tower, wanted, _facts(workspace, name))
-        refuse_learned(methods, templates)
-        answers[tower.name] = answer(templates, Sides.of(workspace, tower, templates), methods)
-        if not any(answers[tower.name].values()):
+        methods = _methods(workspace, tower, settings, _annotation_loader(workspace, name))
+        check_no_leakage(methods, templates)
+        results[tower.name] = score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), methods)
+        if not any(results[tower.name].values()):
             raise LikewiseError(f"no template of {name} has features of all its images: is it of this catalog?")
-    return [(name, _table(answers, KS, wanted))]
+    return [(name, _table(results, KS, settings))]
 
 
-def _split_tables(workspace: Workspace, towers: Sequence[TwoTower], wanted: Wanted) -> list[tuple[str, pl.DataFrame]]:
-    splits = whole_splits(workspace, wanted.split)
-    answers: dict[str, Answers] = {}
-    subsets: dict[str, Answers] = {}
+def _split_tables(
+    workspace: Workspace, towers: Sequence[TwoTower], settings: RecallSettings
+) -> list[tuple[str, pl.DataFrame]]:
+    splits = load_split_benchmarks(workspace, settings.split)
+    results: dict[str, TaskResults] = {}
+    subsets: dict[str, TaskResults] = {}
     for tower in towers:
-        sides = split_sides(workspace, tower, splits)
-        methods = _methods(workspace, tower, wanted, lambda: None)
-        answers[tower.name] = {method.name: {} for method in methods}
+        features = split_features(workspace, tower, splits)
+        methods = _methods(workspace, tower, settings, lambda: None)
+        results[tower.name] = {method.name: {} for method in methods}
         for split in splits:
-            for method, tasks in answer_split(split, sides, methods).items():
-                answers[tower.name][method] |= tasks
+            for method, tasks in score_split(split, features, methods).items():
+                results[tower.name][method] |= tasks
             if split.subsets is not None and len(split.subsets):
-                subsets[tower.name] = answer(split.subsets, sides, methods)
+                subsets[tower.name] = score_templates(split.subsets, features, methods)
     name = str(workspace.settings()["source"])
-    tables = [(name, _table(answers, SPLIT_KS, wanted))]
-    return [*tables, (f"{name} subset", _table(subsets, KS, wanted))] if subsets else tables
+    tables = [(name, _table(results, SPLIT_KS, settings))]
+    return [*tables, (f"{name} subset", _table(subsets, KS, settings))] if subsets else tables
 
 
-def _table(answers: dict[str, Answers], ks: Sequence[int], wanted: Wanted) -> pl.DataFrame:
-    return recall_table(answers, ks=ks, official=wanted.official, n_resamples=wanted.n_resamples, seed=wanted.seed)
+def _table(results: dict[str, TaskResults], ks: Sequence[int], settings: RecallSettings) -> pl.DataFrame:
+    return recall_table(
+        results, ks=ks, official=settings.official, n_resamples=settings.n_resamples, seed=settings.seed
+    )
 
 
-def _methods(workspace: Workspace, tower: TwoTower, wanted: Wanted, facts: Callable[[], Facts | None]) -> list[Method]:
-    return methods_named(wanted.methods, workspace, tower, facts=facts, detections=wanted.detections)
+def _methods(
+    workspace: Workspace,
+    tower: TwoTower,
+    settings: RecallSettings,
+    annotations: Callable[[], ImageAnnotations | None],
+) -> list[ConditionalMethod]:
+    return get_methods(settings.methods, workspace, tower, annotations=annotations, detections=settings.detections)
 
 
-def _facts(workspace: Workspace, name: str) -> Callable[[], Facts | None]:
-    """The facts that a set of templates was built from, looked up when a method needs them."""
+def _annotation_loader(workspace: Workspace, name: str) -> Callable[[], ImageAnnotations | None]:
+    """The annotations that a set of templates was built from, looked up when a method needs them."""
 
-    def look() -> Facts | None:
+    def load() -> ImageAnnotations | None:
         built_with = template_settings(workspace, name).get("facts")
         if built_with is None:
             return None
-        return workspace_facts(
-            workspace,
-            category=built_with["category"],
-            attributes=built_with["attributes"],
-            words=built_with["words"],
-        )
+        options = AnnotationOptions.from_stored(built_with)
+        return workspace_annotations(workspace, replace(options, where=None, half=None, kinds_file=None))
 
-    return look
+    return load
 
 
-def _with_earlier(workspace: Workspace, found: pl.DataFrame) -> pl.DataFrame:
+def _merge_stored(workspace: Workspace, found: pl.DataFrame) -> pl.DataFrame:
     path = workspace.results_folder / RESULTS
     if not path.exists():
         return found

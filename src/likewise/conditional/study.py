@@ -6,30 +6,30 @@ trainings stay in the study's folder, so a study that is stopped goes on where i
 
 import hashlib
 import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from likewise.conditional.composed import Composed, baselines
-from likewise.conditional.evaluate import AVERAGE, Answers, answer, recall_table
-from likewise.conditional.judging import Validation
-from likewise.conditional.protocol import Method
-from likewise.conditional.sides import Sides
+from likewise.conditional.composers import ComposerMethod, baselines
+from likewise.conditional.evaluate import AVERAGE, TaskResults, recall_table, score_templates
+from likewise.conditional.image_text_features import ImageTextFeatures
+from likewise.conditional.protocol import ConditionalMethod
 from likewise.conditional.towers import TwoTower
-from likewise.conditional.training import SIDES, TrainingSettings, train_combiner
+from likewise.conditional.training import MODALITIES, TrainingSettings, train_combiner
+from likewise.conditional.validation import ValidationSet
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, read_json, write_json, write_parquet
 
 ABLATION, SCALING, BACKBONES, BASELINE = "ablation", "scaling", "backbones", "baseline"
-DIVISOR = 4
+SCALING_DIVISOR = 4
 """From one point of the scaling to the next, as in the paper."""
-LEAST_LESSONS = 32
-Told = Callable[[str, int, int], None] | None
+MIN_TRIPLETS = 32
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Arm:
 
     part: str
     name: str
-    lessons: pl.DataFrame
+    triplets: pl.DataFrame
     tower: str
     settings: TrainingSettings
     series: str = ""
@@ -46,7 +46,7 @@ class Arm:
 
 
 def ablations(
-    lessons: pl.DataFrame,
+    triplets: pl.DataFrame,
     tower: str,
     settings: TrainingSettings,
     *,
@@ -54,13 +54,13 @@ def ablations(
     other: pl.DataFrame | None = None,
 ) -> list[Arm]:
     """Table 5: everything trained, then without the filter, with one or both sides frozen, from another source."""
-    full = replace(settings, tune=SIDES)
+    full = replace(settings, tune=MODALITIES)
     arms = [
-        Arm(ABLATION, "full", lessons, tower, full),
-        Arm(ABLATION, "frozen image side", lessons, tower, replace(settings, tune=("text",))),
-        Arm(ABLATION, "frozen text side", lessons, tower, replace(settings, tune=("image",))),
-        Arm(ABLATION, "both sides frozen", lessons, tower, replace(settings, tune=())),
-        Arm(ABLATION, "batch negatives only", lessons, tower, replace(settings, tune=(), wrong_answers=0)),
+        Arm(ABLATION, "full", triplets, tower, full),
+        Arm(ABLATION, "frozen image side", triplets, tower, replace(settings, tune=("text",))),
+        Arm(ABLATION, "frozen text side", triplets, tower, replace(settings, tune=("image",))),
+        Arm(ABLATION, "both sides frozen", triplets, tower, replace(settings, tune=())),
+        Arm(ABLATION, "batch negatives only", triplets, tower, replace(settings, tune=(), negatives_per_triplet=0)),
     ]
     if unfiltered is not None:
         arms.append(Arm(ABLATION, "no concreteness filter", unfiltered, tower, full))
@@ -70,7 +70,7 @@ def ablations(
 
 
 def scaling(
-    lessons: pl.DataFrame,
+    triplets: pl.DataFrame,
     tower: str,
     settings: TrainingSettings,
     *,
@@ -80,22 +80,22 @@ def scaling(
 ) -> list[Arm]:
     """Figure 5: all triplets, a quarter, a sixteenth, ...; the same again for triplets mined without the filter."""
     arms = []
-    sources = [("filtered", lessons), *([("unfiltered", unfiltered)] if unfiltered is not None else [])]
+    sources = [("filtered", triplets), *([("unfiltered", unfiltered)] if unfiltered is not None else [])]
     for series, source in sources:
         order = np.random.default_rng([seed, 11]).permutation(source.height)
         for point in range(points):
-            n = source.height // DIVISOR**point
-            if n < LEAST_LESSONS:
+            n = source.height // SCALING_DIVISOR**point
+            if n < MIN_TRIPLETS:
                 break
             part = source[np.sort(order[:n])]
             arms.append(Arm(SCALING, f"{series}, {n:,} triplets", part, tower, settings, series))
     return arms
 
 
-def backbones(lessons: pl.DataFrame, towers: Sequence[str], settings: TrainingSettings) -> list[Arm]:
+def backbones(triplets: pl.DataFrame, towers: Sequence[str], settings: TrainingSettings) -> list[Arm]:
     """Figure 6: the same training on several encoders."""
     frozen = replace(settings, tune=())
-    return [Arm(BACKBONES, TwoTower.of(spec).name, lessons, spec, frozen, "combiner") for spec in towers]
+    return [Arm(BACKBONES, TwoTower.from_spec(spec).name, triplets, spec, frozen, "combiner") for spec in towers]
 
 
 STUDY_SCHEMA = {
@@ -114,12 +114,12 @@ STUDY_SCHEMA = {
 def run_study(
     workspace: Workspace,
     arms: Sequence[Arm],
-    validation: Validation | None,
+    validation: ValidationSet | None,
     test: pl.DataFrame,
     folder: Path,
     *,
     seeds: int = 3,
-    on_progress: Told = None,
+    on_progress: ProgressCallback | None = None,
 ) -> pl.DataFrame:
     """Train and measure every arm with every seed; writes `study.parquet` and returns it."""
     if seeds < 1 or not arms:
@@ -132,7 +132,7 @@ def run_study(
         for seed in range(seeds):
             if on_progress:
                 on_progress(f"{arm.part}: {arm.name}", done, total)
-            rows += _measured(workspace, arm, seed, validation, test, folder)
+            rows += _run_arm(workspace, arm, seed, validation, test, folder)
             done += 1
     if on_progress:
         on_progress("study", total, total)
@@ -142,10 +142,10 @@ def run_study(
 
 
 def _baseline_rows(workspace: Workspace, spec: str, test: pl.DataFrame) -> list[dict[str, object]]:
-    tower = TwoTower.of(spec)
+    tower = TwoTower.from_spec(spec)
     tower.encode(workspace)
-    methods: list[Method] = list(baselines())
-    found = answer(test, Sides.of(workspace, tower, test), methods)
+    methods: list[ConditionalMethod] = list(baselines())
+    found = score_templates(test, ImageTextFeatures.load(workspace, tower, test), methods)
     return [
         row
         for name, tasks in found.items()
@@ -153,8 +153,8 @@ def _baseline_rows(workspace: Workspace, spec: str, test: pl.DataFrame) -> list[
     ]
 
 
-def _measured(
-    workspace: Workspace, arm: Arm, seed: int, validation: Validation | None, test: pl.DataFrame, folder: Path
+def _run_arm(
+    workspace: Workspace, arm: Arm, seed: int, validation: ValidationSet | None, test: pl.DataFrame, folder: Path
 ) -> list[dict[str, object]]:
     """The rows of one training, from the folder where it is finished already."""
     name = "".join(sign if sign.isalnum() else "-" for sign in f"{arm.part} {arm.name}")
@@ -162,10 +162,10 @@ def _measured(
     kept = place / "measured.json"
     settings = replace(arm.settings, seed=seed)
     wanted = {
-        "settings": asdict(settings) | {"tune": list(settings.tune)},
+        "settings": settings.to_stored(),
         "tower": arm.tower,
-        "version": get_encoder(TwoTower.of(arm.tower).unscaled).version,
-        "lessons": _digest(arm.lessons),
+        "version": get_encoder(TwoTower.from_spec(arm.tower).unscaled).version,
+        "lessons": _digest(arm.triplets),
         "validation": None if validation is None else _validation_digest(validation),
         "test": _digest(test),
     }
@@ -174,28 +174,28 @@ def _measured(
         if stored["made_by"] == wanted:
             rows: list[dict[str, object]] = stored["rows"]
             return rows
-    trained = train_combiner(workspace, TwoTower.of(arm.tower), arm.lessons, validation, place, settings)
+    trained = train_combiner(workspace, TwoTower.from_spec(arm.tower), arm.triplets, validation, place, settings)
     trained.tower.encode(workspace)
-    method = Composed(trained.combiner)
-    found = answer(test, Sides.of(workspace, trained.tower, test), [method])
-    rows = _rows(arm, seed, found, arm.lessons.height)
+    method = ComposerMethod(trained.combiner)
+    found = score_templates(test, ImageTextFeatures.load(workspace, trained.tower, test), [method])
+    rows = _rows(arm, seed, found, arm.triplets.height)
     write_json({"made_by": wanted, "rows": rows}, kept)
     return rows
 
 
 def _digest(table: pl.DataFrame) -> str:
-    """Of the content of a table: a run is used again only for the same lessons and the same questions."""
+    """Of the content of a table: a run is used again only for the same triplets and the same templates."""
     flat = table.with_columns(cs.list().list.join("\x1f"))
     return hashlib.blake2b(flat.write_csv().encode(), digest_size=8).hexdigest()
 
 
-def _validation_digest(validation: Validation) -> str:
+def _validation_digest(validation: ValidationSet) -> str:
     if isinstance(validation, pl.DataFrame):
         return _digest(validation)
-    return " ".join(f"{split.name} {_digest(split.questions)} {len(split.gallery)}" for split in validation)
+    return " ".join(f"{split.name} {_digest(split.queries)} {len(split.gallery)}" for split in validation)
 
 
-def _rows(arm: Arm, seed: int, found: Answers, n_triplets: int) -> list[dict[str, object]]:
+def _rows(arm: Arm, seed: int, found: TaskResults, n_triplets: int) -> list[dict[str, object]]:
     table = recall_table({arm.tower: found}, ks=(1,), n_resamples=1)
     if AVERAGE not in table["task"]:
         table = pl.concat([table, table.with_columns(pl.lit(AVERAGE).alias("task"))])
@@ -215,7 +215,7 @@ def _rows(arm: Arm, seed: int, found: Answers, n_triplets: int) -> list[dict[str
     ]
 
 
-def summary(study: pl.DataFrame) -> pl.DataFrame:
+def summarize_study(study: pl.DataFrame) -> pl.DataFrame:
     """Per arm the mean of the average R@1 over seeds and its standard deviation (null for one seed)."""
     average = study.filter(pl.col("task") == AVERAGE)
     rows = []

@@ -14,14 +14,15 @@ import polars as pl
 
 from likewise.catalog.readers.stored import read_stored_table
 from likewise.catalog.table import read_catalog
-from likewise.conditional.composed import Composed
-from likewise.conditional.methods import composer_named
-from likewise.conditional.protocol import Method
-from likewise.conditional.search import only_tower
-from likewise.conditional.sides import Sides
-from likewise.conditional.splits import WholeSplit, best, blocks, split_sides, whole_splits
-from likewise.conditional.towers import Told, TwoTower
+from likewise.conditional.composers import ComposerMethod
+from likewise.conditional.image_text_features import ImageTextFeatures
+from likewise.conditional.methods import get_composer
+from likewise.conditional.protocol import ConditionalMethod
+from likewise.conditional.search import default_tower
+from likewise.conditional.splits import SplitBenchmark, load_split_benchmarks, split_batches, split_features, top_k
+from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, read_json, write_json
 
 VERSION = "rc2"
@@ -29,23 +30,27 @@ LENGTHS = {"recall": 50, "recall_subset": 3}
 
 
 def ranked_names(
-    split: WholeSplit, members: Mapping[int, list[str]], names: Mapping[str, str], sides: Sides, method: Method
+    split: SplitBenchmark,
+    members: Mapping[int, list[str]],
+    names: Mapping[str, str],
+    features: ImageTextFeatures,
+    method: ConditionalMethod,
 ) -> dict[str, dict[str, Any]]:
     """Both submissions: metric -> its file's content; `members` are the sets by question, `names` by image key."""
     found: dict[str, dict[str, Any]] = {metric: {"version": VERSION, "metric": metric} for metric in LENGTHS}
-    for part, block, present in blocks(split, split.questions, sides):
-        gallery = block.candidates[0]
+    for queries, batch, present in split_batches(split, split.queries, features):
+        gallery = batch.candidates[0]
         place = {image: column for column, image in enumerate(gallery)}
-        scores = method.scores(block)
+        scores = method.scores(batch)
         if np.isnan(scores).any():
             raise LikewiseError(f"{method.name} cannot answer questions like these: choose another method.")
-        first = best(scores, present, LENGTHS["recall"])
-        for row, question in enumerate(part["template"].to_list()):
+        first = top_k(scores, present, LENGTHS["recall"])
+        for row, question in enumerate(queries["template"].to_list()):
             found["recall"][str(question)] = [names[gallery[column]] for column in first[row]]
             few = [place[image] for image in members[question] if image in place]
             inside = np.zeros(len(gallery), bool)
             inside[few] = True
-            order = best(scores[row : row + 1], inside[None] & present[row : row + 1], LENGTHS["recall_subset"])[0]
+            order = top_k(scores[row : row + 1], inside[None] & present[row : row + 1], LENGTHS["recall_subset"])[0]
             found["recall_subset"][str(question)] = [names[gallery[column]] for column in order]
     return found
 
@@ -94,7 +99,7 @@ def write_submission(
 
 
 @dataclass(frozen=True)
-class Submitted:
+class CirrSubmission:
     """Files for the server."""
 
     files: list[Path]
@@ -109,20 +114,20 @@ def submit_cirr(
     split: str,
     *,
     workers: int | None = None,
-    on_progress: Told = None,
-) -> Submitted:
+    on_progress: ProgressCallback | None = None,
+) -> CirrSubmission:
     """The step `likewise condition submit`."""
     if workspace.settings()["source"] != "cirr":
         raise LikewiseError(f"{workspace.path} is not CIRR: make it with `likewise new WORKSPACE --reader cirr`.")
-    tower = TwoTower.of(encoder or only_tower(workspace))
+    tower = TwoTower.from_spec(encoder or default_tower(workspace))
     tower.encode(workspace, workers=workers, on_progress=on_progress)
-    [questions] = whole_splits(workspace, split)
+    [benchmark] = load_split_benchmarks(workspace, split)
     templates = read_stored_table(workspace, "templates").filter(split=split)
     if templates.is_empty():
         raise LikewiseError(f"CIRR's split {split!r} has no questions in {workspace.path}: choose another `--split`.")
     catalog = read_catalog(workspace).filter(split=split)
     names = dict(catalog.select("image", "name").iter_rows())
     members = dict(templates.select("template", "members").iter_rows())
-    asked = Composed(composer_named(method, workspace, tower))
-    contents = ranked_names(questions, members, names, split_sides(workspace, tower, [questions]), asked)
-    return Submitted(write_submission(folder, contents, templates, names), len(templates))
+    asked = ComposerMethod(get_composer(method, workspace, tower))
+    contents = ranked_names(benchmark, members, names, split_features(workspace, tower, [benchmark]), asked)
+    return CirrSubmission(write_submission(folder, contents, templates, names), len(templates))

@@ -4,27 +4,27 @@ Cosine similarity does not need the length, the Combiner does (its inputs are un
 live in their own folder of the workspace, `features/<encoder>/`, in the same files as vectors (`docs/workspace.md`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likewise.conditional.from_base import features_from_base, keeping_length
+from likewise.conditional.base_features import encode_from_base_features, unscaled_spec
 from likewise.conditional.protocol import Features
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.spec import Spec, parse
 from likewise.encoders.text import encode_text, has_text
 from likewise.errors import LikewiseError
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace
 
 if TYPE_CHECKING:
     from PIL import Image
 
-FOLDER = "features"
-Told = Callable[[str, int, int], None] | None
+FEATURES_FOLDER = "features"
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class FeatureWorkspace(Workspace):
 
     @property
     def vectors_folder(self) -> Path:
-        return self.path / FOLDER
+        return self.path / FEATURES_FOLDER
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class TwoTower:
     spec: str
 
     @classmethod
-    def of(cls, spec: str) -> "TwoTower":
+    def from_spec(cls, spec: str) -> "TwoTower":
         """The encoder, if it has a text side."""
         if not has_text(spec):
             raise LikewiseError(
@@ -57,7 +57,7 @@ class TwoTower:
         part = parse(self.spec)[0]
         folder = Path(part.target).expanduser()
         target = str(folder.resolve()) if part.family and folder.is_dir() else part.target
-        return keeping_length(Spec(part.family, target, part.options).text)
+        return unscaled_spec(Spec(part.family, target, part.options).text)
 
     @property
     def name(self) -> str:
@@ -81,17 +81,19 @@ class TwoTower:
             return np.empty((0, encoder.dim), np.float32)
         return encoder.encode([encoder.prepare(picture) for picture in pictures])
 
-    def encode(self, workspace: Workspace, *, workers: int | None = None, on_progress: Told = None) -> None:
+    def encode(
+        self, workspace: Workspace, *, workers: int | None = None, on_progress: ProgressCallback | None = None
+    ) -> None:
         """Make the features of every image of the catalog, going on where an earlier run stopped."""
         from likewise.encoders.running.encode import encode_catalog
 
-        def told(stage: str, done: int, total: int) -> None:
+        def relabel(stage: str, done: int, total: int) -> None:
             if on_progress:
                 on_progress(f"encode {self.name}", done, total)
 
         place = FeatureWorkspace(workspace.path)
-        features_from_base(place, self.unscaled)
-        encode_catalog(place, [self.unscaled], workers=workers, on_progress=told)
+        encode_from_base_features(place, self.unscaled)
+        encode_catalog(place, [self.unscaled], workers=workers, on_progress=relabel)
 
     def image_features(self, workspace: Workspace, images: Sequence[str]) -> Features:
         """(len(images), dim) of catalog images, which `encode` has made."""
@@ -106,13 +108,13 @@ class TwoTower:
         return encoded_images(FeatureWorkspace(workspace.path), self.unscaled)
 
 
-def towers_of(workspace: Workspace) -> list[str]:
+def encoded_towers(workspace: Workspace) -> list[str]:
     """Specs of the two-tower encoders whose features are in a workspace, complete."""
     from likewise.encoders.storage.files import read_meta
 
     found = []
     for name in FeatureWorkspace(workspace.path).encoders():
-        meta = read_meta(workspace.path / FOLDER / name)
+        meta = read_meta(workspace.path / FEATURES_FOLDER / name)
         if meta is not None:
             part = parse(meta.spec)[0].without("unscaled")
             inside = workspace.path / PurePath(part.target).name
@@ -130,7 +132,7 @@ def _has_text_here(spec: str) -> bool:
         return False
 
 
-def unit(features: Features) -> Features:
+def normalize(features: Features) -> Features:
     """Rows scaled to length one."""
     shape = features.shape
     return unit_rows(features.reshape(-1, shape[-1])).reshape(shape)

@@ -1,4 +1,4 @@
-"""Training the Combiner: softmax over the batch's targets and over each lesson's own wrong answers, temperature .01.
+"""Training the Combiner: softmax over the batch's targets and over each triplet's own negatives, temperature .01.
 
 AdamW with a cosine schedule and early stopping on templates that are not trained on.  The encoder stays frozen, or one
 or both of its sides are trained along (`tune`), as the paper does; features are never scaled to length one first.
@@ -7,7 +7,7 @@ or both of its sides are trained along (`tune`), as the paper does; features are
 import copy
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,22 +16,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.conditional.apart import questions_of
-from likewise.conditional.combiner import LEARNED, CombinerShape, TrainedCombiner, combiner_module, write_combiner
-from likewise.conditional.judging import Judge, Validation, n_questions
-from likewise.conditional.lessons import held_out_templates, known_lessons
+from likewise.conditional.combiner import TRAINING_SET, CombinerShape, TrainedCombiner, combiner_module, write_combiner
+from likewise.conditional.leakage import seen_triplets
 from likewise.conditional.protocol import Features, images_of
 from likewise.conditional.towers import TwoTower
-from likewise.conditional.tuning import Tunable, keep_tuned, tunable
+from likewise.conditional.trainable import TrainableEncoder, load_trainable, save_trained
+from likewise.conditional.training_triplets import keep_encoded_triplets, train_validation_split
+from likewise.conditional.validation import ValidationSet, Validator, validation_size
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import needed
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, write_parquet
 
 if TYPE_CHECKING:
     from torch import nn
 
-SIDES = ("image", "text")
-Told = Callable[[str, int, int], None] | None
+MODALITIES = ("image", "text")
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class TrainingSettings:
     tune_rate: float = 3e-5
     weight_decay: float = 0.01
     temperature: float = 0.01
-    wrong_answers: int = 16
-    """Of each lesson's own wrong answers, at most so many are used per step; 0 for the batch alone, as in the paper."""
-    every: int = 100
+    negatives_per_triplet: int = 16
+    """Of each triplet's own negatives, at most so many are used per step; 0 for the batch alone, as in the paper."""
+    validate_every: int = 100
     """Steps between two validations."""
     patience: int = 6
     """Validations without a better one after which training stops."""
@@ -61,9 +61,15 @@ class TrainingSettings:
     dropout: float = 0.5
     seed: int = 0
 
+    def to_stored(self) -> dict[str, Any]:
+        """As JSON files keep them, under the names of their first version: finished runs are found again."""
+        first_names = {"negatives_per_triplet": "wrong_answers", "validate_every": "every"}
+        values = asdict(self) | {"tune": list(self.tune)}
+        return {first_names.get(name, name): value for name, value in values.items()}
+
 
 @dataclass(frozen=True)
-class CombinerTrained:
+class CombinerTrainingResult:
     """What a training run left, and its course."""
 
     combiner: TrainedCombiner
@@ -71,44 +77,54 @@ class CombinerTrained:
     """step, loss, recall (average R@1 on the validation templates)."""
     best_step: int
     best_recall: float
-    n_lessons: int
+    n_triplets: int
     n_templates: int
     seconds: float
     tower: TwoTower
     """The encoder to use with it: the given one, or the one trained along."""
 
 
+@dataclass(frozen=True)
+class _Checkpoint:
+    """The best step so far."""
+
+    recall: float = -1.0
+    step: int = 0
+    module: Any = None
+    tower: list[Any] | None = None
+
+
 @dataclass
-class Run:
-    """Everything a step needs, as arrays over lessons."""
+class TrainingArrays:
+    """Everything a step needs, as arrays over triplets."""
 
     reference: NDArray[np.int64]
     target: NDArray[np.int64]
-    wrong: NDArray[np.int64]
-    """(lessons, most): rows of surely wrong images, -1 where there are fewer."""
+    negatives: NDArray[np.int64]
+    """(triplets, most): rows of surely wrong images, -1 where there are fewer."""
     text: NDArray[np.int64]
     texts: list[str]
     images: list[str]
     features: Features
     text_features: Features
     inputs: NDArray[Any] | None = None
-    tower: Tunable | None = None
+    tower: TrainableEncoder | None = None
     tune: tuple[str, ...] = field(default=())
 
 
 def train_combiner(
     workspace: Workspace,
     tower: TwoTower,
-    lessons: pl.DataFrame,
-    validation: Validation | None,
+    triplets: pl.DataFrame,
+    validation: ValidationSet | None,
     folder: Path,
     settings: TrainingSettings | None = None,
     *,
-    on_progress: Told = None,
-) -> CombinerTrained:
-    """Train on `lessons`, stop early on `validation` (templates, or whole splits), and write the Combiner."""
+    on_progress: ProgressCallback | None = None,
+) -> CombinerTrainingResult:
+    """Train on `triplets`, stop early on `validation` (templates, or whole splits), and write the Combiner."""
     settings = settings or TrainingSettings()
-    unknown = [side for side in settings.tune if side not in SIDES]
+    unknown = [side for side in settings.tune if side not in MODALITIES]
     if unknown:
         raise LikewiseError(f"tune is {','.join(settings.tune)}: choose among image and text.")
     if settings.steps < 1 or settings.batch < 2:
@@ -117,158 +133,164 @@ def train_combiner(
         )
     started = time.monotonic()
     tower.encode(workspace, on_progress=on_progress)
-    lessons = known_lessons(lessons, tower.encoded_images(workspace))
-    learned = questions_of(lessons, validation)
+    triplets = keep_encoded_triplets(triplets, tower.encoded_images(workspace))
+    learned = seen_triplets(triplets, validation)
     if validation is None:
-        lessons, validation = held_out_templates(lessons, settings.held_out, settings.seed)
+        triplets, validation = train_validation_split(triplets, settings.held_out, settings.seed)
     torch = needed("torch", "training a Combiner")
-    run = _prepare(workspace, tower, lessons, settings)
+    arrays = _prepare(workspace, tower, triplets, settings)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         shape = CombinerShape(tower.dim, settings.projection, settings.hidden, settings.dropout)
         module = combiner_module(shape)
-        history, best, tuned = _fit(run, module, shape, tower, workspace, validation, settings, on_progress)
-    module.load_state_dict(best["state"])
+        history, best, tuned = _fit(arrays, module, shape, tower, workspace, validation, settings, on_progress)
+    module.load_state_dict(best.module)
     used = tower
     if tuned is not None:
-        used = TwoTower(keep_tuned(tuned, folder))
-    about = {"settings": asdict(settings), "best_step": best["step"], "validation_recall_at_1": best["recall"]}
+        used = TwoTower(save_trained(tuned, folder))
+    about = {"settings": settings.to_stored(), "best_step": best.step, "validation_recall_at_1": best.recall}
     combiner = TrainedCombiner(module.eval(), shape, used.spec, about=about)
-    write_parquet(learned, folder / LEARNED)
+    write_parquet(learned, folder / TRAINING_SET)
     write_combiner(folder, combiner)
     pl.DataFrame(history).write_csv(folder / "history.csv")
     seconds = time.monotonic() - started
-    return CombinerTrained(
-        combiner, history, best["step"], best["recall"], lessons.height, n_questions(validation), seconds, used
+    return CombinerTrainingResult(
+        combiner, history, best.step, best.recall, triplets.height, validation_size(validation), seconds, used
     )
 
 
-def _prepare(workspace: Workspace, tower: TwoTower, lessons: pl.DataFrame, settings: TrainingSettings) -> Run:
-    images = images_of(lessons)
+def _prepare(
+    workspace: Workspace, tower: TwoTower, triplets: pl.DataFrame, settings: TrainingSettings
+) -> TrainingArrays:
+    images = images_of(triplets)
     row_of = {image: row for row, image in enumerate(images)}
-    texts = lessons["condition"].unique().sort().to_list()
+    texts = triplets["condition"].unique().sort().to_list()
     text_of = {text: row for row, text in enumerate(texts)}
-    lengths = lessons["gallery"].list.len().to_numpy()
-    most = int(lengths.max(initial=0)) if settings.wrong_answers else 0
-    wrong = np.full((lessons.height, most), -1, np.int64)
-    for lesson, gallery in enumerate(lessons["gallery"] if most else []):
-        wrong[lesson, : len(gallery)] = [row_of[image] for image in gallery]
-    run = Run(
-        np.array([row_of[image] for image in lessons["reference"]], np.int64),
-        np.array([row_of[image] for image in lessons["target"]], np.int64),
-        wrong,
-        np.array([text_of[text] for text in lessons["condition"]], np.int64),
+    lengths = triplets["gallery"].list.len().to_numpy()
+    most = int(lengths.max(initial=0)) if settings.negatives_per_triplet else 0
+    negatives = np.full((triplets.height, most), -1, np.int64)
+    for triplet, gallery in enumerate(triplets["gallery"] if most else []):
+        negatives[triplet, : len(gallery)] = [row_of[image] for image in gallery]
+    arrays = TrainingArrays(
+        np.array([row_of[image] for image in triplets["reference"]], np.int64),
+        np.array([row_of[image] for image in triplets["target"]], np.int64),
+        negatives,
+        np.array([text_of[text] for text in triplets["condition"]], np.int64),
         texts,
         images,
         tower.image_features(workspace, images),
         tower.text_features(texts),
     )
     if settings.tune:
-        run.tower, run.tune = tunable(tower.spec), settings.tune
-        run.inputs = run.tower.image_inputs(workspace, images) if "image" in settings.tune else None
-    return run
+        arrays.tower, arrays.tune = load_trainable(tower.spec), settings.tune
+        arrays.inputs = arrays.tower.image_inputs(workspace, images) if "image" in settings.tune else None
+    return arrays
 
 
 def _fit(
-    run: Run,
+    arrays: TrainingArrays,
     module: "nn.Module",
     shape: CombinerShape,
     tower: TwoTower,
     workspace: Workspace,
-    validation: Validation,
+    validation: ValidationSet,
     settings: TrainingSettings,
-    on_progress: Told,
-) -> tuple[list[dict[str, float]], dict[str, Any], Tunable | None]:
+    on_progress: ProgressCallback | None,
+) -> tuple[list[dict[str, float]], _Checkpoint, TrainableEncoder | None]:
     torch = needed("torch", "training a Combiner")
     rng = np.random.default_rng([settings.seed, 2])
     groups = [{"params": list(module.parameters()), "lr": settings.learning_rate}]
-    if run.tower is not None:
-        tuned = [value for side in settings.tune for value in run.tower.parameters(side)]
+    if arrays.tower is not None:
+        tuned = [value for side in settings.tune for value in arrays.tower.parameters(side)]
         groups.append({"params": tuned, "lr": settings.tune_rate})
     optimiser = torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda step: 0.5 * (1 + math.cos(math.pi * step / settings.steps))
     )
-    judge = Judge(workspace, tower, validation, run.tower, settings.tune)
-    best: dict[str, Any] = {"recall": -1.0}
+    validator = Validator(workspace, tower, validation, arrays.tower, settings.tune)
+    best = _Checkpoint()
     history: list[dict[str, float]] = []
     losses: list[float] = []
     for step in range(settings.steps + 1):
-        if step % settings.every == 0 or step == settings.steps:
-            recall = judge.recall(TrainedCombiner(module, shape, tower.spec))
+        if step % settings.validate_every == 0 or step == settings.steps:
+            recall = validator.recall(TrainedCombiner(module, shape, tower.spec))
             history.append({"step": step, "loss": float(np.mean(losses or [float("nan")])), "recall": recall})
             losses = []
-            if recall > best["recall"]:
-                best = {"recall": recall, "step": step, "state": copy.deepcopy(module.state_dict())}
-                best["tower"] = _tower_state(run)
-            elif step - best["step"] >= settings.patience * settings.every:
+            if recall > best.recall:
+                best = _Checkpoint(recall, step, copy.deepcopy(module.state_dict()), _tower_state(arrays))
+            elif step - best.step >= settings.patience * settings.validate_every:
                 break
             if on_progress:
-                on_progress(f"combiner (best R@1 {100 * best['recall']:.1f})", step, settings.steps)
+                on_progress(f"combiner (best R@1 {100 * best.recall:.1f})", step, settings.steps)
         if step == settings.steps:
             break
-        chosen = rng.integers(0, len(run.reference), settings.batch)
+        chosen = rng.integers(0, len(arrays.reference), settings.batch)
         module.train()
-        loss = loss_of(run, module, chosen, settings, rng)
+        loss = contrastive_loss(arrays, module, chosen, settings, rng)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
         schedule.step()
         losses.append(float(loss.detach()))
-    _restore(run, best["tower"])
-    return history, best, run.tower
+    _restore(arrays, best.tower)
+    return history, best, arrays.tower
 
 
-def loss_of(
-    run: Run, module: "nn.Module", chosen: NDArray[np.int64], settings: TrainingSettings, rng: np.random.Generator
+def contrastive_loss(
+    arrays: TrainingArrays,
+    module: "nn.Module",
+    chosen: NDArray[np.int64],
+    settings: TrainingSettings,
+    rng: np.random.Generator,
 ) -> Any:
-    """Of a batch of lessons: cross-entropy of the target among the batch's targets and the lesson's wrong answers."""
+    """Of a batch of triplets: cross-entropy of the target among the batch's targets and the triplet's negatives."""
     torch = needed("torch", "training a Combiner")
     normalize = torch.nn.functional.normalize
-    query = module(_images(run, run.reference[chosen]), _texts(run, chosen))
-    target = normalize(_images(run, run.target[chosen]))
+    query = module(_images(arrays, arrays.reference[chosen]), _texts(arrays, chosen))
+    target = normalize(_images(arrays, arrays.target[chosen]))
     logits = query @ target.T
-    same = run.target[chosen][:, None] == run.target[chosen][None, :]
-    own = run.reference[chosen][:, None] == run.target[chosen][None, :]  # a reference is no candidate of its own query
+    same = arrays.target[chosen][:, None] == arrays.target[chosen][None, :]
+    # a reference is no candidate of its own query
+    own = arrays.reference[chosen][:, None] == arrays.target[chosen][None, :]
     np.fill_diagonal(same, False)
     logits = logits.masked_fill(torch.from_numpy(same | own), -10.0)
-    wrong = run.wrong[chosen]
-    n_wrong = min(settings.wrong_answers, wrong.shape[1])
-    if n_wrong:
-        columns = rng.permutation(wrong.shape[1])[:n_wrong]
-        rows = wrong[:, columns]
-        images = normalize(_images(run, np.maximum(rows, 0).ravel())).view(*rows.shape, -1)
+    negatives = arrays.negatives[chosen]
+    n_negatives = min(settings.negatives_per_triplet, negatives.shape[1])
+    if n_negatives:
+        columns = rng.permutation(negatives.shape[1])[:n_negatives]
+        rows = negatives[:, columns]
+        images = normalize(_images(arrays, np.maximum(rows, 0).ravel())).view(*rows.shape, -1)
         more = torch.einsum("bd,bgd->bg", query, images).masked_fill(torch.from_numpy(rows < 0), -10.0)
         logits = torch.cat([logits, more], dim=1)
     right = torch.arange(len(chosen))
     return torch.nn.functional.cross_entropy(logits / settings.temperature, right)
 
 
-def _images(run: Run, rows: NDArray[np.int64]) -> Any:
-    if run.tower is not None and run.inputs is not None:
+def _images(arrays: TrainingArrays, rows: NDArray[np.int64]) -> Any:
+    if arrays.tower is not None and arrays.inputs is not None:
         different, place = np.unique(rows, return_inverse=True)
-        return run.tower.image(run.inputs[different])[place]
-    return needed("torch", "training").from_numpy(run.features[rows])
+        return arrays.tower.image(arrays.inputs[different])[place]
+    return needed("torch", "training").from_numpy(arrays.features[rows])
 
 
-def _texts(run: Run, chosen: NDArray[np.int64]) -> Any:
-    if run.tower is not None and "text" in run.tune:
-        different, place = np.unique(run.text[chosen], return_inverse=True)
-        return run.tower.text([run.texts[row] for row in different])[place]
-    return needed("torch", "training").from_numpy(run.text_features[run.text[chosen]])
+def _texts(arrays: TrainingArrays, chosen: NDArray[np.int64]) -> Any:
+    if arrays.tower is not None and "text" in arrays.tune:
+        different, place = np.unique(arrays.text[chosen], return_inverse=True)
+        return arrays.tower.text([arrays.texts[row] for row in different])[place]
+    return needed("torch", "training").from_numpy(arrays.text_features[arrays.text[chosen]])
 
 
-def _tower_state(run: Run) -> list[Any] | None:
-    if run.tower is None:
+def _tower_state(arrays: TrainingArrays) -> list[Any] | None:
+    if arrays.tower is None:
         return None
-    return [value.detach().clone() for side in SIDES for value in run.tower.parameters(side)]
+    return [value.detach().clone() for side in MODALITIES for value in arrays.tower.parameters(side)]
 
 
-def _restore(run: Run, state: Sequence[Any] | None) -> None:
-    if run.tower is None or state is None:
+def _restore(arrays: TrainingArrays, state: Sequence[Any] | None) -> None:
+    if arrays.tower is None or state is None:
         return
     torch = needed("torch", "training")
     with torch.no_grad():
-        values = [value for side in SIDES for value in run.tower.parameters(side)]
+        values = [value for side in MODALITIES for value in arrays.tower.parameters(side)]
         for value, kept in zip(values, state, strict=True):
             value.copy_(kept)

@@ -7,7 +7,7 @@ several pictures of the batch shares its target among them.
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,29 +17,29 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.catalog.table import read_catalog, select
-from likewise.conditional.from_base import keeping_length
+from likewise.conditional.base_features import unscaled_spec
+from likewise.conditional.caption_sampling import CaptionTexts, caption_texts, text_matches
 from likewise.conditional.protocol import Features
 from likewise.conditional.towers import FeatureWorkspace
-from likewise.conditional.two_tower_texts import Described, describe, fits
 from likewise.encoders.families.text_features import bags
 from likewise.encoders.families.two_tower import SETTINGS, Shape, base_network, image_head, text_side, write_two_tower
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.storage.files import vectors_folder
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import needed
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace
 
 COMPONENTS = 384
-BASE = "efficientnet-lite0?pooling=stages"
-LEAST_IMAGES = 16
-Told = Callable[[str, int, int], None] | None
+DEFAULT_BASE = "efficientnet-lite0?pooling=stages"
+MIN_IMAGES = 16
 
 
 @dataclass(frozen=True)
 class TwoTowerSettings:
     """How it is trained; the defaults take a few minutes on two cores."""
 
-    base: str = BASE
+    base: str = DEFAULT_BASE
     columns: tuple[str, ...] = ("caption",)
     where: str | None = None
     dim: int = 128
@@ -53,7 +53,7 @@ class TwoTowerSettings:
 
 
 @dataclass(frozen=True)
-class TwoTowerTrained:
+class TwoTowerTrainingResult:
     """What was learned, measured on items that were held out: from a picture to its own caption."""
 
     folder: Path
@@ -73,8 +73,8 @@ def train_two_tower(
     *,
     workers: int | None = None,
     force: bool = False,
-    on_progress: Told = None,
-) -> TwoTowerTrained:
+    on_progress: ProgressCallback | None = None,
+) -> TwoTowerTrainingResult:
     """Train on the captions of a catalog and write `folder`, which `two-tower:FOLDER` then names."""
     settings = settings or TwoTowerSettings()
     if (folder / SETTINGS).exists() and not force:
@@ -83,21 +83,21 @@ def train_two_tower(
         spec = f"two-tower:{folder}?unscaled=1"
         shutil.rmtree(vectors_folder(FeatureWorkspace(workspace.path), spec), ignore_errors=True)
     started = time.monotonic()
-    catalog = captioned(workspace, settings)
-    features = base_features(workspace, settings.base, catalog["image"].to_list(), workers, on_progress)
+    catalog = captioned_rows(workspace, settings)
+    features = encode_base(workspace, settings.base, catalog["image"].to_list(), workers, on_progress)
     train, held = _split(catalog, settings)
-    described = describe(catalog, settings.columns)
+    texts_of_images = caption_texts(catalog, settings.columns)
     components = min(COMPONENTS, len(train), features.shape[1])
     shape = Shape(settings.base, features.shape[1], components, settings.dim)
-    head, text = _fit(features, described, catalog["item"].to_numpy(), train, shape, settings, on_progress)
-    measured = _measure(head, text, features[held], [described[place] for place in held])
+    head, text = _fit(features, texts_of_images, catalog["item"].to_numpy(), train, shape, settings, on_progress)
+    measured = _measure(head, text, features[held], [texts_of_images[place] for place in held])
     found = {"recall_at_1": measured[0], "recall_at_5": measured[1], "n_captions": measured[2], "n": len(held)}
     about = {"settings": asdict(settings), "n_images": len(train), "held_out": found}
     write_two_tower(folder, Shape(**{**asdict(shape), "about": about}), head, text)
-    return TwoTowerTrained(folder, len(train), len(held), *measured, time.monotonic() - started)
+    return TwoTowerTrainingResult(folder, len(train), len(held), *measured, time.monotonic() - started)
 
 
-def captioned(workspace: Workspace, settings: TwoTowerSettings) -> pl.DataFrame:
+def captioned_rows(workspace: Workspace, settings: TwoTowerSettings) -> pl.DataFrame:
     """The rows to learn from."""
     catalog = select(read_catalog(workspace), settings.where)
     missing = [name for name in settings.columns if name not in catalog.columns]
@@ -107,29 +107,29 @@ def captioned(workspace: Workspace, settings: TwoTowerSettings) -> pl.DataFrame:
             "`--columns caption` for instance."
         )
     said = catalog.filter(pl.any_horizontal(pl.col(name).is_not_null() for name in settings.columns))
-    if said.height < LEAST_IMAGES:
+    if said.height < MIN_IMAGES:
         raise LikewiseError(
-            f"{said.height} images of {workspace.path} have a text: a two-tower encoder needs {LEAST_IMAGES} or more."
+            f"{said.height} images of {workspace.path} have a text: a two-tower encoder needs {MIN_IMAGES} or more."
         )
     return said
 
 
-def base_features(
-    workspace: Workspace, base: str, images: Sequence[str], workers: int | None, on_progress: Told
+def encode_base(
+    workspace: Workspace, base: str, images: Sequence[str], workers: int | None, on_progress: ProgressCallback | None
 ) -> Features:
     """Unscaled features of the base network, made where they are missing."""
     from likewise.encoders.running.encode import encode_catalog
     from likewise.encoders.storage.reading import read_vectors
 
     base_network(base, get_encoder)
-    spec = keeping_length(base)
+    spec = unscaled_spec(base)
 
-    def told(stage: str, done: int, total: int) -> None:
+    def relabel(stage: str, done: int, total: int) -> None:
         if on_progress:
             on_progress("features of the base", done, total)
 
     place = FeatureWorkspace(workspace.path)
-    encode_catalog(place, [spec], workers=workers, on_progress=told)
+    encode_catalog(place, [spec], workers=workers, on_progress=relabel)
     return read_vectors(place, spec, images)
 
 
@@ -145,12 +145,12 @@ def _split(catalog: pl.DataFrame, settings: TwoTowerSettings) -> tuple[NDArray[n
 
 def _fit(
     features: Features,
-    described: Sequence[Described],
+    texts_of_images: Sequence[CaptionTexts],
     items: NDArray[Any],
     train: NDArray[np.int64],
     shape: Shape,
     settings: TwoTowerSettings,
-    on_progress: Told,
+    on_progress: ProgressCallback | None,
 ) -> tuple[Any, Any]:
     torch = needed("torch", "training a two-tower encoder")
     rng = np.random.default_rng([settings.seed, 1])
@@ -170,12 +170,12 @@ def _fit(
         by_item = _rows_by_item(items[train])
         for step in range(settings.steps):
             rows = train[_one_per_item(by_item, settings.batch, rng)]
-            chosen = [described[row] for row in rows]
-            texts = [one.draw(rng) for one in chosen]
+            chosen = [texts_of_images[row] for row in rows]
+            texts = [one.sample(rng) for one in chosen]
             buckets, starts = bags(texts, shape.buckets)
             image = torch.nn.functional.normalize(head.project(torch.from_numpy(reduced[rows])))
             said = torch.nn.functional.normalize(text(torch.from_numpy(buckets), torch.from_numpy(starts)))
-            right = torch.from_numpy(fits(chosen, texts)).float()
+            right = torch.from_numpy(text_matches(chosen, texts)).float()
             logits = scale.clamp(max=np.log(100.0)).exp() * image @ said.T
             loss = (_shared_target(logits, right) + _shared_target(logits.T, right.T)) / 2
             optimiser.zero_grad()
@@ -206,13 +206,15 @@ def _one_per_item(by_item: Sequence[NDArray[np.int64]], batch: int, rng: np.rand
     return np.array([by_item[item][rng.integers(len(by_item[item]))] for item in chosen], np.int64)
 
 
-def _measure(head: Any, text: Any, features: Features, described: Sequence[Described]) -> tuple[float, float, int]:
+def _measure(
+    head: Any, text: Any, features: Features, texts_of_images: Sequence[CaptionTexts]
+) -> tuple[float, float, int]:
     """Recall@1 and @5 from held-out pictures to their captions, and the number of different captions."""
-    if not len(described):
+    if not len(texts_of_images):
         return float("nan"), float("nan"), 0
     torch = needed("torch", "training a two-tower encoder")
-    captions = list(dict.fromkeys(one.caption for one in described))
-    own = np.array([captions.index(one.caption) for one in described])
+    captions = list(dict.fromkeys(one.caption for one in texts_of_images))
+    own = np.array([captions.index(one.caption) for one in texts_of_images])
     buckets, starts = bags(captions)
     with torch.inference_mode():
         image = torch.nn.functional.normalize(head(torch.from_numpy(features)))

@@ -22,7 +22,7 @@ from likewise.web.routes import (
     questions,
     search,
 )
-from likewise.web.search import SearchDesk
+from likewise.web.search import SearchService
 from likewise.web.security import Guard
 from likewise.web.settings import SiteSettings
 from likewise.web.site import open_site
@@ -43,7 +43,7 @@ def create_app(settings: SiteSettings) -> FastAPI:
 
     app = FastAPI(title="likewise", docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.site = site
-    app.state.search = SearchDesk(settings.workspace)
+    app.state.search = SearchService(settings.workspace)
     pages = (expert_pages, expert_api, media, questions, owner, owner_files, search, outfits, outfits_designs)
     for routes in pages:
         app.include_router(routes.router)

@@ -1,6 +1,6 @@
-"""What the search page needs while the site runs: a catalog that can be asked, and pictures that were brought along.
+"""What the search page needs while the site runs: a catalog that can be searched, and pictures that were brought along.
 
-Nothing is loaded before the first question; uploaded pictures stay in memory, the last few of them, and nowhere else.
+Nothing is loaded before the first search; uploaded pictures stay in memory, the last few of them, and nowhere else.
 """
 
 import secrets
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from likewise.conditional.protocol import Features
-    from likewise.conditional.search import Searcher, Way
+    from likewise.conditional.search import Searcher, SearchModel
 
 UPLOADS_KEPT = 64
 UPLOAD_PIXELS = 1024  # the longer side that is kept
@@ -33,58 +33,58 @@ class Upload:
 
 
 @dataclass
-class SearchDesk:
+class SearchService:
     """One per site; requests of several threads share it."""
 
     workspace: Workspace
-    _searchers: "dict[Way, Searcher]" = field(default_factory=dict)
+    _searchers: "dict[SearchModel, Searcher]" = field(default_factory=dict)
     _uploads: OrderedDict[str, Upload] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ready(self) -> bool:
         """Whether features of a two-tower encoder are there at all; says it without loading anything."""
-        return bool(self.ways())
+        return bool(self.models())
 
-    def ways(self) -> "list[Way]":
+    def models(self) -> "list[SearchModel]":
         """Encoders and methods to choose among, those with a Combiner first."""
-        from likewise.conditional.search import ways_to_ask
+        from likewise.conditional.search import available_models
 
-        return ways_to_ask(self.workspace)
+        return available_models(self.workspace)
 
     def searcher(self, number: int = 0) -> "Searcher":
-        """The catalog, ready to be asked in one of the ways; loaded once."""
+        """The catalog, ready to be searched with one of the models; loaded once."""
         from likewise.conditional.search import Searcher
 
-        ways = self.ways()
-        if number >= len(ways):
-            raise LikewiseError("there is no such way to ask here: reload the page.")
-        way = ways[number]
+        models = self.models()
+        if number >= len(models):
+            raise LikewiseError("there is no such model here: reload the page.")
+        model = models[number]
         with self._lock:
-            if way not in self._searchers:
-                self._searchers[way] = Searcher.open(self.workspace, way.encoder, way.method, workers=1)
-            return self._searchers[way]
+            if model not in self._searchers:
+                self._searchers[model] = Searcher.open(self.workspace, model.encoder, model.method, workers=1)
+            return self._searchers[model]
 
     def upload(self, content: bytes) -> str:
-        """Take a picture in; the word by which to ask for it."""
+        """Take a picture in; the token by which to ask for it."""
         try:
             picture = load_image(BytesIO(content))
             picture.thumbnail((UPLOAD_PIXELS, UPLOAD_PIXELS))
         except Exception as error:  # decoders raise nearly anything on what is no picture
             raise LikewiseError("this file cannot be read as a picture.") from error
-        word = secrets.token_urlsafe(12)
+        token = secrets.token_urlsafe(12)
         with self._lock:
-            self._uploads[word] = Upload(picture)
+            self._uploads[token] = Upload(picture)
             while len(self._uploads) > UPLOADS_KEPT:
                 self._uploads.popitem(last=False)
-        return word
+        return token
 
-    def uploaded(self, word: str, searcher: "Searcher") -> "Features":
+    def uploaded(self, token: str, searcher: "Searcher") -> "Features":
         """An uploaded picture as the encoder of a searcher sees it."""
         with self._lock:
-            if word not in self._uploads:
+            if token not in self._uploads:
                 raise LikewiseError("this picture is not here any more: choose it again.")
-            self._uploads.move_to_end(word)
-            upload = self._uploads[word]
+            self._uploads.move_to_end(token)
+            upload = self._uploads[token]
         if searcher.tower.spec not in upload.features:
-            upload.features[searcher.tower.spec] = searcher.features_of(upload.picture)
+            upload.features[searcher.tower.spec] = searcher.image_features(upload.picture)
         return upload.features[searcher.tower.spec]

@@ -22,7 +22,7 @@ def ask(
     weight: Annotated[
         float, typer.Option("--text-weight", help="0: the image alone, 0.5: both, 1: the text alone.")
     ] = 0.5,
-    top: Annotated[int, typer.Option(help="How many images to find.")] = 12,
+    top_k: Annotated[int, typer.Option("--top", help="How many images to find.")] = 12,
     page: Annotated[Path | None, typer.Option(help="Where to write the page; asked.html in the workspace.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes for encoding; as many as cores by default.")] = None,
     as_json: AsJson = False,
@@ -31,25 +31,25 @@ def ask(
 
     Example: `likewise ask shop --image coat.jpg --text "but in red"`
     """
-    from likewise.conditional.report.asked import Question, write_asked_page
-    from likewise.conditional.search import Searcher, condition_of
+    from likewise.conditional.report.asked import SearchQuery, write_search_page
+    from likewise.conditional.search import Searcher, parse_condition
 
     target = opened(workspace)
     with progress("images") as update:
         searcher = Searcher.open(target, encoder, method, workers=workers, on_progress=update)
-    found = searcher.ask(image, text, text_weight=weight, top=top)
+    found = searcher.search(image, text, text_weight=weight, top_k=top_k)
     where = page or workspace / "asked.html"
     place = None if image is None else target.root / image if image in searcher.row_of else Path(image)
-    asked = Question(
+    asked = SearchQuery(
         workspace.resolve().name,
         place,
-        condition_of(text),
+        parse_condition(text),
         weight,
         searcher.tower.name,
         searcher.composer.name,
         len(searcher.images),
     )
-    write_asked_page(where, asked, found, target.root)
+    write_search_page(where, asked, found, target.root)
     if as_json:
         say_json({"page": str(where), "encoder": asked.encoder, "method": asked.method, "found": records(found)})
         return

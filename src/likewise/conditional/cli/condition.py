@@ -59,21 +59,15 @@ def build(
 
     Example: `likewise condition build shop --per-task 200`
     """
-    from likewise.conditional.templates.step import build_set
+    from likewise.conditional.templates.step import build_template_set
+    from likewise.conditional.templates.workspace_annotations import AnnotationOptions
 
-    facts = {
-        "category": category,
-        "attributes": names(attributes) or None,
-        "words": words,
-        "where": where,
-        "half": half,
-        "kinds_file": kinds,
-    }
+    options = AnnotationOptions(category, names(attributes) or None, words, where, half, kinds)
     with progress("templates") as update:
-        built = build_set(
+        built = build_template_set(
             opened(workspace),
             name,
-            facts,
+            options,
             tasks=names(tasks),
             per_task=per_task,
             seed=seed,
@@ -107,10 +101,10 @@ def audit(
 
     Example: `likewise condition audit shop`
     """
-    from likewise.conditional.templates.step import audit_set
+    from likewise.conditional.templates.step import audit_template_set
 
     with progress("images") as update:
-        found = audit_set(
+        found = audit_template_set(
             opened(workspace), templates, encoder, opened(annotations) if annotations else None, on_progress=update
         )
     if as_json:
@@ -148,12 +142,12 @@ def evaluate(
 
     Example: `likewise condition evaluate shop --with clip`
     """
-    from likewise.conditional.search import only_tower
-    from likewise.conditional.step import RESULTS, Wanted, evaluate_conditions, kept_results
+    from likewise.conditional.search import default_tower
+    from likewise.conditional.step import RESULTS, RecallSettings, evaluate_conditions, read_results
 
     target = opened(workspace)
-    wanted = Wanted(
-        names(encoders) or [only_tower(target)],
+    settings = RecallSettings(
+        names(encoders) or [default_tower(target)],
         names(methods),
         templates,
         split,
@@ -163,12 +157,12 @@ def evaluate(
         seed,
     )
     with progress("images") as update:
-        found = evaluate_conditions(target, wanted, workers=workers, on_progress=update)
+        found = evaluate_conditions(target, settings, workers=workers, on_progress=update)
     if as_json:
         say_json(records(found))
         return
     for name in found["templates"].unique(maintain_order=True):
-        console().print(recalls(kept_results(target, name, official=official), name, official=official))
+        console().print(recalls(read_results(target, name, official=official), name, official=official))
     say(f"[dim]with every method measured here before; {plain(target.results_folder / RESULTS)}[/]")
 
 

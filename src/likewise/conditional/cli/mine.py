@@ -43,17 +43,17 @@ def mine(
     """
     from dataclasses import asdict
 
-    from likewise.conditional.mining.filters import Rules
-    from likewise.conditional.mining.step import mine as run
+    from likewise.conditional.mining.filters import MiningThresholds
+    from likewise.conditional.mining.step import mine_triplets
     from likewise.conditional.report.mining import write_mining_page
     from likewise.workspace import Workspace
 
     with progress("") as update:
-        mined = run(
+        mined = mine_triplets(
             captions,
             folder,
             ratings=None if ratings == "none" else Path(ratings),
-            rules=Rules(threshold, relation_threshold, min_images, min_objects),
+            rules=MiningThresholds(threshold, relation_threshold, min_images, min_objects),
             n_triplets=n_triplets,
             seed=seed,
             parser=parser,

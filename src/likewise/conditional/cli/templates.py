@@ -37,9 +37,9 @@ def verify(
 
     Example: `likewise condition verify shop --per-task 50`, then `likewise label serve shop`
     """
-    from likewise.conditional.templates.people import ask_people
+    from likewise.conditional.templates.verify_step import post_questions
 
-    asked = ask_people(opened(workspace), templates, per_task=per_task, guests=guests, seed=seed)
+    asked = post_questions(opened(workspace), templates, per_task=per_task, guests=guests, seed=seed)
     if as_json:
         say_json(
             {"templates": asked.name, "questions": asked.n_questions, "new": asked.n_new, "address": asked.address}
@@ -56,7 +56,7 @@ def verify(
 def verified(
     workspace: WorkspacePath,
     templates: Templates = None,
-    least_people: Annotated[int, typer.Option(help="Answers a template needs to be kept.")] = 1,
+    min_people: Annotated[int, typer.Option("--least-people", help="Answers a template needs to be kept.")] = 1,
     replace: Annotated[bool, typer.Option("--replace", help="Write over an earlier cleaned version.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -64,9 +64,9 @@ def verified(
 
     Example: `likewise condition verified shop --least-people 2`
     """
-    from likewise.conditional.templates.people import take_answers
+    from likewise.conditional.templates.verify_step import collect_answers
 
-    found = take_answers(opened(workspace), templates, least_people=least_people, replace=replace)
+    found = collect_answers(opened(workspace), templates, min_people=min_people, replace=replace)
     if as_json:
         say_json({"file": str(found.path), "scores": records(found.scores), "verdicts": records(found.verdicts)})
         return
@@ -88,10 +88,12 @@ def crops(
 
     Example: `likewise condition crops genecis genecis-objects`
     """
-    from likewise.conditional.templates.crops import cut_templates, way_named
+    from likewise.conditional.templates.crops import crop_templates, parse_crop_mode
 
     with progress("pictures") as update:
-        made = cut_templates(opened(workspace), Workspace(target), templates, way=way_named(crop), on_progress=update)
+        made = crop_templates(
+            opened(workspace), Workspace(target), templates, mode=parse_crop_mode(crop), on_progress=update
+        )
     if as_json:
         say_json({"pictures": made.n_pictures, "templates": made.n_templates, "left_out": made.n_left_out})
         return

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Encoder = Annotated[
     str, typer.Option("--with", help="A two-tower encoder: two-tower:FOLDER, clip, hf:FOLDER, ...", show_default=False)
 ]
-Lessons = Annotated[
+TrainingTriplets = Annotated[
     str,
     typer.Option(
         "--on",
@@ -73,7 +73,7 @@ def two_tower(
 def train(
     workspace: WorkspacePath,
     encoder: Encoder,
-    lessons: Lessons,
+    triplets: TrainingTriplets,
     name: Annotated[
         str, typer.Option(help="What to call it; it goes to combiners/NAME in the workspace.")
     ] = "combiner",
@@ -83,8 +83,9 @@ def train(
     batch: Batch = 256,
     rate: Rate = 3e-4,
     tune_rate: Annotated[float, typer.Option(help="Learning rate of the encoder's sides.")] = 3e-5,
-    wrong_answers: Annotated[
-        int, typer.Option(help="Wrong answers of each triplet's own used per step; 0 for the batch alone.")
+    negatives_per_triplet: Annotated[
+        int,
+        typer.Option("--wrong-answers", help="Negatives of each triplet's own used per step; 0: the batch alone."),
     ] = 16,
     dropout: Annotated[float, typer.Option(help="In the Combiner; the paper's is 0.5.")] = 0.5,
     patience: Annotated[int, typer.Option(help="Validations without a better one before stopping.")] = 6,
@@ -97,14 +98,14 @@ def train(
     Example: `likewise condition train shop --with two-tower:shop/tower --on mined`
     """
     from likewise.conditional.combiner import SETTINGS
-    from likewise.conditional.lessons import read_lessons, read_validation
-    from likewise.conditional.methods import COMBINERS
+    from likewise.conditional.methods import COMBINERS_FOLDER
     from likewise.conditional.towers import TwoTower
     from likewise.conditional.training import TrainingSettings, train_combiner
+    from likewise.conditional.training_triplets import read_training_triplets, read_validation
     from likewise.errors import LikewiseError
 
     target = opened(workspace)
-    folder = target.path / COMBINERS / name
+    folder = target.path / COMBINERS_FOLDER / name
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(f"{folder} holds a Combiner already: choose another `--name`, or add `--force`.")
     settings = TrainingSettings(
@@ -113,16 +114,16 @@ def train(
         batch,
         rate,
         tune_rate,
-        wrong_answers=wrong_answers,
+        negatives_per_triplet=negatives_per_triplet,
         patience=patience,
         dropout=dropout,
         seed=seed,
     )
-    learned, held = read_lessons(lessons, target), read_validation(validate, target)
+    learned, held = read_training_triplets(triplets, target), read_validation(validate, target)
     with progress("steps") as update:
         trained = train_combiner(
             target,
-            TwoTower.of(encoder),
+            TwoTower.from_spec(encoder),
             learned,
             held,
             folder,
@@ -134,7 +135,7 @@ def train(
             {
                 "folder": str(folder),
                 "encoder": trained.tower.spec,
-                "n_triplets": trained.n_lessons,
+                "n_triplets": trained.n_triplets,
                 "n_validation": trained.n_templates,
                 "best_step": trained.best_step,
                 "validation_recall_at_1": trained.best_recall,
@@ -144,7 +145,7 @@ def train(
         )
         return
     say(
-        f"[bold]{plain(folder)}[/] learned from {trained.n_lessons:,} triplets in {trained.seconds:,.0f} s; "
+        f"[bold]{plain(folder)}[/] learned from {trained.n_triplets:,} triplets in {trained.seconds:,.0f} s; "
         f"R@1 {100 * trained.best_recall:.1f} % on {trained.n_templates:,} validation templates, "
         f"best at step {trained.best_step:,}"
     )
@@ -160,7 +161,7 @@ def train(
 def study(
     workspace: WorkspacePath,
     encoder: Encoder,
-    lessons: Lessons,
+    triplets: TrainingTriplets,
     test: Annotated[str, typer.Option(help="Templates every training is measured on.", show_default=False)],
     validate: Validation = None,
     unfiltered: Annotated[str | None, typer.Option(help="Triplets mined with `--concreteness none`.")] = None,
@@ -180,9 +181,9 @@ def study(
     `likewise condition study shop --with two-tower:shop/tower --on mined --test built`
     """
     from likewise.conditional import study as studies
-    from likewise.conditional.lessons import read_lessons, read_questions, read_validation
     from likewise.conditional.report.study import write_study_page
     from likewise.conditional.training import TrainingSettings
+    from likewise.conditional.training_triplets import load_templates, read_training_triplets, read_validation
     from likewise.errors import LikewiseError
 
     target, wanted = opened(workspace), names(parts)
@@ -190,21 +191,21 @@ def study(
     if unknown:
         raise LikewiseError(f"there is no part {sorted(unknown)[0]!r}: choose ablation, scaling, backbones.")
     place = folder or target.path / "study"
-    learned = read_lessons(lessons, target)
-    plain_mined = read_lessons(unfiltered, target) if unfiltered else None
+    learned = read_training_triplets(triplets, target)
+    plain_mined = read_training_triplets(unfiltered, target) if unfiltered else None
     settings = TrainingSettings(steps=steps, batch=batch, learning_rate=rate)
     arms: list[studies.Arm] = []
     if studies.ABLATION in wanted:
-        second = read_lessons(other, target) if other else None
+        second = read_training_triplets(other, target) if other else None
         arms += studies.ablations(learned, encoder, settings, unfiltered=plain_mined, other=second)
     if studies.SCALING in wanted:
         arms += studies.scaling(learned, encoder, settings, unfiltered=plain_mined)
     if studies.BACKBONES in wanted:
         arms += studies.backbones(learned, [encoder, *names(backbones)], settings)
-    held, asked = read_validation(validate, target), read_questions(test, target)
+    held, asked = read_validation(validate, target), load_templates(test, target)
     with progress("trainings") as update:
         found = studies.run_study(target, arms, held, asked, place, seeds=seeds, on_progress=update)
-    table = studies.summary(found)
+    table = studies.summarize_study(found)
     page = write_study_page(place, table)
     if as_json:
         say_json({"folder": str(place), "summary": table.to_dicts()})

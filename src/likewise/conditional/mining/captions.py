@@ -59,8 +59,8 @@ def _named(table: pl.LazyFrame, source: Path) -> pl.LazyFrame:
     return table.select(*(pl.col(name).cast(pl.String) for name in COLUMNS))
 
 
-def fingerprint(source: Path) -> str:
+def source_fingerprint(source: Path) -> str:
     """Name, size and time of the source: enough to notice another file under the same name."""
     path = source / "catalog.parquet" if (source / "workspace.json").exists() else source
-    facts = path.stat()
-    return f"{path.name} {facts.st_size} {facts.st_mtime_ns}"
+    stat = path.stat()
+    return f"{path.name} {stat.st_size} {stat.st_mtime_ns}"

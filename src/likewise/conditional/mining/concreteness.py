@@ -4,7 +4,6 @@ The ratings are research data that `likewise` does not bring along: a tab-separa
 `Conc.M`, from the article's supplement.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,13 +38,10 @@ class Concreteness:
         words = table["Word"].str.strip_chars().str.to_lowercase()
         return cls({word: mean for word, mean in zip(words, means, strict=True) if word and mean is not None})
 
-    def of(self, word: str) -> float:
+    def rating(self, word: str) -> float:
         """The rating of a word or, for a plural, of its singular; -1 for a word nobody rated."""
         found = self.ratings.get(word)
         return found if found is not None else self.ratings.get(singular(word), UNKNOWN)
-
-    def of_all(self, words: Sequence[str]) -> list[float]:
-        return [self.of(word) for word in words]
 
 
 @cache

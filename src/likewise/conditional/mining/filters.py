@@ -1,7 +1,7 @@
 """Which relations may become triplets: things that can be seen, subjects that occur often enough.
 
 Each filter is one line of the funnel: how many relations, captions and subjects are left after it, and why.  What can
-be decided about a relation alone is decided part by part; only what passes is kept, as numbers.
+be decided about a relation alone is decided shard by shard; only what passes is kept, as numbers.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.conditional.mining.coded import CodedPart, Vocabulary, coded_parts
 from likewise.conditional.mining.concreteness import Concreteness
+from likewise.conditional.mining.relation_codes import RelationShard, Vocabulary, read_relation_shards
 from likewise.errors import LikewiseError
 
 
 @dataclass(frozen=True)
-class Rules:
+class MiningThresholds:
     """The thresholds of the paper, except `relation_concreteness`, for which it gives no number."""
 
     concreteness: float = 4.8
@@ -32,7 +32,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class FunnelStep:
+class FilterStage:
     """What one filter left."""
 
     step: str
@@ -42,7 +42,7 @@ class FunnelStep:
 
 
 @dataclass(frozen=True)
-class Relations:
+class RelationTable:
     """What survived, as arrays over relations, sorted by (subject, object, row); subject and object are singulars."""
 
     subject: NDArray[np.int64]
@@ -51,23 +51,25 @@ class Relations:
     row: NDArray[np.int64]
     subject_concreteness: NDArray[np.float64]
     object_concreteness: NDArray[np.float64]
-    written: dict[str, tuple[NDArray[Any], list[str]]]
+    surface_forms: dict[str, tuple[NDArray[Any], list[str]]]
     """The words as written, of `subject`, `relation` and `object`: numbers, and the texts they stand for."""
 
     def __len__(self) -> int:
         return len(self.subject)
 
-    def words(self, name: str, at: pl.Series) -> pl.Series:
+    def surface(self, name: str, at: pl.Series) -> pl.Series:
         """The subject, relation or object of some relations, as written."""
-        codes, texts = self.written[name]
+        codes, texts = self.surface_forms[name]
         return pl.Series(name, texts, dtype=pl.String).gather(codes[at.to_numpy()])
 
 
-def survivors(folder: Path, ratings: Concreteness | None, rules: Rules) -> tuple[Relations, list[FunnelStep]]:
-    """The relations of all parts that pass every rule, and the funnel that led to them."""
+def filter_relations(
+    folder: Path, ratings: Concreteness | None, rules: MiningThresholds
+) -> tuple[RelationTable, list[FilterStage]]:
+    """The relations of all shards that pass every rule, and the funnel that led to them."""
     vocabulary = Vocabulary(ratings)
     counts = dict.fromkeys(("read", "image", "related", "found", "rated", "concrete", "two"), 0)
-    kept = [_seen(part, vocabulary, rules, counts) for part in coded_parts(folder, vocabulary)]
+    kept = [_filter_shard(shard, vocabulary, rules, counts) for shard in read_relation_shards(folder, vocabulary)]
     found = [np.concatenate(column) for column in zip(*kept, strict=True)]
     kept.clear()
     steps = [
@@ -88,7 +90,7 @@ def survivors(folder: Path, ratings: Concreteness | None, rules: Rules) -> tuple
             ("concrete relations", why, counts["concrete"], "relations"),
         ]
     steps.append(("relations between two things", "subject and object differ", counts["two"], "relations"))
-    funnel = [FunnelStep(*step) for step in steps]
+    funnel = [FilterStage(*step) for step in steps]
     key_of = np.array(vocabulary.key_of, np.int64)
     image = np.unique(found[1], return_inverse=True)[1] if found else np.empty(0, np.int64)
     for other, least, step, why in (
@@ -96,48 +98,50 @@ def survivors(folder: Path, ratings: Concreteness | None, rules: Rules) -> tuple
         ("object", rules.min_objects, "varied", f"the subject has at least {rules.min_objects} different objects"),
     ):
         beside = image if other == "image" else key_of[found[4]]
-        often = _different_beside(key_of[found[2]], beside)[key_of[found[2]]] >= least
+        often = _count_distinct(key_of[found[2]], beside)[key_of[found[2]]] >= least
         found, image = [column[often] for column in found], image[often]
-        funnel.append(FunnelStep(f"relations of {step} subjects", why, len(image), "relations"))
+        funnel.append(FilterStage(f"relations of {step} subjects", why, len(image), "relations"))
     if not len(image):
         raise LikewiseError("no relation survived the filters: mine more captions, or lower the thresholds.")
-    return _sorted(found, image, vocabulary), funnel
+    return _sort_relations(found, image, vocabulary), funnel
 
 
-def _seen(part: CodedPart, vocabulary: Vocabulary, rules: Rules, counts: dict[str, int]) -> tuple[NDArray[Any], ...]:
-    """What passes of one part: row, image, subject, relation, object; `counts` goes up by what each rule left."""
+def _filter_shard(
+    shard: RelationShard, vocabulary: Vocabulary, rules: MiningThresholds, counts: dict[str, int]
+) -> tuple[NDArray[Any], ...]:
+    """What passes of one shard: row, image, subject, relation, object; `counts` goes up by what each rule left."""
     key_of, rating_of = np.array(vocabulary.key_of), np.array(vocabulary.rating_of)
-    ratings = np.stack([rating_of[part.subject], rating_of[part.object]]) if len(part.row) else np.empty((2, 0))
+    ratings = np.stack([rating_of[shard.subject], rating_of[shard.object]]) if len(shard.row) else np.empty((2, 0))
     concrete = ratings.mean(axis=0) >= rules.relation_concreteness
     if vocabulary.ratings is None:
         concrete[:] = True
-    good = concrete & (key_of[part.subject] != key_of[part.object]) if len(part.row) else concrete
+    good = concrete & (key_of[shard.subject] != key_of[shard.object]) if len(shard.row) else concrete
     for name, n in (
-        ("read", part.n_captions),
-        ("image", part.n_with_image),
-        ("related", part.n_with_relation),
-        ("found", part.n_relations),
+        ("read", shard.n_captions),
+        ("image", shard.n_with_image),
+        ("related", shard.n_with_relation),
+        ("found", shard.n_relations),
         ("rated", int((ratings > 0).all(axis=0).sum())),
         ("concrete", int(concrete.sum())),
         ("two", int(good.sum())),
     ):
         counts[name] += n
-    return tuple(column[good] for column in (part.row, part.image, part.subject, part.relation, part.object))
+    return tuple(column[good] for column in (shard.row, shard.image, shard.subject, shard.relation, shard.object))
 
 
-def _different_beside(subjects: NDArray[np.int64], beside: NDArray[np.int64]) -> NDArray[np.int64]:
+def _count_distinct(subjects: NDArray[np.int64], beside: NDArray[np.int64]) -> NDArray[np.int64]:
     """Per subject: how many different images, or objects, stand beside it."""
     width = int(beside.max(initial=0)) + 1
     pairs = np.unique(subjects * width + beside)
     return np.bincount(pairs // width, minlength=int(subjects.max(initial=0)) + 1)
 
 
-def _sorted(found: list[NDArray[Any]], image: NDArray[np.int64], vocabulary: Vocabulary) -> Relations:
+def _sort_relations(found: list[NDArray[Any]], image: NDArray[np.int64], vocabulary: Vocabulary) -> RelationTable:
     """In the order of the alphabet, whatever the order in which words were met."""
     row, _, subject, relation, thing = found
     key_of, rating_of = np.array(vocabulary.key_of), np.array(vocabulary.rating_of)
-    key_place, word_place = vocabulary.keys.sorted_places(), vocabulary.words.sorted_places()
-    relation_place = vocabulary.relations.sorted_places()
+    key_place, word_place = vocabulary.keys.alphabetical_ranks(), vocabulary.words.alphabetical_ranks()
+    relation_place = vocabulary.relations.alphabetical_ranks()
     order = np.lexsort(
         (
             word_place[thing],
@@ -150,7 +154,7 @@ def _sorted(found: list[NDArray[Any]], image: NDArray[np.int64], vocabulary: Voc
     )
     row, image, subject, relation, thing = (column[order] for column in (row, image, subject, relation, thing))
     words, relations = vocabulary.words.texts, vocabulary.relations.texts
-    return Relations(
+    return RelationTable(
         key_place[key_of[subject]],
         key_place[key_of[thing]],
         image,

@@ -1,4 +1,4 @@
-"""Tagged words to the pieces that relations are read from: noun phrases, verbs, prepositions, breaks."""
+"""Tagged words to the phrases that relations are read from: noun phrases, verbs, prepositions, breaks."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from likewise.conditional.mining.lexicon import (
     TIMES,
     VERBS,
 )
-from likewise.conditional.mining.tagging import Word
+from likewise.conditional.mining.tagging import TaggedWord
 
 NOUN, VERB, PREPOSITION, AND, COMMA, COLON, STOP, WHICH, PRONOUN, OTHER = "NVPC,:.WXO"
 
@@ -27,7 +27,7 @@ _OPENERS = _NOUNS | _DETERMINERS | _ADJECTIVES | _PARTICIPLES
 _LONG = {each[0]: [other for other in LONG_PREPOSITIONS if other[0] == each[0]] for each in LONG_PREPOSITIONS}
 
 
-class Piece(NamedTuple):
+class Phrase(NamedTuple):
     """`text` is a head noun, a verb, or a preposition; `finite` marks verbs that need a subject of their own."""
 
     kind: str
@@ -35,10 +35,10 @@ class Piece(NamedTuple):
     finite: bool = False
 
 
-def pieces_of(words: Sequence[Word]) -> list[Piece]:
-    """The pieces of one caption, in order."""
-    words = _tidied(words)
-    found: list[Piece] = []
+def split_phrases(words: Sequence[TaggedWord]) -> list[Phrase]:
+    """The phrases of one caption, in order."""
+    words = _corrected(words)
+    found: list[Phrase] = []
     at, n = 0, len(words)
     while at < n:
         word, tag = words[at]
@@ -48,7 +48,7 @@ def pieces_of(words: Sequence[Word]) -> list[Piece]:
             if head in QUANTITIES and end < n and words[end][0] == "of" and _noun_phrase(words, end + 1) > end + 1:
                 at = end + 1
                 continue
-            found.append(Piece(PRONOUN if head in PRONOUNS else NOUN, head))
+            found.append(Phrase(PRONOUN if head in PRONOUNS else NOUN, head))
             at = end
             continue
         at += 1
@@ -57,25 +57,25 @@ def pieces_of(words: Sequence[Word]) -> list[Piece]:
             if verb:
                 found.append(verb)
         elif tag in ("IN", "TO", "RP"):
-            found.append(Piece(WHICH if word in ("that", "whether") else PREPOSITION, word))
+            found.append(Phrase(WHICH if word in ("that", "whether") else PREPOSITION, word))
         elif word in ("some", "one", "many", "all", "both") and at < n and words[at][0] == "of":
             at += 1
         elif tag == "CC":
-            found.append(Piece(AND if word in ("and", "or", "&") else OTHER, word))
+            found.append(Phrase(AND if word in ("and", "or", "&") else OTHER, word))
         elif tag in ("WDT", "WP", "WRB"):
-            found.append(Piece(WHICH, word))
+            found.append(Phrase(WHICH, word))
         elif tag in ("PRP", "EX", "DT"):
-            found.append(Piece(PRONOUN, word))
+            found.append(Phrase(PRONOUN, word))
         elif word in (",", "(", ")"):
-            found.append(Piece(COMMA, word))
+            found.append(Phrase(COMMA, word))
         elif tag in (":", ".") or not word[0].isalnum():
-            found.append(Piece(COLON if word == ":" else STOP, word))
+            found.append(Phrase(COLON if word == ":" else STOP, word))
     return found
 
 
-def _tidied(words: Sequence[Word]) -> list[Word]:
-    """Long prepositions in one piece, hyphens glued, and tags mended that context shows to be wrong."""
-    tidy: list[Word] = []
+def _corrected(words: Sequence[TaggedWord]) -> list[TaggedWord]:
+    """Long prepositions as one word, hyphens glued, and tags mended that context shows to be wrong."""
+    tidy: list[TaggedWord] = []
     at, n = 0, len(words)
     while at < n:
         word, tag = words[at]
@@ -97,12 +97,12 @@ def _tidied(words: Sequence[Word]) -> list[Word]:
                     at += 1
                 continue
             after = words[at + 1] if at + 1 < n else ("", "")
-            tidy.append((word, _mended(word, tag, tidy[-1] if tidy else ("", ""), after)))
+            tidy.append((word, _correct_tag(word, tag, tidy[-1] if tidy else ("", ""), after)))
             at += 1
     return tidy
 
 
-def _hyphen(words: Sequence[Word], at: int) -> bool:
+def _hyphen(words: Sequence[TaggedWord], at: int) -> bool:
     """Whether the dash at this place joins two words rather than two sentences."""
     before, (word, tag) = words[at - 1][0], words[at + 1]
     if len(before) == 1 or word == "up" or tag in ("VBN", "JJ", "VBG"):
@@ -110,7 +110,7 @@ def _hyphen(words: Sequence[Word], at: int) -> bool:
     return at + 2 < len(words) and words[at + 2][1] in _NOUNS and tag in _NOUNS and before.isalnum()
 
 
-def _mended(word: str, tag: str, before: Word, after: Word) -> str:
+def _correct_tag(word: str, tag: str, before: TaggedWord, after: TaggedWord) -> str:
     """The tag a word has in this place."""
     if word in ("'s", "’s"):
         return "VBZ" if before[1] in ("PRP", "EX", "RB") else "POS"
@@ -133,7 +133,7 @@ def _mended(word: str, tag: str, before: Word, after: Word) -> str:
     return tag
 
 
-def _noun_phrase(words: Sequence[Word], start: int) -> int:
+def _noun_phrase(words: Sequence[TaggedWord], start: int) -> int:
     """Where the noun phrase that starts here ends; `start` itself when none does."""
     end, n, last_noun = start, len(words), start
     while end < n:
@@ -152,7 +152,7 @@ def _noun_phrase(words: Sequence[Word], start: int) -> int:
     return last_noun
 
 
-def _modifies(words: Sequence[Word], at: int, start: int) -> bool:
+def _modifies(words: Sequence[TaggedWord], at: int, start: int) -> bool:
     """Whether the participle at this place describes the noun behind it: "a baking tray", "snow covered mountains"."""
     tag = words[at][1]
     after = words[at + 1][1] if at + 1 < len(words) else ""
@@ -164,7 +164,7 @@ def _modifies(words: Sequence[Word], at: int, start: int) -> bool:
     return tag == "VBN" and before in ("NN", "VBN") and at > start and after in _NOUNS
 
 
-def _verb_group(words: Sequence[Word], start: int) -> tuple[Piece | None, int]:
+def _verb_group(words: Sequence[TaggedWord], start: int) -> tuple[Phrase | None, int]:
     """The verb that starts here without its auxiliaries and adverbs, and where to read on."""
     at, n = start, len(words)
     verb, tag = words[at]
@@ -185,9 +185,9 @@ def _verb_group(words: Sequence[Word], start: int) -> tuple[Piece | None, int]:
         at += 1
     if tag == "MD":
         return None, at
-    return Piece(VERB, verb, finite), at
+    return Phrase(VERB, verb, finite), at
 
 
-def _starts_noun(words: Sequence[Word], at: int, auxiliary: str) -> bool:
+def _starts_noun(words: Sequence[TaggedWord], at: int, auxiliary: str) -> bool:
     """ "has painted walls" and the like: rare enough to leave, except a bare have before a participle and a noun."""
     return auxiliary not in BE and auxiliary in ("having", "has", "have") and words[at][1] == "VBG"

@@ -1,4 +1,4 @@
-"""Pieces of a caption to its relations (subject, relation, object), in one pass and without backtracking.
+"""Phrases of a caption to its relations (subject, relation, object), in one pass and without backtracking.
 
 A clause is about its `base`: what stands before its verb, or the thing shown where a caption has none.  A preposition
 joins its noun phrase to the verb that is open ("sits on"), to the noun just read ("of"), or to the base.
@@ -18,10 +18,10 @@ from likewise.conditional.mining.phrases import (
     STOP,
     VERB,
     WHICH,
-    Piece,
-    pieces_of,
+    Phrase,
+    split_phrases,
 )
-from likewise.conditional.mining.tagging import Word
+from likewise.conditional.mining.tagging import TaggedWord
 
 
 class Relation(NamedTuple):
@@ -32,16 +32,16 @@ class Relation(NamedTuple):
     object: str
 
 
-def relations_of(words: Sequence[Word]) -> list[Relation]:
+def extract_relations(words: Sequence[TaggedWord]) -> list[Relation]:
     """The relations of one tagged caption, each once, in the order read."""
-    return _Reading(pieces_of(words)).run()
+    return _RelationParser(split_phrases(words)).run()
 
 
-class _Reading:
+class _RelationParser:
     """What is open while a caption is read from left to right."""
 
-    def __init__(self, pieces: list[Piece]) -> None:
-        self.pieces = pieces
+    def __init__(self, phrases: list[Phrase]) -> None:
+        self.phrases = phrases
         self.found: dict[Relation, None] = {}
         self._restart()
 
@@ -56,7 +56,7 @@ class _Reading:
         self.joined = False  # an "and", or a comma of a list, waits for its noun
 
     def run(self) -> list[Relation]:
-        for at, (kind, text, finite) in enumerate(self.pieces):
+        for at, (kind, text, finite) in enumerate(self.phrases):
             if kind == NOUN:
                 self._noun(at, text)
             elif kind == VERB:
@@ -91,7 +91,7 @@ class _Reading:
             self._after_preposition(head)
         elif self.verb and not self.has_object:
             self._emit(self.base, self.verb, head)
-            if self.pieces[at - 1].kind == COLON:
+            if self.phrases[at - 1].kind == COLON:
                 self.base, self.verb = [head], ""
             self.has_object, self.last = True, [head]
         elif self.joined and self.link is None and self.base:
@@ -100,7 +100,7 @@ class _Reading:
         elif self.joined and self.link is not None and not self._before_verb(at):
             self._emit(*self.link, head)
             self.last.append(head)
-        elif self.base and self.pieces[at - 1].kind == COMMA and not self._before_verb(at):
+        elif self.base and self.phrases[at - 1].kind == COMMA and not self._before_verb(at):
             self.last, self.verb, self.link = [head], "", None  # "a red top, white details, for winter"
         else:
             self._clause(head)
@@ -126,7 +126,7 @@ class _Reading:
         self.last = [head]
 
     def _verb(self, at: int, verb: str, finite: bool) -> None:
-        infinitive = at > 0 and self.pieces[at - 1].text == "to"
+        infinitive = at > 0 and self.phrases[at - 1].text == "to"
         gerund = bool(self.preposition) and not infinitive
         if finite and self.outer is not None and self.verb and not self.joined:
             self.base, self.outer = self.outer, None
@@ -143,7 +143,7 @@ class _Reading:
 
     def _comma(self, at: int) -> None:
         self.preposition = ""
-        follows = self.pieces[at + 1].kind if at + 1 < len(self.pieces) else STOP
+        follows = self.phrases[at + 1].kind if at + 1 < len(self.phrases) else STOP
         if follows == NOUN and self._in_list(at + 1):
             self.joined = True
         elif follows == PREPOSITION:
@@ -151,13 +151,13 @@ class _Reading:
 
     def _in_list(self, at: int) -> bool:
         """Whether nouns and commas from here lead to an "and"."""
-        while at < len(self.pieces) and self.pieces[at].kind in (NOUN, COMMA):
+        while at < len(self.phrases) and self.phrases[at].kind in (NOUN, COMMA):
             at += 1
-        return at < len(self.pieces) and self.pieces[at].kind == AND
+        return at < len(self.phrases) and self.phrases[at].kind == AND
 
     def _before_verb(self, at: int) -> bool:
-        return at + 1 < len(self.pieces) and self.pieces[at + 1].kind == VERB
+        return at + 1 < len(self.phrases) and self.phrases[at + 1].kind == VERB
 
     def _opens_clause(self, at: int) -> bool:
         """ "as the sun sets": the noun starts a clause of its own."""
-        return self.preposition in CLAUSE_OPENERS and self._before_verb(at) and self.pieces[at + 1].finite
+        return self.preposition in CLAUSE_OPENERS and self._before_verb(at) and self.phrases[at + 1].finite

@@ -14,25 +14,26 @@ from pathlib import Path
 import polars as pl
 
 from likewise.conditional.mining.concreteness import Concreteness
-from likewise.conditional.mining.filters import FunnelStep, Relations, Rules, survivors
-from likewise.conditional.mining.parts import ROWS_PER_PART, Told, captions_file, parse_captions
+from likewise.conditional.mining.filters import FilterStage, MiningThresholds, RelationTable, filter_relations
+from likewise.conditional.mining.parsing import ROWS_PER_SHARD, captions_file, parse_captions
 from likewise.conditional.mining.tagging import installed_parser
 from likewise.conditional.mining.triplets import draw_triplets
 from likewise.errors import LikewiseError
+from likewise.progress import ProgressCallback
 from likewise.workspace import read_json, read_parquet, write_json, write_parquet
 
 N_TRIPLETS = 1_600_000
-ROWS_AT_ONCE = 1_000_000
+ROWS_PER_SLICE = 1_000_000
 
 
 @dataclass(frozen=True)
-class Mined:
+class MiningResult:
     """What a run left behind."""
 
     folder: Path
     n_captions: int
     n_triplets: int
-    funnel: list[FunnelStep]
+    funnel: list[FilterStage]
     seconds: dict[str, float]
 
 
@@ -40,25 +41,25 @@ def triplets_file(folder: Path) -> Path:
     return folder / "triplets.parquet"
 
 
-def mine(
+def mine_triplets(
     source: Path,
     folder: Path,
     *,
     ratings: Path | None,
-    rules: Rules | None = None,
+    rules: MiningThresholds | None = None,
     n_triplets: int = N_TRIPLETS,
     seed: int = 0,
     parser: str | None = None,
     workers: int | None = None,
-    rows_per_part: int = ROWS_PER_PART,
+    rows_per_shard: int = ROWS_PER_SHARD,
     force: bool = False,
-    on_progress: Told = None,
-) -> Mined:
+    on_progress: ProgressCallback | None = None,
+) -> MiningResult:
     """Mine `source` into `folder`; relations that are there already are used again.
 
     `ratings` is the file of concreteness ratings; None leaves the filter out, as the paper's ablation does.
     """
-    rules = rules or Rules()
+    rules = rules or MiningThresholds()
     if n_triplets < 1:
         raise LikewiseError(f"n_triplets is {n_triplets}: ask for 1 or more.")
     parser = parser or installed_parser()
@@ -71,7 +72,7 @@ def mine(
     }
     if not source.exists():
         raise LikewiseError(f"{source} does not exist: give a file of captions.")
-    _refuse_other(folder, settings, force)
+    _check_settings(folder, settings, force)
     known = Concreteness.read(ratings) if ratings else None
     clock = [time.monotonic()]
     n_captions = parse_captions(
@@ -79,16 +80,16 @@ def mine(
         folder,
         parser=parser,
         workers=workers,
-        rows_per_part=rows_per_part,
+        rows_per_shard=rows_per_shard,
         force=force,
         on_progress=on_progress,
     )
     clock.append(time.monotonic())
-    relations, funnel = survivors(folder, known, rules)
+    relations, funnel = filter_relations(folder, known, rules)
     clock.append(time.monotonic())
     drawn, more = draw_triplets(relations, rules, n_triplets, seed=seed, on_progress=on_progress)
     clock.append(time.monotonic())
-    triplets = worded(folder, relations, drawn)
+    triplets = to_triplet_table(folder, relations, drawn)
     if known is None:
         triplets = triplets.with_columns(pl.lit(None, pl.Float64).alias("concreteness"))
     write_parquet(triplets, triplets_file(folder))
@@ -97,10 +98,10 @@ def mine(
     write_json(settings, folder / "mine.json")
     names = ("parse", "filter", "draw", "write")
     seconds = {name: after - before for name, before, after in zip(names, clock, clock[1:], strict=False)}
-    return Mined(folder, n_captions, drawn.height, [*funnel, *more], seconds)
+    return MiningResult(folder, n_captions, drawn.height, [*funnel, *more], seconds)
 
 
-def _refuse_other(folder: Path, settings: dict[str, object], force: bool) -> None:
+def _check_settings(folder: Path, settings: dict[str, object], force: bool) -> None:
     """Triplets drawn by other rules are not overwritten silently."""
     path = folder / "mine.json"
     if path.exists() and triplets_file(folder).exists() and read_json(path) != settings and not force:
@@ -110,7 +111,7 @@ def _refuse_other(folder: Path, settings: dict[str, object], force: bool) -> Non
         )
 
 
-def worded(folder: Path, relations: Relations, drawn: pl.DataFrame) -> pl.DataFrame:
+def to_triplet_table(folder: Path, relations: RelationTable, drawn: pl.DataFrame) -> pl.DataFrame:
     """Positions to images and words: reference, target, condition, subject, objects, distractors, concreteness."""
     places = ("reference", "target", "same_subject", "same_object")
     rows = {name: pl.Series(relations.row).gather(drawn[name]) for name in places}
@@ -131,11 +132,11 @@ def worded(folder: Path, relations: Relations, drawn: pl.DataFrame) -> pl.DataFr
         [
             image("reference"),
             image("target"),
-            (relations.words("relation", target) + " " + relations.words("object", target)).alias("condition"),
-            relations.words("subject", target),
-            relations.words("relation", reference).alias("reference_relation"),
-            relations.words("object", reference).alias("reference_object"),
-            relations.words("object", target).alias("target_object"),
+            (relations.surface("relation", target) + " " + relations.surface("object", target)).alias("condition"),
+            relations.surface("subject", target),
+            relations.surface("relation", reference).alias("reference_relation"),
+            relations.surface("object", reference).alias("reference_object"),
+            relations.surface("object", target).alias("target_object"),
             image("same_subject"),
             image("same_object"),
             rows["reference"].alias("reference_row"),
@@ -149,9 +150,9 @@ def _images_of(folder: Path, rows: pl.Series) -> pl.Series:
     """The images of some captions, by their sorted row numbers; the captions are read a slice at a time."""
     captions = pl.scan_parquet(captions_file(folder), glob=False).select("image")
     found = [pl.Series("image", [], dtype=pl.String)]
-    for start in range(0, rows[-1] + 1 if len(rows) else 0, ROWS_AT_ONCE):
-        wanted = rows.filter(rows.is_between(start, start + ROWS_AT_ONCE - 1)) - start
-        found.append(captions.slice(start, ROWS_AT_ONCE).collect().to_series().gather(wanted))
+    for start in range(0, rows[-1] + 1 if len(rows) else 0, ROWS_PER_SLICE):
+        wanted = rows.filter(rows.is_between(start, start + ROWS_PER_SLICE - 1)) - start
+        found.append(captions.slice(start, ROWS_PER_SLICE).collect().to_series().gather(wanted))
     return pl.concat(found)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import needed, quiet
 
-Word = tuple[str, str]
-Tagger = Callable[[Sequence[str]], list[list[Word]]]
+TaggedWord = tuple[str, str]
+Tagger = Callable[[Sequence[str]], list[list[TaggedWord]]]
 
 TEXTBLOB = "textblob"
 SPACY_MODELS = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg", "en_core_web_trf")
@@ -20,10 +20,10 @@ CAPTIONS_PER_BATCH = 1000
 WORDS_REMEMBERED = 1 << 18
 
 _TOKENS = re.compile(r"'s\b|n't\b|[^\W_]+(?:[.'’][^\W\d_]+)*|[^\w\s]", re.UNICODE)
-_ALWAYS = {"'s": "POS", "’s": "POS", "&": "CC", "-": ":", "–": ":", "vs": "IN", "|": "."}
+_FIXED_TAGS = {"'s": "POS", "’s": "POS", "&": "CC", "-": ":", "–": ":", "vs": "IN", "|": "."}
 
 
-def words_of(caption: str) -> list[str]:
+def tokenize(caption: str) -> list[str]:
     """Lower-case words and signs of a caption; `t-shirt` and `t - shirt` both give three."""
     return _TOKENS.findall(caption.lower())
 
@@ -39,12 +39,12 @@ def textblob_tagger() -> Tagger:
         find_tags(["warm", "up"])
 
     @lru_cache(WORDS_REMEMBERED)
-    def tagged(word: str) -> Word:
+    def tagged(word: str) -> TaggedWord:
         [(_, found)] = find_tags([word])
-        return word, _ALWAYS.get(word, found)
+        return word, _FIXED_TAGS.get(word, found)
 
-    def tag(captions: Sequence[str]) -> list[list[Word]]:
-        return [[tagged(word) for word in words_of(text)] for text in captions]
+    def tag(captions: Sequence[str]) -> list[list[TaggedWord]]:
+        return [[tagged(word) for word in tokenize(text)] for text in captions]
 
     return tag
 
@@ -65,9 +65,9 @@ def spacy_tagger(model: str) -> Tagger:
 def pipeline_tagger(pipeline: Any) -> Tagger:
     """The tagger of a spaCy pipeline that is loaded already."""
 
-    def tag(captions: Sequence[str]) -> list[list[Word]]:
-        read = pipeline.pipe((" ".join(words_of(text)) for text in captions), batch_size=CAPTIONS_PER_BATCH)
-        return [[(word.text, _ALWAYS.get(word.text, word.tag_)) for word in text] for text in read]
+    def tag(captions: Sequence[str]) -> list[list[TaggedWord]]:
+        read = pipeline.pipe((" ".join(tokenize(text)) for text in captions), batch_size=CAPTIONS_PER_BATCH)
+        return [[(word.text, _FIXED_TAGS.get(word.text, word.tag_)) for word in text] for text in read]
 
     return tag
 
@@ -83,6 +83,6 @@ def installed_parser() -> str:
     return TEXTBLOB
 
 
-def tagger_of(parser: str) -> Tagger:
+def get_tagger(parser: str) -> Tagger:
     """`textblob`, or the name or folder of a spaCy model."""
     return textblob_tagger() if parser == TEXTBLOB else spacy_tagger(parser)

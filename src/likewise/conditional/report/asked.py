@@ -1,4 +1,4 @@
-"""The page of one question, "like this, but …": the reference, the condition, and what was found, with pictures."""
+"""The page of one query, "like this, but …": the reference, the condition, and what was found, with pictures."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from likewise.workspace import write_text
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchQuery:
     """What was asked, and of whom."""
 
     name: str
@@ -30,25 +30,25 @@ class Question:
         return f"Like this, but “{self.text}”" if self.text else "Like this"
 
 
-def write_asked_page(path: Path, question: Question, found: pl.DataFrame, root: Path) -> None:
-    """Write one page that needs nothing else; `found` is what `Searcher.ask` gave, pictures are below `root`."""
+def write_search_page(path: Path, query: SearchQuery, found: pl.DataFrame, root: Path) -> None:
+    """Write one page that needs nothing else; `found` is what `Searcher.search` gave, pictures are below `root`."""
     album = Album(root, found.select("image", "category"))
-    reference = str(question.image.resolve()) if question.image else None
+    reference = str(query.image.resolve()) if query.image else None
     for image in (*([reference] if reference else []), *found["image"]):
         album.want(image)
     album.embed()
     page = render(
         "asked.html",
         package="likewise.conditional.report",
-        name=question.name,
-        asked=question.asked,
+        name=query.name,
+        asked=query.asked,
         image=reference,
-        shown_as=question.image.name if question.image else "",
-        text=question.text,
-        weight=question.text_weight,
-        encoder=question.encoder,
-        method=question.method,
-        n_images=question.n_images,
+        shown_as=query.image.name if query.image else "",
+        text=query.text,
+        weight=query.text_weight,
+        encoder=query.encoder,
+        method=query.method,
+        n_images=query.n_images,
         found=found.to_dicts(),
         album=album,
     )

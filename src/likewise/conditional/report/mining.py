@@ -16,7 +16,7 @@ N_SHOWN = 24
 
 
 @dataclass(frozen=True)
-class Shown:
+class TripletExample:
     """One triplet with what was read in its two captions, and its distractors."""
 
     reference: str
@@ -65,12 +65,12 @@ def write_mining_page(
     return path
 
 
-def _shown(folder: Path, chosen: pl.DataFrame) -> list[Shown]:
+def _shown(folder: Path, chosen: pl.DataFrame) -> list[TripletExample]:
     rows = pl.concat([chosen["reference_row"], chosen["target_row"]]).unique().to_list()
     captions = pl.scan_parquet(folder / "captions.parquet", glob=False).select("caption").with_row_index("row")
     text = dict(captions.filter(pl.col("row").is_in(rows)).collect().iter_rows())
     return [
-        Shown(
+        TripletExample(
             row["reference"],
             row["target"],
             row["condition"],

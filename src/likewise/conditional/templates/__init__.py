@@ -1,1 +1,1 @@
-"""Templates: facts about pictures, new benchmarks built from them, audits, crops, files, and people's verification."""
+"""Templates: annotations of pictures, new benchmarks built from them, audits, crops, files, and human verification."""

@@ -1,7 +1,7 @@
 """What is wrong with templates: second valid answers, repeated pictures, questions that half of the input answers.
 
 Repetitions need only the templates (and, for pictures that are equal under two names, the catalog's digests).  What
-is valid needs facts; a published set is audited with the facts of its source where the workspace has them.
+is valid needs annotations; a published set is audited with the annotations of its source where the workspace has them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from likewise.conditional.templates.facts import Facts
+from likewise.conditional.templates.annotations import ImageAnnotations
 from likewise.conditional.templates.matching import (
     NO,
     YES,
     AttributeMatching,
     ObjectMatching,
-    matching_of,
     scene_overlap,
+    task_matching,
 )
 
 AUDIT_SCHEMA = {
@@ -26,36 +26,36 @@ AUDIT_SCHEMA = {
     "problem": pl.String(),
     "detail": pl.String(),
 }
-TARGET_AGAIN = "target stands in the gallery"
-DISTRACTOR_AGAIN = "distractor stands twice"
-REFERENCE_AGAIN = "reference is a candidate"
-TEMPLATE_AGAIN = "same question twice"
-EQUAL_PICTURES = "equal pictures under two names"
+TARGET_IN_GALLERY = "target stands in the gallery"
+REPEATED_DISTRACTOR = "distractor stands twice"
+REFERENCE_IS_CANDIDATE = "reference is a candidate"
+REPEATED_TEMPLATE = "same question twice"
+DUPLICATE_IMAGES = "equal pictures under two names"
 SECOND_ANSWER = "second valid answer"
 POSSIBLE_ANSWER = "second answer not ruled out"
 WRONG_TARGET = "target is not valid"
-IMAGE_ALONE = "answered by the image alone"
-TEXT_ALONE = "answered by the text alone"
+IMAGE_ONLY_SUFFICES = "answered by the image alone"
+TEXT_ONLY_SUFFICES = "answered by the text alone"
 NOT_ANNOTATED = "not annotated"
-Problem = tuple[str, int, str, str]
+AuditRow = tuple[str, int, str, str]
 
 
 def audit_templates(
-    templates: pl.DataFrame, facts: Facts | None = None, digests: Mapping[str, str] | None = None
+    templates: pl.DataFrame, annotations: ImageAnnotations | None = None, digests: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
     """One row per problem, by task and template; an empty table says that none was found."""
     seen: dict[tuple[object, ...], int] = {}
-    rules = {task: matching_of(task, facts) for task in templates["task"].unique()} if facts else {}
-    row_of = {image: row for row, image in enumerate(facts.images)} if facts else {}
-    rows: list[Problem] = []
+    rules = {task: task_matching(task, annotations) for task in templates["task"].unique()} if annotations else {}
+    row_of = {image: row for row, image in enumerate(annotations.images)} if annotations else {}
+    rows: list[AuditRow] = []
     for template in templates.iter_rows(named=True):
         place = (template["task"], template["template"])
         rows += [(*place, *found) for found in _repeated(template, digests or {})]
         asked = tuple(template[name] for name in ("task", "condition", "reference", "target"))
         if asked in seen:
-            rows.append((*place, TEMPLATE_AGAIN, f"as template {seen[asked]}"))
+            rows.append((*place, REPEATED_TEMPLATE, f"as template {seen[asked]}"))
         seen.setdefault(asked, template["template"])
-        if facts:
+        if annotations:
             rows += [(*place, *found) for found in _valid(template, rules[template["task"]], row_of)]
     return pl.DataFrame(rows, schema=AUDIT_SCHEMA, orient="row")
 
@@ -63,17 +63,17 @@ def audit_templates(
 def _repeated(template: dict[str, Any], digests: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     reference, target, gallery = template["reference"], template["target"], template["gallery"]
     if target in gallery:
-        yield TARGET_AGAIN, target
+        yield TARGET_IN_GALLERY, target
     for image in sorted({image for image in gallery if gallery.count(image) > 1} - {target}):
-        yield DISTRACTOR_AGAIN, image
+        yield REPEATED_DISTRACTOR, image
     if reference == target or reference in gallery:
-        yield REFERENCE_AGAIN, reference
+        yield REFERENCE_IS_CANDIDATE, reference
     different = dict.fromkeys((target, *gallery, reference))
     named: dict[str, str] = {}
     for image in different:
         digest = digests.get(image)
         if digest and digest in named:
-            yield EQUAL_PICTURES, f"{named[digest]} and {image}"
+            yield DUPLICATE_IMAGES, f"{named[digest]} and {image}"
         if digest:
             named.setdefault(digest, image)
 
@@ -89,38 +89,43 @@ def _valid(
         return
     reference, target, *gallery = (row_of[image] for image in pictures)
     if isinstance(rule, ObjectMatching) and template.get("value") is None:
-        yield from _published(template, rule.facts, condition, reference, target, gallery)
+        yield from _published(template, rule.annotations, condition, reference, target, gallery)
         return
-    like, meets = rule.like(reference, condition), rule.meets(condition)
-    if like[target] != YES or meets[target] != YES:
+    similar, meets = rule.similar_to(reference, condition), rule.satisfies(condition)
+    if similar[target] != YES or meets[target] != YES:
         yield WRONG_TARGET, template["target"]
     for image, row in zip(template["gallery"], gallery, strict=True):
-        if row != target and like[row] != NO and meets[row] != NO:
-            sure = like[row] == YES and meets[row] == YES
+        if row != target and similar[row] != NO and meets[row] != NO:
+            sure = similar[row] == YES and meets[row] == YES
             yield SECOND_ANSWER if sure else POSSIBLE_ANSWER, image
-    shared = rule.shared(reference)
-    if not (like[gallery] == YES).any():
-        yield IMAGE_ALONE, "no distractor is like the reference"
+    shared = rule.n_shared(reference)
+    if not (similar[gallery] == YES).any():
+        yield IMAGE_ONLY_SUFFICES, "no distractor is like the reference"
     elif shared[target] > shared[gallery].max():
-        yield IMAGE_ALONE, "no distractor shares as much with the reference"
+        yield IMAGE_ONLY_SUFFICES, "no distractor shares as much with the reference"
     if not (meets[gallery] == YES).any():
-        yield TEXT_ALONE, "no distractor meets the condition"
+        yield TEXT_ONLY_SUFFICES, "no distractor meets the condition"
 
 
 def _published(
-    template: dict[str, Any], facts: Facts, condition: int, reference: int, target: int, gallery: list[int]
+    template: dict[str, Any],
+    annotations: ImageAnnotations,
+    condition: int,
+    reference: int,
+    target: int,
+    gallery: list[int],
 ) -> Iterator[tuple[str, str]]:
     """Object templates of others, whose rule for scenes is not known: what answers at least as well as the target?"""
-    overlap, has = scene_overlap(facts, reference, condition), facts.by_object[condition]
+    overlap, has = scene_overlap(annotations, reference, condition), annotations.by_object[condition]
     if not has[target]:
         yield WRONG_TARGET, template["target"]
     for image, row in zip(template["gallery"], gallery, strict=True):
         if row != target and has[row] and overlap[row] >= overlap[target]:
             yield SECOND_ANSWER, image
     if overlap[target] > overlap[gallery].max(initial=-1.0):
-        yield IMAGE_ALONE, "no distractor's scene is as like the reference's"
+        yield IMAGE_ONLY_SUFFICES, "no distractor's scene is as like the reference's"
     if not has[gallery].any():
-        yield TEXT_ALONE, "no distractor has the object"
+        yield TEXT_ONLY_SUFFICES, "no distractor has the object"
 
 
 def _condition(template: dict[str, Any], rule: AttributeMatching | ObjectMatching) -> int | None:
@@ -133,13 +138,13 @@ def _condition(template: dict[str, Any], rule: AttributeMatching | ObjectMatchin
     return None
 
 
-def answered_alone(
+def single_modality_problems(
     standings: Mapping[str, np.ndarray[Any, np.dtype[np.float64]]], templates: pl.DataFrame
 ) -> pl.DataFrame:
     """Templates whose target a one-sided method puts first: method name -> hits at 1, in the order of `templates`."""
-    rows: list[Problem] = []
+    rows: list[AuditRow] = []
     for method, found in standings.items():
-        problem = {"image only": IMAGE_ALONE, "text only": TEXT_ALONE}[method]
+        problem = {"image only": IMAGE_ONLY_SUFFICES, "text only": TEXT_ONLY_SUFFICES}[method]
         for row in np.flatnonzero(found >= 1.0).tolist():
             rows.append((templates["task"][row], templates["template"][row], problem, "by the encoder"))
     return pl.DataFrame(rows, schema=AUDIT_SCHEMA, orient="row")

@@ -5,7 +5,6 @@ alike; `official` does what the published code does and grows it only up and to 
 100 at (400, 400) gets the corners (330, 330) and (500, 500).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -20,30 +19,30 @@ from likewise.conditional.protocol import images_of
 from likewise.conditional.templates.files import read_templates, template_settings, templates_file, write_templates
 from likewise.conditional.templates.step import boxes_file
 from likewise.errors import LikewiseError
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, read_parquet
 
 DILATION = 0.7
-Way = Literal["centred", "official"]
+CropMode = Literal["centred", "official"]
 Corners = tuple[int, int, int, int]
-QUALITY = 95
-Told = Callable[[str, int, int], None] | None
+JPEG_QUALITY = 95
 
 
-def way_named(text: str) -> Way:
-    """A way to crop by its name."""
-    for way in get_args(Way):
-        if way == text:
-            found: Way = way
+def parse_crop_mode(text: str) -> CropMode:
+    """A crop mode by its name."""
+    for mode in get_args(CropMode):
+        if mode == text:
+            found: CropMode = mode
             return found
-    raise LikewiseError(f"there is no way {text!r} to crop: use {' or '.join(get_args(Way))}.")
+    raise LikewiseError(f"there is no crop mode {text!r}: use {' or '.join(get_args(CropMode))}.")
 
 
-def dilated(box: tuple[float, float, float, float], size: tuple[int, int], way: Way = "centred") -> Corners:
+def dilate_box(box: tuple[float, float, float, float], size: tuple[int, int], mode: CropMode = "centred") -> Corners:
     """Corners x1, y1, x2, y2 grown by DILATION and kept inside a picture of `size`."""
     x1, y1, x2, y2 = box
     width, height = x2 - x1, y2 - y1
     more_x, more_y = DILATION * width, DILATION * height
-    if way == "official":
+    if mode == "official":
         grown = (x1 - more_x, y1 - more_y, x2, y2)
     else:
         grown = (x1 - more_x / 2, y1 - more_y / 2, x2 + more_x / 2, y2 + more_y / 2)
@@ -51,9 +50,11 @@ def dilated(box: tuple[float, float, float, float], size: tuple[int, int], way: 
     return left, top, min(size[0], max(left + 1, round(grown[2]))), min(size[1], max(top + 1, round(grown[3])))
 
 
-def cut(picture: Image.Image, box: tuple[float, float, float, float], way: Way = "centred") -> Image.Image:
+def crop_square(
+    picture: Image.Image, box: tuple[float, float, float, float], mode: CropMode = "centred"
+) -> Image.Image:
     """The grown box, padded with black to a square."""
-    part = picture.crop(dilated(box, picture.size, way))
+    part = picture.crop(dilate_box(box, picture.size, mode))
     side = max(part.size)
     square = Image.new("RGB", (side, side))
     square.paste(part, ((side - part.width) // 2, (side - part.height) // 2))
@@ -61,7 +62,7 @@ def cut(picture: Image.Image, box: tuple[float, float, float, float], way: Way =
 
 
 @dataclass(frozen=True)
-class Cut:
+class CroppedTemplates:
     """A new workspace of cut-out pictures with the templates that name them."""
 
     n_pictures: int
@@ -69,43 +70,48 @@ class Cut:
     n_left_out: int
 
 
-def cut_templates(
-    source: Workspace, target: Workspace, name: str | None = None, *, way: Way = "centred", on_progress: Told = None
-) -> Cut:
+def crop_templates(
+    source: Workspace,
+    target: Workspace,
+    name: str | None = None,
+    *,
+    mode: CropMode = "centred",
+    on_progress: ProgressCallback | None = None,
+) -> CroppedTemplates:
     """Cut every picture that a set of templates names, and make a workspace of them with the same templates."""
     if target.settings_file.exists():
         raise LikewiseError(f"{target.path} already holds a workspace: choose another folder.")
     name, templates = read_templates(source, name)
-    templates, boxes = named_parts(source, name, templates)
+    templates, boxes = template_crops(source, name, templates)
     rows = []
     root = target.path / "pictures"
     for done, row in enumerate(boxes.iter_rows(named=True)):
         place = root / row["file"]
         place.parent.mkdir(parents=True, exist_ok=True)
         if not place.exists():
-            _write(source.root / row["source"], place, row, way)
+            _write(source.root / row["source"], place, row, mode)
         rows.append({"image": row["file"], "item": row["source"]})
         if on_progress and done % 64 == 0:
             on_progress("cutting", done, len(boxes))
     made = make_catalog(target, pl.DataFrame(rows).unique("image", maintain_order=True), root, "crops")
-    write_templates(target, name, templates, template_settings(source, name) | {"crop": way, "from": str(source.path)})
-    return Cut(len(made.catalog), len(templates), made.n_left_out)
+    write_templates(target, name, templates, template_settings(source, name) | {"crop": mode, "from": str(source.path)})
+    return CroppedTemplates(len(made.catalog), len(templates), made.n_left_out)
 
 
-def _write(source: Path, place: Path, row: dict[str, object], way: Way) -> None:
+def _write(source: Path, place: Path, row: dict[str, object], mode: CropMode) -> None:
     try:
         picture = load_image(source)
     except (OSError, ValueError):
         return  # the new catalog says that it is missing
     corners = [row[name] for name in ("x1", "y1", "x2", "y2")]
     if any(corner is None for corner in corners):
-        picture.save(place, quality=QUALITY)
+        picture.save(place, quality=JPEG_QUALITY)
         return
     x1, y1, x2, y2 = (float(str(corner)) for corner in corners)
-    cut(picture, (x1, y1, x2, y2), way).save(place, quality=QUALITY)
+    crop_square(picture, (x1, y1, x2, y2), mode).save(place, quality=JPEG_QUALITY)
 
 
-def named_parts(source: Workspace, name: str, templates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def template_crops(source: Workspace, name: str, templates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Templates whose images are parts' file names, and those parts: file, source, x1, y1, x2, y2."""
     stored = boxes_file(source, name)
     if stored.exists():

@@ -13,7 +13,6 @@ from likewise.workspace import Workspace, read_json, read_parquet, write_json, w
 
 OFFICIAL = "official"
 """The name of the templates that a data set brought along (`likewise new --reader genecis`)."""
-BUILT = "built"
 
 
 def templates_file(workspace: Workspace, name: str) -> Path:

@@ -7,7 +7,8 @@ Overlap of two scenes is |A ∩ B| / |A ∪ B| of their objects without the cond
 at most `OTHER_SCENE` is unlike, between them nobody decides and the picture is not used.
 
 How like two pictures are when nothing is asked (`shared`) is how many annotations they have in common; a distractor
-that shares as much with the reference as the target does is a *rival*: the picture alone cannot tell the two apart.
+that shares as much with the reference as the target does is a *hard
+distractor*: the picture alone does not decide between the two.
 """
 
 from dataclasses import dataclass
@@ -16,14 +17,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.conditional.templates.facts import Facts, Ints
+from likewise.conditional.templates.annotations import ImageAnnotations, Ints
 
 YES, NO, UNKNOWN = 1, 0, -1
 Verdicts = NDArray[np.int8]
 
 SAME_SCENE = 0.5
 OTHER_SCENE = 0.25
-LEAST_SCENE = 2
+MIN_SCENE_OBJECTS = 2
 """Other objects a reference must have for its scene to mean something."""
 
 
@@ -42,16 +43,16 @@ class Matching(Protocol):
     def phrase(self, condition: int, *, focus: bool) -> str:
         """What the question says."""
 
-    def like(self, reference: int, condition: int) -> Verdicts:
+    def similar_to(self, reference: int, condition: int) -> Verdicts:
         """Of every picture: is it like the reference?"""
 
-    def meets(self, condition: int) -> Verdicts:
+    def satisfies(self, condition: int) -> Verdicts:
         """Of every picture: does it meet the condition?"""
 
-    def usable(self, condition: int) -> Ints:
+    def valid_references(self, condition: int) -> Ints:
         """Pictures that can be a reference."""
 
-    def shared(self, reference: int) -> Ints:
+    def n_shared(self, reference: int) -> Ints:
         """Of every picture: how many annotations it has in common with the reference, the condition's among them."""
 
 
@@ -59,88 +60,88 @@ class Matching(Protocol):
 class AttributeMatching:
     """The same category with the attribute."""
 
-    facts: Facts
-    names = ("category, wrong attribute", "attribute, other category")
+    annotations: ImageAnnotations
+    distractor_kinds = ("category, wrong attribute", "attribute, other category")
 
     @property
     def n_conditions(self) -> int:
-        return len(self.facts.attributes)
+        return len(self.annotations.attributes)
 
     def kind(self, condition: int) -> str:
-        return self.facts.attributes[condition].kind
+        return self.annotations.attributes[condition].kind
 
     def value(self, condition: int) -> str:
-        return self.facts.attributes[condition].value
+        return self.annotations.attributes[condition].value
 
     def phrase(self, condition: int, *, focus: bool) -> str:
-        attribute = self.facts.attributes[condition]
+        attribute = self.annotations.attributes[condition]
         return attribute.kind.replace("_", " ") if focus else attribute.phrase
 
-    def like(self, reference: int, condition: int) -> Verdicts:
-        return np.asarray(self.facts.categories == self.facts.categories[reference], np.int8)
+    def similar_to(self, reference: int, condition: int) -> Verdicts:
+        return np.asarray(self.annotations.categories == self.annotations.categories[reference], np.int8)
 
-    def meets(self, condition: int) -> Verdicts:
-        verdicts = np.full(len(self.facts.images), UNKNOWN, np.int8)
-        verdicts[self.facts.lacks[:, condition]] = NO
-        verdicts[self.facts.has[:, condition]] = YES
+    def satisfies(self, condition: int) -> Verdicts:
+        verdicts = np.full(len(self.annotations.images), UNKNOWN, np.int8)
+        verdicts[self.annotations.lacks[:, condition]] = NO
+        verdicts[self.annotations.has[:, condition]] = YES
         return verdicts
 
-    def usable(self, condition: int) -> Ints:
-        return np.arange(len(self.facts.images))
+    def valid_references(self, condition: int) -> Ints:
+        return np.arange(len(self.annotations.images))
 
-    def shared(self, reference: int) -> Ints:
-        same = self.facts.by_attribute[self.facts.has[reference]].sum(axis=0)
-        return np.asarray(same + (self.facts.categories == self.facts.categories[reference]), np.int64)
+    def n_shared(self, reference: int) -> Ints:
+        same = self.annotations.by_attribute[self.annotations.has[reference]].sum(axis=0)
+        return np.asarray(same + (self.annotations.categories == self.annotations.categories[reference]), np.int64)
 
 
 @dataclass(frozen=True)
 class ObjectMatching:
     """The same scene with the object."""
 
-    facts: Facts
+    annotations: ImageAnnotations
     same_scene: float = SAME_SCENE
     other_scene: float = OTHER_SCENE
-    names = ("scene without object", "object without scene")
+    distractor_kinds = ("scene without object", "object without scene")
 
     @property
     def n_conditions(self) -> int:
-        return len(self.facts.objects)
+        return len(self.annotations.objects)
 
     def kind(self, condition: int) -> str:
         return "object"
 
     def value(self, condition: int) -> str:
-        return self.facts.objects[condition]
+        return self.annotations.objects[condition]
 
     def phrase(self, condition: int, *, focus: bool) -> str:
-        return self.facts.objects[condition]
+        return self.annotations.objects[condition]
 
-    def like(self, reference: int, condition: int) -> Verdicts:
-        overlap = scene_overlap(self.facts, reference, condition)
+    def similar_to(self, reference: int, condition: int) -> Verdicts:
+        overlap = scene_overlap(self.annotations, reference, condition)
         verdicts = np.full(len(overlap), UNKNOWN, np.int8)
         verdicts[overlap <= self.other_scene] = NO
         verdicts[overlap >= self.same_scene] = YES
         return verdicts
 
-    def meets(self, condition: int) -> Verdicts:
-        return np.asarray(self.facts.by_object[condition], np.int8)
+    def satisfies(self, condition: int) -> Verdicts:
+        return np.asarray(self.annotations.by_object[condition], np.int8)
 
-    def usable(self, condition: int) -> Ints:
-        return np.flatnonzero(self.facts.n_objects - self.facts.by_object[condition] >= LEAST_SCENE)
+    def valid_references(self, condition: int) -> Ints:
+        return np.flatnonzero(self.annotations.n_objects - self.annotations.by_object[condition] >= MIN_SCENE_OBJECTS)
 
-    def shared(self, reference: int) -> Ints:
-        return np.asarray(self.facts.by_object[self.facts.contains[reference]].sum(axis=0), np.int64)
+    def n_shared(self, reference: int) -> Ints:
+        return np.asarray(self.annotations.by_object[self.annotations.contains[reference]].sum(axis=0), np.int64)
 
 
-def scene_overlap(facts: Facts, reference: int, condition: int) -> NDArray[np.float64]:
+def scene_overlap(annotations: ImageAnnotations, reference: int, condition: int) -> NDArray[np.float64]:
     """|A ∩ B| / |A ∪ B| of every picture's objects with the reference's, the condition's object left out of both."""
-    scene = np.flatnonzero(facts.contains[reference])
+    scene = np.flatnonzero(annotations.contains[reference])
     scene = scene[scene != condition]
-    shared = facts.by_object[scene].sum(axis=0)
-    sizes = facts.n_objects - facts.by_object[condition]
+    shared = annotations.by_object[scene].sum(axis=0)
+    sizes = annotations.n_objects - annotations.by_object[condition]
     return np.asarray(shared / np.maximum(sizes + len(scene) - shared, 1), np.float64)
 
 
-def matching_of(task: str, facts: Facts) -> AttributeMatching | ObjectMatching:
+def task_matching(task: str, annotations: ImageAnnotations) -> AttributeMatching | ObjectMatching:
     """The rule of a task."""
-    return AttributeMatching(facts) if task.endswith("attribute") else ObjectMatching(facts)
+    return AttributeMatching(annotations) if task.endswith("attribute") else ObjectMatching(annotations)

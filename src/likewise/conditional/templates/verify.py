@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from likewise.conditional.evaluate import share_table
+from likewise.conditional.evaluate import accuracy_table
 from likewise.conditional.protocol import Floats
 from likewise.labeling.store.questions import NewQuestion
 
@@ -20,7 +20,7 @@ PROMPTS = {
     "change_object": "Which one shows the same scene, with “{condition}” added?",
 }
 SEVERAL, NONE = "several", "none"
-OTHERS = ((SEVERAL, "More than one fits", None), (NONE, "None fits", None))
+EXTRA_OPTIONS = ((SEVERAL, "More than one fits", None), (NONE, "None fits", None))
 PEOPLE = "people"
 VERDICT_SCHEMA = {
     "task": pl.String(),
@@ -33,42 +33,42 @@ VERDICT_SCHEMA = {
 }
 
 
-def questionnaire_of(name: str) -> str:
+def questionnaire_slug(name: str) -> str:
     """The address of a set's questions on the site."""
     return "conditions-" + "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in name)[:50]
 
 
-def questions(name: str, templates: pl.DataFrame) -> list[NewQuestion]:
+def choice_questions(name: str, templates: pl.DataFrame) -> list[NewQuestion]:
     """One multiple-choice question per template: the reference, the candidates in an order that says nothing."""
     asked = []
     for row in templates.iter_rows(named=True):
         candidates = [row["target"], *row["gallery"]]
-        order = shuffled(name, row["task"], row["template"], len(candidates))
+        order = candidate_order(name, row["task"], row["template"], len(candidates))
         options = [(str(place), str(place), candidates[which]) for place, which in enumerate(order, 1)]
         prompt = PROMPTS.get(row["task"], "Which one is like this, but “{condition}”?")
         asked.append(
             NewQuestion(
-                question_name(row["task"], row["template"]),
+                question_key(row["task"], row["template"]),
                 (row["reference"],),
-                (*options, *OTHERS),
+                (*options, *EXTRA_OPTIONS),
                 prompt.format(condition=row["condition"]),
             )
         )
     return asked
 
 
-def question_name(task: str, template: int) -> str:
+def question_key(task: str, template: int) -> str:
     return f"{task}:{template}"
 
 
-def shuffled(name: str, task: str, template: int, n_candidates: int) -> list[int]:
+def candidate_order(name: str, task: str, template: int, n_candidates: int) -> list[int]:
     """Which candidate stands at each place; always the same for one template of one set."""
     digest = hashlib.blake2b(f"{name}\x1f{task}\x1f{template}".encode(), digest_size=8).digest()
     order = np.random.default_rng(int.from_bytes(digest, "big")).permutation(n_candidates)
     return [int(which) for which in order]
 
 
-def drawn(templates: pl.DataFrame, per_task: int | None, seed: int) -> pl.DataFrame:
+def sample_templates(templates: pl.DataFrame, per_task: int | None, seed: int) -> pl.DataFrame:
     """All templates, or so many of each task, drawn by the seed."""
     if per_task is None:
         return templates
@@ -80,7 +80,7 @@ def drawn(templates: pl.DataFrame, per_task: int | None, seed: int) -> pl.DataFr
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerificationResult:
     """What people said about a set."""
 
     verdicts: pl.DataFrame
@@ -88,27 +88,27 @@ class Verified:
     scores: pl.DataFrame
 
 
-def verified(
-    name: str, templates: pl.DataFrame, answers: pl.DataFrame, *, least_people: int = 1, seed: int = 0
-) -> Verified:
-    """Templates whose target more than half of at least `least_people` chose, and the share of right answers."""
+def verify_templates(
+    name: str, templates: pl.DataFrame, answers: pl.DataFrame, *, min_people: int = 1, seed: int = 0
+) -> VerificationResult:
+    """Templates whose target more than half of at least `min_people` chose, and the share of right answers."""
     given: dict[str, list[str]] = {}
     for question, value in answers.select("question", "value").iter_rows():
         given.setdefault(question, []).append(value)
     rows = []
     for row in templates.iter_rows(named=True):
-        said = given.get(question_name(row["task"], row["template"]), [])
+        said = given.get(question_key(row["task"], row["template"]), [])
         if said:
-            order = shuffled(name, row["task"], row["template"], len(row["gallery"]) + 1)
+            order = candidate_order(name, row["task"], row["template"], len(row["gallery"]) + 1)
             right = str(order.index(0) + 1)
             n_right = said.count(right)
-            kept = len(said) >= least_people and 2 * n_right > len(said)
+            kept = len(said) >= min_people and 2 * n_right > len(said)
             counts = (len(said), n_right, said.count(SEVERAL), said.count(NONE))
             rows.append((row["task"], row["template"], *counts, kept))
     verdicts = pl.DataFrame(rows, schema=VERDICT_SCHEMA, orient="row")
     good = verdicts.filter("kept").select("task", "template")
     cleaned = templates.join(good, on=["task", "template"], how="semi", maintain_order="left")
-    return Verified(verdicts, cleaned, _scores(templates, verdicts, seed))
+    return VerificationResult(verdicts, cleaned, _scores(templates, verdicts, seed))
 
 
 def _scores(templates: pl.DataFrame, verdicts: pl.DataFrame, seed: int) -> pl.DataFrame:
@@ -120,4 +120,4 @@ def _scores(templates: pl.DataFrame, verdicts: pl.DataFrame, seed: int) -> pl.Da
         shares[str(task)] = (part["n_right"] / part["n_people"]).to_numpy()
         levels[str(task)] = float((1.0 / (of_task["gallery"].list.len() + 1)).mean() or 0.0)  # type: ignore[arg-type]
         totals[str(task)] = len(of_task)
-    return share_table(PEOPLE, shares, levels, totals, seed=seed)
+    return accuracy_table(PEOPLE, shares, levels, totals, seed=seed)

@@ -4,7 +4,7 @@ const boot = JSON.parse(document.getElementById("boot").textContent);
 const byId = (id) => document.getElementById(id);
 const WAIT_MS = 250; // after the last key or move of the slider
 const UPLOAD_PIXELS = 768; // the longer side that is sent; encoders look at less
-const asked = { image: null, upload: "", text: "", weight: 0.5, way: 0 };
+const asked = { image: null, upload: "", text: "", weight: 0.5, model: 0 };
 let turn = 0;
 let timer = 0;
 let listed = 0;
@@ -176,8 +176,8 @@ byId("weight").addEventListener("input", () => {
   sayWeight();
   soon();
 });
-byId("way").addEventListener("change", (event) => {
-  asked.way = Number(event.target.value);
+byId("model").addEventListener("change", (event) => {
+  asked.model = Number(event.target.value);
   ask();
 });
 byId("asked").addEventListener("submit", (event) => {
@@ -198,9 +198,9 @@ function start() {
   byId("text").value = given.get("text") ?? "";
   if (given.has("weight")) byId("weight").value = String(100 * Number(given.get("weight")));
   asked.image = given.get("image");
-  if (boot.ways.length > 1) {
-    byId("ways").hidden = false;
-    byId("way").append(...boot.ways.map((label, number) => element("option", { value: number }, label)));
+  if (boot.models.length > 1) {
+    byId("models").hidden = false;
+    byId("model").append(...boot.models.map((label, number) => element("option", { value: number }, label)));
   }
   sayWeight();
   ask();

@@ -1,7 +1,7 @@
 """Drawing from sorted groups without searching: a member of my group, but not of my block of it.
 
-Relations sorted by (group, block) put every block of a group side by side, so the members outside one's own block are a
-range with a gap, and one random number picks among them.  Nothing is tried twice.
+Relations sorted by (group, block) put every block of a group side by side, so the members outside one's own block are
+a range with a gap, and one random number picks among them.  Nothing is tried twice.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Blocks:
+class GroupSampler:
     """Where the group and the block of every position start and stop."""
 
     group_start: Ints
@@ -22,13 +22,13 @@ class Blocks:
     block_stop: Ints
 
     @classmethod
-    def of(cls, groups: Ints, blocks: Ints) -> "Blocks":
+    def from_sorted(cls, groups: Ints, blocks: Ints) -> "GroupSampler":
         """From codes sorted by (group, block)."""
         new_group = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
         new_block = np.flatnonzero(np.r_[True, (groups[1:] != groups[:-1]) | (blocks[1:] != blocks[:-1])])
         return cls(*_spans(new_group, len(groups)), *_spans(new_block, len(groups)))
 
-    def outside_block(self, at: Ints, rng: np.random.Generator) -> Ints:
+    def sample_outside_block(self, at: Ints, rng: np.random.Generator) -> Ints:
         """For each position a random one of its group outside its block; -1 where the block is the whole group."""
         size = self.group_stop[at] - self.group_start[at]
         gap = self.block_stop[at] - self.block_start[at]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likewise.conditional.protocol import Asked, Composer, Features, Floats
-from likewise.conditional.towers import unit
+from likewise.conditional.protocol import Composer, Features, Floats, QueryBatch
+from likewise.conditional.towers import normalize
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ImageOnly:
     name: str = "image only"
 
     def compose(self, reference: Features, condition: Features) -> Features:
-        return unit(reference)
+        return normalize(reference)
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class TextOnly:
     name: str = "text only"
 
     def compose(self, reference: Features, condition: Features) -> Features:
-        return unit(condition)
+        return normalize(condition)
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class ImageAndText:
     name: str = "image + text"
 
     def compose(self, reference: Features, condition: Features) -> Features:
-        image, text = unit(reference), unit(condition)
-        return unit(np.float32(1.0 - self.text_weight) * image + np.float32(self.text_weight) * text)
+        image, text = normalize(reference), normalize(condition)
+        return normalize(np.float32(1.0 - self.text_weight) * image + np.float32(self.text_weight) * text)
 
 
 @dataclass(frozen=True)
-class Composed:
+class ComposerMethod:
     """A composer as a method: cosine of its query vector with every candidate."""
 
     composer: Composer
@@ -57,13 +57,13 @@ class Composed:
     def name(self) -> str:
         return self.composer.name
 
-    def scores(self, asked: Asked) -> Floats:
-        query = self.composer.compose(asked.reference, asked.condition)
-        gallery = asked.gallery_directions
+    def scores(self, batch: QueryBatch) -> Floats:
+        query = self.composer.compose(batch.reference, batch.condition)
+        gallery = batch.normalized_gallery
         found = query @ gallery.T if gallery.ndim == 2 else np.einsum("nd,ngd->ng", query, gallery)
         return np.asarray(found, np.float64)
 
 
-def baselines() -> list[Composed]:
+def baselines() -> list[ComposerMethod]:
     """Image only, text only, image + text."""
-    return [Composed(ImageOnly()), Composed(TextOnly()), Composed(ImageAndText())]
+    return [ComposerMethod(ImageOnly()), ComposerMethod(TextOnly()), ComposerMethod(ImageAndText())]

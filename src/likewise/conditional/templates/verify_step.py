@@ -5,9 +5,14 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.conditional.step import keep_results
+from likewise.conditional.step import store_results
 from likewise.conditional.templates.files import read_templates, template_settings, write_templates
-from likewise.conditional.templates.verify import drawn, questionnaire_of, questions, verified
+from likewise.conditional.templates.verify import (
+    choice_questions,
+    questionnaire_slug,
+    sample_templates,
+    verify_templates,
+)
 from likewise.errors import LikewiseError
 from likewise.labeling.store.engine import open_votes
 from likewise.labeling.store.project import read_project
@@ -23,7 +28,7 @@ CONSENT = (
 
 
 @dataclass(frozen=True)
-class AskedPeople:
+class PostedQuestions:
     """Questions on the site."""
 
     name: str
@@ -33,12 +38,12 @@ class AskedPeople:
     """For guests; empty when only experts are asked."""
 
 
-def ask_people(
+def post_questions(
     workspace: Workspace, name: str | None = None, *, per_task: int | None = None, guests: int = 0, seed: int = 0
-) -> AskedPeople:
+) -> PostedQuestions:
     """Put templates on the site, for invited experts or for so many guests."""
     name, templates = read_templates(workspace, name)
-    asked, slug = questions(name, drawn(templates, per_task, seed)), questionnaire_of(name)
+    asked, slug = choice_questions(name, sample_templates(templates, per_task, seed)), questionnaire_slug(name)
     engine = open_votes(workspace)
     try:
         add_questionnaire(engine, slug, TITLE, consent=CONSENT, public=guests > 0, most_guests=guests)
@@ -46,11 +51,11 @@ def ask_people(
         url = read_project(engine).url or ""
     finally:
         engine.dispose()
-    return AskedPeople(name, len(asked), n_new, f"{url}/q/{slug}" if guests else "")
+    return PostedQuestions(name, len(asked), n_new, f"{url}/q/{slug}" if guests else "")
 
 
 @dataclass(frozen=True)
-class Taken:
+class VerifiedTemplates:
     """What people answered, and the file of the cleaned set."""
 
     name: str
@@ -59,18 +64,18 @@ class Taken:
     scores: pl.DataFrame
 
 
-def take_answers(
+def collect_answers(
     workspace: Workspace,
     name: str | None = None,
     *,
-    least_people: int = 1,
+    min_people: int = 1,
     replace: bool = False,
-) -> Taken:
+) -> VerifiedTemplates:
     """Write `<name>-verified` (the templates whose target most people chose) and the people's row of the results."""
     name, templates = read_templates(workspace, name)
     engine = open_votes(workspace)
     try:
-        answers = read_answers(engine, questionnaire_of(name))
+        answers = read_answers(engine, questionnaire_slug(name))
     finally:
         engine.dispose()
     if answers.is_empty():
@@ -78,7 +83,7 @@ def take_answers(
             f"nobody has answered a question about {name} yet: put them on the site with `likewise condition verify` "
             "and start it with `likewise label serve`."
         )
-    found = verified(name, templates, answers, least_people=least_people)
+    found = verify_templates(name, templates, answers, min_people=min_people)
     settings = template_settings(workspace, name) | {
         "verified": {
             "from": name,
@@ -86,9 +91,9 @@ def take_answers(
             "answers": len(answers),
             "answered": len(found.verdicts),
             "kept": len(found.cleaned),
-            "least_people": least_people,
+            "least_people": min_people,
         }
     }
     path = write_templates(workspace, f"{name}-verified", found.cleaned, settings, replace=replace)
-    keep_results(workspace, name, found.scores, official=False)
-    return Taken(name, path, found.verdicts, found.scores)
+    store_results(workspace, name, found.scores, official=False)
+    return VerifiedTemplates(name, path, found.verdicts, found.scores)

@@ -1,6 +1,6 @@
-"""Relations of one part after another as numbers: words once in a list, images as 64-bit digests.
+"""Relations of one shard after another as numbers: words once in a list, images as 64-bit digests.
 
-What a part holds is looked at and let go; only the relations that pass stay, 28 bytes each, so the filters need far
+What a shard holds is looked at and let go; only the relations that pass stay, 28 bytes each, so the filters need far
 less memory than the relations do as text.
 """
 
@@ -13,31 +13,31 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.conditional.mining.concreteness import Concreteness, singular
-from likewise.conditional.mining.parts import captions_file, part_file, rows_of_a_part
+from likewise.conditional.mining.parsing import captions_file, shard_file, stored_rows_per_shard
 
 Codes = NDArray[np.int32]
 
 
 @dataclass
-class Names:
+class StringIndex:
     """Texts in the order they were first met, and their numbers."""
 
     texts: list[str] = field(default_factory=list)
     code_of: dict[str, int] = field(default_factory=dict)
 
-    def codes(self, column: pl.Series) -> Codes:
+    def encode(self, column: pl.Series) -> Codes:
         different = column.unique(maintain_order=True)
-        numbers = [self.code(text) for text in different]
+        numbers = [self.index_of(text) for text in different]
         found = column.replace_strict(different, pl.Series(numbers, dtype=pl.Int32), return_dtype=pl.Int32)
         return found.to_numpy()
 
-    def code(self, text: str) -> int:
+    def index_of(self, text: str) -> int:
         number = self.code_of.setdefault(text, len(self.texts))
         if number == len(self.texts):
             self.texts.append(text)
         return number
 
-    def sorted_places(self) -> NDArray[np.int64]:
+    def alphabetical_ranks(self) -> NDArray[np.int64]:
         """Where each text stands in the alphabet of all of them."""
         order = sorted(range(len(self.texts)), key=self.texts.__getitem__)
         places = np.empty(len(order), np.int64)
@@ -50,23 +50,23 @@ class Vocabulary:
     """The nouns with what counts as the same thing (their singular) and how visible it is; the relations."""
 
     ratings: Concreteness | None
-    words: Names = field(default_factory=Names)
-    keys: Names = field(default_factory=Names)
-    relations: Names = field(default_factory=Names)
+    words: StringIndex = field(default_factory=StringIndex)
+    keys: StringIndex = field(default_factory=StringIndex)
+    relations: StringIndex = field(default_factory=StringIndex)
     key_of: list[int] = field(default_factory=list)
     rating_of: list[float] = field(default_factory=list)
 
-    def nouns(self, column: pl.Series) -> Codes:
-        found = self.words.codes(column)
+    def encode_nouns(self, column: pl.Series) -> Codes:
+        found = self.words.encode(column)
         for word in self.words.texts[len(self.key_of) :]:
-            self.key_of.append(self.keys.code(singular(word)))
-            self.rating_of.append(self.ratings.of(word) if self.ratings else 5.0)
+            self.key_of.append(self.keys.index_of(singular(word)))
+            self.rating_of.append(self.ratings.rating(word) if self.ratings else 5.0)
         return found
 
 
 @dataclass(frozen=True)
-class CodedPart:
-    """The relations of one part whose captions have an image."""
+class RelationShard:
+    """The relations of one shard whose captions have an image."""
 
     n_captions: int
     n_with_image: int
@@ -79,26 +79,26 @@ class CodedPart:
     object: Codes
 
 
-def coded_parts(folder: Path, vocabulary: Vocabulary) -> Iterator[CodedPart]:
-    """Every part of `folder` in its order."""
+def read_relation_shards(folder: Path, vocabulary: Vocabulary) -> Iterator[RelationShard]:
+    """Every shard of `folder` in its order."""
     captions = pl.scan_parquet(captions_file(folder), glob=False)
-    rows_per_part = rows_of_a_part(folder)
+    rows_per_shard = stored_rows_per_shard(folder)
     n_rows = int(captions.select(pl.len()).collect().item())
     ok = pl.col("image").is_not_null() & (pl.col("caption").str.strip_chars() != "")
-    for part, start in enumerate(range(0, n_rows, rows_per_part)):
-        slice_ = captions.slice(start, rows_per_part).select(pl.col("image").hash(), ok.fill_null(False).alias("ok"))
+    for shard, start in enumerate(range(0, n_rows, rows_per_shard)):
+        slice_ = captions.slice(start, rows_per_shard).select(pl.col("image").hash(), ok.fill_null(False).alias("ok"))
         images = slice_.collect()
-        found = pl.read_parquet(part_file(folder, part), glob=False)
+        found = pl.read_parquet(shard_file(folder, shard), glob=False)
         n_with_relation, n_relations = found["row"].n_unique(), found.height
         kept = found.filter(images["ok"].gather(found["row"] - start))
-        yield CodedPart(
+        yield RelationShard(
             images.height,
             int(images["ok"].sum()),
             n_with_relation,
             n_relations,
             kept["row"].to_numpy(),
             images["image"].gather(kept["row"] - start).to_numpy(),
-            vocabulary.nouns(kept["subject"]),
-            vocabulary.relations.codes(kept["relation"]),
-            vocabulary.nouns(kept["object"]),
+            vocabulary.encode_nouns(kept["subject"]),
+            vocabulary.relations.encode(kept["relation"]),
+            vocabulary.encode_nouns(kept["object"]),
         )

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.conditional.two_tower import base_features
+from likewise.conditional.two_tower import encode_base
 from likewise.encoders.digests import file_digest
 from likewise.encoders.families.text_features import bags
 from likewise.encoders.families.two_tower import load_sides, write_two_tower
@@ -25,11 +25,11 @@ from likewise.optional_dependencies import needed
 from likewise.workspace import Workspace
 
 Inputs = NDArray[Any]
-MOST_PICTURES = 200_000
+MAX_IMAGES = 200_000
 """More prepared pictures than this do not fit into the memory of an ordinary machine."""
 
 
-class Tunable(Protocol):
+class TrainableEncoder(Protocol):
     """Both sides of an encoder as torch modules."""
 
     def image_inputs(self, workspace: Workspace, images: Sequence[str]) -> Inputs:
@@ -48,17 +48,17 @@ class Tunable(Protocol):
         """Write the trained encoder and return its spec."""
 
 
-def tunable(spec: str) -> Tunable:
+def load_trainable(spec: str) -> TrainableEncoder:
     """The trainable form of an encoder."""
     source = source_of(parse(spec)[0])
     if source.family == "two-tower":
-        return _Sides(Path(source.target))
+        return _TrainableTwoTower(Path(source.target))
     if source.family == "hf":
-        return _Transformers(spec, source.target)
+        return _TrainableTransformers(spec, source.target)
     raise LikewiseError(f"{spec} cannot be trained with a Combiner: train on its frozen features (without `--tune`).")
 
 
-def keep_tuned(tower: Tunable, folder: Path) -> str:
+def save_trained(tower: TrainableEncoder, folder: Path) -> str:
     """Write a trained encoder below a Combiner's folder, named after its weights: features of two never mix."""
     family, _, place = tower.save(folder / "encoder").partition(":")
     digest = file_digest(*Path(place).glob("*.safetensors"))[:8]
@@ -68,7 +68,7 @@ def keep_tuned(tower: Tunable, folder: Path) -> str:
     return f"{family}:{named}"
 
 
-class _Sides:
+class _TrainableTwoTower:
     """A `two-tower:` encoder."""
 
     def __init__(self, folder: Path) -> None:
@@ -78,7 +78,7 @@ class _Sides:
         self.head = head
 
     def image_inputs(self, workspace: Workspace, images: Sequence[str]) -> Inputs:
-        features = base_features(workspace, self.shape.base, images, None, None)
+        features = encode_base(workspace, self.shape.base, images, None, None)
         with self.torch.inference_mode():
             reduced: Inputs = self.head.reduce(self.torch.from_numpy(features)).numpy()
         return reduced
@@ -98,7 +98,7 @@ class _Sides:
         return f"two-tower:{folder}"
 
 
-class _Transformers:
+class _TrainableTransformers:
     """A transformers model with two towers, read from pictures."""
 
     def __init__(self, spec: str, target: str) -> None:
@@ -119,7 +119,7 @@ class _Transformers:
     def image_inputs(self, workspace: Workspace, images: Sequence[str]) -> Inputs:
         from likewise.catalog import load_image
 
-        if len(images) > MOST_PICTURES:
+        if len(images) > MAX_IMAGES:
             raise LikewiseError(f"{len(images):,} pictures do not fit into memory: train on frozen features instead.")
         root = workspace.root
         ready = [self.recipe.prepare(load_image(root / image, at_least=self.recipe.pixels)) for image in images]

@@ -9,9 +9,16 @@ import polars as pl
 import pytest
 from sqlalchemy import select
 
+from likewise.conditional.templates.annotations import catalog_annotations
 from likewise.conditional.templates.build import build_templates
-from likewise.conditional.templates.facts import catalog_facts
-from likewise.conditional.templates.verify import NONE, SEVERAL, question_name, questions, shuffled, verified
+from likewise.conditional.templates.verify import (
+    NONE,
+    SEVERAL,
+    candidate_order,
+    choice_questions,
+    question_key,
+    verify_templates,
+)
 from likewise.labeling.store.engine import open_votes, reading
 from likewise.labeling.store.experts import invite, read_experts
 from likewise.labeling.store.models import Question
@@ -24,12 +31,12 @@ from tests.cli.conftest import Run, run
 __all__ = ["run"]
 
 CATALOG = make_items(200, 3).with_columns(pl.col("item").alias("image"))
-TEMPLATES = build_templates(catalog_facts(CATALOG), per_task=30)
+TEMPLATES = build_templates(catalog_annotations(CATALOG), per_task=30)
 
 
 def right_place(name: str, row: dict[str, object]) -> str:
     """Where a question shows its target, read from the question itself."""
-    [asked] = [each for each in questions(name, pl.DataFrame([row])) if each.name]
+    [asked] = [each for each in choice_questions(name, pl.DataFrame([row])) if each.name]
     [place] = [value for value, _, image in asked.options if image == row["target"]]
     return place
 
@@ -40,7 +47,7 @@ def answers(said: dict[str, list[str]]) -> pl.DataFrame:
 
 
 def test_a_question_shows_every_candidate_and_nothing_about_which_is_right() -> None:
-    asked = questions("set", TEMPLATES)
+    asked = choice_questions("set", TEMPLATES)
     places = []
     for row, question in zip(TEMPLATES.iter_rows(named=True), asked, strict=True):
         shown = [image for _, _, image in question.options if image]
@@ -49,7 +56,7 @@ def test_a_question_shows_every_candidate_and_nothing_about_which_is_right() -> 
         assert [value for value, _, _ in question.options[-2:]] == [SEVERAL, NONE]
         places.append(shown.index(row["target"]))
     assert len(set(places)) == 15 and np.mean(places) == pytest.approx(6.375, abs=1.2)  # three standard errors
-    assert shuffled("set", "focus_object", 3, 15) == shuffled("set", "focus_object", 3, 15)
+    assert candidate_order("set", "focus_object", 3, 15) == candidate_order("set", "focus_object", 3, 15)
 
 
 def test_the_cleaned_set_holds_what_most_people_chose() -> None:
@@ -57,9 +64,9 @@ def test_the_cleaned_set_holds_what_most_people_chose() -> None:
     wrong = {
         name: "1" if right_place("set", row) != "1" else "2"
         for row in rows
-        for name in [question_name("focus_object", row["template"])]
+        for name in [question_key("focus_object", row["template"])]
     }
-    right = {question_name("focus_object", row["template"]): right_place("set", row) for row in rows}
+    right = {question_key("focus_object", row["template"]): right_place("set", row) for row in rows}
     names = list(right)
     said = {
         names[0]: [right[names[0]]] * 3,
@@ -67,7 +74,7 @@ def test_the_cleaned_set_holds_what_most_people_chose() -> None:
         names[2]: [right[names[2]], SEVERAL],
         names[3]: [NONE, wrong[names[3]], right[names[3]]],
     }
-    found = verified("set", TEMPLATES, answers(said), least_people=2)
+    found = verify_templates("set", TEMPLATES, answers(said), min_people=2)
     assert found.verdicts["kept"].to_list() == [True, True, False, False]
     assert found.verdicts["n_several"].to_list() == [0, 0, 1, 0]
     assert found.cleaned["template"].to_list() == [rows[0]["template"], rows[1]["template"]]
@@ -83,7 +90,7 @@ def test_from_the_site_to_a_cleaned_set(run: Run, drawn: Workspace) -> None:
     asked = json.loads(run("condition", "verify", drawn.path, "--templates", "asked", "--per-task", 4, "--json").out)
     assert asked["questions"] == asked["new"] == 16
     templates = {
-        question_name(row["task"], row["template"]): row
+        question_key(row["task"], row["template"]): row
         for row in pl.read_parquet(drawn.path / "templates" / "asked.parquet").iter_rows(named=True)
     }
     engine = open_votes(drawn)

@@ -7,30 +7,32 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.conditional.evaluate import answer, recall_table
-from likewise.conditional.predicted import AttributePrediction, read_detections
+from likewise.conditional.evaluate import recall_table, score_templates
+from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import Features
-from likewise.conditional.sides import Sides
+from likewise.conditional.task_specific import AttributePrediction, read_detections
+from likewise.conditional.templates.annotations import ImageAnnotations, catalog_annotations
 from likewise.conditional.templates.build import build_templates
-from likewise.conditional.templates.facts import Facts, catalog_facts
 from likewise.errors import LikewiseError
 from likewise.synthetic import make_items
 
 CATALOG = make_items(200, 1).with_columns(pl.col("item").alias("image"))
 
 
-def seeing(facts: Facts) -> tuple[Sides, dict[str, int]]:
+def seeing(annotations: ImageAnnotations) -> tuple[ImageTextFeatures, dict[str, int]]:
     """Towers that see every attribute and the category: one axis per word, texts the sum of their words."""
-    words = {text: axis for axis, text in enumerate([a.phrase for a in facts.attributes] + facts.category_names)}
-    of_category = facts.categories[:, None] == np.arange(len(facts.category_names))
-    images = np.hstack([facts.has, 2 * of_category]).astype(np.float32)
-    return Sides(facts.images, images, [], np.empty((0, images.shape[1]), np.float32)), words
+    words = {
+        text: axis for axis, text in enumerate([a.phrase for a in annotations.attributes] + annotations.category_names)
+    }
+    of_category = annotations.categories[:, None] == np.arange(len(annotations.category_names))
+    images = np.hstack([annotations.has, 2 * of_category]).astype(np.float32)
+    return ImageTextFeatures(annotations.images, images, [], np.empty((0, images.shape[1]), np.float32)), words
 
 
 def test_attribute_prediction_is_right_where_the_towers_see_everything() -> None:
-    facts = catalog_facts(CATALOG)
-    templates = build_templates(facts, per_task=60)
-    sides, words = seeing(facts)
+    annotations = catalog_annotations(CATALOG)
+    templates = build_templates(annotations, per_task=60)
+    features, words = seeing(annotations)
 
     def texts(said: Sequence[str]) -> Features:
         rows = np.zeros((len(said), len(words)), np.float32)
@@ -41,22 +43,24 @@ def test_attribute_prediction_is_right_where_the_towers_see_everything() -> None
         return rows
 
     conditions = templates["condition"].unique().to_list()
-    sides = Sides(sides.images, sides.image_features, conditions, texts(conditions))
-    table = recall_table({"seeing": answer(templates, sides, [AttributePrediction.of(texts, facts)])}, ks=(1,))
+    features = ImageTextFeatures(features.images, features.image_features, conditions, texts(conditions))
+    table = recall_table(
+        {"seeing": score_templates(templates, features, [AttributePrediction.of(texts, annotations)])}, ks=(1,)
+    )
     values = dict(table.select("task", "value").iter_rows())
     assert values["change_attribute"] > 0.95 and values["focus_attribute"] > 0.95
     assert values["focus_object"] is None and values["average"] is None
 
 
 def test_bags_of_perfect_detections_answer_object_tasks(tmp_path: Path) -> None:
-    facts = catalog_facts(CATALOG)
-    templates = build_templates(facts, per_task=60)
+    annotations = catalog_annotations(CATALOG)
+    templates = build_templates(annotations, per_task=60)
     rows = [
-        (image, facts.objects[column], 0.9)
-        for row, image in enumerate(facts.images)
-        for column in np.flatnonzero(facts.contains[row])
+        (image, annotations.objects[column], 0.9)
+        for row, image in enumerate(annotations.images)
+        for column in np.flatnonzero(annotations.contains[row])
     ]
-    rows += [(facts.images[0], "ghost", 0.1)]
+    rows += [(annotations.images[0], "ghost", 0.1)]
     table = pl.DataFrame(rows, schema=["image", "name", "score"], orient="row")
     for name, write in (
         ("d.csv", table.write_csv),
@@ -65,8 +69,10 @@ def test_bags_of_perfect_detections_answer_object_tasks(tmp_path: Path) -> None:
     ):
         write(tmp_path / name)
         method = read_detections(tmp_path / name)
-        assert "ghost" not in method.bag(facts.images[0]) and len(method.bag(facts.images[0])) > 5
-    found = recall_table({"none": answer(templates, Sides.random(templates, dim=4), [method])}, ks=(1,))
+        assert "ghost" not in method.bag(annotations.images[0]) and len(method.bag(annotations.images[0])) > 5
+    found = recall_table(
+        {"none": score_templates(templates, ImageTextFeatures.random(templates, dim=4), [method])}, ks=(1,)
+    )
     values = dict(found.select("task", "value").iter_rows())
     assert values["focus_object"] == values["change_object"] == 1.0 and values["focus_attribute"] is None
 

@@ -18,12 +18,12 @@ from likewise.workspace import Workspace
 FAMILY = "two-tower"
 
 
-def keeping_length(spec: str) -> str:
+def unscaled_spec(spec: str) -> str:
     """The spec with the length of its features kept."""
     return f"{spec}&unscaled=1" if "?" in spec else f"{spec}?unscaled=1"
 
 
-def features_from_base(place: Workspace, spec: str) -> None:
+def encode_from_base_features(place: Workspace, spec: str) -> None:
     """Write the features of `spec` where those of its base are complete; otherwise leave it to the pictures.
 
     `place` is a workspace whose vectors are unscaled features, `spec` an unscaled `two-tower:` encoder.
@@ -31,7 +31,7 @@ def features_from_base(place: Workspace, spec: str) -> None:
     part = parse(spec)[0]
     if part.family != FAMILY or {option for option, _ in part.options} - {"unscaled", "name"}:
         return
-    base = keeping_length(read_shape(Path(part.target)).base)
+    base = unscaled_spec(read_shape(Path(part.target)).base)
     catalog = read_catalog(place)
     fingerprint, images = catalog_fingerprint(catalog), catalog["image"].to_list()
     stored = read_meta(vectors_folder(place, base))

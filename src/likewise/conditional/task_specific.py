@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from likewise.conditional.protocol import Asked, Features, Floats
-from likewise.conditional.templates.facts import Facts, spoken
-from likewise.conditional.towers import unit
+from likewise.conditional.protocol import Features, Floats, QueryBatch
+from likewise.conditional.templates.annotations import ImageAnnotations, readable_name
+from likewise.conditional.towers import normalize
 from likewise.errors import LikewiseError
 
-LEAST_CONFIDENCE = 0.5
+MIN_CONFIDENCE = 0.5
 
 
 @dataclass(frozen=True)
@@ -32,30 +32,30 @@ class AttributePrediction:
     name: str = "attribute prediction"
 
     @classmethod
-    def of(cls, texts: Callable[[Sequence[str]], Features], facts: Facts) -> "AttributePrediction":
+    def of(cls, texts: Callable[[Sequence[str]], Features], annotations: ImageAnnotations) -> "AttributePrediction":
         kinds: dict[str, list[str]] = {}
-        for attribute in facts.attributes:
+        for attribute in annotations.attributes:
             kinds.setdefault(attribute.kind.replace("_", " "), []).append(attribute.phrase)
-        return cls(texts, kinds, facts.category_names)
+        return cls(texts, kinds, annotations.category_names)
 
-    def scores(self, asked: Asked) -> Floats:
-        found = np.full((len(asked.reference), asked.gallery.shape[-2]), np.nan)
-        rows = [row for row, task in enumerate(asked.tasks) if task.endswith("_attribute")]
+    def scores(self, batch: QueryBatch) -> Floats:
+        found = np.full((len(batch.reference), batch.gallery.shape[-2]), np.nan)
+        rows = [row for row, task in enumerate(batch.tasks) if task.endswith("_attribute")]
         if not rows:
             return found
-        seen = unit(asked.reference[rows])
+        seen = normalize(batch.reference[rows])
         category = self.nearest(seen, self.categories)
         said = []
         for place, row in enumerate(rows):
-            value: str | None = asked.conditions[row]
-            if asked.tasks[row].startswith("focus"):
-                value = self.nearest(seen[place : place + 1], self.kinds.get(asked.conditions[row], ()))[0]
+            value: str | None = batch.conditions[row]
+            if batch.tasks[row].startswith("focus"):
+                value = self.nearest(seen[place : place + 1], self.kinds.get(batch.conditions[row], ()))[0]
             said.append(None if value is None else f"{value} {category[place] or ''}".strip())
         known = [place for place, text in enumerate(said) if text is not None]
         if known:
-            query = unit(self.texts([text for text in said if text is not None]))
+            query = normalize(self.texts([text for text in said if text is not None]))
             at = [rows[place] for place in known]
-            gallery = asked.gallery_directions
+            gallery = batch.normalized_gallery
             near = np.einsum("nd,ngd->ng", query, gallery[at]) if gallery.ndim == 3 else query @ gallery.T
             found[at] = near
         return found
@@ -64,7 +64,7 @@ class AttributePrediction:
         """The word nearest to each picture; None where there is none to choose from."""
         if not words:
             return [None] * len(seen)
-        near = seen @ unit(self.texts(list(words))).T
+        near = seen @ normalize(self.texts(list(words))).T
         return [words[place] for place in near.argmax(axis=1)]
 
 
@@ -75,13 +75,13 @@ class DetectedObjects:
     bags: Mapping[str, frozenset[str]]
     name: str = "detected objects"
 
-    def scores(self, asked: Asked) -> Floats:
-        found = np.full((len(asked.reference), asked.gallery.shape[-2]), np.nan)
-        for row, task in enumerate(asked.tasks):
+    def scores(self, batch: QueryBatch) -> Floats:
+        found = np.full((len(batch.reference), batch.gallery.shape[-2]), np.nan)
+        for row, task in enumerate(batch.tasks):
             if task.endswith("_object"):
-                candidates = asked.candidates[row] if len(asked.candidates) > 1 else asked.candidates[0]
-                wanted = asked.conditions[row].lower()
-                reference = self.bag(asked.references[row]) - {wanted}
+                candidates = batch.candidates[row] if len(batch.candidates) > 1 else batch.candidates[0]
+                wanted = batch.conditions[row].lower()
+                reference = self.bag(batch.references[row]) - {wanted}
                 found[row] = [self.score(reference, wanted, self.bag(image)) for image in candidates]
         return found
 
@@ -94,7 +94,7 @@ class DetectedObjects:
         return float(wanted in bag) + len(reference & others) / max(1, len(reference | others))
 
 
-def read_detections(path: Path, least_confidence: float = LEAST_CONFIDENCE) -> DetectedObjects:
+def read_detections(path: Path, min_confidence: float = MIN_CONFIDENCE) -> DetectedObjects:
     """Detections of any detector: a CSV, Parquet or JSONL with `image`, `name` and, if it has one, `score`."""
     readers: dict[str, Callable[[Path], pl.DataFrame]] = {
         ".csv": lambda file: pl.read_csv(file, infer_schema_length=None),
@@ -111,8 +111,8 @@ def read_detections(path: Path, least_confidence: float = LEAST_CONFIDENCE) -> D
     if missing:
         raise LikewiseError(f"{path} has no column {', '.join(missing)} (it has {', '.join(rows.columns)}).")
     if "score" in rows.columns:
-        rows = rows.filter(pl.col("score").cast(pl.Float64) >= least_confidence)
+        rows = rows.filter(pl.col("score").cast(pl.Float64) >= min_confidence)
     bags: dict[str, set[str]] = {}
     for image, name in rows.select(pl.col("image", "name").cast(pl.String)).drop_nulls().iter_rows():
-        bags.setdefault(image, set()).add(spoken(name.lower()))
+        bags.setdefault(image, set()).add(readable_name(name.lower()))
     return DetectedObjects({image: frozenset(names) for image, names in bags.items()})

@@ -1,6 +1,6 @@
 """What is known about each picture: its category, attributes it has and surely lacks, objects it contains.
 
-Three kinds of sources give the same facts: the columns of a catalog (one value per attribute: the others are
+Three kinds of sources give the same annotations: the columns of a catalog (one value per attribute: the others are
 lacking), VAW rows (attributes labelled present or absent, everything else unknown), COCO-panoptic rows (every object
 of a scene named, so what is not named is not there).
 """
@@ -20,7 +20,7 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 NOT_ATTRIBUTES = (*KEY_COLUMNS, *MADE_COLUMNS, "caption", "domain", "split", "view", "line", "row")
-MOST_VALUES = 64
+MAX_ATTRIBUTE_VALUES = 64
 """A column with more different values than this does not describe, it names (unless it is asked for)."""
 
 
@@ -34,7 +34,7 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ImageAnnotations:
     """One row per picture in every array."""
 
     images: list[str]
@@ -69,21 +69,21 @@ class Facts:
         return np.ascontiguousarray(self.has.T)
 
 
-def codes(values: pl.Series) -> tuple[Ints, list[str]]:
+def factorize(values: pl.Series) -> tuple[Ints, list[str]]:
     """Texts as numbers, and the texts those numbers stand for."""
     names = values.drop_nulls().unique().sort().to_list()
     number_of = {name: number for number, name in enumerate(names)}
     return np.array([number_of.get(value, -1) for value in values], np.int64), names
 
 
-def catalog_facts(
+def catalog_annotations(
     catalog: pl.DataFrame,
     *,
     category: str = "category",
     attributes: Sequence[str] | None = None,
     words: str | None = None,
-) -> Facts:
-    """Facts from the columns of a catalog.
+) -> ImageAnnotations:
+    """Annotations from the columns of a catalog.
 
     Objects are the values of all attribute columns and the category (what is to be seen in the picture) and, with
     `words`, the words of a column such as `caption` too.
@@ -94,12 +94,12 @@ def catalog_facts(
             raise LikewiseError(f"the catalog has no column {column!r}: choose among {', '.join(catalog.columns)}.")
     known = catalog.filter(pl.col(category).is_not_null())
     listed, has, lacks = _values(known, kinds)
-    numbers, names = codes(known[category].cast(pl.String))
+    numbers, names = factorize(known[category].cast(pl.String))
     objects, contains = _things(numbers, names, listed, has)
     if words:
         objects, contains = _together((objects, contains), _words(known[words]))
-    items = codes(known["item"].cast(pl.String))[0]
-    return Facts(
+    items = factorize(known["item"].cast(pl.String))[0]
+    return ImageAnnotations(
         known["image"].to_list(), items, numbers, names, listed, has, lacks, objects, contains, category == "item"
     )
 
@@ -112,7 +112,7 @@ def describing_columns(catalog: pl.DataFrame, category: str) -> list[str]:
         if name not in NOT_ATTRIBUTES
         and name != category
         and catalog[name].dtype == pl.String
-        and 2 <= catalog[name].drop_nulls().n_unique() <= MOST_VALUES
+        and 2 <= catalog[name].drop_nulls().n_unique() <= MAX_ATTRIBUTE_VALUES
     ]
     if not found:
         raise LikewiseError("the catalog has no attribute columns: name some with `--attributes COLUMN,COLUMN`.")
@@ -168,8 +168,10 @@ def _incidence(rows: pl.DataFrame, names: list[str], n_rows: int) -> tuple[list[
     return names, found
 
 
-def vaw_facts(objects: pl.DataFrame, attributes: pl.DataFrame, kinds: Mapping[str, Sequence[str]]) -> Facts:
-    """Facts from VAW rows: every object is a picture of its own, `<image>#<object>`, cut out later by its box."""
+def vaw_annotations(
+    objects: pl.DataFrame, attributes: pl.DataFrame, kinds: Mapping[str, Sequence[str]]
+) -> ImageAnnotations:
+    """Annotations from VAW rows: every object is a picture of its own, `<image>#<object>`, cut out later by its box."""
     key = pl.concat_str("image", "object", separator="#")
     things = objects.unique(["image", "object"], keep="first", maintain_order=True).with_columns(key.alias("key"))
     row_of = {name: row for row, name in enumerate(things["key"])}
@@ -182,29 +184,31 @@ def vaw_facts(objects: pl.DataFrame, attributes: pl.DataFrame, kinds: Mapping[st
         rows = known.filter(pl.col("present") == present)
         found[[row_of[name] for name in rows["key"]], [column_of[name] for name in rows["attribute"]]] = True
     has, lacks = marks
-    numbers, categories = codes(things["name"])
+    numbers, categories = factorize(things["name"])
     boxes = things.select(pl.col("key").alias("image"), pl.col("image").alias("source"), "x1", "y1", "x2", "y2")
     listed = [Attribute(kind_of.get(name, ""), name, name) for name in names]
-    items = codes(things["image"])[0]
-    return Facts(things["key"].to_list(), items, numbers, categories, listed, has, lacks & ~has, boxes=boxes)
+    items = factorize(things["image"])[0]
+    return ImageAnnotations(things["key"].to_list(), items, numbers, categories, listed, has, lacks & ~has, boxes=boxes)
 
 
-def panoptic_facts(images: Sequence[str], objects: pl.DataFrame, *, least_share: float = 0.0) -> Facts:
-    """Facts from COCO-panoptic rows: what each scene holds; objects smaller than `least_share` of it are left out."""
+def panoptic_annotations(images: Sequence[str], objects: pl.DataFrame, *, min_share: float = 0.0) -> ImageAnnotations:
+    """Annotations from COCO-panoptic rows: what each scene holds; objects below `min_share` of it are left out."""
     named = objects.filter(pl.col("image").is_in(pl.Series(images, dtype=pl.String).implode()))
-    if least_share:
-        named = named.filter(pl.col("share").fill_null(1.0) >= least_share)
+    if min_share:
+        named = named.filter(pl.col("share").fill_null(1.0) >= min_share)
     row_of = {image: row for row, image in enumerate(images)}
     rows = named.select(
         pl.col("image").replace_strict(row_of, return_dtype=pl.Int64).alias("row"),
-        pl.col("name").map_elements(spoken, return_dtype=pl.String).alias("word"),
+        pl.col("name").map_elements(readable_name, return_dtype=pl.String).alias("word"),
     ).unique()
     names, contains = _incidence(rows, rows["word"].unique().sort().to_list(), len(images))
     places = np.arange(len(images))
-    return Facts(list(images), places, np.zeros(len(images), np.int64), ["scene"], objects=names, contains=contains)
+    return ImageAnnotations(
+        list(images), places, np.zeros(len(images), np.int64), ["scene"], objects=names, contains=contains
+    )
 
 
-def spoken(name: str) -> str:
+def readable_name(name: str) -> str:
     """A COCO-panoptic name as people say it: `wall-brick` is a brick wall, `sky-other-merged` the sky."""
     parts = [part for part in name.split("-") if part not in ("merged", "other", "stuff")] or [name]
     if parts[0] in ("wall", "floor") and len(parts) > 1:
@@ -220,5 +224,5 @@ _KIND_WORDS = {
     "shape": "round square rectangular oval curved triangular",
     "state": "open closed wet dry clean dirty full empty broken folded",
 }
-KINDS = {kind: tuple(words.split()) for kind, words in _KIND_WORDS.items()}
+ATTRIBUTE_KINDS = {kind: tuple(words.split()) for kind, words in _KIND_WORDS.items()}
 """Kinds of common VAW attributes, where VAW's own `attribute_types.json` is not given."""

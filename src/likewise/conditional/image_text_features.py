@@ -1,4 +1,4 @@
-"""The features of both sides that a set of templates needs, and the questions cut from them in blocks."""
+"""The features of both sides that a set of templates needs, and the batches of queries cut from them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.conditional.protocol import Asked, Features, images_of
+from likewise.conditional.protocol import Features, QueryBatch, images_of
 from likewise.conditional.towers import TwoTower
 from likewise.workspace import Workspace
 
-BLOCK_TEMPLATES = 128
+TEMPLATES_PER_BATCH = 128
 
 
 @dataclass(frozen=True)
-class Sides:
+class ImageTextFeatures:
     """Image features by key and text features by text, unscaled."""
 
     images: Sequence[str]
@@ -25,7 +25,7 @@ class Sides:
     text_features: Features
 
     @classmethod
-    def of(cls, workspace: Workspace, tower: TwoTower, templates: pl.DataFrame) -> "Sides":
+    def load(cls, workspace: Workspace, tower: TwoTower, templates: pl.DataFrame) -> "ImageTextFeatures":
         """What `templates` name; images without features are left out, and with them their templates."""
         have = set(tower.encoded_images(workspace))
         images = [image for image in images_of(templates) if image in have]
@@ -33,7 +33,7 @@ class Sides:
         return cls(images, tower.image_features(workspace, images), texts, tower.text_features(texts))
 
     @classmethod
-    def random(cls, templates: pl.DataFrame, dim: int = 512, seed: int = 0) -> "Sides":
+    def random(cls, templates: pl.DataFrame, dim: int = 512, seed: int = 0) -> "ImageTextFeatures":
         """Features drawn at random: for timing, and for what chance gives."""
         rng = np.random.default_rng(seed)
         images, texts = images_of(templates), templates["condition"].unique().sort().to_list()
@@ -48,36 +48,36 @@ class Sides:
     def text_row_of(self) -> dict[str, int]:
         return {text: row for row, text in enumerate(self.texts)}
 
-    def answerable(self, templates: pl.DataFrame) -> pl.DataFrame:
+    def with_all_features(self, templates: pl.DataFrame) -> pl.DataFrame:
         """Templates whose every image has features, in their order, with `size` candidates each."""
         known = pl.Series(self.images, dtype=pl.String)
         gallery = pl.col("gallery").list.eval(pl.element().is_in(known.implode())).list.all()
         both = pl.col("reference").is_in(known.implode()) & pl.col("target").is_in(known.implode())
         return templates.filter(both & gallery).with_columns((pl.col("gallery").list.len() + 1).alias("size"))
 
-    def blocks(self, templates: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, Asked]]:
+    def batches(self, templates: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, QueryBatch]]:
         """Answerable templates with the same number of candidates, a few hundred at a time; the target stands first."""
-        for (_,), same in self.answerable(templates).group_by(["size"], maintain_order=True):
-            for start in range(0, len(same), BLOCK_TEMPLATES):
-                part = same[start : start + BLOCK_TEMPLATES]
-                yield part, self.asked(part)
+        for (_,), same in self.with_all_features(templates).group_by(["size"], maintain_order=True):
+            for start in range(0, len(same), TEMPLATES_PER_BATCH):
+                batch = same[start : start + TEMPLATES_PER_BATCH]
+                yield batch, self.to_batch(batch)
 
-    def asked(self, templates: pl.DataFrame) -> Asked:
+    def to_batch(self, templates: pl.DataFrame) -> QueryBatch:
         """Templates of one gallery size as arrays."""
         galleries = templates["gallery"].to_list()
         candidates = [
             [target, *gallery] for target, gallery in zip(templates["target"].to_list(), galleries, strict=True)
         ]
-        places = self.rows([image for keys in candidates for image in keys]).reshape(len(candidates), -1)
-        return Asked(
-            self.image_features[self.rows(templates["reference"].to_list())],
+        rows = self.image_rows([image for keys in candidates for image in keys]).reshape(len(candidates), -1)
+        return QueryBatch(
+            self.image_features[self.image_rows(templates["reference"].to_list())],
             self.text_features[[self.text_row_of[text] for text in templates["condition"]]],
-            self.image_features[places],
+            self.image_features[rows],
             templates["reference"].to_list(),
             templates["condition"].to_list(),
             candidates,
             templates["task"].to_list(),
         )
 
-    def rows(self, images: Sequence[str]) -> NDArray[np.int64]:
+    def image_rows(self, images: Sequence[str]) -> NDArray[np.int64]:
         return np.array([self.row_of[image] for image in images], np.int64)

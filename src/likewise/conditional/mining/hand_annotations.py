@@ -1,6 +1,6 @@
 """How good a parser is: precision and recall of its relations on captions that a person has read.
 
-The file of marks names a line of the captions, the digest of its caption, and the relations a reader saw there:
+The file names a line of the captions, the digest of its caption, and the relations a reader saw there:
 `man/boy|riding|horse ; ?man|on|beach`; either of `a/b` is right, and one with `?` is neither asked for nor wrong.
 """
 
@@ -16,7 +16,7 @@ DIGITS = 12
 
 
 @dataclass(frozen=True)
-class Mark:
+class AnnotatedRelation:
     """One relation a reader saw: the words that would be right in each place."""
 
     subjects: tuple[str, ...]
@@ -24,7 +24,7 @@ class Mark:
     objects: tuple[str, ...]
     optional: bool
 
-    def met_by(self, found: Relation) -> bool:
+    def matches(self, found: Relation) -> bool:
         """Same subject and object, and relations that end in the same word ("sits on" and "on" agree)."""
         ends = {text.rsplit(" ", 1)[-1] for text in self.relations}
         return (
@@ -35,22 +35,22 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class MarkedCaption:
+class AnnotatedCaption:
     line: int
     digest: str
-    marks: tuple[Mark, ...]
+    relations: tuple[AnnotatedRelation, ...]
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """Counts over all captions; a relation is right when it meets a mark, a mark is met when a relation meets it."""
+class ParserScores:
+    """Counts over all captions; a relation is right when it matches an annotation, which it then recalls."""
 
     n_captions: int
     n_found: int
-    """Without those that only meet optional marks."""
+    """Without those that only match optional annotations."""
     n_right: int
-    n_asked: int
-    n_met: int
+    n_annotated: int
+    n_recalled: int
 
     @property
     def precision(self) -> float:
@@ -58,44 +58,44 @@ class Agreement:
 
     @property
     def recall(self) -> float:
-        return self.n_met / self.n_asked if self.n_asked else 0.0
+        return self.n_recalled / self.n_annotated if self.n_annotated else 0.0
 
 
-def read_marks(path: Path) -> list[MarkedCaption]:
-    """The file of marks; lines that start with # are remarks."""
+def read_annotations(path: Path) -> list[AnnotatedCaption]:
+    """The file of annotations; lines that start with # are remarks."""
     rows = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    marked = []
+    annotated = []
     for number, row in enumerate(rows[1:], 2):
         cells = row.split("\t")
         if len(cells) != 3 or not cells[0].isdecimal():
             raise LikewiseError(f"{path}, row {number}: write line, digest and relations, divided by tabs.")
-        marks = tuple(_mark(text, path, number) for text in cells[2].split(" ; ") if text)
-        marked.append(MarkedCaption(int(cells[0]), cells[1], marks))
-    return marked
+        relations = tuple(_parse_relation(text, path, number) for text in cells[2].split(" ; ") if text)
+        annotated.append(AnnotatedCaption(int(cells[0]), cells[1], relations))
+    return annotated
 
 
-def _mark(text: str, path: Path, number: int) -> Mark:
+def _parse_relation(text: str, path: Path, number: int) -> AnnotatedRelation:
     parts = text.strip().removeprefix("?").split("|")
     if len(parts) != 3:
         raise LikewiseError(f"{path}, row {number}: {text!r} is not subject|relation|object.")
     subjects, relations, objects = (tuple(part.split("/")) for part in parts)
-    return Mark(subjects, relations, objects, text.strip().startswith("?"))
+    return AnnotatedRelation(subjects, relations, objects, text.strip().startswith("?"))
 
 
-def digest_of(caption: str) -> str:
+def caption_digest(caption: str) -> str:
     return hashlib.sha256(caption.encode()).hexdigest()[:DIGITS]
 
 
-def agreement(marked: Sequence[MarkedCaption], found: Sequence[Sequence[Relation]]) -> Agreement:
+def score_parser(annotated: Sequence[AnnotatedCaption], found: Sequence[Sequence[Relation]]) -> ParserScores:
     """Compare the relations found in each caption with what its reader saw."""
-    n_found = n_right = n_asked = n_met = 0
-    for caption, relations in zip(marked, found, strict=True):
-        asked = [mark for mark in caption.marks if not mark.optional]
+    n_found = n_right = n_annotated = n_recalled = 0
+    for caption, relations in zip(annotated, found, strict=True):
+        required = [annotation for annotation in caption.relations if not annotation.optional]
         for relation in relations:
-            right = any(mark.met_by(relation) for mark in asked)
-            if right or not any(mark.met_by(relation) for mark in caption.marks):
+            right = any(annotation.matches(relation) for annotation in required)
+            if right or not any(annotation.matches(relation) for annotation in caption.relations):
                 n_found += 1
                 n_right += right
-        n_asked += len(asked)
-        n_met += sum(any(mark.met_by(relation) for relation in relations) for mark in asked)
-    return Agreement(len(marked), n_found, n_right, n_asked, n_met)
+        n_annotated += len(required)
+        n_recalled += sum(any(annotation.matches(relation) for relation in relations) for annotation in required)
+    return ParserScores(len(annotated), n_found, n_right, n_annotated, n_recalled)

@@ -1,0 +1,84 @@
+"""The annotations a workspace holds: rows of VAW or COCO panoptic if made from them, else the catalog's columns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from likewise.catalog.readers.stored import read_stored_table
+from likewise.catalog.table import read_catalog, select
+from likewise.conditional.templates.annotations import (
+    ATTRIBUTE_KINDS,
+    ImageAnnotations,
+    catalog_annotations,
+    factorize,
+    panoptic_annotations,
+    vaw_annotations,
+)
+from likewise.errors import LikewiseError
+from likewise.workspace import Workspace, read_json
+
+HALVES = ("train", "test")
+
+
+@dataclass(frozen=True)
+class AnnotationOptions:
+    """Which columns annotate, and which images are used."""
+
+    category: str = "category"
+    attributes: Sequence[str] | None = None
+    words: str | None = None
+    where: str | None = None
+    half: str | None = None
+    """Only the items of `train` or of `test`, drawn by the seed: no item is in both."""
+    kinds_file: Path | None = None
+
+    @classmethod
+    def from_stored(cls, values: Mapping[str, Any]) -> "AnnotationOptions":
+        return cls(**{**values, "kinds_file": Path(values["kinds_file"]) if values.get("kinds_file") else None})
+
+    def to_stored(self) -> dict[str, Any]:
+        return asdict(self) | {"kinds_file": str(self.kinds_file) if self.kinds_file else None}
+
+
+def workspace_annotations(
+    workspace: Workspace, options: AnnotationOptions | None = None, *, seed: int = 0
+) -> ImageAnnotations:
+    """All that is known about the pictures of a workspace, or about those that `options` choose."""
+    options = options or AnnotationOptions()
+    catalog = select(read_catalog(workspace), options.where)
+    if options.half is not None:
+        catalog = _half(catalog, options.half, seed)
+    tables = {path.stem for path in workspace.tables_folder.glob("*.parquet")}
+    if options.attributes is None and options.words is None and "objects" in tables:
+        objects = read_stored_table(workspace, "objects")
+        shown = objects.filter(pl.col("image").is_in(catalog["image"].implode()))
+        if "attributes" in tables:
+            kinds = attribute_kinds(options.kinds_file)
+            return vaw_annotations(shown, read_stored_table(workspace, "attributes"), kinds)
+        return panoptic_annotations(catalog["image"].to_list(), shown)
+    return catalog_annotations(catalog, category=options.category, attributes=options.attributes, words=options.words)
+
+
+def attribute_kinds(file: Path | None) -> Mapping[str, Sequence[str]]:
+    """`{"color": ["white", …], …}` from a file such as VAW's attribute_types.json, or the common ones."""
+    if file is None:
+        return ATTRIBUTE_KINDS
+    if not file.exists():
+        raise LikewiseError(f"{file} does not exist: give a JSON file with kinds and their attributes.")
+    found: Any = read_json(file)
+    if not isinstance(found, dict) or not all(isinstance(values, list) for values in found.values()):
+        raise LikewiseError(f'{file} must hold {{"kind": ["attribute", …], …}}.')
+    return {str(kind): [str(value) for value in values] for kind, values in found.items()}
+
+
+def _half(catalog: pl.DataFrame, half: str, seed: int) -> pl.DataFrame:
+    if half not in HALVES:
+        raise LikewiseError(f"there is no half {half!r}: use {' or '.join(HALVES)}.")
+    items, names = factorize(catalog["item"].cast(pl.String))
+    in_train = np.random.default_rng([seed, 4099]).permutation(len(names)) < len(names) / 2
+    kept = in_train[items] if half == "train" else ~in_train[items]
+    return catalog.filter(pl.Series(kept))

@@ -7,19 +7,19 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from likewise.outfits.generate import generate
-from likewise.outfits.models import GivenSight, Sight
-from likewise.outfits.models.card import Card
-from likewise.outfits.models.mean_cosine import MeanCosine
-from likewise.outfits.models.popular import Popular, count
-from likewise.outfits.models.random import Random
-from likewise.outfits.models.trained import Trained, make_net
-from likewise.outfits.protocol import Model, Question
-from likewise.outfits.scoring import score_table, take
-from likewise.outfits.tables import outfits_of
-from likewise.outfits.training.examples import blanked
+from likewise.outfits.generate import sample_outfits
+from likewise.outfits.models import FeatureSource, InMemoryFeatures
+from likewise.outfits.models.card import OutfitModelCard
+from likewise.outfits.models.mean_cosine import MeanCosineModel
+from likewise.outfits.models.popular import PopularityModel, count_items
+from likewise.outfits.models.random import RandomModel
+from likewise.outfits.models.trained_model import TrainedOutfitModel, make_net
+from likewise.outfits.protocol import OutfitModel, OutfitQuestion
+from likewise.outfits.scoring import grade_answers, score_table
+from likewise.outfits.tables import outfits_from_table
+from likewise.outfits.training.examples import make_fitb_questions
 from likewise.outfits.training.presets import USUAL
-from likewise.outfits.vectors import ItemVectors
+from likewise.outfits.vectors import ImageVectors
 from likewise.synthetic import CATEGORIES, make_items
 
 OUTFITS, QUESTIONS, ITEMS, DIM = 50_000, 2_000, 4_000, 512
@@ -28,34 +28,36 @@ ROUNDS = 3
 
 def main() -> None:
     items = make_items(ITEMS, 1).with_columns(pl.col("item").alias("image"))
-    seconds = best_of(lambda: generate(items, OUTFITS, seed=1))
+    seconds = best_of(lambda: sample_outfits(items, OUTFITS, seed=1))
     print(f"\noutfits: {OUTFITS / seconds:,.0f} valid outfits generated and verified per second (n = {OUTFITS:,})")
-    outfits = outfits_of(generate(items, QUESTIONS, seed=2).table)
-    questions = blanked(outfits, [item for outfit in outfits for item in outfit.items], 0)
+    outfits = outfits_from_table(sample_outfits(items, QUESTIONS, seed=2).table)
+    questions = make_fitb_questions(outfits, [item for outfit in outfits for item in outfit.items], 0)
     print(f"questions answered per second (n = {len(questions):,}, vectors of {DIM}, one process)")
     for name, model in models(items, questions).items():
         seconds = best_of(partial(model.answer, questions))
         print(f"  {name:<18}{len(questions) / seconds:>12,.0f}")
-    table = take("random", questions, Random().answer(questions))
+    table = grade_answers("random", questions, RandomModel().answer(questions))
     seconds = best_of(lambda: score_table(table, questions))
     print(f"  {'the scores alone':<18}{len(questions) / seconds:>12,.0f}")
 
 
-def models(items: pl.DataFrame, questions: list[Question]) -> dict[str, Model]:
+def models(items: pl.DataFrame, questions: list[OutfitQuestion]) -> dict[str, OutfitModel]:
     """All of them, the networks with fresh weights: learning changes no timing."""
     rows = np.random.default_rng(0).normal(size=(len(items), DIM))
     unit = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    vectors = ItemVectors("random", tuple(items["image"]), unit)
-    sight: Sight = GivenSight({"random": vectors})
+    vectors = ImageVectors("random", tuple(items["image"]), unit)
+    features: FeatureSource = InMemoryFeatures({"random": vectors})
     worn = [question.filled(question.right or 0) for question in questions]
-    found: dict[str, Model] = {
-        "random": Random(),
-        "mean-cosine": MeanCosine(vectors),
-        "popular": Popular(count(worn, vectors), vectors),
+    found: dict[str, OutfitModel] = {
+        "random": RandomModel(),
+        "mean-cosine": MeanCosineModel(vectors),
+        "popular": PopularityModel(count_items(worn, vectors), vectors),
     }
     for kind, preset in USUAL.items():
-        card = Card(kind, kind, "vectors", "random", "", DIM, ("", *CATEGORIES), settings={"width": preset.width})
-        found[kind] = Trained(card, make_net(card).eval(), sight)
+        card = OutfitModelCard(
+            kind, kind, "vectors", "random", "", DIM, ("", *CATEGORIES), settings={"width": preset.width}
+        )
+        found[kind] = TrainedOutfitModel(card, make_net(card).eval(), features)
     return found
 
 

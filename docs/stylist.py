@@ -20,14 +20,14 @@ from likewise.catalog import make_catalog
 from likewise.catalog.table import read_catalog
 from likewise.encoders.running.encode import encode_catalog
 from likewise.outfits.bundle import OutfitTest, open_test
-from likewise.outfits.models import Sight, WorkspaceSight, open_model
-from likewise.outfits.models.card import models_folder, read_card
-from likewise.outfits.protocol import Question
-from likewise.outfits.scoring import score_table, take
-from likewise.outfits.taking import Taking, TakingSight, score_models
-from likewise.outfits.training.examples import Examples
-from likewise.outfits.training.remedy import Remedy, remedy
-from likewise.outfits.training.step import Request, styled_examples, train_in
+from likewise.outfits.models import FeatureSource, WorkspaceFeatures, open_model
+from likewise.outfits.models.card import models_folder, read_model_card
+from likewise.outfits.protocol import OutfitQuestion
+from likewise.outfits.results import OutfitTestFeatures, OutfitTestResults, score_models
+from likewise.outfits.scoring import grade_answers, score_table
+from likewise.outfits.training.examples import OutfitExamples
+from likewise.outfits.training.step import TrainingRequest, styled_examples, train_outfit_model
+from likewise.outfits.training.targeted_data import TargetedDataResult, train_with_targeted_data
 from likewise.outfits.wardrobe import N_ITEMS, Scale, draw, make_wardrobe_test, wardrobe_items
 from likewise.outfits.wardrobe_aat import make_aat
 from likewise.synthetic import DIMENSIONS, build_wardrobe, compatibility_many
@@ -72,25 +72,25 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=value)
     plan = Plan(**vars(parser.parse_args()))
     draw_world(plan)
-    taking = Taking(make_test(plan), plan.work / "results")
+    results = OutfitTestResults(make_test(plan), plan.work / "results")
     examples = outfits_of(plan)
     for kind in (*KINDS, "popular"):
-        trained(plan, examples, kind)
-    scores, speed = taste(plan, taking)
-    blind = blindness(plan, taking)
+        train_kind(plan, examples, kind)
+    scores, speed = taste(plan, results)
+    blind = blindness(plan, results)
     folders = {kind: models_folder(plan.workspace) / kind for kind in KINDS}
     facts = Facts(
         command=f"python docs/stylist.py --work FOLDER{said(plan, sizes)}",
         n_items=plan.items,
         n_closer=plan.closer,
         encoders=SEEING,
-        cards={kind: read_card(folder) for kind, folder in folders.items()},
+        cards={kind: read_model_card(folder) for kind, folder in folders.items()},
         curves={kind: folder / "curves.parquet" for kind, folder in folders.items()},
         training=dimensions_of(plan, examples),
         speed=speed,
     )
     write_page(HERE, facts, scores, blind, None)
-    write_page(HERE, facts, scores, blind, cure(plan, taking))
+    write_page(HERE, facts, scores, blind, targeted_data(plan, results))
 
 
 def said(plan: Plan, sizes: dict[str, int]) -> str:
@@ -121,41 +121,41 @@ def make_test(plan: Plan) -> OutfitTest:
     return make_wardrobe_test(plan.test, seed=TEST_SEED, scale=scale, n_aat=plan.aat, size=PIXELS, workers=1)
 
 
-def request(plan: Plan, kind: str) -> Request:
+def request(plan: Plan, kind: str) -> TrainingRequest:
     words, tests = kind != "popular", (plan.test,)
-    return Request(kind, kind, SEEING, n_outfits=plan.outfits, tests=tests, epochs=plan.epochs, words=words)
+    return TrainingRequest(kind, kind, SEEING, n_outfits=plan.outfits, tests=tests, epochs=plan.epochs, words=words)
 
 
-def outfits_of(plan: Plan) -> Examples:
+def outfits_of(plan: Plan) -> OutfitExamples:
     """What the wardrobe's stylists put together; the same for every model."""
     return styled_examples(plan.workspace, request(plan, KINDS[0]), read_catalog(plan.workspace))
 
 
-def trained(plan: Plan, examples: Examples, kind: str) -> None:
-    card = train_in(plan.workspace, request(plan, kind), examples, on_epoch=told(kind))
-    say(f"{kind}: {card.trained}")
+def train_kind(plan: Plan, examples: OutfitExamples, kind: str) -> None:
+    card = train_outfit_model(plan.workspace, request(plan, kind), examples, on_epoch=report_epochs(kind))
+    say(f"{kind}: {card.training}")
 
 
-def told(name: str) -> Callable[[int, int, dict[str, float]], None]:
+def report_epochs(name: str) -> Callable[[int, int, dict[str, float]], None]:
     def tell(epoch: int, epochs: int, values: dict[str, float]) -> None:
         say(f"{name}: epoch {epoch} of {epochs}, {100 * values['validation accuracy']:.1f} %")
 
     return tell
 
 
-def dimensions_of(plan: Plan, examples: Examples) -> pl.DataFrame:
+def dimensions_of(plan: Plan, examples: OutfitExamples) -> pl.DataFrame:
     """The taste in the training outfits, per dimension: how they agree, and how with one item changed for another."""
     items = read_catalog(plan.workspace).unique("item", keep="first", maintain_order=True)
     rows = {image: place for place, image in enumerate(items["image"])}
     of_category = dict(items.with_row_index("row").group_by("category").agg("row").iter_rows())
     rng = np.random.default_rng(0)
     good = [[rows[item.image] for item in outfit.items] for outfit in examples.train]
-    spoiled = []
+    corrupted = []
     for outfit in good:
         blank = int(rng.integers(len(outfit)))
         others = of_category[items["category"][outfit[blank]]]
-        spoiled.append([*outfit[:blank], others[int(rng.integers(len(others)))], *outfit[blank + 1 :]])
-    first, second = compatibility_many(items, good), compatibility_many(items, spoiled)
+        corrupted.append([*outfit[:blank], others[int(rng.integers(len(others)))], *outfit[blank + 1 :]])
+    first, second = compatibility_many(items, good), compatibility_many(items, corrupted)
     lines = [
         (name, first[name].mean(), second[name].mean(), (first[name] > second[name]).mean(), len(good))
         for name in DIMENSIONS
@@ -163,32 +163,32 @@ def dimensions_of(plan: Plan, examples: Examples) -> pl.DataFrame:
     return pl.DataFrame(lines, schema=["dimension", "styled", "changed", "better", "n"], orient="row")
 
 
-def taste(plan: Plan, taking: Taking) -> tuple[pl.DataFrame, dict[str, float]]:
+def taste(plan: Plan, results: OutfitTestResults) -> tuple[pl.DataFrame, dict[str, float]]:
     """Every model takes the test; also how many questions each answers per second of one core."""
-    sight, folder = TakingSight(taking), models_folder(plan.workspace)
+    features, folder = OutfitTestFeatures(results), models_folder(plan.workspace)
     names = ("random", f"mean-cosine:{SEEING}", "popular", *KINDS)
-    models = [open_model(name, sight, folder) for name in names]
-    scores = score_models(taking, models).scores
+    models = [open_model(name, features, folder) for name in names]
+    scores = score_models(results, models).scores
     speed = {}
     for model in models:
         started = time.process_time()
-        model.answer(taking.test.questions)
-        speed[model.name] = len(taking.test.questions) / (time.process_time() - started)
+        model.answer(results.test.questions)
+        speed[model.name] = len(results.test.questions) / (time.process_time() - started)
     return scores, speed
 
 
-def blindness(plan: Plan, taking: Taking) -> pl.DataFrame:
+def blindness(plan: Plan, results: OutfitTestResults) -> pl.DataFrame:
     """Colour is taken away: the same model, and the test drawn all in grey."""
     folder = models_folder(plan.workspace)
-    questions = [question for question in taking.test.questions if question.kind == "AAT"][::8]  # less drawing
-    taken = []
-    for label, sees in (("as drawn", TakingSight(taking)), ("shown grey", grey_sight(plan, questions))):
+    questions = [question for question in results.test.questions if question.kind == "AAT"][::8]  # less drawing
+    graded = []
+    for label, sees in (("as drawn", OutfitTestFeatures(results)), ("shown grey", grey_features(plan, questions))):
         model = open_model(BLINDED, sees, folder)
-        taken.append(take(f"{BLINDED}, {label}", questions, model.answer(questions)))
-    return score_table(pl.concat(taken), questions)
+        graded.append(grade_answers(f"{BLINDED}, {label}", questions, model.answer(questions)))
+    return score_table(pl.concat(graded), questions)
 
 
-def grey_sight(plan: Plan, questions: Sequence[Question]) -> Sight:
+def grey_features(plan: Plan, questions: Sequence[OutfitQuestion]) -> FeatureSource:
     """The vectors of the same test, every item drawn grey: choices that differ in colour become one picture."""
     workspace = Workspace(plan.work / f"grey-{TEST_SEED}")
     if not workspace.settings_file.exists():
@@ -205,15 +205,15 @@ def grey_sight(plan: Plan, questions: Sequence[Question]) -> Sight:
         )
         make_catalog(workspace, rows, root, "test in grey")
     encode_catalog(workspace, [SEEING], workers=1)
-    return WorkspaceSight(workspace)
+    return WorkspaceFeatures(workspace)
 
 
-def cure(plan: Plan, taking: Taking) -> Remedy:
+def targeted_data(plan: Plan, results: OutfitTestResults) -> TargetedDataResult:
     """More outfits on the weakest dimension, or as many more without a focus (sec. 4.2).
 
     The test finds the weakest dimension; a second one, about nothing else, measures.
     """
-    found = pl.read_parquet(taking.folder / "scores.parquet")
+    found = pl.read_parquet(results.folder / "scores.parquet")
     index = found.filter((pl.col("model") == CURED) & (pl.col("score") == "index"))
     weak = str(index.sort("value", "dimension")["dimension"][0])
     path = plan.work / f"closer-{weak}"
@@ -222,11 +222,11 @@ def cure(plan: Plan, taking: Taking) -> Remedy:
         make_wardrobe_test(
             path, seed=CLOSER_SEED, scale=Scale.of(0), n_aat=plan.closer, only=(weak,), size=PIXELS, workers=1
         )
-    closer = Taking(open_test(path), plan.work / f"closer-{weak}-results")
+    closer = OutfitTestResults(open_test(path), plan.work / f"closer-{weak}-results")
     asked = replace(request(plan, CURED), tests=(plan.test, path))
-    sights = (TakingSight(taking), TakingSight(closer))
-    measure_on = (closer.test.questions, sights[1])
-    return remedy(plan.workspace, asked, taking.test.questions, sights[0], measure_on=measure_on, say=say)
+    sources = (OutfitTestFeatures(results), OutfitTestFeatures(closer))
+    measure_on = (closer.test.questions, sources[1])
+    return train_with_targeted_data(plan.workspace, asked, results.test.questions, sources[0], measure_on=measure_on)
 
 
 if __name__ == "__main__":

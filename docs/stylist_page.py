@@ -8,13 +8,13 @@ import polars as pl
 from stylist_plots import plot_blind, plot_curves, plot_taste, short
 
 from likewise.outfits.dimensions import DIMENSIONS
-from likewise.outfits.models.card import Card
-from likewise.outfits.models.registry import KINDS as ALL_KINDS
-from likewise.outfits.models.registry import TRAINED
-from likewise.outfits.scoring import wilson
-from likewise.outfits.training.remedy import Remedy
+from likewise.outfits.models.card import OutfitModelCard
+from likewise.outfits.models.registry import MODEL_KINDS as ALL_KINDS
+from likewise.outfits.models.registry import TRAINABLE_KINDS
+from likewise.outfits.scoring import wilson_interval
+from likewise.outfits.training.targeted_data import TargetedDataResult
 
-KINDS = tuple(kind for kind in TRAINED if kind != "popular")
+KINDS = tuple(kind for kind in TRAINABLE_KINDS if kind != "popular")
 
 BESIDE_COLOR = "the five dimensions beside color, together"
 
@@ -27,7 +27,7 @@ class Facts:
     n_items: int
     n_closer: int
     encoders: str
-    cards: Mapping[str, Card]
+    cards: Mapping[str, OutfitModelCard]
     curves: Mapping[str, Path]
     training: pl.DataFrame
     """Per dimension: the agreement of training outfits, and with one item changed."""
@@ -161,20 +161,22 @@ trainings did, not what every training would.
 """
 
 
-def write_page(here: Path, facts: Facts, scores: pl.DataFrame, blind: pl.DataFrame, cured: Remedy | None) -> None:
+def write_page(
+    here: Path, facts: Facts, scores: pl.DataFrame, blind: pl.DataFrame, targeted: TargetedDataResult | None
+) -> None:
     """`stylist.md` and its pictures."""
     plot_taste(here, scores)
     plot_blind(here, blind)
     plot_curves(here, facts.curves)
-    trained = facts.cards["type-aware"].trained
+    trained = facts.cards["type-aware"].training
     n = {name: scores.filter(pl.col("score") == name)["n_questions"][0] for name in ("LATs", "AATs")}
     values = {
         "command": facts.command,
         "n_items": f"{facts.n_items:,}",
-        "n_outfits": f"{trained['n_outfits']:,}",
-        "n_plain": str(trained["n_outfits"]),
+        "n_outfits": f"{trained.n_outfits:,}",
+        "n_plain": str(trained.n_outfits),
         "encoders": facts.encoders,
-        "epochs": str(trained["preset"]["epochs"]),
+        "epochs": str(trained.preset.epochs if trained.preset else 0),
         "lat": str(n["LATs"]),
         "aat_said": f"{n['AATs']:,}",
         "aat": str(n["AATs"]),
@@ -191,17 +193,17 @@ def write_page(here: Path, facts: Facts, scores: pl.DataFrame, blind: pl.DataFra
         "weak": "balance",
         "closer": str(facts.n_closer),
     }
-    if cured is not None:
-        weak = cured.found.filter(pl.col("dimension") == cured.dimension)
+    if targeted is not None:
+        weak = targeted.diagnosis.filter(pl.col("dimension") == targeted.weak_dimension)
         values |= {
-            "cured": cured_table(cured),
-            "cured_name": cured.names[0],
-            "weak": cured.dimension,
+            "cured": cured_table(targeted),
+            "cured_name": targeted.names[0],
+            "weak": targeted.weak_dimension,
             "found": f"{100 * weak['value'][0]:.0f}",
-            "more": f"{cured.n_more:,}",
-            "significant_differences": significant_differences(cured),
+            "more": f"{targeted.n_extra_outfits:,}",
+            "significant_differences": significant_differences(targeted),
         }
-    text = TEXT + (REMEDY if cured is not None else "")
+    text = TEXT + (REMEDY if targeted is not None else "")
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", value)
     (here / "stylist.md").write_text(text, encoding="utf-8")
@@ -228,16 +230,16 @@ def weakest_signal(training: pl.DataFrame) -> str:
     return f"A changed item costs least in {first} and {second}: there is least to learn about these."
 
 
-def cured_table(cured: Remedy) -> str:
+def cured_table(targeted: TargetedDataResult) -> str:
     """The three trainings on the dimension that was to be cured, whole and by sub-dimension."""
-    mine = cured.scores.filter(pl.col("score").is_in(["index", "sub-index"]))
-    mine = mine.filter(pl.col("dimension") == cured.dimension)
+    mine = targeted.scores.filter(pl.col("score").is_in(["index", "sub-index"]))
+    mine = mine.filter(pl.col("dimension") == targeted.weak_dimension)
     about = [(row["sub_dimension"], row["n_questions"], row["chance"]) for row in
-             mine.filter(pl.col("model") == cured.names[0]).iter_rows(named=True)]  # fmt: skip
-    heads = [f"{sub or cured.dimension} ({n})" for sub, n, _ in about]
+             mine.filter(pl.col("model") == targeted.names[0]).iter_rows(named=True)]  # fmt: skip
+    heads = [f"{sub or targeted.weak_dimension} ({n})" for sub, n, _ in about]
     lines = ["| training | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
-    words = ("the first", f"with more outfits on {cured.dimension}", "with as many more without a focus")
-    for name, what in zip(cured.names, words, strict=True):
+    words = ("the first", f"with more outfits on {targeted.weak_dimension}", "with as many more without a focus")
+    for name, what in zip(targeted.names, words, strict=True):
         cells = [cell(mine, name, pl.col("sub_dimension").eq_missing(pl.lit(sub))) for sub, *_ in about]
         lines.append(f"| {what} ({name}) | " + " | ".join(cells) + " |")
     lines.append("| *chance* | " + " | ".join(f"*{100 * chance:.0f}*" for *_, chance in about) + " |")
@@ -314,7 +316,7 @@ def beside_color(scores: pl.DataFrame, model: str) -> tuple[float, float, float]
     others = scores.filter(index)
     n = int(others["n_questions"].sum())
     share = float((others["value"] * others["n_questions"]).sum()) / n
-    return share, *wilson(share, n)
+    return share, *wilson_interval(share, n)
 
 
 def blind_verdict(blind: pl.DataFrame) -> str:
@@ -334,14 +336,14 @@ def blind_verdict(blind: pl.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def significant_differences(cured: Remedy) -> str:
+def significant_differences(targeted: TargetedDataResult) -> str:
     """The differences on the weak dimension, with p after Holm."""
-    mine = cured.differences.filter(pl.col("dimension") == cured.dimension)
+    mine = targeted.differences.filter(pl.col("dimension") == targeted.weak_dimension)
     lines = []
     for row in mine.iter_rows(named=True):
         gained = 0.0 - 100 * row["difference"]
         lines.append(
-            f"- {row['model_b']} minus {row['model_a']}: {gained:+.1f} points on {cured.dimension} "
+            f"- {row['model_b']} minus {row['model_a']}: {gained:+.1f} points on {targeted.weak_dimension} "
             f"(n = {row['n_questions']}, p = {row['p_holm']:.3f} after Holm)"
         )
     significant = [

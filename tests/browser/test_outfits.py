@@ -14,9 +14,9 @@ from likewise.catalog import make_catalog
 from likewise.labeling.store.experts import read_experts
 from likewise.labeling.store.questionnaires import add_questionnaire
 from likewise.labeling.store.questions import read_answers
-from likewise.outfits.aat import questions_of_drafts
-from likewise.outfits.lat import with_people
-from likewise.outfits.plan import Making, Plan
+from likewise.outfits.aat import questions_from_drafts
+from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
+from likewise.outfits.lat import add_people_counts
 from likewise.outfits.publish import catalog_items, read_drafts, selected_drafts
 from likewise.outfits.simulated import simulate_test
 from likewise.outfits.stages import advance
@@ -24,7 +24,7 @@ from likewise.synthetic import build_wardrobe, draw_item
 from likewise.workspace import Workspace
 from tests.browser.site import OWNER_KEY, PHONE, TOO_SOON_MS, Site, opened, saved
 
-PLAN = Plan(
+AAT_PLAN = OutfitTestPlan(
     n_seed_outfits=400,
     n_experts=2,
     n_best=60,
@@ -33,7 +33,7 @@ PLAN = Plan(
     n_rounds=1,
     days_between_rounds=0.0,
     n_questions=2,
-    most_guests=3,
+    max_guests=3,
 )
 
 AGAIN = {colour: f"bags-drawn-again-{colour}" for colour in ("red", "orange", "blue")}
@@ -47,12 +47,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     rows = pl.concat([rows, one_bag_in_three_colours(rows, folder / "pictures")])
     make_catalog(workspace, rows, folder / "pictures", "wardrobe")
     started = Site(workspace)
-    making = Making(workspace, "taste")
-    making.begin(PLAN)
+    builder = OutfitTestBuilder(workspace, "taste")
+    builder.start(AAT_PLAN)
     with started.engine() as engine:
-        _until_the_crowd(making, engine)
-    waiting = Making(workspace, "waiting")
-    waiting.begin(replace(PLAN, n_seed_outfits=20))
+        _until_the_crowd(builder, engine)
+    waiting = OutfitTestBuilder(workspace, "waiting")
+    waiting.start(replace(AAT_PLAN, n_seed_outfits=20))
     with started.engine() as engine:
         advance(waiting, engine)
     started.start()
@@ -71,11 +71,11 @@ def one_bag_in_three_colours(rows: pl.DataFrame, folder: Path) -> pl.DataFrame:
     return pl.DataFrame(drawn, schema=rows.schema)
 
 
-def _until_the_crowd(making: Making, engine: Any) -> None:
+def _until_the_crowd(builder: OutfitTestBuilder, engine: Any) -> None:
     """Simulated experts do everything but the last stage, which is opened again for real visitors."""
-    simulate_test(making, engine, n_crowd=0)
-    making.file("crowd").unlink()
-    assert advance(making, engine).stage == "crowd"
+    simulate_test(builder, engine, n_crowd=0)
+    builder.stage_file("crowd").unlink()
+    assert advance(builder, engine).stage == "crowd"
 
 
 def check(page: Page) -> None:
@@ -87,10 +87,10 @@ def check(page: Page) -> None:
 
 def crowd(site: Site) -> list[tuple[int, ...]]:
     """What the questionnaire yields now: per question, how many people chose what."""
-    questions = Making(site.workspace, "taste").questions("final")
+    questions = OutfitTestBuilder(site.workspace, "taste").questions("final")
     with site.engine() as engine:
         answers = read_answers(engine, "taste-crowd").rename({"expert": "person"})
-    return [question.people for question in with_people(questions, answers.select("question", "person", "value"))]
+    return [question.people for question in add_people_counts(questions, answers.select("question", "person", "value"))]
 
 
 def ready(page: Page) -> str:
@@ -209,7 +209,7 @@ def test_a_designer_writes_is_refused_mends_and_colleagues_vote_it_into_the_test
         chosen = selected_drafts(engine)
     assert [one.author for one in chosen.drafts] == ["Emil"]
     assert list(chosen.votes.values()) == [(2, 1)]
-    (question,) = questions_of_drafts(chosen.drafts, catalog_items(site.workspace))
+    (question,) = questions_from_drafts(chosen.drafts, catalog_items(site.workspace))
     assert question.right is not None
     assert question.choices[question.right].item == AGAIN["blue"]
     assert (question.dimension, question.sub_dimension, len(question.choices)) == ("color", "cool tone", 3)

@@ -7,16 +7,16 @@ import pytest
 
 from likewise.errors import LikewiseError
 from likewise.outfits.lat import (
-    balanced,
-    consistency,
+    add_people_counts,
+    balance_questions,
     fully_consistent,
-    kept,
+    kept_outfits,
     make_questions,
+    rank_by_consistency,
     replace_choice,
     top_rated,
-    with_people,
 )
-from likewise.outfits.protocol import Item, Outfit, Question
+from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
 
 BAGS = [Item(f"bag{n}", "bags", f"bag{n}.jpg") for n in range(8)]
 OUTFIT = Outfit("o1", (Item("d", "dresses", "d.jpg"), Item("s", "shoes", "s.jpg"), BAGS[0]))
@@ -31,14 +31,14 @@ def said(*rows: tuple[str, str, str]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(("question", "person", "value"), pl.String), orient="row")
 
 
-def asked(name: str, category: str) -> Question:
+def asked(name: str, category: str) -> OutfitQuestion:
     choices = tuple(Item(f"{name}-{k}", category, f"{name}-{k}.jpg") for k in range(5))
-    return Question(name, "LAT", (), choices, right=0)
+    return OutfitQuestion(name, "LAT", (), choices, right=0)
 
 
 def test_kept_is_what_more_people_keep_than_delete() -> None:
     answers = said(("a", "x", "keep"), ("b", "x", "delete"), ("c", "x", "keep"), ("c", "y", "delete"))
-    assert kept(answers) == ["a"]
+    assert kept_outfits(answers) == ["a"]
 
 
 def test_a_strict_experts_share_is_not_rated_away() -> None:
@@ -96,7 +96,7 @@ def test_questions_rank_by_consistency_and_only_full_consistency_stays() -> None
     rows = [("a", f"p{n}", "1" if n < 9 else "0") for n in range(10)]
     rows += [("b", f"p{n}", "2") for n in range(10)]
     rows += [("c", f"p{n}", str(n % 2)) for n in range(10)]
-    ranked = consistency(said(*rows))
+    ranked = rank_by_consistency(said(*rows))
     assert ranked.select("question", "value", "share").rows() == [("b", "2", 1.0), ("a", "1", 0.9), ("c", "0", 0.5)]
     second = said(*((question, f"p{n}", "2") for question in "bc" for n in range(10)))
     assert fully_consistent(pl.concat([said(*rows), second]))["question"].to_list() == ["b"]
@@ -104,16 +104,16 @@ def test_questions_rank_by_consistency_and_only_full_consistency_stays() -> None
 
 def test_the_final_test_is_balanced_by_quota_and_says_what_lacks() -> None:
     questions = [asked(f"shoes{n}", "shoes") for n in range(30)] + [asked(f"bag{n}", "bags") for n in range(3)]
-    chosen = balanced(questions, 10, {"shoes": 1, "bags": 1})
+    chosen = balance_questions(questions, 10, {"shoes": 1, "bags": 1})
     assert chosen.quotas == {"shoes": 5, "bags": 5}
     assert chosen.shortfalls == {"bags": 2}
     assert len(chosen.questions) == 10
     assert sum(question.category == "bags" for question in chosen.questions) == 3
     with pytest.raises(LikewiseError, match="no group 'hats'"):
-        balanced(questions, 10, {"hats": 1})
+        balance_questions(questions, 10, {"hats": 1})
 
 
 def test_a_person_who_answers_twice_is_counted_once() -> None:
     question = asked("q", "bags")
     answers = said(("q", "anna", "1"), ("q", "ben", "1"), ("q", "anna", "3"))
-    assert with_people([question], answers)[0].people == (0, 1, 0, 1, 0)
+    assert add_people_counts([question], answers)[0].people == (0, 1, 0, 1, 0)

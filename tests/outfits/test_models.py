@@ -8,18 +8,29 @@ import pytest
 import torch
 
 from likewise.errors import LikewiseError
-from likewise.outfits.models import GivenSight, open_model
-from likewise.outfits.models.card import read_card
-from likewise.outfits.models.mean_cosine import MeanCosine
-from likewise.outfits.models.popular import Popular, count
+from likewise.outfits.models import InMemoryFeatures, open_model
+from likewise.outfits.models.card import read_model_card
+from likewise.outfits.models.mean_cosine import MeanCosineModel
+from likewise.outfits.models.popular import PopularityModel, count_items
 from likewise.outfits.models.registry import load_model
-from likewise.outfits.models.trained import Trained, load_net, make_net
-from likewise.outfits.models.trunk import COMPONENTS, Said, Scaled
+from likewise.outfits.models.trained_model import TrainedOutfitModel, load_net, make_net
+from likewise.outfits.models.trunk import N_COMPONENTS, CaptionWordTrunk, WhiteningTrunk
 from likewise.outfits.models.typed import TypedLinear
-from likewise.outfits.protocol import Item, Model, Outfit, Question, chosen
-from likewise.outfits.training.examples import blanked
-from likewise.outfits.training.trainer import accuracy, train
-from tests.outfits.toy_outfits import CATEGORIES, ITEMS, KINDS, examples, job, outfit, sight, ten_outfits, trained
+from likewise.outfits.protocol import Item, Outfit, OutfitModel, OutfitQuestion, best_choices
+from likewise.outfits.training.examples import make_fitb_questions
+from likewise.outfits.training.trainer import fitb_accuracy, train_model
+from tests.outfits.toy_outfits import (
+    CATEGORIES,
+    ITEMS,
+    KINDS,
+    examples,
+    job,
+    outfit,
+    ten_outfits,
+    toy_features,
+    trained,
+    used_preset,
+)
 
 PEOPLE = tuple(f"person-{number % 3}" for number in range(10))
 
@@ -30,13 +41,13 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("models")
     often = replace(examples(), train=ten_outfits() * 8, users=PEOPLE * 8)  # eight batches an epoch
     for kind in KINDS:
-        train(job(kind, 36 if kind == "ngnn" else 8), often, sight(), root / kind)
+        train_model(job(kind, 36 if kind == "ngnn" else 8), often, toy_features(), root / kind)
     return {kind: root / kind for kind in KINDS}
 
 
-def loaded(folder: Path) -> Trained:
-    model = load_model(folder, sight())
-    assert isinstance(model, Trained)
+def loaded(folder: Path) -> TrainedOutfitModel:
+    model = load_model(folder, toy_features())
+    assert isinstance(model, TrainedOutfitModel)
     return model
 
 
@@ -47,12 +58,14 @@ def turned(outfit: Outfit) -> Outfit:
 @pytest.mark.parametrize("kind", KINDS)
 def test_ten_outfits_are_learned_by_heart(kind: str, folders: dict[str, Path]) -> None:
     worn = [item for one in ten_outfits() for item in one.items]
-    questions = [question for seed in range(3) for question in blanked(ten_outfits(), worn, seed)]
+    questions = [question for seed in range(3) for question in make_fitb_questions(ten_outfits(), worn, seed)]
     assert len(questions) == 30
-    fresh = Trained(read_card(folders[kind]), make_net(read_card(folders[kind])).eval(), sight())
-    assert accuracy(fresh, questions) < 0.6
-    last = open_model(f"{folders[kind]}@{fresh.card.trained['preset']['epochs']}", sight())
-    assert accuracy(last, questions) >= 0.95
+    fresh = TrainedOutfitModel(
+        read_model_card(folders[kind]), make_net(read_model_card(folders[kind])).eval(), toy_features()
+    )
+    assert fitb_accuracy(fresh, questions) < 0.6
+    last = open_model(f"{folders[kind]}@{used_preset(fresh.card).epochs}", toy_features())
+    assert fitb_accuracy(last, questions) >= 0.95
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,12 +77,12 @@ def test_the_order_of_items_counts_only_for_the_model_that_reads(kind: str, fold
         assert np.abs(straight - back).max() > 0.01
         return
     np.testing.assert_array_equal(straight, back)
-    looks = torch.randn(4, 5, model.net.width)  # and the network itself, before any sorting
-    types, there, users = torch.randint(1, 6, (4, 5)), torch.ones(4, 5, dtype=torch.bool), torch.full((4,), -1)
+    embeddings = torch.randn(4, 5, model.net.width)  # and the network itself, before any sorting
+    types, mask, users = torch.randint(1, 6, (4, 5)), torch.ones(4, 5, dtype=torch.bool), torch.full((4,), -1)
     turn = torch.tensor([3, 0, 4, 1, 2])
     with torch.inference_mode():
-        one = model.net.match(looks, types, there, users)
-        other = model.net.match(looks[:, turn], types[:, turn], there, users)
+        one = model.net.score(embeddings, types, mask, users)
+        other = model.net.score(embeddings[:, turn], types[:, turn], mask, users)
     torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
@@ -86,12 +99,12 @@ def test_empty_places_do_not_count(kind: str, folders: dict[str, Path]) -> None:
 def test_scores_survive_saving_and_loading(kind: str, tmp_path: Path) -> None:
     card = trained(kind, tmp_path / kind, epochs=2, users=PEOPLE)
     again = loaded(tmp_path / kind)
-    other = Trained(card, load_net(card, tmp_path / kind, epoch=card.trained["epoch"]), sight())
+    other = TrainedOutfitModel(card, load_net(card, tmp_path / kind, epoch=card.training.epoch), toy_features())
     np.testing.assert_array_equal(again.score(ten_outfits()), other.score(ten_outfits()))
-    named = open_model(f"{kind}@1", sight(), tmp_path)
+    named = open_model(f"{kind}@1", toy_features(), tmp_path)
     assert named.name == f"{kind}@1"
     assert again.name == kind
-    assert isinstance(again, Model)
+    assert isinstance(again, OutfitModel)
     first = trained(kind, tmp_path / "twin", epochs=2, users=PEOPLE)  # the same seed, another folder
     twin = load_net(first, tmp_path / "twin")
     for key, value in load_net(card, tmp_path / kind).state_dict().items():
@@ -111,54 +124,56 @@ def test_the_reading_model_fills_an_end_by_one_direction(folders: dict[str, Path
     model = loaded(folders["bi-lstm"])
     items = outfit(4, 5).items
     choices = tuple(item for item in ITEMS if item.category == "tops")[:5]
-    first = Question("q", "FITB", items[1:], choices, 0)
+    first = OutfitQuestion("q", "FITB", items[1:], choices, 0)
     scores = model.answer([first])
     assert scores.shape == (1, 5)
     assert np.exp(scores[0]).sum() == pytest.approx(1.0, abs=1e-5)  # one direction: probabilities of the choices
-    assert chosen(scores)[0, 4]
-    alone = Question("q", "FITB", items[:1], choices, 1)
+    assert best_choices(scores)[0, 4]
+    alone = OutfitQuestion("q", "FITB", items[:1], choices, 1)
     assert np.exp(model.answer([alone])[0]).sum() == pytest.approx(1.0, abs=1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_choices_that_look_the_same_are_tied(kind: str, folders: dict[str, Path]) -> None:
     """A model blind to what differs must not prefer the first choice."""
-    known = sight().known["toy"]
+    known = toy_features().known["toy"]
     images = (*known.images, "twin-a", "twin-b")
     vectors = np.concatenate([known.vectors, known.vectors[[3, 3]]])
-    blind = GivenSight({"toy": type(known)("toy", images, vectors)})
+    blind = InMemoryFeatures({"toy": type(known)("toy", images, vectors)})
     model = load_model(folders[kind], blind)
     twins = (Item("a", "tops", "twin-a"), ITEMS[5], Item("b", "tops", "twin-b"))
-    [scores] = model.answer([Question("q", "AAT", outfit(3).items[1:], twins, 0)])
+    [scores] = model.answer([OutfitQuestion("q", "AAT", outfit(3).items[1:], twins, 0)])
     assert scores[0] == scores[2]
     assert scores[0] != scores[1]
 
 
 def test_random_is_fair_and_mean_cosine_is_the_mean_of_all_pairs() -> None:
     outfits = ten_outfits()
-    model = open_model("random:4", sight())
+    model = open_model("random:4", toy_features())
     np.testing.assert_array_equal(model.score(outfits), model.score([turned(one) for one in outfits]))
-    assert not np.array_equal(model.score(outfits), open_model("random:5", sight()).score(outfits))
+    assert not np.array_equal(model.score(outfits), open_model("random:5", toy_features()).score(outfits))
     many = [outfit(number % 12, 3) for number in range(12)]
     assert 0.2 < model.score(many).mean() < 0.8
-    cosine = open_model("mean-cosine:toy", sight())
-    assert isinstance(cosine, MeanCosine)
+    cosine = open_model("mean-cosine:toy", toy_features())
+    assert isinstance(cosine, MeanCosineModel)
     for one, score in zip(outfits, cosine.score(outfits), strict=True):
-        rows = sight().known["toy"].of([item.image for item in one.items]).astype(np.float64)
+        rows = toy_features().known["toy"].lookup([item.image for item in one.items]).astype(np.float64)
         pairs = [rows[a] @ rows[b] for a in range(len(rows)) for b in range(a)]
         assert score == pytest.approx(np.mean(pairs), abs=1e-6)
 
 
 def test_popular_counts_and_gives_an_unseen_item_its_nearest_neighbour() -> None:
     worn = [outfit(0), outfit(0), outfit(1)]
-    model = Popular(count(worn, sight().known["toy"]), sight().known["toy"])
+    model = PopularityModel(count_items(worn, toy_features().known["toy"]), toy_features().known["toy"])
     twice, once = model.score([outfit(0), outfit(1)])
     assert twice == pytest.approx(np.log(3.0))
     assert once == pytest.approx(np.log(2.0))
     unseen = model.score([outfit(7)])[0]
     assert np.log(2.0) <= unseen <= np.log(3.0)
-    answers = model.answer([Question("q", "FITB", outfit(0).items[1:], outfit(0).items[:1] + outfit(1).items[:1])])
-    assert chosen(answers).tolist() == [[True, False]]
+    answers = model.answer(
+        [OutfitQuestion("q", "FITB", outfit(0).items[1:], outfit(0).items[:1] + outfit(1).items[:1])]
+    )
+    assert best_choices(answers).tolist() == [[True, False]]
 
 
 def test_a_category_that_training_did_not_show_is_the_unknown_type(folders: dict[str, Path]) -> None:
@@ -173,13 +188,13 @@ def test_a_category_that_training_did_not_show_is_the_unknown_type(folders: dict
 
 def test_wrong_names_are_explained(tmp_path: Path) -> None:
     with pytest.raises(LikewiseError, match="fhn has to be trained first"):
-        open_model("fhn", sight(), tmp_path)
+        open_model("fhn", toy_features(), tmp_path)
     with pytest.raises(LikewiseError, match="there is no model 'taste'"):
-        open_model("taste", sight(), tmp_path)
+        open_model("taste", toy_features(), tmp_path)
     with pytest.raises(LikewiseError, match="a seed, a whole number"):
-        open_model("random:x", sight())
+        open_model("random:x", toy_features())
     with pytest.raises(LikewiseError, match="no blend vectors"):
-        open_model("mean-cosine", sight())
+        open_model("mean-cosine", toy_features())
 
 
 def test_long_vectors_are_turned_so_that_a_rare_cue_counts_as_much_as_a_loud_one() -> None:
@@ -187,18 +202,18 @@ def test_long_vectors_are_turned_so_that_a_rare_cue_counts_as_much_as_a_loud_one
     loud, cue = rng.normal(size=(900, 1)), rng.choice([-1.0, 1.0], size=(900, 1))
     rows = np.concatenate([np.repeat(loud, 599, axis=1), cue], axis=1) + 0.1 * rng.normal(size=(900, 600))
     inputs = torch.from_numpy(rows.astype(np.float32))
-    trunk = Scaled(600)
+    trunk = WhiteningTrunk(600)
     torch.manual_seed(0)
-    trunk.settle(inputs, torch.zeros(len(inputs), 0))
+    trunk.fit(inputs, torch.zeros(len(inputs), 0))
     seen = trunk(inputs)
-    assert seen.shape == (900, COMPONENTS)
+    assert seen.shape == (900, N_COMPONENTS)
     assert seen[:, :2].std(dim=0) == pytest.approx([1, 1], abs=0.01)
     second = np.corrcoef(seen[:, 1].numpy(), cue[:, 0])[0, 1]
     assert abs(second) > 0.95  # one component in six hundred is the second direction
-    few = Scaled(600)
-    few.settle(inputs[:20], torch.zeros(20, 0))
+    few = WhiteningTrunk(600)
+    few.fit(inputs[:20], torch.zeros(20, 0))
     assert torch.isfinite(few(inputs)).all()
-    assert Scaled(64)(inputs[:, :64]).shape == (900, 64)  # short ones stay as they are
+    assert WhiteningTrunk(64)(inputs[:, :64]).shape == (900, 64)  # short ones stay as they are
 
 
 def test_types_start_from_what_they_share_and_then_differ_by_their_own() -> None:
@@ -218,13 +233,13 @@ def test_types_start_from_what_they_share_and_then_differ_by_their_own() -> None
 
 def test_words_are_guessed_by_regression_and_an_odd_item_says_no_more_than_others() -> None:
     rng = torch.Generator().manual_seed(0)
-    said = (torch.rand(400, 3, generator=rng) < 0.3).float()
-    inputs = said @ torch.randn(3, 8, generator=rng) + 0.05 * torch.randn(400, 8, generator=rng)
-    trunk = Said(8, 3)
-    trunk.settle(inputs, said)
+    word_targets = (torch.rand(400, 3, generator=rng) < 0.3).float()
+    inputs = word_targets @ torch.randn(3, 8, generator=rng) + 0.05 * torch.randn(400, 8, generator=rng)
+    trunk = CaptionWordTrunk(8, 3)
+    trunk.fit(inputs, word_targets)
     guessed = trunk(inputs)
     for word in range(3):
-        assert guessed[said[:, word] == 1, word].min() > guessed[said[:, word] == 0, word].max()
+        assert guessed[word_targets[:, word] == 1, word].min() > guessed[word_targets[:, word] == 0, word].max()
     torch.testing.assert_close(guessed.norm(dim=1), torch.full((400,), 3.0**0.5))
     far = trunk(inputs.mean(dim=0) + 9 * (inputs - inputs.mean(dim=0)))
     torch.testing.assert_close(far, guessed, rtol=1e-3, atol=1e-3)

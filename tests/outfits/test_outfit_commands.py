@@ -17,11 +17,11 @@ from likewise.catalog.readers import store_tables
 from likewise.cli.app import app
 from likewise.errors import LikewiseError
 from likewise.outfits.bundle import OutfitTest, write_test
-from likewise.outfits.checkpoints import run_experiment
-from likewise.outfits.protocol import Floats, Item, Outfit, Question, answer_by_score
+from likewise.outfits.checkpoints import compare_checkpoints
+from likewise.outfits.protocol import Floats, Item, Outfit, OutfitQuestion, answer_by_score
 from likewise.outfits.report.checkpoints import write_checkpoints_page
+from likewise.outfits.results import OutfitTestResults, read_answers
 from likewise.outfits.rules import CATEGORIES
-from likewise.outfits.taking import Taking, read_answers
 from likewise.workspace import Workspace
 
 COLOURS = {"red": (200, 30, 30), "blue": (30, 30, 200), "green": (30, 160, 60)}
@@ -56,9 +56,9 @@ def colour_test(tmp_path_factory: pytest.TempPathFactory) -> OutfitTest:
         bags = tuple(item(f"{name}-bag-{number}", "bags") for name in COLOURS)
         right = list(COLOURS).index(colour)
         people = tuple(8 if place == right else 1 for place in range(3))
-        questions.append(Question(f"LAT-{number}", "LAT", worn, bags, 2, people=people))
+        questions.append(OutfitQuestion(f"LAT-{number}", "LAT", worn, bags, 2, people=people))
         dimension = "color" if number % 2 else "style"
-        questions.append(Question(f"AAT-{number}", "AAT", worn, bags, 2, dimension, "same color", right))
+        questions.append(OutfitQuestion(f"AAT-{number}", "AAT", worn, bags, 2, dimension, "same color", right))
     folder = tmp_path_factory.mktemp("colour") / "colours"
     return write_test(folder, questions, patch, title="Colours", licence="CC0-1.0", description="Match the colour.")
 
@@ -121,8 +121,8 @@ def test_generate_check_and_benchmark_on_a_workspace(tmp_path: Path) -> None:
     with pytest.raises(LikewiseError, match="there already"):
         run("generate", workspace.path, "--n", 5)
     plan = ("--name", "spring", "--outfits", 50, "--experts", 2, "--trust-categories")
-    standing = json.loads(run("make-test", workspace.path, *plan, "--quota", "shoes=1,bottom=2", "--json"))
-    assert (standing["stage"], standing["wanted"], standing["finished"]) == ("keep", 50, False)
+    status = json.loads(run("make-test", workspace.path, *plan, "--quota", "shoes=1,bottom=2", "--json"))
+    assert (status["stage"], status["wanted"], status["finished"]) == ("keep", 50, False)
     assert "keep" in run("make-test", workspace.path, "--name", "spring")  # again: the plan is remembered
     with pytest.raises(LikewiseError, match="keeps its plan"):
         run("make-test", workspace.path, "--name", "spring", "--outfits", 60)
@@ -167,12 +167,12 @@ class Learning:
         noise = [sum(map(ord, o.items[2].item)) % 7 / 7 for o in outfits]
         return np.asarray(np.array(same, dtype=np.float64) * self.epoch / 3 + np.array(noise))
 
-    def answer(self, questions: Sequence[Question]) -> Floats:
+    def answer(self, questions: Sequence[OutfitQuestion]) -> Floats:
         return answer_by_score(self, questions)
 
 
 def test_the_page_of_checkpoints_names_who_chose_what(colour_test: OutfitTest, tmp_path: Path) -> None:
-    made = run_experiment(Learning, {1: 0.9, 2: 0.8, 3: 0.7}, colour_test.questions)
+    made = compare_checkpoints(Learning, {1: 0.9, 2: 0.8, 3: 0.7}, colour_test.questions)
     assert made.chosen["validation"] == 1
     assert made.chosen["LATs"] > 1
     text = write_checkpoints_page(made, tmp_path, "learning").read_text()
@@ -187,7 +187,7 @@ def test_a_zipped_test_is_taken_without_being_changed(colour_test: OutfitTest, t
     said = json.loads(run("score", zipped, "--model", "mean-cosine:colour", "--no-page", "--json"))
     assert said["n_questions"] == 6
     assert zipped.read_bytes() == before
-    taken = tmp_path / "colours-results"
-    assert Taking(colour_test, taken).pictures.catalog_file.exists()
+    graded = tmp_path / "colours-results"
+    assert OutfitTestResults(colour_test, graded).workspace.catalog_file.exists()
     with pytest.raises(LikewiseError, match="results of another test"):
-        run("score", colour_test.path, "--model", "mean-cosine:colour", "--output", taken, "--no-page")
+        run("score", colour_test.path, "--model", "mean-cosine:colour", "--output", graded, "--no-page")

@@ -12,14 +12,14 @@ from sklearn.metrics import roc_auc_score
 
 from likewise.catalog.readers import read, read_tables
 from likewise.errors import LikewiseError
+from likewise.outfits.category_mapping import categorize_items, map_category
 from likewise.outfits.checkpoints import RESULT_SCHEMA as CHECKPOINT_SCHEMA
-from likewise.outfits.checkpoints import choose, compare_judges, run_experiment, wins
-from likewise.outfits.generate import generate
-from likewise.outfits.models.random import Random
+from likewise.outfits.checkpoints import choose_epochs, compare_checkpoints, compare_judges, count_wins
+from likewise.outfits.generate import sample_outfits
+from likewise.outfits.models.random import RandomModel
 from likewise.outfits.orders import compare_orders
-from likewise.outfits.polyvore import Benchmark, benchmark_of, delong, measure
-from likewise.outfits.protocol import Floats, Item, Outfit, Question, answer_by_score
-from likewise.outfits.sorting import category_of, sorted_items
+from likewise.outfits.polyvore import OutfitBenchmark, build_benchmark, delong_interval, evaluate_benchmark
+from likewise.outfits.protocol import Floats, Item, Outfit, OutfitQuestion, answer_by_score
 from tests.real.places import real_data
 
 
@@ -33,7 +33,7 @@ class ByTable:
     def score(self, outfits: Sequence[Outfit]) -> Floats:
         return np.array([sum(self.liked.get(item.item, 0.0) for item in outfit.items) for outfit in outfits])
 
-    def answer(self, questions: Sequence[Question]) -> Floats:
+    def answer(self, questions: Sequence[OutfitQuestion]) -> Floats:
         return answer_by_score(self, questions)
 
 
@@ -66,8 +66,8 @@ def test_the_right_answer_is_the_first_in_maryland_and_the_one_of_the_set_in_pol
         name for table in (first, anywhere) for column in ("items", "answers") for row in table[column] for name in row
     }
     items = items_named(sorted(names))
-    (one,) = benchmark_of(first, None, items, "test").questions
-    (other,) = benchmark_of(anywhere, None, items, "test").questions
+    (one,) = build_benchmark(first, None, items, "test").questions
+    (other,) = build_benchmark(anywhere, None, items, "test").questions
     assert (one.right, one.choices[0].item, one.blank) == (0, "100_2", 1)
     assert (other.right, other.choices[2].item) == (2, "1001")  # item ids replace SETID_INDEX
     assert [item.item for item in one.filled(0).items] == ["100_1", "100_2", "100_3"]
@@ -80,11 +80,13 @@ def test_questions_with_a_dead_picture_are_left_out_and_counted() -> None:
         pl.lit(0).alias("right"), pl.lit(None, pl.Int64).alias("position")
     )
     items = items_named(["a", "b", "c", "d", "e0", "e3"])
-    made = benchmark_of(table, None, items, "test")
-    row = measure(ByTable({"c": 1.0}), made).row(0, named=True)
+    made = build_benchmark(table, None, items, "test")
+    row = evaluate_benchmark(ByTable({"c": 1.0}), made).row(0, named=True)
     assert (row["value"], row["n"], row["n_total"], row["coverage"]) == (1.0, 2, 4, 0.5)
     assert row["chance"] == pytest.approx(1 / 3)
-    nothing = measure(ByTable({}), benchmark_of(table, None, items_named(["a"]), "test")).row(0, named=True)
+    nothing = evaluate_benchmark(ByTable({}), build_benchmark(table, None, items_named(["a"]), "test")).row(
+        0, named=True
+    )
     assert (nothing["value"], nothing["n"], nothing["n_total"]) == (None, 0, 4)
 
 
@@ -96,14 +98,14 @@ def test_auc_is_scikit_learns_and_its_interval_covers() -> None:
     lines = pl.DataFrame(
         {"line": range(100), "split": ["test"] * 100, "label": label, "items": [[name, "z"] for name in names]}
     )
-    made = benchmark_of(None, lines, items_named([*names, "z"]), "test")
-    row = measure(ByTable(dict(zip(names, scores.tolist(), strict=True))), made).row(0, named=True)
+    made = build_benchmark(None, lines, items_named([*names, "z"]), "test")
+    row = evaluate_benchmark(ByTable(dict(zip(names, scores.tolist(), strict=True))), made).row(0, named=True)
     assert row["value"] == pytest.approx(roc_auc_score(label, scores))
     assert row["low"] < row["value"] < row["high"]
     covered = 0
     for _ in range(200):  # the true AUC of two normals one apart is 0.7602
         drawn = rng.normal(label, 1.0)
-        low, high = delong(drawn, label, float(roc_auc_score(label, drawn)))
+        low, high = delong_interval(drawn, label, float(roc_auc_score(label, drawn)))
         covered += low <= 0.7602 <= high
     assert 0.88 <= covered / 200 <= 1.0
 
@@ -112,18 +114,18 @@ def test_the_real_validation_set_of_polyvore_outfits() -> None:
     reading = read(real_data("polyvore"), "polyvore_outfits")
     outfits = reading.tables["outfits"]
     items = items_named(outfits["item"].unique().to_list())
-    made = benchmark_of(None, reading.tables["compatibility"], items, "valid")
-    (lines,) = made.lines
-    assert (len(lines.outfits), lines.n_total, int(lines.label.sum())) == (10_000, 10_000, 5000)
+    made = build_benchmark(None, reading.tables["compatibility"], items, "valid")
+    (lines,) = made.compatibility_sets
+    assert (len(lines.outfits), lines.n_total, int(lines.labels.sum())) == (10_000, 10_000, 5000)
     assert outfits["outfit"].n_unique() == 5000
     assert min(len(outfit) for outfit in lines.outfits) >= 2
     worn = pl.Series([item.item for outfit in lines.outfits for item in outfit.items]).value_counts()
     liked = {name: float(n) for name, n in worn.iter_rows()}
-    row = measure(ByTable(liked), made).row(0, named=True)
+    row = evaluate_benchmark(ByTable(liked), made).row(0, named=True)
     assert (row["n"], row["coverage"]) == (10_000, 1.0)
-    oracle = roc_auc_score(lines.label, [sum(liked[i.item] for i in o.items) for o in lines.outfits])
+    oracle = roc_auc_score(lines.labels, [sum(liked[i.item] for i in o.items) for o in lines.outfits])
     assert row["value"] == pytest.approx(oracle)
-    chance = measure(Random(), made).row(0, named=True)
+    chance = evaluate_benchmark(RandomModel(), made).row(0, named=True)
     assert chance["low"] < 0.5 < chance["high"]
     assert chance["high"] - chance["low"] < 0.025  # ten thousand lines
 
@@ -144,29 +146,29 @@ def test_blanks_in_the_real_outfits_of_polyvore_are_asked_in_its_own_file_format
     (tmp_path / "fill_in_blank_valid.json").write_text(json.dumps(questions))
     tables = read(tmp_path, "polyvore_outfits").tables
     items = items_named(tables["outfits"]["item"].unique().to_list())
-    made = benchmark_of(tables["questions"], None, items, "valid")
+    made = build_benchmark(tables["questions"], None, items, "valid")
     assert (len(made.questions), made.n_questions_total) == (1000, 1000)
     together = {frozenset(worn) for worn in tables["outfits"].group_by("outfit").agg("item")["item"].to_list()}
     for question in made.questions:
         filled = [frozenset(i.item for i in question.filled(k).items) in together for k in range(4)]
         assert filled[question.right or 0]  # the one with the question's set id completes a real outfit
-    row = measure(Random(), made).row(0, named=True)
+    row = evaluate_benchmark(RandomModel(), made).row(0, named=True)
     assert row["low"] < 0.25 < row["high"]
 
 
 def test_photos_that_people_took_at_home_become_valid_outfits() -> None:
     catalog = pl.read_csv(real_data("clothing") / "catalog.csv").with_columns(pl.col("image").alias("item"))
-    items, left_out = sorted_items(catalog)
+    items, left_out = categorize_items(catalog)
     assert left_out["category"].to_list() == ["Not sure", "Other", "Skip"]  # the three labels that are noise
-    made = generate(items, 5000, seed=0)
-    assert made.report["n_verified"] == 5000
+    made = sample_outfits(items, 5000, seed=0)
+    assert made.report.n_verified == 5000
     assert set(made.table["category"]) == {"tops", "skirts", "pants", "outwear", "dresses", "shoes", "hats"}
 
 
 def test_the_words_of_polyvore_are_sorted_into_the_twenty() -> None:
     text = (real_data("polyvore") / "categories.csv").read_text()
     words = {line.split(",")[1] for line in text.splitlines() if line}
-    known = {word: category_of(word) for word in words}
+    known = {word: map_category(word) for word in words}
     assert (
         sum(category is not None for category in known.values()) / len(words) > 0.75
     )  # umbrellas, belts, swimwear are none
@@ -190,7 +192,7 @@ A100 = {
 def test_the_papers_order_by_vote_is_its_order_under_a100() -> None:
     orders = compare_orders(TABLE_3, A100)
     assert orders.by_vote == ["CSN", "SCE-Net", "FHN", "Bi-LSTMs"]
-    assert orders.under == dict.fromkeys(A100, orders.by_vote)
+    assert orders.by_score == dict.fromkeys(A100, orders.by_vote)
     assert all(orders.agrees.values())
     turned = compare_orders(TABLE_3, {"LATs": {name: -value for name, value in A100["LATs"].items()}})
     assert not turned.agrees["LATs"]
@@ -200,28 +202,28 @@ def test_the_papers_order_by_vote_is_its_order_under_a100() -> None:
 
 
 def test_each_judge_chooses_its_own_epoch_and_the_chosen_are_measured_on_everything() -> None:
-    def ask(name: str, kind: str, right: str) -> Question:
+    def ask(name: str, kind: str, right: str) -> OutfitQuestion:
         choices = tuple(Item(item, "bags", item) for item in ("x", "y", "z"))
         place = ["x", "y", "z"].index(right)
         people = tuple(5 if n == place else 1 for n in range(3)) if kind == "LAT" else ()
         more = {"dimension": "color", "sub_dimension": "s"} if kind == "AAT" else {}
-        return Question(name, kind, (), choices, right=place, people=people, **more)  # type: ignore[arg-type]
+        return OutfitQuestion(name, kind, (), choices, right=place, people=people, **more)  # type: ignore[arg-type]
 
     likes = {1: {"x": 1.0}, 2: {"y": 1.0}, 3: {"z": 1.0}}
     questions = [ask("a", "LAT", "y"), ask("b", "LAT", "y"), ask("c", "AAT", "z")]
-    elsewhere = Benchmark("test", [ask("f", "FITB", "z"), ask("g", "FITB", "x")], 4, [])
+    elsewhere = OutfitBenchmark("test", [ask("f", "FITB", "z"), ask("g", "FITB", "x")], 4, [])
 
     def at(epoch: int) -> ByTable:
         return ByTable(likes[epoch])
 
-    made = run_experiment(at, {1: 0.9, 2: 0.5, 3: 0.9}, questions, sets={"far": (at, elsewhere)})
+    made = compare_checkpoints(at, {1: 0.9, 2: 0.5, 3: 0.9}, questions, sets={"far": (at, elsewhere)})
     assert made.chosen == {"validation": 1, "LATs": 2, "AATs": 3}
     cells = {(row["judge"], row["test"]): (row["value"], row["n"]) for row in made.table.iter_rows(named=True)}
     assert cells["LATs", "LATs"] == (1.0, 2)
     assert cells["validation", "far FITB"] == (0.5, 2)
     assert cells["LATs", "far FITB"] == (0.0, 2)
-    assert wins(made.table, "AATs") == (0, 3, 0)  # LATs, mLATs and the far set
-    assert choose(made.curves)["validation"] == 1  # the earliest of equals
+    assert count_wins(made.table, "AATs") == (0, 3, 0)  # LATs, mLATs and the far set
+    assert choose_epochs(made.curves)["validation"] == 1  # the earliest of equals
 
 
 def test_judges_are_compared_over_trainings_and_luck_is_not_significant() -> None:

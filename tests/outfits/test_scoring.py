@@ -5,16 +5,22 @@ import polars as pl
 import pytest
 
 from likewise.errors import LikewiseError
-from likewise.outfits.dimensions import DIMENSIONS, PLAN, scaled_plan
-from likewise.outfits.protocol import Floats, Item, Kind, Question, answer_by_score, chosen
-from likewise.outfits.scoring import agreement_with_people, difference_table, score_table, take, wilson
+from likewise.outfits.dimensions import AAT_PLAN, DIMENSIONS, scale_plan
+from likewise.outfits.protocol import Floats, Item, OutfitQuestion, QuestionKind, answer_by_score, best_choices
+from likewise.outfits.scoring import (
+    agreement_with_people,
+    difference_table,
+    grade_answers,
+    score_table,
+    wilson_interval,
+)
 
 SHOE, DRESS = Item("s", "shoes", "s.jpg"), Item("d", "dresses", "d.jpg")
 
 
-def question(name: str, kind: Kind = "LAT", n: int = 4, **more: object) -> Question:
+def question(name: str, kind: QuestionKind = "LAT", n: int = 4, **more: object) -> OutfitQuestion:
     choices = tuple(Item(f"{name}{k}", "bags", f"{name}{k}.jpg") for k in range(n))
-    return Question(name, kind, (SHOE, DRESS), choices, 1, **more)  # type: ignore[arg-type]
+    return OutfitQuestion(name, kind, (SHOE, DRESS), choices, 1, **more)  # type: ignore[arg-type]
 
 
 def picks(*places: int, n: int = 4) -> Floats:
@@ -32,12 +38,12 @@ def test_lats_and_mlats_of_three_questions_by_hand() -> None:
         question("b", people=(1, 1, 6, 2)),
         question("c", people=(4, 5, 0, 1)),
     ]
-    taken = take("m", questions, picks(0, 3, 1))
-    scores = score_table(taken, questions)
+    graded = grade_answers("m", questions, picks(0, 3, 1))
+    scores = score_table(graded, questions)
     assert value(scores, "LATs") == pytest.approx(2 / 3)
     assert value(scores, "mLATs") == pytest.approx((0.7 + 0.2 + 0.5) / 3)
     assert scores["chance"].to_list() == [0.25, 0.25]
-    united = agreement_with_people(questions, taken)
+    united = agreement_with_people(questions, graded)
     assert united.select("favourite_share", "m").rows() == [(0.7, 0.7), (0.6, 0.2), (0.5, 0.5)]
 
 
@@ -47,24 +53,24 @@ def test_a_model_that_cannot_tell_choices_apart_gets_chance_not_the_first_one() 
         question("b", "AAT", dimension="color", sub_dimension="x", right=0),
     ]
     blind = np.zeros((2, 4))
-    scores = score_table(take("blind", questions, blind), questions)
+    scores = score_table(grade_answers("blind", questions, blind), questions)
     assert [value(scores, score) for score in ("LATs", "mLATs", "AATs")] == pytest.approx([0.25] * 3)
     half = np.array([[1.0, 1.0, 0, 0], [0, 5.0, 5.0, 0]])
-    taken = take("half", questions, half)
-    assert taken["credit"].to_list() == [0.5, 0.0]
-    assert taken["people_share"].to_list() == [pytest.approx(0.45), None]
+    graded = grade_answers("half", questions, half)
+    assert graded["credit"].to_list() == [0.5, 0.0]
+    assert graded["people_share"].to_list() == [pytest.approx(0.45), None]
 
 
 def test_people_who_are_split_have_several_favourites() -> None:
     questions = [question("a", people=(5, 5, 0, 0))]
-    assert take("m", questions, picks(1))["credit"].to_list() == [1.0]
+    assert grade_answers("m", questions, picks(1))["credit"].to_list() == [1.0]
 
 
 def test_questions_without_an_answer_are_not_counted() -> None:
     questions = [question("a", people=()), question("b", people=(1, 0, 0, 0)), question("c", people=(3, 0, 0, 0))]
     answers = picks(0, 0, 1)
     answers[2] = np.nan  # this model could not answer
-    row = score_table(take("m", questions, answers), questions).row(0, named=True)
+    row = score_table(grade_answers("m", questions, answers), questions).row(0, named=True)
     assert (row["value"], row["n_questions"], row["n_questions_total"]) == (1.0, 1, 3)
 
 
@@ -80,7 +86,7 @@ TABLE_5 = {
 def test_table_5_index_times_questions_sums_to_aats(model: str) -> None:
     """Answer so that every index is the published one: AATs must come out as published."""
     indexes, published = TABLE_5[model]
-    sizes = [sum(quotas.values()) for quotas in PLAN.values()]
+    sizes = [sum(quotas.values()) for quotas in AAT_PLAN.values()]
     assert sizes == [20, 32, 15, 12, 12, 9]
     questions, right = [], []
     for dimension, index, size in zip(DIMENSIONS, indexes, sizes, strict=True):
@@ -90,7 +96,7 @@ def test_table_5_index_times_questions_sums_to_aats(model: str) -> None:
             name = f"{dimension}-{number}"
             questions.append(question(name, "AAT", dimension=dimension, sub_dimension="any", right=2))
             right.append(2 if number < n_right else 0)
-    scores = score_table(take(model, questions, picks(*right)), questions)
+    scores = score_table(grade_answers(model, questions, picks(*right)), questions)
     assert [value(scores, "index", name) for name in DIMENSIONS] == pytest.approx(indexes, abs=0.0051)
     assert value(scores, "AATs") == pytest.approx(published, abs=1e-9)
     parts = sum(value(scores, "index", name) * size for name, size in zip(DIMENSIONS, sizes, strict=True))
@@ -98,15 +104,15 @@ def test_table_5_index_times_questions_sums_to_aats(model: str) -> None:
 
 
 def test_wilson_against_statistics_books() -> None:
-    assert wilson(0.5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
-    assert wilson(1.0, 3) == pytest.approx((0.4385, 1.0), abs=5e-5)
+    assert wilson_interval(0.5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
+    assert wilson_interval(1.0, 3) == pytest.approx((0.4385, 1.0), abs=5e-5)
 
 
 def test_differences_are_real_only_where_they_are() -> None:
     questions = [question(f"q{n}", "AAT", dimension="color", sub_dimension="x", right=0) for n in range(40)]
-    good = take("good", questions, picks(*[0] * 36, *[1] * 4))
-    bad = take("bad", questions, picks(*[0] * 10, *[1] * 30))
-    near = take("near", questions, picks(*[0] * 34, *[1] * 6))
+    good = grade_answers("good", questions, picks(*[0] * 36, *[1] * 4))
+    bad = grade_answers("bad", questions, picks(*[0] * 10, *[1] * 30))
+    near = grade_answers("near", questions, picks(*[0] * 34, *[1] * 6))
     table = difference_table(pl.concat([good, bad, near]), questions)
     significant = {
         (a, b): r for a, b, r in table.filter(score="AATs").select("model_a", "model_b", "significant").iter_rows()
@@ -119,7 +125,7 @@ def test_differences_are_real_only_where_they_are() -> None:
 
 def test_answers_of_the_wrong_shape_are_refused() -> None:
     with pytest.raises(LikewiseError, match="shape"):
-        take("m", [question("a")], np.zeros((1, 3)))
+        grade_answers("m", [question("a")], np.zeros((1, 3)))
 
 
 def test_choices_are_put_where_the_blank_was() -> None:
@@ -131,16 +137,16 @@ def test_choices_are_put_where_the_blank_was() -> None:
     answers = answer_by_score(ByName(), asked)
     assert answers[0].tolist() == [0, 1, 2, 3]
     assert np.isnan(answers[1, 2:]).all()
-    assert [np.flatnonzero(row).tolist() for row in chosen(answers)] == [[3], [1]]
+    assert [np.flatnonzero(row).tolist() for row in best_choices(answers)] == [[3], [1]]
     assert [item.item for item in asked[0].filled(2).items] == ["s", "a2", "d"]
 
 
 def test_a_plan_of_another_size_keeps_its_proportions() -> None:
-    assert scaled_plan(100) == PLAN
+    assert scale_plan(100) == AAT_PLAN
     for n in (27, 60, 200, 333):
-        plan = scaled_plan(n)
+        plan = scale_plan(n)
         assert sum(sum(quotas.values()) for quotas in plan.values()) == n
         assert min(min(quotas.values()) for quotas in plan.values()) >= 1
-    assert {name: sum(quotas.values()) for name, quotas in scaled_plan(200).items()}["style"] == 64
+    assert {name: sum(quotas.values()) for name, quotas in scale_plan(200).items()}["style"] == 64
     with pytest.raises(LikewiseError, match="27"):
-        scaled_plan(26)
+        scale_plan(26)

@@ -16,18 +16,18 @@ from likewise.labeling.store.engine import open_votes
 from likewise.labeling.store.experts import invite, read_experts
 from likewise.labeling.store.notes import add_note
 from likewise.labeling.store.questions import add_question_answers, read_questions
-from likewise.outfits.aat import Draft, check_draft, questions_of_drafts, select_drafts
+from likewise.outfits.aat import QuestionDraft, check_draft, questions_from_drafts, select_drafts
+from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
 from likewise.outfits.factors import count_factors
-from likewise.outfits.plan import Making, Plan
 from likewise.outfits.protocol import Item
 from likewise.outfits.publish import (
     DRAFT,
     FACTOR,
     VOTE,
     catalog_items,
-    publish,
+    publish_test,
     read_factor_tags,
-    replace_by_hand,
+    replace_distractor,
     selected_drafts,
 )
 from likewise.outfits.simulated import simulate_test
@@ -35,7 +35,7 @@ from likewise.outfits.stages import advance, trust_categories
 from likewise.synthetic import build_wardrobe
 from likewise.workspace import Workspace
 
-PLAN = Plan(
+PLAN = OutfitTestPlan(
     sort=False,
     n_seed_outfits=500,
     n_experts=2,
@@ -74,73 +74,73 @@ def answer_all(engine: Engine, slug: str, who: str, value: str, share: int = 0) 
 
 
 def test_stages_wait_for_people_and_go_on_where_they_stopped(wardrobe: Workspace, engine: Engine) -> None:
-    making = Making(wardrobe, "patient")
-    making.begin(PLAN)
-    trust_categories(making, PLAN)
+    builder = OutfitTestBuilder(wardrobe, "patient")
+    builder.start(PLAN)
+    trust_categories(builder, PLAN)
     for name in ("Anna", "Ben", "Carla"):
         invite(engine, name)
-    standing = advance(making, engine)
-    assert (standing.stage, standing.answered, standing.wanted) == ("keep", 0, 500)
+    status = advance(builder, engine)
+    assert (status.stage, status.answered, status.wanted) == ("keep", 0, 500)
     answer_all(engine, "patient-keep", "Anna", "keep", share=1)  # her share, half of the outfits
-    assert advance(making, engine).answered == 250
+    assert advance(builder, engine).answered == 250
     answer_all(engine, "patient-keep", "Ben", "delete", share=2)
-    standing = advance(making, engine)
-    assert (standing.stage, standing.wanted) == ("rate", 2 * 250)  # what Anna kept, rated by two people
-    assert making.read("keep")["outfit"].n_unique() == 250
+    status = advance(builder, engine)
+    assert (status.stage, status.wanted) == ("rate", 2 * 250)  # what Anna kept, rated by two people
+    assert builder.read_stage("keep")["outfit"].n_unique() == 250
     answer_all(engine, "patient-rate", "Anna", "7")
     answer_all(engine, "patient-rate", "Ben", "9")
-    standing = advance(making, engine)
-    assert (standing.stage, standing.wanted) == ("panel", 60 * 3)
-    assert advance(making, engine) == standing  # asking again changes nothing
+    status = advance(builder, engine)
+    assert (status.stage, status.wanted) == ("panel", 60 * 3)
+    assert advance(builder, engine) == status  # asking again changes nothing
     with pytest.raises(LikewiseError, match="keeps its plan"):
-        making.begin(replace(PLAN, n_panel=9), given=("n_panel",))
+        builder.start(replace(PLAN, n_panel=9), given=("n_panel",))
 
 
 def test_a_distractor_is_replaced_on_the_site_until_somebody_answered(wardrobe: Workspace, engine: Engine) -> None:
-    making = Making(wardrobe, "by-hand")
-    making.begin(replace(PLAN, n_panel=1))
-    trust_categories(making, PLAN)
+    builder = OutfitTestBuilder(wardrobe, "by-hand")
+    builder.start(replace(PLAN, n_panel=1))
+    trust_categories(builder, PLAN)
     for name in ("Anna", "Ben"):
         invite(engine, name)
-    advance(making, engine)
+    advance(builder, engine)
     for who, share in (("Anna", 1), ("Ben", 2)):
         answer_all(engine, "by-hand-keep", who, "keep", share=share)
-    advance(making, engine)
+    advance(builder, engine)
     for who in ("Anna", "Ben"):
         answer_all(engine, "by-hand-rate", who, "5")
-    assert advance(making, engine).stage == "panel"
-    question = making.questions("blank")[0]
+    assert advance(builder, engine).stage == "panel"
+    question = builder.questions("blank")[0]
     wrong = next(item for place, item in enumerate(question.choices) if place != question.right)
     inside = {item.item for item in (*question.items, *question.choices)}
     spare = [i for i in catalog_items(wardrobe).values() if i.category == question.category and i.item not in inside]
-    changed = replace_by_hand(making, engine, question.name, wrong.item, spare[0].item)
+    changed = replace_distractor(builder, engine, question.name, wrong.item, spare[0].item)
     assert spare[0] in changed.choices
-    assert making.questions("blank")[0] == changed
+    assert builder.questions("blank")[0] == changed
     answer_all(engine, "by-hand-panel", "Anna", "0")
     with pytest.raises(LikewiseError, match="answered already"):
-        replace_by_hand(making, engine, question.name, spare[0].item, wrong.item)
-    assert making.questions("blank")[0] == changed
+        replace_distractor(builder, engine, question.name, spare[0].item, wrong.item)
+    assert builder.questions("blank")[0] == changed
 
 
 def test_simulated_people_finish_a_test_and_rounds_are_days_apart(
     wardrobe: Workspace, engine: Engine, tmp_path: Path
 ) -> None:
-    making = Making(wardrobe, "whole")
-    making.begin(replace(PLAN, sort=True))  # they also sort the images
+    builder = OutfitTestBuilder(wardrobe, "whole")
+    builder.start(replace(PLAN, sort=True))  # they also sort the images
     with simulated_time("2026-03-01T08:00:00.000Z"):
-        standing = simulate_test(making, engine, n_crowd=12)
-    assert standing.stage == "rounds-1"
-    assert "2026-03-04T08:00:00.000Z" in standing.sentence
+        status = simulate_test(builder, engine, n_crowd=12)
+    assert status.stage == "rounds-1"
+    assert "2026-03-04T08:00:00.000Z" in status.sentence
     with pytest.raises(LikewiseError, match="not finished"):
-        publish(making, engine, tmp_path / "early.zip", licence="CC0-1.0")
+        publish_test(builder, engine, tmp_path / "early.zip", licence="CC0-1.0")
     for day in ("04T08:00:00.000Z", "07T08:00:00.000Z"):
         with simulated_time(f"2026-03-{day}"):
-            standing = simulate_test(making, engine, n_crowd=12)
-    assert standing.finished
-    made = publish(making, engine, tmp_path / "whole.zip", licence="CC0-1.0")
+            status = simulate_test(builder, engine, n_crowd=12)
+    assert status.finished
+    made = publish_test(builder, engine, tmp_path / "whole.zip", licence="CC0-1.0")
     assert all(sum(question.people) == 12 for question in made.questions)
-    everybody = pl.concat([making.read("rounds-1"), making.read("rounds-2")])
-    for question in making.questions("final"):
+    everybody = pl.concat([builder.read_stage("rounds-1"), builder.read_stage("rounds-2")])
+    for question in builder.questions("final"):
         answers = everybody.filter(pl.col("question") == question.name)
         assert answers.height == 2 * PLAN.n_panel
         assert answers["value"].n_unique() == 1
@@ -158,8 +158,8 @@ ITEMS = {
 COLOURS = {f"bag{n}": {"colour": colour, "style": "rock"} for n, colour in enumerate(("red", "blue", "green", "pink"))}
 
 
-def draft(**changes: object) -> Draft:
-    usual = Draft("d", "Anna", "color", "warm tone", ("dress", "shoe"), ("bag0", "bag1", "bag2"))
+def draft(**changes: object) -> QuestionDraft:
+    usual = QuestionDraft("d", "Anna", "color", "warm tone", ("dress", "shoe"), ("bag0", "bag1", "bag2"))
     return replace(usual, **changes)  # type: ignore[arg-type]
 
 
@@ -192,14 +192,14 @@ def test_votes_choose_within_the_quota_of_each_sub_dimension(engine: Engine) -> 
     chosen = select_drafts(drafts, votes, {"color": {"warm tone": 3, "cool tone": 1}})
     assert [one.name for one in chosen.drafts] == ["d1", "d2"]  # d0 was voted down, nobody has voted on d3
     assert chosen.lacking == {("color", "warm tone"): 1, ("color", "cool tone"): 1}
-    (first, _) = questions_of_drafts(chosen.drafts, ITEMS)
+    (first, _) = questions_from_drafts(chosen.drafts, ITEMS)
     assert first.right is not None
     assert first.choices[first.right].item == "bag0"
     assert [item.category for item in first.filled(first.right).items] == ["dresses", "shoes", "bags"]
     for name in ("Anna", "Ben"):
         invite(engine, name)
     ids = {expert.name: expert.id for expert in read_experts(engine)}
-    add_note(engine, DRAFT, "d9", ids["Anna"], draft(name="d9").body())
+    add_note(engine, DRAFT, "d9", ids["Anna"], draft(name="d9").to_dict())
     add_note(engine, VOTE, "d9", ids["Anna"], True)  # one's own vote does not count
     add_note(engine, VOTE, "d9", ids["Ben"], False)
     add_note(engine, VOTE, "d9", ids["Ben"], True)  # the latest stands

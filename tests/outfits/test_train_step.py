@@ -9,12 +9,13 @@ import pytest
 from likewise.catalog.table import read_catalog
 from likewise.encoders.running.encode import encode_catalog
 from likewise.errors import LikewiseError
-from likewise.outfits.training.step import Request, examples_for, train_in
+from likewise.outfits.training.step import TrainingRequest, load_examples, train_outfit_model
 from likewise.workspace import Workspace
+from tests.outfits.toy_outfits import used_preset
 
 
 @pytest.fixture
-def asked(workspace: Workspace, tmp_path: Path) -> Request:
+def asked(workspace: Workspace, tmp_path: Path) -> TrainingRequest:
     """Twelve outfits of one item of every category, by the names of the items alone."""
     encode_catalog(workspace, ["colour", "shape"], workers=1)
     items = read_catalog(workspace).unique("item", keep="first", maintain_order=True)
@@ -26,36 +27,40 @@ def asked(workspace: Workspace, tmp_path: Path) -> Request:
     ]
     table = tmp_path / "outfits.csv"
     pl.DataFrame(worn, schema=["outfit", "item"], orient="row").write_csv(table)
-    return Request("type-aware", encoders="colour", preset="quick", outfits=table, epochs=1)
+    return TrainingRequest("type-aware", encoders="colour", preset="quick", outfits=table, epochs=1)
 
 
-def test_popular_and_trained_models_do_not_take_over_each_others_folders(workspace: Workspace, asked: Request) -> None:
+def test_popular_and_trained_models_do_not_take_over_each_others_folders(
+    workspace: Workspace, asked: TrainingRequest
+) -> None:
     popular = replace(asked, kind="popular", name="mine")
-    card = train_in(workspace, popular)
-    assert train_in(workspace, popular) == card
+    card = train_outfit_model(workspace, popular)
+    assert train_outfit_model(workspace, popular) == card
     for other in (replace(popular, encoders="shape"), replace(asked, name="mine")):
         with pytest.raises(LikewiseError, match="holds another training"):
-            train_in(workspace, other)
-    assert train_in(workspace, replace(popular, encoders="shape"), force=True).encoders == "shape"
+            train_outfit_model(workspace, other)
+    assert train_outfit_model(workspace, replace(popular, encoders="shape"), force=True).encoders == "shape"
     with pytest.raises(LikewiseError, match="leave --whole, --words and --near out"):
-        train_in(workspace, replace(popular, name="other", words=True))
+        train_outfit_model(workspace, replace(popular, name="other", words=True))
 
 
-def test_the_card_says_what_was_asked_for_and_done(workspace: Workspace, asked: Request) -> None:
-    assert train_in(workspace, replace(asked, near=0.25)).trained["preset"]["near"] == 0.25
-    whole = replace(asked, name="whole", encoders="", whole="small")
-    assert train_in(workspace, whole).trained["preset"]["near"] == 0.0
-    for option in ({"near": 0.5}, {"words": True}):
+def test_the_card_says_what_was_asked_for_and_done(workspace: Workspace, asked: TrainingRequest) -> None:
+    assert used_preset(train_outfit_model(workspace, replace(asked, near_share=0.25))).near_share == 0.25
+    whole = replace(asked, name="whole", encoders="", finetuned_encoder="small")
+    assert used_preset(train_outfit_model(workspace, whole)).near_share == 0.0
+    for option in ({"near_share": 0.5}, {"words": True}):
         with pytest.raises(LikewiseError, match="a model that is trained whole has none"):
-            train_in(workspace, replace(whole, name="other", **option))
+            train_outfit_model(workspace, replace(whole, name="other", **option))
 
 
-def test_an_outfit_with_an_item_that_nobody_knows_is_left_out_as_a_whole(workspace: Workspace, asked: Request) -> None:
+def test_an_outfit_with_an_item_that_nobody_knows_is_left_out_as_a_whole(
+    workspace: Workspace, asked: TrainingRequest
+) -> None:
     assert asked.outfits is not None
-    before = examples_for(workspace, asked)
+    before = load_examples(workspace, asked)
     lines = asked.outfits.read_text().splitlines()
     lines[1] = "outfit0,misspelt"
     asked.outfits.write_text("\n".join(lines) + "\n")
-    after = examples_for(workspace, asked)
+    after = load_examples(workspace, asked)
     names = {outfit.name for outfit in (*after.train, *after.valid)}
     assert names == {outfit.name for outfit in (*before.train, *before.valid)} - {"outfit0"}

@@ -15,22 +15,32 @@ from hypothesis import strategies as st
 
 from likewise.errors import LikewiseError
 from likewise.outfits.bundle import open_test, write_test
-from likewise.outfits.models.batch import pad
-from likewise.outfits.models.card import read_arrays, seen_items, weights_file
+from likewise.outfits.models.batch import pad_outfits
+from likewise.outfits.models.card import read_arrays, read_seen_items, weights_file
+from likewise.outfits.models.feature_source import WorkspaceFeatures
 from likewise.outfits.models.registry import load_model
-from likewise.outfits.models.sight import WorkspaceSight
-from likewise.outfits.models.trained import Trained
-from likewise.outfits.models.words import guessable, words_of
-from likewise.outfits.protocol import Item, Outfit, Question
+from likewise.outfits.models.trained_model import TrainedOutfitModel
+from likewise.outfits.models.words import caption_word_targets, extract_words
+from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
+from likewise.outfits.results import OutfitTestResults, score_models
 from likewise.outfits.tables import outfit_table
-from likewise.outfits.taking import Taking, score_models
-from likewise.outfits.training.apart import refuse_seen
-from likewise.outfits.training.claim import state_file
-from likewise.outfits.training.examples import Examples, blanked, from_tables
-from likewise.outfits.training.negatives import Negatives, most_alike
-from likewise.outfits.training.trainer import ACCURACY, Job, train
+from likewise.outfits.training.examples import OutfitExamples, examples_from_tables, make_fitb_questions
+from likewise.outfits.training.leakage import check_not_trained_on
+from likewise.outfits.training.negatives import NegativeSampler, nearest_of_type
+from likewise.outfits.training.run_folder import state_file
+from likewise.outfits.training.trainer import ACCURACY, TrainingJob, train_model
 from likewise.workspace import Workspace
-from tests.outfits.toy_outfits import CATEGORIES, ITEMS, examples, job, outfit, sight, ten_outfits, trained
+from tests.outfits.toy_outfits import (
+    CATEGORIES,
+    ITEMS,
+    examples,
+    job,
+    outfit,
+    ten_outfits,
+    toy_features,
+    trained,
+    used_preset,
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -44,16 +54,16 @@ def test_negatives_are_of_the_same_type_and_never_from_the_outfit(data: st.DataO
     worn = [line for line in worn if np.bincount(types[line]).max() < 3]
     if not worn:
         return
-    outfits = pad(worn, types)
-    negatives = Negatives(types, tuple(str(number) for number in range(n_types)))
-    negatives.check(outfits)
-    drawn = negatives.draw(outfits, 3, np.random.default_rng(data.draw(st.integers(0, 99))))
+    outfits = pad_outfits(worn, types)
+    negatives = NegativeSampler(types, tuple(str(number) for number in range(n_types)))
+    negatives.check_outfits(outfits)
+    drawn = negatives.sample(outfits, 3, np.random.default_rng(data.draw(st.integers(0, 99))))
     for line, own in enumerate(worn):
         for place, row in enumerate(own):
             for other in drawn[line, :, place].tolist():
                 assert types[other] == types[row]
                 assert other not in own
-    assert (drawn[~np.broadcast_to(outfits.there[:, None], drawn.shape)] == -1).all()
+    assert (drawn[~np.broadcast_to(outfits.mask[:, None], drawn.shape)] == -1).all()
 
 
 def test_near_negatives_are_the_most_alike_of_the_type_and_never_worn() -> None:
@@ -61,23 +71,23 @@ def test_near_negatives_are_the_most_alike_of_the_type_and_never_worn() -> None:
     types = np.repeat([0, 1], [40, 12])
     features = rng.normal(size=(52, 8)).astype(np.float32)
     features[1] = 2 * features[0]  # the same thing twice
-    things = np.arange(52)
-    things[2] = 3  # two views of one thing
-    near = most_alike(features, types, things)
+    item_ids = np.arange(52)
+    item_ids[2] = 3  # two views of one thing
+    near = nearest_of_type(features, types, item_ids)
     unit = features / np.linalg.norm(features, axis=1, keepdims=True)
     for row, found in enumerate(near.tolist()):
         others = [
             other
             for other in np.flatnonzero(types == types[row]).tolist()
-            if unit[other] @ unit[row] < 0.9999 and things[other] != things[row]
+            if unit[other] @ unit[row] < 0.9999 and item_ids[other] != item_ids[row]
         ]
         best = sorted(others, key=lambda o: -float(unit[o] @ unit[row]))[: 10 if types[row] == 0 else 3]
         assert [o for o in found if o >= 0] == best
-    outfits = pad([[0, 45], [3, int(near[3, 0]), 50]], types)
-    negatives = Negatives(types, ("tops", "shoes"), near, 0.5)
+    outfits = pad_outfits([[0, 45], [3, int(near[3, 0]), 50]], types)
+    negatives = NegativeSampler(types, ("tops", "shoes"), near, 0.5)
     seen: set[int] = set()
     for _ in range(60):
-        drawn = negatives.draw(outfits, 4, rng)
+        drawn = negatives.sample(outfits, 4, rng)
         assert (types[drawn[1]] == types[[3, 3, 50]]).all()
         assert not np.isin(drawn[1, :, :2], [3, near[3, 0]]).any()
         seen |= set(drawn[0, :2, 0].tolist())
@@ -86,71 +96,71 @@ def test_near_negatives_are_the_most_alike_of_the_type_and_never_worn() -> None:
 
 
 def test_a_category_without_another_item_is_refused() -> None:
-    negatives = Negatives(np.array([0, 0, 1]), ("tops", "shoes"))
+    negatives = NegativeSampler(np.array([0, 0, 1]), ("tops", "shoes"))
     with pytest.raises(LikewiseError, match=r"training has 1 items of the category 'shoes'"):
-        negatives.check(pad([[0, 2]], np.array([0, 0, 1])))
+        negatives.check_outfits(pad_outfits([[0, 2]], np.array([0, 0, 1])))
 
 
 def test_items_of_a_test_are_refused_or_left_out() -> None:
     world = examples()
     shown = [outfit(4).items[0]]
     with pytest.raises(LikewiseError, match=r"1 items of the test are in 2 of 20 training outfits \(first: tops-4\)"):
-        world.without(shown, {}, drop=False)
-    left = world.without(shown, {}, drop=True)
+        world.without_test_items(shown, {}, drop=False)
+    left = world.without_test_items(shown, {}, drop=True)
     assert len(left.train) == len(left.valid) == 9
     assert not {item.item for one in left.train for item in one.items} & {"tops-4"}
-    assert left.without(shown, {}, drop=False) == left
+    assert left.without_test_items(shown, {}, drop=False) == left
 
 
 def test_pictures_decide_where_two_catalogs_use_one_name() -> None:
     ours = {item.image: f"picture of {item.item}" for item in ITEMS}
     world = replace(examples(), digests=ours)
     elsewhere = [Item("tops-4", "tops", "other/4.jpg")]
-    assert world.without(elsewhere, {"other/4.jpg": "another picture"}, drop=False) == world
+    assert world.without_test_items(elsewhere, {"other/4.jpg": "another picture"}, drop=False) == world
     with pytest.raises(LikewiseError, match="first: tops-4"):
-        world.without([Item("x", "tops", "x.jpg")], {"x.jpg": "picture of tops-4"}, drop=False)
+        world.without_test_items([Item("x", "tops", "x.jpg")], {"x.jpg": "picture of tops-4"}, drop=False)
     with pytest.raises(LikewiseError, match="first: tops-4"):
-        world.without(elsewhere, {}, drop=False)  # nothing is known of the test's pictures: names decide
+        world.without_test_items(elsewhere, {}, drop=False)  # nothing is known of the test's pictures: names decide
 
 
 def test_a_model_refuses_a_test_of_what_it_has_seen(tmp_path: Path) -> None:
     trained("type-aware", tmp_path / "m", epochs=1)
-    seen = seen_items(tmp_path / "m")
+    seen = read_seen_items(tmp_path / "m")
     assert set(seen["item"]) == {item.item for one in ten_outfits() for item in one.items}
     with pytest.raises(LikewiseError, match=r"m was trained with 1 items of this test \(first: pants-2\)"):
-        refuse_seen("m", seen, [outfit(2).items[1], outfit(11).items[0]], {})
-    refuse_seen("m", seen, [outfit(11).items[0]], {})
+        check_not_trained_on("m", seen, [outfit(2).items[1], outfit(11).items[0]], {})
+    check_not_trained_on("m", seen, [outfit(11).items[0]], {})
 
 
 def test_scoring_refuses_a_model_that_was_trained_on_the_test(tmp_path: Path) -> None:
     trained("type-aware", tmp_path / "m", epochs=1)
-    model = load_model(tmp_path / "m", sight())
+    model = load_model(tmp_path / "m", toy_features())
     unseen = outfit(11)
-    fair = Question("q1", "FITB", unseen.items[1:], (unseen.items[0], ITEMS[10]), 0, right=0)
+    fair = OutfitQuestion("q1", "FITB", unseen.items[1:], (unseen.items[0], ITEMS[10]), 0, right=0)
     unfair = replace(fair, choices=(*fair.choices, outfit(3).items[0]))
     for name, question in (("fair", fair), ("unfair", unfair)):
         write_test(tmp_path / name, [question], lambda image: image.encode(), title=name, licence="CC0-1.0")
     with pytest.raises(LikewiseError, match=r"type-aware was trained with 1 items of this test \(first: tops-3\)"):
-        score_models(Taking(open_test(tmp_path / "unfair"), tmp_path / "unfair-results"), [model])
+        score_models(OutfitTestResults(open_test(tmp_path / "unfair"), tmp_path / "unfair-results"), [model])
     assert not (tmp_path / "unfair-results").exists()
-    scored = score_models(Taking(open_test(tmp_path / "fair"), tmp_path / "fair-results"), [model])
+    scored = score_models(OutfitTestResults(open_test(tmp_path / "fair"), tmp_path / "fair-results"), [model])
     assert scored.scores["n_questions"].to_list() == [1]
 
 
 def test_other_views_of_a_seen_item_count_as_seen() -> None:
-    world = replace(examples(), item_of={"tops/0.jpg": "tops-0", "tops/0-back.jpg": "tops-0", "x.jpg": "unseen"})
-    assert {"tops/0.jpg", "tops/0-back.jpg"} <= set(world.seen()["image"])
-    assert "x.jpg" not in set(world.seen()["image"])
+    world = replace(examples(), item_by_image={"tops/0.jpg": "tops-0", "tops/0-back.jpg": "tops-0", "x.jpg": "unseen"})
+    assert {"tops/0.jpg", "tops/0-back.jpg"} <= set(world.seen_items()["image"])
+    assert "x.jpg" not in set(world.seen_items()["image"])
 
 
 KILLED = """
 import sys
 from pathlib import Path
-from likewise.outfits.training.trainer import train
-from tests.outfits.toy_outfits import examples, job, sight
-def told(epoch, epochs, values):
+from likewise.outfits.training.trainer import train_model
+from tests.outfits.toy_outfits import examples, job, toy_features
+def print_epoch(epoch, epochs, values):
     print(epoch, flush=True)
-train(job("set-transformer", 400), examples(), sight(), Path(sys.argv[1]), on_epoch=told)
+train_model(job("set-transformer", 400), examples(), toy_features(), Path(sys.argv[1]), on_epoch=print_epoch)
 """
 
 
@@ -177,7 +187,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
 
     for folder in ("killed", "whole"):
         with pytest.raises(EnoughError):
-            train(job("set-transformer", 400), examples(), sight(), tmp_path / folder, on_epoch=told)
+            train_model(job("set-transformer", 400), examples(), toy_features(), tmp_path / folder, on_epoch=told)
     assert steps == [*range(done + 1, stop + 1), *range(1, stop + 1)]
     resumed, whole = (read_arrays(state_file(tmp_path / folder)) for folder in ("killed", "whole"))
     assert resumed.keys() == whole.keys()
@@ -188,28 +198,28 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
 def test_another_training_does_not_take_over_a_folder(tmp_path: Path) -> None:
     card = trained("ngnn", tmp_path / "m", epochs=1)
     before = weights_file(tmp_path / "m").read_bytes()
-    assert train(job("ngnn", 1), examples(), sight(), tmp_path / "m") == card  # all there: nothing to do
+    assert train_model(job("ngnn", 1), examples(), toy_features(), tmp_path / "m") == card  # all there: nothing to do
     with pytest.raises(LikewiseError, match="holds another training"):
-        train(job("ngnn", 2), examples(), sight(), tmp_path / "m")
+        train_model(job("ngnn", 2), examples(), toy_features(), tmp_path / "m")
     assert weights_file(tmp_path / "m").read_bytes() == before
-    again = train(job("ngnn", 2), examples(), sight(), tmp_path / "m", force=True)
-    assert again.trained["preset"]["epochs"] == 2
+    again = train_model(job("ngnn", 2), examples(), toy_features(), tmp_path / "m", force=True)
+    assert used_preset(again).epochs == 2
     curves = pl.read_parquet(tmp_path / "m" / "curves.parquet")
     assert curves.filter(pl.col("name") == ACCURACY)["epoch"].to_list() == [1, 2]
 
 
 def test_words_are_captions_then_categories_then_nothing(tmp_path: Path) -> None:
-    said = words_of(["a red top", None, "red shoes"], ["tops", "pants", "shoes"])
+    said = extract_words(["a red top", None, "red shoes"], ["tops", "pants", "shoes"])
     assert said.vocabulary == ("red",)
-    assert said.said == "on, with captions"
-    assert words_of([None, None], ["tops", "tops"]).said.startswith("on, with the names of categories")
-    assert words_of([None], [""]).said == "off, for the items have neither captions nor categories"
-    named = train(job("type-aware", 1), examples(), sight(), tmp_path / "named")
+    assert said.source == "on, with captions"
+    assert extract_words([None, None], ["tops", "tops"]).source.startswith("on, with the names of categories")
+    assert extract_words([None], [""]).source == "off, for the items have neither captions nor categories"
+    named = train_model(job("type-aware", 1), examples(), toy_features(), tmp_path / "named")
     assert named.vocabulary == CATEGORIES_IN_ORDER
     curves = pl.read_parquet(tmp_path / "named" / "curves.parquet")
     assert "visual-semantic" in curves["name"].to_list()
     bare = tuple(Outfit(o.name, tuple(replace(item, category="") for item in o.items)) for o in ten_outfits())
-    silent = train(job("type-aware", 1), Examples(bare, bare), sight(), tmp_path / "silent")
+    silent = train_model(job("type-aware", 1), OutfitExamples(bare, bare), toy_features(), tmp_path / "silent")
     assert silent.visual_semantic.startswith("off")
     curves = pl.read_parquet(tmp_path / "silent" / "curves.parquet")
     assert "visual-semantic" not in curves["name"].to_list()
@@ -226,19 +236,21 @@ def test_a_torch_encoder_is_trained_along(workspace: Workspace, tmp_path: Path) 
         for colour in colours
         for view in (0, 1)
     )
-    whole = Job("type-aware", "whole", job("type-aware", 2).preset, trunk="small")
-    card = train(whole, Examples(worn, worn), WorkspaceSight(workspace), tmp_path / "whole")
+    whole = TrainingJob("type-aware", "whole", job("type-aware", 2).preset, trunk="small")
+    card = train_model(whole, OutfitExamples(worn, worn), WorkspaceFeatures(workspace), tmp_path / "whole")
     first, second = (read_arrays(weights_file(tmp_path / "whole", epoch)) for epoch in (1, 2))
     layers = [name for name in first if name.startswith("trunk.network") and name.endswith("weight")]
     assert layers
     assert all(not np.array_equal(first[name], second[name]) for name in layers)
     assert card.trunk == "small"
-    model = load_model(tmp_path / "whole", WorkspaceSight(workspace))
+    model = load_model(tmp_path / "whole", WorkspaceFeatures(workspace))
     np.testing.assert_array_equal(
-        model.score(worn), load_model(tmp_path / "whole", WorkspaceSight(workspace)).score(worn)
+        model.score(worn), load_model(tmp_path / "whole", WorkspaceFeatures(workspace)).score(worn)
     )
     with pytest.raises(LikewiseError, match="colour cannot be trained"):
-        train(replace(whole, trunk="colour"), Examples(worn, worn), WorkspaceSight(workspace), tmp_path / "none")
+        train_model(
+            replace(whole, trunk="colour"), OutfitExamples(worn, worn), WorkspaceFeatures(workspace), tmp_path / "none"
+        )
 
 
 def test_examples_from_a_table_keep_splits_users_and_coverage() -> None:
@@ -249,12 +261,12 @@ def test_examples_from_a_table_keep_splits_users_and_coverage() -> None:
     ]
     columns = ["outfit", "item", "image", "category", "position", "split", "user"]
     table = pl.DataFrame(rows, schema=columns, orient="row")
-    found = from_tables(table)
+    found = examples_from_tables(table)
     assert (len(found.train), len(found.valid)) == (6, 2)
     assert found.users == ("anna",) * 6
-    fewer = from_tables(table, among={item.image for item in ITEMS} - {"tops/0.jpg"})
+    fewer = examples_from_tables(table, allowed_images={item.image for item in ITEMS} - {"tops/0.jpg"})
     assert [one.name for one in fewer.train] == [f"outfit-{number}" for number in range(1, 6)]
-    mixed = from_tables(table.drop("split"))
+    mixed = examples_from_tables(table.drop("split"))
     assert len(mixed.train) + len(mixed.valid) == 10
     assert not {one.name for one in mixed.train} & {one.name for one in mixed.valid}
 
@@ -265,13 +277,13 @@ def test_outfits_that_cannot_be_compared_are_left_out_and_counted() -> None:
     table = outfit_table(worn).with_columns(
         pl.when(pl.col("outfit") == "outfit-9").then(pl.lit("valid")).otherwise(pl.lit("train")).alias("split")
     )
-    found = from_tables(table)
+    found = examples_from_tables(table)
     assert (len(found.train), found.n_left_out) == (9, 1)
     assert "outfit-cape" not in {one.name for one in found.train}
 
 
 def test_blanks_have_one_right_choice_and_distractors_of_its_category() -> None:
-    for question in blanked(ten_outfits(), ITEMS, 0):
+    for question in make_fitb_questions(ten_outfits(), ITEMS, 0):
         assert question.right is not None
         whole = next(one for one in ten_outfits() if one.name == question.name)
         assert question.filled(question.right).items == whole.items
@@ -281,10 +293,10 @@ def test_blanks_have_one_right_choice_and_distractors_of_its_category() -> None:
 
 
 def test_a_loss_that_is_no_number_stops_with_a_sentence(tmp_path: Path) -> None:
-    broken = sight()
+    broken = toy_features()
     broken.known["toy"].vectors[0, 0] = np.nan
     with pytest.raises(LikewiseError, match="no longer a number in epoch 1"):
-        train(job("type-aware", 1), examples(), broken, tmp_path / "m")
+        train_model(job("type-aware", 1), examples(), broken, tmp_path / "m")
     assert torch.is_grad_enabled()
 
 
@@ -292,22 +304,22 @@ def test_a_model_looks_through_the_words_of_captions(tmp_path: Path) -> None:
     colours = ("red", "green", "blue")
     said = {item.image: f"a {colours[number % 3]} thing" for number, item in enumerate(ITEMS)}
     task = replace(job("type-aware", 2), trunk="words")
-    card = train(task, examples(captions=said), sight(), tmp_path / "m")
-    assert card.n_said == 3  # everything is a thing, so nothing is learned from that
-    model = load_model(tmp_path / "m", sight())
-    assert isinstance(model, Trained)
+    card = train_model(task, examples(captions=said), toy_features(), tmp_path / "m")
+    assert card.n_caption_words == 3  # everything is a thing, so nothing is learned from that
+    model = load_model(tmp_path / "m", toy_features())
+    assert isinstance(model, TrainedOutfitModel)
     shown = [item for one in ten_outfits() for item in one.items]
     images = sorted({item.image for item in shown})
     with torch.inference_mode():
-        guesses = model.net.trunk(torch.from_numpy(sight().vectors("toy").of(images)))
+        guesses = model.net.trunk(torch.from_numpy(toy_features().vectors("toy").lookup(images)))
     told = [sorted(colours).index(said[image].split()[1]) for image in images]
     assert (guesses.argmax(dim=1).numpy() == told).mean() > 0.9
     with pytest.raises(LikewiseError, match="needs captions"):
-        train(task, examples(), sight(), tmp_path / "wordless")
+        train_model(task, examples(), toy_features(), tmp_path / "wordless")
 
 
 def test_words_that_are_rare_or_everywhere_are_not_guessed() -> None:
     captions = [f"a shirt{' red' if number % 4 == 0 else ''}{' torn' if number < 2 else ''}" for number in range(400)]
-    said = guessable(words_of(captions, ["tops"] * 400))
+    said = caption_word_targets(extract_words(captions, ["tops"] * 400))
     assert said.shape == (400, 1)
     assert said[:, 0].tolist() == [float(number % 4 == 0) for number in range(400)]

@@ -15,10 +15,10 @@ from likewise.cli.app import app
 from likewise.encoders.running.encode import encode_catalog
 from likewise.errors import LikewiseError
 from likewise.outfits.bundle import open_test, write_test
-from likewise.outfits.generate import check, generate
+from likewise.outfits.generate import check_outfits, sample_outfits
 from likewise.outfits.tables import outfit_table
-from likewise.outfits.training.remedy import halves
 from likewise.outfits.training.stylists import loves_colours, style_outfits
+from likewise.outfits.training.targeted_data import split_questions
 from likewise.outfits.wardrobe import wardrobe_items
 from likewise.outfits.wardrobe_aat import make_aat
 from likewise.synthetic import DIMENSIONS, compatibility_many
@@ -88,7 +88,7 @@ def test_the_remedy_trains_three_times_and_measures_on_other_questions(place: Pa
     assert [card["trained"]["n_outfits"] for card in cards] == [40, 60, 60]
     measured = [row for row in told["scores"] if row["score"] == "AATs"]  # type: ignore[attr-defined]
     assert [row["model"] for row in measured] == names
-    finding, measuring = halves(open_test(place / "taste").questions)
+    finding, measuring = split_questions(open_test(place / "taste").questions)
     assert measured[0]["n_questions"] == len(measuring)
     assert len(finding) + len(measuring) == 54
     assert not {q.name for q in finding} & {q.name for q in measuring}
@@ -113,12 +113,12 @@ def test_stylists_follow_in_every_dimension_the_taste_that_the_academic_test_ask
     shelf = items.with_row_index("row").group_by("category").agg("row")
     of_category = dict(shelf.iter_rows())
     good = [[place[item.image] for item in outfit.items] for outfit in style_outfits(items, 600, seed=1).outfits]
-    spoiled = []
+    corrupted = []
     for rows in good:
         blank = int(rng.integers(len(rows)))
         other = of_category[items["category"][rows[blank]]]
-        spoiled.append([*rows[:blank], other[int(rng.integers(len(other)))], *rows[blank + 1 :]])
-    better = compatibility_many(items, good) - compatibility_many(items, spoiled)
+        corrupted.append([*rows[:blank], other[int(rng.integers(len(other)))], *rows[blank + 1 :]])
+    better = compatibility_many(items, good) - compatibility_many(items, corrupted)
     for name in DIMENSIONS:
         difference = better[name].to_numpy()
         assert difference.mean() > 3 * difference.std() / np.sqrt(len(difference)), name
@@ -143,12 +143,12 @@ def test_stylists_make_valid_outfits_that_go_together_and_a_focus_is_seen() -> N
         scores = compatibility_many(items, rows)
         return {name: float(scores[name].to_numpy().mean()) for name in (*DIMENSIONS, "overall")}
 
-    drawn = generate(items, 80, seed=5).table.group_by("outfit").agg("image")["image"].to_list()
+    drawn = sample_outfits(items, 80, seed=5).table.group_by("outfit").agg("image")["image"].to_list()
     plain = means([[row[image] for image in images] for images in drawn])
     made = {focus: style_outfits(items, 80, seed=5, focus=focus) for focus in (None, "material")}
     assert made[None] == style_outfits(items, 80, seed=5)
     for one in made.values():
-        assert (check(outfit_table(one.outfits))["reasons"] == "").all()
+        assert (check_outfits(outfit_table(one.outfits))["reasons"] == "").all()
         assert len(set(one.users)) == 8
     styled, focused = (means([[row[i.image] for i in o.items] for o in one.outfits]) for one in made.values())
     assert styled["overall"] > plain["overall"] + 0.1

@@ -9,7 +9,7 @@ import pytest
 
 from likewise.errors import LikewiseError
 from likewise.outfits.bundle import OutfitTest, open_test, write_test
-from likewise.outfits.dimensions import PLAN, SUB_DIMENSIONS
+from likewise.outfits.dimensions import AAT_PLAN, SUB_DIMENSIONS
 from likewise.outfits.wardrobe import N_ITEMS, Scale, make_lat, make_wardrobe_test, wardrobe_items
 from likewise.outfits.wardrobe_aat import Attributes, make_aat
 from likewise.synthetic import ATTRIBUTE_NAMES, DIMENSIONS, compatibility_many
@@ -43,7 +43,7 @@ def test_aat_follows_the_plan_and_its_choices_differ_in_one_attribute_of_the_dim
         (name,) = differing
         assert len({row[name] for row in shown}) == len(shown)
         assert len({row["item"] for row in shown}) == 1  # one item, drawn again
-    assert counted == {(name, sub): PLAN[name][sub] for name, sub in SUB_DIMENSIONS}
+    assert counted == {(name, sub): AAT_PLAN[name][sub] for name, sub in SUB_DIMENSIONS}
 
 
 def test_the_right_choice_wins_its_dimension_and_no_other_dimension_moves() -> None:
@@ -66,7 +66,7 @@ def test_the_right_choice_wins_its_dimension_and_no_other_dimension_moves() -> N
 def test_aat_can_ask_about_one_dimension_alone_as_often_as_wanted() -> None:
     questions, _ = make_aat(wardrobe_items(300, 1), 60, 1, only=("balance",))
     counted = Counter((q.dimension, q.sub_dimension) for q in questions)
-    assert counted == {("balance", sub): 20 for sub in PLAN["balance"]}
+    assert counted == {("balance", sub): 20 for sub in AAT_PLAN["balance"]}
     assert len({q.name for q in questions}) == 60
     with pytest.raises(LikewiseError, match="no dimension 'colour'"):
         make_aat(wardrobe_items(300, 1), 60, 1, only=("colour",))

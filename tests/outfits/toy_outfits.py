@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise.outfits.models import GivenSight
-from likewise.outfits.models.card import Card
+from likewise.outfits.models import InMemoryFeatures
+from likewise.outfits.models.card import OutfitModelCard
 from likewise.outfits.protocol import Item, Outfit
-from likewise.outfits.training.examples import Examples
+from likewise.outfits.training.examples import OutfitExamples
 from likewise.outfits.training.presets import Preset
-from likewise.outfits.training.trainer import Job, train
-from likewise.outfits.vectors import ItemVectors
+from likewise.outfits.training.trainer import TrainingJob, train_model
+from likewise.outfits.vectors import ImageVectors
 
 CATEGORIES = ("tops", "pants", "shoes", "bags", "hats")
 PER_CATEGORY = 12
@@ -19,10 +19,10 @@ ITEMS = [Item(f"{c}-{n}", c, f"{c}/{n}.jpg") for c in CATEGORIES for n in range(
 KINDS = ("bi-lstm", "type-aware", "sce-net", "fhn", "ngnn", "set-transformer")
 
 
-def sight() -> GivenSight:
+def toy_features() -> InMemoryFeatures:
     rows = np.random.default_rng(3).normal(size=(len(ITEMS), DIM))
     unit = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    return GivenSight({"toy": ItemVectors("toy", tuple(item.image for item in ITEMS), unit)})
+    return InMemoryFeatures({"toy": ImageVectors("toy", tuple(item.image for item in ITEMS), unit)})
 
 
 def outfit(number: int, length: int = 4) -> Outfit:
@@ -34,15 +34,20 @@ def ten_outfits() -> tuple[Outfit, ...]:
     return tuple(outfit(number, 3 + number % 3) for number in range(10))
 
 
-def examples(users: tuple[str, ...] = (), captions: dict[str, str] | None = None) -> Examples:
+def examples(users: tuple[str, ...] = (), captions: dict[str, str] | None = None) -> OutfitExamples:
     """Ten outfits to learn, the same ten to choose the epoch by."""
-    return Examples(ten_outfits(), ten_outfits(), users, captions or {}, {})
+    return OutfitExamples(ten_outfits(), ten_outfits(), users, captions or {}, {})
 
 
-def job(kind: str, epochs: int, **changes: object) -> Job:
-    preset = Preset(24, epochs=epochs, batch=10, others=3, learning_rate=5e-3, weight_decay=0.0)
-    return Job(kind, kind, preset.changed(**changes), "toy")
+def job(kind: str, epochs: int, **changes: object) -> TrainingJob:
+    preset = Preset(24, epochs=epochs, batch_size=10, n_negatives=3, learning_rate=5e-3, weight_decay=0.0)
+    return TrainingJob(kind, kind, preset.with_changes(**changes), "toy")
 
 
-def trained(kind: str, folder: Path, epochs: int = 2, users: tuple[str, ...] = ()) -> Card:
-    return train(job(kind, epochs), examples(users), sight(), folder)
+def trained(kind: str, folder: Path, epochs: int = 2, users: tuple[str, ...] = ()) -> OutfitModelCard:
+    return train_model(job(kind, epochs), examples(users), toy_features(), folder)
+
+
+def used_preset(card: OutfitModelCard) -> Preset:
+    assert card.training.preset is not None
+    return card.training.preset

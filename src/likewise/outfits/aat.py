@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from likewise.errors import LikewiseError
-from likewise.outfits.dimensions import PLAN, check_dimension
-from likewise.outfits.protocol import Item, Question
-from likewise.outfits.rules import PLACE, refusals
+from likewise.outfits.dimensions import AAT_PLAN, check_dimension
+from likewise.outfits.protocol import Item, OutfitQuestion
+from likewise.outfits.rules import CATEGORY_INDEX, broken_rules
 
-FEWEST_CHOICES, MOST_CHOICES = 3, 5
+MIN_CHOICES, MAX_CHOICES = 3, 5
 ATTRIBUTES_OF_DIMENSION: dict[str, tuple[str, ...]] = {
     "color": ("colour", "color", "second_colour"),
     "style": ("style",),
@@ -22,11 +22,11 @@ ATTRIBUTES_OF_DIMENSION: dict[str, tuple[str, ...]] = {
     "material": ("material", "pattern"),
     "balance": ("silhouette", "length", "sleeve", "neckline"),
 }
-Known = Mapping[str, Mapping[str, str | None]]
+ItemAttributes = Mapping[str, Mapping[str, str | None]]
 
 
 @dataclass(frozen=True)
-class Draft:
+class QuestionDraft:
     """A question as a designer proposes it; `choices[0]` is the right one."""
 
     name: str
@@ -38,33 +38,33 @@ class Draft:
     only_this_differs: bool = False
     idea: str = ""
 
-    def body(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def draft_of(body: Mapping[str, Any]) -> Draft:
-    return Draft(**{**body, "worn": tuple(body["worn"]), "choices": tuple(body["choices"])})
+def parse_draft(body: Mapping[str, Any]) -> QuestionDraft:
+    return QuestionDraft(**{**body, "worn": tuple(body["worn"]), "choices": tuple(body["choices"])})
 
 
-def check_draft(draft: Draft, items: Mapping[str, Item], attributes: Known) -> None:
+def check_draft(draft: QuestionDraft, items: Mapping[str, Item], attributes: ItemAttributes) -> None:
     """Refuse a draft with one sentence, or let it pass."""
     check_dimension(draft.dimension, draft.sub_dimension)
     if absent := [name for name in (*draft.worn, *draft.choices) if name not in items]:
         raise LikewiseError(f"there is no item {absent[0]} in the catalog.")
-    if not FEWEST_CHOICES <= len(draft.choices) <= MOST_CHOICES:
-        raise LikewiseError(f"a question has {FEWEST_CHOICES} to {MOST_CHOICES} choices, not {len(draft.choices)}.")
+    if not MIN_CHOICES <= len(draft.choices) <= MAX_CHOICES:
+        raise LikewiseError(f"a question has {MIN_CHOICES} to {MAX_CHOICES} choices, not {len(draft.choices)}.")
     if len(set(draft.choices)) < len(draft.choices) or set(draft.choices) & set(draft.worn):
         raise LikewiseError("every choice must be another item, and none of them worn already: one answer is right.")
     categories = {items[name].category for name in draft.choices}
     if len(categories) > 1:
         raise LikewiseError(f"the choices are of different categories ({', '.join(sorted(categories))}).")
     worn = [items[name].category for name in (*draft.worn, draft.choices[0])]
-    if reasons := refusals(worn):
+    if reasons := broken_rules(worn):
         raise LikewiseError(f"this is no valid outfit: {reasons[0]}.")
     _check_one_dimension(draft, attributes)
 
 
-def _check_one_dimension(draft: Draft, attributes: Known) -> None:
+def _check_one_dimension(draft: QuestionDraft, attributes: ItemAttributes) -> None:
     allowed = set(ATTRIBUTES_OF_DIMENSION[draft.dimension])
     known = [attributes.get(name) for name in draft.choices]
     if any(not each for each in known):
@@ -85,29 +85,29 @@ def _check_one_dimension(draft: Draft, attributes: Known) -> None:
 
 
 @dataclass(frozen=True)
-class Selected:
+class SelectedDrafts:
     """The chosen drafts in the plan's order, with how many each sub-dimension still lacks."""
 
-    drafts: list[Draft]
+    drafts: list[QuestionDraft]
     votes: dict[str, tuple[int, int]]
     lacking: dict[tuple[str, str], int]
 
 
 def select_drafts(
-    drafts: Sequence[Draft],
+    drafts: Sequence[QuestionDraft],
     votes: Mapping[str, Mapping[str, bool]],
-    plan: Mapping[str, Mapping[str, int]] = PLAN,
-) -> Selected:
+    plan: Mapping[str, Mapping[str, int]] = AAT_PLAN,
+) -> SelectedDrafts:
     """For every sub-dimension as many drafts as planned, those with most votes for less votes against first.
 
     `votes`: draft -> person -> for or against. A draft that nobody voted for, or more against than for, is not chosen.
     """
     counted = {
-        draft.name: (sum(said.values()), len(said) - sum(said.values()))
+        draft.name: (sum(ballots.values()), len(ballots) - sum(ballots.values()))
         for draft in drafts
-        for said in [votes.get(draft.name, {})]
+        for ballots in [votes.get(draft.name, {})]
     }
-    chosen: list[Draft] = []
+    chosen: list[QuestionDraft] = []
     lacking = {}
     for dimension, quotas in plan.items():
         for sub, quota in quotas.items():
@@ -117,22 +117,26 @@ def select_drafts(
             chosen += good[:quota]
             if len(good) < quota:
                 lacking[dimension, sub] = quota - len(good)
-    return Selected(chosen, counted, lacking)
+    return SelectedDrafts(chosen, counted, lacking)
 
 
-def questions_of_drafts(drafts: Sequence[Draft], items: Mapping[str, Item], seed: int = 0) -> list[Question]:
+def questions_from_drafts(
+    drafts: Sequence[QuestionDraft], items: Mapping[str, Item], seed: int = 0
+) -> list[OutfitQuestion]:
     """Drafts as questions: choices shuffled, the blank where its category stands in the order of an outfit."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
     made = []
     for number, draft in enumerate(drafts, 1):
-        worn = sorted((items[name] for name in draft.worn), key=lambda item: PLACE.get(item.category, 0))
+        worn = sorted((items[name] for name in draft.worn), key=lambda item: CATEGORY_INDEX.get(item.category, 0))
         order = rng.permutation(len(draft.choices)).tolist()
         choices = tuple(items[draft.choices[place]] for place in order)
-        blank = sum(PLACE.get(item.category, 0) < PLACE.get(choices[0].category, 0) for item in worn)
+        blank = sum(CATEGORY_INDEX.get(item.category, 0) < CATEGORY_INDEX.get(choices[0].category, 0) for item in worn)
         name = f"AAT-{number:03d}"
         made.append(
-            Question(name, "AAT", tuple(worn), choices, blank, draft.dimension, draft.sub_dimension, order.index(0))
+            OutfitQuestion(
+                name, "AAT", tuple(worn), choices, blank, draft.dimension, draft.sub_dimension, order.index(0)
+            )
         )
     return made

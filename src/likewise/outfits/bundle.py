@@ -31,12 +31,12 @@ from likewise.evaluation.bundles.files import (
     verify_entry,
     write_entries,
 )
-from likewise.outfits.protocol import Question
-from likewise.outfits.tables import answer_table, item_table, question_table, questions_of
+from likewise.outfits.protocol import OutfitQuestion
+from likewise.outfits.tables import answer_table, item_table, question_table, questions_from_tables
 
 FORMAT, VERSION = "likewise-outfit-test", 1
 TABLES = ("questions", "answers", "items")
-LARGEST_TABLE = 1 << 30
+MAX_TABLE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class OutfitTest:
 
     path: Path
     card: dict[str, Any]
-    questions: list[Question]
+    questions: list[OutfitQuestion]
 
     @property
     def images(self) -> list[str]:
@@ -55,8 +55,8 @@ class OutfitTest:
 
 def write_test(
     path: Path,
-    questions: Sequence[Question],
-    picture: Callable[[str], bytes],
+    questions: Sequence[OutfitQuestion],
+    read_image: Callable[[str], bytes],
     *,
     title: str,
     licence: str,
@@ -64,7 +64,7 @@ def write_test(
     made: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> OutfitTest:
-    """Write a test; `picture` gives the file of an image key; `made` says how the questions came about."""
+    """Write a test; `read_image` gives the file of an image key; `made` says how the questions came about."""
     if not questions:
         raise LikewiseError(f"{path}: a test needs at least one question.")
     if not title.strip() or not licence.strip():
@@ -72,7 +72,7 @@ def write_test(
     names = Counter(question.name for question in questions)
     if names.most_common(1)[0][1] > 1:
         raise LikewiseError(f"two questions are called {names.most_common(1)[0][0]}: names must differ.")
-    refuse_existing(path, overwrite=overwrite)
+    check_overwrite(path, overwrite=overwrite)
     facts = {
         "title": title.strip(),
         "description": description.strip(),
@@ -81,11 +81,11 @@ def write_test(
         "sizes": _sizes(questions),
         "made": dict(made or {}),
     }
-    write_entries(path, _entries(questions, picture, facts))
+    write_entries(path, _entries(questions, read_image, facts))
     return open_test(path)
 
 
-def refuse_existing(path: Path, *, overwrite: bool) -> None:
+def check_overwrite(path: Path, *, overwrite: bool) -> None:
     """Nothing is written over silently, and what is no test not at all."""
     if path.exists() and not (overwrite and has_card(path, FORMAT)):
         raise LikewiseError(
@@ -103,16 +103,16 @@ def open_test(path: Path, checksum: str | None = None) -> OutfitTest:
         tables = {}
         for name in TABLES:
             stored = files.get(f"{name}.parquet")
-            if stored is None or stored.bytes > LARGEST_TABLE:
+            if stored is None or stored.bytes > MAX_TABLE_BYTES:
                 raise LikewiseError(f"{path} has no {name}.parquet that could be read: it is not a complete test.")
             tables[name] = pl.read_parquet(io.BytesIO(read_entry(open_entry, f"{name}.parquet", stored, path)))
         for name, stored in files.items():
             if name.removesuffix(".parquet") not in TABLES:
                 verify_entry(open_entry, name, stored, path)
-    return OutfitTest(path, card, questions_of(tables["questions"], tables["items"], tables["answers"]))
+    return OutfitTest(path, card, questions_from_tables(tables["questions"], tables["items"], tables["answers"]))
 
 
-def read_pictures(test: OutfitTest) -> Iterator[Entry]:
+def read_images(test: OutfitTest) -> Iterator[Entry]:
     """(image key, file content) of every picture of the test."""
     with open_entries(test.path) as open_entry:
         for image in test.images:
@@ -122,7 +122,9 @@ def read_pictures(test: OutfitTest) -> Iterator[Entry]:
                 yield image, read_entry(open_entry, f"images/{image}", stored, test.path)
 
 
-def _entries(questions: Sequence[Question], picture: Callable[[str], bytes], facts: dict[str, Any]) -> Iterator[Entry]:
+def _entries(
+    questions: Sequence[OutfitQuestion], read_image: Callable[[str], bytes], facts: dict[str, Any]
+) -> Iterator[Entry]:
     files: dict[str, FileRecord] = {}
     tables = {
         "questions": question_table(questions),
@@ -136,7 +138,7 @@ def _entries(questions: Sequence[Question], picture: Callable[[str], bytes], fac
         yield f"{name}.parquet", buffer.getvalue()
     for image in tables["items"]["image"].unique().sort():
         check_entry_name(f"images/{image}", "the test")
-        content = picture(image)
+        content = read_image(image)
         files[f"images/{image}"] = file_record(content)
         yield f"images/{image}", content
     text = _card_text(facts).encode()
@@ -148,12 +150,12 @@ def _entries(questions: Sequence[Question], picture: Callable[[str], bytes], fac
     yield CARD, (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def card_of(test: OutfitTest) -> str:
+def card_text(test: OutfitTest) -> str:
     """The card as people read it."""
     return _card_text(test.card)
 
 
-def _sizes(questions: Sequence[Question]) -> dict[str, Any]:
+def _sizes(questions: Sequence[OutfitQuestion]) -> dict[str, Any]:
     kinds = Counter(question.kind for question in questions)
     dimensions = Counter(question.dimension for question in questions if question.dimension)
     people = [sum(question.people) for question in questions if question.people]

@@ -15,9 +15,10 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
 from likewise.evaluation.differences import holm_correction, randomisation_p, swap_signs
 from likewise.evaluation.query_sums import QuerySums
-from likewise.outfits.polyvore import Benchmark, measure
-from likewise.outfits.protocol import Model, Question
-from likewise.outfits.scoring import score_table, take
+from likewise.outfits.polyvore import OutfitBenchmark, evaluate_benchmark
+from likewise.outfits.protocol import OutfitModel, OutfitQuestion
+from likewise.outfits.scoring import grade_answers, score_table
+from likewise.progress import ProgressCallback
 
 JUDGES = {"validation": "own validation", "LATs": "LAT", "AATs": "AAT"}
 CURVE_SCHEMA = pl.Schema({"epoch": pl.Int64(), "name": pl.String(), "value": pl.Float64()})
@@ -45,11 +46,10 @@ COMPARISON_SCHEMA = pl.Schema(
         "n_trainings": pl.Int64(),
     }
 )
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Experiment:
+class CheckpointComparison:
     """`curves`: every judge's opinion of every epoch; `chosen`: judge -> epoch; `table`: the chosen ones measured."""
 
     curves: pl.DataFrame
@@ -57,16 +57,16 @@ class Experiment:
     table: pl.DataFrame
 
 
-def run_experiment(
-    model_at: Callable[[int], Model],
+def compare_checkpoints(
+    model_at: Callable[[int], OutfitModel],
     validation: Mapping[int, float],
-    questions: Sequence[Question],
+    questions: Sequence[OutfitQuestion],
     *,
-    reported: Sequence[Question] | None = None,
-    report_model_at: Callable[[int], Model] | None = None,
-    sets: Mapping[str, tuple[Callable[[int], Model], Benchmark]] | None = None,
-    on_progress: Progress | None = None,
-) -> Experiment:
+    reported: Sequence[OutfitQuestion] | None = None,
+    report_model_at: Callable[[int], OutfitModel] | None = None,
+    sets: Mapping[str, tuple[Callable[[int], OutfitModel], OutfitBenchmark]] | None = None,
+    on_progress: ProgressCallback | None = None,
+) -> CheckpointComparison:
     """`model_at` opens the model of an epoch on the judging test, `report_model_at` on the reported one.
 
     `sets`: further test sets by name, each with its own way to open the model there and its questions and lines.
@@ -78,50 +78,52 @@ def run_experiment(
         rows.append((epoch, "validation", validation[epoch]))
         rows += [(epoch, score, value) for score, value in _scores(model_at(epoch), questions).items()]
         if on_progress is not None:
-            on_progress(place + 1, len(validation))
+            on_progress("epochs", place + 1, len(validation))
     curves = pl.DataFrame(rows, schema=CURVE_SCHEMA, orient="row")
-    chosen = choose(curves)
+    chosen = choose_epochs(curves)
     measured = [
-        _measured(judge, epoch, (report_model_at or model_at)(epoch), reported or questions, sets or {}, validation)
+        _measure_chosen(
+            judge, epoch, (report_model_at or model_at)(epoch), reported or questions, sets or {}, validation
+        )
         for judge, epoch in chosen.items()
     ]
-    return Experiment(curves, chosen, pl.concat(measured))
+    return CheckpointComparison(curves, chosen, pl.concat(measured))
 
 
-def choose(curves: pl.DataFrame) -> dict[str, int]:
+def choose_epochs(curves: pl.DataFrame) -> dict[str, int]:
     """Each judge's favourite epoch: the highest value, the earliest of equals."""
     best = curves.filter(pl.col("name").is_in(list(JUDGES))).sort("value", "epoch", descending=[True, False])
     first = dict(best.select("name", "epoch").reverse().iter_rows())
     return {judge: first[judge] for judge in JUDGES if judge in first}
 
 
-def _scores(model: Model, questions: Sequence[Question]) -> dict[str, float]:
-    table = score_table(take(model.name, questions, model.answer(questions)), questions)
+def _scores(model: OutfitModel, questions: Sequence[OutfitQuestion]) -> dict[str, float]:
+    table = score_table(grade_answers(model.name, questions, model.answer(questions)), questions)
     whole = table.filter(pl.col("score").is_in(["LATs", "mLATs", "AATs"]))
     return dict(whole.select("score", "value").iter_rows())
 
 
-def _measured(
+def _measure_chosen(
     judge: str,
     epoch: int,
-    model: Model,
-    questions: Sequence[Question],
-    sets: Mapping[str, tuple[Callable[[int], Model], Benchmark]],
+    model: OutfitModel,
+    questions: Sequence[OutfitQuestion],
+    sets: Mapping[str, tuple[Callable[[int], OutfitModel], OutfitBenchmark]],
     validation: Mapping[int, float],
 ) -> pl.DataFrame:
     rows: list[tuple[object, ...]] = [(judge, epoch, "validation", validation[epoch], None, None, None, None, None)]
-    for name, (open_there, benchmark) in sets.items():
-        for row in measure(open_there(epoch), benchmark).iter_rows(named=True):
+    for name, (load_epoch, benchmark) in sets.items():
+        for row in evaluate_benchmark(load_epoch(epoch), benchmark).iter_rows(named=True):
             numbers = [row[column] for column in ("value", "low", "high", "chance", "n", "n_total")]
             rows.append((judge, epoch, f"{name} {row['test']}", *numbers))
-    scores = score_table(take(model.name, questions, model.answer(questions)), questions)
+    scores = score_table(grade_answers(model.name, questions, model.answer(questions)), questions)
     for row in scores.filter(pl.col("score").is_in(["LATs", "mLATs", "AATs"])).iter_rows(named=True):
         columns = ("value", "low", "high", "chance", "n_questions", "n_questions_total")
         rows.append((judge, epoch, row["score"], *(row[column] for column in columns)))
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
 
-def wins(table: pl.DataFrame, judge: str, against: str = "validation") -> tuple[int, int, int]:
+def count_wins(table: pl.DataFrame, judge: str, against: str = "validation") -> tuple[int, int, int]:
     """On how many tests (not its own) a judge's model is better, equal and worse than another judge's."""
     cells = {(row["judge"], row["test"]): row["value"] for row in table.iter_rows(named=True)}
     own = {judge, against, *({"mLATs"} if "LATs" in (judge, against) else ())}
@@ -160,5 +162,5 @@ def validation_curve(folder: Path, name: str = "validation accuracy") -> dict[in
     if not curves.exists():
         raise LikewiseError(f"{folder} has no curves.parquet: it is not the folder of a trained model.")
     table = pl.read_parquet(curves, glob=False).filter(pl.col("name") == name)
-    there = {int(path.stem) for path in (folder / "epochs").glob("*.safetensors")}
-    return {epoch: value for epoch, value in table.select("epoch", "value").iter_rows() if epoch in there}
+    kept = {int(path.stem) for path in (folder / "epochs").glob("*.safetensors")}
+    return {epoch: value for epoch, value in table.select("epoch", "value").iter_rows() if epoch in kept}

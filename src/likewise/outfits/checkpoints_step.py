@@ -4,16 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from likewise.outfits.bundle import open_test
-from likewise.outfits.checkpoints import Experiment, run_experiment
+from likewise.outfits.checkpoints import CheckpointComparison, compare_checkpoints
+from likewise.outfits.models.feature_source import FeatureSource, WorkspaceFeatures
 from likewise.outfits.models.registry import load_model
-from likewise.outfits.models.sight import Sight, WorkspaceSight
 from likewise.outfits.polyvore import read_benchmark
-from likewise.outfits.protocol import Model
-from likewise.outfits.taking import Say, Taking, TakingSight
+from likewise.outfits.protocol import OutfitModel
+from likewise.outfits.results import OutfitTestFeatures, OutfitTestResults
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, write_json, write_parquet
 
 
-def checkpoint_experiment(
+def compare_checkpoint_files(
     model: Path,
     validation: Mapping[int, float],
     test: Path,
@@ -21,23 +22,23 @@ def checkpoint_experiment(
     report_on: Path | None = None,
     sets: Sequence[Path] = (),
     split: str = "test",
-    say: Say | None = None,
-) -> Experiment:
+    on_progress: ProgressCallback | None = None,
+) -> CheckpointComparison:
     """Run the experiment and write curves.parquet, table.parquet and chosen.json into `output`."""
-    judging = Taking(open_test(test), output / "judging")
-    reporting = Taking(open_test(report_on), output / "reporting") if report_on is not None else None
+    judging = OutfitTestResults(open_test(test), output / "judging")
+    reporting = OutfitTestResults(open_test(report_on), output / "reporting") if report_on is not None else None
     workspaces = {path.name: Workspace(path) for path in sets}
-    made = run_experiment(
-        opener(model, TakingSight(judging, say)),
+    made = compare_checkpoints(
+        epoch_loader(model, OutfitTestFeatures(judging, on_progress)),
         validation,
         judging.test.questions,
         reported=reporting.test.questions if reporting else None,
-        report_model_at=opener(model, TakingSight(reporting, say)) if reporting else None,
+        report_model_at=epoch_loader(model, OutfitTestFeatures(reporting, on_progress)) if reporting else None,
         sets={
-            name: (opener(model, WorkspaceSight(workspace)), read_benchmark(workspace, split))
+            name: (epoch_loader(model, WorkspaceFeatures(workspace)), read_benchmark(workspace, split))
             for name, workspace in workspaces.items()
         },
-        on_progress=(lambda done, total: say("epochs", done, total)) if say else None,
+        on_progress=on_progress,
     )
     write_parquet(made.curves, output / "curves.parquet")
     write_parquet(made.table, output / "table.parquet")
@@ -45,6 +46,6 @@ def checkpoint_experiment(
     return made
 
 
-def opener(folder: Path, sight: Sight) -> Callable[[int], Model]:
+def epoch_loader(folder: Path, features: FeatureSource) -> Callable[[int], OutfitModel]:
     """A function that opens the model as it was after an epoch."""
-    return lambda epoch: load_model(folder, sight, epoch)
+    return lambda epoch: load_model(folder, features, epoch)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from likewise.errors import LikewiseError
 
-PLAN: dict[str, dict[str, int]] = {
+AAT_PLAN: dict[str, dict[str, int]] = {
     "color": dict.fromkeys(("same color", "warm tone", "cool tone", "contrast color"), 5),
     "style": dict.fromkeys(("streetwear", "modern", "vintage", "sweet", "sporty", "elegant", "rock", "boho"), 4),
     "occasion": dict.fromkeys(("formal", "cocktail", "smart casual", "casual", "outdoor"), 3),
@@ -17,19 +17,21 @@ PLAN: dict[str, dict[str, int]] = {
     "material": dict.fromkeys(("element", "pattern", "texture"), 4),
     "balance": dict.fromkeys(("silhouette", "simple & complicated", "proportion"), 3),
 }
-DIMENSIONS: tuple[str, ...] = tuple(PLAN)
-SUB_DIMENSIONS: tuple[tuple[str, str], ...] = tuple((name, sub) for name, subs in PLAN.items() for sub in subs)
+DIMENSIONS: tuple[str, ...] = tuple(AAT_PLAN)
+SUB_DIMENSIONS: tuple[tuple[str, str], ...] = tuple((name, sub) for name, subs in AAT_PLAN.items() for sub in subs)
 
 
 def check_dimension(dimension: str, sub_dimension: str) -> None:
     """Refuse a dimension or sub-dimension that is not in the plan."""
-    if dimension not in PLAN:
+    if dimension not in AAT_PLAN:
         raise LikewiseError(f"there is no dimension {dimension!r}: use {', '.join(DIMENSIONS)}.")
-    if sub_dimension not in PLAN[dimension]:
-        raise LikewiseError(f"{dimension} has no sub-dimension {sub_dimension!r}: use {', '.join(PLAN[dimension])}.")
+    if sub_dimension not in AAT_PLAN[dimension]:
+        raise LikewiseError(
+            f"{dimension} has no sub-dimension {sub_dimension!r}: use {', '.join(AAT_PLAN[dimension])}."
+        )
 
 
-def scaled_plan(n_questions: int, plan: Mapping[str, Mapping[str, int]] = PLAN) -> dict[str, dict[str, int]]:
+def scale_plan(n_questions: int, plan: Mapping[str, Mapping[str, int]] = AAT_PLAN) -> dict[str, dict[str, int]]:
     """The plan for another number of questions, in the same proportions (largest remainders), at least one each."""
     cells = [(name, sub, quota) for name, subs in plan.items() for sub, quota in subs.items()]
     if n_questions < len(cells):

@@ -11,7 +11,7 @@ FACTORS: tuple[str, ...] = (*DIMENSIONS, "category", "other")
 
 
 @dataclass(frozen=True)
-class Factors:
+class FactorCounts:
     """How many questions a factor was found in, and how many questions rest on one factor, two, and so on."""
 
     n_questions: int
@@ -27,16 +27,16 @@ def check_factors(factors: Sequence[str]) -> list[str]:
     return [name for name in FACTORS if name in factors]
 
 
-def count_factors(tags: Mapping[str, Mapping[str, Sequence[str]]]) -> Factors:
+def count_factors(tags: Mapping[str, Mapping[str, Sequence[str]]]) -> FactorCounts:
     """`tags`: question -> person -> factors. A question has a factor if at least half of its people named it."""
     by_factor: Counter[str] = Counter()
     by_number: Counter[int] = Counter()
     people = set()
-    for said in tags.values():
-        people |= set(said)
-        named = Counter(factor for factors in said.values() for factor in check_factors(factors))
-        held = [factor for factor in FACTORS if 2 * named[factor] >= len(said) > 0 and named[factor]]
+    for tagged in tags.values():
+        people |= set(tagged)
+        named = Counter(factor for factors in tagged.values() for factor in check_factors(factors))
+        held = [factor for factor in FACTORS if 2 * named[factor] >= len(tagged) > 0 and named[factor]]
         by_factor.update(held)
         by_number[len(held)] += 1
     counts = {factor: by_factor[factor] for factor in FACTORS}
-    return Factors(len(tags), len(people), counts, dict(sorted(by_number.items())))
+    return FactorCounts(len(tags), len(people), counts, dict(sorted(by_number.items())))

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.outfits.protocol import Item, Outfit, Question
+from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
 from likewise.outfits.rules import GROUP_OF, GROUPS
 
 N_DISTRACTORS = 4
@@ -27,7 +27,7 @@ QUOTAS: dict[str, int] = {
 """Ours: the paper prints six numbers (1:2:1:2:2:1) for seven groups."""
 
 
-def kept(answers: pl.DataFrame) -> list[str]:
+def kept_outfits(answers: pl.DataFrame) -> list[str]:
     """The outfits that more people kept than deleted, by name."""
     votes = answers.group_by("question").agg((pl.col("value") == "keep").mean().alias("share"))
     return votes.filter(pl.col("share") > 0.5)["question"].sort().to_list()
@@ -53,7 +53,7 @@ def make_questions(
     seed: int = 0,
     n_distractors: int = N_DISTRACTORS,
     quotas: Mapping[str, int] | None = None,
-) -> list[Question]:
+) -> list[OutfitQuestion]:
     """Blank one item of each outfit and offer it among others of its category; `right` is the item itself.
 
     The blank is the item whose group is furthest behind its quota so far, by chance among equals: a group that few
@@ -62,23 +62,23 @@ def make_questions(
     """
     rng = np.random.default_rng(seed)
     weights = _checked_quotas(quotas)
-    shelf: dict[str, list[Item]] = {}
+    by_category: dict[str, list[Item]] = {}
     for name, image, category in items.select("item", "image", "category").sort("item").iter_rows():
-        shelf.setdefault(category, []).append(Item(name, category, image))
+        by_category.setdefault(category, []).append(Item(name, category, image))
     asked = dict.fromkeys(GROUPS, 0)
     made = []
     for outfit in outfits:
         worn = {item.item for item in outfit.items}
         for blank in _blanks(outfit, asked, weights, rng):
             answer = outfit.items[blank]
-            others = [item for item in shelf.get(answer.category, []) if item.item not in worn]
+            others = [item for item in by_category.get(answer.category, []) if item.item not in worn]
             if len(others) < n_distractors:
                 continue
             wrong = [others[place] for place in rng.choice(len(others), n_distractors, replace=False).tolist()]
             order = rng.permutation(n_distractors + 1).tolist()
             choices = tuple([answer, *wrong][place] for place in order)
             rest = (*outfit.items[:blank], *outfit.items[blank + 1 :])
-            made.append(Question(outfit.name, "LAT", rest, choices, blank, right=order.index(0)))
+            made.append(OutfitQuestion(outfit.name, "LAT", rest, choices, blank, right=order.index(0)))
             asked[GROUP_OF[answer.category]] += 1
             break
     return made
@@ -103,7 +103,7 @@ def _checked_quotas(quotas: Mapping[str, int] | None) -> dict[str, int]:
     return weights
 
 
-def replace_choice(question: Question, old: str, new: Item) -> Question:
+def replace_choice(question: OutfitQuestion, old: str, new: Item) -> OutfitQuestion:
     """The question with one distractor changed by hand; the answer and the outfit stay as they are."""
     places = [place for place, item in enumerate(question.choices) if item.item == old]
     if not places:
@@ -119,7 +119,7 @@ def replace_choice(question: Question, old: str, new: Item) -> Question:
     return replace(question, choices=tuple(choices))
 
 
-def consistency(answers: pl.DataFrame) -> pl.DataFrame:
+def rank_by_consistency(answers: pl.DataFrame) -> pl.DataFrame:
     """Questions by how much people agree: `question, value` (the most chosen), `share, n_answers`, best first."""
     counts = answers.group_by("question", "value").len().with_columns(pl.col("len").sum().over("question").alias("n"))
     top = (
@@ -140,10 +140,10 @@ def fully_consistent(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class Balanced:
+class BalancedQuestions:
     """The chosen questions, how many each group was to have, has, and lacks."""
 
-    questions: list[Question]
+    questions: list[OutfitQuestion]
     quotas: dict[str, int]
     chosen: dict[str, int]
 
@@ -153,22 +153,24 @@ class Balanced:
         return {group: n for group, n in lacking.items() if n > 0}
 
 
-def balanced(questions: Sequence[Question], n: int, quotas: Mapping[str, int] | None = None) -> Balanced:
+def balance_questions(
+    questions: Sequence[OutfitQuestion], n: int, quotas: Mapping[str, int] | None = None
+) -> BalancedQuestions:
     """`n` questions, best first as given, in the proportions of `quotas` per group of the blank's category.
 
     A group that has too few leaves its places to the best of the rest, and is reported.
     """
     wanted = _shares(n, _checked_quotas(quotas))
-    taken: list[int] = []
+    picked: list[int] = []
     counts = dict.fromkeys(wanted, 0)
     for place, question in enumerate(questions):
         group = GROUP_OF.get(question.category, "")
         if counts.get(group, 0) < wanted.get(group, 0):
             counts[group] += 1
-            taken.append(place)
-    spare = [place for place in range(len(questions)) if place not in set(taken)]
-    taken = sorted([*taken, *spare[: max(0, n - len(taken))]])
-    return Balanced([questions[place] for place in taken], wanted, counts)
+            picked.append(place)
+    spare = [place for place in range(len(questions)) if place not in set(picked)]
+    picked = sorted([*picked, *spare[: max(0, n - len(picked))]])
+    return BalancedQuestions([questions[place] for place in picked], wanted, counts)
 
 
 def _shares(n: int, weights: Mapping[str, int]) -> dict[str, int]:
@@ -179,7 +181,7 @@ def _shares(n: int, weights: Mapping[str, int]) -> dict[str, int]:
     return counts
 
 
-def with_people(questions: Sequence[Question], answers: pl.DataFrame) -> list[Question]:
+def add_people_counts(questions: Sequence[OutfitQuestion], answers: pl.DataFrame) -> list[OutfitQuestion]:
     """The questions with how many people chose what; one person counts once per question (their last answer)."""
     once = answers.unique(["question", "person"], keep="last", maintain_order=True)
     counts = {(name, value): n for name, value, n in once.group_by("question", "value").len().iter_rows()}

@@ -11,17 +11,19 @@ from likewise.evaluation.rank_correlation import kendall
 
 
 @dataclass(frozen=True)
-class Orders:
+class OrderComparison:
     """Section 4.1: the order of models by vote over the test sets, and their order under each score of a test."""
 
     by_vote: list[str]
     votes: dict[str, float]
-    under: dict[str, list[str]]
+    by_score: dict[str, list[str]]
     agrees: dict[str, bool]
     kendall: dict[str, float]
 
 
-def compare_orders(test_sets: Mapping[str, Mapping[str, float]], test: Mapping[str, Mapping[str, float]]) -> Orders:
+def compare_orders(
+    test_sets: Mapping[str, Mapping[str, float]], test: Mapping[str, Mapping[str, float]]
+) -> OrderComparison:
     """`test_sets`: set -> model -> value; `test`: score (LATs, AATs, ...) -> model -> value.
 
     Where the sets disagree about two models, they vote: a model counts one for every other model that it beats on more
@@ -35,18 +37,18 @@ def compare_orders(test_sets: Mapping[str, Mapping[str, float]], test: Mapping[s
     votes = (ahead > 0).sum(axis=1) + ((ahead == 0).sum(axis=1) - 1) / 2.0
     beaten = dict(zip(models, votes.tolist(), strict=True))
     by_vote = sorted(models, key=lambda model: (-beaten[model], model))
-    under = {score: sorted(models, key=lambda m: (-values[m], m)) for score, values in test.items()}
+    by_score = {score: sorted(models, key=lambda m: (-values[m], m)) for score, values in test.items()}
     agreement = {score: kendall(votes, np.array([values[model] for model in models])) for score, values in test.items()}
-    return Orders(
+    return OrderComparison(
         by_vote,
         beaten,
-        under,
+        by_score,
         {score: bool(np.isclose(tau, 1.0)) for score, tau in agreement.items()},
         agreement,
     )
 
 
-def values_of(results: pl.DataFrame, test: str = "FITB") -> dict[str, float]:
+def benchmark_values(results: pl.DataFrame, test: str = "FITB") -> dict[str, float]:
     """model -> value of one test of a table of results."""
     mine = results.filter((pl.col("test") == test) & pl.col("value").is_not_null())
     return dict(mine.select("model", "value").iter_rows())

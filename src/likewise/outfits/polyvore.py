@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from likewise.catalog.table import read_catalog
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import roc_auc, sort_pairs
-from likewise.outfits.protocol import Floats, Item, Model, Outfit, Question
-from likewise.outfits.scoring import Z_95, take, wilson
+from likewise.outfits.protocol import Floats, Item, Outfit, OutfitModel, OutfitQuestion
+from likewise.outfits.scoring import Z_95, grade_answers, wilson_interval
 from likewise.workspace import Workspace, read_parquet
 
 RESULT_SCHEMA = pl.Schema(
@@ -37,29 +37,29 @@ RESULT_SCHEMA = pl.Schema(
 
 
 @dataclass(frozen=True)
-class Lines:
+class CompatibilitySet:
     """Compatibility lines of one sort: outfits and whether they are real."""
 
     name: str
     outfits: list[Outfit]
-    label: NDArray[np.int64]
+    labels: NDArray[np.int64]
     n_total: int
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class OutfitBenchmark:
     """The usable questions and lines of one split, and how many there were."""
 
     split: str
-    questions: list[Question]
+    questions: list[OutfitQuestion]
     n_questions_total: int
-    lines: list[Lines]
+    compatibility_sets: list[CompatibilitySet]
 
 
-def read_benchmark(workspace: Workspace, split: str) -> Benchmark:
+def read_benchmark(workspace: Workspace, split: str) -> OutfitBenchmark:
     """The questions and lines of a split whose items all have a picture in the catalog."""
     catalog = read_catalog(workspace)
-    items = items_of(catalog)
+    items = items_by_name(catalog)
     made_by = f"likewise new {workspace.path} FOLDER --reader maryland (or polyvore_outfits, polyvore630)"
     tables = {}
     for name in ("questions", "compatibility"):
@@ -72,10 +72,10 @@ def read_benchmark(workspace: Workspace, split: str) -> Benchmark:
         raise LikewiseError(
             f"{workspace.path} has no questions or lines of the split {split!r}: it has {', '.join(sorted(splits))}."
         )
-    return benchmark_of(tables["questions"], tables["compatibility"], items, split)
+    return build_benchmark(tables["questions"], tables["compatibility"], items, split)
 
 
-def items_of(catalog: pl.DataFrame) -> dict[str, Item]:
+def items_by_name(catalog: pl.DataFrame) -> dict[str, Item]:
     """Every item of a catalog by name, with its first picture."""
     rows = catalog.sort("image").unique("item", keep="first", maintain_order=True)
     return {
@@ -84,34 +84,34 @@ def items_of(catalog: pl.DataFrame) -> dict[str, Item]:
     }
 
 
-def benchmark_of(
+def build_benchmark(
     questions: pl.DataFrame | None, compatibility: pl.DataFrame | None, items: Mapping[str, Item], split: str
-) -> Benchmark:
+) -> OutfitBenchmark:
     """Questions and lines from the readers' tables, those with a missing item left out and counted."""
     asked = [] if questions is None else questions.filter(pl.col("split") == split).to_dicts()
     usable = [row for row in asked if all(name in items for name in (*row["items"], *row["answers"]))]
     lines = []
     if compatibility is not None:
         mine = compatibility.filter(pl.col("split") == split)
-        for name, part in _sorts(mine):
+        for name, part in _compatibility_parts(mine):
             rows = part.select("line", "label", "items").rows()
             kept = [row for row in rows if all(item in items for item in row[2])]
             outfits = [Outfit(f"{split}-{line}", tuple(items[item] for item in worn)) for line, _, worn in kept]
             label = np.array([row[1] for row in kept], dtype=np.int64)
-            lines.append(Lines(name, outfits, label, len(rows)))
-    return Benchmark(split, [_question(row, items) for row in usable], len(asked), lines)
+            lines.append(CompatibilitySet(name, outfits, label, len(rows)))
+    return OutfitBenchmark(split, [_question(row, items) for row in usable], len(asked), lines)
 
 
-def _question(row: dict[str, object], items: Mapping[str, Item]) -> Question:
+def _question(row: dict[str, object], items: Mapping[str, Item]) -> OutfitQuestion:
     worn = tuple(items[name] for name in row["items"])  # type: ignore[attr-defined]
     place = row["position"]
     blank = len(worn) if place is None else min(len(worn), max(0, int(place) - 1))  # type: ignore[call-overload]
     choices = tuple(items[name] for name in row["answers"])  # type: ignore[attr-defined]
     name = f"{row['split']}-{row['question']}"
-    return Question(name, "FITB", worn, choices, blank, right=int(row["right"]))  # type: ignore[call-overload]
+    return OutfitQuestion(name, "FITB", worn, choices, blank, right=int(row["right"]))  # type: ignore[call-overload]
 
 
-def _sorts(lines: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+def _compatibility_parts(lines: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     """Polyvore-630 has random and hard negatives: each with the positives is a test of its own."""
     if "kind" not in lines.columns:
         return [("compatibility", lines)] if len(lines) else []
@@ -123,38 +123,38 @@ def _sorts(lines: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return parts or ([("compatibility", lines)] if len(lines) else [])
 
 
-def measure(model: Model, benchmark: Benchmark) -> pl.DataFrame:
+def evaluate_benchmark(model: OutfitModel, benchmark: OutfitBenchmark) -> pl.DataFrame:
     """FITB accuracy and AUC of one model, with intervals, n and coverage."""
     rows: list[tuple[object, ...]] = []
     if benchmark.n_questions_total:
         rows.append((model.name, benchmark.split, "FITB", *_fitb(model, benchmark)))
-    for lines in benchmark.lines:
+    for lines in benchmark.compatibility_sets:
         rows.append((model.name, benchmark.split, lines.name, *_auc(model, lines)))
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
 
-def _fitb(model: Model, benchmark: Benchmark) -> tuple[object, ...]:
+def _fitb(model: OutfitModel, benchmark: OutfitBenchmark) -> tuple[object, ...]:
     n, total = len(benchmark.questions), benchmark.n_questions_total
     if not n:
         return (None, None, None, None, 0, total, 0.0)
-    taken = take(model.name, benchmark.questions, model.answer(benchmark.questions))
-    known = taken.filter(pl.col("credit").is_not_null())
+    graded = grade_answers(model.name, benchmark.questions, model.answer(benchmark.questions))
+    known = graded.filter(pl.col("credit").is_not_null())
     value = float(known["credit"].mean() or 0.0)  # type: ignore[arg-type]
     chance = float(known["chance"].mean() or 0.0)  # type: ignore[arg-type]
-    return (value, *wilson(value, len(known)), chance, len(known), total, len(known) / total)
+    return (value, *wilson_interval(value, len(known)), chance, len(known), total, len(known) / total)
 
 
-def _auc(model: Model, lines: Lines) -> tuple[object, ...]:
+def _auc(model: OutfitModel, lines: CompatibilitySet) -> tuple[object, ...]:
     n, total = len(lines.outfits), lines.n_total
-    if not n or len(set(lines.label.tolist())) < 2:
+    if not n or len(set(lines.labels.tolist())) < 2:
         return (None, None, None, 0.5, n, total, n / total if total else 0.0)
     scores = model.score(lines.outfits)
-    value = float(roc_auc(sort_pairs(np.zeros(n, dtype=np.int64), scores, lines.label, 1))[0])
-    low, high = delong(scores, lines.label, value)
+    value = float(roc_auc(sort_pairs(np.zeros(n, dtype=np.int64), scores, lines.labels, 1))[0])
+    low, high = delong_interval(scores, lines.labels, value)
     return (value, low, high, 0.5, n, total, n / total)
 
 
-def delong(scores: Floats, label: NDArray[np.int64], value: float) -> tuple[float, float]:
+def delong_interval(scores: Floats, label: NDArray[np.int64], value: float) -> tuple[float, float]:
     """DeLong's 95 % interval of an AUC: the variance of how high each positive and each negative is placed."""
     good, bad = scores[label == 1], scores[label == 0]
     high_good = _placements(good, bad)

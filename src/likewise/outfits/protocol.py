@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Kind = Literal["LAT", "AAT", "FITB"]
+QuestionKind = Literal["LAT", "AAT", "FITB"]
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Outfit:
 
 
 @dataclass(frozen=True)
-class Question:
+class OutfitQuestion:
     """`items` are what is left of the outfit; the blank stood before `items[blank]` (zero-based)."""
 
     name: str
-    kind: Kind
+    kind: QuestionKind
     items: tuple[Item, ...]
     choices: tuple[Item, ...]
     blank: int = 0
@@ -66,7 +66,7 @@ class Question:
 
 
 @runtime_checkable
-class Model(Protocol):
+class OutfitModel(Protocol):
     """A compatibility model; `score` and `answer` never look at `right` or `people`."""
 
     @property
@@ -76,25 +76,25 @@ class Model(Protocol):
     def score(self, outfits: Sequence[Outfit]) -> Floats:
         """One number per outfit; larger means a better match."""
 
-    def answer(self, questions: Sequence[Question]) -> Floats:
+    def answer(self, questions: Sequence[OutfitQuestion]) -> Floats:
         """(len(questions), most choices): a score for every choice, NaN beyond a question's last choice."""
 
 
-def answer_by_score(model: "Scorer", questions: Sequence[Question]) -> Floats:
+def answer_by_score(model: "OutfitScorer", questions: Sequence[OutfitQuestion]) -> Floats:
     """Answers of a model that has no own way with questions: each choice is put in the blank and the outfit scored."""
     filled = [question.filled(choice) for question in questions for choice in range(len(question.choices))]
     scores = model.score(filled) if filled else np.zeros(0)
-    return spread([len(question.choices) for question in questions], scores)
+    return pad_scores([len(question.choices) for question in questions], scores)
 
 
-def spread(n_choices: Sequence[int], scores: Floats) -> Floats:
+def pad_scores(n_choices: Sequence[int], scores: Floats) -> Floats:
     """Scores of all choices, one question after the other, as one row per question, NaN where there is no choice."""
     table = np.full((len(n_choices), max(n_choices, default=0)), np.nan)
     table[np.arange(table.shape[1]) < np.asarray(n_choices, dtype=np.int64)[:, None]] = scores
     return table
 
 
-def chosen(answers: Floats) -> NDArray[np.bool_]:
+def best_choices(answers: Floats) -> NDArray[np.bool_]:
     """Which choices a model picks: True at the best score. Several are True where it cannot tell them apart.
 
     A model that is blind to what differs gives all choices one score; counting its first choice would reward or punish
@@ -105,7 +105,7 @@ def chosen(answers: Floats) -> NDArray[np.bool_]:
         return np.asarray((answers >= best - 1e-9 * np.maximum(1.0, np.abs(best))) & ~np.isnan(answers))
 
 
-class Scorer(Protocol):
+class OutfitScorer(Protocol):
     """The half of a model that `answer_by_score` needs."""
 
     def score(self, outfits: Sequence[Outfit]) -> Floats:

@@ -11,38 +11,57 @@ from likewise.catalog.table import read_catalog
 from likewise.errors import LikewiseError
 from likewise.labeling.store.notes import add_note, read_notes
 from likewise.labeling.store.questions import change_question
-from likewise.outfits.aat import Draft, Known, Selected, draft_of, questions_of_drafts, select_drafts
+from likewise.outfits.aat import (
+    ItemAttributes,
+    QuestionDraft,
+    SelectedDrafts,
+    parse_draft,
+    questions_from_drafts,
+    select_drafts,
+)
+from likewise.outfits.builder import OutfitTestBuilder
 from likewise.outfits.bundle import OutfitTest, write_test
-from likewise.outfits.dimensions import PLAN
+from likewise.outfits.category_mapping import categorize_items
+from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.lat import replace_choice
-from likewise.outfits.plan import Making
-from likewise.outfits.protocol import Item, Question
-from likewise.outfits.sorting import sorted_items
-from likewise.outfits.stages import ask
+from likewise.outfits.protocol import Item, OutfitQuestion
+from likewise.outfits.stages import to_site_questions
 from likewise.workspace import Workspace, read_json
 
 DRAFT, VOTE, FACTOR = "aat-draft", "aat-vote", "factor"
-NO_ATTRIBUTE = {"image", "item", "category", "width", "height", "digest", "caption", "line", "domain", "view", "split"}
+NON_ATTRIBUTE_COLUMNS = {
+    "image",
+    "item",
+    "category",
+    "width",
+    "height",
+    "digest",
+    "caption",
+    "line",
+    "domain",
+    "view",
+    "split",
+}
 
 
 def catalog_items(workspace: Workspace, mapping: Mapping[str, str] | None = None) -> dict[str, Item]:
     """The items of a catalog that have one of the twenty categories."""
-    items, _ = sorted_items(read_catalog(workspace), mapping)
+    items, _ = categorize_items(read_catalog(workspace), mapping)
     return {name: Item(name, category, image) for name, image, category in items.iter_rows()}
 
 
-def catalog_attributes(workspace: Workspace) -> Known:
+def catalog_attributes(workspace: Workspace) -> ItemAttributes:
     """Whatever else a catalog says about its items, in words."""
     catalog = read_catalog(workspace).unique("item", keep="first", maintain_order=True)
-    columns = [c for c, kind in catalog.schema.items() if kind == pl.String and c not in NO_ATTRIBUTE]
+    columns = [c for c, kind in catalog.schema.items() if kind == pl.String and c not in NON_ATTRIBUTE_COLUMNS]
     if not columns:
         return {}
     return {row["item"]: {name: row[name] for name in columns} for row in catalog.iter_rows(named=True)}
 
 
-def read_drafts(engine: Engine) -> list[Draft]:
+def read_drafts(engine: Engine) -> list[QuestionDraft]:
     """Drafts that were not withdrawn."""
-    return [draft_of(note.body) for note in read_notes(engine, DRAFT) if note.body is not None]
+    return [parse_draft(note.body) for note in read_notes(engine, DRAFT) if note.body is not None]
 
 
 def read_votes(engine: Engine) -> dict[str, dict[str, bool]]:
@@ -55,8 +74,8 @@ def read_votes(engine: Engine) -> dict[str, dict[str, bool]]:
     return votes
 
 
-def selected_drafts(engine: Engine) -> Selected:
-    return select_drafts(read_drafts(engine), read_votes(engine), PLAN)
+def selected_drafts(engine: Engine) -> SelectedDrafts:
+    return select_drafts(read_drafts(engine), read_votes(engine), AAT_PLAN)
 
 
 def read_factor_tags(engine: Engine) -> dict[str, dict[str, list[str]]]:
@@ -67,48 +86,56 @@ def read_factor_tags(engine: Engine) -> dict[str, dict[str, list[str]]]:
     return tags
 
 
-def replace_by_hand(making: Making, engine: Engine, question: str, old: str, new: str) -> Question:
+def replace_distractor(builder: OutfitTestBuilder, engine: Engine, question: str, old: str, new: str) -> OutfitQuestion:
     """Put another distractor in; possible until the first answer to the question in its next asking."""
-    stage, slug = ("panel", making.slug("rounds-1")) if making.done("panel") else ("blank", making.slug("panel"))
-    if making.done("rounds-1"):
-        raise LikewiseError(f"the rounds of {making.name} have begun: its choices stay as they are.")
-    items = catalog_items(making.workspace, making.plan().mapping)
+    stage, slug = ("panel", builder.slug("rounds-1")) if builder.is_done("panel") else ("blank", builder.slug("panel"))
+    if builder.is_done("rounds-1"):
+        raise LikewiseError(f"the rounds of {builder.name} have begun: its choices stay as they are.")
+    items = catalog_items(builder.workspace, builder.plan().mapping)
     if new not in items:
         raise LikewiseError(f"there is no item {new} in the catalog.")
-    questions = making.questions(stage)
+    questions = builder.questions(stage)
     places = [place for place, each in enumerate(questions) if each.name == question]
     if not places:
-        raise LikewiseError(f"{making.name} has no question {question}.")
+        raise LikewiseError(f"{builder.name} has no question {question}.")
     changed = replace_choice(questions[places[0]], old, items[new])
-    change_question(engine, slug, ask([changed])[0])  # first: it refuses what was answered
+    change_question(engine, slug, to_site_questions([changed])[0])  # first: it refuses what was answered
     questions[places[0]] = changed
-    making.write_questions(stage, questions)
-    add_note(engine, "replaced", f"{making.name}/{question}", None, {"old": old, "new": new})
+    builder.write_questions(stage, questions)
+    add_note(engine, "replaced", f"{builder.name}/{question}", None, {"old": old, "new": new})
     return changed
 
 
-def publish(
-    making: Making, engine: Engine, path: Path, *, licence: str, title: str | None = None, overwrite: bool = False
+def publish_test(
+    builder: OutfitTestBuilder,
+    engine: Engine,
+    path: Path,
+    *,
+    licence: str,
+    title: str | None = None,
+    overwrite: bool = False,
 ) -> OutfitTest:
     """The bundle of a finished test: the crowd's LAT, and the selected drafts as AAT where there are any."""
-    if not making.done("crowd"):
-        raise LikewiseError(f"{making.name} is not finished: see `likewise outfits make-test {making.workspace.path}`.")
-    lat = [replace(q, name=f"LAT-{number:03d}") for number, q in enumerate(making.questions("crowd"), 1)]
+    if not builder.is_done("crowd"):
+        raise LikewiseError(
+            f"{builder.name} is not finished: see `likewise outfits make-test {builder.workspace.path}`."
+        )
+    lat = [replace(q, name=f"LAT-{number:03d}") for number, q in enumerate(builder.questions("crowd"), 1)]
     chosen = selected_drafts(engine)
-    aat = questions_of_drafts(chosen.drafts, catalog_items(making.workspace), making.plan().seed)
-    final = read_json(making.folder / "final.json")
+    aat = questions_from_drafts(chosen.drafts, catalog_items(builder.workspace), builder.plan().seed)
+    final = read_json(builder.folder / "final.json")
     made = {
         "fully_consistent": final["fully_consistent"],
         "shortfalls": final["shortfalls"] or "none",
         "people": f"{max((sum(q.people) for q in lat), default=0)} at most per question",
         "AAT_lacking": sum(chosen.lacking.values()) if aat else "no AAT",
     }
-    root = making.workspace.root
+    root = builder.workspace.root
     return write_test(
         path,
         [*lat, *aat],
         lambda image: (root / image).read_bytes(),
-        title=title or making.name,
+        title=title or builder.name,
         licence=licence,
         made=made,
         overwrite=overwrite,

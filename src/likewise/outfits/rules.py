@@ -15,7 +15,7 @@ from likewise.errors import LikewiseError
 from likewise.synthetic.vocabulary import CATEGORIES as DRAWN
 
 Counts = NDArray[np.int64]
-Verdict = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "top": ("tops",),
@@ -28,8 +28,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 CATEGORIES: tuple[str, ...] = tuple(name for names in GROUPS.values() for name in names)
 GROUP_OF: dict[str, str] = {name: group for group, names in GROUPS.items() for name in names}
-PLACE: dict[str, int] = {name: place for place, name in enumerate(CATEGORIES)}
-SHORTEST, LONGEST = 2, 8
+CATEGORY_INDEX: dict[str, int] = {name: place for place, name in enumerate(CATEGORIES)}
+MIN_ITEMS, MAX_ITEMS = 2, 8
 
 
 @dataclass(frozen=True)
@@ -38,29 +38,29 @@ class Rule:
 
     name: str
     reason: str
-    holds: Callable[[Counts], Verdict]
+    holds: Callable[[Counts], Mask]
 
 
 def _n(counts: Counts, *names: str) -> Counts:
     """How many items of these categories or groups each outfit has."""
     categories = [category for name in names for category in GROUPS.get(name, (name,))]
-    return np.asarray(counts[..., [PLACE[category] for category in categories]].sum(axis=-1))
+    return np.asarray(counts[..., [CATEGORY_INDEX[category] for category in categories]].sum(axis=-1))
 
 
-def _covered(counts: Counts) -> Verdict:
+def _covered(counts: Counts) -> Mask:
     return np.asarray((_n(counts, "one-piece") > 0) | ((_n(counts, "top") > 0) & (_n(counts, "bottom") > 0)))
 
 
-def _at_most_one_each(*names: str) -> Callable[[Counts], Verdict]:
-    places = [PLACE[category] for name in names for category in GROUPS[name]]
+def _at_most_one_each(*names: str) -> Callable[[Counts], Mask]:
+    places = [CATEGORY_INDEX[category] for name in names for category in GROUPS[name]]
     return lambda counts: np.asarray((counts[..., places] <= 1).all(axis=-1))
 
 
 RULES: tuple[Rule, ...] = (
     Rule(
         "size",
-        f"an outfit has {SHORTEST} to {LONGEST} items",
-        lambda c: np.asarray((c.sum(axis=-1) >= SHORTEST) & (c.sum(axis=-1) <= LONGEST)),
+        f"an outfit has {MIN_ITEMS} to {MAX_ITEMS} items",
+        lambda c: np.asarray((c.sum(axis=-1) >= MIN_ITEMS) & (c.sum(axis=-1) <= MAX_ITEMS)),
     ),
     Rule("shoes", "an outfit has exactly one pair of shoes", lambda c: np.asarray(_n(c, "shoes") == 1)),
     Rule("covered", "the body is not covered: it takes a top with a skirt or pants, or a one-piece", _covered),
@@ -75,24 +75,26 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def counts_of(categories: Sequence[str]) -> Counts:
+def count_categories(categories: Sequence[str]) -> Counts:
     """How many items of each of the twenty categories; a category that is none of them is refused."""
-    if unknown := sorted({category for category in categories if category not in PLACE}):
+    if unknown := sorted({category for category in categories if category not in CATEGORY_INDEX}):
         raise LikewiseError(f"{unknown[0]!r} is none of the twenty categories ({', '.join(CATEGORIES)}).")
-    return np.bincount([PLACE[category] for category in categories], minlength=len(CATEGORIES)).astype(np.int64)
+    return np.bincount([CATEGORY_INDEX[category] for category in categories], minlength=len(CATEGORIES)).astype(
+        np.int64
+    )
 
 
-def refusals(categories: Sequence[str]) -> list[str]:
+def broken_rules(categories: Sequence[str]) -> list[str]:
     """Why these items are no valid outfit; empty when they are one."""
-    counts = counts_of(categories)
+    counts = count_categories(categories)
     return [rule.reason for rule in RULES if not rule.holds(counts)]
 
 
-def verdicts(counts: Counts) -> dict[str, Verdict]:
+def check_rules(counts: Counts) -> dict[str, Mask]:
     """Rule by rule, which rows of counts satisfy it."""
     return {rule.name: rule.holds(counts) for rule in RULES}
 
 
-def valid(counts: Counts) -> Verdict:
+def is_valid(counts: Counts) -> Mask:
     """Which rows of counts satisfy every rule."""
-    return np.asarray(np.logical_and.reduce(list(verdicts(counts).values())))
+    return np.asarray(np.logical_and.reduce(list(check_rules(counts).values())))

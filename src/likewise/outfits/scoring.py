@@ -20,10 +20,10 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
 from likewise.evaluation.differences import ALPHA, holm_correction, randomisation_p, swap_signs
 from likewise.evaluation.query_sums import QuerySums
-from likewise.outfits.protocol import Floats, Question, chosen
+from likewise.outfits.protocol import Floats, OutfitQuestion, best_choices
 
 Z_95 = 1.959963984540054
-TAKEN_SCHEMA = pl.Schema(
+GRADED_SCHEMA = pl.Schema(
     {
         "model": pl.String(),
         "question": pl.String(),
@@ -70,8 +70,8 @@ DIFFERENCE_SCHEMA = pl.Schema(
 
 
 @dataclass(frozen=True)
-class Measure:
-    """One score: which rows of `taken` count, and which column is averaged."""
+class OutfitMeasure:
+    """One score: which rows of `graded` count, and which column is averaged."""
 
     score: str
     column: str
@@ -79,24 +79,24 @@ class Measure:
     dimension: str | None = None
     sub_dimension: str | None = None
 
-    def values(self, taken: pl.DataFrame) -> NDArray[np.float64]:
+    def values(self, graded: pl.DataFrame) -> NDArray[np.float64]:
         """One value per question of the test, NaN for questions that this score does not count."""
         mine = pl.col("kind") == self.kind
         if self.dimension is not None:
             mine &= pl.col("dimension") == self.dimension
         if self.sub_dimension is not None:
             mine &= pl.col("sub_dimension") == self.sub_dimension
-        return taken.select(pl.when(mine).then(self.column)).to_series().cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return graded.select(pl.when(mine).then(self.column)).to_series().cast(pl.Float64).fill_null(np.nan).to_numpy()
 
 
-def take(model: str, questions: Sequence[Question], answers: Floats) -> pl.DataFrame:
+def grade_answers(model: str, questions: Sequence[OutfitQuestion], answers: Floats) -> pl.DataFrame:
     """One row per question: what the model picked, and what that is worth."""
     widest = max((len(question.choices) for question in questions), default=0)
     if answers.shape != (len(questions), widest):
         raise LikewiseError(
             f"{model} gave answers of shape {answers.shape} to {len(questions)} questions of up to {widest} choices."
         )
-    picked = chosen(answers)
+    picked = best_choices(answers)
     rows = []
     for question, row, mine in zip(questions, answers, picked, strict=True):
         n = len(question.choices)
@@ -111,16 +111,16 @@ def take(model: str, questions: Sequence[Question], answers: Floats) -> pl.DataF
                 question.sub_dimension,
                 int(places[0]) if answered else None,
                 len(places),
-                _mean(_worth(question), places) if answered else None,
-                _mean(_people(question), places) if answered else None,
+                _mean(_correctness(question), places) if answered else None,
+                _mean(_people_shares(question), places) if answered else None,
                 1.0 / n,
                 row[:n].tolist(),
             )
         )
-    return pl.DataFrame(rows, schema=TAKEN_SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=GRADED_SCHEMA, orient="row")
 
 
-def _worth(question: Question) -> Floats | None:
+def _correctness(question: OutfitQuestion) -> Floats | None:
     """1 for right choices: the one marked right, or for LAT those that most people picked; None where nobody knows."""
     if question.kind == "LAT":
         people = np.asarray(question.people, dtype=np.float64)
@@ -130,37 +130,37 @@ def _worth(question: Question) -> Floats | None:
     return np.where(np.arange(len(question.choices)) == question.right, 1.0, 0.0)
 
 
-def _people(question: Question) -> Floats | None:
+def _people_shares(question: OutfitQuestion) -> Floats | None:
     people = np.asarray(question.people, dtype=np.float64)
     return np.asarray(people / people.sum()) if len(people) and people.sum() > 0 else None
 
 
-def _mean(worth: Floats | None, places: NDArray[np.int64]) -> float | None:
-    return None if worth is None else float(worth[places].mean())
+def _mean(correctness: Floats | None, places: NDArray[np.int64]) -> float | None:
+    return None if correctness is None else float(correctness[places].mean())
 
 
-def measures_of(questions: Sequence[Question]) -> list[Measure]:
+def available_measures(questions: Sequence[OutfitQuestion]) -> list[OutfitMeasure]:
     """Every score that these questions can give, whole tests first."""
     kinds = {question.kind for question in questions}
     found = []
     if "LAT" in kinds:
-        found += [Measure("LATs", "credit", "LAT"), Measure("mLATs", "people_share", "LAT")]
+        found += [OutfitMeasure("LATs", "credit", "LAT"), OutfitMeasure("mLATs", "people_share", "LAT")]
     if "AAT" in kinds:
-        found.append(Measure("AATs", "credit", "AAT"))
+        found.append(OutfitMeasure("AATs", "credit", "AAT"))
         pairs = dict.fromkeys((q.dimension, q.sub_dimension) for q in questions if q.kind == "AAT")
         dimensions = dict.fromkeys(name for name, _ in pairs)
-        found += [Measure("index", "credit", "AAT", name) for name in dimensions if name is not None]
-        found += [Measure("sub-index", "credit", "AAT", name, sub) for name, sub in pairs if sub is not None]
+        found += [OutfitMeasure("index", "credit", "AAT", name) for name in dimensions if name is not None]
+        found += [OutfitMeasure("sub-index", "credit", "AAT", name, sub) for name, sub in pairs if sub is not None]
     if "FITB" in kinds:
-        found.append(Measure("FITB", "credit", "FITB"))
+        found.append(OutfitMeasure("FITB", "credit", "FITB"))
     return found
 
 
-def score_table(taken: pl.DataFrame, questions: Sequence[Question], *, seed: int = 0) -> pl.DataFrame:
+def score_table(graded: pl.DataFrame, questions: Sequence[OutfitQuestion], *, seed: int = 0) -> pl.DataFrame:
     """Every model's scores with intervals, chance level, and how many questions they rest on."""
     rows = []
-    for measure in measures_of(questions):
-        for (model,), mine in taken.group_by("model", maintain_order=True):
+    for measure in available_measures(questions):
+        for (model,), mine in graded.group_by("model", maintain_order=True):
             values, chances = measure.values(mine), _chance(measure, mine)
             sums = QuerySums.mean_of(values)
             total = int((~np.isnan(chances)).sum())
@@ -183,34 +183,34 @@ def score_table(taken: pl.DataFrame, questions: Sequence[Question], *, seed: int
     return pl.DataFrame(rows, schema=SCORE_SCHEMA, orient="row")
 
 
-def _chance(measure: Measure, taken: pl.DataFrame) -> NDArray[np.float64]:
+def _chance(measure: OutfitMeasure, graded: pl.DataFrame) -> NDArray[np.float64]:
     """What a coin would get on each question; for mLATs also one over the number of choices, as shares sum to 1."""
-    return Measure(measure.score, "chance", measure.kind, measure.dimension, measure.sub_dimension).values(taken)
+    return OutfitMeasure(measure.score, "chance", measure.kind, measure.dimension, measure.sub_dimension).values(graded)
 
 
-def _interval(measure: Measure, sums: QuerySums, seed: int) -> tuple[float | None, float | None]:
+def _interval(measure: OutfitMeasure, sums: QuerySums, seed: int) -> tuple[float | None, float | None]:
     n = sums.n_defined
     if not n:
         return None, None
     if measure.column == "credit":
-        return wilson(sums.value(), n)
+        return wilson_interval(sums.value(), n)
     defined = sums.denominator > 0
     weights = query_weights(n, RESAMPLES, seed)
     return percentile_interval(QuerySums(sums.numerator[defined], sums.denominator[defined]).resampled(weights))
 
 
-def wilson(share: float, n: int) -> tuple[float, float]:
+def wilson_interval(share: float, n: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share of `n`."""
     middle = (share + Z_95**2 / (2 * n)) / (1 + Z_95**2 / n)
     half = Z_95 / (1 + Z_95**2 / n) * np.sqrt(share * (1 - share) / n + Z_95**2 / (4 * n * n))
     return max(0.0, float(middle - half)), min(1.0, float(middle + half))
 
 
-def difference_table(taken: pl.DataFrame, questions: Sequence[Question], *, seed: int = 0) -> pl.DataFrame:
+def difference_table(graded: pl.DataFrame, questions: Sequence[OutfitQuestion], *, seed: int = 0) -> pl.DataFrame:
     """Every two models on every score but the sub-indexes: a minus b, interval, p, and p after Holm's correction."""
-    by_model = {str(model): mine for (model,), mine in taken.group_by("model", maintain_order=True)}
+    by_model = {str(model): mine for (model,), mine in graded.group_by("model", maintain_order=True)}
     lines: list[tuple[object, ...]] = []
-    for measure in [measure for measure in measures_of(questions) if measure.sub_dimension is None]:
+    for measure in [measure for measure in available_measures(questions) if measure.sub_dimension is None]:
         compared = []
         for a, b in combinations(by_model, 2):
             first, second = measure.values(by_model[a]), measure.values(by_model[b])
@@ -232,7 +232,7 @@ def difference_table(taken: pl.DataFrame, questions: Sequence[Question], *, seed
     return pl.DataFrame(lines, schema=DIFFERENCE_SCHEMA, orient="row")
 
 
-def agreement_with_people(questions: Sequence[Question], taken: pl.DataFrame) -> pl.DataFrame:
+def agreement_with_people(questions: Sequence[OutfitQuestion], graded: pl.DataFrame) -> pl.DataFrame:
     """LAT question by question: how many people, how united they are, and the share that chose as each model did."""
     rows = [
         (q.name, sum(q.people), int(np.argmax(q.people)), max(q.people) / sum(q.people))
@@ -241,5 +241,5 @@ def agreement_with_people(questions: Sequence[Question], taken: pl.DataFrame) ->
     ]
     schema = {"question": pl.String, "n_people": pl.Int64, "favourite": pl.Int64, "favourite_share": pl.Float64}
     crowd = pl.DataFrame(rows, schema=schema, orient="row")
-    shares = taken.select("question", "model", "people_share").pivot("model", index="question", values="people_share")
+    shares = graded.select("question", "model", "people_share").pivot("model", index="question", values="people_share")
     return crowd.join(shares, on="question", how="left", maintain_order="left")

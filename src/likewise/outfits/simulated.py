@@ -15,75 +15,75 @@ from likewise.labeling.store.engine import writing
 from likewise.labeling.store.experts import add_expert, invite, read_experts
 from likewise.labeling.store.models import GUEST
 from likewise.labeling.store.questions import add_question_answers, read_questions
-from likewise.outfits.plan import Making
-from likewise.outfits.sorting import category_of
-from likewise.outfits.stages import Standing, advance
-from likewise.outfits.tables import outfits_of
+from likewise.outfits.builder import OutfitTestBuilder
+from likewise.outfits.category_mapping import map_category
+from likewise.outfits.stages import BuildStatus, advance
+from likewise.outfits.tables import outfits_from_table
 from likewise.outfits.wardrobe import judged, keep_value, rate_value, simulated_answers, trained
 from likewise.synthetic import Taste, sample_taste
 
-AT_ONCE = 500
+BATCH_ROWS = 500
 Judge = Callable[[Taste, np.random.Generator], dict[str, str]]
 
 
-def simulate_test(making: Making, engine: Engine, *, n_crowd: int = 50, seed: int = 0) -> Standing:
+def simulate_test(builder: OutfitTestBuilder, engine: Engine, *, n_crowd: int = 50, seed: int = 0) -> BuildStatus:
     """Answer stage after stage until the crowd's questionnaire is closed; rounds that are not due yet end it early."""
-    if not making.workspace.knows_truth:
-        raise LikewiseError(f"{making.workspace.path} is not a wardrobe: only there can people be simulated.")
-    plan = making.plan()
+    if not builder.workspace.knows_truth:
+        raise LikewiseError(f"{builder.workspace.path} is not a wardrobe: only there can people be simulated.")
+    plan = builder.plan()
     rng = np.random.default_rng([seed, 11])
     tastes = [trained(sample_taste(rng)) for _ in range(max(plan.n_panel, plan.n_experts))]
     names = [f"simulated {number + 1:02d}" for number in range(len(tastes))]
     numbers = _invited(engine, names)
     while True:
-        standing = advance(making, engine)
-        if standing.finished or not standing.wanted:
-            return standing
-        stage = standing.stage
-        judge = _judge(making, stage)
+        status = advance(builder, engine)
+        if status.finished or not status.wanted:
+            return status
+        stage = status.stage
+        judge = _judge(builder, stage)
         if stage == "crowd":
-            crowd = _guests(engine, making.slug(stage), n_crowd)
+            crowd = _guests(engine, builder.slug(stage), n_crowd)
             for number in crowd:
-                _answer(engine, making.slug(stage), number, 0, judge(sample_taste(rng), rng), making.slug(stage))
-            return advance(making, engine, close=True)
+                _answer(engine, builder.slug(stage), number, 0, judge(sample_taste(rng), rng), builder.slug(stage))
+            return advance(builder, engine, close=True)
         people = plan.n_experts if stage in ("sort", "keep", "rate") else plan.n_panel
         n_shares = plan.n_experts if stage in ("sort", "keep") else 0
         for place, taste in enumerate(tastes[:people]):
             share = 1 + place % n_shares if n_shares else 0
-            _answer(engine, making.slug(stage), numbers[names[place]], share, judge(taste, rng), None)
-        if advance(making, engine).stage == stage:
-            raise LikewiseError(f"the simulated people could not finish the stage {stage} of {making.name}.")
+            _answer(engine, builder.slug(stage), numbers[names[place]], share, judge(taste, rng), None)
+        if advance(builder, engine).stage == stage:
+            raise LikewiseError(f"the simulated people could not finish the stage {stage} of {builder.name}.")
 
 
-def _judge(making: Making, stage: str) -> Judge:
+def _judge(builder: OutfitTestBuilder, stage: str) -> Judge:
     """What somebody with some taste would say to every question of a stage."""
-    items = _wardrobe(making)
+    items = _wardrobe(builder)
     if stage == "sort":
-        said = {image: category_of(category) or "delete: decoration" for image, category in
+        categories = {image: map_category(category) or "delete: decoration" for image, category in
                 items.select("image", "category").iter_rows()}  # fmt: skip
-        return lambda taste, rng: said
+        return lambda taste, rng: categories
     if stage in ("keep", "rate"):
-        outfits = outfits_of(making.read("generate" if stage == "keep" else "keep"))
+        outfits = outfits_from_table(builder.read_stage("generate" if stage == "keep" else "keep"))
         value = keep_value if stage == "keep" else rate_value
         return lambda taste, rng: dict(
             judged(items, outfits, [taste], rng, value, in_shares=False).select("question", "value").iter_rows()
         )
-    questions = making.questions({"panel": "blank", "crowd": "final"}.get(stage, "panel"))
+    questions = builder.questions({"panel": "blank", "crowd": "final"}.get(stage, "panel"))
     return lambda taste, rng: dict(
         simulated_answers(items, questions, [taste], rng).select("question", "value").iter_rows()
     )
 
 
-def _wardrobe(making: Making) -> pl.DataFrame:
-    catalog = read_catalog(making.workspace)
+def _wardrobe(builder: OutfitTestBuilder) -> pl.DataFrame:
+    catalog = read_catalog(builder.workspace)
     return catalog.sort("image").unique("item", keep="first", maintain_order=True)
 
 
 def _invited(engine: Engine, names: Sequence[str]) -> dict[str, int]:
     """The simulated experts, invited in order so that their shares differ."""
-    there = {expert.name: expert.id for expert in read_experts(engine)}
+    invited = {expert.name: expert.id for expert in read_experts(engine)}
     for name in names:
-        if name not in there:
+        if name not in invited:
             invite(engine, name)
     return {expert.name: expert.id for expert in read_experts(engine) if expert.name in set(names)}
 
@@ -101,7 +101,7 @@ def _answer(
         (f"{slug}-{expert}-{question}", question, values[name], None)
         for question, name in mine.select("question", "name").iter_rows()
     ]
-    for start in range(0, len(rows), AT_ONCE):
-        stored = add_question_answers(engine, expert, questionnaire, rows[start : start + AT_ONCE])
+    for start in range(0, len(rows), BATCH_ROWS):
+        stored = add_question_answers(engine, expert, questionnaire, rows[start : start + BATCH_ROWS])
         if stored.refused:
             raise LikewiseError(f"an answer of {slug} was refused: {stored.refused[0][1]}.")

@@ -15,7 +15,7 @@ and is finished when enough people answered (or when its owner closes it); after
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -26,24 +26,24 @@ from likewise.catalog.table import read_catalog, select
 from likewise.labeling.store.clock import moment_of, now, text_of
 from likewise.labeling.store.questionnaires import add_questionnaire, close_questionnaire
 from likewise.labeling.store.questions import Kind, NewQuestion, add_questions, read_answers
-from likewise.outfits.generate import generate
+from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
+from likewise.outfits.category_mapping import categorize_items, map_category
+from likewise.outfits.generate import sample_outfits
 from likewise.outfits.lat import (
-    balanced,
-    consistency,
+    add_people_counts,
+    balance_questions,
     fully_consistent,
-    kept,
+    kept_outfits,
     make_questions,
+    rank_by_consistency,
     top_rated,
-    with_people,
 )
-from likewise.outfits.plan import Making, Plan
-from likewise.outfits.protocol import Outfit, Question
+from likewise.outfits.protocol import Outfit, OutfitQuestion
 from likewise.outfits.rules import CATEGORIES
-from likewise.outfits.sorting import category_of, sorted_items
-from likewise.outfits.tables import outfits_of
+from likewise.outfits.tables import outfits_from_table
 from likewise.workspace import read_json, write_json, write_parquet
 
-DELETE = {
+DELETE_REASONS = {
     "decoration": "No fashion item",
     "clutter": "Cluttered background",
     "several": "Several items",
@@ -59,7 +59,7 @@ PROMPTS = {
 
 
 @dataclass(frozen=True)
-class Standing:
+class BuildStatus:
     """Where a test stands: the stage it waits in (`crowd` done: nothing), how much is answered, what comes next."""
 
     stage: str
@@ -71,7 +71,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Asking:
+class StageQuestions:
     """The questions of a stage, how many people each needs, and what to do with the answers."""
 
     kind: Kind
@@ -82,39 +82,40 @@ class Asking:
     public: bool = False
 
 
-def advance(making: Making, engine: Engine, *, close: bool = False) -> Standing:
+def advance(builder: OutfitTestBuilder, engine: Engine, *, close: bool = False) -> BuildStatus:
     """Go as far as possible; with `close`, the stage that is asking now is ended with what was answered."""
-    plan = making.plan()
+    plan = builder.plan()
     for stage in _stages(plan):
-        if making.done(stage):
+        if builder.is_done(stage):
             continue
-        if stage in RUNS:
-            RUNS[stage](making, plan)
+        if stage in AUTOMATIC_STAGES:
+            AUTOMATIC_STAGES[stage](builder, plan)
             continue
-        too_early = _too_early(making, plan, stage)
+        too_early = _too_early(builder, plan, stage)
         if too_early:
-            return Standing(stage, 0, 0, {}, too_early)
-        asking = _asking(making, plan, stage)
-        slug = making.slug(stage)
-        if asking.public:
-            add_questionnaire(engine, slug, plan.title, consent=plan.consent, public=True, most_guests=plan.most_guests)
-        add_questions(engine, asking.kind, asking.questions, slug, asking.n_shares or None)
+            return BuildStatus(stage, 0, 0, {}, too_early)
+        stage_questions = _questions_of_stage(builder, plan, stage)
+        slug = builder.slug(stage)
+        if stage_questions.public:
+            add_questionnaire(engine, slug, plan.title, consent=plan.consent, public=True, most_guests=plan.max_guests)
+        add_questions(engine, stage_questions.kind, stage_questions.questions, slug, stage_questions.n_shares or None)
         answers = _answers(engine, slug)
         counts = dict(answers.group_by("question").len().iter_rows())
-        enough = not asking.public and all(
-            counts.get(question.name, 0) >= asking.people_per_question for question in asking.questions
+        enough = not stage_questions.public and all(
+            counts.get(question.name, 0) >= stage_questions.people_per_question
+            for question in stage_questions.questions
         )
         if not enough and not close:
-            return _waiting(stage, slug, asking, answers, counts)
-        asking.finish(answers)
+            return _waiting(stage, slug, stage_questions, answers, counts)
+        stage_questions.finish(answers)
         close_questionnaire(engine, slug)
-        write_json({"closed": now(), "n_answers": len(answers)}, making.folder / f"{stage}.json")
+        write_json({"closed": now(), "n_answers": len(answers)}, builder.folder / f"{stage}.json")
         close = False
-    n = len(making.questions("crowd"))
-    return Standing("crowd", n, n, {}, f"all stages are done: {n} questions with people's answers.", finished=True)
+    n = len(builder.questions("crowd"))
+    return BuildStatus("crowd", n, n, {}, f"all stages are done: {n} questions with people's answers.", finished=True)
 
 
-def _stages(plan: Plan) -> list[str]:
+def _stages(plan: OutfitTestPlan) -> list[str]:
     rounds = [f"rounds-{number}" for number in range(1, plan.n_rounds + 1)]
     return ["sort", "generate", "keep", "rate", "blank", "panel", *rounds, "final", "crowd"]
 
@@ -123,82 +124,92 @@ def _answers(engine: Engine, slug: str) -> pl.DataFrame:
     return read_answers(engine, slug).rename({"expert": "person"}).select("question", "person", "value")
 
 
-def _waiting(stage: str, slug: str, asking: Asking, answers: pl.DataFrame, counts: dict[str, int]) -> Standing:
+def _waiting(
+    stage: str, slug: str, stage_questions: StageQuestions, answers: pl.DataFrame, counts: dict[str, int]
+) -> BuildStatus:
     people = dict(answers.group_by("person").len().sort("person").iter_rows())
-    wanted = len(asking.questions) * asking.people_per_question
-    answered = sum(min(n, asking.people_per_question) for n in counts.values())
-    if asking.public:
+    wanted = len(stage_questions.questions) * stage_questions.people_per_question
+    answered = sum(min(n, stage_questions.people_per_question) for n in counts.values())
+    if stage_questions.public:
         sentence = f"the crowd answers at /q/{slug}: {len(people)} people so far; close it when there are enough."
-        return Standing(stage, len(answers), len(asking.questions) * max(1, len(people)), people, sentence)
-    each = "one share each" if asking.n_shares else f"{asking.people_per_question} people each"
+        return BuildStatus(stage, len(answers), len(stage_questions.questions) * max(1, len(people)), people, sentence)
+    each = "one share each" if stage_questions.n_shares else f"{stage_questions.people_per_question} people each"
     sentence = f"{stage}: {answered:,} of {wanted:,} answers ({each}); experts find the questions at /questions."
-    return Standing(stage, answered, wanted, people, sentence)
+    return BuildStatus(stage, answered, wanted, people, sentence)
 
 
-def _too_early(making: Making, plan: Plan, stage: str) -> str | None:
+def _too_early(builder: OutfitTestBuilder, plan: OutfitTestPlan, stage: str) -> str | None:
     """Rounds come some days after what was asked before them."""
     if not stage.startswith("rounds"):
         return None
     number = int(stage.split("-")[1])
-    before = making.folder / ("panel.json" if number == 1 else f"rounds-{number - 1}.json")
+    before = builder.folder / ("panel.json" if number == 1 else f"rounds-{number - 1}.json")
     opens = moment_of(read_json(before)["closed"]) + timedelta(days=plan.days_between_rounds)
     if moment_of(now()) >= opens:
         return None
     return f"{stage} opens at {text_of(opens)}, {plan.days_between_rounds:g} days after the questions were last asked."
 
 
-def _asking(making: Making, plan: Plan, stage: str) -> Asking:
+def _questions_of_stage(builder: OutfitTestBuilder, plan: OutfitTestPlan, stage: str) -> StageQuestions:
     name = stage.split("-")[0]
     if name == "sort":
-        return _ask_sort(making, plan)
+        return _ask_sort(builder, plan)
     if name == "keep":
-        outfits = outfits_of(making.read("generate"))
-        return Asking("keep", _shown(outfits, "keep"), 1, _finish_kept(making, outfits), n_shares=plan.n_experts)
+        outfits = outfits_from_table(builder.read_stage("generate"))
+        return StageQuestions(
+            "keep", _outfit_questions(outfits, "keep"), 1, _finish_kept(builder, outfits), n_shares=plan.n_experts
+        )
     if name == "rate":
-        outfits = outfits_of(making.read("keep"))
-        return Asking("rating", _shown(outfits, "rate"), plan.n_experts, _finish_rated(making, plan, outfits))
+        outfits = outfits_from_table(builder.read_stage("keep"))
+        return StageQuestions(
+            "rating", _outfit_questions(outfits, "rate"), plan.n_experts, _finish_rated(builder, plan, outfits)
+        )
     if name == "panel":
-        questions = making.questions("blank")
-        return Asking("choice", ask(questions), plan.n_panel, _finish_panel(making, plan, questions))
+        questions = builder.questions("blank")
+        return StageQuestions(
+            "choice", to_site_questions(questions), plan.n_panel, _finish_panel(builder, plan, questions)
+        )
     if name == "rounds":
-        questions = making.questions("panel")
-        return Asking("choice", ask(questions), plan.n_panel, lambda answers: _round(making, stage, answers))
-    questions = making.questions("final")
-    return Asking("choice", ask(questions), 1, _finish_crowd(making, questions), public=True)
+        questions = builder.questions("panel")
+        return StageQuestions(
+            "choice", to_site_questions(questions), plan.n_panel, lambda answers: _round(builder, stage, answers)
+        )
+    questions = builder.questions("final")
+    return StageQuestions("choice", to_site_questions(questions), 1, _finish_crowd(builder, questions), public=True)
 
 
-def _ask_sort(making: Making, plan: Plan) -> Asking:
-    catalog = select(read_catalog(making.workspace), plan.select)
+def _ask_sort(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> StageQuestions:
+    catalog = select(read_catalog(builder.workspace), plan.select)
     options = (
         *((category, category.capitalize(), None) for category in CATEGORIES),
-        *((f"delete: {why}", words, None) for why, words in DELETE.items()),
+        *((f"delete: {why}", words, None) for why, words in DELETE_REASONS.items()),
     )
     items = catalog.sort("image").unique("item", keep="first", maintain_order=True)
     questions = [NewQuestion(image, (image,), options, PROMPTS["sort"]) for image in items["image"]]
 
     def finish(answers: pl.DataFrame) -> None:
-        said = answers.unique("question", keep="last").select(pl.col("question").alias("image"), "value")
-        judged = items.select("item", "image").join(said, on="image", how="left", maintain_order="left")
+        answered = answers.unique("question", keep="last").select(pl.col("question").alias("image"), "value")
+        judged = items.select("item", "image").join(answered, on="image", how="left", maintain_order="left")
         write_parquet(
             judged.select(
                 "item",
                 "image",
                 pl.when(pl.col("value").is_in(CATEGORIES)).then("value").alias("category"),
-                pl.col("value").fill_null("nobody looked at it").alias("said"),
+                pl.col("value").fill_null("nobody looked at it").alias("answer"),
             ),
-            making.file("sort"),
+            builder.stage_file("sort"),
         )
 
-    return Asking("choice", questions, 1, finish, n_shares=plan.n_experts)
+    return StageQuestions("choice", questions, 1, finish, n_shares=plan.n_experts)
 
 
-def _shown(outfits: Sequence[Outfit], what: str) -> list[NewQuestion]:
+def _outfit_questions(outfits: Sequence[Outfit], what: str) -> list[NewQuestion]:
     return [
         NewQuestion(outfit.name, tuple(item.image for item in outfit.items), prompt=PROMPTS[what]) for outfit in outfits
     ]
 
 
-def ask(questions: Sequence[Question]) -> list[NewQuestion]:
+def to_site_questions(questions: Sequence[OutfitQuestion]) -> list[NewQuestion]:
     """Fill-in-the-blank questions for the site; a choice's value is its number, and nothing says which is right."""
     return [
         NewQuestion(
@@ -211,88 +222,92 @@ def ask(questions: Sequence[Question]) -> list[NewQuestion]:
     ]
 
 
-def _finish_kept(making: Making, outfits: Sequence[Outfit]) -> Callable[[pl.DataFrame], None]:
+def _finish_kept(builder: OutfitTestBuilder, outfits: Sequence[Outfit]) -> Callable[[pl.DataFrame], None]:
     def finish(answers: pl.DataFrame) -> None:
-        alive = set(kept(answers))
-        table = making.read("generate")
-        write_parquet(table.filter(pl.col("outfit").is_in(list(alive))), making.file("keep"))
+        alive = set(kept_outfits(answers))
+        table = builder.read_stage("generate")
+        write_parquet(table.filter(pl.col("outfit").is_in(list(alive))), builder.stage_file("keep"))
 
     return finish
 
 
-def _finish_rated(making: Making, plan: Plan, outfits: Sequence[Outfit]) -> Callable[[pl.DataFrame], None]:
+def _finish_rated(
+    builder: OutfitTestBuilder, plan: OutfitTestPlan, outfits: Sequence[Outfit]
+) -> Callable[[pl.DataFrame], None]:
     def finish(answers: pl.DataFrame) -> None:
         best = top_rated(answers, plan.n_best)
-        write_parquet(best, making.folder / "rate-ratings.parquet")
-        table = making.read("keep").filter(pl.col("outfit").is_in(best["question"].to_list()))
-        write_parquet(table, making.file("rate"))
+        write_parquet(best, builder.folder / "rate-ratings.parquet")
+        table = builder.read_stage("keep").filter(pl.col("outfit").is_in(best["question"].to_list()))
+        write_parquet(table, builder.stage_file("rate"))
 
     return finish
 
 
-def _finish_panel(making: Making, plan: Plan, questions: Sequence[Question]) -> Callable[[pl.DataFrame], None]:
+def _finish_panel(
+    builder: OutfitTestBuilder, plan: OutfitTestPlan, questions: Sequence[OutfitQuestion]
+) -> Callable[[pl.DataFrame], None]:
     def finish(answers: pl.DataFrame) -> None:
-        ranked = consistency(answers)
-        write_parquet(ranked, making.folder / "panel-consistency.parquet")
-        by_name = {question.name: question for question in with_people(questions, answers)}
-        best = balanced([by_name[name] for name in ranked["question"]], plan.n_consistent, plan.quotas)
-        making.write_questions("panel", best.questions)
+        ranked = rank_by_consistency(answers)
+        write_parquet(ranked, builder.folder / "panel-consistency.parquet")
+        by_name = {question.name: question for question in add_people_counts(questions, answers)}
+        best = balance_questions([by_name[name] for name in ranked["question"]], plan.n_consistent, plan.quotas)
+        builder.write_questions("panel", best.questions)
 
     return finish
 
 
-def _round(making: Making, stage: str, answers: pl.DataFrame) -> None:
-    write_parquet(answers.sort("question", "person"), making.file(stage))
+def _round(builder: OutfitTestBuilder, stage: str, answers: pl.DataFrame) -> None:
+    write_parquet(answers.sort("question", "person"), builder.stage_file(stage))
 
 
-def _finish_crowd(making: Making, questions: Sequence[Question]) -> Callable[[pl.DataFrame], None]:
-    return lambda answers: making.write_questions("crowd", with_people(questions, answers))
+def _finish_crowd(builder: OutfitTestBuilder, questions: Sequence[OutfitQuestion]) -> Callable[[pl.DataFrame], None]:
+    return lambda answers: builder.write_questions("crowd", add_people_counts(questions, answers))
 
 
-def _run_generate(making: Making, plan: Plan) -> None:
-    items = making.read("sort").filter(pl.col("category").is_not_null()).select("item", "image", "category")
-    made = generate(items, plan.n_seed_outfits, seed=plan.seed)
-    write_json(made.report, making.folder / "generate.json")
-    write_parquet(made.table, making.file("generate"))
+def _run_generate(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> None:
+    items = builder.read_stage("sort").filter(pl.col("category").is_not_null()).select("item", "image", "category")
+    made = sample_outfits(items, plan.n_seed_outfits, seed=plan.seed)
+    write_json(asdict(made.report), builder.folder / "generate.json")
+    write_parquet(made.table, builder.stage_file("generate"))
 
 
-def _run_blank(making: Making, plan: Plan) -> None:
-    items = making.read("sort").filter(pl.col("category").is_not_null())
-    outfits = outfits_of(making.read("rate"))
+def _run_blank(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> None:
+    items = builder.read_stage("sort").filter(pl.col("category").is_not_null())
+    outfits = outfits_from_table(builder.read_stage("rate"))
     questions = make_questions(outfits, items, seed=plan.seed, n_distractors=plan.n_distractors, quotas=plan.quotas)
-    making.write_questions("blank", questions)
+    builder.write_questions("blank", questions)
 
 
-def _run_final(making: Making, plan: Plan) -> None:
+def _run_final(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> None:
     """Only questions that everybody answered alike in every round, in the panel's order, balanced by the quotas."""
-    rounds = [making.read(f"rounds-{number}") for number in range(1, plan.n_rounds + 1)]
+    rounds = [builder.read_stage(f"rounds-{number}") for number in range(1, plan.n_rounds + 1)]
     certain = set(fully_consistent(pl.concat(rounds))["question"]) if rounds else None
-    questions = [q for q in making.questions("panel") if certain is None or q.name in certain]
-    chosen = balanced(questions, plan.n_questions, plan.quotas)
+    questions = [q for q in builder.questions("panel") if certain is None or q.name in certain]
+    chosen = balance_questions(questions, plan.n_questions, plan.quotas)
     write_json(
-        _final_facts(len(questions), chosen.quotas, chosen.chosen, chosen.shortfalls), making.folder / "final.json"
+        _final_facts(len(questions), chosen.quotas, chosen.chosen, chosen.shortfalls), builder.folder / "final.json"
     )
-    making.write_questions("final", chosen.questions)
+    builder.write_questions("final", chosen.questions)
 
 
 def _final_facts(consistent: int, quotas: dict[str, int], chosen: dict[str, int], lacking: dict[str, int]) -> Any:
     return {"fully_consistent": consistent, "quotas": quotas, "chosen": chosen, "shortfalls": lacking}
 
 
-RUNS: dict[str, Callable[[Making, Plan], None]] = {
+AUTOMATIC_STAGES: dict[str, Callable[[OutfitTestBuilder, OutfitTestPlan], None]] = {
     "generate": _run_generate,
     "blank": _run_blank,
     "final": _run_final,
 }
 
 
-def trust_categories(making: Making, plan: Plan) -> None:
+def trust_categories(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> None:
     """Finish the stage `sort` without people: the catalog's own categories are taken."""
-    if making.done("sort"):
+    if builder.is_done("sort"):
         return
-    catalog = select(read_catalog(making.workspace), plan.select)
-    items, _ = sorted_items(catalog, plan.mapping)
+    catalog = select(read_catalog(builder.workspace), plan.select)
+    items, _ = categorize_items(catalog, plan.mapping)
     words = dict(catalog.select("item", "category").iter_rows())
-    said = [str(words.get(item)) for item in items["item"]]
-    assert all(category_of(word, plan.mapping) for word in said)
-    write_parquet(items.with_columns(pl.Series("said", said, dtype=pl.String)), making.file("sort"))
+    answered = [str(words.get(item)) for item in items["item"]]
+    assert all(map_category(word, plan.mapping) for word in answered)
+    write_parquet(items.with_columns(pl.Series("answer", answered, dtype=pl.String)), builder.stage_file("sort"))

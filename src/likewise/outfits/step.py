@@ -1,18 +1,18 @@
 """The step `likewise outfits generate` and its check, on the files of a workspace."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from likewise.catalog.readers.table import read_table
 from likewise.catalog.table import read_catalog, select
 from likewise.errors import LikewiseError
-from likewise.outfits.generate import Generated, check, generate
-from likewise.outfits.sorting import category_of, read_mapping, sorted_items
+from likewise.outfits.category_mapping import categorize_items, check_mapping, map_category
+from likewise.outfits.generate import GeneratedOutfits, check_outfits, sample_outfits
 from likewise.workspace import Workspace, write_json, write_parquet
 
 
@@ -34,38 +34,40 @@ def generate_outfits(
     seed: int = 0,
     *,
     replace: bool = False,
-) -> Generated:
+) -> GeneratedOutfits:
     """Outfits of a workspace's items, written with a report beside them."""
     path = output or outfits_file(workspace)
     if path.exists() and not replace:
         raise LikewiseError(f"{path} is there already: choose another place with `--output`, or add `--replace`.")
-    items, left_out = sorted_items(select(read_catalog(workspace), conditions), read_mapping(mapping or {}))
-    made = generate(items, n_outfits, seed=seed)
-    report = made.report | {"left_out": {word or "(none)": n for word, n in left_out.iter_rows()}}
+    items, left_out = categorize_items(select(read_catalog(workspace), conditions), check_mapping(mapping or {}))
+    made = sample_outfits(items, n_outfits, seed=seed)
+    report = dataclasses.replace(made.report, left_out={word or "(none)": n for word, n in left_out.iter_rows()})
     write_parquet(made.table, path)
-    write_json(report, path.with_suffix(".json"))
-    return _with_report(made, report | {"file": str(path)})
+    write_json(asdict(report), path.with_suffix(".json"))
+    return dataclasses.replace(made, report=report)
 
 
-def _with_report(made: Generated, report: dict[str, Any]) -> Generated:
-    return replace(made, report=report)
+@dataclass(frozen=True)
+class OutfitCheck:
+    """How many outfits of a file are valid; the reasons against the others, counted and by outfit."""
+
+    n_outfits: int
+    n_valid: int
+    reasons: dict[str, int]
+    refused: dict[str, str]
 
 
-def check_file(path: Path, mapping: Mapping[str, str] | None = None) -> dict[str, Any]:
+def check_outfit_file(path: Path, mapping: Mapping[str, str] | None = None) -> OutfitCheck:
     """How many outfits of a file are valid, and the reasons against the others."""
     table = read_table(path)
     if absent := [column for column in ("outfit", "item", "category") if column not in table.columns]:
         raise LikewiseError(f"{path} has no column {', '.join(absent)}: outfits are rows of outfit, item, category.")
-    words = {word: category_of(word, mapping) or str(word) for word in table["category"].cast(pl.String).unique()}
+    words = {word: map_category(word, mapping) or str(word) for word in table["category"].cast(pl.String).unique()}
     named = table.with_columns(
         pl.col("outfit").cast(pl.String), pl.col("category").cast(pl.String).replace_strict(words, default=None)
     )
-    checked = check(named)
+    checked = check_outfits(named)
     refused = checked.filter(pl.col("reasons") != "")
     counts = Counter(reason for reasons in refused["reasons"] for reason in reasons.split("; "))
-    return {
-        "n_outfits": len(checked),
-        "n_valid": len(checked) - len(refused),
-        "reasons": dict(counts.most_common()),
-        "refused": dict(refused.select("outfit", "reasons").iter_rows()),
-    }
+    reasons = dict(refused.select("outfit", "reasons").iter_rows())
+    return OutfitCheck(len(checked), len(checked) - len(refused), dict(counts.most_common()), reasons)

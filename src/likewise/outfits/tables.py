@@ -6,7 +6,7 @@ from typing import get_args
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.outfits.protocol import Item, Kind, Outfit, Question
+from likewise.outfits.protocol import Item, Outfit, OutfitQuestion, QuestionKind
 
 OUTFIT_SCHEMA = pl.Schema(
     {"outfit": pl.String, "item": pl.String, "image": pl.String, "category": pl.String, "position": pl.Int64}
@@ -39,7 +39,7 @@ def outfit_table(outfits: Iterable[Outfit]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=OUTFIT_SCHEMA, orient="row")
 
 
-def outfits_of(table: pl.DataFrame) -> list[Outfit]:
+def outfits_from_table(table: pl.DataFrame) -> list[Outfit]:
     """The outfits of such a table, in the order of their first rows, items by position."""
     if absent := [column for column in OUTFIT_SCHEMA if column not in table.columns]:
         raise LikewiseError(f"a table of outfits needs {', '.join(OUTFIT_SCHEMA)}; {', '.join(absent)} is not there.")
@@ -56,14 +56,14 @@ def outfits_of(table: pl.DataFrame) -> list[Outfit]:
     ]
 
 
-def item_table(questions: Sequence[Question]) -> pl.DataFrame:
+def item_table(questions: Sequence[OutfitQuestion]) -> pl.DataFrame:
     """Every item that the questions show, once, by key."""
     found = {item.item: item for question in questions for item in (*question.items, *question.choices)}
     rows = [(item.item, item.image, item.category) for _, item in sorted(found.items())]
     return pl.DataFrame(rows, schema=ITEM_SCHEMA, orient="row")
 
 
-def question_table(questions: Sequence[Question]) -> pl.DataFrame:
+def question_table(questions: Sequence[OutfitQuestion]) -> pl.DataFrame:
     """The questions as one may publish them: no answers."""
     rows = [
         (
@@ -81,13 +81,15 @@ def question_table(questions: Sequence[Question]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=QUESTION_SCHEMA, orient="row")
 
 
-def answer_table(questions: Sequence[Question]) -> pl.DataFrame:
+def answer_table(questions: Sequence[OutfitQuestion]) -> pl.DataFrame:
     """What is right, and how many people chose what."""
     rows = [(q.name, q.right, list(q.people), sum(q.people)) for q in questions]
     return pl.DataFrame(rows, schema=ANSWER_SCHEMA, orient="row")
 
 
-def questions_of(questions: pl.DataFrame, items: pl.DataFrame, answers: pl.DataFrame | None = None) -> list[Question]:
+def questions_from_tables(
+    questions: pl.DataFrame, items: pl.DataFrame, answers: pl.DataFrame | None = None
+) -> list[OutfitQuestion]:
     """Questions from their tables; without `answers` nobody knows what is right."""
     known = {row["item"]: Item(row["item"], row["category"] or "", row["image"]) for row in items.iter_rows(named=True)}
     right = {row["question"]: row for row in answers.iter_rows(named=True)} if answers is not None else {}
@@ -95,13 +97,13 @@ def questions_of(questions: pl.DataFrame, items: pl.DataFrame, answers: pl.DataF
     for row in questions.iter_rows(named=True):
         if absent := [name for name in (*row["items"], *row["choices"]) if name not in known]:
             raise LikewiseError(f"question {row['question']} names the item {absent[0]}, which is not among the items.")
-        if row["kind"] not in get_args(Kind):
+        if row["kind"] not in get_args(QuestionKind):
             raise LikewiseError(
-                f"question {row['question']} is of kind {row['kind']!r}, not {', '.join(get_args(Kind))}."
+                f"question {row['question']} is of kind {row['kind']!r}, not {', '.join(get_args(QuestionKind))}."
             )
-        told = right.get(row["question"], {})
+        answer = right.get(row["question"], {})
         found.append(
-            Question(
+            OutfitQuestion(
                 row["question"],
                 row["kind"],
                 tuple(known[name] for name in row["items"]),
@@ -109,8 +111,8 @@ def questions_of(questions: pl.DataFrame, items: pl.DataFrame, answers: pl.DataF
                 row["blank"],
                 row["dimension"],
                 row["sub_dimension"],
-                told.get("right"),
-                tuple(told.get("people") or ()),
+                answer.get("right"),
+                tuple(answer.get("people") or ()),
             )
         )
     return found

@@ -13,7 +13,7 @@ from likewise.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class ItemVectors:
+class ImageVectors:
     """One row per image; `encoder` is the spec string that made them."""
 
     encoder: str
@@ -31,7 +31,7 @@ class ItemVectors:
     def dim(self) -> int:
         return int(self.vectors.shape[1])
 
-    def rows(self, images: Sequence[str]) -> NDArray[np.int64]:
+    def indices(self, images: Sequence[str]) -> NDArray[np.int64]:
         """The row number of each image."""
         try:
             return np.array([self._row[image] for image in images], dtype=np.int64)
@@ -40,14 +40,14 @@ class ItemVectors:
                 f"there is no {self.encoder} vector of {error.args[0]}: encode the catalog that holds it first."
             ) from error
 
-    def of(self, images: Sequence[str]) -> Vectors:
+    def lookup(self, images: Sequence[str]) -> Vectors:
         """The vectors of `images`, in their order."""
-        return np.asarray(self.vectors[self.rows(images)], dtype=np.float32)
+        return np.asarray(self.vectors[self.indices(images)], dtype=np.float32)
 
 
-def workspace_vectors(workspace: Workspace, encoder: str) -> ItemVectors:
+def read_image_vectors(workspace: Workspace, encoder: str) -> ImageVectors:
     """All vectors of an encoder in a workspace."""
     from likewise.encoders.storage.reading import encoded_images, read_vectors
 
     images = encoded_images(workspace, encoder)
-    return ItemVectors(encoder, tuple(images), read_vectors(workspace, encoder, images))
+    return ImageVectors(encoder, tuple(images), read_vectors(workspace, encoder, images))

@@ -19,26 +19,26 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.machine import usable_cores
-from likewise.outfits.bundle import OutfitTest, refuse_existing, write_test
-from likewise.outfits.generate import generate
+from likewise.outfits.bundle import OutfitTest, check_overwrite, write_test
+from likewise.outfits.generate import sample_outfits
 from likewise.outfits.lat import (
-    Balanced,
-    balanced,
-    consistency,
+    BalancedQuestions,
+    add_people_counts,
+    balance_questions,
     fully_consistent,
-    kept,
+    kept_outfits,
     make_questions,
+    rank_by_consistency,
     replace_choice,
     top_rated,
-    with_people,
 )
-from likewise.outfits.protocol import Item, Outfit, Question
-from likewise.outfits.tables import outfits_of
+from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
+from likewise.outfits.tables import outfits_from_table
 from likewise.outfits.wardrobe_aat import make_aat
+from likewise.progress import ProgressCallback
 from likewise.synthetic import Taste, compatibility_many, draw_item, make_items, sample_taste
 
 Attributes = dict[str, str | None]
-Progress = Callable[[int, int], None]
 KEEP_AT = 0.55  # a simulated expert keeps what they rate at least so
 JPEG_QUALITY = 92
 SHORTEST_SEED = 3  # two items leave a question of one
@@ -89,13 +89,13 @@ def make_wardrobe_test(
     size: int = 224,
     overwrite: bool = False,
     workers: int | None = None,
-    on_progress: Progress | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> OutfitTest:
     """Write a test with LAT and AAT questions and their pictures; seconds, not weeks.
 
     Without LAT where its number of questions is 0; with `only`, AAT about these dimensions alone.
     """
-    refuse_existing(path, overwrite=overwrite)  # before hundreds of pictures are drawn
+    check_overwrite(path, overwrite=overwrite)  # before hundreds of pictures are drawn
     plan = scale or Scale()
     items = wardrobe_items(n_items, seed)
     lat, made = make_lat(items, plan, seed) if plan.n_questions else ([], {})
@@ -125,7 +125,7 @@ def draw(attributes: Mapping[str, str | None], seed: int, size: int) -> bytes:
 
 
 def _draw_all(
-    rows: Sequence[Attributes], seed: int, size: int, workers: int | None, on_progress: Progress | None
+    rows: Sequence[Attributes], seed: int, size: int, workers: int | None, on_progress: ProgressCallback | None
 ) -> list[bytes]:
     """Every picture, in order, drawn by as many processes as there are cores."""
     pictures: list[bytes] = []
@@ -140,30 +140,32 @@ def _draw_all(
         for picture in drawn:
             pictures.append(picture)
             if on_progress is not None:
-                on_progress(len(pictures), len(rows))
+                on_progress("drawing the test", len(pictures), len(rows))
     return pictures
 
 
-def make_lat(items: pl.DataFrame, scale: Scale, seed: int) -> tuple[list[Question], dict[str, Any]]:
+def make_lat(items: pl.DataFrame, scale: Scale, seed: int) -> tuple[list[OutfitQuestion], dict[str, Any]]:
     """The five steps with simulated people; also how many were left after each."""
     rng = np.random.default_rng([seed, 3])
     people = [trained(sample_taste(rng)) for _ in range(scale.n_panel)]
     experts = people[: scale.n_experts]
-    seeds = generate(items, scale.n_seed_outfits, seed=seed, shortest=SHORTEST_SEED).table
-    by_name = {outfit.name: outfit for outfit in outfits_of(seeds)}
-    alive = kept(judged(items, list(by_name.values()), experts, rng, keep_value, in_shares=True))
+    seeds = sample_outfits(items, scale.n_seed_outfits, seed=seed, min_items=SHORTEST_SEED).table
+    by_name = {outfit.name: outfit for outfit in outfits_from_table(seeds)}
+    alive = kept_outfits(judged(items, list(by_name.values()), experts, rng, keep_value, in_shares=True))
     ratings = judged(items, [by_name[n] for n in alive], experts, rng, rate_value, in_shares=False)
     best = top_rated(ratings, scale.n_rated)["question"].to_list()
     questions = make_questions([by_name[name] for name in best], items, seed=seed)
     first = simulated_answers(items, questions, people, rng)
     by_question = {question.name: question for question in questions}
-    agreed = balanced([by_question[name] for name in consistency(first)["question"]], scale.n_consistent)
+    agreed = balance_questions(
+        [by_question[name] for name in rank_by_consistency(first)["question"]], scale.n_consistent
+    )
     asked = _without_doubt(items, agreed.questions, first, rng)
     rounds = pl.concat([simulated_answers(items, asked, people, rng) for _ in range(scale.n_rounds)])
     certain = set(fully_consistent(rounds)["question"])
-    final: Balanced = balanced([q for q in asked if q.name in certain], scale.n_questions)
+    final: BalancedQuestions = balance_questions([q for q in asked if q.name in certain], scale.n_questions)
     crowd = [sample_taste(rng) for _ in range(scale.n_crowd)]
-    answered = with_people(final.questions, simulated_answers(items, final.questions, crowd, rng))
+    answered = add_people_counts(final.questions, simulated_answers(items, final.questions, crowd, rng))
     named = [_renamed(question, f"LAT-{number:03d}") for number, question in enumerate(answered, 1)]
     made = {
         "seed_outfits": len(by_name),
@@ -178,8 +180,8 @@ def make_lat(items: pl.DataFrame, scale: Scale, seed: int) -> tuple[list[Questio
 
 
 def _without_doubt(
-    items: pl.DataFrame, questions: Sequence[Question], answers: pl.DataFrame, rng: np.random.Generator
-) -> list[Question]:
+    items: pl.DataFrame, questions: Sequence[OutfitQuestion], answers: pl.DataFrame, rng: np.random.Generator
+) -> list[OutfitQuestion]:
     """Distractors that somebody fell for or that come near the answer are changed, as the paper's experts did by hand.
 
     The new ones are the worst of a handful.
@@ -203,7 +205,9 @@ def _without_doubt(
     ]
 
 
-def _replaced(question: Question, offer: Sequence[Item], fit: NDArray[np.float64], fell_for: set[int]) -> Question:
+def _replaced(
+    question: OutfitQuestion, offer: Sequence[Item], fit: NDArray[np.float64], fell_for: set[int]
+) -> OutfitQuestion:
     assert question.right is not None
     n = len(question.choices)
     near = {place for place in range(n) if fit[place] > fit[question.right] - CLEARLY_WORSE}
@@ -216,7 +220,7 @@ def _replaced(question: Question, offer: Sequence[Item], fit: NDArray[np.float64
 
 
 def simulated_answers(
-    items: pl.DataFrame, questions: Sequence[Question], people: Sequence[Taste], rng: np.random.Generator
+    items: pl.DataFrame, questions: Sequence[OutfitQuestion], people: Sequence[Taste], rng: np.random.Generator
 ) -> pl.DataFrame:
     """Everybody answers every question: `question, person, value` (the number of the choice)."""
     filled = [question.filled(choice) for question in questions for choice in range(len(question.choices))]
@@ -267,7 +271,7 @@ def _rows(items: pl.DataFrame, outfits: Sequence[Outfit]) -> list[list[int]]:
     return [[row_of[item.item] for item in outfit.items] for outfit in outfits]
 
 
-def _renamed(question: Question, name: str) -> Question:
+def _renamed(question: OutfitQuestion, name: str) -> OutfitQuestion:
     return replace(question, name=name)
 
 

@@ -14,9 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.outfits.dimensions import PLAN, scaled_plan
-from likewise.outfits.generate import generate
-from likewise.outfits.protocol import Item, Question
+from likewise.outfits.dimensions import AAT_PLAN, scale_plan
+from likewise.outfits.generate import sample_outfits
+from likewise.outfits.protocol import Item, OutfitQuestion
 from likewise.outfits.rules import GROUPS
 from likewise.synthetic import ATTRIBUTES, VALUES_OF, compatibility_many
 from likewise.synthetic.harmony import NEUTRALS, WARM
@@ -53,18 +53,18 @@ Theme = Callable[[list[Attributes], str, np.random.Generator], Sketch | None]
 
 def make_aat(
     items: pl.DataFrame, n_questions: int, seed: int, only: Sequence[str] = ()
-) -> tuple[list[Question], dict[str, Attributes]]:
+) -> tuple[list[OutfitQuestion], dict[str, Attributes]]:
     """Questions by the plan of sub-dimensions, and the attributes of every item that was drawn for them.
 
     `only` some dimensions where they are named: a closer look at a weakness than the plan's few questions allow.
     """
-    if unknown := [name for name in only if name not in PLAN]:
-        raise LikewiseError(f"there is no dimension {unknown[0]!r}: use {', '.join(PLAN)}.")
+    if unknown := [name for name in only if name not in AAT_PLAN]:
+        raise LikewiseError(f"there is no dimension {unknown[0]!r}: use {', '.join(AAT_PLAN)}.")
     bases = _bases(items, seed)
-    questions: list[Question] = []
+    questions: list[OutfitQuestion] = []
     drawn: dict[str, Attributes] = {}
-    plan = {name: quotas for name, quotas in PLAN.items() if name in only or not only}
-    for dimension, quotas in scaled_plan(n_questions, plan).items():
+    plan = {name: quotas for name, quotas in AAT_PLAN.items() if name in only or not only}
+    for dimension, quotas in scale_plan(n_questions, plan).items():
         for sub, quota in quotas.items():
             rng = np.random.default_rng([seed, len(dimension), *sub.encode()])
             for sketch, values, right in _settled(bases, dimension, sub, quota, rng):
@@ -96,7 +96,9 @@ def _settled(
 
 def _bases(items: pl.DataFrame, seed: int) -> list[list[Attributes]]:
     """Outfits that go well together as they are: the better half of many."""
-    made = generate(items, min(N_BASES, 4 * len(items)), seed=seed + 1, shortest=3, longest=LONGEST_OUTFIT).table
+    made = sample_outfits(
+        items, min(N_BASES, 4 * len(items)), seed=seed + 1, min_items=3, max_items=LONGEST_OUTFIT
+    ).table
     row_of = {name: row for row, name in enumerate(items["item"])}
     groups = made.group_by("outfit", maintain_order=True).agg("item")["item"].to_list()
     rows = [[row_of[name] for name in group] for group in groups]
@@ -146,7 +148,7 @@ def _dimension_scores(sketches: Sequence[tuple[Sketch, list[str]]], dimension: s
 
 def _drawn(
     name: str, sketch: Sketch, values: Sequence[str], right: int, dimension: str, sub: str
-) -> tuple[Question, dict[str, Attributes]]:
+) -> tuple[OutfitQuestion, dict[str, Attributes]]:
     """Give every item that is shown a name of its own; choices share one identity, so one thing differs."""
     drawn: dict[str, Attributes] = {}
 
@@ -165,7 +167,7 @@ def _drawn(
         show(asked | {sketch.attribute: value}, f"{name.lower()}-choice-{number}", str(asked["item"]))
         for number, value in enumerate(values)
     )
-    question = Question(name, "AAT", rest, choices, sketch.blank, dimension, sub, right)
+    question = OutfitQuestion(name, "AAT", rest, choices, sketch.blank, dimension, sub, right)
     return question, drawn
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from likewise.labeling.store.engine import writing
 from likewise.labeling.store.images import ensure_images, image_ids
-from likewise.outfits.dimensions import PLAN
-from likewise.outfits.plan import STAGES, Making, tests_of
-from likewise.outfits.protocol import Item, Question
+from likewise.outfits.builder import STAGES, OutfitTestBuilder, list_builders
+from likewise.outfits.dimensions import AAT_PLAN
+from likewise.outfits.protocol import Item, OutfitQuestion
 from likewise.outfits.publish import catalog_items, read_drafts, read_votes, selected_drafts
-from likewise.outfits.stages import Standing
+from likewise.outfits.stages import BuildStatus
 from likewise.web.pages import image_of
 from likewise.web.site import Site
 
@@ -28,39 +28,41 @@ def pictures(site: Site, images: Iterable[str]) -> dict[str, Any]:
     return {key: image_of(number) for key, number in ids.items()}
 
 
-def tests_view(site: Site, standings: dict[str, Standing]) -> list[dict[str, Any]]:
+def tests_view(site: Site, statuses: dict[str, BuildStatus]) -> list[dict[str, Any]]:
     """Every test in the making, with the stages that are done."""
     shown = []
-    for making in tests_of(site.settings.workspace):
-        standing = standings.get(making.name)
-        done = [stage for stage in STAGES if _done(making, stage)]
+    for builder in list_builders(site.settings.workspace):
+        status = statuses.get(builder.name)
+        done = [stage for stage in STAGES if _done(builder, stage)]
         shown.append(
             {
-                "name": making.name,
+                "name": builder.name,
                 "stages": [(stage, stage in done) for stage in STAGES],
-                "standing": standing,
-                "has_questions": making.done("blank"),
-                "address": f"/q/{making.slug('crowd')}" if making.done("final") and not making.done("crowd") else None,
+                "status": status,
+                "has_questions": builder.is_done("blank"),
+                "address": f"/q/{builder.slug('crowd')}"
+                if builder.is_done("final") and not builder.is_done("crowd")
+                else None,
             }
         )
     return shown
 
 
-def _done(making: Making, stage: str) -> bool:
+def _done(builder: OutfitTestBuilder, stage: str) -> bool:
     if stage == "rounds":
-        return all(making.done(f"rounds-{number}") for number in range(1, making.plan().n_rounds + 1))
-    return making.done(stage)
+        return all(builder.is_done(f"rounds-{number}") for number in range(1, builder.plan().n_rounds + 1))
+    return builder.is_done(stage)
 
 
-def questions_view(site: Site, making: Making, page: int) -> dict[str, Any]:
+def questions_view(site: Site, builder: OutfitTestBuilder, page: int) -> dict[str, Any]:
     """The questions that can be changed by hand, some at a time, with other items to choose from."""
-    stage = "panel" if making.done("panel") else "blank"
-    questions = making.questions(stage)
+    stage = "panel" if builder.is_done("panel") else "blank"
+    questions = builder.questions(stage)
     some = questions[(page - 1) * QUESTIONS_PER_PAGE : page * QUESTIONS_PER_PAGE]
-    shelf: dict[str, list[Item]] = {}
-    for item in catalog_items(site.settings.workspace, making.plan().mapping).values():
-        shelf.setdefault(item.category, []).append(item)
-    others = {question.name: _alternatives(question, shelf, page) for question in some}
+    by_category: dict[str, list[Item]] = {}
+    for item in catalog_items(site.settings.workspace, builder.plan().mapping).values():
+        by_category.setdefault(item.category, []).append(item)
+    others = {question.name: _alternatives(question, by_category, page) for question in some}
     images = [item.image for question in some for item in (*question.items, *question.choices, *others[question.name])]
     return {
         "stage": stage,
@@ -72,9 +74,9 @@ def questions_view(site: Site, making: Making, page: int) -> dict[str, Any]:
     }
 
 
-def _alternatives(question: Question, shelf: dict[str, list[Item]], page: int) -> list[Item]:
+def _alternatives(question: OutfitQuestion, by_category: dict[str, list[Item]], page: int) -> list[Item]:
     inside = {item.item for item in (*question.items, *question.choices)}
-    free = [item for item in shelf.get(question.category, []) if item.item not in inside]
+    free = [item for item in by_category.get(question.category, []) if item.item not in inside]
     start = (hash_of(question.name) * page) % max(1, len(free))
     return (free[start:] + free[:start])[:ALTERNATIVES]
 
@@ -95,7 +97,7 @@ def plan_view(site: Site) -> list[dict[str, Any]]:
             "drafts": sum((d.dimension, d.sub_dimension) == (dimension, sub) for d in drafts),
             "chosen": sum((d.dimension, d.sub_dimension) == (dimension, sub) for d in chosen.drafts),
         }
-        for dimension, quotas in PLAN.items()
+        for dimension, quotas in AAT_PLAN.items()
         for sub, quota in quotas.items()
     ]
 

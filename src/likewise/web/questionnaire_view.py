@@ -3,9 +3,9 @@
 from typing import Any
 
 from likewise.errors import LikewiseError
-from likewise.outfits.plan import tests_of
+from likewise.outfits.builder import list_builders
 from likewise.outfits.polyvore import read_benchmark
-from likewise.outfits.protocol import Question
+from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.publish import read_factor_tags
 from likewise.web.outfits_view import pictures
 from likewise.web.site import Site
@@ -13,7 +13,7 @@ from likewise.web.site import Site
 SPLITS = ("test", "valid", "train")
 
 
-def questions_to_tag(site: Site) -> list[Question]:
+def questions_to_tag(site: Site) -> list[OutfitQuestion]:
     """The data set's fill-in-the-blank questions; where it has none, those of finished tests.
 
     The page says which answer is right, so nobody may still have to answer these questions.
@@ -27,7 +27,10 @@ def questions_to_tag(site: Site) -> list[Question]:
         if found:
             return found
     return [
-        question for making in tests_of(workspace) if making.done("final") for question in making.questions("final")
+        question
+        for builder in list_builders(workspace)
+        if builder.is_done("final")
+        for question in builder.questions("final")
     ]
 
 
@@ -35,7 +38,7 @@ def question_to_tag(site: Site, person: str) -> dict[str, Any] | None:
     """The next question that this person has not tagged, and how far they are."""
     questions = questions_to_tag(site)
     tags = read_factor_tags(site.engine)
-    mine = {name for name, said in tags.items() if person in said}
+    mine = {name for name, tagged in tags.items() if person in tagged}
     left = [question for question in questions if question.name not in mine]
     if not left:
         return None

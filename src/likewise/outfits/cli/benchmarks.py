@@ -28,9 +28,9 @@ def benchmark(
     """
     import polars as pl
 
+    from likewise.outfits.models.feature_source import WorkspaceFeatures
     from likewise.outfits.models.registry import open_model
-    from likewise.outfits.models.sight import WorkspaceSight
-    from likewise.outfits.polyvore import measure, read_benchmark
+    from likewise.outfits.polyvore import evaluate_benchmark, read_benchmark
     from likewise.workspace import write_parquet
 
     target = opened(workspace)
@@ -41,7 +41,7 @@ def benchmark(
         tables = []
         for place, text in enumerate(model):
             update("models", place, len(model))
-            tables.append(measure(open_model(text, WorkspaceSight(target), models), asked))
+            tables.append(evaluate_benchmark(open_model(text, WorkspaceFeatures(target), models), asked))
     results = pl.concat(tables)
     path = target.results_folder / f"outfits-{split}.parquet"
     write_parquet(results, path)
@@ -62,17 +62,19 @@ def order(
 
     Example: `likewise outfits order taste-results --set maryland/results/outfits-test.parquet`
     """
-    from likewise.outfits.orders import compare_orders, score_values, values_of
+    from likewise.outfits.orders import benchmark_values, compare_orders, score_values
     from likewise.workspace import read_parquet
 
-    by_set = {str(path): values_of(read_parquet(path, "likewise outfits benchmark WORKSPACE")) for path in sets}
+    by_set = {str(path): benchmark_values(read_parquet(path, "likewise outfits benchmark WORKSPACE")) for path in sets}
     table = read_parquet(scores / "scores.parquet", "likewise outfits score TEST")
     orders = compare_orders(by_set, score_values(table))
     if as_json:
-        say_json({"by_vote": orders.by_vote, "votes": orders.votes, "under": orders.under, "kendall": orders.kendall})
+        say_json(
+            {"by_vote": orders.by_vote, "votes": orders.votes, "under": orders.by_score, "kendall": orders.kendall}
+        )
         return
     say(f"by vote over {len(sets)} test sets: " + " > ".join(plain(name) for name in orders.by_vote))
-    for score, names in orders.under.items():
+    for score, names in orders.by_score.items():
         verdict = "the same order" if orders.agrees[score] else f"Kendall's tau {orders.kendall[score]:.2f}"
         say(f"  by {score}: " + " > ".join(plain(name) for name in names) + f"  ({verdict})")
 
@@ -92,13 +94,13 @@ def checkpoints(
 
     Example: `likewise outfits checkpoints ws/outfit_models/csn taste.zip --report-on taste2.zip`
     """
-    from likewise.outfits.checkpoints import JUDGES, validation_curve, wins
-    from likewise.outfits.checkpoints_step import checkpoint_experiment
+    from likewise.outfits.checkpoints import JUDGES, count_wins, validation_curve
+    from likewise.outfits.checkpoints_step import compare_checkpoint_files
     from likewise.outfits.report.checkpoints import write_checkpoints_page
 
     validation = validation_curve(model)
     with progress("epochs") as update:
-        made = checkpoint_experiment(
+        made = compare_checkpoint_files(
             model, validation, test, output or model / "checkpoints", report_on, sets or [], split, update
         )
         page = write_checkpoints_page(made, output or model / "checkpoints", model.name)
@@ -112,7 +114,7 @@ def checkpoints(
     _print("Each judge's checkpoint, measured on everything (%)", ("chosen by", "test"), rows)
     for judge in ("LATs", "AATs"):
         if judge in made.chosen:
-            better, equal, worse = wins(made.table, judge)
+            better, equal, worse = count_wins(made.table, judge)
             counts = f"{better} better, {equal} equal, {worse} worse"
             say(f"  {JUDGES[judge]} against own validation, on tests of neither: {counts}")
     say(f"{plain(page)}")

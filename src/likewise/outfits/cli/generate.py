@@ -1,5 +1,6 @@
 """`likewise outfits rules`, `generate` and `check`: valid outfits, made of a catalog's items or brought along."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -41,21 +42,22 @@ def generate(
 
     Example: `likewise outfits generate shoes --n 50000 --select domain=shop`
     """
-    from likewise.outfits.step import generate_outfits
+    from likewise.outfits.step import generate_outfits, outfits_file
 
     if n < 1:
         raise LikewiseError(f"the number of outfits must be at least 1, not {n}.")
-    made = generate_outfits(opened(workspace), n, select, dict_of(map_), output, seed, replace=replace)
+    target = opened(workspace)
+    path = output or outfits_file(target)
+    report = generate_outfits(target, n, select, dict_of(map_), path, seed, replace=replace).report
     if as_json:
-        say_json(made.report)
+        say_json(asdict(report) | {"file": str(path)})
         return
-    say(f"{plain(made.report['file'])}: [bold]{made.report['n_outfits']:,} outfits[/], all of them valid")
-    lengths = made.report["lengths"]
-    say("  length: " + ", ".join(f"{length}: {count:,}" for length, count in lengths.items()))
-    for name, about in made.report["categories"].items():
-        say(f"  {name:<10} {about['n_items']:>7,} items, in {100 * about['share_of_outfits']:5.1f} % of the outfits")
-    if made.report["left_out"]:
-        words = ", ".join(f"{plain(word)} ({count:,})" for word, count in list(made.report["left_out"].items())[:8])
+    say(f"{plain(path)}: [bold]{report.n_outfits:,} outfits[/], all of them valid")
+    say("  length: " + ", ".join(f"{length}: {count:,}" for length, count in report.lengths.items()))
+    for name, about in report.categories.items():
+        say(f"  {name:<10} {about.n_items:>7,} items, in {100 * about.share_of_outfits:5.1f} % of the outfits")
+    if report.left_out:
+        words = ", ".join(f"{plain(word)} ({count:,})" for word, count in list(report.left_out.items())[:8])
         say(f"  left out, because none of the twenty categories is meant: {words}")
 
 
@@ -68,16 +70,16 @@ def check(
 
     Example: `likewise outfits check mine.csv`
     """
-    from likewise.outfits.step import check_file
+    from likewise.outfits.step import check_outfit_file
 
-    checked = check_file(table, dict_of(map_))
+    checked = check_outfit_file(table, dict_of(map_))
     if as_json:
-        say_json(checked)
+        say_json(asdict(checked))
         return
-    say(f"{checked['n_valid']:,} of {checked['n_outfits']:,} outfits are valid")
-    for reason, count in checked["reasons"].items():
+    say(f"{checked.n_valid:,} of {checked.n_outfits:,} outfits are valid")
+    for reason, count in checked.reasons.items():
         say(f"  {count:,}: {reason}")
-    for outfit, reasons in list(checked["refused"].items())[:10]:
+    for outfit, reasons in list(checked.refused.items())[:10]:
         say(f"  {plain(outfit)}: {reasons}")
 
 

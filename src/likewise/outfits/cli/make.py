@@ -37,8 +37,8 @@ def make_test(
 
     Example: `likewise outfits make-test shop --experts 5 --panel 10 --trust-categories`
     """
-    from likewise.outfits.plan import Making, Plan
-    from likewise.outfits.publish import publish
+    from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
+    from likewise.outfits.publish import publish_test
     from likewise.outfits.simulated import simulate_test
     from likewise.outfits.stages import advance, trust_categories
 
@@ -52,29 +52,29 @@ def make_test(
         "n_rounds": rounds,
         "days_between_rounds": days,
         "n_questions": questions,
-        "most_guests": guests,
+        "max_guests": guests,
         "select": select,
         "seed": seed,
         "quotas": _quotas(quota),
         "sort": False if trust else None,
     }
     given = {key: value for key, value in given.items() if value is not None}
-    making = Making(target, name)
-    plan = making.begin(Plan(**given), given=tuple(given))
+    builder = OutfitTestBuilder(target, name)
+    plan = builder.start(OutfitTestPlan(**given), given=tuple(given))
     if not plan.sort:
-        trust_categories(making, plan)
+        trust_categories(builder, plan)
     with votes_of(target, database) as engine:
-        standing = simulate_test(making, engine, n_crowd=simulate, seed=plan.seed) if simulate else None
-        standing = standing or advance(making, engine, close=close)
-        made = publish(making, engine, bundle, licence=licence) if bundle is not None else None
+        status = simulate_test(builder, engine, n_crowd=simulate, seed=plan.seed) if simulate else None
+        status = status or advance(builder, engine, close=close)
+        made = publish_test(builder, engine, bundle, licence=licence) if bundle is not None else None
     if as_json:
-        facts = {key: getattr(standing, key) for key in ("stage", "answered", "wanted", "people", "finished")}
-        say_json(facts | {"sentence": standing.sentence, "checksum": made.card["checksum"] if made else None})
+        facts = {key: getattr(status, key) for key in ("stage", "answered", "wanted", "people", "finished")}
+        say_json(facts | {"sentence": status.sentence, "checksum": made.card["checksum"] if made else None})
         return
-    say(f"[bold]{plain(name)}[/]: {plain(standing.sentence)}")
-    for person, n in standing.people.items():
+    say(f"[bold]{plain(name)}[/]: {plain(status.sentence)}")
+    for person, n in status.people.items():
         say(f"  {plain(person)}: {n:,} answers")
-    if not standing.finished and standing.wanted:
+    if not status.finished and status.wanted:
         say(f"  experts come in by `likewise label invite {plain(workspace)} --name NAME`, the site is")
         say(f"  `likewise label serve {plain(workspace)}`; `--close` ends this stage with what is answered")
     if made is not None:

@@ -8,8 +8,8 @@ import typer
 from likewise.cli.console import AsJson, Seed, WorkspacePath, opened, plain, progress, say, say_json
 
 if TYPE_CHECKING:
-    from likewise.outfits.models.card import Card
-    from likewise.outfits.training.remedy import Remedy
+    from likewise.outfits.models.card import OutfitModelCard
+    from likewise.outfits.training.targeted_data import TargetedDataResult
 
 Kind = Annotated[str, typer.Option("--model", help="What to train; `likewise outfits models` lists them.")]
 With = Annotated[
@@ -62,42 +62,40 @@ def train(
     """
     from likewise.outfits.models.card import models_folder
     from likewise.outfits.report.learning import write_curves
-    from likewise.outfits.training.step import Request, train_in
+    from likewise.outfits.training.step import TrainingRequest, train_outfit_model
 
     target = opened(workspace)
-    request = Request(
+    request = TrainingRequest(
         model, name, encoders, whole, preset, outfits, n_outfits, select, tuple(test or ()), leave_out, epochs, width,
         rate, seed, words, near,
     )  # fmt: skip
     with progress("batches") as update:
-        card = train_in(
-            target, request, force=force, on_batch=lambda done, total: update(request.folder_name, done, total)
-        )
+        card = train_outfit_model(target, request, force=force, on_progress=update)
     folder = models_folder(target) / request.folder_name
     plot = write_curves(folder)
     if as_json:
         say_json({"folder": str(folder), **_facts(card)})
         return
-    _tell(card, folder)
+    _print_card(card, folder)
     if plot is not None:
         say(f"  curves: {plain(plot)}")
     say(f"  test it: `likewise outfits score TEST --model {plain(folder)}`")
 
 
-def _facts(card: "Card") -> dict[str, object]:
-    keys = ("name", "kind", "trunk", "encoders", "visual_semantic", "trained", "notes")
-    return {key: getattr(card, key) for key in keys}
+def _facts(card: "OutfitModelCard") -> dict[str, object]:
+    keys = ("name", "kind", "trunk", "encoders", "visual_semantic", "notes")
+    return {key: getattr(card, key) for key in keys} | {"trained": card.training.as_dict()}
 
 
-def _tell(card: "Card", folder: Path) -> None:
-    about = card.trained
+def _print_card(card: "OutfitModelCard", folder: Path) -> None:
+    about = card.training
     say(f"[bold]{plain(card.name)}[/] ({card.kind}) in {plain(folder)}")
-    looks = f"{card.encoders}{' as words' if card.n_said else ''}" or card.trunk
-    say(f"  learned from {about['n_outfits']:,} outfits of {about['n_items']:,} items, looking through {plain(looks)}")
-    if "epoch" in about:
+    inputs = f"{card.encoders}{' as words' if card.n_caption_words else ''}" or card.trunk
+    say(f"  learned from {about.n_outfits:,} outfits of {about.n_items:,} items, looking through {plain(inputs)}")
+    if about.preset is not None and about.validation_accuracy is not None:
         say(
-            f"  epoch {about['epoch']} is the best of {about['preset']['epochs']}: "
-            f"{100 * about['validation_accuracy']:.1f} % of {about['n_validation']} blanks filled rightly"
+            f"  epoch {about.epoch} is the best of {about.preset.epochs}: "
+            f"{100 * about.validation_accuracy:.1f} % of {about.n_validation} blanks filled rightly"
         )
     say(f"  visual-semantic term: {card.visual_semantic}")
     for key, value in card.notes.items():
@@ -113,18 +111,20 @@ def models(
     Example: `likewise outfits models shoes`
     """
     from likewise.outfits.models.card import models_folder
-    from likewise.outfits.models.registry import KINDS, trained_models
+    from likewise.outfits.models.registry import MODEL_KINDS, trained_models
 
     trained = trained_models(models_folder(opened(workspace))) if workspace else {}
     if as_json:
-        say_json({"kinds": KINDS, "trained": [_facts(card) for card in trained.values()]})
+        say_json({"kinds": MODEL_KINDS, "trained": [_facts(card) for card in trained.values()]})
         return
-    for kind, what in KINDS.items():
+    for kind, what in MODEL_KINDS.items():
         say(f"[bold]{kind:<16}[/] {what}")
     for name, card in trained.items():
-        about = card.trained
-        accuracy = f", {100 * about['validation_accuracy']:.1f} % of blanks" if "validation_accuracy" in about else ""
-        say(f"trained: [bold]{plain(name)}[/] ({card.kind}), {about['n_outfits']:,} outfits{accuracy}")
+        about = card.training
+        accuracy = (
+            f", {100 * about.validation_accuracy:.1f} % of blanks" if about.validation_accuracy is not None else ""
+        )
+        say(f"trained: [bold]{plain(name)}[/] ({card.kind}), {about.n_outfits:,} outfits{accuracy}")
 
 
 def remedy(
@@ -152,50 +152,48 @@ def remedy(
     Example: `likewise outfits remedy shoes taste.zip --model type-aware`
     """
     from likewise.outfits.bundle import open_test
-    from likewise.outfits.taking import Taking, TakingSight
-    from likewise.outfits.training.remedy import remedy as cure
-    from likewise.outfits.training.step import Request
+    from likewise.outfits.results import OutfitTestFeatures, OutfitTestResults
+    from likewise.outfits.training.step import TrainingRequest
+    from likewise.outfits.training.targeted_data import train_with_targeted_data
 
     target = opened(workspace)
     tests = (test,) if measure_on is None else (test, measure_on)
-    takings = [Taking(open_test(path), path.with_name(f"{path.stem}-results")) for path in tests]
-    request = Request(
+    results = [OutfitTestResults(open_test(path), path.with_name(f"{path.stem}-results")) for path in tests]
+    request = TrainingRequest(
         model, encoders=encoders, preset=preset, n_outfits=n_outfits, tests=tests, epochs=epochs, seed=seed, words=words
     )
-    now = [request.folder_name]
     with progress("batches") as update:
-        asked = [(taking.test.questions, TakingSight(taking, update)) for taking in takings]
-        done = cure(
+        asked = [(each.test.questions, OutfitTestFeatures(each, update)) for each in results]
+        done = train_with_targeted_data(
             target,
             request,
             *asked[0],
             measure_on=asked[1] if measure_on is not None else None,
             share=share,
             dimension=dimension,
-            say=lambda name: now.append(name),
-            on_batch=lambda step, total: update(now[-1], step, total),
+            on_progress=update,
         )
     if as_json:
         say_json(
             {
-                "dimension": done.dimension,
-                "n_more": done.n_more,
-                "found": done.found.to_dicts(),
+                "dimension": done.weak_dimension,
+                "n_more": done.n_extra_outfits,
+                "found": done.diagnosis.to_dicts(),
                 "scores": done.scores.to_dicts(),
                 "differences": done.differences.to_dicts(),
             }
         )
         return
-    _tell_remedy(done)
+    _print_targeted_data(done)
 
 
-def _tell_remedy(done: "Remedy") -> None:
+def _print_targeted_data(done: "TargetedDataResult") -> None:
     from likewise.outfits.cli.tests import print_scores
 
-    say(f"weakest: [bold]{done.dimension}[/]; {done.n_more:,} more outfits on it, or without a focus")
+    say(f"weakest: [bold]{done.weak_dimension}[/]; {done.n_extra_outfits:,} more outfits on it, or without a focus")
     print_scores(done.scores)
     mine = done.differences.filter(
-        (done.differences["dimension"] == done.dimension) | done.differences["score"].is_in(["AATs"])
+        (done.differences["dimension"] == done.weak_dimension) | done.differences["score"].is_in(["AATs"])
     )
     for row in mine.iter_rows(named=True):
         what = row["dimension"] or row["score"]

@@ -43,7 +43,7 @@ def wardrobe_test(
             n_aat=n_aat,
             only=tuple(only or ()),
             overwrite=replace,
-            on_progress=lambda done, total: update("drawing the test", done, total),
+            on_progress=update,
         )
     if as_json:
         say_json({key: made.card[key] for key in ("title", "sizes", "made", "checksum")})
@@ -58,10 +58,10 @@ def show(test: TestPath, checksum: Annotated[str | None, typer.Option(help="Refu
 
     Example: `likewise outfits show taste.zip`
     """
-    from likewise.outfits.bundle import card_of, open_test
+    from likewise.outfits.bundle import card_text, open_test
 
     opened = open_test(test, checksum)
-    console().print(card_of(opened), markup=False)
+    console().print(card_text(opened), markup=False)
     say(f"every file matches; checksum {opened.card['checksum']}")
 
 
@@ -87,23 +87,29 @@ def score(
     """
     from likewise.outfits.bundle import open_test
     from likewise.outfits.models.registry import open_model
-    from likewise.outfits.taking import AnswersFile, Taking, TakingSight, note, score_models
+    from likewise.outfits.results import (
+        AnswersFile,
+        OutfitTestFeatures,
+        OutfitTestResults,
+        results_summary,
+        score_models,
+    )
 
     if not model and not answers:
         raise LikewiseError("there is no model to test: add `--model random`, or `--answers mine.csv`.")
-    taking = Taking(open_test(test), output or test.with_name(f"{test.stem}-results"))
+    results = OutfitTestResults(open_test(test), output or test.with_name(f"{test.stem}-results"))
     with progress("steps") as update:
-        sight = TakingSight(taking, update)
-        taking_part = [open_model(text, sight, models) for text in model or []]
+        features = OutfitTestFeatures(results, update)
+        opened = [open_model(text, features, models) for text in model or []]
         scored = score_models(
-            taking, [*taking_part, *(AnswersFile(path.stem, path) for path in answers or [])], seed=seed, say=update
+            results, [*opened, *(AnswersFile(path.stem, path) for path in answers or [])], seed=seed, on_progress=update
         )
         if page:
             from likewise.outfits.report.taste import write_taste_page
 
-            write_taste_page(taking, scored)
+            write_taste_page(results, scored)
     if as_json:
-        say_json(note(taking, scored) | {"differences": scored.differences.to_dicts()})
+        say_json(results_summary(results, scored) | {"differences": scored.differences.to_dicts()})
         return
     print_scores(scored.scores)
     close = scored.differences.filter(
@@ -111,7 +117,7 @@ def score(
     )
     for row in close.iter_rows(named=True):
         say(f"  not told apart by {row['score']}: {plain(row['model_a'])} and {plain(row['model_b'])}")
-    say(f"{plain(taking.page if page else taking.folder)}: {len(taking.test.questions)} questions")
+    say(f"{plain(results.page if page else results.folder)}: {len(results.test.questions)} questions")
 
 
 def print_scores(scores: "pl.DataFrame") -> None:

@@ -3,7 +3,7 @@
 `open_model` makes any of them from a text; those that need torch import it only when they are made.
 """
 
-from likewise.outfits.models.registry import KINDS, TRAINED, open_model
-from likewise.outfits.models.sight import GivenSight, Sight, WorkspaceSight
+from likewise.outfits.models.feature_source import FeatureSource, InMemoryFeatures, WorkspaceFeatures
+from likewise.outfits.models.registry import MODEL_KINDS, TRAINABLE_KINDS, open_model
 
-__all__ = ["KINDS", "TRAINED", "GivenSight", "Sight", "WorkspaceSight", "open_model"]
+__all__ = ["MODEL_KINDS", "TRAINABLE_KINDS", "FeatureSource", "InMemoryFeatures", "WorkspaceFeatures", "open_model"]

@@ -8,50 +8,50 @@ from numpy.typing import NDArray
 
 from likewise.outfits.protocol import Outfit
 
-Rows = NDArray[np.int64]
-NOTHING = -1  # the row of an empty place
+Indices = NDArray[np.int64]
+PADDING = -1  # the row of an empty place
 UNKNOWN_TYPE = 0  # of a category that training did not show
 
 
 @dataclass(frozen=True)
-class Padded:
-    """One line per outfit; `rows` is NOTHING where an outfit is shorter than the longest."""
+class PaddedOutfits:
+    """One line per outfit; `indices` is PADDING where an outfit is shorter than the longest."""
 
-    rows: Rows
-    types: Rows
+    indices: Indices
+    types: Indices
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.indices)
 
     @property
-    def there(self) -> NDArray[np.bool_]:
-        return np.asarray(self.rows != NOTHING)
+    def mask(self) -> NDArray[np.bool_]:
+        return np.asarray(self.indices != PADDING)
 
-    def take(self, lines: Rows | slice) -> "Padded":
+    def select(self, lines: Indices | slice) -> "PaddedOutfits":
         """Some of the outfits, no wider than they need."""
-        rows, types = self.rows[lines], self.types[lines]
-        width = int((rows != NOTHING).sum(axis=1).max(initial=1))
-        return Padded(rows[:, :width], types[:, :width])
+        indices, types = self.indices[lines], self.types[lines]
+        width = int((indices != PADDING).sum(axis=1).max(initial=1))
+        return PaddedOutfits(indices[:, :width], types[:, :width])
 
 
-def pad(outfits: Sequence[Sequence[int]], types: Rows) -> Padded:
+def pad_outfits(outfits: Sequence[Sequence[int]], types: Indices) -> PaddedOutfits:
     """Lists of item rows to arrays; `types` is the type of every item row."""
     width = max((len(outfit) for outfit in outfits), default=1)
-    rows = np.full((len(outfits), max(1, width)), NOTHING, dtype=np.int64)
+    indices = np.full((len(outfits), max(1, width)), PADDING, dtype=np.int64)
     for line, outfit in enumerate(outfits):
-        rows[line, : len(outfit)] = outfit
-    return Padded(rows, np.where(rows == NOTHING, UNKNOWN_TYPE, types[rows]))
+        indices[line, : len(outfit)] = outfit
+    return PaddedOutfits(indices, np.where(indices == PADDING, UNKNOWN_TYPE, types[indices]))
 
 
-def in_type_order(padded: Padded) -> Padded:
+def sort_by_type(padded: PaddedOutfits) -> PaddedOutfits:
     """Every outfit sorted by type, items of one type by row: the one order in which an order-free model sees it."""
     last = np.iinfo(np.int64).max
-    types = np.where(padded.there, padded.types, last)
-    rows = np.where(padded.there, padded.rows, last)
-    order = np.lexsort((rows, types), axis=1)
-    return Padded(np.take_along_axis(padded.rows, order, 1), np.take_along_axis(padded.types, order, 1))
+    types = np.where(padded.mask, padded.types, last)
+    indices = np.where(padded.mask, padded.indices, last)
+    order = np.lexsort((indices, types), axis=1)
+    return PaddedOutfits(np.take_along_axis(padded.indices, order, 1), np.take_along_axis(padded.types, order, 1))
 
 
-def item_keys(outfits: Sequence[Outfit]) -> dict[str, str]:
+def category_by_image(outfits: Sequence[Outfit]) -> dict[str, str]:
     """image -> category of every item that the outfits show."""
     return {item.image: item.category for outfit in outfits for item in outfit.items}

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from likewise.outfits.models.net import Lesson, OutfitNet, Shape
+from likewise.outfits.models.net import NetSizes, OutfitBatch, OutfitNet
 
 if TYPE_CHECKING:
-    from likewise.outfits.models.trunk import Trunk
+    from likewise.outfits.models.trunk import FeatureTrunk
 
-BANK = 256
+BANK_SIZE = 256
 
 
 class BiLstm(OutfitNet):
@@ -27,38 +27,38 @@ class BiLstm(OutfitNet):
     ordered = True
     bank: Tensor
 
-    def __init__(self, trunk: "Trunk", shape: Shape, width: int = 512, semantic_weight: float = 1.0) -> None:
-        super().__init__(trunk, shape, width, semantic_weight)
+    def __init__(self, trunk: "FeatureTrunk", sizes: NetSizes, width: int = 512, semantic_weight: float = 1.0) -> None:
+        super().__init__(trunk, sizes, width, semantic_weight)
         self.first = nn.Linear(trunk.n_features, width)
         self.forth = nn.LSTM(width, width, batch_first=True)
         self.back = nn.LSTM(width, width, batch_first=True)
-        self.register_buffer("bank", torch.zeros(BANK, width))
+        self.register_buffer("bank", torch.zeros(BANK_SIZE, width))
 
-    def look(self, inputs: Tensor, types: Tensor) -> Tensor:
-        looks: Tensor = self.first(self.trunk(inputs))
-        return looks
+    def embed(self, inputs: Tensor, types: Tensor) -> Tensor:
+        embeddings: Tensor = self.first(self.trunk(inputs))
+        return embeddings
 
-    def guesses(self, looks: Tensor, there: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
+    def predictions(self, embeddings: Tensor, mask: Tensor) -> list[tuple[Tensor, Tensor, Tensor]]:
         """For both directions: the states that guess, (n, L - 1, w), the places they guess, and which count."""
-        turned = reversal(there)
+        turned = reverse_positions(mask)
         found = []
-        for reader, order in ((self.forth, torch.arange(there.shape[1]).expand_as(turned)), (self.back, turned)):
-            read = looks.gather(1, order[..., None].expand_as(looks))
+        for reader, order in ((self.forth, torch.arange(mask.shape[1]).expand_as(turned)), (self.back, turned)):
+            read = embeddings.gather(1, order[..., None].expand_as(embeddings))
             states, _ = reader(read)
-            found.append((states[:, :-1], order[:, 1:], there[:, 1:]))  # both lie to the left of the padding
+            found.append((states[:, :-1], order[:, 1:], mask[:, 1:]))  # both lie to the left of the padding
         return found
 
-    def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
-        total, count = torch.zeros(len(looks)), torch.zeros(len(looks))
-        for states, places, counts in self.guesses(looks, there):
-            target = looks.gather(1, places[..., None].expand(-1, -1, self.width))
+    def score(self, embeddings: Tensor, types: Tensor, mask: Tensor, users: Tensor) -> Tensor:
+        total, count = torch.zeros(len(embeddings)), torch.zeros(len(embeddings))
+        for states, positions, counts in self.predictions(embeddings, mask):
+            target = embeddings.gather(1, positions[..., None].expand(-1, -1, self.width))
             own = (states * target).sum(dim=2) * self.scale
             logits = torch.cat([own[..., None], states @ self.bank.T * self.scale], dim=2)
             total = total + ((own - logits.logsumexp(dim=2)) * counts).sum(dim=1)
             count = count + counts.sum(dim=1)
         return total / count.clamp(min=1)
 
-    def fill(self, before: Tensor, after: Tensor, choices: Tensor) -> Tensor:
+    def fill_blank(self, before: Tensor, after: Tensor, choices: Tensor) -> Tensor:
         """(n, k) for n blanks with b items before each, (n, b, w), a items after it, and k choices, (n, k, w)."""
         directions = []
         for reader, items in ((self.forth, before), (self.back, after.flip(1))):
@@ -68,31 +68,31 @@ class BiLstm(OutfitNet):
                 directions.append(logits.log_softmax(dim=1))
         return torch.stack(directions).mean(dim=0) if directions else torch.zeros(choices.shape[:2])
 
-    def terms(self, lesson: Lesson) -> dict[str, Tensor]:
+    def loss_terms(self, batch: OutfitBatch) -> dict[str, Tensor]:
         losses = {}
-        for name, (states, places, counts) in zip(
-            ("forward", "backward"), self.guesses(lesson.looks, lesson.there), strict=True
+        for name, (states, positions, counts) in zip(
+            ("forward", "backward"), self.predictions(batch.embeddings, batch.mask), strict=True
         ):
-            logits = states @ lesson.items.T * self.scale
-            target = lesson.places.gather(1, places)
-            at = places[:, None, :, None].expand(-1, lesson.others.shape[1], -1, self.width)
-            same_type = (lesson.others.gather(2, at) * states[:, None]).sum(dim=3) * self.scale
+            logits = states @ batch.item_embeddings.T * self.scale
+            target = batch.item_indices.gather(1, positions)
+            at = positions[:, None, :, None].expand(-1, batch.negatives.shape[1], -1, self.width)
+            same_type = (batch.negatives.gather(2, at) * states[:, None]).sum(dim=3) * self.scale
             every = torch.cat([logits, same_type.transpose(1, 2)], dim=2)
             own = logits.gather(2, target[..., None])[..., 0]
             losses[name] = (every.logsumexp(dim=2) - own)[counts].mean()
         return losses
 
-    def after_epoch(self, looks: Tensor) -> None:
-        repeated = looks.repeat(math.ceil(BANK / len(looks)), 1)
-        self.bank.copy_(repeated[:BANK])
+    def on_epoch_end(self, embeddings: Tensor) -> None:
+        repeated = embeddings.repeat(math.ceil(BANK_SIZE / len(embeddings)), 1)
+        self.bank.copy_(repeated[:BANK_SIZE])
 
     @property
     def scale(self) -> float:
         return 1.0 / math.sqrt(self.width)
 
 
-def reversal(there: Tensor) -> Tensor:
+def reverse_positions(mask: Tensor) -> Tensor:
     """(n, L): the places of every outfit from its last item to its first; padding stays where it is."""
-    length = there.sum(dim=1, keepdim=True)
-    places = torch.arange(there.shape[1]).expand(there.shape)
-    return torch.where(there, length - 1 - places, places)
+    length = mask.sum(dim=1, keepdim=True)
+    positions = torch.arange(mask.shape[1]).expand(mask.shape)
+    return torch.where(mask, length - 1 - positions, positions)

@@ -7,7 +7,7 @@ seen.parquet            item, image, digest of every item in training
 curves.parquet          epoch, name, value
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
+from likewise.outfits.training.presets import Preset
 from likewise.workspace import Workspace, read_json, read_parquet, void, write_atomically, write_json
 
 FORMAT = 1
@@ -23,7 +24,35 @@ Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Card:
+class OutfitTrainingSummary:
+    """How a model was trained; a kind without epochs leaves those fields empty."""
+
+    seed: int | None = None
+    preset: Preset | None = None
+    n_outfits: int = 0
+    n_left_out: int | None = None
+    n_validation: int | None = None
+    n_items: int = 0
+    n_users: int | None = None
+    epoch: int | None = None
+    """The chosen one."""
+    validation_accuracy: float | None = None
+    n_weights: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """What is known, with the keys of `card.json`."""
+        known = {each.name: getattr(self, each.name) for each in fields(self)}
+        known["preset"] = self.preset.as_dict() if self.preset else None
+        return {name: value for name, value in known.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "OutfitTrainingSummary":
+        known = {each.name: values[each.name] for each in fields(cls) if each.name in values}
+        return cls(**known | ({"preset": Preset.from_dict(values["preset"])} if "preset" in values else {}))
+
+
+@dataclass(frozen=True)
+class OutfitModelCard:
     """What a model's folder says about it."""
 
     name: str
@@ -36,12 +65,11 @@ class Card:
     """Categories in the order of their numbers; the first stands for those that training did not show."""
     n_users: int = 1
     vocabulary: tuple[str, ...] = ()
-    n_said: int = 0
+    n_caption_words: int = 0
     """How many words the first layer guesses, where it is `words`."""
     visual_semantic: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
-    trained: dict[str, Any] = field(default_factory=dict)
-    """How: outfits, items, seed, epochs, the chosen epoch and its accuracy."""
+    training: OutfitTrainingSummary = OutfitTrainingSummary()
     notes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -54,11 +82,13 @@ def weights_file(folder: Path, epoch: int | None = None) -> Path:
     return folder / "model.safetensors" if epoch is None else folder / "epochs" / f"{epoch:04d}.safetensors"
 
 
-def write_card(card: Card, folder: Path) -> None:
-    write_json({"format": FORMAT, **asdict(card)}, folder / "card.json")
+def write_model_card(card: OutfitModelCard, folder: Path) -> None:
+    values = asdict(card)
+    del values["training"]
+    write_json({"format": FORMAT, **values, "trained": card.training.as_dict()}, folder / "card.json")
 
 
-def read_card(folder: Path) -> Card:
+def read_model_card(folder: Path) -> OutfitModelCard:
     path = folder / "card.json"
     if not path.exists():
         raise LikewiseError(f"{folder} holds no trained model (no card.json): train one with `likewise outfits train`.")
@@ -68,7 +98,10 @@ def read_card(folder: Path) -> Card:
             raise LikewiseError(f"{path} is of another format: train the model again with this version.")
         for name in ("types", "vocabulary"):
             values[name] = tuple(values[name])
-        return Card(**values)
+        values["training"] = OutfitTrainingSummary.from_dict(values.pop("trained"))
+        if "n_said" in values:  # cards of version 0.1
+            values["n_caption_words"] = values.pop("n_said")
+        return OutfitModelCard(**values)
     except (AttributeError, KeyError, TypeError) as error:
         raise LikewiseError(f"{path} does not describe a model ({error}): train it again.") from error
 
@@ -93,6 +126,6 @@ def read_arrays(path: Path) -> Arrays:
         raise LikewiseError(f"{path} is damaged ({error}): train the model again.") from error
 
 
-def seen_items(folder: Path) -> pl.DataFrame:
+def read_seen_items(folder: Path) -> pl.DataFrame:
     """item, image, digest of everything a model was trained on."""
     return read_parquet(folder / "seen.parquet", "likewise outfits train")

@@ -14,47 +14,54 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from likewise.outfits.models.net import Lesson, OutfitNet, Shape, mean_over, pairs, variants
+from likewise.outfits.models.net import (
+    NetSizes,
+    OutfitBatch,
+    OutfitNet,
+    masked_mean,
+    position_pairs,
+    score_with_corrupted,
+)
 from likewise.outfits.models.typed import TypedLinear
 
 if TYPE_CHECKING:
-    from likewise.outfits.models.trunk import Trunk
+    from likewise.outfits.models.trunk import FeatureTrunk
 
 BITS = 128
-STEEPEST = 4.0
-SHARPNESS = 6.0
+MAX_SLOPE = 4.0
+SCORE_SCALE = 6.0
 
 
 class FashionHash(OutfitNet):
     """Binary codes of items and users."""
 
-    def __init__(self, trunk: "Trunk", shape: Shape, width: int = BITS, semantic_weight: float = 0.1) -> None:
-        super().__init__(trunk, shape, width, semantic_weight)
-        self.by_type = TypedLinear(shape.n_types, trunk.n_features, width)
-        self.people = nn.Parameter(torch.empty(shape.n_users, width).normal_(0.0, 0.5))
+    def __init__(self, trunk: "FeatureTrunk", sizes: NetSizes, width: int = BITS, semantic_weight: float = 0.1) -> None:
+        super().__init__(trunk, sizes, width, semantic_weight)
+        self.by_type = TypedLinear(sizes.n_types, trunk.n_features, width)
+        self.people = nn.Parameter(torch.empty(sizes.n_users, width).normal_(0.0, 0.5))
         self.user_weights = nn.Parameter(torch.zeros(width))  # before training nobody prefers anything
         self.item_weights = nn.Parameter(torch.ones(width))
 
-    def look(self, inputs: Tensor, types: Tensor) -> Tensor:
+    def embed(self, inputs: Tensor, types: Tensor) -> Tensor:
         return self._code(self.by_type(self.trunk(inputs), types))
 
-    def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
+    def score(self, embeddings: Tensor, types: Tensor, mask: Tensor, users: Tensor) -> Tensor:
         people = self._code(self.people)
         known = people[users.clamp(min=0)]
         person = torch.where((users >= 0)[:, None], known, people.mean(dim=0))
-        liked = mean_over((looks * (self.user_weights * person)[:, None]).mean(dim=2), there)
-        first, second = pairs(looks.shape[1])
-        agreed = (looks[:, first] * looks[:, second] * self.item_weights).mean(dim=2)
-        return SHARPNESS * (liked + mean_over(agreed, there[:, first] & there[:, second]))
+        liked = masked_mean((embeddings * (self.user_weights * person)[:, None]).mean(dim=2), mask)
+        first, second = position_pairs(embeddings.shape[1])
+        agreed = (embeddings[:, first] * embeddings[:, second] * self.item_weights).mean(dim=2)
+        return SCORE_SCALE * (liked + masked_mean(agreed, mask[:, first] & mask[:, second]))
 
-    def terms(self, lesson: Lesson) -> dict[str, Tensor]:
-        scores = variants(lesson, self)
+    def loss_terms(self, batch: OutfitBatch) -> dict[str, Tensor]:
+        scores = score_with_corrupted(batch, self)
         return {"soft margin": functional.softplus(scores[:, 1:] - scores[:, :1]).mean()}
 
-    def settings(self) -> dict[str, Any]:
-        return {"unknown user": f"the mean of the {self.shape.n_users} users of training"}
+    def card_notes(self) -> dict[str, Any]:
+        return {"unknown user": f"the mean of the {self.sizes.n_users} users of training"}
 
     def _code(self, values: Tensor) -> Tensor:
         if self.training:
-            return torch.tanh((1.0 + (STEEPEST - 1.0) * self.progress) * values)
+            return torch.tanh((1.0 + (MAX_SLOPE - 1.0) * self.training_progress) * values)
         return torch.where(values >= 0, 1.0, -1.0)

@@ -5,21 +5,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likewise.outfits.protocol import Floats, Outfit, Question, answer_by_score
-from likewise.outfits.vectors import ItemVectors
+from likewise.outfits.protocol import Floats, Outfit, OutfitQuestion, answer_by_score
+from likewise.outfits.vectors import ImageVectors
 
 
 @dataclass(frozen=True)
-class MeanCosine:
+class MeanCosineModel:
     """mean over pairs of cos(a, b) = (|sum of unit vectors|^2 - n) / (n (n - 1)); 0 for a single item."""
 
-    vectors: ItemVectors
+    vectors: ImageVectors
     name: str = "mean-cosine"
 
     def score(self, outfits: Sequence[Outfit]) -> Floats:
         return np.array([self._mean(outfit) for outfit in outfits], dtype=np.float64)
 
-    def answer(self, questions: Sequence[Question]) -> Floats:
+    def answer(self, questions: Sequence[OutfitQuestion]) -> Floats:
         return answer_by_score(self, questions)
 
     def _mean(self, outfit: Outfit) -> float:
@@ -27,6 +27,6 @@ class MeanCosine:
         if n < 2:
             return 0.0
         images = sorted(item.image for item in outfit.items)  # the same sum in any order of the items
-        rows = self.vectors.of(images).astype(np.float64)
+        rows = self.vectors.lookup(images).astype(np.float64)
         total = rows.sum(axis=0)
         return float((total @ total - np.square(rows).sum()) / (n * (n - 1)))

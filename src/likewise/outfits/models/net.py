@@ -1,9 +1,9 @@
-"""What the trained models share: items are looked at one by one, then the looks of an outfit are matched.
+"""What the trained models share: items are embedded one by one, then the embeddings of an outfit are scored together.
 
-`look` may use the picture (or its vector) and its type, never the outfit; `match` gives one number per outfit,
-larger for a better match; `terms` is the training loss, term by term, so that its curves can be plotted. Where
+`embed` may use the picture (or its vector) and its type, never the outfit; `score` gives one number per outfit,
+larger for a better match; `loss_terms` is the training loss, term by term, so that its curves can be plotted. Where
 the items come with words (captions, or the names of their categories), a visual-semantic term draws an item's
-look to the look of its words.
+embedding to that of its words.
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 if TYPE_CHECKING:
-    from likewise.outfits.models.trunk import Trunk
+    from likewise.outfits.models.trunk import FeatureTrunk
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetSizes:
     """The sizes that training data decides; settings of the model itself come from its preset."""
 
     n_inputs: int
@@ -28,25 +28,25 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class OutfitBatch:
     """A batch of training: good outfits, and for every place of each some items of the same type from elsewhere.
 
-    n outfits, L places, k others, w the width of a look.
+    n outfits, L places, k negatives, w the width of an embedding.
     """
 
-    looks: Tensor
+    embeddings: Tensor
     """(n, L, w)"""
-    others: Tensor
+    negatives: Tensor
     """(n, k, L, w)"""
     types: Tensor
-    there: Tensor
+    mask: Tensor
     users: Tensor
-    swaps: Tensor
-    """(n, k): the place whose item is replaced in the k-th spoiled copy."""
-    items: Tensor
-    """(m, w): the looks of the good items, each once."""
-    places: Tensor
-    """(n, L): which of `items` stands at each place."""
+    swap_positions: Tensor
+    """(n, k): the place whose item is replaced in the k-th corrupted copy."""
+    item_embeddings: Tensor
+    """(m, w): the embeddings of the good items, each once."""
+    item_indices: Tensor
+    """(n, L): which of `item_embeddings` stands at each place."""
     words: Tensor
     """(m, most words): the words of those items, 0 where there is none."""
 
@@ -58,45 +58,47 @@ class OutfitNet(nn.Module):
     """Whether the order of the items counts."""
     semantic_margin = 0.2
 
-    def __init__(self, trunk: "Trunk", shape: Shape, width: int, semantic_weight: float) -> None:
+    def __init__(self, trunk: "FeatureTrunk", sizes: NetSizes, width: int, semantic_weight: float) -> None:
         super().__init__()
         self.trunk = trunk
-        self.shape = shape
+        self.sizes = sizes
         self.width = width
-        self.semantic_weight = semantic_weight if shape.n_words else 0.0
-        self.texts = nn.EmbeddingBag(shape.n_words + 1, width, mode="mean", padding_idx=0) if shape.n_words else None
-        self.progress = 0.0  # how much of the training is done, 0 to 1
+        self.semantic_weight = semantic_weight if sizes.n_words else 0.0
+        self.texts = nn.EmbeddingBag(sizes.n_words + 1, width, mode="mean", padding_idx=0) if sizes.n_words else None
+        self.training_progress = 0.0  # how much of the training is done, 0 to 1
 
-    def look(self, inputs: Tensor, types: Tensor) -> Tensor:
+    def embed(self, inputs: Tensor, types: Tensor) -> Tensor:
         """(m, ...) inputs of single items and their types to (m, width)."""
         raise NotImplementedError
 
-    def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
+    def score(self, embeddings: Tensor, types: Tensor, mask: Tensor, users: Tensor) -> Tensor:
         """(n, L, width) to (n,); users are -1 where unknown."""
         raise NotImplementedError
 
-    def terms(self, lesson: Lesson) -> dict[str, Tensor]:
+    def loss_terms(self, batch: OutfitBatch) -> dict[str, Tensor]:
         """The loss of the model itself, by name."""
         raise NotImplementedError
 
-    def loss(self, lesson: Lesson) -> dict[str, Tensor]:
+    def loss(self, batch: OutfitBatch) -> dict[str, Tensor]:
         """All terms, the visual-semantic one among them where there are words."""
-        terms = self.terms(lesson)
+        terms = self.loss_terms(batch)
         if self.texts is not None and self.semantic_weight:
-            terms["visual-semantic"] = self.semantic_weight * self.visual_semantic(lesson.items, lesson.words)
+            terms["visual-semantic"] = self.semantic_weight * self.visual_semantic_loss(
+                batch.item_embeddings, batch.words
+            )
         return terms
 
-    def visual_semantic(self, looks: Tensor, words: Tensor) -> Tensor:
+    def visual_semantic_loss(self, embeddings: Tensor, words: Tensor) -> Tensor:
         """Hinge loss: an item is nearer to its own words than to another item's, and the words nearer to it.
 
         Items of equal words are no negatives of each other.
         """
         assert self.texts is not None
-        said = (words > 0).any(dim=1)
-        looks, words = looks[said], words[said]
-        if len(looks) < 2:
-            return looks.sum() * 0.0
-        closeness = functional.normalize(looks, dim=1) @ functional.normalize(self.texts(words), dim=1).T
+        has_words = (words > 0).any(dim=1)
+        embeddings, words = embeddings[has_words], words[has_words]
+        if len(embeddings) < 2:
+            return embeddings.sum() * 0.0
+        closeness = functional.normalize(embeddings, dim=1) @ functional.normalize(self.texts(words), dim=1).T
         own = closeness.diagonal()
         other = (words[:, None, :] != words[None, :, :]).any(dim=2)
         by_item = functional.relu(self.semantic_margin - own[:, None] + closeness)[other]
@@ -104,42 +106,42 @@ class OutfitNet(nn.Module):
         count = max(1, by_item.numel())
         return (by_item.sum() + by_words.sum()) / count
 
-    def after_epoch(self, looks: Tensor) -> None:
-        """Called with the looks of some training items when an epoch ends."""
+    def on_epoch_end(self, embeddings: Tensor) -> None:
+        """Called with the embeddings of some training items when an epoch ends."""
 
-    def learn_types(self, together: Tensor) -> None:
+    def fit_type_cooccurrence(self, cooccurrence: Tensor) -> None:
         """Called before training with how often types are worn together, (n_types, n_types)."""
 
-    def settings(self) -> dict[str, Any]:
+    def card_notes(self) -> dict[str, Any]:
         """What a reader of the model's card should know beyond its preset."""
         return {}
 
 
-def spoiled(lesson: Lesson) -> Tensor:
+def corrupted_outfits(batch: OutfitBatch) -> Tensor:
     """(n, k + 1, L, w): k copies of every outfit with one item replaced, and one with all of them replaced."""
-    at = functional.one_hot(lesson.swaps, lesson.others.shape[2]).to(torch.bool)[..., None]
-    one = torch.where(at, lesson.others, lesson.looks[:, None])
-    return torch.cat([one, lesson.others[:, :1]], dim=1)
+    at = functional.one_hot(batch.swap_positions, batch.negatives.shape[2]).to(torch.bool)[..., None]
+    one = torch.where(at, batch.negatives, batch.embeddings[:, None])
+    return torch.cat([one, batch.negatives[:, :1]], dim=1)
 
 
-def variants(lesson: Lesson, net: OutfitNet) -> Tensor:
-    """(n, k + 2): the scores of each good outfit, first, and of its spoiled copies."""
-    looks = torch.cat([lesson.looks[:, None], spoiled(lesson)], dim=1)
-    n, copies = looks.shape[:2]
+def score_with_corrupted(batch: OutfitBatch, net: OutfitNet) -> Tensor:
+    """(n, k + 2): the scores of each good outfit, first, and of its corrupted copies."""
+    embeddings = torch.cat([batch.embeddings[:, None], corrupted_outfits(batch)], dim=1)
+    n, copies = embeddings.shape[:2]
 
     def each(values: Tensor) -> Tensor:
         return values[:, None].expand(n, copies, *values.shape[1:]).flatten(0, 1)
 
-    scores = net.match(looks.flatten(0, 1), each(lesson.types), each(lesson.there), each(lesson.users))
+    scores = net.score(embeddings.flatten(0, 1), each(batch.types), each(batch.mask), each(batch.users))
     return scores.view(n, copies)
 
 
-def pairs(length: int) -> tuple[Tensor, Tensor]:
+def position_pairs(length: int) -> tuple[Tensor, Tensor]:
     """All pairs of places of an outfit."""
     first, second = torch.triu_indices(length, length, 1)
     return first, second
 
 
-def mean_over(values: Tensor, counted: Tensor) -> Tensor:
+def masked_mean(values: Tensor, counted: Tensor) -> Tensor:
     """The mean of the counted values of every row; 0 where none counts."""
     return (values * counted).sum(dim=1) / counted.sum(dim=1).clamp(min=1)

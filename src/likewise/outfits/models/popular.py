@@ -14,14 +14,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.encoders.protocol import Vectors
-from likewise.outfits.protocol import Floats, Item, Outfit, Question, answer_by_score
-from likewise.outfits.vectors import ItemVectors
+from likewise.outfits.protocol import Floats, Item, Outfit, OutfitQuestion, answer_by_score
+from likewise.outfits.vectors import ImageVectors
 
 BLOCK = 4096
 
 
 @dataclass(frozen=True)
-class Counted:
+class ItemCounts:
     """What training leaves behind: one row per item of the training outfits."""
 
     categories: tuple[str, ...]
@@ -29,23 +29,23 @@ class Counted:
     vectors: Vectors
 
 
-def count(outfits: Sequence[Outfit], vectors: ItemVectors) -> Counted:
+def count_items(outfits: Sequence[Outfit], vectors: ImageVectors) -> ItemCounts:
     """How often each item is worn."""
     worn = Counter(item for outfit in outfits for item in outfit.items)
     items = sorted(worn, key=lambda item: item.image)
-    return Counted(
+    return ItemCounts(
         tuple(item.category for item in items),
         np.array([worn[item] for item in items], dtype=np.int64),
-        vectors.of([item.image for item in items]),
+        vectors.lookup([item.image for item in items]),
     )
 
 
 @dataclass(frozen=True)
-class Popular:
+class PopularityModel:
     """Mean popularity of the items."""
 
-    counted: Counted
-    vectors: ItemVectors
+    counted: ItemCounts
+    vectors: ImageVectors
     name: str = "popular"
     seen: pl.DataFrame | None = None
     """item, image, digest of the training items."""
@@ -56,19 +56,19 @@ class Popular:
         means = [np.mean(sorted(known[item] for item in outfit.items)) for outfit in outfits]
         return np.array(means, dtype=np.float64)
 
-    def answer(self, questions: Sequence[Question]) -> Floats:
+    def answer(self, questions: Sequence[OutfitQuestion]) -> Floats:
         return answer_by_score(self, questions)
 
     def _popularity(self, items: Sequence[Item]) -> list[float]:
         popularity = np.zeros(len(items))
-        seen = self.vectors.of([item.image for item in items])
+        seen = self.vectors.lookup([item.image for item in items])
         categories = np.array([item.category for item in items])
         for category in np.unique(categories):
-            here = np.flatnonzero(categories == category)
-            there = self._of_category.get(str(category), np.arange(len(self.counted.counts)))
-            for start in range(0, len(here), BLOCK):
-                part = here[start : start + BLOCK]
-                nearest = there[np.argmax(seen[part] @ self.counted.vectors[there].T, axis=1)]
+            rows = np.flatnonzero(categories == category)
+            known = self._of_category.get(str(category), np.arange(len(self.counted.counts)))
+            for start in range(0, len(rows), BLOCK):
+                part = rows[start : start + BLOCK]
+                nearest = known[np.argmax(seen[part] @ self.counted.vectors[known].T, axis=1)]
                 popularity[part] = np.log1p(self.counted.counts[nearest])
         return [float(value) for value in popularity]
 

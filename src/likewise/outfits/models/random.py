@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likewise.outfits.protocol import Floats, Outfit, Question, answer_by_score
+from likewise.outfits.protocol import Floats, Outfit, OutfitQuestion, answer_by_score
 
 
 @dataclass(frozen=True)
-class Random:
+class RandomModel:
     """Scores that know nothing."""
 
     seed: int = 0
@@ -19,7 +19,7 @@ class Random:
     def score(self, outfits: Sequence[Outfit]) -> Floats:
         return np.array([self._draw(outfit) for outfit in outfits], dtype=np.float64)
 
-    def answer(self, questions: Sequence[Question]) -> Floats:
+    def answer(self, questions: Sequence[OutfitQuestion]) -> Floats:
         return answer_by_score(self, questions)
 
     def _draw(self, outfit: Outfit) -> float:

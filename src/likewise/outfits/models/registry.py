@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from likewise.errors import LikewiseError
-from likewise.outfits.models.card import Card, read_arrays, read_card, seen_items, weights_file
-from likewise.outfits.models.sight import Sight, joined_vectors
-from likewise.outfits.protocol import Model
+from likewise.outfits.models.card import OutfitModelCard, read_arrays, read_model_card, read_seen_items, weights_file
+from likewise.outfits.models.feature_source import FeatureSource, joined_vectors
+from likewise.outfits.protocol import OutfitModel
 
-TRAINED: dict[str, str] = {
+TRAINABLE_KINDS: dict[str, str] = {
     "bi-lstm": "reads an outfit forth and back like a sentence (Han et al. 2017)",
     "type-aware": "distances in a space per pair of types, called CSN in A100 (Vasileva et al. 2018)",
     "sce-net": "distances under learned conditions that the pair chooses (Tan et al. 2019)",
@@ -21,28 +21,28 @@ TRAINED: dict[str, str] = {
     "set-transformer": "attention over items with types (ours)",
     "popular": "how often items are worn in training, whatever they are combined with",
 }
-UNTRAINED: dict[str, str] = {
+BASELINE_KINDS: dict[str, str] = {
     "random": "chance, from the names of the items: random, or random:SEED",
     "mean-cosine": "how alike the items look: mean-cosine:ENCODERS",
 }
-KINDS: dict[str, str] = UNTRAINED | TRAINED
+MODEL_KINDS: dict[str, str] = BASELINE_KINDS | TRAINABLE_KINDS
 
 
-def open_model(text: str, sight: Sight, folder: Path | None = None) -> Model:
-    """The model that `text` names, looking through `sight`; names of trained ones are looked for in `folder`."""
+def open_model(text: str, features: FeatureSource, folder: Path | None = None) -> OutfitModel:
+    """The model that `text` names, which reads `features`; names of trained ones are looked for in `folder`."""
     kind, _, rest = text.partition(":")
     if kind == "random":
-        from likewise.outfits.models.random import Random
+        from likewise.outfits.models.random import RandomModel
 
         if rest and not rest.isdecimal():
             raise LikewiseError(f"{text!r}: after random: comes a seed, a whole number.")
-        return Random(int(rest or 0), text)
+        return RandomModel(int(rest or 0), text)
     if kind == "mean-cosine":
-        from likewise.outfits.models.mean_cosine import MeanCosine
+        from likewise.outfits.models.mean_cosine import MeanCosineModel
 
-        return MeanCosine(joined_vectors(sight, rest or "blend"), text)
+        return MeanCosineModel(joined_vectors(features, rest or "blend"), text)
     place, epoch = find_model(text, folder)
-    return load_model(place, sight, epoch, name=None if epoch is None else f"{read_card(place).name}@{epoch}")
+    return load_model(place, features, epoch, name=None if epoch is None else f"{read_model_card(place).name}@{epoch}")
 
 
 def find_model(text: str, folder: Path | None) -> tuple[Path, int | None]:
@@ -53,43 +53,53 @@ def find_model(text: str, folder: Path | None) -> tuple[Path, int | None]:
         for place in (folder / path if folder else None, Path(path)):
             if place is not None and (place / "card.json").exists():
                 return place, epoch
-    if text in TRAINED:
+    if text in TRAINABLE_KINDS:
         raise LikewiseError(f"{text} has to be trained first: `likewise outfits train WORKSPACE --model {text}`.")
-    there = ", ".join(trained_models(folder)) if folder else ""
+    known = ", ".join(trained_models(folder)) if folder else ""
     raise LikewiseError(
         f"there is no model {text!r}: use random, mean-cosine:ENCODERS, or a trained one"
-        f"{f' ({there})' if there else ''}, by name or folder."
+        f"{f' ({known})' if known else ''}, by name or folder."
     )
 
 
-def load_model(folder: Path, sight: Sight, epoch: int | None = None, name: str | None = None) -> Model:
+def load_model(folder: Path, features: FeatureSource, epoch: int | None = None, name: str | None = None) -> OutfitModel:
     """A trained model from its folder."""
-    card = read_card(folder)
+    card = read_model_card(folder)
     card = replace(card, name=name or card.name)
-    if card.kind not in TRAINED:
-        raise LikewiseError(f"{folder / 'card.json'} names the kind {card.kind!r}; known are {', '.join(TRAINED)}.")
+    if card.kind not in TRAINABLE_KINDS:
+        raise LikewiseError(
+            f"{folder / 'card.json'} names the kind {card.kind!r}; known are {', '.join(TRAINABLE_KINDS)}."
+        )
     if card.kind == "popular":
-        return _popular(card, folder, sight)
+        return _popular(card, folder, features)
     from likewise.optional_dependencies import needed
 
     needed("torch", card.kind)
-    from likewise.outfits.models.trained import Trained, load_net
+    from likewise.outfits.models.trained_model import TrainedOutfitModel, load_net
 
-    return Trained(card, load_net(card, folder, epoch), sight, seen_items(folder))
+    return TrainedOutfitModel(card, load_net(card, folder, epoch), features, read_seen_items(folder))
 
 
-def _popular(card: Card, folder: Path, sight: Sight) -> Model:
-    from likewise.outfits.models.popular import Counted, Popular
+def _popular(card: OutfitModelCard, folder: Path, features: FeatureSource) -> OutfitModel:
+    from likewise.outfits.models.popular import ItemCounts, PopularityModel
 
     stored = read_arrays(weights_file(folder))
     categories = tuple(card.types[number] for number in stored["types"].tolist())
-    counted = Counted(categories, stored["counts"], stored["vectors"])
-    return Popular(counted, joined_vectors(sight, card.encoders), card.name, seen_items(folder))
+    counted = ItemCounts(categories, stored["counts"], stored["vectors"])
+    return PopularityModel(counted, joined_vectors(features, card.encoders), card.name, read_seen_items(folder))
 
 
-def trained_models(folder: Path) -> dict[str, Card]:
+def trained_models(folder: Path) -> dict[str, OutfitModelCard]:
     """Names and cards of the models below a folder."""
-    return {path.parent.name: read_card(path.parent) for path in sorted(folder.glob("*/card.json"))}
+    return {path.parent.name: read_model_card(path.parent) for path in sorted(folder.glob("*/card.json"))}
 
 
-__all__ = ["KINDS", "TRAINED", "UNTRAINED", "find_model", "load_model", "open_model", "seen_items", "trained_models"]
+__all__ = [
+    "BASELINE_KINDS",
+    "MODEL_KINDS",
+    "TRAINABLE_KINDS",
+    "find_model",
+    "load_model",
+    "open_model",
+    "trained_models",
+]

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from likewise.outfits.models.net import Lesson, OutfitNet, Shape, mean_over, pairs
+from likewise.outfits.models.net import NetSizes, OutfitBatch, OutfitNet, masked_mean, position_pairs
 from likewise.outfits.models.type_aware import distance
 
 if TYPE_CHECKING:
-    from likewise.outfits.models.trunk import Trunk
+    from likewise.outfits.models.trunk import FeatureTrunk
 
 MARGIN = 0.2
 CONDITIONS = 5
@@ -26,35 +26,40 @@ NORMS = 5e-4
 class SceNet(OutfitNet):
     """Five conditions, chosen softly by the pair."""
 
-    def __init__(self, trunk: "Trunk", shape: Shape, width: int = 64, semantic_weight: float = 5e-3) -> None:
-        super().__init__(trunk, shape, width, semantic_weight)
+    def __init__(self, trunk: "FeatureTrunk", sizes: NetSizes, width: int = 64, semantic_weight: float = 5e-3) -> None:
+        super().__init__(trunk, sizes, width, semantic_weight)
         self.general = nn.Linear(trunk.n_features, width)
         self.masks = nn.Parameter(torch.empty(CONDITIONS, width).normal_(0.9, 0.7))
         self.weigh = nn.Sequential(nn.Linear(2 * width, width), nn.ReLU(), nn.Linear(width, CONDITIONS))
 
-    def look(self, inputs: Tensor, types: Tensor) -> Tensor:
-        looks: Tensor = self.general(self.trunk(inputs))
-        return looks
+    def embed(self, inputs: Tensor, types: Tensor) -> Tensor:
+        embeddings: Tensor = self.general(self.trunk(inputs))
+        return embeddings
 
-    def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
-        first, second = pairs(looks.shape[1])
-        return -mean_over(self._apart(looks[:, first], looks[:, second]), there[:, first] & there[:, second])
+    def score(self, embeddings: Tensor, types: Tensor, mask: Tensor, users: Tensor) -> Tensor:
+        first, second = position_pairs(embeddings.shape[1])
+        return -masked_mean(
+            self._distance(embeddings[:, first], embeddings[:, second]), mask[:, first] & mask[:, second]
+        )
 
-    def terms(self, lesson: Lesson) -> dict[str, Tensor]:
-        first, second = pairs(lesson.looks.shape[1])
-        both = lesson.there[:, first] & lesson.there[:, second]
-        a, b = lesson.looks[:, first], lesson.looks[:, second]
-        near = self._apart(a, b)[:, None]
+    def loss_terms(self, batch: OutfitBatch) -> dict[str, Tensor]:
+        first, second = position_pairs(batch.embeddings.shape[1])
+        both = batch.mask[:, first] & batch.mask[:, second]
+        a, b = batch.embeddings[:, first], batch.embeddings[:, second]
+        near = self._distance(a, b)[:, None]
         wide = (slice(None), slice(None))
-        other_a, other_b = lesson.others[(*wide, first)], lesson.others[(*wide, second)]
+        other_a, other_b = batch.negatives[(*wide, first)], batch.negatives[(*wide, second)]
         far = torch.stack(
-            [self._apart(a[:, None].expand_as(other_b), other_b), self._apart(b[:, None].expand_as(other_a), other_a)]
+            [
+                self._distance(a[:, None].expand_as(other_b), other_b),
+                self._distance(b[:, None].expand_as(other_a), other_a),
+            ]
         )
         hinge = functional.relu(near - far + MARGIN).mean(dim=(0, 2))
-        norms = functional.relu(self.masks).abs().mean() + lesson.items.square().mean()
+        norms = functional.relu(self.masks).abs().mean() + batch.item_embeddings.square().mean()
         return {"triplets": hinge[both].mean(), "norms": NORMS * norms}
 
-    def _apart(self, a: Tensor, b: Tensor) -> Tensor:
+    def _distance(self, a: Tensor, b: Tensor) -> Tensor:
         """The distance of pairs (..., width) under the mixture of conditions that they ask for."""
         forth, back = self.weigh(torch.cat([a, b], dim=-1)), self.weigh(torch.cat([b, a], dim=-1))
         weights = (forth.softmax(dim=-1) + back.softmax(dim=-1)) / 2

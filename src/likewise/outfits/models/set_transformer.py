@@ -3,7 +3,7 @@
 An item is its features plus a learned vector of its type, without any position, so the order cannot count; two
 layers of attention let items see each other, and a learned query gathers the outfit's score from all of them.
 Beside it stands the mean product of all pairs under a learned form, so that what two items say to each other need
-not pass through the layers. Loss: the good outfit is to be picked among its spoiled copies (cross-entropy).
+not pass through the layers. Loss: the good outfit is to be picked among its corrupted copies (cross-entropy).
 """
 
 from typing import TYPE_CHECKING
@@ -12,10 +12,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from likewise.outfits.models.net import Lesson, OutfitNet, Shape, mean_over, pairs, variants
+from likewise.outfits.models.net import (
+    NetSizes,
+    OutfitBatch,
+    OutfitNet,
+    masked_mean,
+    position_pairs,
+    score_with_corrupted,
+)
 
 if TYPE_CHECKING:
-    from likewise.outfits.models.trunk import Trunk
+    from likewise.outfits.models.trunk import FeatureTrunk
 
 HEADS = 4
 DROPOUT = 0.1
@@ -25,41 +32,41 @@ class SetTransformer(OutfitNet):
     """Attention among items, then one query that asks whether they go together."""
 
     def __init__(
-        self, trunk: "Trunk", shape: Shape, width: int = 96, semantic_weight: float = 0.1, layers: int = 2
+        self, trunk: "FeatureTrunk", sizes: NetSizes, width: int = 96, semantic_weight: float = 0.1, layers: int = 2
     ) -> None:
-        super().__init__(trunk, shape, width, semantic_weight)
+        super().__init__(trunk, sizes, width, semantic_weight)
         self.first = nn.Sequential(nn.Dropout(DROPOUT), nn.Linear(trunk.n_features, width), nn.LayerNorm(width))
-        self.types = nn.Embedding(shape.n_types, width)
-        self.blocks = nn.ModuleList([Block(width) for _ in range(layers)])
+        self.types = nn.Embedding(sizes.n_types, width)
+        self.blocks = nn.ModuleList([AttentionBlock(width) for _ in range(layers)])
         self.query = nn.Parameter(torch.empty(1, 1, width).normal_(0.0, 0.5))
         self.gather = nn.MultiheadAttention(width, HEADS, batch_first=True)
         self.judge = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
         self.form = nn.Linear(width, width, bias=False)
 
-    def look(self, inputs: Tensor, types: Tensor) -> Tensor:
-        looks: Tensor = self.first(self.trunk(inputs))
-        return looks
+    def embed(self, inputs: Tensor, types: Tensor) -> Tensor:
+        embeddings: Tensor = self.first(self.trunk(inputs))
+        return embeddings
 
-    def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
-        state = looks + self.types(types)
+    def score(self, embeddings: Tensor, types: Tensor, mask: Tensor, users: Tensor) -> Tensor:
+        state = embeddings + self.types(types)
         seen = self.form(state)
-        first, second = pairs(looks.shape[1])
+        first, second = position_pairs(embeddings.shape[1])
         product = (seen[:, first] * seen[:, second]).mean(dim=2)
-        direct = mean_over(product, there[:, first] & there[:, second])
+        direct = masked_mean(product, mask[:, first] & mask[:, second])
         for block in self.blocks:
-            state = block(state, ~there)
-        query = self.query.expand(len(looks), 1, self.width)
-        gathered, _ = self.gather(query, state, state, key_padding_mask=~there, need_weights=False)
+            state = block(state, ~mask)
+        query = self.query.expand(len(embeddings), 1, self.width)
+        gathered, _ = self.gather(query, state, state, key_padding_mask=~mask, need_weights=False)
         judged: Tensor = self.judge(gathered[:, 0])[:, 0]
         return judged + direct
 
-    def terms(self, lesson: Lesson) -> dict[str, Tensor]:
-        scores = variants(lesson, self)
+    def loss_terms(self, batch: OutfitBatch) -> dict[str, Tensor]:
+        scores = score_with_corrupted(batch, self)
         best = torch.zeros(len(scores), dtype=torch.long)
         return {"choice": functional.cross_entropy(scores, best)}
 
 
-class Block(nn.Module):
+class AttentionBlock(nn.Module):
     """Attention and a two-layer network, each added to what came in (normalised first)."""
 
     def __init__(self, width: int) -> None:
@@ -72,8 +79,8 @@ class Block(nn.Module):
         )
 
     def forward(self, state: Tensor, absent: Tensor) -> Tensor:
-        calm = self.before(state)
-        heard, _ = self.attend(calm, calm, calm, key_padding_mask=absent, need_weights=False)
-        state = state + heard
+        normed = self.before(state)
+        attended, _ = self.attend(normed, normed, normed, key_padding_mask=absent, need_weights=False)
+        state = state + attended
         added: Tensor = self.think(self.between(state))
         return state + added

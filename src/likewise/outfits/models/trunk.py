@@ -13,24 +13,24 @@ from likewise.errors import LikewiseError
 
 VECTORS = "vectors"
 WORDS = "words"
-COMPONENTS = 256
-ROUNDS = 3  # of the power iteration that finds the directions
-STIFFNESS = 1e-4  # of the regression on words, as a share of the total variance of the inputs
-SMALLEST = 0.1  # the spread of a direction, in units of a component's, below which it is noise
+N_COMPONENTS = 256
+POWER_ITERATIONS = 3  # of the power iteration that finds the directions
+RIDGE_PENALTY = 1e-4  # of the regression on words, as a share of the total variance of the inputs
+MIN_STD = 0.1  # the spread of a direction, in units of a component's, below which it is noise
 
 
-class Trunk(nn.Module):
+class FeatureTrunk(nn.Module):
     """Inputs of items (m, ...) to features (m, n_features)."""
 
     n_features: int
 
-    def settle(self, inputs: Tensor, said: Tensor) -> None:
+    def fit(self, inputs: Tensor, word_targets: Tensor) -> None:
         """Called once before training with the inputs of training items, and which words their captions say."""
 
 
-class Scaled(Trunk):
+class WhiteningTrunk(FeatureTrunk):
     """Vectors with mean 0 and spread 1 per component, as measured on the training items; long ones are then turned to
-    their principal directions, the first COMPONENTS of them, each with spread 1 again.
+    their principal directions, the first N_COMPONENTS of them, each with spread 1 again.
 
     A cue that few components show (a ribbon, a row of buttons) counts as much as a colour that hundreds repeat.
     """
@@ -41,27 +41,27 @@ class Scaled(Trunk):
 
     def __init__(self, n_inputs: int) -> None:
         super().__init__()
-        self.n_features = min(n_inputs, COMPONENTS)
+        self.n_features = min(n_inputs, N_COMPONENTS)
         self.register_buffer("mean", torch.zeros(n_inputs))
         self.register_buffer("spread", torch.ones(n_inputs))
         self.register_buffer("turn", torch.zeros(n_inputs, self.n_features))
 
-    def settle(self, inputs: Tensor, said: Tensor) -> None:
+    def fit(self, inputs: Tensor, word_targets: Tensor) -> None:
         self.mean.copy_(inputs.mean(dim=0))
-        self.spread.copy_(spread_of(inputs))
+        self.spread.copy_(component_std(inputs))
         if self.n_features < inputs.shape[1]:
             scaled = (inputs - self.mean) / self.spread
             n_found = min(self.n_features, len(inputs))
-            _, size, directions = torch.svd_lowrank(scaled, q=n_found, niter=ROUNDS)
+            _, size, directions = torch.svd_lowrank(scaled, q=n_found, niter=POWER_ITERATIONS)
             own = size / len(inputs) ** 0.5
-            self.turn[:, :n_found] = directions / own.clamp(min=SMALLEST)
+            self.turn[:, :n_found] = directions / own.clamp(min=MIN_STD)
 
     def forward(self, inputs: Tensor) -> Tensor:
         scaled = (inputs - self.mean) / self.spread
         return scaled @ self.turn if self.n_features < inputs.shape[1] else scaled
 
 
-class Said(Trunk):
+class CaptionWordTrunk(FeatureTrunk):
     """What would be said of an item: the words of captions, guessed from its vector by ridge regression on the training
     items, each guess with spread 1, the guesses of an item brought to one length.
 
@@ -73,20 +73,20 @@ class Said(Trunk):
     spread: Tensor
     guess: Tensor
 
-    def __init__(self, n_inputs: int, n_said: int) -> None:
+    def __init__(self, n_inputs: int, n_caption_words: int) -> None:
         super().__init__()
-        self.n_features = n_said
+        self.n_features = n_caption_words
         self.register_buffer("mean", torch.zeros(n_inputs))
         self.register_buffer("spread", torch.ones(n_inputs))
-        self.register_buffer("guess", torch.zeros(n_inputs, n_said))
+        self.register_buffer("guess", torch.zeros(n_inputs, n_caption_words))
 
-    def settle(self, inputs: Tensor, said: Tensor) -> None:
+    def fit(self, inputs: Tensor, word_targets: Tensor) -> None:
         self.mean.copy_(inputs.mean(dim=0))
-        self.spread.copy_(spread_of(inputs))
+        self.spread.copy_(component_std(inputs))
         scaled = (inputs - self.mean) / self.spread
-        wanted = (said - said.mean(dim=0)) / said.std(dim=0, correction=0).clamp(min=1e-6)
+        wanted = (word_targets - word_targets.mean(dim=0)) / word_targets.std(dim=0, correction=0).clamp(min=1e-6)
         products = scaled.T @ scaled / len(scaled)
-        stiff = products + STIFFNESS * products.trace() * torch.eye(len(products))
+        stiff = products + RIDGE_PENALTY * products.trace() * torch.eye(len(products))
         found = torch.linalg.solve(stiff, scaled.T @ wanted / len(scaled))
         self.guess.copy_(found / (scaled @ found).std(dim=0, correction=0).clamp(min=1e-6))
 
@@ -95,13 +95,13 @@ class Said(Trunk):
         return functional.normalize(guessed, dim=1) * math.sqrt(self.n_features)
 
 
-def spread_of(inputs: Tensor) -> Tensor:
+def component_std(inputs: Tensor) -> Tensor:
     """Of every component; one that hardly moves stays small."""
     spread = inputs.std(dim=0, correction=0)
     return spread.clamp(min=0.1 * float(spread.median()) + 1e-6)
 
 
-class Whole(Trunk):
+class EncoderTrunk(FeatureTrunk):
     """A torch encoder with all its weights, over pictures as its own preparation leaves them (bytes)."""
 
     scale: Tensor
@@ -121,7 +121,7 @@ class Whole(Trunk):
         return features
 
 
-def picture_encoder(trunk: str) -> Network:
+def trainable_encoder(trunk: str) -> Network:
     """The encoder that is trained along; only a torch network can be."""
     encoder = get_encoder(trunk)
     if not isinstance(encoder, Network) or encoder.model.load is None:
@@ -129,13 +129,13 @@ def picture_encoder(trunk: str) -> Network:
     return encoder
 
 
-def sees_vectors(kind: str) -> bool:
+def uses_vectors(kind: str) -> bool:
     """Whether a first layer takes stored vectors, not pictures."""
     return kind in (VECTORS, WORDS)
 
 
-def make_trunk(kind: str, n_inputs: int, n_said: int = 0) -> Trunk:
+def make_trunk(kind: str, n_inputs: int, n_caption_words: int = 0) -> FeatureTrunk:
     """`vectors` of a length, the `words` said of them, or the torch encoder of that name."""
     if kind == WORDS:
-        return Said(n_inputs, n_said)
-    return Scaled(n_inputs) if kind == VECTORS else Whole(picture_encoder(kind).model)
+        return CaptionWordTrunk(n_inputs, n_caption_words)
+    return WhiteningTrunk(n_inputs) if kind == VECTORS else EncoderTrunk(trainable_encoder(kind).model)

@@ -13,10 +13,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from likewise.outfits.models.net import Lesson, OutfitNet, Shape, mean_over, pairs
+from likewise.outfits.models.net import NetSizes, OutfitBatch, OutfitNet, masked_mean, position_pairs
 
 if TYPE_CHECKING:
-    from likewise.outfits.models.trunk import Trunk
+    from likewise.outfits.models.trunk import FeatureTrunk
 
 MARGIN = 0.3
 SIMILARITY = 5e-5
@@ -26,46 +26,46 @@ NORMS = 5e-4
 class TypeAware(OutfitNet):
     """One mask per pair of types."""
 
-    def __init__(self, trunk: "Trunk", shape: Shape, width: int = 64, semantic_weight: float = 5e-3) -> None:
-        super().__init__(trunk, shape, width, semantic_weight)
+    def __init__(self, trunk: "FeatureTrunk", sizes: NetSizes, width: int = 64, semantic_weight: float = 5e-3) -> None:
+        super().__init__(trunk, sizes, width, semantic_weight)
         self.general = nn.Linear(trunk.n_features, width)
-        self.masks = nn.Parameter(torch.empty(shape.n_types * (shape.n_types + 1) // 2, width).normal_(0.9, 0.7))
-        first, second = torch.triu_indices(shape.n_types, shape.n_types)
-        space = torch.zeros(shape.n_types, shape.n_types, dtype=torch.long)
+        self.masks = nn.Parameter(torch.empty(sizes.n_types * (sizes.n_types + 1) // 2, width).normal_(0.9, 0.7))
+        first, second = torch.triu_indices(sizes.n_types, sizes.n_types)
+        space = torch.zeros(sizes.n_types, sizes.n_types, dtype=torch.long)
         space[first, second] = space[second, first] = torch.arange(len(first))
         self.register_buffer("space", space, persistent=False)
 
-    def look(self, inputs: Tensor, types: Tensor) -> Tensor:
-        looks: Tensor = self.general(self.trunk(inputs))
-        return looks
+    def embed(self, inputs: Tensor, types: Tensor) -> Tensor:
+        embeddings: Tensor = self.general(self.trunk(inputs))
+        return embeddings
 
-    def match(self, looks: Tensor, types: Tensor, there: Tensor, users: Tensor) -> Tensor:
-        first, second = pairs(looks.shape[1])
+    def score(self, embeddings: Tensor, types: Tensor, mask: Tensor, users: Tensor) -> Tensor:
+        first, second = position_pairs(embeddings.shape[1])
         masks = self._masks(types, first, second)
-        apart = distance(looks[:, first] * masks, looks[:, second] * masks)
-        return -mean_over(apart, there[:, first] & there[:, second])
+        difference = distance(embeddings[:, first] * masks, embeddings[:, second] * masks)
+        return -masked_mean(difference, mask[:, first] & mask[:, second])
 
-    def terms(self, lesson: Lesson) -> dict[str, Tensor]:
-        first, second = pairs(lesson.looks.shape[1])
-        masks = self._masks(lesson.types, first, second)
-        both = lesson.there[:, first] & lesson.there[:, second]
-        a, b = lesson.looks[:, first] * masks, lesson.looks[:, second] * masks
+    def loss_terms(self, batch: OutfitBatch) -> dict[str, Tensor]:
+        first, second = position_pairs(batch.embeddings.shape[1])
+        masks = self._masks(batch.types, first, second)
+        both = batch.mask[:, first] & batch.mask[:, second]
+        a, b = batch.embeddings[:, first] * masks, batch.embeddings[:, second] * masks
         near = distance(a, b)[:, None]
-        other_a, other_b = lesson.others[:, :, first] * masks[:, None], lesson.others[:, :, second] * masks[:, None]
+        other_a, other_b = batch.negatives[:, :, first] * masks[:, None], batch.negatives[:, :, second] * masks[:, None]
         far = torch.stack([distance(a[:, None], other_b), distance(b[:, None], other_a)])
         hinge = functional.relu(near - far + MARGIN).mean(dim=(0, 2))
         return {
             "triplets": hinge[both].mean(),
-            "similarity": SIMILARITY * self._similarity(lesson),
-            "norms": NORMS * (functional.relu(self.masks).abs().mean() + lesson.items.square().mean()),
+            "similarity": SIMILARITY * self._similarity(batch),
+            "norms": NORMS * (functional.relu(self.masks).abs().mean() + batch.item_embeddings.square().mean()),
         }
 
-    def _similarity(self, lesson: Lesson) -> Tensor:
+    def _similarity(self, batch: OutfitBatch) -> Tensor:
         """In the general space an item lies nearer to one of its own type than to the others of its outfit."""
-        first, second = pairs(lesson.looks.shape[1])
-        both = lesson.there[:, first] & lesson.there[:, second]
-        item = lesson.looks[:, second]
-        same_type, worn_with = lesson.others[:, 0, second], lesson.looks[:, first]
+        first, second = position_pairs(batch.embeddings.shape[1])
+        both = batch.mask[:, first] & batch.mask[:, second]
+        item = batch.embeddings[:, second]
+        same_type, worn_with = batch.negatives[:, 0, second], batch.embeddings[:, first]
         return functional.relu(distance(item, same_type) - distance(item, worn_with) + MARGIN)[both].mean()
 
     def _masks(self, types: Tensor, first: Tensor, second: Tensor) -> Tensor:
@@ -75,5 +75,5 @@ class TypeAware(OutfitNet):
 
 def distance(a: Tensor, b: Tensor) -> Tensor:
     """Euclidean, between vectors brought to length one; smooth at 0."""
-    apart = functional.normalize(a, dim=-1) - functional.normalize(b, dim=-1)
-    return (apart.square().sum(dim=-1) + 1e-8).sqrt()
+    difference = functional.normalize(a, dim=-1) - functional.normalize(b, dim=-1)
+    return (difference.square().sum(dim=-1) + 1e-8).sqrt()

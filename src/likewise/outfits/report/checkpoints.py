@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
-from likewise.outfits.checkpoints import JUDGES, Experiment, wins
+from likewise.outfits.checkpoints import JUDGES, CheckpointComparison, count_wins
 from likewise.report.numbers import percent
 from likewise.report.page import render
 from likewise.report.plots.palette import INK, MODEL_LIGHT
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SIZE = (6.4, 3.6)
 
 
-def write_checkpoints_page(made: Experiment, folder: Path, name: str) -> Path:
+def write_checkpoints_page(made: CheckpointComparison, folder: Path, name: str) -> Path:
     """Write index.html into the folder and return its path."""
     tests = made.table["test"].unique(maintain_order=True).to_list()
     cells = {(row["judge"], row["test"]): row for row in made.table.iter_rows(named=True)}
@@ -33,7 +33,7 @@ def write_checkpoints_page(made: Experiment, folder: Path, name: str) -> Path:
         chosen=made.chosen,
         cells=cells,
         best=best,
-        won={judge: wins(made.table, judge) for judge in made.chosen if judge != "validation"},
+        won={judge: count_wins(made.table, judge) for judge in made.chosen if judge != "validation"},
         curves=curves_plot(made),
     )
     path = folder / "index.html"
@@ -41,7 +41,7 @@ def write_checkpoints_page(made: Experiment, folder: Path, name: str) -> Path:
     return path
 
 
-def curves_plot(made: Experiment) -> Markup:
+def curves_plot(made: CheckpointComparison) -> Markup:
     """Every judge's opinion of every epoch."""
     lines = {
         judge: made.curves.filter(pl.col("name") == judge).sort("epoch").select("epoch", "value").rows()

@@ -6,20 +6,20 @@ from typing import Any
 
 import polars as pl
 
-from likewise.outfits.protocol import Question
+from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.report.bars import Bar, bar_plot
 from likewise.outfits.report.radar import radar_plot
-from likewise.outfits.taking import Scored, Taking, pictures_of
+from likewise.outfits.results import OutfitTestResults, OutfitTestScores, prepare_workspace
 from likewise.report.page import asset, render
 from likewise.report.pictures import Album
 from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
 from likewise.workspace import write_text
 
-WHOLE = ("LATs", "mLATs", "AATs", "FITB")
+WHOLE_TEST_SCORES = ("LATs", "mLATs", "AATs", "FITB")
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceView:
     """One choice of a question: its picture, whether it is right, who of the people and of the models chose it."""
 
     image: str
@@ -30,19 +30,19 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Shown:
+class QuestionView:
     """One question as the page shows it."""
 
-    question: Question
-    choices: list[Choice]
+    question: OutfitQuestion
+    choices: list[ChoiceView]
     n_people: int
     n_right: int
 
 
-def write_taste_page(taking: Taking, scored: Scored) -> Path:
+def write_taste_page(results: OutfitTestResults, scored: OutfitTestScores) -> Path:
     """Write index.html into the folder of results and return its path."""
-    questions = taking.test.questions
-    workspace = pictures_of(taking)
+    questions = results.test.questions
+    workspace = prepare_workspace(results)
     catalog = pl.read_parquet(workspace.catalog_file, glob=False)
     album = Album(workspace.root, catalog)
     for question in questions:
@@ -55,7 +55,7 @@ def write_taste_page(taking: Taking, scored: Scored) -> Path:
         "taste.html",
         package="likewise.outfits.report",
         taste_style=asset("taste.css", "likewise.outfits.report"),
-        card=taking.test.card,
+        card=results.test.card,
         models=models,
         marks={name: (MODEL_LIGHT.index(c), DASHES.index(d)) for name, (c, d) in styles.items()},
         rows=_rows(scored.scores.filter(pl.col("sub_dimension").is_null())),
@@ -67,11 +67,11 @@ def write_taste_page(taking: Taking, scored: Scored) -> Path:
         speed=scored.speed,
         radar=_radar(scored.scores, models),
         bars=_bars(scored.scores, models),
-        groups=_groups(questions, scored.taken),
+        groups=_groups(questions, scored.graded),
         album=album,
     )
-    write_text(page, taking.page)
-    return taking.page
+    write_text(page, results.page)
+    return results.page
 
 
 def _rows(scores: pl.DataFrame) -> list[dict[str, Any]]:
@@ -98,7 +98,7 @@ def _radar(scores: pl.DataFrame, models: list[str]) -> object:
 
 
 def _bars(scores: pl.DataFrame, models: list[str]) -> object:
-    whole = scores.filter(pl.col("score").is_in(WHOLE) & pl.col("value").is_not_null())
+    whole = scores.filter(pl.col("score").is_in(WHOLE_TEST_SCORES) & pl.col("value").is_not_null())
     groups = whole["score"].unique(maintain_order=True).to_list()
     bars: dict[str, dict[str, Bar]] = {model: {} for model in models}
     for row in whole.iter_rows(named=True):
@@ -107,19 +107,19 @@ def _bars(scores: pl.DataFrame, models: list[str]) -> object:
     return bar_plot("taste", groups, bars, chance, model_styles(models), "right or shared answers")
 
 
-def _groups(questions: list[Question], taken: pl.DataFrame) -> list[tuple[str, list[Shown]]]:
+def _groups(questions: list[OutfitQuestion], graded: pl.DataFrame) -> list[tuple[str, list[QuestionView]]]:
     """Questions under their headings: LAT, FITB, and every dimension of AAT."""
     picks: dict[str, list[dict[str, Any]]] = {}
-    for row in taken.iter_rows(named=True):
+    for row in graded.iter_rows(named=True):
         picks.setdefault(row["question"], []).append(row)
-    groups: dict[str, list[Shown]] = {}
+    groups: dict[str, list[QuestionView]] = {}
     for question in questions:
         heading = f"AAT: {question.dimension}" if question.kind == "AAT" else question.kind
-        groups.setdefault(heading, []).append(_shown(question, picks.get(question.name, [])))
+        groups.setdefault(heading, []).append(_question_view(question, picks.get(question.name, [])))
     return list(groups.items())
 
 
-def _shown(question: Question, rows: list[dict[str, Any]]) -> Shown:
+def _question_view(question: OutfitQuestion, rows: list[dict[str, Any]]) -> QuestionView:
     n_people = sum(question.people)
     most = max(question.people, default=0)
     choices = []
@@ -127,6 +127,6 @@ def _shown(question: Question, rows: list[dict[str, Any]]) -> Shown:
         people = question.people[place] if question.people else 0
         right = people == most > 0 if question.kind == "LAT" else place == question.right
         mine = [row["model"] for row in rows if row["choice"] == place and row["n_tied"] == 1]
-        choices.append(Choice(item.image, right, people, people / n_people if n_people else None, mine))
+        choices.append(ChoiceView(item.image, right, people, people / n_people if n_people else None, mine))
     n_right = sum((row["credit"] or 0) > 0.5 for row in rows)
-    return Shown(question, choices, n_people, n_right)
+    return QuestionView(question, choices, n_people, n_right)

@@ -1,1 +1,1 @@
-"""Training compatibility models: examples, fair negatives, a trainer that resumes, a remedy for a weakness."""
+"""Training compatibility models: examples, fair negatives, a trainer that resumes, more data for a weak dimension."""

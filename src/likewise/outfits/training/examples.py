@@ -8,17 +8,17 @@ import numpy as np
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.outfits.models.batch import Rows, item_keys
-from likewise.outfits.protocol import Item, Outfit, Question
-from likewise.outfits.training.apart import Digests, forbidden, leave_out, refuse
+from likewise.outfits.models.batch import Indices, category_by_image
+from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
+from likewise.outfits.training.leakage import Digests, check_no_leaked_items, leaked_items, leave_out
 
-FEWEST_OUTFITS = 4
+MIN_OUTFITS = 4
 VALID_SHARE = 0.1
-CHOICES = 5
+N_CHOICES = 5
 
 
 @dataclass(frozen=True)
-class Examples:
+class OutfitExamples:
     """Outfits to learn from and to choose the epoch by; `users` are names, one per training outfit, or none."""
 
     train: tuple[Outfit, ...]
@@ -28,65 +28,65 @@ class Examples:
     """By image."""
     digests: dict[str, str] = field(default_factory=dict)
     """Of picture files, by image, for the whole catalog."""
-    item_of: dict[str, str] = field(default_factory=dict)
+    item_by_image: dict[str, str] = field(default_factory=dict)
     """The item that each image of the catalog shows."""
-    shelf: tuple[Item, ...] = ()
+    extra_items: tuple[Item, ...] = ()
     """Further items that training may use as negatives."""
     n_left_out: int = 0
     """Outfits left out because some category has no other item to compare with."""
 
-    def without(self, test: Sequence[Item], of_test: Digests, *, drop: bool) -> "Examples":
+    def without_test_items(self, test: Sequence[Item], of_test: Digests, *, drop: bool) -> "OutfitExamples":
         """Free of a test's items: an error where there are any, or with `drop` the outfits that hold them left out."""
-        own = {item for outfit in (*self.train, *self.valid) for item in outfit.items} | set(self.shelf)
-        found = forbidden(own, test, self.digests, of_test)
+        own = {item for outfit in (*self.train, *self.valid) for item in outfit.items} | set(self.extra_items)
+        found = leaked_items(own, test, self.digests, of_test)
         if not drop:
-            refuse([*self.train, *self.valid], found)
-            return replace(self, shelf=tuple(item for item in self.shelf if item not in found))
+            check_no_leaked_items([*self.train, *self.valid], found)
+            return replace(self, extra_items=tuple(item for item in self.extra_items if item not in found))
         kept = [place for place, outfit in enumerate(self.train) if not found.intersection(outfit.items)]
         return replace(
             self,
             train=tuple(self.train[place] for place in kept),
             valid=tuple(leave_out(self.valid, found)),
             users=tuple(self.users[place] for place in kept) if self.users else (),
-            shelf=tuple(item for item in self.shelf if item not in found),
+            extra_items=tuple(item for item in self.extra_items if item not in found),
         )
 
-    def known(self) -> dict[str, str]:
+    def categories_by_image(self) -> dict[str, str]:
         """image -> category of everything that training may look at."""
-        return item_keys(self.train) | {item.image: item.category for item in self.shelf}
+        return category_by_image(self.train) | {item.image: item.category for item in self.extra_items}
 
-    def seen(self) -> pl.DataFrame:
+    def seen_items(self) -> pl.DataFrame:
         """item, image, digest of all that training shows, and of the other images of those items."""
-        outfits = (*self.train, *self.valid, Outfit("the shelf", self.shelf))
+        outfits = (*self.train, *self.valid, Outfit("the shelf", self.extra_items))
         shown = {item.image: item.item for outfit in outfits for item in outfit.items}
         items = set(shown.values())
-        shown |= {image: item for image, item in self.item_of.items() if item in items}
+        shown |= {image: item for image, item in self.item_by_image.items() if item in items}
         rows = [(shown[image], image, self.digests.get(image, "")) for image in sorted(shown)]
         return pl.DataFrame(rows, schema=dict.fromkeys(("item", "image", "digest"), pl.String), orient="row")
 
 
 def split_outfits(outfits: Sequence[Outfit], seed: int, share: float = VALID_SHARE) -> tuple[list[int], list[int]]:
     """Places of training and validation outfits, by chance."""
-    if len(outfits) < FEWEST_OUTFITS:
-        raise LikewiseError(f"there are {len(outfits)} outfits to train on; at least {FEWEST_OUTFITS} are needed.")
+    if len(outfits) < MIN_OUTFITS:
+        raise LikewiseError(f"there are {len(outfits)} outfits to train on; at least {MIN_OUTFITS} are needed.")
     order = np.random.default_rng([seed, 17]).permutation(len(outfits))
     n_valid = max(1, round(share * len(outfits)))
     return sorted(order[n_valid:].tolist()), sorted(order[:n_valid].tolist())
 
 
-def from_tables(
-    outfits: pl.DataFrame, catalog: pl.DataFrame | None = None, *, seed: int = 0, among: set[str] | None = None
-) -> Examples:
+def examples_from_tables(
+    outfits: pl.DataFrame, catalog: pl.DataFrame | None = None, *, seed: int = 0, allowed_images: set[str] | None = None
+) -> OutfitExamples:
     """Examples from a table `outfit, item, image, category, position` and, where it has them, `split` and `user`.
 
     With a split, `train` is learned from and `valid` chooses the epoch (`test` is left alone); without one a tenth is
-    set aside. `among` keeps only outfits all of whose images are in it.
+    set aside. `allowed_images` keeps only outfits all of whose images are in it.
     """
-    from likewise.outfits.tables import outfits_of
+    from likewise.outfits.tables import outfits_from_table
 
-    found = outfits_of(outfits)
-    if among is not None:
-        found = [outfit for outfit in found if all(item.image in among for item in outfit.items)]
+    found = outfits_from_table(outfits)
+    if allowed_images is not None:
+        found = [outfit for outfit in found if all(item.image in allowed_images for item in outfit.items)]
     found = [outfit for outfit in found if len(outfit) > 1]
     about = {name: _first(outfits, name) for name in ("split", "user") if name in outfits.columns}
     if "split" in about and {"train", "valid"} <= set(about["split"].values()):
@@ -97,26 +97,26 @@ def from_tables(
     if min(len(train), len(valid)) < 1:
         raise LikewiseError("no outfits are left to train on, or none to choose the epoch by: check images and splits.")
     n_given = len(train)
-    train = comparable(found, train)
+    train = drop_incomparable(found, train)
     if not train:
         raise LikewiseError("no category has two items in training, so nothing can be compared: bring more outfits.")
     users = about.get("user", {})
-    return Examples(
+    return OutfitExamples(
         tuple(found[place] for place in train),
         tuple(found[place] for place in valid),
         tuple(users.get(found[place].name, "") for place in train) if users else (),
-        column_of(catalog, "caption"),
-        column_of(catalog, "digest"),
-        column_of(catalog, "item"),
+        column_by_image(catalog, "caption"),
+        column_by_image(catalog, "digest"),
+        column_by_image(catalog, "item"),
         n_left_out=n_given - len(train),
     )
 
 
-def comparable(outfits: Sequence[Outfit], places: Sequence[int]) -> list[int]:
+def drop_incomparable(outfits: Sequence[Outfit], places: Sequence[int]) -> list[int]:
     """Those of the outfits all of whose categories have an item, in some other outfit, that they do not wear."""
     kept = list(places)
     while True:
-        worn = item_keys([outfits[place] for place in kept])
+        worn = category_by_image([outfits[place] for place in kept])
         size = Counter(worn.values())
         fewer = [
             place
@@ -133,7 +133,7 @@ def _first(table: pl.DataFrame, column: str) -> dict[str, str]:
     return {name: value or "" for name, value in rows.iter_rows()}
 
 
-def column_of(catalog: pl.DataFrame | None, column: str) -> dict[str, str]:
+def column_by_image(catalog: pl.DataFrame | None, column: str) -> dict[str, str]:
     """A column of the catalog by image, where it is there."""
     if catalog is None or column not in catalog.columns:
         return {}
@@ -141,7 +141,9 @@ def column_of(catalog: pl.DataFrame | None, column: str) -> dict[str, str]:
     return {image: str(value) for image, value in known.iter_rows()}
 
 
-def blanked(outfits: Sequence[Outfit], pool: Sequence[Item], seed: int, n_choices: int = CHOICES) -> list[Question]:
+def make_fitb_questions(
+    outfits: Sequence[Outfit], pool: Sequence[Item], seed: int, n_choices: int = N_CHOICES
+) -> list[OutfitQuestion]:
     """One question per outfit: a blank at random, and distractors of its category that the outfit does not wear.
 
     Outfits for whose blank there is no distractor are left out.
@@ -163,13 +165,13 @@ def blanked(outfits: Sequence[Outfit], pool: Sequence[Item], seed: int, n_choice
         rest = outfit.items[:blank] + outfit.items[blank + 1 :]
         right = int(np.flatnonzero(mixed == 0)[0])
         chosen = tuple(choices[place] for place in mixed)
-        questions.append(Question(outfit.name, "FITB", rest, chosen, blank, right=right))
+        questions.append(OutfitQuestion(outfit.name, "FITB", rest, chosen, blank, right=right))
     return questions
 
 
-def worn_together(types: Rows, there: np.ndarray[tuple[int, int], np.dtype[np.bool_]], n_types: int) -> Rows:
+def count_type_pairs(types: Indices, mask: np.ndarray[tuple[int, int], np.dtype[np.bool_]], n_types: int) -> Indices:
     """How many outfits hold an item of both types, (n_types, n_types)."""
     worn = np.zeros((len(types), n_types), dtype=np.int64)
-    lines, places = np.nonzero(there)
+    lines, places = np.nonzero(mask)
     worn[lines, types[lines, places]] = 1
     return np.asarray(worn.T @ worn)

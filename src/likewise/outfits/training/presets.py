@@ -1,9 +1,11 @@
 """How each model is trained: `quick` for a look, `usual` (minutes on two cores), `paper` with its paper's sizes."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from likewise.errors import LikewiseError
+
+FILE_KEYS = {"batch_size": "batch", "n_negatives": "others", "near_share": "near"}
 
 
 @dataclass(frozen=True)
@@ -12,20 +14,27 @@ class Preset:
 
     width: int
     epochs: int = 12
-    batch: int = 64
-    others: int = 4
+    batch_size: int = 64
+    n_negatives: int = 4
     """Negatives per item."""
-    near: float = 0.5
+    near_share: float = 0.5
     """The share of negatives, in whole ones, that are taken among the items most like the one they replace."""
     learning_rate: float = 3e-3
     weight_decay: float = 1.0
 
-    def changed(self, **values: Any) -> "Preset":
+    def with_changes(self, **values: Any) -> "Preset":
         """With those values that are not None."""
         return replace(self, **{name: value for name, value in values.items() if value is not None})
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """With the keys of `card.json` and `job.json`."""
+        return {FILE_KEYS.get(name, name): value for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "Preset":
+        return cls(
+            **{each.name: values[key] for each in fields(cls) if (key := FILE_KEYS.get(each.name, each.name)) in values}
+        )
 
 
 USUAL: dict[str, Preset] = {
@@ -40,7 +49,7 @@ PAPER_WIDTH = {"bi-lstm": 512, "type-aware": 64, "sce-net": 64, "fhn": 128, "ngn
 PRESETS = ("quick", "usual", "paper")
 
 
-def preset_of(kind: str, name: str) -> Preset:
+def get_preset(kind: str, name: str) -> Preset:
     """A model's settings by the preset's name."""
     if kind not in USUAL:
         raise LikewiseError(f"there is no model {kind!r} to train: choose one of {', '.join(USUAL)}, popular.")
@@ -48,5 +57,5 @@ def preset_of(kind: str, name: str) -> Preset:
         raise LikewiseError(f"there is no preset {name!r}: choose one of {', '.join(PRESETS)}.")
     usual = USUAL[kind]
     if name == "quick":
-        return replace(usual, epochs=3, others=2)
+        return replace(usual, epochs=3, n_negatives=2)
     return replace(usual, width=PAPER_WIDTH[kind], epochs=20) if name == "paper" else usual

@@ -10,29 +10,30 @@ from likewise.catalog.table import read_catalog, select
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import needed
 from likewise.outfits.bundle import open_test
-from likewise.outfits.models.card import Card, models_folder, read_card
-from likewise.outfits.models.sight import WorkspaceSight, joined_vectors
+from likewise.outfits.models.card import OutfitModelCard, models_folder, read_model_card
+from likewise.outfits.models.feature_source import WorkspaceFeatures, joined_vectors
 from likewise.outfits.protocol import Item
-from likewise.outfits.training.apart import forbidden, shown_items, test_digests
-from likewise.outfits.training.claim import claim, learned_from
-from likewise.outfits.training.counting import train_popular
-from likewise.outfits.training.examples import Examples, column_of, from_tables
-from likewise.outfits.training.listen import OnBatch, OnEpoch
-from likewise.outfits.training.presets import preset_of
+from likewise.outfits.training.callbacks import EpochCallback
+from likewise.outfits.training.examples import OutfitExamples, column_by_image, examples_from_tables
+from likewise.outfits.training.leakage import image_digests, items_in_questions, leaked_items
+from likewise.outfits.training.popularity import train_popularity
+from likewise.outfits.training.presets import get_preset
+from likewise.outfits.training.run_folder import claim_folder, fingerprint_examples
 from likewise.outfits.training.stylists import style_outfits
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, read_parquet
 
-VALID_ITEMS = 6  # every sixth item of a wardrobe is kept for choosing the epoch
+VALIDATION_STRIDE = 6  # every sixth item of a wardrobe is kept for choosing the epoch
 
 
 @dataclass(frozen=True)
-class Request:
+class TrainingRequest:
     """What a user asks for."""
 
     kind: str
     name: str = ""
     encoders: str = ""
-    whole: str | None = None
+    finetuned_encoder: str | None = None
     """A torch encoder to train along, instead of stored vectors."""
     preset: str = "usual"
     outfits: Path | None = None
@@ -42,27 +43,29 @@ class Request:
     leave_out: bool = False
     epochs: int | None = None
     width: int | None = None
-    rate: float | None = None
+    learning_rate: float | None = None
     seed: int = 0
     words: bool = False
     """Look at the words that captions would say of an item, guessed from its vectors, instead of the vectors."""
-    near: float | None = None
+    near_share: float | None = None
 
     @property
     def folder_name(self) -> str:
         return self.name or self.kind
 
 
-def examples_for(workspace: Workspace, request: Request) -> Examples:
+def load_examples(workspace: Workspace, request: TrainingRequest) -> OutfitExamples:
     """The outfits to train on: a table, those a data set brought, or those that a wardrobe's stylists make."""
     catalog = select(read_catalog(workspace), request.select)
-    among = seen_images(workspace, request, catalog)
+    allowed_images = usable_images(workspace, request, catalog)
     table = workspace.tables_folder / "outfits.parquet"
     if request.outfits is not None or table.exists():
         rows = read_table(request.outfits) if request.outfits else read_parquet(table, "likewise new --reader")
-        examples = from_tables(_with_images(rows, catalog), catalog, seed=request.seed, among=among)
+        examples = examples_from_tables(
+            _with_images(rows, catalog), catalog, seed=request.seed, allowed_images=allowed_images
+        )
     elif workspace.knows_truth:
-        return styled_examples(workspace, request, catalog.filter(pl.col("image").is_in(sorted(among))))
+        return styled_examples(workspace, request, catalog.filter(pl.col("image").is_in(sorted(allowed_images))))
     else:
         raise LikewiseError(
             f"{workspace.path} has no outfits to train on: give a table `outfit, item, image, category, position` "
@@ -70,27 +73,27 @@ def examples_for(workspace: Workspace, request: Request) -> Examples:
         )
     for path in request.tests:
         test = open_test(path)
-        shown, digests = shown_items(test.questions), test_digests(test)
-        examples = examples.without(shown, digests, drop=request.leave_out)
+        shown, digests = items_in_questions(test.questions), image_digests(test)
+        examples = examples.without_test_items(shown, digests, drop=request.leave_out)
     return examples
 
 
-def seen_images(workspace: Workspace, request: Request, catalog: pl.DataFrame) -> set[str]:
+def usable_images(workspace: Workspace, request: TrainingRequest, catalog: pl.DataFrame) -> set[str]:
     """The images of a catalog that a model can look at: those with vectors, or all where it looks for itself."""
     images = set(catalog["image"])
-    if request.whole:
+    if request.finetuned_encoder:
         return images
-    return images & set(joined_vectors(WorkspaceSight(workspace), encoders_of(workspace, request)).images)
+    return images & set(joined_vectors(WorkspaceFeatures(workspace), choose_encoders(workspace, request)).images)
 
 
-def encoders_of(workspace: Workspace, request: Request) -> str:
+def choose_encoders(workspace: Workspace, request: TrainingRequest) -> str:
     """Those asked for, else all that the workspace has vectors of, side by side (blend repeats its parts)."""
-    if request.encoders or request.whole:
+    if request.encoders or request.finetuned_encoder:
         return request.encoders
-    there = [name for name in workspace.encoders() if name != "blend" and "+" not in name]
-    if not there:
+    encoded = [name for name in workspace.encoders() if name != "blend" and "+" not in name]
+    if not encoded:
         raise LikewiseError(f"{workspace.path} has no vectors yet: run `likewise encode {workspace.path}` first.")
-    return "+".join(there)
+    return "+".join(encoded)
 
 
 def _with_images(rows: pl.DataFrame, catalog: pl.DataFrame) -> pl.DataFrame:
@@ -110,67 +113,76 @@ def _with_images(rows: pl.DataFrame, catalog: pl.DataFrame) -> pl.DataFrame:
 
 
 def styled_examples(
-    workspace: Workspace, request: Request, catalog: pl.DataFrame, focus: str | None = None, seed_shift: int = 0
-) -> Examples:
+    workspace: Workspace, request: TrainingRequest, catalog: pl.DataFrame, focus: str | None = None, seed_shift: int = 0
+) -> OutfitExamples:
     """Outfits that simulated stylists make of a wardrobe's items; items of tests are on no shelf to begin with.
 
     Every sixth item is kept for the outfits that choose the epoch, so they show items that training does not.
     """
     items = catalog.unique("item", keep="first", maintain_order=True)
-    captions, digests = column_of(catalog, "caption"), column_of(catalog, "digest")
-    whole = Examples((), (), (), captions, digests, column_of(catalog, "item"))
+    captions, digests = column_by_image(catalog, "caption"), column_by_image(catalog, "digest")
+    whole = OutfitExamples((), (), (), captions, digests, column_by_image(catalog, "item"))
     for path in request.tests:
         items = _without_test(items, whole, path)
-    late = (pl.int_range(pl.len()) % VALID_ITEMS == 0).over("category")
+    late = (pl.int_range(pl.len()) % VALIDATION_STRIDE == 0).over("category")
     seed = request.seed + seed_shift
     early = items.filter(~late)
     train = style_outfits(early, request.n_outfits, seed=seed, focus=focus)
-    shelf = tuple(Item(*row) for row in early.select("item", "category", "image").iter_rows())
+    extra_items = tuple(Item(*row) for row in early.select("item", "category", "image").iter_rows())
     n_valid = max(50, request.n_outfits // 10)
     valid = style_outfits(items.filter(late), min(n_valid, 600), seed=request.seed + 1, people=2)
-    return Examples(train.outfits, valid.outfits, train.users, captions, digests, whole.item_of, shelf)
+    return OutfitExamples(
+        train.outfits, valid.outfits, train.users, captions, digests, whole.item_by_image, extra_items
+    )
 
 
-def _without_test(items: pl.DataFrame, catalog: Examples, path: Path) -> pl.DataFrame:
+def _without_test(items: pl.DataFrame, catalog: OutfitExamples, path: Path) -> pl.DataFrame:
     test = open_test(path)
     own = [Item(*row) for row in items.select("item", "category", "image").iter_rows()]
-    found = {item.item for item in forbidden(own, shown_items(test.questions), catalog.digests, test_digests(test))}
+    found = {
+        item.item
+        for item in leaked_items(own, items_in_questions(test.questions), catalog.digests, image_digests(test))
+    }
     return items.filter(~pl.col("item").is_in(sorted(found)))
 
 
-def train_in(
+def train_outfit_model(
     workspace: Workspace,
-    request: Request,
-    examples: Examples | None = None,
+    request: TrainingRequest,
+    examples: OutfitExamples | None = None,
     *,
     force: bool = False,
-    on_epoch: OnEpoch | None = None,
-    on_batch: OnBatch | None = None,
-) -> Card:
+    on_epoch: EpochCallback | None = None,
+    on_progress: ProgressCallback | None = None,
+) -> OutfitModelCard:
     """Train a model and leave it in `WORKSPACE/outfit_models/NAME`; a finished one is left as it is."""
     if examples is None:
-        examples = examples_for(workspace, request)
+        examples = load_examples(workspace, request)
     folder = models_folder(workspace) / request.folder_name
-    encoders, sight = encoders_of(workspace, request), WorkspaceSight(workspace)
+    encoders, features = choose_encoders(workspace, request), WorkspaceFeatures(workspace)
     if request.kind == "popular":
-        if request.whole or request.words or request.near:
+        if request.finetuned_encoder or request.words or request.near_share:
             raise LikewiseError("popular counts what is worn: leave --whole, --words and --near out.")
-        claim(folder, {"kind": request.kind, "encoders": encoders, **learned_from(examples)}, force=force)
+        claim_folder(
+            folder, {"kind": request.kind, "encoders": encoders, **fingerprint_examples(examples)}, force=force
+        )
         if (folder / "card.json").exists():
-            return read_card(folder)
-        return train_popular(request.folder_name, encoders, examples, sight, folder)
-    preset = preset_of(request.kind, request.preset)
-    preset = preset.changed(epochs=request.epochs, width=request.width, learning_rate=request.rate, near=request.near)
+            return read_model_card(folder)
+        return train_popularity(request.folder_name, encoders, examples, features, folder)
+    preset = get_preset(request.kind, request.preset)
+    preset = preset.with_changes(
+        epochs=request.epochs, width=request.width, learning_rate=request.learning_rate, near_share=request.near_share
+    )
     needed("torch", request.kind)
     from likewise.outfits.models.trunk import VECTORS, WORDS
-    from likewise.outfits.training.trainer import Job, train
+    from likewise.outfits.training.trainer import TrainingJob, train_model
 
-    if request.whole and request.words:
+    if request.finetuned_encoder and request.words:
         raise LikewiseError("words are guessed from vectors, and a model that is trained whole has none: choose one.")
-    if request.whole and request.near:
+    if request.finetuned_encoder and request.near_share:
         raise LikewiseError("near negatives are found by vectors, and a model that is trained whole has none.")
-    if request.whole:
-        encoders, preset = "", preset.changed(near=0.0)
-    trunk = request.whole or (WORDS if request.words else VECTORS)
-    job = Job(request.kind, request.folder_name, preset, encoders, trunk, request.seed)
-    return train(job, examples, sight, folder, force=force, on_epoch=on_epoch, on_batch=on_batch)
+    if request.finetuned_encoder:
+        encoders, preset = "", preset.with_changes(near_share=0.0)
+    trunk = request.finetuned_encoder or (WORDS if request.words else VECTORS)
+    job = TrainingJob(request.kind, request.folder_name, preset, encoders, trunk, request.seed)
+    return train_model(job, examples, features, folder, force=force, on_epoch=on_epoch, on_progress=on_progress)

@@ -15,10 +15,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.outfits.generate import generate
-from likewise.outfits.models.batch import Rows, pad
+from likewise.outfits.generate import sample_outfits
+from likewise.outfits.models.batch import Indices, pad_outfits
 from likewise.outfits.protocol import Item, Outfit
-from likewise.outfits.training.negatives import Negatives
+from likewise.outfits.training.negatives import NegativeSampler
 from likewise.synthetic import (
     ATTRIBUTE_NAMES,
     DIMENSIONS,
@@ -61,11 +61,11 @@ def style_outfits(
     rng = np.random.default_rng([seed, 31])
     categories = tuple(sorted(items["category"].unique().to_list()))
     types = items["category"].replace_strict({name: i for i, name in enumerate(categories)}, return_dtype=pl.Int64)
-    shelf = Negatives(types.to_numpy(), categories)
+    shelf = NegativeSampler(types.to_numpy(), categories)
     row = {image: place for place, image in enumerate(items["image"].to_list())}
-    table = generate(items.select("item", "image", "category"), n_outfits, seed=seed).table
+    table = sample_outfits(items.select("item", "image", "category"), n_outfits, seed=seed).table
     drawn = table.group_by("outfit", maintain_order=True).agg("image")["image"].to_list()
-    outfits = pad([[row[image] for image in images] for images in drawn], types.to_numpy()).rows
+    outfits = pad_outfits([[row[image] for image in images] for images in drawn], types.to_numpy()).indices
     maker = rng.permutation(n_outfits) % people
     tastes = [_taste(rng, focus) for _ in range(people)]
     outfits = _improve(Judges(items, tastes), outfits, maker, types.to_numpy(), shelf, tries, rounds, rng)
@@ -93,7 +93,7 @@ class Judges:
     items: pl.DataFrame
     tastes: Sequence[Taste]
 
-    def rate(self, outfits: Rows, maker: Rows) -> NDArray[np.float64]:
+    def rate(self, outfits: Indices, maker: Indices) -> NDArray[np.float64]:
         """Every outfit by the one who makes it; those of one length together, so that none is padded."""
         rated = np.empty(len(outfits))
         neutral = self.items["colour"].is_in(NEUTRALS).to_numpy()
@@ -113,14 +113,14 @@ class Judges:
 
 def _improve(
     judges: Judges,
-    outfits: Rows,
-    maker: Rows,
-    types: Rows,
-    shelf: Negatives,
+    outfits: Indices,
+    maker: Indices,
+    types: Indices,
+    shelf: NegativeSampler,
     tries: int,
     rounds: int,
     rng: np.random.Generator,
-) -> Rows:
+) -> Indices:
     """Place by place, the best of `tries` others and what is there; in a new order every round."""
     outfits = outfits.copy()
     best = judges.rate(outfits, maker)
@@ -130,7 +130,7 @@ def _improve(
             if not len(lines):
                 continue
             tried = np.repeat(outfits[lines][None], tries, axis=0)
-            tried[:, :, place] = shelf.any_of(types[tried[:, :, place]], rng)
+            tried[:, :, place] = shelf.sample_of_type(types[tried[:, :, place]], rng)
             flat = tried.reshape(-1, tried.shape[2])
             scores = judges.rate(flat, np.tile(maker[lines], tries)).reshape(tries, len(lines))
             better = scores.max(axis=0) > best[lines]

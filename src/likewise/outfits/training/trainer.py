@@ -15,39 +15,47 @@ import polars as pl
 import torch
 
 from likewise.errors import LikewiseError
-from likewise.outfits.models.batch import pad
-from likewise.outfits.models.bi_lstm import BANK
-from likewise.outfits.models.card import Card, read_card, weights_file, write_arrays, write_card
+from likewise.outfits.models.batch import pad_outfits
+from likewise.outfits.models.bi_lstm import BANK_SIZE
+from likewise.outfits.models.card import (
+    OutfitModelCard,
+    OutfitTrainingSummary,
+    read_model_card,
+    weights_file,
+    write_arrays,
+    write_model_card,
+)
+from likewise.outfits.models.feature_source import FeatureSource, joined_version
 from likewise.outfits.models.inputs import read_inputs
 from likewise.outfits.models.net import OutfitNet
-from likewise.outfits.models.sight import Sight, joined_version
-from likewise.outfits.models.trained import Trained, look_at, make_net
-from likewise.outfits.models.trunk import VECTORS, WORDS, sees_vectors
-from likewise.outfits.models.words import guessable, words_of
-from likewise.outfits.protocol import Model, Question, chosen
-from likewise.outfits.training.claim import claim, learned_from, state_file
-from likewise.outfits.training.examples import Examples, blanked, worn_together
-from likewise.outfits.training.lessons import Material, lessons
-from likewise.outfits.training.listen import OnBatch, OnEpoch
-from likewise.outfits.training.negatives import Negatives, most_alike
+from likewise.outfits.models.trained_model import TrainedOutfitModel, embed_in_batches, make_net
+from likewise.outfits.models.trunk import VECTORS, WORDS, uses_vectors
+from likewise.outfits.models.words import caption_word_targets, extract_words
+from likewise.outfits.protocol import OutfitModel, OutfitQuestion, best_choices
+from likewise.outfits.training.batches import OutfitArrays, iterate_batches
+from likewise.outfits.training.callbacks import EpochCallback
+from likewise.outfits.training.examples import OutfitExamples, count_type_pairs, make_fitb_questions
+from likewise.outfits.training.negatives import NegativeSampler, nearest_of_type
 from likewise.outfits.training.presets import Preset
+from likewise.outfits.training.run_folder import claim_folder, fingerprint_examples, state_file
 from likewise.outfits.training.state import (
     add_curves,
-    arrays_of,
     load_state,
     read_curves,
     save_state,
+    state_arrays,
 )
+from likewise.progress import ProgressCallback
 from likewise.workspace import write_parquet
 
 ACCURACY = "validation accuracy"
-CLIP = 5.0
+GRADIENT_CLIP = 5.0
 WARM_UP = 0.05
 TRUNK_DECAY = 0.01
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingJob:
     """What to train, on what it looks, and how."""
 
     kind: str
@@ -58,30 +66,30 @@ class Job:
     seed: int = 0
 
 
-def train(
-    job: Job,
-    examples: Examples,
-    sight: Sight,
+def train_model(
+    job: TrainingJob,
+    examples: OutfitExamples,
+    features: FeatureSource,
     folder: Path,
     *,
     force: bool = False,
-    on_epoch: OnEpoch | None = None,
-    on_batch: OnBatch | None = None,
-) -> Card:
+    on_epoch: EpochCallback | None = None,
+    on_progress: ProgressCallback | None = None,
+) -> OutfitModelCard:
     """Train, or go on training, or find that all is done; the model's folder is complete when its card is there."""
-    claim(folder, _describe(job, examples), force=force)
+    claim_folder(folder, _job_settings(job, examples), force=force)
     if (folder / "card.json").exists():
-        return read_card(folder)
-    card, material, net = _prepare(job, examples, sight)
-    optimizer = torch.optim.AdamW(_groups(net, job), job.preset.learning_rate)
+        return read_model_card(folder)
+    card, arrays, net = _prepare(job, examples, features)
+    optimizer = torch.optim.AdamW(_parameter_groups(net, job), job.preset.learning_rate)
     done = load_state(folder, net, optimizer)
     curves = read_curves(folder, done)
     pool = [item for outfit in (*examples.valid, *examples.train) for item in outfit.items]
-    questions = blanked(examples.valid, pool, job.seed)
+    questions = make_fitb_questions(examples.valid, pool, job.seed)
     for epoch in range(done + 1, job.preset.epochs + 1):
-        values = _epoch(net, optimizer, material, job, epoch, on_batch)
-        values[ACCURACY] = accuracy(Trained(card, net, sight), questions)
-        write_arrays(arrays_of(net), weights_file(folder, epoch))
+        values = _epoch(net, optimizer, arrays, job, epoch, on_progress)
+        values[ACCURACY] = fitb_accuracy(TrainedOutfitModel(card, net, features), questions)
+        write_arrays(state_arrays(net), weights_file(folder, epoch))
         curves = add_curves(folder, curves, epoch, values)
         save_state(folder, net, optimizer, epoch)
         if on_epoch:
@@ -89,16 +97,16 @@ def train(
     return _finish(folder, card, net, curves, examples, questions)
 
 
-def _groups(net: OutfitNet, job: Job) -> list[dict[str, Any]]:
-    """What is pulled towards nothing: a network that has learned to see hardly at all, or it would forget."""
-    sight = list(net.trunk.parameters()) if not sees_vectors(job.trunk) else []
-    known = {id(weight) for weight in sight}
+def _parameter_groups(net: OutfitNet, job: TrainingJob) -> list[dict[str, Any]]:
+    """Weight decay by group: a pretrained encoder hardly decays, or it would forget."""
+    encoder = list(net.trunk.parameters()) if not uses_vectors(job.trunk) else []
+    known = {id(weight) for weight in encoder}
     rest = [weight for weight in net.parameters() if id(weight) not in known]
     groups = [{"params": rest, "weight_decay": job.preset.weight_decay}]
-    return [*groups, {"params": sight, "weight_decay": TRUNK_DECAY}] if sight else groups
+    return [*groups, {"params": encoder, "weight_decay": TRUNK_DECAY}] if encoder else groups
 
 
-def _describe(job: Job, examples: Examples) -> dict[str, Any]:
+def _job_settings(job: TrainingJob, examples: OutfitExamples) -> dict[str, Any]:
     """All that decides the weights; a folder goes on only with the same."""
     return {
         "kind": job.kind,
@@ -106,97 +114,99 @@ def _describe(job: Job, examples: Examples) -> dict[str, Any]:
         "trunk": job.trunk,
         "seed": job.seed,
         "preset": job.preset.as_dict(),
-        **learned_from(examples),
+        **fingerprint_examples(examples),
     }
 
 
-def _prepare(job: Job, examples: Examples, sight: Sight) -> tuple[Card, Material, OutfitNet]:
+def _prepare(
+    job: TrainingJob, examples: OutfitExamples, features: FeatureSource
+) -> tuple[OutfitModelCard, OutfitArrays, OutfitNet]:
     """The data as arrays, and a network with fresh weights drawn by the seed."""
-    items = examples.known()
+    items = examples.categories_by_image()
     images = sorted(items)
-    inputs = read_inputs(sight, job.trunk, job.encoders, images)
+    inputs = read_inputs(features, job.trunk, job.encoders, images)
     names = ("", *sorted({items[image] for image in images} - {""}))
     number = {name: place for place, name in enumerate(names)}
     types = np.array([number[items[image]] for image in images], dtype=np.int64)
-    words = words_of([examples.captions.get(image) for image in images], [items[image] for image in images])
-    said = guessable(words) if job.trunk == WORDS else np.zeros((len(images), 0), dtype=np.float32)
+    words = extract_words([examples.captions.get(image) for image in images], [items[image] for image in images])
+    word_targets = caption_word_targets(words) if job.trunk == WORDS else np.zeros((len(images), 0), dtype=np.float32)
     row = {image: place for place, image in enumerate(images)}
-    outfits = pad([[row[item.image] for item in outfit.items] for outfit in examples.train], types)
+    outfits = pad_outfits([[row[item.image] for item in outfit.items] for outfit in examples.train], types)
     people = sorted(set(examples.users))
     person = {name: place for place, name in enumerate(people)}
     users = np.array([person[name] for name in examples.users] or [0] * len(outfits), dtype=np.int64)
-    card = Card(
+    card = OutfitModelCard(
         job.name,
         job.kind,
         job.trunk,
         job.encoders,
-        joined_version(job.encoders) if sees_vectors(job.trunk) else job.trunk,
-        int(inputs.table.shape[1]) if sees_vectors(job.trunk) else 0,
+        joined_version(job.encoders) if uses_vectors(job.trunk) else job.trunk,
+        int(inputs.table.shape[1]) if uses_vectors(job.trunk) else 0,
         names,
         max(1, len(people)),
         words.vocabulary,
-        said.shape[1],
-        words.said,
+        word_targets.shape[1],
+        words.source,
         {"width": job.preset.width},
-        {"seed": job.seed, "preset": job.preset.as_dict()},
+        OutfitTrainingSummary(job.seed, job.preset),
     )
     torch.manual_seed(job.seed)
     net = make_net(card)
-    net.trunk.settle(inputs.table, torch.from_numpy(said))
+    net.trunk.fit(inputs.table, torch.from_numpy(word_targets))
     near = None
-    if job.preset.near and sees_vectors(job.trunk):
-        things = np.unique([examples.item_of.get(image, image) for image in images], return_inverse=True)[1]
-        near = most_alike(net.trunk(inputs.table).numpy(), types, things)
-    negatives = Negatives(types, names, near, job.preset.near)
-    negatives.check(outfits)
-    net.learn_types(torch.from_numpy(worn_together(outfits.types, outfits.there, len(names))))
-    return card, Material(inputs.table, types, words.numbers, outfits, users, negatives), net
+    if job.preset.near_share and uses_vectors(job.trunk):
+        item_ids = np.unique([examples.item_by_image.get(image, image) for image in images], return_inverse=True)[1]
+        near = nearest_of_type(net.trunk(inputs.table).numpy(), types, item_ids)
+    negatives = NegativeSampler(types, names, near, job.preset.near_share)
+    negatives.check_outfits(outfits)
+    net.fit_type_cooccurrence(torch.from_numpy(count_type_pairs(outfits.types, outfits.mask, len(names))))
+    return card, OutfitArrays(inputs.table, types, words.word_ids, outfits, users, negatives), net
 
 
 def _epoch(
     net: OutfitNet,
     optimizer: torch.optim.Optimizer,
-    material: Material,
-    job: Job,
+    arrays: OutfitArrays,
+    job: TrainingJob,
     epoch: int,
-    on_batch: OnBatch | None,
+    on_progress: ProgressCallback | None,
 ) -> dict[str, float]:
     """Go through all outfits once; the mean of every loss term."""
-    preset, n = job.preset, len(material.outfits)
+    preset, n = job.preset, len(arrays.outfits)
     rng = np.random.default_rng([job.seed, 1, epoch])
     torch.manual_seed(int(rng.integers(2**62)))
-    steps = math.ceil(n / preset.batch)
+    steps = math.ceil(n / preset.batch_size)
     sums: dict[str, float] = {}
     net.train()
-    for step, lesson in enumerate(_batches(net, material, preset, rng, epoch, steps)):
+    for step, batch in enumerate(_batches(net, arrays, preset, rng, epoch, steps)):
         rate = learning_rate(preset, ((epoch - 1) * steps + step) / (steps * preset.epochs))
         for group in optimizer.param_groups:
             group["lr"] = rate
-        terms = net.loss(lesson)
+        terms = net.loss(batch)
         total = torch.stack(list(terms.values())).sum()
         if not bool(torch.isfinite(total)):
             raise LikewiseError(f"the loss of {job.name} is no longer a number in epoch {epoch}: try a smaller --rate.")
         optimizer.zero_grad()
         total.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(net.parameters(), CLIP)
+        torch.nn.utils.clip_grad_norm_(net.parameters(), GRADIENT_CLIP)
         optimizer.step()
         for name, value in {**terms, "loss": total}.items():
             sums[name] = sums.get(name, 0.0) + value.item() / steps
-        if on_batch:
-            on_batch((epoch - 1) * steps + step + 1, steps * preset.epochs)
+        if on_progress:
+            on_progress(job.name, (epoch - 1) * steps + step + 1, steps * preset.epochs)
     net.eval()
     with torch.inference_mode():
-        some = np.sort(rng.permutation(len(material.types))[:BANK])
-        net.after_epoch(look_at(net, material.inputs[torch.from_numpy(some)], material.types[some]))
+        some = np.sort(rng.permutation(len(arrays.types))[:BANK_SIZE])
+        net.on_epoch_end(embed_in_batches(net, arrays.inputs[torch.from_numpy(some)], arrays.types[some]))
     return sums
 
 
 def _batches(
-    net: OutfitNet, material: Material, preset: Preset, rng: np.random.Generator, epoch: int, steps: int
+    net: OutfitNet, arrays: OutfitArrays, preset: Preset, rng: np.random.Generator, epoch: int, steps: int
 ) -> Any:
-    for step, lesson in enumerate(lessons(net, material, preset.batch, preset.others, rng)):
-        net.progress = ((epoch - 1) * steps + step) / (steps * preset.epochs)
-        yield lesson
+    for step, batch in enumerate(iterate_batches(net, arrays, preset.batch_size, preset.n_negatives, rng)):
+        net.training_progress = ((epoch - 1) * steps + step) / (steps * preset.epochs)
+        yield batch
 
 
 def learning_rate(preset: Preset, progress: float) -> float:
@@ -207,34 +217,40 @@ def learning_rate(preset: Preset, progress: float) -> float:
     return preset.learning_rate * (0.01 + 0.99 * falling)
 
 
-def accuracy(model: Model, questions: list[Question]) -> float:
+def fitb_accuracy(model: OutfitModel, questions: list[OutfitQuestion]) -> float:
     """The share of questions whose right choice is picked; tied choices share the credit."""
-    picked = chosen(model.answer(questions))
+    picked = best_choices(model.answer(questions))
     right = np.array([question.right for question in questions])
     credit = picked[np.arange(len(right)), right] / picked.sum(axis=1)
     return float(credit.mean())
 
 
 def _finish(
-    folder: Path, card: Card, net: OutfitNet, curves: pl.DataFrame, examples: Examples, questions: list[Question]
-) -> Card:
+    folder: Path,
+    card: OutfitModelCard,
+    net: OutfitNet,
+    curves: pl.DataFrame,
+    examples: OutfitExamples,
+    questions: list[OutfitQuestion],
+) -> OutfitModelCard:
     """Choose the epoch, write what belongs to the model, the card last."""
     scores = curves.filter(pl.col("name") == ACCURACY).sort("value", "epoch", descending=[True, False])
     epoch, value = int(scores["epoch"][0]), float(scores["value"][0])
     weights_file(folder).write_bytes(weights_file(folder, epoch).read_bytes())
-    seen = examples.seen()
+    seen = examples.seen_items()
     write_parquet(seen, folder / "seen.parquet")
-    trained = card.trained | {
-        "n_outfits": len(examples.train),
-        "n_left_out": examples.n_left_out,
-        "n_validation": len(questions),
-        "n_items": seen["item"].n_unique(),
-        "n_users": len(set(examples.users)),
-        "epoch": epoch,
-        "validation_accuracy": value,
-        "n_weights": sum(weight.numel() for weight in net.parameters()),
-    }
-    done = replace(card, trained=trained, notes=net.settings())
-    write_card(done, folder)
+    training = replace(
+        card.training,
+        n_outfits=len(examples.train),
+        n_left_out=examples.n_left_out,
+        n_validation=len(questions),
+        n_items=seen["item"].n_unique(),
+        n_users=len(set(examples.users)),
+        epoch=epoch,
+        validation_accuracy=value,
+        n_weights=sum(weight.numel() for weight in net.parameters()),
+    )
+    done = replace(card, training=training, notes=net.card_notes())
+    write_model_card(done, folder)
     state_file(folder).unlink(missing_ok=True)
     return done

@@ -8,10 +8,10 @@ from fastapi.responses import RedirectResponse, Response
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.engine import StoreError
+from likewise.outfits.builder import OutfitTestBuilder, list_builders
 from likewise.outfits.factors import count_factors
-from likewise.outfits.plan import Making, tests_of
-from likewise.outfits.publish import read_factor_tags, replace_by_hand
-from likewise.outfits.stages import Standing, advance
+from likewise.outfits.publish import read_factor_tags, replace_distractor
+from likewise.outfits.stages import BuildStatus, advance
 from likewise.web.access import CheckedForm, Owner, TheSite
 from likewise.web.outfits_view import drafts_view, plan_view, questions_view, tests_view
 from likewise.web.pages import render
@@ -31,17 +31,17 @@ def overview(request: Request, who: Owner, site: TheSite) -> Response:
 def go_on(
     name: str, request: Request, who: Owner, site: TheSite, close: Annotated[str, Form(max_length=5)] = ""
 ) -> Response:
-    making = _making(site, name)
-    standing = or_refuse(lambda: advance(making, site.engine, close=close == "yes"))
-    return _page(request, site, {name: standing})
+    builder = _builder(site, name)
+    status = or_refuse(lambda: advance(builder, site.engine, close=close == "yes"))
+    return _page(request, site, {name: status})
 
 
 @router.get("/{name}/questions")
 def questions(
     name: str, request: Request, who: Owner, site: TheSite, page: Annotated[int, Query(ge=1, le=10_000)] = 1
 ) -> Response:
-    making = _making(site, name)
-    view = or_refuse(lambda: questions_view(site, making, page))
+    builder = _builder(site, name)
+    view = or_refuse(lambda: questions_view(site, builder, page))
     return render(request, "outfits/questions.html", name=name, view=view)
 
 
@@ -55,24 +55,24 @@ def change(
     new: Text,
     page: Annotated[int, Form(ge=1, le=10_000)] = 1,
 ) -> Response:
-    making = _making(site, name)
-    or_refuse(lambda: replace_by_hand(making, site.engine, question, old, new))
+    builder = _builder(site, name)
+    or_refuse(lambda: replace_distractor(builder, site.engine, question, old, new))
     return RedirectResponse(f"/owner/outfits/{name}/questions?page={page}#{question}", 303)
 
 
-def _page(request: Request, site: Site, standings: dict[str, Standing]) -> Response:
+def _page(request: Request, site: Site, statuses: dict[str, BuildStatus]) -> Response:
     return render(
         request,
         "outfits/overview.html",
-        tests=tests_view(site, standings),
+        tests=tests_view(site, statuses),
         plan=plan_view(site),
         drafts=drafts_view(site),
         factors=count_factors(read_factor_tags(site.engine)),
     )
 
 
-def _making(site: Site, name: str) -> Making:
-    found = [making for making in tests_of(site.settings.workspace) if making.name == name]
+def _builder(site: Site, name: str) -> OutfitTestBuilder:
+    found = [builder for builder in list_builders(site.settings.workspace) if builder.name == name]
     if not found:
         raise HTTPException(404, "there is no such test: begin with likewise outfits make-test")
     return found[0]

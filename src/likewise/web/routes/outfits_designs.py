@@ -8,8 +8,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.notes import add_note
-from likewise.outfits.aat import Draft, check_draft
-from likewise.outfits.dimensions import PLAN
+from likewise.outfits.aat import QuestionDraft, check_draft
+from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.factors import FACTORS, check_factors
 from likewise.outfits.publish import DRAFT, FACTOR, VOTE, catalog_attributes, catalog_items, read_drafts
 from likewise.outfits.rules import CATEGORIES
@@ -44,7 +44,7 @@ async def write_design(request: Request, who: Expert, site: TheSite) -> Response
     text = {name: str(form.get(name, ""))[:500] for name in ("dimension", "sub", "category", "search", "right", "idea")}
     worn = tuple(str(value) for name, value in form.multi_items() if name.startswith("worn-") and value)
     wrong = tuple(str(value) for value in form.getlist("wrong"))
-    draft = Draft(
+    draft = QuestionDraft(
         name=f"draft-{secrets.token_hex(6)}",
         author=who.name,
         dimension=text["dimension"],
@@ -62,7 +62,7 @@ async def write_design(request: Request, who: Expert, site: TheSite) -> Response
         return _editor(
             request, site, text["dimension"], text["sub"], text["category"], text["search"], error=said, draft=draft
         )
-    add_note(site.engine, DRAFT, draft.name, who.expert, draft.body())
+    add_note(site.engine, DRAFT, draft.name, who.expert, draft.to_dict())
     return RedirectResponse("/outfits/designs", 303)
 
 
@@ -126,9 +126,9 @@ def _editor(
     search: str,
     *,
     error: str = "",
-    draft: Draft | None = None,
+    draft: QuestionDraft | None = None,
 ) -> Response:
-    if sub not in PLAN.get(dimension, {}) or category not in CATEGORIES:
+    if sub not in AAT_PLAN.get(dimension, {}) or category not in CATEGORIES:
         raise HTTPException(404, "there is no such sub-dimension or category")
     return render(
         request,

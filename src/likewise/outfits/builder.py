@@ -9,9 +9,9 @@ import polars as pl
 
 from likewise.errors import LikewiseError
 from likewise.outfits.lat import N_DISTRACTORS, QUOTAS
-from likewise.outfits.protocol import Question
+from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.step import outfits_folder
-from likewise.outfits.tables import answer_table, item_table, question_table, questions_of
+from likewise.outfits.tables import answer_table, item_table, question_table, questions_from_tables
 from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
 
 STAGES = ("sort", "generate", "keep", "rate", "blank", "panel", "rounds", "final", "crowd")
@@ -24,7 +24,7 @@ CONSENT = (
 
 
 @dataclass(frozen=True)
-class Plan:
+class OutfitTestPlan:
     """A100's own numbers where it gives any."""
 
     sort: bool = True
@@ -40,7 +40,7 @@ class Plan:
     n_questions: int = 100
     n_distractors: int = N_DISTRACTORS
     quotas: dict[str, int] = field(default_factory=lambda: dict(QUOTAS))
-    most_guests: int = 10_000
+    max_guests: int = 10_000
     title: str = "Which one fits best?"
     consent: str = CONSENT
     select: str | None = None
@@ -50,7 +50,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Making:
+class OutfitTestBuilder:
     """A test in the making."""
 
     workspace: Workspace
@@ -64,21 +64,25 @@ class Making:
         """The questionnaire of a stage."""
         return f"{self.name}-{stage}"
 
-    def file(self, stage: str) -> Path:
+    def stage_file(self, stage: str) -> Path:
         """What a finished stage leaves; its being there is what finishes the stage."""
         return self.folder / f"{STAGES.index(stage.split('-')[0]) + 1}-{stage}.parquet"
 
-    def done(self, stage: str) -> bool:
-        return self.file(stage).exists()
+    def is_done(self, stage: str) -> bool:
+        return self.stage_file(stage).exists()
 
-    def plan(self) -> Plan:
+    def plan(self) -> OutfitTestPlan:
         path = self.folder / "plan.json"
         if not path.exists():
             raise LikewiseError(f"{self.folder} has no plan.json: begin with `likewise outfits make-test`.")
         stored: dict[str, Any] = read_json(path)
-        return Plan(**{each.name: stored[each.name] for each in fields(Plan) if each.name in stored})
+        if "most_guests" in stored:  # plans of version 0.1
+            stored["max_guests"] = stored.pop("most_guests")
+        return OutfitTestPlan(
+            **{each.name: stored[each.name] for each in fields(OutfitTestPlan) if each.name in stored}
+        )
 
-    def begin(self, plan: Plan, *, given: Sequence[str] = ()) -> Plan:
+    def start(self, plan: OutfitTestPlan, *, given: Sequence[str] = ()) -> OutfitTestPlan:
         """Write the plan down; a plan that is there already stays, and whoever gives other settings is told so."""
         path = self.folder / "plan.json"
         if not self.name or not all(c.isascii() and (c.isalnum() or c == "-") for c in self.name):
@@ -86,33 +90,35 @@ class Making:
         if not path.exists():
             write_json(asdict(plan), path)
             return plan
-        there = self.plan()
-        changed = [name for name in given if getattr(there, name) != getattr(plan, name)]
+        stored = self.plan()
+        changed = [name for name in given if getattr(stored, name) != getattr(plan, name)]
         if changed:
             raise LikewiseError(
-                f"{path} says {changed[0]} = {getattr(there, changed[0])!r}: a test that is being made keeps its plan; "
-                "give another --name for another test."
+                f"{path} says {changed[0]} = {getattr(stored, changed[0])!r}: a test that is being made keeps "
+                "its plan; give another --name for another test."
             )
-        return there
+        return stored
 
-    def read(self, stage: str) -> pl.DataFrame:
-        return read_parquet(self.file(stage), f"likewise outfits make-test {self.workspace.path} --name {self.name}")
+    def read_stage(self, stage: str) -> pl.DataFrame:
+        return read_parquet(
+            self.stage_file(stage), f"likewise outfits make-test {self.workspace.path} --name {self.name}"
+        )
 
-    def write_questions(self, stage: str, questions: Sequence[Question]) -> None:
+    def write_questions(self, stage: str, questions: Sequence[OutfitQuestion]) -> None:
         """Questions with what is right and what people chose, the file that finishes the stage last."""
         if not questions:
             raise LikewiseError(f"no question is left after the stage {stage} of {self.name}: loosen the plan.")
         write_parquet(item_table(questions), self.folder / f"{stage}-items.parquet")
         write_parquet(answer_table(questions), self.folder / f"{stage}-answers.parquet")
-        write_parquet(question_table(questions), self.file(stage))
+        write_parquet(question_table(questions), self.stage_file(stage))
 
-    def questions(self, stage: str) -> list[Question]:
-        asked = self.read(stage)
+    def questions(self, stage: str) -> list[OutfitQuestion]:
+        asked = self.read_stage(stage)
         items, answers = (read_parquet(self.folder / f"{stage}-{part}.parquet", "") for part in ("items", "answers"))
-        return questions_of(asked, items, answers)
+        return questions_from_tables(asked, items, answers)
 
 
-def tests_of(workspace: Workspace) -> list[Making]:
+def list_builders(workspace: Workspace) -> list[OutfitTestBuilder]:
     """The tests that are being made in a workspace."""
     folder = outfits_folder(workspace) / "tests"
-    return [Making(workspace, path.parent.name) for path in sorted(folder.glob("*/plan.json"))]
+    return [OutfitTestBuilder(workspace, path.parent.name) for path in sorted(folder.glob("*/plan.json"))]

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.outfits.rules import CATEGORIES, PLACE
+from likewise.outfits.rules import CATEGORIES, CATEGORY_INDEX
 
-WORDS: dict[str, tuple[str, ...]] = {
+CATEGORY_WORDS: dict[str, tuple[str, ...]] = {
     "tops": ("top", "t-shirt", "tshirt", "tee", "shirt", "blouse", "sweater", "pullover", "hoodie", "sweatshirt",
              "polo", "tank", "longsleeve", "undershirt", "camisole", "cami", "tunic", "bodysuit", "body",
              "knitwear", "bodie"),
@@ -37,11 +37,11 @@ WORDS: dict[str, tuple[str, ...]] = {
     "hair wear": ("hair accessory", "headband", "hairband", "tiara", "hair accessories"),
     "brooch": ("brooches", "pin", "badge"),
 }  # fmt: skip
-NOT_WORN_OUT = ("lingerie", "swim", "swimsuit", "pyjama", "underwear")
-_BY_WORD = {word: category for category, words in WORDS.items() for word in (*words, category)}
+EXCLUDED_WORDS = ("lingerie", "swim", "swimsuit", "pyjama", "underwear")
+_CATEGORY_BY_WORD = {word: category for category, words in CATEGORY_WORDS.items() for word in (*words, category)}
 
 
-def category_of(word: str | None, mapping: Mapping[str, str] | None = None) -> str | None:
+def map_category(word: str | None, mapping: Mapping[str, str] | None = None) -> str | None:
     """One of the twenty categories, or None: by the mapping, the whole word, or its last part ("Ankle Booties")."""
     if word is None:
         return None
@@ -49,24 +49,26 @@ def category_of(word: str | None, mapping: Mapping[str, str] | None = None) -> s
         return mapping[word]
     name = word.strip().lower().replace("_", " ")
     parts = [name, *reversed(re.split(r"[\s/>,&]+", name))]
-    if any(part in NOT_WORN_OUT for part in parts):
+    if any(part in EXCLUDED_WORDS for part in parts):
         return None
     for part in parts:
         for form in (part, part.removesuffix("s"), part.removesuffix("es")):
-            if form in _BY_WORD:
-                return _BY_WORD[form]
+            if form in _CATEGORY_BY_WORD:
+                return _CATEGORY_BY_WORD[form]
     return None
 
 
-def read_mapping(pairs: Mapping[str, str]) -> dict[str, str]:
+def check_mapping(pairs: Mapping[str, str]) -> dict[str, str]:
     """A user's `word=category` pairs, each category one of the twenty."""
     for word, category in pairs.items():
-        if category not in PLACE:
+        if category not in CATEGORY_INDEX:
             raise LikewiseError(f"{word}={category}: {category!r} is none of {', '.join(CATEGORIES)}.")
     return dict(pairs)
 
 
-def sorted_items(catalog: pl.DataFrame, mapping: Mapping[str, str] | None = None) -> tuple[pl.DataFrame, pl.DataFrame]:
+def categorize_items(
+    catalog: pl.DataFrame, mapping: Mapping[str, str] | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """One row per item (its first picture) with one of the twenty categories, and what was left out, by word."""
     if "category" not in catalog.columns:
         raise LikewiseError("the catalog has no column category: outfits need one, or sort the images on the site.")
@@ -75,7 +77,7 @@ def sorted_items(catalog: pl.DataFrame, mapping: Mapping[str, str] | None = None
     items = named.sort("image").unique("item", keep="first", maintain_order=True)
     words = items["category"].unique().to_list()
     meaning = pl.DataFrame(
-        [(word, category_of(word, mapping)) for word in words],
+        [(word, map_category(word, mapping)) for word in words],
         schema={"category": pl.String, "sorted": pl.String},
         orient="row",
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import LikewiseError
-from likewise.outfits.training.examples import Examples
+from likewise.outfits.training.examples import OutfitExamples
 from likewise.workspace import read_json, write_json
 
 
@@ -27,16 +27,16 @@ def fingerprint(value: Any) -> str:
     return hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
-def learned_from(examples: Examples) -> dict[str, str]:
+def fingerprint_examples(examples: OutfitExamples) -> dict[str, str]:
     """The outfits and captions of a training, as short as a hash."""
     names = [[item.image for item in outfit.items] for outfit in (*examples.train, *examples.valid)]
     return {
-        "outfits": fingerprint([names, len(examples.train), examples.users, sorted(examples.known())]),
+        "outfits": fingerprint([names, len(examples.train), examples.users, sorted(examples.categories_by_image())]),
         "captions": fingerprint(sorted(examples.captions.items())),
     }
 
 
-def claim(folder: Path, job: dict[str, Any], *, force: bool) -> None:
+def claim_folder(folder: Path, job: dict[str, Any], *, force: bool) -> None:
     """Take the folder for this training; another one's folder is refused, or emptied with `force`."""
     held = read_json(job_file(folder)) if job_file(folder).exists() else None
     if not force and held != job and (held is not None or (folder / "card.json").exists()):

@@ -4,23 +4,32 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise.outfits.models.card import Arrays, Card, weights_file, write_arrays, write_card
-from likewise.outfits.models.popular import count
-from likewise.outfits.models.sight import Sight, joined_vectors, joined_version
-from likewise.outfits.training.examples import Examples
+from likewise.outfits.models.card import (
+    Arrays,
+    OutfitModelCard,
+    OutfitTrainingSummary,
+    weights_file,
+    write_arrays,
+    write_model_card,
+)
+from likewise.outfits.models.feature_source import FeatureSource, joined_vectors, joined_version
+from likewise.outfits.models.popular import count_items
+from likewise.outfits.training.examples import OutfitExamples
 from likewise.workspace import write_parquet
 
 
-def train_popular(name: str, encoders: str, examples: Examples, sight: Sight, folder: Path) -> Card:
+def train_popularity(
+    name: str, encoders: str, examples: OutfitExamples, features: FeatureSource, folder: Path
+) -> OutfitModelCard:
     """Count how often every item is worn."""
-    counted = count(examples.train, joined_vectors(sight, encoders))
+    counted = count_items(examples.train, joined_vectors(features, encoders))
     types = tuple(sorted(set(counted.categories)))
     numbers = np.array([types.index(category) for category in counted.categories], dtype=np.int64)
     arrays: Arrays = {"types": numbers, "counts": counted.counts, "vectors": counted.vectors}
     write_arrays(arrays, weights_file(folder))
-    seen = examples.seen()
+    seen = examples.seen_items()
     write_parquet(seen, folder / "seen.parquet")
-    card = Card(
+    card = OutfitModelCard(
         name,
         "popular",
         encoders=encoders,
@@ -28,7 +37,7 @@ def train_popular(name: str, encoders: str, examples: Examples, sight: Sight, fo
         n_inputs=int(counted.vectors.shape[1]),
         types=types,
         visual_semantic="off, for it counts",
-        trained={"n_outfits": len(examples.train), "n_items": seen["item"].n_unique()},
+        training=OutfitTrainingSummary(n_outfits=len(examples.train), n_items=seen["item"].n_unique()),
     )
-    write_card(card, folder)
+    write_model_card(card, folder)
     return card

@@ -1,4 +1,4 @@
-"""Taking a test: models answer its questions, and a folder of results fills up beside it.
+"""Scoring models on a test: they answer its questions, and a folder of results fills up beside it.
 
 The folder holds a workspace of the test's pictures (`pictures/`), so every encoder works as anywhere else and its
 vectors are made once, and the tables that follow from the answers. Answers made elsewhere come in as a table
@@ -6,7 +6,7 @@ vectors are made once, and the tables that follow from the answers. Answers made
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,26 +17,25 @@ import polars as pl
 
 from likewise.catalog.make import make_catalog
 from likewise.errors import LikewiseError
-from likewise.outfits.bundle import OutfitTest, read_pictures
-from likewise.outfits.protocol import Floats, Model, Question
-from likewise.outfits.scoring import agreement_with_people, difference_table, score_table, take
+from likewise.outfits.bundle import OutfitTest, read_images
+from likewise.outfits.protocol import Floats, OutfitModel, OutfitQuestion
+from likewise.outfits.scoring import agreement_with_people, difference_table, grade_answers, score_table
 from likewise.outfits.tables import item_table
-from likewise.outfits.training.apart import refuse_seen, shown_items, test_digests
-from likewise.outfits.vectors import ItemVectors, workspace_vectors
+from likewise.outfits.training.leakage import check_not_trained_on, image_digests, items_in_questions
+from likewise.outfits.vectors import ImageVectors, read_image_vectors
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, write_atomically, write_json, write_parquet
-
-Say = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Taking:
+class OutfitTestResults:
     """The folder of results of one test."""
 
     test: OutfitTest
     folder: Path
 
     @property
-    def pictures(self) -> Workspace:
+    def workspace(self) -> Workspace:
         return Workspace(self.folder / "pictures")
 
     @property
@@ -45,53 +44,53 @@ class Taking:
 
 
 @dataclass(frozen=True)
-class TakingSight:
+class OutfitTestFeatures:
     """The pictures of a test; an encoder whose vectors are not there yet makes them."""
 
-    taking: Taking
-    say: Say | None = None
+    results: OutfitTestResults
+    on_progress: ProgressCallback | None = None
 
-    def vectors(self, encoder: str) -> ItemVectors:
+    def vectors(self, encoder: str) -> ImageVectors:
         from likewise.encoders.running.encode import encode_catalog
 
         def report(stage: str, done: int, total: int) -> None:
-            if self.say is not None:
-                self.say(f"{encoder} vectors", done, total)
+            if self.on_progress is not None:
+                self.on_progress(f"{encoder} vectors", done, total)
 
-        encode_catalog(pictures_of(self.taking), [encoder], workers=1, on_progress=report)
-        return workspace_vectors(self.taking.pictures, encoder)
+        encode_catalog(prepare_workspace(self.results), [encoder], workers=1, on_progress=report)
+        return read_image_vectors(self.results.workspace, encoder)
 
-    def picture(self, image: str) -> Path:
-        return pictures_of(self.taking).root / image
+    def image_path(self, image: str) -> Path:
+        return prepare_workspace(self.results).root / image
 
 
 @dataclass(frozen=True)
-class Scored:
+class OutfitTestScores:
     """All tables that follow from the answers of some models."""
 
-    taken: pl.DataFrame
+    graded: pl.DataFrame
     scores: pl.DataFrame
     differences: pl.DataFrame
     agreement: pl.DataFrame
     speed: dict[str, float]
 
 
-def pictures_of(taking: Taking) -> Workspace:
+def prepare_workspace(results: OutfitTestResults) -> Workspace:
     """The workspace of the test's pictures, made on first use; a zipped test's pictures are unpacked into it."""
-    workspace, source = taking.pictures, f"test {taking.test.card['checksum']}"
-    inside = taking.test.path / "images"
+    workspace, source = results.workspace, f"test {results.test.card['checksum']}"
+    inside = results.test.path / "images"
     root = inside if inside.is_dir() else workspace.path / "images"
     known = workspace.settings_file.exists()
     if known and workspace.settings()["source"] != source:
-        raise LikewiseError(f"{taking.folder} holds the results of another test: choose another folder for this one.")
+        raise LikewiseError(f"{results.folder} holds the results of another test: choose another folder for this one.")
     if known and workspace.root == root.resolve():
         return workspace
     if root != inside:
-        for image, content in read_pictures(taking.test):
+        for image, content in read_images(results.test):
             write_atomically(root / image, partial(_write, content))
     if not root.is_dir():
-        raise LikewiseError(f"{taking.test.path} holds no pictures: models that look at them cannot take this test.")
-    rows = item_table(taking.test.questions).unique("image", maintain_order=True).select("image", "item", "category")
+        raise LikewiseError(f"{results.test.path} holds no pictures: models that look at them cannot take this test.")
+    rows = item_table(results.test.questions).unique("image", maintain_order=True).select("image", "item", "category")
     make_catalog(workspace, rows, root, source, replace=True)  # the test may have been moved
     return workspace
 
@@ -100,50 +99,57 @@ def _write(content: bytes, file: BinaryIO) -> None:
     file.write(content)
 
 
-def score_models(taking: Taking, models: Sequence[Model], *, seed: int = 0, say: Say | None = None) -> Scored:
+def score_models(
+    results: OutfitTestResults,
+    models: Sequence[OutfitModel],
+    *,
+    seed: int = 0,
+    on_progress: ProgressCallback | None = None,
+) -> OutfitTestScores:
     """Let the models answer, and write taken, scores, differences and agreement as Parquet into the folder."""
     names = [model.name for model in models]
     if len(set(names)) < len(names):
         raise LikewiseError(f"two models are called {max(names, key=names.count)}: give each a name of its own.")
-    refuse_learned(taking, models)
-    questions, taken, speed = taking.test.questions, [], {}
+    check_no_leakage(results, models)
+    questions, graded, speed = results.test.questions, [], {}
     for place, model in enumerate(models):
-        if say is not None:
-            say("models", place, len(models))
+        if on_progress is not None:
+            on_progress("models", place, len(models))
         started = time.perf_counter()
         answers = model.answer(questions)
         speed[model.name] = len(questions) / max(1e-9, time.perf_counter() - started)
-        taken.append(take(model.name, questions, answers))
-    table = pl.concat(taken)
-    scored = Scored(
+        graded.append(grade_answers(model.name, questions, answers))
+    table = pl.concat(graded)
+    scored = OutfitTestScores(
         table,
         score_table(table, questions, seed=seed),
         difference_table(table, questions, seed=seed),
         agreement_with_people(questions, table),
         speed,
     )
-    for name in ("taken", "scores", "differences", "agreement"):
-        write_parquet(getattr(scored, name), taking.folder / f"{name}.parquet")
-    write_json(note(taking, scored), taking.folder / "scores.json")
+    tables = {"taken": table, **{name: getattr(scored, name) for name in ("scores", "differences", "agreement")}}
+    for name, each in tables.items():
+        write_parquet(each, results.folder / f"{name}.parquet")
+    write_json(results_summary(results, scored), results.folder / "scores.json")
     return scored
 
 
-def refuse_learned(taking: Taking, models: Sequence[Model]) -> None:
+def check_no_leakage(results: OutfitTestResults, models: Sequence[OutfitModel]) -> None:
     """The error where a model was trained with items that the test shows."""
     trained = {model.name: seen for model in models if (seen := getattr(model, "seen", None)) is not None}
     if not trained:
         return
-    shown, digests = shown_items(taking.test.questions), test_digests(taking.test)
+    shown, digests = items_in_questions(results.test.questions), image_digests(results.test)
     for name, seen in trained.items():
-        refuse_seen(name, seen, shown, digests)
+        check_not_trained_on(name, seen, shown, digests)
 
 
-def note(taking: Taking, scored: Scored) -> dict[str, Any]:
+def results_summary(results: OutfitTestResults, scored: OutfitTestScores) -> dict[str, Any]:
     """What the folder is about, for programs."""
     return {
-        "test": taking.test.card["title"],
-        "checksum": taking.test.card["checksum"],
-        "n_questions": len(taking.test.questions),
+        "test": results.test.card["title"],
+        "checksum": results.test.card["checksum"],
+        "n_questions": len(results.test.questions),
         "questions_per_second": {name: round(value, 1) for name, value in scored.speed.items()},
         "scores": scored.scores.to_dicts(),
     }
@@ -159,11 +165,11 @@ class AnswersFile:
     def score(self, outfits: Sequence[object]) -> Floats:
         raise LikewiseError(f"{self.path} holds answers to questions; it cannot score other outfits.")
 
-    def answer(self, questions: Sequence[Question]) -> Floats:
+    def answer(self, questions: Sequence[OutfitQuestion]) -> Floats:
         return read_answers(self.path, questions)
 
 
-def read_answers(path: Path, questions: Sequence[Question]) -> Floats:
+def read_answers(path: Path, questions: Sequence[OutfitQuestion]) -> Floats:
     """Answers from a table with `question` and `choice` (from 0) or `scores`; NaN where a question has none."""
     from likewise.catalog.readers.table import read_table
 
@@ -173,13 +179,13 @@ def read_answers(path: Path, questions: Sequence[Question]) -> Floats:
         raise LikewiseError(f"{path} needs the columns question and choice (from 0), or question and scores.")
     if table["question"].n_unique() < len(table):
         raise LikewiseError(f"{path} answers a question twice: keep one row per question.")
-    said = {str(row["question"]): row for row in table.iter_rows(named=True)}
+    given = {str(row["question"]): row for row in table.iter_rows(named=True)}
     known = {question.name for question in questions}
-    if not known & set(said):
+    if not known & set(given):
         raise LikewiseError(f"{path} answers no question of this test (its first question is {questions[0].name}).")
     answers = np.full((len(questions), max(len(question.choices) for question in questions)), np.nan)
     for place, question in enumerate(questions):
-        row, n = said.get(question.name), len(question.choices)
+        row, n = given.get(question.name), len(question.choices)
         if row is None:
             continue
         if row.get("scores") is not None:

@@ -9,62 +9,62 @@ from typing import Protocol
 from likewise.encoders.families.joined import side_by_side
 from likewise.encoders.spec import parse
 from likewise.errors import LikewiseError
-from likewise.outfits.vectors import ItemVectors, workspace_vectors
+from likewise.outfits.vectors import ImageVectors, read_image_vectors
 from likewise.workspace import Workspace
 
 
-class Sight(Protocol):
+class FeatureSource(Protocol):
     """A place where images can be looked up: a workspace, a test's folder, or arrays in memory."""
 
-    def vectors(self, encoder: str) -> ItemVectors:
+    def vectors(self, encoder: str) -> ImageVectors:
         """All vectors of one encoder."""
 
-    def picture(self, image: str) -> Path:
+    def image_path(self, image: str) -> Path:
         """The file of an image."""
 
 
 @dataclass(frozen=True)
-class WorkspaceSight:
+class WorkspaceFeatures:
     """The pictures and stored vectors of a workspace."""
 
     workspace: Workspace
 
-    def vectors(self, encoder: str) -> ItemVectors:
-        return workspace_vectors(self.workspace, encoder)
+    def vectors(self, encoder: str) -> ImageVectors:
+        return read_image_vectors(self.workspace, encoder)
 
-    def picture(self, image: str) -> Path:
+    def image_path(self, image: str) -> Path:
         return self.workspace.root / image
 
 
 @dataclass(frozen=True)
-class GivenSight:
+class InMemoryFeatures:
     """Vectors in memory, by encoder."""
 
-    known: Mapping[str, ItemVectors]
+    known: Mapping[str, ImageVectors]
     root: Path | None = field(default=None)
 
-    def vectors(self, encoder: str) -> ItemVectors:
+    def vectors(self, encoder: str) -> ImageVectors:
         if encoder not in self.known:
             raise LikewiseError(f"there are no {encoder} vectors here; there are {', '.join(sorted(self.known))}.")
         return self.known[encoder]
 
-    def picture(self, image: str) -> Path:
+    def image_path(self, image: str) -> Path:
         if self.root is None:
             raise LikewiseError(f"the picture {image} is not here: only vectors were given.")
         return self.root / image
 
 
-def joined_vectors(sight: Sight, encoders: str) -> ItemVectors:
+def joined_vectors(features: FeatureSource, encoders: str) -> ImageVectors:
     """Vectors of one encoder, or of several joined by `+` side by side, of the images that all of them have."""
     parts = parse(encoders)
     if len(parts) == 1:
-        return sight.vectors(encoders)
-    seen = [sight.vectors(part.without("weight").text) for part in parts]
-    images = tuple(image for image in seen[0].images if all(image in other for other in seen[1:]))
+        return features.vectors(encoders)
+    parts_vectors = [features.vectors(part.without("weight").text) for part in parts]
+    images = tuple(image for image in parts_vectors[0].images if all(image in other for other in parts_vectors[1:]))
     if not images:
         raise LikewiseError(f"no image has a vector of each of {encoders}: encode the catalog with all of them.")
-    vectors = side_by_side([one.of(images) for one in seen], [part.weight for part in parts])
-    return ItemVectors(encoders, images, vectors)
+    vectors = side_by_side([one.lookup(images) for one in parts_vectors], [part.weight for part in parts])
+    return ImageVectors(encoders, images, vectors)
 
 
 def joined_version(encoders: str) -> str:

@@ -1,0 +1,62 @@
+"""Batches of training: outfits, their negatives, and the looks of all items in them, each looked at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from likewise.outfits.models.batch import Indices, PaddedOutfits
+from likewise.outfits.models.net import OutfitBatch, OutfitNet
+from likewise.outfits.training.negatives import NegativeSampler
+
+
+@dataclass(frozen=True)
+class OutfitArrays:
+    """Training data as arrays: one row per item, one line per outfit."""
+
+    inputs: Tensor
+    types: Indices
+    words: Indices
+    outfits: PaddedOutfits
+    users: Indices
+    negatives: NegativeSampler
+
+
+def iterate_batches(
+    net: OutfitNet, arrays: OutfitArrays, batch_size: int, n_negatives: int, rng: np.random.Generator
+) -> Iterator[OutfitBatch]:
+    """All outfits once, in a random order."""
+    order = rng.permutation(len(arrays.outfits))
+    for start in range(0, len(order), batch_size):
+        yield make_batch(net, arrays, order[start : start + batch_size], n_negatives, rng)
+
+
+def make_batch(
+    net: OutfitNet, arrays: OutfitArrays, lines: Indices, n_negatives: int, rng: np.random.Generator
+) -> OutfitBatch:
+    """One batch; the draws come from `rng` in a fixed order."""
+    outfits = arrays.outfits.select(lines)
+    drawn = arrays.negatives.sample(outfits, n_negatives, rng)
+    length = outfits.mask.sum(axis=1)
+    swaps = np.floor(rng.random((len(lines), n_negatives)) * length[:, None]).astype(np.int64)
+    rows = np.concatenate([outfits.indices[:, None], drawn], axis=1)
+    different, place = np.unique(np.where(rows < 0, rows.max(), rows), return_inverse=True)
+    embeddings = net.embed(arrays.inputs[torch.from_numpy(different)], torch.from_numpy(arrays.types[different]))
+    mask = torch.from_numpy(outfits.mask)
+    gathered = embeddings[torch.from_numpy(place.reshape(rows.shape))] * mask[:, None, :, None]
+    good, which = np.unique(outfits.indices[outfits.mask], return_inverse=True)
+    places = np.zeros(outfits.indices.shape, dtype=np.int64)
+    places[outfits.mask] = which
+    return OutfitBatch(
+        gathered[:, 0],
+        gathered[:, 1:],
+        torch.from_numpy(outfits.types),
+        mask,
+        torch.from_numpy(arrays.users[lines]),
+        torch.from_numpy(swaps),
+        embeddings[torch.from_numpy(np.searchsorted(different, good))],
+        torch.from_numpy(places),
+        torch.from_numpy(arrays.words[good]),
+    )

@@ -61,12 +61,12 @@ def caption_texts(catalog: pl.DataFrame, columns: Sequence[str]) -> list[Caption
 
 def text_matches(texts_of_images: Sequence[CaptionTexts], texts: Sequence[str]) -> NDArray[np.bool_]:
     """(pictures, texts): whether all words of the text are among the picture's."""
-    asked = [set(words_of(text)) for text in texts]
-    column = {word: place for place, word in enumerate(sorted(set().union(*asked)))} if asked else {}
+    word_sets = [set(words_of(text)) for text in texts]
+    column = {word: place for place, word in enumerate(sorted(set().union(*word_sets)))} if word_sets else {}
     has = np.zeros((len(texts_of_images), len(column)), np.float32)
     for row, one in enumerate(texts_of_images):
         has[row, [column[word] for word in one.words if word in column]] = 1.0
     wants = np.zeros((len(texts), len(column)), np.float32)
-    for row, words in enumerate(asked):
+    for row, words in enumerate(word_sets):
         wants[row, [column[word] for word in words]] = 1.0
     return np.asarray(has @ wants.T >= wants.sum(axis=1) - 0.5)

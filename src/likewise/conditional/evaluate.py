@@ -51,10 +51,10 @@ def score_templates(
     ranks: dict[str, dict[str, list[TargetRanks]]] = {method.name: {} for method in methods}
     for (task,), of_task in templates.group_by(["task"], maintain_order=True):
         for _, batch in features.batches(of_task):
-            right = np.zeros((len(batch.reference), batch.gallery.shape[1]), bool)
-            right[:, 0] = True
+            positives = np.zeros((len(batch.reference), batch.gallery.shape[1]), bool)
+            positives[:, 0] = True
             for method in methods:
-                ranks[method.name].setdefault(str(task), []).append(rank_targets(method.scores(batch), right))
+                ranks[method.name].setdefault(str(task), []).append(rank_targets(method.scores(batch), positives))
     return {
         name: {task: TaskResult(concatenate_ranks(parts), totals[task]) for task, parts in tasks.items()}
         for name, tasks in ranks.items()

@@ -8,7 +8,7 @@ left among the t + r equal ones, and
 `official` counts a tie as a hit (the published code puts the target first), which gives a constant score 100 %.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,63 +23,64 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TargetRanks:
-    """Where the best right candidate of each question stands; `defined` is False where a method has no answer."""
+    """Where the best right candidate of each query ranks; `defined` is False where a method has no answer."""
 
-    better: Ints
-    tied_wrong: Ints
-    tied_right: Ints
-    right: Ints
-    candidates: Ints
+    n_better: Ints
+    n_tied_negatives: Ints
+    n_tied_positives: Ints
+    n_positives: Ints
+    n_candidates: Ints
     defined: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        return len(self.better)
+        return len(self.n_better)
 
 
-def rank_targets(scores: Floats, right: NDArray[np.bool_], present: NDArray[np.bool_] | None = None) -> TargetRanks:
-    """Of (n, g) scores; `right` marks right candidates, `present` those that may be answered at all."""
-    shown = np.ones_like(right) if present is None else present
+def rank_targets(scores: Floats, positives: NDArray[np.bool_], present: NDArray[np.bool_] | None = None) -> TargetRanks:
+    """Of (n, g) scores; `positives` marks right candidates, `present` those that may be answered at all."""
+    shown = np.ones_like(positives) if present is None else present
     answered = ~np.isnan(np.where(shown, scores, 0.0)).any(axis=1)
-    defined: NDArray[np.bool_] = np.asarray(answered & (right & shown).any(axis=1), bool)
+    defined: NDArray[np.bool_] = np.asarray(answered & (positives & shown).any(axis=1), bool)
     held = np.where(shown & ~np.isnan(scores), scores, -np.inf)
-    best = np.where(right & shown, held, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
+    best = np.where(positives & shown, held, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
     best = np.where(np.isfinite(best), best, 0.0)
     above, near = held > best + SCORE_TOLERANCE, np.abs(held - best) <= SCORE_TOLERANCE
     return TargetRanks(
-        (above & ~right).sum(axis=1),
-        (near & ~right).sum(axis=1),
-        (near & right).sum(axis=1),
-        (right & shown).sum(axis=1),
+        (above & ~positives).sum(axis=1),
+        (near & ~positives).sum(axis=1),
+        (near & positives).sum(axis=1),
+        (positives & shown).sum(axis=1),
         shown.sum(axis=1),
         defined,
     )
 
 
 def recall_at_k(ranks: TargetRanks, k: int, *, official: bool = False) -> Floats:
-    """Recall@k of each question, between 0 and 1; NaN where undefined."""
+    """Recall@k of each query, between 0 and 1; NaN where undefined."""
     if official:
-        value = (ranks.better < k).astype(np.float64)
+        value = (ranks.n_better < k).astype(np.float64)
     else:
-        value = _at_least_one(ranks.tied_right, ranks.tied_wrong + ranks.tied_right, k - ranks.better)
+        value = _hit_probability(
+            ranks.n_tied_positives, ranks.n_tied_negatives + ranks.n_tied_positives, k - ranks.n_better
+        )
     return np.where(ranks.defined, value, np.nan)
 
 
 def chance_recall(ranks: TargetRanks, k: int) -> Floats:
-    """Recall@k of answers drawn at random, for each question."""
-    return _at_least_one(ranks.right, ranks.candidates, np.full(len(ranks), k))
+    """Recall@k of answers drawn at random, for each query."""
+    return _hit_probability(ranks.n_positives, ranks.n_candidates, np.full(len(ranks), k))
 
 
-def _at_least_one(right: Ints, among: Ints, places: Ints) -> Floats:
-    """The probability that `places` drawn from `among` without replacement hold one of `right`."""
-    wrong = among - right
-    none = np.ones(len(right))
-    for place in range(int(places.max(initial=0))):
-        left = np.maximum(among - place, 1)
-        none *= np.where(place < places, np.clip((wrong - place) / left, 0.0, 1.0), 1.0)
-    return 1.0 - none
+def _hit_probability(n_positives: Ints, n_candidates: Ints, n_drawn: Ints) -> Floats:
+    """That `n_drawn` of `n_candidates`, drawn without replacement, hold one of `n_positives`."""
+    n_negatives = n_candidates - n_positives
+    missed = np.ones(len(n_positives))
+    for draw in range(int(n_drawn.max(initial=0))):
+        left = np.maximum(n_candidates - draw, 1)
+        missed *= np.where(draw < n_drawn, np.clip((n_negatives - draw) / left, 0.0, 1.0), 1.0)
+    return 1.0 - missed
 
 
 def concatenate_ranks(parts: list[TargetRanks]) -> TargetRanks:
-    """Several blocks as one."""
-    names = ("better", "tied_wrong", "tied_right", "right", "candidates", "defined")
-    return TargetRanks(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    """Several batches as one."""
+    return TargetRanks(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(TargetRanks)))

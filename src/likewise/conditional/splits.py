@@ -63,8 +63,8 @@ def load_split_benchmarks(workspace: Workspace, split: str | None = None) -> lis
 
 def cirr_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> list[SplitBenchmark]:
     """CIRR; `subsets` holds the six members of each query's set."""
-    asked, gallery = templates.filter(split=split), _gallery(catalog, split)
-    subsets = asked.filter(pl.col("target").is_not_null()).select(
+    chosen, gallery = templates.filter(split=split), _gallery(catalog, split)
+    subsets = chosen.filter(pl.col("target").is_not_null()).select(
         "template",
         pl.lit(f"cirr {split} subset").alias("task"),
         "condition",
@@ -72,7 +72,7 @@ def cirr_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> l
         "target",
         pl.col("members").list.set_difference(pl.concat_list("reference", "target")).list.sort().alias("gallery"),
     )
-    return [SplitBenchmark(f"cirr {split}", _single(asked), gallery, subsets)]
+    return [SplitBenchmark(f"cirr {split}", _single(chosen), gallery, subsets)]
 
 
 def fashioniq_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> list[SplitBenchmark]:
@@ -80,23 +80,23 @@ def fashioniq_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str)
     found = []
     of_split = templates.filter(split=split)
     for category in of_split["category"].unique().sort():
-        asked = of_split.filter(category=category)
+        chosen = of_split.filter(category=category)
         listed = catalog.filter((pl.col("split") == split) & (pl.col("category") == category))["image"]
         # a picture of two categories stands in the catalog under the first
-        named = pl.concat([listed, asked["reference"], asked["target"].drop_nulls()])
+        named = pl.concat([listed, chosen["reference"], chosen["target"].drop_nulls()])
         gallery = named.filter(named.is_in(catalog["image"].implode())).unique().sort().to_list()
-        found.append(SplitBenchmark(f"fashioniq {category} {split}", _single(asked), gallery))
+        found.append(SplitBenchmark(f"fashioniq {category} {split}", _single(chosen), gallery))
     return found
 
 
 def mit_states_split(catalog: pl.DataFrame, queries: pl.DataFrame, split: str) -> SplitBenchmark:
     """MIT-States: right is every picture of the noun with the adjective of the condition."""
     pictures = catalog.filter(split=split)
-    right = pictures.group_by("noun", "adjective").agg(pl.col("image").sort().alias("targets"))
+    positives = pictures.group_by("noun", "adjective").agg(pl.col("image").sort().alias("targets"))
     queries = (
         queries.filter(pl.col("image").is_in(pictures["image"].implode()))
         .join(
-            right,
+            positives,
             left_on=["noun", "condition"],
             right_on=["noun", "adjective"],
             how="left",
@@ -140,9 +140,9 @@ def score_split(
     answerable = split.queries.filter(pl.col("targets").is_not_null())
     found: dict[str, list[TargetRanks]] = {method.name: [] for method in methods}
     for queries, batch, present in split_batches(split, answerable, features):
-        right = _right(queries, batch.candidates[0])
+        positives = _positives(queries, batch.candidates[0])
         for method in methods:
-            found[method.name].append(rank_targets(method.scores(batch), right, present))
+            found[method.name].append(rank_targets(method.scores(batch), positives, present))
     if not any(found.values()):
         raise LikewiseError(
             f"{split.name} has no question with a known answer: use it with `likewise condition submit`."
@@ -179,14 +179,14 @@ def split_batches(
     return batches
 
 
-def _right(queries: pl.DataFrame, gallery: Sequence[str]) -> NDArray[np.bool_]:
+def _positives(queries: pl.DataFrame, gallery: Sequence[str]) -> NDArray[np.bool_]:
     column_of = {image: column for column, image in enumerate(gallery)}
-    right = np.zeros((len(queries), len(gallery)), bool)
+    positives = np.zeros((len(queries), len(gallery)), bool)
     for row, targets in enumerate(queries["targets"]):
         for image in targets:
             if image in column_of:
-                right[row, column_of[image]] = True
-    return right
+                positives[row, column_of[image]] = True
+    return positives
 
 
 def top_k(scores: Floats, present: NDArray[np.bool_], k: int) -> NDArray[np.int64]:

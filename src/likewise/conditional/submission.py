@@ -61,15 +61,15 @@ def check_submission(content: Mapping[str, Any], templates: pl.DataFrame, names:
     if content.get("version") != VERSION or metric not in LENGTHS:
         raise LikewiseError(f'{where} must say "version": "{VERSION}" and "metric": {" or ".join(LENGTHS)}.')
     known = set(names.values())
-    asked = {str(row["template"]): row for row in templates.iter_rows(named=True)}
+    queries = {str(row["template"]): row for row in templates.iter_rows(named=True)}
     given = {key for key in content if key not in ("version", "metric")}
-    if given != set(asked):
-        missing, extra = sorted(set(asked) - given), sorted(given - set(asked))
+    if given != set(queries):
+        missing, extra = sorted(set(queries) - given), sorted(given - set(queries))
         raise LikewiseError(
             f"{where} must answer every question once: {len(missing)} are missing (first: {missing[:1]}), "
             f"{len(extra)} are not of this split (first: {extra[:1]})."
         )
-    for pair, row in asked.items():
+    for pair, row in queries.items():
         listed = content[pair]
         allowed = known if metric == "recall" else {names[image] for image in row["members"] if image in names}
         wanted = min(LENGTHS[metric], len(allowed - {names.get(row["reference"])}))
@@ -81,7 +81,7 @@ def check_submission(content: Mapping[str, Any], templates: pl.DataFrame, names:
             raise LikewiseError(
                 f"{where}: question {pair} names {sorted(set(listed) - allowed)[0]}, not of its gallery."
             )
-    return len(asked)
+    return len(queries)
 
 
 def write_submission(
@@ -128,6 +128,6 @@ def submit_cirr(
     catalog = read_catalog(workspace).filter(split=split)
     names = dict(catalog.select("image", "name").iter_rows())
     members = dict(templates.select("template", "members").iter_rows())
-    asked = ComposerMethod(get_composer(method, workspace, tower))
-    contents = ranked_names(benchmark, members, names, split_features(workspace, tower, [benchmark]), asked)
+    composed = ComposerMethod(get_composer(method, workspace, tower))
+    contents = ranked_names(benchmark, members, names, split_features(workspace, tower, [benchmark]), composed)
     return CirrSubmission(write_submission(folder, contents, templates, names), len(templates))

@@ -87,13 +87,9 @@ class TwoTower:
         """Make the features of every image of the catalog, going on where an earlier run stopped."""
         from likewise.encoders.running.encode import encode_catalog
 
-        def relabel(stage: str, done: int, total: int) -> None:
-            if on_progress:
-                on_progress(f"encode {self.name}", done, total)
-
         place = FeatureWorkspace(workspace.path)
         encode_from_base_features(place, self.unscaled)
-        encode_catalog(place, [self.unscaled], workers=workers, on_progress=relabel)
+        encode_catalog(place, [self.unscaled], workers=workers, on_progress=on_progress)
 
     def image_features(self, workspace: Workspace, images: Sequence[str]) -> Features:
         """(len(images), dim) of catalog images, which `encode` has made."""

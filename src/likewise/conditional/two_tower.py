@@ -123,13 +123,8 @@ def encode_base(
 
     base_network(base, get_encoder)
     spec = unscaled_spec(base)
-
-    def relabel(stage: str, done: int, total: int) -> None:
-        if on_progress:
-            on_progress("features of the base", done, total)
-
     place = FeatureWorkspace(workspace.path)
-    encode_catalog(place, [spec], workers=workers, on_progress=relabel)
+    encode_catalog(place, [spec], workers=workers, on_progress=on_progress)
     return read_vectors(place, spec, images)
 
 

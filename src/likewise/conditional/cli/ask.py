@@ -31,7 +31,7 @@ def ask(
 
     Example: `likewise ask shop --image coat.jpg --text "but in red"`
     """
-    from likewise.conditional.report.asked import SearchQuery, write_search_page
+    from likewise.conditional.report.search_page import SearchQuery, write_search_page
     from likewise.conditional.search import Searcher, parse_condition
 
     target = opened(workspace)
@@ -40,7 +40,7 @@ def ask(
     found = searcher.search(image, text, text_weight=weight, top_k=top_k)
     where = page or workspace / "asked.html"
     place = None if image is None else target.root / image if image in searcher.row_of else Path(image)
-    asked = SearchQuery(
+    query = SearchQuery(
         workspace.resolve().name,
         place,
         parse_condition(text),
@@ -49,20 +49,20 @@ def ask(
         searcher.composer.name,
         len(searcher.images),
     )
-    write_search_page(where, asked, found, target.root)
+    write_search_page(where, query, found, target.root)
     if as_json:
-        say_json({"page": str(where), "encoder": asked.encoder, "method": asked.method, "found": records(found)})
+        say_json({"page": str(where), "encoder": query.encoder, "method": query.method, "found": records(found)})
         return
     from rich.box import SIMPLE
     from rich.table import Table
 
-    shown = Table(title=plain(asked.asked), title_justify="left", box=SIMPLE)
+    shown = Table(title=plain(query.title), title_justify="left", box=SIMPLE)
     for header in ("", "image", "category", "score"):
         shown.add_column(header, justify="right" if header in ("", "score") else "left", overflow="fold")
     for row in found.iter_rows(named=True):
         shown.add_row(str(row["rank"]), plain(row["image"]), plain(row["category"]), f"{row['score']:.3f}")
     console().print(shown)
     say(
-        f"[dim]{len(found)} of {asked.n_images:,} images by {plain(asked.method)} with {plain(asked.encoder)}; "
+        f"[dim]{len(found)} of {query.n_images:,} images by {plain(query.method)} with {plain(query.encoder)}; "
         f"pictures: {plain(where)}[/]"
     )

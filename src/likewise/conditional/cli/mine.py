@@ -62,7 +62,7 @@ def mine(
             on_progress=update,
         )
         root = pictures or (Workspace(captions).root if (captions / "workspace.json").exists() else None)
-        page = write_mining_page(folder, root, seed=seed, on_progress=lambda done, n: update("pictures", done, n))
+        page = write_mining_page(folder, root, seed=seed, on_progress=update)
     if as_json:
         steps = [asdict(step) for step in mined.funnel]
         say_json({"folder": str(folder), "n_triplets": mined.n_triplets, "funnel": steps, "seconds": mined.seconds})

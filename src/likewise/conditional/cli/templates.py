@@ -39,17 +39,17 @@ def verify(
     """
     from likewise.conditional.templates.verify_step import post_questions
 
-    asked = post_questions(opened(workspace), templates, per_task=per_task, guests=guests, seed=seed)
+    posted = post_questions(opened(workspace), templates, per_task=per_task, guests=guests, seed=seed)
     if as_json:
         say_json(
-            {"templates": asked.name, "questions": asked.n_questions, "new": asked.n_new, "address": asked.address}
+            {"templates": posted.name, "questions": posted.n_questions, "new": posted.n_new, "address": posted.address}
         )
         return
-    say(f"{asked.n_questions:,} questions about {plain(asked.name)}, {asked.n_new:,} of them new")
-    where = f"anyone can answer at {asked.address}" if guests else "invited experts find them under Questions"
+    say(f"{posted.n_questions:,} questions about {plain(posted.name)}, {posted.n_new:,} of them new")
+    where = f"anyone can answer at {posted.address}" if guests else "invited experts find them under Questions"
     say(
         f"[dim]`likewise label serve {plain(workspace)}` starts the site; {where}. Then: "
-        f"`likewise condition verified {plain(workspace)} --templates {plain(asked.name)}`[/]"
+        f"`likewise condition verified {plain(workspace)} --templates {plain(posted.name)}`[/]"
     )
 
 
@@ -70,9 +70,9 @@ def verified(
     if as_json:
         say_json({"file": str(found.path), "scores": records(found.scores), "verdicts": records(found.verdicts)})
         return
-    kept, asked = int(found.verdicts["kept"].sum()), len(found.verdicts)
+    kept, answered = int(found.verdicts["kept"].sum()), len(found.verdicts)
     console().print(recalls(found.scores, f"{found.name}, by people", official=False))
-    say(f"[bold]{plain(found.path)}[/]: {kept:,} of {asked:,} answered templates, those whose target most people chose")
+    say(f"[bold]{plain(found.path)}[/]: {kept:,} of {answered:,} answered templates: most people chose the target")
 
 
 def crops(

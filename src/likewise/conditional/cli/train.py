@@ -202,9 +202,9 @@ def study(
         arms += studies.scaling(learned, encoder, settings, unfiltered=plain_mined)
     if studies.BACKBONES in wanted:
         arms += studies.backbones(learned, [encoder, *names(backbones)], settings)
-    held, asked = read_validation(validate, target), load_templates(test, target)
+    validation, templates = read_validation(validate, target), load_templates(test, target)
     with progress("trainings") as update:
-        found = studies.run_study(target, arms, held, asked, place, seeds=seeds, on_progress=update)
+        found = studies.run_study(target, arms, validation, templates, place, seeds=seeds, on_progress=update)
     table = studies.summarize_study(found)
     page = write_study_page(place, table)
     if as_json:

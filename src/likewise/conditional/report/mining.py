@@ -1,12 +1,13 @@
 """The page of mined triplets: what every filter left and why, and some triplets, drawn by lot, with their pictures."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 from markupsafe import Markup
 
+from likewise.progress import ProgressCallback
 from likewise.report.page import render
 from likewise.report.pictures import Album
 from likewise.report.plots.svg import draw
@@ -36,19 +37,19 @@ def write_mining_page(
     *,
     n_shown: int = N_SHOWN,
     seed: int = 0,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> Path:
     """Write `folder/index.html`; pictures are looked for below `root` and left out where they are not."""
     triplets = pl.read_parquet(folder / "triplets.parquet", glob=False)
     funnel = pl.read_parquet(folder / "funnel.parquet", glob=False)
     chosen = triplets.sample(min(n_shown, triplets.height), seed=seed, shuffle=True)
-    shown = _shown(folder, chosen)
+    shown = _examples(folder, chosen)
     album = Album(root or folder, pl.DataFrame(schema={"image": pl.String(), "category": pl.String()}))
     if root is not None:
         for each in shown:
             for image in (each.reference, each.target, *(image for _, image in each.distractors)):
                 album.want(image)
-        album.embed(on_progress)
+        album.embed(on_progress and partial(on_progress, "pictures"))
     page = render(
         "mining.html",
         package="likewise.conditional.report",
@@ -65,7 +66,7 @@ def write_mining_page(
     return path
 
 
-def _shown(folder: Path, chosen: pl.DataFrame) -> list[TripletExample]:
+def _examples(folder: Path, chosen: pl.DataFrame) -> list[TripletExample]:
     rows = pl.concat([chosen["reference_row"], chosen["target_row"]]).unique().to_list()
     captions = pl.scan_parquet(folder / "captions.parquet", glob=False).select("caption").with_row_index("row")
     text = dict(captions.filter(pl.col("row").is_in(rows)).collect().iter_rows())

@@ -178,12 +178,12 @@ def vaw_annotations(
     kind_of = {value: kind for kind, values in kinds.items() for value in values}
     names = attributes["attribute"].unique().sort().to_list()
     column_of = {name: column for column, name in enumerate(names)}
-    marks = [np.zeros((len(things), len(names)), bool) for _ in range(2)]
+    labelled = [np.zeros((len(things), len(names)), bool) for _ in range(2)]
     known = attributes.with_columns(key.alias("key")).filter(pl.col("key").is_in(things["key"].implode()))
-    for present, found in zip((True, False), marks, strict=True):
+    for present, found in zip((True, False), labelled, strict=True):
         rows = known.filter(pl.col("present") == present)
         found[[row_of[name] for name in rows["key"]], [column_of[name] for name in rows["attribute"]]] = True
-    has, lacks = marks
+    has, lacks = labelled
     numbers, categories = factorize(things["name"])
     boxes = things.select(pl.col("key").alias("image"), pl.col("image").alias("source"), "x1", "y1", "x2", "y2")
     listed = [Attribute(kind_of.get(name, ""), name, name) for name in names]

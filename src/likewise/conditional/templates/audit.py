@@ -51,10 +51,10 @@ def audit_templates(
     for template in templates.iter_rows(named=True):
         place = (template["task"], template["template"])
         rows += [(*place, *found) for found in _repeated(template, digests or {})]
-        asked = tuple(template[name] for name in ("task", "condition", "reference", "target"))
-        if asked in seen:
-            rows.append((*place, REPEATED_TEMPLATE, f"as template {seen[asked]}"))
-        seen.setdefault(asked, template["template"])
+        query = tuple(template[name] for name in ("task", "condition", "reference", "target"))
+        if query in seen:
+            rows.append((*place, REPEATED_TEMPLATE, f"as template {seen[query]}"))
+        seen.setdefault(query, template["template"])
         if annotations:
             rows += [(*place, *found) for found in _valid(template, rules[template["task"]], row_of)]
     return pl.DataFrame(rows, schema=AUDIT_SCHEMA, orient="row")
@@ -139,11 +139,11 @@ def _condition(template: dict[str, Any], rule: AttributeMatching | ObjectMatchin
 
 
 def single_modality_problems(
-    standings: Mapping[str, np.ndarray[Any, np.dtype[np.float64]]], templates: pl.DataFrame
+    hits: Mapping[str, np.ndarray[Any, np.dtype[np.float64]]], templates: pl.DataFrame
 ) -> pl.DataFrame:
     """Templates whose target a one-sided method puts first: method name -> hits at 1, in the order of `templates`."""
     rows: list[AuditRow] = []
-    for method, found in standings.items():
+    for method, found in hits.items():
         problem = {"image only": IMAGE_ONLY_SUFFICES, "text only": TEXT_ONLY_SUFFICES}[method]
         for row in np.flatnonzero(found >= 1.0).tolist():
             rows.append((templates["task"][row], templates["template"][row], problem, "by the encoder"))

@@ -24,6 +24,7 @@ from likewise.workspace import Workspace, read_parquet
 
 DILATION = 0.7
 CropMode = Literal["centred", "official"]
+Box = tuple[float, float, float, float]
 Corners = tuple[int, int, int, int]
 JPEG_QUALITY = 95
 
@@ -37,7 +38,7 @@ def parse_crop_mode(text: str) -> CropMode:
     raise LikewiseError(f"there is no crop mode {text!r}: use {' or '.join(get_args(CropMode))}.")
 
 
-def dilate_box(box: tuple[float, float, float, float], size: tuple[int, int], mode: CropMode = "centred") -> Corners:
+def dilate_box(box: Box, size: tuple[int, int], mode: CropMode = "centred") -> Corners:
     """Corners x1, y1, x2, y2 grown by DILATION and kept inside a picture of `size`."""
     x1, y1, x2, y2 = box
     width, height = x2 - x1, y2 - y1
@@ -50,9 +51,7 @@ def dilate_box(box: tuple[float, float, float, float], size: tuple[int, int], mo
     return left, top, min(size[0], max(left + 1, round(grown[2]))), min(size[1], max(top + 1, round(grown[3])))
 
 
-def crop_square(
-    picture: Image.Image, box: tuple[float, float, float, float], mode: CropMode = "centred"
-) -> Image.Image:
+def crop_square(picture: Image.Image, box: Box, mode: CropMode = "centred") -> Image.Image:
     """The grown box, padded with black to a square."""
     part = picture.crop(dilate_box(box, picture.size, mode))
     side = max(part.size)

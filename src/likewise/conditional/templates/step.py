@@ -152,10 +152,10 @@ def _encoder_problems(
     features = ImageTextFeatures.load(workspace, tower, templates)
     parts = []
     for part, batch in features.batches(templates):
-        right = np.zeros((len(part), batch.gallery.shape[1]), bool)
-        right[:, 0] = True
+        positives = np.zeros((len(part), batch.gallery.shape[1]), bool)
+        positives[:, 0] = True
         found = {
-            composer.name: recall_at_k(rank_targets(ComposerMethod(composer).scores(batch), right), 1)
+            composer.name: recall_at_k(rank_targets(ComposerMethod(composer).scores(batch), positives), 1)
             for composer in (ImageOnly(), TextOnly())
         }
         parts.append(single_modality_problems(found, part))

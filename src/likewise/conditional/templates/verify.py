@@ -40,13 +40,13 @@ def questionnaire_slug(name: str) -> str:
 
 def choice_questions(name: str, templates: pl.DataFrame) -> list[NewQuestion]:
     """One multiple-choice question per template: the reference, the candidates in an order that says nothing."""
-    asked = []
+    questions = []
     for row in templates.iter_rows(named=True):
         candidates = [row["target"], *row["gallery"]]
         order = candidate_order(name, row["task"], row["template"], len(candidates))
         options = [(str(place), str(place), candidates[which]) for place, which in enumerate(order, 1)]
         prompt = PROMPTS.get(row["task"], "Which one is like this, but “{condition}”?")
-        asked.append(
+        questions.append(
             NewQuestion(
                 question_key(row["task"], row["template"]),
                 (row["reference"],),
@@ -54,7 +54,7 @@ def choice_questions(name: str, templates: pl.DataFrame) -> list[NewQuestion]:
                 prompt.format(condition=row["condition"]),
             )
         )
-    return asked
+    return questions
 
 
 def question_key(task: str, template: int) -> str:

@@ -43,15 +43,15 @@ def post_questions(
 ) -> PostedQuestions:
     """Put templates on the site, for invited experts or for so many guests."""
     name, templates = read_templates(workspace, name)
-    asked, slug = choice_questions(name, sample_templates(templates, per_task, seed)), questionnaire_slug(name)
+    questions, slug = choice_questions(name, sample_templates(templates, per_task, seed)), questionnaire_slug(name)
     engine = open_votes(workspace)
     try:
         add_questionnaire(engine, slug, TITLE, consent=CONSENT, public=guests > 0, most_guests=guests)
-        n_new = add_questions(engine, "choice", asked, slug)
+        n_new = add_questions(engine, "choice", questions, slug)
         url = read_project(engine).url or ""
     finally:
         engine.dispose()
-    return PostedQuestions(name, len(asked), n_new, f"{url}/q/{slug}" if guests else "")
+    return PostedQuestions(name, len(questions), n_new, f"{url}/q/{slug}" if guests else "")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from likewise.workspace import write_text
 
 @dataclass(frozen=True)
 class SearchQuery:
-    """What was asked, and of whom."""
+    """A reference and a condition, and what was searched."""
 
     name: str
     image: Path | None
@@ -24,7 +24,7 @@ class SearchQuery:
     n_images: int
 
     @property
-    def asked(self) -> str:
+    def title(self) -> str:
         if self.image is None:
             return f"“{self.text}”"
         return f"Like this, but “{self.text}”" if self.text else "Like this"
@@ -38,10 +38,10 @@ def write_search_page(path: Path, query: SearchQuery, found: pl.DataFrame, root:
         album.want(image)
     album.embed()
     page = render(
-        "asked.html",
+        "search_page.html",
         package="likewise.conditional.report",
         name=query.name,
-        asked=query.asked,
+        title=query.title,
         image=reference,
         shown_as=query.image.name if query.image else "",
         text=query.text,

@@ -30,7 +30,7 @@ from sqlalchemy import text
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.labeling.store import open_votes, read_events
-from likewise.labeling.store.experts import invite
+from likewise.labeling.store.experts import invite_expert
 from likewise.labeling.store.pairs import add_pairs
 from likewise.labeling.store.project import change_project
 from likewise.labeling.store.queue import next_pairs
@@ -87,7 +87,7 @@ def under_load(kind: str, workspace: Workspace, url: str) -> None:
     change_project(engine, repeat_share=0.0)
     images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
     add_pairs(engine, pairs_of(images, 10, 20))
-    tokens = [invite(engine, f"expert {number}") for number in range(EXPERTS)]
+    tokens = [invite_expert(engine, f"expert {number}") for number in range(EXPERTS)]
     port = free_port()
     with running(workspace, url, port):
         steady = asyncio.run(vote(port, tokens, STEADY_VOTES, WANTED_PER_SECOND))
@@ -196,11 +196,11 @@ def many_pairs(kind: str, workspace: Workspace, url: str) -> None:
         ),
     )
     added = time.perf_counter() - before
-    token = invite(engine, "many pairs")
-    dealt = time.perf_counter() - before - added
+    token = invite_expert(engine, "many pairs")
+    assigned = time.perf_counter() - before - added
     with engine.connect() as connection:
         expert = connection.execute(text("SELECT id FROM experts WHERE name = 'many pairs'")).scalar_one()
-    print(f"\n{kind}: {MANY_PAIRS:,} pairs (added in {added:.1f} s, one expert's queue dealt in {dealt:.1f} s)")
+    print(f"\n{kind}: {MANY_PAIRS:,} pairs (added in {added:.1f} s, one expert's queue assigned in {assigned:.1f} s)")
     for share in (0.0, 0.5, 0.99):
         with engine.begin() as connection:
             connection.execute(

@@ -14,7 +14,7 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from likewise.labeling.store.engine import open_votes, writing
+from likewise.labeling.store.engine import open_votes, write_transaction
 from likewise.labeling.store.images import ensure_images
 from likewise.web.app import create_app
 from likewise.web.settings import SiteSettings
@@ -34,7 +34,7 @@ def main() -> None:
     given = parser.parse_args()
     workspace = Workspace(given.workspace)
     engine = open_votes(workspace)
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         number = ensure_images(connection, [given.image])[given.image]
     engine.dispose()
     settings = SiteSettings(workspace=workspace, port=PORT, owner_key=KEY)

@@ -22,10 +22,10 @@ from sqlalchemy import Engine, select
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.discovery.pool import POOL_SCHEMA
-from likewise.labeling.store.engine import open_votes, reading
-from likewise.labeling.store.events import GivenAnswer, add_answers
-from likewise.labeling.store.experts import invite, read_experts
-from likewise.labeling.store.known import set_known_pairs
+from likewise.labeling.store.engine import open_votes, read_transaction
+from likewise.labeling.store.events import SubmittedAnswer, add_answers
+from likewise.labeling.store.experts import invite_expert, read_experts
+from likewise.labeling.store.gold_pairs import set_gold_pairs
 from likewise.labeling.store.models import Image, Pair
 from likewise.labeling.store.project import change_project
 from likewise.labeling.store.queue import next_pairs
@@ -122,7 +122,7 @@ class Site:
     def invite(self, name: str) -> str:
         """A new expert's invitation link."""
         with self.engine() as engine:
-            return f"{self.url}/i/{invite(engine, name)}"
+            return f"{self.url}/i/{invite_expert(engine, name)}"
 
     def change(self, **changes: Any) -> None:
         with self.engine() as engine:
@@ -134,7 +134,7 @@ class Site:
             number = next(one.id for one in read_experts(engine) if one.name == expert)
             pairs, _ = next_pairs(engine, number, 1000)
             given = [
-                GivenAnswer(str(uuid.uuid4()), pair.pair, answer, None, 2000) for pair in pairs[: len(pairs) - but]
+                SubmittedAnswer(str(uuid.uuid4()), pair.pair, answer, None, 2000) for pair in pairs[: len(pairs) - but]
             ]
             assert len(add_answers(engine, number, given).accepted) == len(given)
 
@@ -156,7 +156,7 @@ class Site:
 
     def keys_of_pairs(self) -> dict[int, PairKey]:
         """What the opaque ids stand for."""
-        with self.engine() as engine, reading(engine) as connection:
+        with self.engine() as engine, read_transaction(engine) as connection:
             images = {row.id: row.key for row in connection.execute(select(Image.id, Image.key))}
             pairs = connection.execute(select(Pair.id, Pair.query_image, Pair.candidate_image))
             return {pair: (images[query], images[candidate]) for pair, query, candidate in pairs}
@@ -169,10 +169,8 @@ def running_site(folder: Path, own_process: bool = False) -> Iterator[Site]:
         change_project(engine, name="Shapes", guidelines="Compare the outline.\n\nIgnore the colour.", repeat_share=0.0)
         example = ("circle/red-0.png", "circle/blue-0.png", "similar", "Same outline, other colour.")
         other = ("circle/red-0.png", "square/red-0.png", "not similar", "Another outline.")
-        set_known_pairs(engine, "example", [example, other])
-        set_known_pairs(
-            engine, "practice", [("square/red-0.png", "square/green-0.png", "similar", "Both are squares.")]
-        )
+        set_gold_pairs(engine, "example", [example, other])
+        set_gold_pairs(engine, "practice", [("square/red-0.png", "square/green-0.png", "similar", "Both are squares.")])
     site.start()
     try:
         yield site

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 from sqlalchemy import select
 
-from likewise.labeling.store.engine import reading
+from likewise.labeling.store.engine import read_transaction
 from likewise.labeling.store.models import Event
 from tests.browser.site import NO_NETWORK, TOO_SOON_MS, Site, enter, opened, running_site, saved
 
@@ -46,7 +46,7 @@ class Walker:
 def stored_answers(site: Site) -> dict[int, str]:
     """The answer of each pair that stands, worked out from the raw events."""
     found: dict[int, dict[int, str]] = {}
-    with site.engine() as engine, reading(engine) as connection:
+    with site.engine() as engine, read_transaction(engine) as connection:
         rows = connection.execute(select(Event.pair, Event.revision, Event.answer, Event.undoes).order_by(Event.id))
         for pair, revision, answer, undoes in rows:
             if undoes is None:

@@ -19,9 +19,9 @@ from likewise.conditional.templates.verify import (
     question_key,
     verify_templates,
 )
-from likewise.labeling.store.engine import open_votes, reading
-from likewise.labeling.store.experts import invite, read_experts
-from likewise.labeling.store.models import Question
+from likewise.labeling.store.engine import open_votes, read_transaction
+from likewise.labeling.store.experts import invite_expert, read_experts
+from likewise.labeling.store.models import StoredQuestion
 from likewise.labeling.store.question_queue import next_question
 from likewise.labeling.store.questions import add_question_answers
 from likewise.synthetic import make_items
@@ -94,10 +94,10 @@ def test_from_the_site_to_a_cleaned_set(run: Run, drawn: Workspace) -> None:
         for row in pl.read_parquet(drawn.path / "templates" / "asked.parquet").iter_rows(named=True)
     }
     engine = open_votes(drawn)
-    invite(engine, "Anna")
+    invite_expert(engine, "Anna")
     expert = next(one.id for one in read_experts(engine) if one.name == "Anna")
-    with reading(engine) as connection:
-        name_of = {row.id: row.name for row in connection.execute(select(Question.id, Question.name))}
+    with read_transaction(engine) as connection:
+        name_of = {row.id: row.name for row in connection.execute(select(StoredQuestion.id, StoredQuestion.name))}
     n_answered = 0
     while (question := next_question(engine, expert, None)[0]) is not None:
         given = [(str(uuid.uuid4()), question.id, right_place("asked", templates[name_of[question.id]]), 900)]

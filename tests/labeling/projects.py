@@ -5,8 +5,8 @@ from itertools import count
 import polars as pl
 from sqlalchemy import Engine, select
 
-from likewise.labeling.store.events import GivenAnswer, Stored, add_answers
-from likewise.labeling.store.experts import invite
+from likewise.labeling.store.events import SubmissionResult, SubmittedAnswer, add_answers
+from likewise.labeling.store.experts import invite_expert
 from likewise.labeling.store.models import Expert
 from likewise.labeling.store.pairs import add_pairs
 from likewise.labeling.store.queue import next_pairs
@@ -28,7 +28,7 @@ def start(engine: Engine, n_queries: int, n_candidates: int, *names: str) -> lis
     """A project with all pairs of its queries and candidates, and experts; their ids."""
     add_pairs(engine, pool_of(n_queries, n_candidates))
     for name in names:
-        invite(engine, name)
+        invite_expert(engine, name)
     return [expert_id(engine, name) for name in names]
 
 
@@ -41,8 +41,10 @@ def client_id() -> str:
     return f"client-{next(_numbers):08}"
 
 
-def give(engine: Engine, expert: int, pair: int, answer: str = "similar", milliseconds: int | None = 1000) -> Stored:
-    return add_answers(engine, expert, [GivenAnswer(client_id(), pair, answer, None, milliseconds)])
+def give(
+    engine: Engine, expert: int, pair: int, answer: str = "similar", milliseconds: int | None = 1000
+) -> SubmissionResult:
+    return add_answers(engine, expert, [SubmittedAnswer(client_id(), pair, answer, None, milliseconds)])
 
 
 def answer_all(engine: Engine, expert: int, answer: str = "similar") -> list[int]:

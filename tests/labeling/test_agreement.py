@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from likewise.labeling import agreement
-from likewise.labeling.agreement import Measure
+from likewise.labeling.agreement import AgreementCoefficient
 from likewise.labeling.votes import SIMILAR
 
-from .making import some_votes, votes_of
+from .factories import some_votes, votes_of
 
 
 def as_matrix(votes: pl.DataFrame) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -60,8 +60,8 @@ def test_each_expert_beside_the_others_by_hand() -> None:
     #                                  c0: all agree  c1: ann alone  c2: others tied  c3: bob abstains
     result = agreement(votes_of(ann="ssss", bob="snn?", eve="snsn"))
     ann, bob, eve = result.experts
-    assert ann.agreement == Measure(1 / 3, n_pairs=3)
-    assert bob.agreement == eve.agreement == Measure(1 / 2, n_pairs=2)
+    assert ann.agreement == AgreementCoefficient(1 / 3, n_pairs=3)
+    assert bob.agreement == eve.agreement == AgreementCoefficient(1 / 2, n_pairs=2)
     assert (ann.n_ties, bob.n_ties, eve.n_ties) == (1, 1, 2)
     assert (bob.n_votes, bob.n_abstentions, bob.positive_share) == (4, 1, 1 / 3)
     assert ann.positive_share == 1.0

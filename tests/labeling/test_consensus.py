@@ -14,7 +14,7 @@ from likewise.errors import LikewiseError
 from likewise.labeling import consensus
 from likewise.labeling.consensus import Rule
 
-from .making import some_votes, votes_of
+from .factories import some_votes, votes_of
 
 #      c0: 2-1   c1: 1-2   c2: 1-1 and one abstention   c3: nobody answered   c4: one answer
 BY_HAND = {"ann": "sss?s", "bob": "snn?.", "eve": "nn??."}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from likewise.errors import LikewiseError
 from likewise.labeling import consensus, dawid_skene
 
-from .making import planted, some_votes, votes_of
+from .factories import planted, some_votes, votes_of
 
 RATES = [(0.95, 0.90), (0.80, 0.97), (0.70, 0.65), (0.88, 0.75), (0.92, 0.95)]
 

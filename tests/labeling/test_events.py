@@ -9,8 +9,8 @@ from sqlalchemy import Engine, text
 from likewise.errors import LikewiseError
 from likewise.labeling import open_votes, read_votes
 from likewise.labeling.store import read_events
-from likewise.labeling.store.events import GivenAnswer, add_answers, undo_answer
-from likewise.labeling.store.known import CATCH, PRACTICE, set_known_pairs
+from likewise.labeling.store.events import SubmittedAnswer, add_answers, undo_answer
+from likewise.labeling.store.gold_pairs import CATCH, PRACTICE, set_gold_pairs
 from likewise.labeling.store.owner import adjudicate, remove_votes
 from likewise.labeling.store.project import change_project, read_log
 from likewise.labeling.store.queue import next_grid, next_pairs
@@ -37,7 +37,7 @@ class TestOneExpert:
     def test_a_double_click_is_one_vote(self, engine: Engine) -> None:
         (ann,) = start(engine, 1, 4, "ann")
         pair = next_pairs(engine, ann, 1)[0][0].pair
-        given = GivenAnswer(client_id(), pair, "similar", None, 900)
+        given = SubmittedAnswer(client_id(), pair, "similar", None, 900)
         assert add_answers(engine, ann, [given, given]).accepted == [given.client_id] * 2
         assert add_answers(engine, ann, [given]).accepted == [given.client_id]
         assert read_events(engine).height == 1
@@ -55,7 +55,8 @@ class TestOneExpert:
     def test_a_replay_of_everything_changes_nothing(self, engine: Engine) -> None:
         (ann,) = start(engine, 2, 5, "ann")
         sent = [
-            GivenAnswer(client_id(), pair.pair, "similar", "looks it", 100) for pair in next_pairs(engine, ann, 10)[0]
+            SubmittedAnswer(client_id(), pair.pair, "similar", "looks it", 100)
+            for pair in next_pairs(engine, ann, 10)[0]
         ]
         add_answers(engine, ann, sent)
         before = read_events(engine)
@@ -123,13 +124,15 @@ class TestOneExpert:
 def test_nobody_writes_for_somebody_else(engine: Engine) -> None:
     ann, bob = start(engine, 1, 3, "ann", "bob")
     pair = next_pairs(engine, ann, 1)[0][0].pair
-    sent = GivenAnswer(client_id(), pair, "similar")
+    sent = SubmittedAnswer(client_id(), pair, "similar")
     add_answers(engine, ann, [sent])
     assert add_answers(engine, bob, [sent]).refused == [(sent.client_id, "this client id belongs to another answer")]
     with pytest.raises(LikewiseError, match="belongs to another answer"):
         undo_answer(engine, bob, pair, sent.client_id)
     assert (
-        add_answers(engine, ann, [GivenAnswer(client_id(), 12345, "similar")]).refused[0][1].startswith("this pair is")
+        add_answers(engine, ann, [SubmittedAnswer(client_id(), 12345, "similar")])
+        .refused[0][1]
+        .startswith("this pair is")
     )
     assert read_votes(engine).select("expert", "answer").rows() == [("ann", "similar")]
 
@@ -186,8 +189,8 @@ def test_only_the_repeat_changed_keeps_the_vote(engine: Engine) -> None:
 
 @pytest.mark.usefixtures("no_repeats")
 def test_catch_and_practice_pairs_are_no_votes(engine: Engine) -> None:
-    set_known_pairs(engine, CATCH, [("q0.png", "q0-again.png", "similar", "")])
-    set_known_pairs(engine, PRACTICE, [("q0.png", "far.png", "not similar", "other shape")])
+    set_gold_pairs(engine, CATCH, [("q0.png", "q0-again.png", "similar", "")])
+    set_gold_pairs(engine, PRACTICE, [("q0.png", "far.png", "not similar", "other shape")])
     (ann,) = start(engine, 1, 4, "ann")
     assert len(answer_all(engine, ann)) == 5  # the catch pair is among them, the practice pair is not
     assert read_votes(engine).height == 4

@@ -9,7 +9,7 @@ import pytest
 from likewise.errors import LikewiseError
 from likewise.labeling import CANNOT_TELL, NOT_SIMILAR, SIMILAR, check_votes, read_votes_file
 
-from .making import votes_of
+from .factories import votes_of
 
 HEADER = "query,candidate,expert,answer\n"
 

@@ -13,7 +13,7 @@ from likewise.errors import LikewiseError
 from likewise.labeling import add_votes, count_votes_by_source, open_votes, read_votes
 from likewise.labeling.store import read_events
 from likewise.labeling.store.models import Base
-from likewise.labeling.store.schema import LATEST
+from likewise.labeling.store.schema import LATEST_VERSION
 from tests.databases import KINDS, new_database
 
 FIRST_SCHEMA = """
@@ -73,7 +73,7 @@ def test_the_migrations_make_the_tables_that_the_code_expects(engine: Engine) ->
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
-        assert context.get_current_revision() == LATEST
+        assert context.get_current_revision() == LATEST_VERSION
 
 
 def test_a_migration_that_fails_leaves_the_old_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, text
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.engine import open_votes
-from likewise.labeling.store.experts import invite, read_experts
+from likewise.labeling.store.experts import invite_expert, read_experts
 from likewise.labeling.store.question_queue import next_question, question_progress
 from likewise.labeling.store.questionnaires import add_questionnaire, close_questionnaire
 from likewise.labeling.store.questions import NewQuestion, add_question_answers, add_questions, read_answers
@@ -24,7 +24,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 
 
 def expert(engine: Engine, name: str) -> int:
-    invite(engine, name)
+    invite_expert(engine, name)
     return next(one.id for one in read_experts(engine) if one.name == name)
 
 

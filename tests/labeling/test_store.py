@@ -18,7 +18,7 @@ from likewise.labeling import add_votes, count_votes_by_source, open_votes, read
 from likewise.labeling.store import read_events
 from likewise.workspace import Workspace
 
-from .making import votes_of
+from .factories import votes_of
 
 VOTES = votes_of(ann="sn?", bob="s.n")
 
@@ -131,11 +131,11 @@ KILLED = """
 import os, signal, sys, polars as pl
 from sqlalchemy import text
 from likewise.labeling import add_votes, open_votes
-from likewise.labeling.store.engine import writing
+from likewise.labeling.store.engine import write_transaction
 engine = open_votes(sys.argv[1])
 vote = {"query": "q", "candidate": "c", "expert": "ann", "answer": "similar"}
 add_votes(engine, pl.DataFrame(vote), "stored")
-with writing(engine) as connection:
+with write_transaction(engine) as connection:
     connection.execute(text(
         "INSERT INTO events (pair, expert, revision, answer, stored, source) "
         "SELECT pair, expert, 2, 'not similar', stored, 'lost' FROM events"))

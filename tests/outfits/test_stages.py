@@ -13,8 +13,8 @@ from likewise.catalog import make_catalog
 from likewise.errors import LikewiseError
 from likewise.labeling.store.clock import simulated_time
 from likewise.labeling.store.engine import open_votes
-from likewise.labeling.store.experts import invite, read_experts
-from likewise.labeling.store.notes import add_note
+from likewise.labeling.store.expert_notes import add_note
+from likewise.labeling.store.experts import invite_expert, read_experts
 from likewise.labeling.store.questions import add_question_answers, read_questions
 from likewise.outfits.aat import QuestionDraft, check_draft, questions_from_drafts, select_drafts
 from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
@@ -78,7 +78,7 @@ def test_stages_wait_for_people_and_go_on_where_they_stopped(wardrobe: Workspace
     builder.start(PLAN)
     trust_categories(builder, PLAN)
     for name in ("Anna", "Ben", "Carla"):
-        invite(engine, name)
+        invite_expert(engine, name)
     status = advance(builder, engine)
     assert (status.stage, status.answered, status.wanted) == ("keep", 0, 500)
     answer_all(engine, "patient-keep", "Anna", "keep", share=1)  # her share, half of the outfits
@@ -101,7 +101,7 @@ def test_a_distractor_is_replaced_on_the_site_until_somebody_answered(wardrobe: 
     builder.start(replace(PLAN, n_panel=1))
     trust_categories(builder, PLAN)
     for name in ("Anna", "Ben"):
-        invite(engine, name)
+        invite_expert(engine, name)
     advance(builder, engine)
     for who, share in (("Anna", 1), ("Ben", 2)):
         answer_all(engine, "by-hand-keep", who, "keep", share=share)
@@ -197,7 +197,7 @@ def test_votes_choose_within_the_quota_of_each_sub_dimension(engine: Engine) -> 
     assert first.choices[first.right].item == "bag0"
     assert [item.category for item in first.filled(first.right).items] == ["dresses", "shoes", "bags"]
     for name in ("Anna", "Ben"):
-        invite(engine, name)
+        invite_expert(engine, name)
     ids = {expert.name: expert.id for expert in read_experts(engine)}
     add_note(engine, DRAFT, "d9", ids["Anna"], draft(name="d9").to_dict())
     add_note(engine, VOTE, "d9", ids["Anna"], True)  # one's own vote does not count
@@ -207,7 +207,7 @@ def test_votes_choose_within_the_quota_of_each_sub_dimension(engine: Engine) -> 
 
 
 def test_factors_are_counted_where_half_of_the_people_see_them(engine: Engine) -> None:
-    invite(engine, "Anna")
+    invite_expert(engine, "Anna")
     anna = read_experts(engine)[0].id
     add_note(engine, FACTOR, "q1", anna, ["season", "color"])
     add_note(engine, FACTOR, "q1", None, ["color", "style"])

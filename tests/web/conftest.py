@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine
 
 from likewise.labeling import open_votes
-from likewise.labeling.store.experts import invite, open_owner_session
+from likewise.labeling.store.experts import invite_expert, open_owner_session
 from likewise.labeling.store.project import change_project
 from likewise.web.app import create_app
 from likewise.web.security import SESSION_COOKIE
@@ -90,7 +90,7 @@ def expert(app: FastAPI, engine: Engine) -> Callable[[str], Browser]:
 
     def open_invitation(name: str) -> Browser:
         client = TestClient(app, base_url=BASE)
-        page = client.get(f"/i/{invite(engine, name)}", headers={"Accept": "text/html"})
+        page = client.get(f"/i/{invite_expert(engine, name)}", headers={"Accept": "text/html"})
         assert page.status_code == 200, page.text
         return Browser(client, csrf_of(page.text))
 

@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine
 
-from likewise.labeling.store.experts import enter, invite, open_owner_session
+from likewise.labeling.store.experts import invite_expert, open_owner_session, redeem_invitation
 from likewise.labeling.store.questionnaires import add_questionnaire, enter_as_guest
 from likewise.web.security import SESSION_COOKIE, csrf_token
 
@@ -89,7 +89,7 @@ def visitors(app: FastAPI, engine: Engine) -> Callable[[str], Browser]:
         client = TestClient(app, base_url=BASE, follow_redirects=False)
         token: str | None = None
         if role == EXPERT:
-            token = enter(engine, invite(engine, "Anna"))
+            token = redeem_invitation(engine, invite_expert(engine, "Anna"))
         elif role == GUEST:
             token = enter_as_guest(engine, "open")
         elif role == OWNER:

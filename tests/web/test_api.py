@@ -6,8 +6,8 @@ from uuid import uuid4
 from sqlalchemy import Engine
 
 from likewise.labeling import read_votes
-from likewise.labeling.store.experts import revoke
-from likewise.labeling.store.known import EXAMPLE, PRACTICE, set_known_pairs
+from likewise.labeling.store.experts import revoke_expert
+from likewise.labeling.store.gold_pairs import EXAMPLE, PRACTICE, set_gold_pairs
 from likewise.labeling.store.project import change_project
 
 from .conftest import Browser
@@ -87,7 +87,7 @@ def test_a_pause_stops_new_pairs_but_not_answers_under_way(expert: Expert, engin
 def test_a_revoked_expert_is_out_at_once(expert: Expert, engine: Engine) -> None:
     anna = expert("Anna")
     pair = anna.get("/api/next").json()["pairs"][0]["pair"]
-    revoke(engine, "Anna")
+    revoke_expert(engine, "Anna")
     assert anna.get("/api/next").status_code == 401
     assert anna.post("/api/answers", {"events": [event(pair)]}).status_code == 401
     assert read_votes(engine).is_empty()
@@ -95,8 +95,8 @@ def test_a_revoked_expert_is_out_at_once(expert: Expert, engine: Engine) -> None
 
 def test_practice_and_examples_are_shown_and_never_stored(expert: Expert, engine: Engine) -> None:
     known = [("circle/blue-0.png", "circle/red-0.png", "similar", "same <b>figure</b>")]
-    set_known_pairs(engine, PRACTICE, known)
-    set_known_pairs(engine, EXAMPLE, known)
+    set_gold_pairs(engine, PRACTICE, known)
+    set_gold_pairs(engine, EXAMPLE, known)
     anna = expert("Anna")
     welcome, practice = anna.get("/welcome").text, anna.get("/practice").text
     assert "same &lt;b&gt;figure&lt;/b&gt;" in welcome

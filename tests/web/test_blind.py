@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine
 
-from likewise.labeling.store.known import PRACTICE, set_known_pairs
+from likewise.labeling.store.gold_pairs import PRACTICE, set_gold_pairs
 from likewise.labeling.store.project import change_project
 from likewise.labeling.store.questionnaires import add_questionnaire
 from likewise.labeling.store.questions import NewQuestion, add_questions
@@ -85,7 +85,7 @@ def test_every_reply_is_blind(
     app: FastAPI, engine: Engine, expert: Callable[[str], Browser], workspace: Workspace
 ) -> None:
     images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
-    set_known_pairs(engine, PRACTICE, [(images[0], images[9], "similar", "a note")])
+    set_gold_pairs(engine, PRACTICE, [(images[0], images[9], "similar", "a note")])
     add_questions(
         engine, "keep", [NewQuestion("not-for-you-1", (images[0],)), NewQuestion("not-for-you-2", (images[1],))]
     )

@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from likewise.labeling import open_votes, read_votes
 from likewise.labeling.store import engine as store_engine
 from likewise.labeling.store import read_events
-from likewise.labeling.store.experts import invite
+from likewise.labeling.store.experts import invite_expert
 from likewise.labeling.store.pairs import add_pairs
 from likewise.web.app import create_app
 from likewise.web.settings import SiteSettings
@@ -56,7 +56,7 @@ class Voter(threading.Thread):
 def test_killing_the_server_under_load_loses_no_acknowledged_vote(workspace: Workspace, database: str) -> None:
     engine = open_votes(database)
     add_pairs(engine, write_pool(workspace, 4, 20))
-    tokens = [invite(engine, f"expert {number}") for number in range(EXPERTS)]
+    tokens = [invite_expert(engine, f"expert {number}") for number in range(EXPERTS)]
     port = free_port()
     with running(workspace.path, database, port) as server:
         voters = [Voter(port, token) for token in tokens]
@@ -99,7 +99,7 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(workspace: Workspace, tmp
     disk.mkdir()
     engine = open_votes(f"sqlite:///{home}/votes.db")
     add_pairs(engine, write_pool(workspace, 4, 20))
-    token = invite(engine, "Anna")
+    token = invite_expert(engine, "Anna")
     script = f'mount -t tmpfs -o size=1m tmpfs {disk} && cp {home}/votes.db {disk}/ && exec "$@"'
     shell = ["unshare", "-m", "sh", "-c", script, "sh"]
     acknowledged, refused = [], []
@@ -140,7 +140,7 @@ def test_a_locked_database_is_said_and_nothing_is_half_stored(
     write_pool(workspace)
     app = create_app(SiteSettings(workspace))
     client = TestClient(app, base_url=BASE)
-    csrf = csrf_of(client.get(f"/i/{invite(app.state.site.engine, 'Anna')}").text)
+    csrf = csrf_of(client.get(f"/i/{invite_expert(app.state.site.engine, 'Anna')}").text)
     pair = client.get("/api/next").json()["pairs"][0]["pair"]
     event = {"client_id": str(uuid4()), "pair": pair, "answer": "similar"}
     blocker = sqlite3.connect(workspace.votes_file, isolation_level=None)

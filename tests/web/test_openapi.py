@@ -9,7 +9,7 @@ from schemathesis import GenerationMode
 
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
-from likewise.labeling.store.experts import enter, invite
+from likewise.labeling.store.experts import invite_expert, redeem_invitation
 from likewise.web.app import create_app
 from likewise.web.security import SESSION_COOKIE, csrf_token
 from likewise.web.settings import SiteSettings
@@ -30,7 +30,7 @@ def interface(tmp_path_factory: pytest.TempPathFactory) -> Any:
     make_catalog(workspace, reading.rows, reading.root, "table")
     write_pool(workspace)
     app = create_app(SiteSettings(workspace))
-    token = enter(app.state.site.engine, invite(app.state.site.engine, "Anna"))
+    token = redeem_invitation(app.state.site.engine, invite_expert(app.state.site.engine, "Anna"))
     assert token
     TOKEN["session"] = token
     return schemathesis.openapi.from_asgi("/openapi.json", app, headers={"Host": "127.0.0.1"})

@@ -11,12 +11,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine
 
 from likewise.labeling import read_votes
-from likewise.labeling.store.known import CATCH, EXAMPLE, read_known_pairs, set_known_pairs
+from likewise.labeling.store.gold_pairs import CATCH, EXAMPLE, read_gold_pairs, set_gold_pairs
 from likewise.labeling.store.pairs import pair_keys
 from likewise.labeling.store.project import change_project, read_log, read_project
 from likewise.labeling.store.questionnaires import add_questionnaire, close_questionnaire
 from likewise.labeling.store.questions import NewQuestion, add_questions, read_answers
-from likewise.web.board import board_of
+from likewise.web.dashboard import dashboard_context
 
 from .conftest import Browser, csrf_of
 
@@ -39,7 +39,7 @@ def same_colour(query: str, candidate: str) -> str:
 
 def test_the_board_says_how_the_project_stands(expert: Expert, owner: Browser, engine: Engine, app: object) -> None:
     change_project(engine, repeat_share=0.4)
-    set_known_pairs(engine, CATCH, [("circle/blue-0.png", "circle/blue-1.png", "similar", "")])
+    set_gold_pairs(engine, CATCH, [("circle/blue-0.png", "circle/blue-1.png", "similar", "")])
     anna, ben, carla = expert("Anna"), expert("Ben"), expert("Carla")
     answer_everything(anna, engine, same_colour)
     answer_everything(ben, engine, same_colour)
@@ -50,7 +50,7 @@ def test_the_board_says_how_the_project_stands(expert: Expert, owner: Browser, e
         {"client_id": str(uuid4()), "pair": p["pair"], "answer": opposite[same_colour(*keys[p["pair"]])]} for p in first
     ]
     carla.post("/api/answers", {"events": events})
-    board = board_of(app.state.site)  # type: ignore[attr-defined]
+    board = dashboard_context(app.state.site)  # type: ignore[attr-defined]
     rows = {row["name"]: row for row in board["experts"]}
     assert rows["Anna"]["answered"] == rows["Anna"]["total"] > 24
     assert rows["Anna"]["self_consistency"] == 1.0
@@ -118,7 +118,7 @@ def test_guidelines_and_examples_are_the_owners(expert: Expert, owner: Browser, 
         "note": ["both round", "", ""],
     }
     assert owner.form("/owner/guidelines", **fields).status_code == 303
-    assert [known.note for known in read_known_pairs(engine, EXAMPLE)] == ["both round"]
+    assert [known.note for known in read_gold_pairs(engine, EXAMPLE)] == ["both round"]
     welcome = expert("Anna").get("/welcome").text
     assert "Colour second." in welcome
     assert "both round" in welcome

@@ -12,7 +12,7 @@ from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_parquet, write_atomically
 
 if TYPE_CHECKING:
-    from likewise.labeling.step import Labelled
+    from likewise.labeling.step import LabelingResult
 
 app = typer.Typer(
     help="Experts' answers: the labelling site, a sheet to fill in, votes to import, the consensus.",
@@ -92,13 +92,13 @@ def import_votes(
 
     Example: `likewise label import shoes votes.csv`
     """
-    from likewise.labeling.step import add_votes_of_file
+    from likewise.labeling.step import import_votes_file
 
     target = opened(workspace)
     _checked(rule)
     with progress("steps") as update:
         update("storing votes", 0, 2)
-        stored = add_votes_of_file(target, votes, database, replace=replace)
+        stored = import_votes_file(target, votes, database, replace=replace)
         update("storing votes", 1, 2)
         labelled = _update(target, rule, database)
     added = stored.added
@@ -162,17 +162,17 @@ def _checked(rule: str | None) -> str | None:
     return rule
 
 
-def _update(workspace: Workspace, rule: str | None, database: str | None = None) -> "Labelled":
+def _update(workspace: Workspace, rule: str | None, database: str | None = None) -> "LabelingResult":
     from likewise.labeling.step import update_labels
 
     return update_labels(workspace, _checked(rule), database)  # type: ignore[arg-type]
 
 
-def _facts(labelled: "Labelled") -> dict[str, Any]:
+def _facts(labelled: "LabelingResult") -> dict[str, Any]:
     return {"consensus": labelled.consensus.summary.to_dict(), "agreement": labelled.agreement.to_dict()}
 
 
-def _say_labels(labelled: "Labelled") -> None:
+def _say_labels(labelled: "LabelingResult") -> None:
     if labelled.replaced_imported:
         say(f"[bold]the imported labels[/], whose place these take, are kept in {labelled.replaced_imported}")
     summary, agreed = labelled.consensus.summary, labelled.agreement

@@ -9,10 +9,10 @@ from rich.table import Table
 from likewise.cli.console import console, say
 
 if TYPE_CHECKING:
-    from likewise.labeling.board import Board
+    from likewise.labeling.dashboard import Dashboard
 
 
-def say_board(board: "Board", stability: str) -> None:
+def say_board(board: "Dashboard", stability: str) -> None:
     """Progress by expert, then agreement, cost and whether more labels would matter."""
     say(f"[bold]{escape(board.project.name)}[/]{'  (paused)' if board.project.paused else ''}")
     console().print(_experts(board))
@@ -32,7 +32,7 @@ def say_board(board: "Board", stability: str) -> None:
     say(f"would more labels change the order of the models? {escape(stability)}")
 
 
-def _experts(board: "Board") -> Table:
+def _experts(board: "Dashboard") -> Table:
     table = Table(box=SIMPLE)
     table.add_column("expert", no_wrap=True)
     for name in ("answered", "an hour", "s a pair", "hours left", "same twice", "known right", "with others"):

@@ -97,13 +97,13 @@ def invite(
 
     Example: `likewise label invite shoes --name Anna`
     """
-    from likewise.labeling.pool import take_pool
-    from likewise.labeling.store.experts import invite as make
+    from likewise.labeling.pool import add_pool_pairs
+    from likewise.labeling.store.experts import invite_expert as make
     from likewise.labeling.store.project import read_project
 
     target = opened(workspace)
     with votes_of(target, database) as engine:
-        take_pool(engine, target)
+        add_pool_pairs(engine, target)
         link = f"{read_project(engine).url}/i/{make(engine, name, days)}"
     if as_json:
         say_json({"name": name, "link": link, "days": days})
@@ -116,7 +116,7 @@ def revoke(workspace: WorkspacePath, expert: ExpertName, database: Database = No
 
     Example: `likewise label revoke shoes --expert Anna`
     """
-    from likewise.labeling.store.experts import revoke as end
+    from likewise.labeling.store.experts import revoke_expert as end
 
     with votes_of(opened(workspace), database) as engine:
         end(engine, expert)
@@ -152,7 +152,7 @@ def settings(
     experts_per_pair: Annotated[
         int | None, typer.Option(help="Deal out shares: so many experts get each pair (0: everyone gets every pair).")
     ] = None,
-    shares: Annotated[int | None, typer.Option(help="Among how many experts the shares are dealt.")] = None,
+    shares: Annotated[int | None, typer.Option(help="Among how many experts the pairs are split.")] = None,
     repeats: Annotated[float | None, typer.Option(help="Share of the pairs that is asked twice, unannounced.")] = None,
     examples: Annotated[Path | None, typer.Option(help="CSV of examples: query,candidate,answer,note.")] = None,
     practice: Annotated[Path | None, typer.Option(help="CSV of practice pairs, same columns.")] = None,
@@ -160,15 +160,15 @@ def settings(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set how the project is run, or show it. Pairs that are already dealt stay where they are.
+    """Set how the project is run, or show it. Pairs that are already assigned stay where they are.
 
     Example: `likewise label settings shoes --name Shoes --grouped --repeats 0.05`
     """
     from dataclasses import asdict
 
     from likewise.catalog import read_catalog
-    from likewise.labeling.known import read_known_file
-    from likewise.labeling.store.known import set_known_pairs
+    from likewise.labeling.gold_file import read_gold_file
+    from likewise.labeling.store.gold_pairs import set_gold_pairs
     from likewise.labeling.store.project import read_project
 
     changes: dict[str, Any] = {
@@ -185,7 +185,7 @@ def settings(
     target = opened(workspace)
     images = set(read_catalog(target)["image"])
     known = {
-        use: read_known_file(file, images)
+        use: read_gold_file(file, images)
         for use, file in (("example", examples), ("practice", practice), ("catch", catch))
         if file is not None
     }
@@ -193,7 +193,7 @@ def settings(
         _change(workspace, database, f"Settings were changed: {', '.join(sorted(changes))}.", changes)
     with votes_of(target, database) as engine:
         for use, pairs in known.items():
-            set_known_pairs(engine, use, pairs)
+            set_gold_pairs(engine, use, pairs)
         stored = asdict(read_project(engine))
     if as_json:
         say_json(stored)
@@ -207,8 +207,10 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
 
     Example: `likewise label status shoes`
     """
-    from likewise.labeling.board import read_board
-    from likewise.web.stability import stability
+    from dataclasses import asdict
+
+    from likewise.labeling.dashboard import read_dashboard
+    from likewise.web.stability import ranking_stability
     from likewise.workspace import read_json
 
     target = opened(workspace)
@@ -216,13 +218,13 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
         raise LikewiseError(f"{workspace} holds no votes yet: start with `likewise label serve {workspace}`.")
     n_all = read_json(target.pool_settings_file)["n_all_pairs"] if target.pool_settings_file.exists() else None
     with votes_of(target, database) as engine:
-        board, steady = read_board(engine, n_all), stability(target, engine)
+        dashboard, stability = read_dashboard(engine, n_all), ranking_stability(target, engine)
     if as_json:
-        say_json(board.to_dict() | {"stability": steady})
+        say_json(dashboard.to_dict() | {"stability": asdict(stability)})
         return
     from likewise.cli.label_board import say_board
 
-    say_board(board, steady["sentence"])
+    say_board(dashboard, stability.sentence)
 
 
 def _change(workspace: Path, database: str | None, why: str, changes: dict[str, Any]) -> None:

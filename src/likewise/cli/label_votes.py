@@ -30,7 +30,7 @@ def add_pairs(
     from likewise.catalog import read_catalog
     from likewise.discovery.step import extend_pool, store_pool
     from likewise.labeling.pairs_file import read_pairs_file
-    from likewise.labeling.store.deal import deal_all
+    from likewise.labeling.store.assignment import assign_all_pairs
     from likewise.labeling.store.pairs import add_pairs as add
 
     target = opened(workspace)
@@ -41,7 +41,7 @@ def add_pairs(
         added = add(engine, pool.rows)
         if pairs is not None:
             added += add(engine, read_pairs_file(pairs, set(read_catalog(target)["image"])))
-        deal_all(engine)
+        assign_all_pairs(engine)
     if as_json:
         say_json({"added": added.added, "known": added.known, "proposals_added": added.provenance_added})
     else:

@@ -6,10 +6,10 @@ The store's names are loaded when first used, so that arithmetic on votes does n
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from likewise.labeling.agreement import Agreement, agreement
+from likewise.labeling.agreement import InterAnnotatorAgreement, agreement
 from likewise.labeling.consensus import Consensus, ConsensusSummary, consensus
 from likewise.labeling.dawid_skene import DawidSkene, dawid_skene
-from likewise.labeling.imports import CheckedVotes, VotesFile, check_votes, read_votes_file
+from likewise.labeling.imports import CheckedVotes, ParsedVotes, check_votes, read_votes_file
 from likewise.labeling.sheet import voting_sheet
 from likewise.labeling.simulate import SimulatedExpert, sample_experts, simulate_votes, true_labels
 from likewise.labeling.votes import ANSWERS, CANNOT_TELL, NOT_SIMILAR, SIMILAR, tidy_votes
@@ -23,13 +23,13 @@ __all__ = [
     "NOT_SIMILAR",
     "SIMILAR",
     "AddedVotes",
-    "Agreement",
     "CheckedVotes",
     "Consensus",
     "ConsensusSummary",
     "DawidSkene",
+    "InterAnnotatorAgreement",
+    "ParsedVotes",
     "SimulatedExpert",
-    "VotesFile",
     "add_votes",
     "agreement",
     "check_votes",

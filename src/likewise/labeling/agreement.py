@@ -20,12 +20,12 @@ from likewise.labeling.votes import CANNOT_TELL, PAIR, SIMILAR, tidy_votes
 
 Ints = NDArray[np.int64]
 
-NO_PAIR_TWICE = "no pair has answers of two experts"
+NO_SHARED_PAIR = "no pair has answers of two experts"
 ONE_ANSWER = "every answer is the same, so agreement by chance is certain"
 
 
 @dataclass(frozen=True)
-class Measure:
+class AgreementCoefficient:
     """A number and how many pairs it rests on, or None and why there is none."""
 
     value: float | None
@@ -41,31 +41,31 @@ class ExpertAgreement:
     n_votes: int  # abstentions among them
     n_abstentions: int
     positive_share: float | None  # of the answers given
-    agreement: Measure  # with the majority of the others' answers
+    agreement: AgreementCoefficient  # with the majority of the others' answers
     n_ties: int  # pairs left out of it because the others were split evenly
 
 
 @dataclass(frozen=True)
-class Agreement:
+class InterAnnotatorAgreement:
     n_experts: int
     n_pairs: int
     n_votes: int
-    fleiss_kappa: Measure
-    krippendorff_alpha: Measure
+    fleiss_kappa: AgreementCoefficient
+    krippendorff_alpha: AgreementCoefficient
     experts: list[ExpertAgreement]
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def agreement(votes: pl.DataFrame) -> Agreement:
+def agreement(votes: pl.DataFrame) -> InterAnnotatorAgreement:
     """How well the experts agree, overall and one by one (sorted by name)."""
     votes = tidy_votes(votes)
     pairs = count_answers(votes)
     similar = pairs["similar"].to_numpy()
     not_similar = pairs["not_similar"].to_numpy()
     experts = votes["expert"].unique().sort().to_list()
-    return Agreement(
+    return InterAnnotatorAgreement(
         n_experts=len(experts),
         n_pairs=pairs.height,
         n_votes=votes.height,
@@ -75,35 +75,35 @@ def agreement(votes: pl.DataFrame) -> Agreement:
     )
 
 
-def fleiss_kappa(similar: Ints, not_similar: Ints, n_experts: int) -> Measure:
+def fleiss_kappa(similar: Ints, not_similar: Ints, n_experts: int) -> AgreementCoefficient:
     """Kappa over the pairs that all experts answered, from the counts of the two answers."""
     if n_experts < 2:
-        return Measure(None, 0, "agreement needs two experts")
+        return AgreementCoefficient(None, 0, "agreement needs two experts")
     complete = similar + not_similar == n_experts
     n_pairs = int(complete.sum())
     if not n_pairs:
-        return Measure(None, 0, "no pair was answered by every expert")
+        return AgreementCoefficient(None, 0, "no pair was answered by every expert")
     s, d = similar[complete], not_similar[complete]
     p_similar = float(s.sum()) / (n_pairs * n_experts)
     by_chance = p_similar**2 + (1.0 - p_similar) ** 2
     if s.sum() in (0, n_pairs * n_experts):
-        return Measure(None, n_pairs, ONE_ANSWER)
+        return AgreementCoefficient(None, n_pairs, ONE_ANSWER)
     observed = float(np.mean((s * (s - 1) + d * (d - 1)) / (n_experts * (n_experts - 1))))
-    return Measure((observed - by_chance) / (1.0 - by_chance), n_pairs)
+    return AgreementCoefficient((observed - by_chance) / (1.0 - by_chance), n_pairs)
 
 
-def krippendorff_alpha(similar: Ints, not_similar: Ints) -> Measure:
+def krippendorff_alpha(similar: Ints, not_similar: Ints) -> AgreementCoefficient:
     """Nominal alpha over the pairs with two answers or more, from the counts of the two answers."""
     pairable = similar + not_similar >= 2
     n_pairs = int(pairable.sum())
     if not n_pairs:
-        return Measure(None, 0, NO_PAIR_TWICE)
+        return AgreementCoefficient(None, 0, NO_SHARED_PAIR)
     s, d = similar[pairable], not_similar[pairable]
     if not s.sum() or not d.sum():
-        return Measure(None, n_pairs, ONE_ANSWER)
+        return AgreementCoefficient(None, n_pairs, ONE_ANSWER)
     n_answers = float(s.sum() + d.sum())
     disagreement = float(np.sum(s * d / (s + d - 1)))
-    return Measure(1.0 - (n_answers - 1.0) * disagreement / (float(s.sum()) * float(d.sum())), n_pairs)
+    return AgreementCoefficient(1.0 - (n_answers - 1.0) * disagreement / (float(s.sum()) * float(d.sum())), n_pairs)
 
 
 def _one_expert(votes: pl.DataFrame, pairs: pl.DataFrame, expert: str) -> ExpertAgreement:
@@ -117,11 +117,11 @@ def _one_expert(votes: pl.DataFrame, pairs: pl.DataFrame, expert: str) -> Expert
     decided = others.filter(pl.col("lead") != 0)
     if decided.height:
         same = int(((decided["lead"] > 0) == decided["own"]).sum())
-        measure = Measure(same / decided.height, decided.height)
+        measure = AgreementCoefficient(same / decided.height, decided.height)
     elif others.height:
-        measure = Measure(None, 0, "the other experts are split evenly on every pair")
+        measure = AgreementCoefficient(None, 0, "the other experts are split evenly on every pair")
     else:
-        measure = Measure(None, 0, "nobody else answered these pairs")
+        measure = AgreementCoefficient(None, 0, "nobody else answered these pairs")
     return ExpertAgreement(
         expert=expert,
         n_votes=own.height,

@@ -14,7 +14,7 @@ from likewise.labeling.votes import CANNOT_TELL
 
 Export = Literal["labels.parquet", "vsd.json", "crowdkit.csv", "events.csv"]
 EXPORTS: tuple[str, ...] = get_args(Export)
-BETWEEN = " | "  # a query and its candidate as the name of one task
+SEPARATOR = " | "  # a query and its candidate as the name of one task
 
 
 def export(engine: Engine, what: Export, rule: Rule = "majority") -> bytes:
@@ -37,7 +37,7 @@ def export(engine: Engine, what: Export, rule: Rule = "majority") -> bytes:
 def crowdkit_table(votes: pl.DataFrame) -> pl.DataFrame:
     """task, worker, label (similar or not similar), as crowd-kit's aggregators take them; abstentions are no label."""
     given = votes.filter(pl.col("answer") != CANNOT_TELL)
-    task = pl.concat_str("query", "candidate", separator=BETWEEN)
+    task = pl.concat_str("query", "candidate", separator=SEPARATOR)
     return given.select(task=task, worker="expert", label="answer")
 
 

@@ -28,7 +28,7 @@ from likewise.labeling.votes import (
     tidy_votes,
 )
 
-ACCEPTED = {
+ANSWER_SPELLINGS = {
     "similar": SIMILAR, "yes": SIMILAR, "true": SIMILAR, "1": SIMILAR, "1.0": SIMILAR,
     "notsimilar": NOT_SIMILAR, "no": NOT_SIMILAR, "false": NOT_SIMILAR, "0": NOT_SIMILAR, "0.0": NOT_SIMILAR,
     "cannottell": CANNOT_TELL, "skip": CANNOT_TELL,
@@ -36,7 +36,7 @@ ACCEPTED = {
 
 
 @dataclass(frozen=True)
-class VotesFile:
+class ParsedVotes:
     """The votes of a file, and the rows that hold none: not answered yet, or said before with the same answer."""
 
     votes: pl.DataFrame
@@ -45,7 +45,7 @@ class VotesFile:
     n_repeated: int
 
 
-def read_votes_file(path: Path) -> VotesFile:
+def read_votes_file(path: Path) -> ParsedVotes:
     """The votes of a .csv, .tsv, .parquet or .jsonl file, tidied and sorted."""
     if not path.is_file():
         raise LikewiseError(f"{path} does not exist: check the path of the votes file.")
@@ -60,7 +60,7 @@ def read_votes_file(path: Path) -> VotesFile:
         )
     rows: list[dict[str, str | None]] = []
     for number, row in enumerate(table.iter_rows(named=True), start=first_row):
-        vote = _vote(row, f"{path}, row {number}")
+        vote = _parse_vote(row, f"{path}, row {number}")
         if vote is not None:
             rows.append(vote)
     if not rows:
@@ -68,7 +68,7 @@ def read_votes_file(path: Path) -> VotesFile:
     votes = pl.DataFrame(rows, schema=VOTE_SCHEMA)
     refuse_two_answers(votes, f"{path}: ")
     tidy = tidy_votes(votes)
-    return VotesFile(tidy, table.height, table.height - votes.height, votes.height - tidy.height)
+    return ParsedVotes(tidy, table.height, table.height - votes.height, votes.height - tidy.height)
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,12 @@ def _header() -> str:
     return "query,candidate,expert,answer (time may follow)"
 
 
-def _vote(row: dict[str, Any], where: str) -> dict[str, str | None] | None:
+def _parse_vote(row: dict[str, Any], where: str) -> dict[str, str | None] | None:
     """One row in the votes format, or None where it is not answered."""
     answer = "".join(_text(row["answer"]).split()).lower()
     if not answer:
         return None
-    if answer not in ACCEPTED:
+    if answer not in ANSWER_SPELLINGS:
         raise LikewiseError(
             f"{where}: the answer {_text(row['answer'])!r} is not known: write similar, not similar or cannot tell "
             "(or yes/no/skip, 1/0, true/false; blank for not answered)."
@@ -129,14 +129,14 @@ def _vote(row: dict[str, Any], where: str) -> dict[str, str | None] | None:
             raise LikewiseError(f"{where}: {column} is empty: fill it, or delete the row.")
     if vote["query"] == vote["candidate"]:
         raise LikewiseError(f"{where}: {vote['query']} is compared with itself: delete the row.")
-    return vote | {"answer": ACCEPTED[answer], "time": _utc(row.get("time"), where)}
+    return vote | {"answer": ANSWER_SPELLINGS[answer], "time": _parse_time(row.get("time"), where)}
 
 
 def _text(value: object) -> str:
     return "" if value is None else str(value).strip()
 
 
-def _utc(value: object, where: str) -> str | None:
+def _parse_time(value: object, where: str) -> str | None:
     """A moment as ISO-8601 text in UTC with milliseconds."""
     if not _text(value):
         return None

@@ -3,23 +3,23 @@
 import polars as pl
 from sqlalchemy import Engine
 
-from likewise.labeling.store.engine import reading, writing
+from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.pairs import add_pairs
 from likewise.labeling.store.project import read_setting, write_setting
 from likewise.workspace import Workspace
 
-MARK = "pool_taken"
+POOL_SETTING = "pool_taken"
 
 
-def take_pool(engine: Engine, workspace: Workspace) -> None:
+def add_pool_pairs(engine: Engine, workspace: Workspace) -> None:
     """Ask about every pair of the workspace's pool, unless this very file was taken in before."""
     if not workspace.pool_file.exists():
         return
     facts = workspace.pool_file.stat()
     mark = f"{facts.st_size} {facts.st_mtime_ns}"
-    with reading(engine) as connection:
-        if read_setting(connection, MARK) == mark:
+    with read_transaction(engine) as connection:
+        if read_setting(connection, POOL_SETTING) == mark:
             return
     add_pairs(engine, pl.read_parquet(workspace.pool_file, glob=False))
-    with writing(engine) as connection:
-        write_setting(connection, MARK, mark)
+    with write_transaction(engine) as connection:
+        write_setting(connection, POOL_SETTING, mark)

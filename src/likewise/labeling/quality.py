@@ -7,7 +7,7 @@ import polars as pl
 from likewise.labeling.votes import ANSWERS, CANNOT_TELL, PAIR
 
 BREAK_SECONDS = 120.0  # who is silent for longer is not at work
-LONGEST_SECONDS = 60.0
+MAX_SECONDS_PER_PAIR = 60.0
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Pace:
     seconds_per_pair: float | None  # median time on a pair, as measured by the page
 
 
-def standing(events: pl.DataFrame) -> pl.DataFrame:
-    """The answers that stand, repeats apart: the latest revision that is neither an undo nor undone."""
+def current_answers(events: pl.DataFrame) -> pl.DataFrame:
+    """The current answers, repeats counted separately: the latest revision that is neither an undo nor undone."""
     key = [*PAIR, "asking", "expert"]
     undone = events.filter(pl.col("undoes").is_not_null()).select(*key, revision="undoes")
     left = events.filter(pl.col("answer") != "undo").join(undone, on=[*key, "revision"], how="anti")
@@ -38,7 +38,7 @@ def pace(events: pl.DataFrame, expert: str) -> Pace:
     gaps = moments.diff().dt.total_milliseconds().drop_nulls() / 1000.0
     working = gaps.filter(gaps <= BREAK_SECONDS)
     hours = float(working.sum()) / 3600.0
-    seconds = own["milliseconds"].drop_nulls().clip(0, round(1000 * LONGEST_SECONDS)).median()
+    seconds = own["milliseconds"].drop_nulls().clip(0, round(1000 * MAX_SECONDS_PER_PAIR)).median()
     return Pace(
         n_answers=own.height,
         hours_worked=hours,
@@ -49,7 +49,7 @@ def pace(events: pl.DataFrame, expert: str) -> Pace:
 
 def self_consistency(events: pl.DataFrame, expert: str) -> tuple[float | None, int]:
     """The share of hidden repeats answered like the first time (abstentions left out), and how many there were."""
-    own = standing(events).filter((pl.col("expert") == expert) & (pl.col("answer") != CANNOT_TELL))
+    own = current_answers(events).filter((pl.col("expert") == expert) & (pl.col("answer") != CANNOT_TELL))
     first, again = own.filter(pl.col("asking") == 0), own.filter(pl.col("asking") > 0)
     both = again.join(first, on=list(PAIR), suffix="_first")
     if both.is_empty():
@@ -57,10 +57,10 @@ def self_consistency(events: pl.DataFrame, expert: str) -> tuple[float | None, i
     return int((both["answer"] == both["answer_first"]).sum()) / both.height, both.height
 
 
-def catch_share(events: pl.DataFrame, expert: str, known: pl.DataFrame) -> tuple[float | None, int]:
-    """The share of catch pairs (query, candidate, known) that an expert got right, and how many were answered."""
-    own = standing(events).filter((pl.col("expert") == expert) & (pl.col("asking") == 0))
-    met = own.join(known, on=list(PAIR)).filter(pl.col("answer") != CANNOT_TELL)
+def catch_pair_accuracy(events: pl.DataFrame, expert: str, gold: pl.DataFrame) -> tuple[float | None, int]:
+    """The share of catch pairs (query, candidate, gold) that an expert got right, and how many were answered."""
+    own = current_answers(events).filter((pl.col("expert") == expert) & (pl.col("asking") == 0))
+    met = own.join(gold, on=list(PAIR)).filter(pl.col("answer") != CANNOT_TELL)
     if met.is_empty():
         return None, 0
-    return int((met["answer"] == met["known"]).sum()) / met.height, met.height
+    return int((met["answer"] == met["gold"]).sum()) / met.height, met.height

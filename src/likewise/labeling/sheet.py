@@ -6,7 +6,7 @@ It is blind: which generator proposed a pair, at which rank and score, and what 
 import numpy as np
 import polars as pl
 
-from likewise.labeling.votes import PAIR, random_bytes
+from likewise.labeling.votes import PAIR, hash_bytes
 
 
 def voting_sheet(pool: pl.DataFrame, expert: str, seed: int = 0, answered: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -20,7 +20,7 @@ def voting_sheet(pool: pl.DataFrame, expert: str, seed: int = 0, answered: pl.Da
     pairs = pool.select(PAIR).unique().sort(PAIR)
     if answered is not None:
         pairs = pairs.join(answered.filter(pl.col("expert") == expert), on=PAIR, how="anti", maintain_order="left")
-    random = np.random.default_rng(list(random_bytes(16, "sheet", seed, expert)))
+    random = np.random.default_rng(list(hash_bytes(16, "sheet", seed, expert)))
     queries = pairs.select("query").unique().sort("query")
     place = pl.Series("place", random.permutation(queries.height))
     shuffled = pairs[random.permutation(pairs.height)]

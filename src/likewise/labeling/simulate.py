@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.labeling.votes import CANNOT_TELL, NOT_SIMILAR, PAIR, SIMILAR, VOTE_SCHEMA, random_bytes, tidy_votes
+from likewise.labeling.votes import CANNOT_TELL, NOT_SIMILAR, PAIR, SIMILAR, VOTE_SCHEMA, hash_bytes, tidy_votes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -120,7 +120,7 @@ def simulate_votes(
 
 def _chances(pairs: pl.DataFrame, expert: str, seed: int) -> tuple[Floats, Floats]:
     """Two uniform and two normal numbers per pair that depend on nothing but the pair, the expert and the seed."""
-    drawn = b"".join(random_bytes(32, "vote", seed, expert, *pair) for pair in pairs.iter_rows())
+    drawn = b"".join(hash_bytes(32, "vote", seed, expert, *pair) for pair in pairs.iter_rows())
     whole = np.frombuffer(drawn, dtype="<u8").reshape(pairs.height, 4)
     uniform = ((whole >> np.uint64(12)).astype(np.float64) + 0.5) / 2.0**52
     length, angle = np.sqrt(-2.0 * np.log(uniform[:, 2])), 2.0 * np.pi * uniform[:, 3]  # Box and Muller, 1958
@@ -129,7 +129,7 @@ def _chances(pairs: pl.DataFrame, expert: str, seed: int) -> tuple[Floats, Float
 
 def _times(pairs: pl.DataFrame, seconds: Floats, expert: str, seed: int) -> list[str]:
     """When each vote would have been cast, query after query in the expert's own order."""
-    place = {query: random_bytes(8, "order", seed, expert, query) for query in pairs["query"].unique()}
+    place = {query: hash_bytes(8, "order", seed, expert, query) for query in pairs["query"].unique()}
     order = sorted(range(pairs.height), key=[(place[query], query) for query in pairs["query"]].__getitem__)
     worked = np.empty(pairs.height)
     worked[order] = np.cumsum(seconds[order])

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 RESAMPLES = 1000
-SETTLED = 0.95
-FEWEST_QUERIES = 5
+STABLE_SHARE = 0.95
+MIN_QUERIES = 5
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ def order_stability(
     defined = ~np.isnan(per_query).any(axis=0)
     values = per_query[:, defined]
     n_queries = int(defined.sum())
-    if n_queries < FEWEST_QUERIES:
+    if n_queries < MIN_QUERIES:
         return Stability(
             f"Too early to say: {n_queries} queries have both similar and not similar pairs, "
-            f"{FEWEST_QUERIES} are the least to go by.",
+            f"{MIN_QUERIES} are the least to go by.",
             n_queries=n_queries,
         )
     means = values.mean(axis=1)
@@ -48,9 +48,9 @@ def order_stability(
     winner_share = float((orders[:, 0] == order[0]).mean())
     order_share = float((orders == order).all(axis=1).mean())
     winner, second = models[int(order[0])], models[int(order[1])]
-    if winner_share >= SETTLED and order_share >= SETTLED:
+    if winner_share >= STABLE_SHARE and order_share >= STABLE_SHARE:
         verdict = "Hardly: the whole order stays the same"
-    elif winner_share >= SETTLED:
+    elif winner_share >= STABLE_SHARE:
         verdict = f"Not at the top: {winner} stays first, but models further down may change places"
     else:
         verdict = f"It may: {winner} leads, {second} is close"

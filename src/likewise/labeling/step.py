@@ -9,7 +9,7 @@ import polars as pl
 from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.discovery import pairs_to_label
 from likewise.errors import LikewiseError
-from likewise.labeling.agreement import Agreement, agreement
+from likewise.labeling.agreement import InterAnnotatorAgreement, agreement
 from likewise.labeling.consensus import Consensus, Rule, consensus
 from likewise.labeling.imports import check_votes, read_votes_file
 from likewise.labeling.simulate import sample_experts, simulate_votes
@@ -22,16 +22,16 @@ SIMULATED = "simulated"
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelingResult:
     """The consensus over all stored votes and how far the experts agree."""
 
     consensus: Consensus
-    agreement: Agreement
+    agreement: InterAnnotatorAgreement
     replaced_imported: Path | None = None  # where imported labels that these took the place of are kept
 
 
 @dataclass(frozen=True)
-class VotesOfFile:
+class ImportedVotes:
     """What became of a file of votes."""
 
     added: AddedVotes
@@ -39,9 +39,9 @@ class VotesOfFile:
     n_pairs_outside_pool: int | None
 
 
-def add_votes_of_file(
+def import_votes_file(
     workspace: Workspace, path: Path, database: str | None = None, *, replace: bool = False
-) -> VotesOfFile:
+) -> ImportedVotes:
     """Check a file of votes against the catalog and store them; a pair's other answer stays unless `replace`."""
     read = read_votes_file(path)
     pool = read_parquet(workspace.pool_file, "") if workspace.pool_file.exists() else None
@@ -49,7 +49,7 @@ def add_votes_of_file(
     engine = open_votes(database or workspace)
     added = add_votes(engine, read.votes, f"import {path.name}", replace=replace)
     engine.dispose()
-    return VotesOfFile(added, read.n_blank, checked.n_pairs_outside_pool)
+    return ImportedVotes(added, read.n_blank, checked.n_pairs_outside_pool)
 
 
 def add_simulated_votes(workspace: Workspace, n_experts: int, seed: int) -> tuple[int, AddedVotes]:
@@ -68,12 +68,12 @@ def add_simulated_votes(workspace: Workspace, n_experts: int, seed: int) -> tupl
     return len(pairs), added
 
 
-def update_labels(workspace: Workspace, rule: Rule | None = None, database: str | None = None) -> Labelled:
+def update_labels(workspace: Workspace, rule: Rule | None = None, database: str | None = None) -> LabelingResult:
     """Rebuild labels.parquet from every stored vote (of votes.db, or of a database URL).
 
     Without a rule the one of the present labels stays, or `majority` for the first.
     """
-    rule = rule or present_rule(workspace)
+    rule = rule or current_rule(workspace)
     if database is None and not workspace.votes_file.exists():
         raise LikewiseError(
             f"{workspace.path} holds no votes yet: import some with `likewise label import {workspace.path} VOTES.csv`."
@@ -101,7 +101,7 @@ def update_labels(workspace: Workspace, rule: Rule | None = None, database: str 
     else:
         write_parquet(votes, workspace.votes_copy_file)
     write_json(note, workspace.labels_settings_file)
-    return Labelled(agreed, how_far, imported)
+    return LabelingResult(agreed, how_far, imported)
 
 
 def read_stored_votes(workspace: Workspace) -> pl.DataFrame | None:
@@ -123,7 +123,7 @@ def _imported_labels(workspace: Workspace) -> Path | None:
     return workspace.imported_labels_file if workspace.imported_labels_file.exists() else None
 
 
-def present_rule(workspace: Workspace) -> Rule:
+def current_rule(workspace: Workspace) -> Rule:
     """The rule of the present labels, or `majority` where there are none."""
     if not workspace.labels_settings_file.exists():
         return "majority"

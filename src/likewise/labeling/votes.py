@@ -55,15 +55,15 @@ def refuse_two_answers(votes: pl.DataFrame, where: str = "") -> None:
         query, candidate, expert, given = twice.row(0)
         raise LikewiseError(
             f"{where}{expert} answered the pair ({query}, {candidate}) both {' and '.join(map(repr, given))}"
-            f"{others(twice.height)}: keep one answer for each pair and expert."
+            f"{and_others(twice.height)}: keep one answer for each pair and expert."
         )
 
 
-def others(count: int) -> str:
+def and_others(count: int) -> str:
     """How an error names what else is wrong in the same way."""
     return "" if count == 1 else f" (and {count - 1} more like it)"
 
 
-def random_bytes(size: int, *key: object) -> bytes:
+def hash_bytes(size: int, *key: object) -> bytes:
     """Up to 64 bytes that depend on nothing but the key: the same on every machine, in every order of asking."""
     return hashlib.blake2b("\x1f".join(map(str, key)).encode(), digest_size=size).digest()

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from likewise.catalog.table import read_catalog
 from likewise.errors import LikewiseError
-from likewise.labeling.store.notes import add_note, read_notes
+from likewise.labeling.store.expert_notes import add_note, read_notes
 from likewise.labeling.store.questions import change_question
 from likewise.outfits.aat import (
     ItemAttributes,

@@ -11,8 +11,8 @@ from sqlalchemy import Engine
 
 from likewise.catalog.table import read_catalog
 from likewise.errors import LikewiseError
-from likewise.labeling.store.engine import writing
-from likewise.labeling.store.experts import add_expert, invite, read_experts
+from likewise.labeling.store.engine import write_transaction
+from likewise.labeling.store.experts import add_expert, invite_expert, read_experts
 from likewise.labeling.store.models import GUEST
 from likewise.labeling.store.questions import add_question_answers, read_questions
 from likewise.outfits.builder import OutfitTestBuilder
@@ -84,12 +84,12 @@ def _invited(engine: Engine, names: Sequence[str]) -> dict[str, int]:
     invited = {expert.name: expert.id for expert in read_experts(engine)}
     for name in names:
         if name not in invited:
-            invite(engine, name)
+            invite_expert(engine, name)
     return {expert.name: expert.id for expert in read_experts(engine) if expert.name in set(names)}
 
 
 def _guests(engine: Engine, slug: str, n: int) -> list[int]:
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         return [add_expert(connection, f"simulated guest {number:04d}", GUEST, slug) for number in range(n)]
 
 

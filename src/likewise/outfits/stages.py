@@ -23,9 +23,9 @@ import polars as pl
 from sqlalchemy import Engine
 
 from likewise.catalog.table import read_catalog, select
-from likewise.labeling.store.clock import moment_of, now, text_of
+from likewise.labeling.store.clock import format_time, now, parse_time
 from likewise.labeling.store.questionnaires import add_questionnaire, close_questionnaire
-from likewise.labeling.store.questions import Kind, NewQuestion, add_questions, read_answers
+from likewise.labeling.store.questions import NewQuestion, QuestionKind, add_questions, read_answers
 from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
 from likewise.outfits.category_mapping import categorize_items, map_category
 from likewise.outfits.generate import sample_outfits
@@ -74,7 +74,7 @@ class BuildStatus:
 class StageQuestions:
     """The questions of a stage, how many people each needs, and what to do with the answers."""
 
-    kind: Kind
+    kind: QuestionKind
     questions: list[NewQuestion]
     people_per_question: int
     finish: Callable[[pl.DataFrame], None]
@@ -144,10 +144,12 @@ def _too_early(builder: OutfitTestBuilder, plan: OutfitTestPlan, stage: str) -> 
         return None
     number = int(stage.split("-")[1])
     before = builder.folder / ("panel.json" if number == 1 else f"rounds-{number - 1}.json")
-    opens = moment_of(read_json(before)["closed"]) + timedelta(days=plan.days_between_rounds)
-    if moment_of(now()) >= opens:
+    opens = parse_time(read_json(before)["closed"]) + timedelta(days=plan.days_between_rounds)
+    if parse_time(now()) >= opens:
         return None
-    return f"{stage} opens at {text_of(opens)}, {plan.days_between_rounds:g} days after the questions were last asked."
+    return (
+        f"{stage} opens at {format_time(opens)}, {plan.days_between_rounds:g} days after the questions were last asked."
+    )
 
 
 def _questions_of_stage(builder: OutfitTestBuilder, plan: OutfitTestPlan, stage: str) -> StageQuestions:

@@ -10,7 +10,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from likewise.labeling.store.engine import StoreError
-from likewise.web.pages import FOLDER, message
+from likewise.web.pages import WEB_FOLDER, message_page
 from likewise.web.routes import (
     expert_api,
     expert_pages,
@@ -23,11 +23,11 @@ from likewise.web.routes import (
     search,
 )
 from likewise.web.search import SearchService
-from likewise.web.security import Guard
+from likewise.web.security import SecurityMiddleware
 from likewise.web.settings import SiteSettings
 from likewise.web.site import open_site
 
-TRY_AGAIN = "the answer could not be stored just now (the disk is full or the database is busy): try again"
+STORE_UNAVAILABLE = "the answer could not be stored just now (the disk is full or the database is busy): try again"
 TITLES = {401: "Please log in", 403: "Not allowed", 404: "Not found", 429: "Too many attempts", 503: "Try again soon"}
 
 
@@ -38,7 +38,7 @@ def create_app(settings: SiteSettings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        site.scribe.close()
+        site.vote_writer.close()
         site.engine.dispose()  # the last connection to close empties SQLite's write-ahead log into votes.db
 
     app = FastAPI(title="likewise", docs_url=None, redoc_url=None, lifespan=lifespan)
@@ -47,34 +47,35 @@ def create_app(settings: SiteSettings) -> FastAPI:
     pages = (expert_pages, expert_api, media, questions, owner, owner_files, search, outfits, outfits_designs)
     for routes in pages:
         app.include_router(routes.router)
-    app.mount("/static", StaticFiles(directory=FOLDER / "static", check_dir=False), name="static")
-    app.add_middleware(Guard, settings=settings)
-    app.add_exception_handler(StarletteHTTPException, _refuse)
-    app.add_exception_handler(RequestValidationError, _misunderstand)
-    app.add_exception_handler(StoreError, _unavailable)
+    app.mount("/static", StaticFiles(directory=WEB_FOLDER / "static", check_dir=False), name="static")
+    app.add_middleware(SecurityMiddleware, settings=settings)
+    app.add_exception_handler(StarletteHTTPException, _handle_http_error)
+    app.add_exception_handler(RequestValidationError, _handle_validation_error)
+    app.add_exception_handler(StoreError, _handle_store_error)
     return app
 
 
-def _refuse(request: Request, error: Exception) -> Response:
+def _handle_http_error(request: Request, error: Exception) -> Response:
     """One sentence: as JSON for scripts, as a page for people, or the way to the login."""
     assert isinstance(error, StarletteHTTPException)
     if _wants_page(request):
         if error.status_code == 401 and request.url.path.startswith("/owner"):
             return RedirectResponse("/owner/login", 303)
         title = TITLES.get(error.status_code, "That did not work")
-        return message(request, title, f"{str(error.detail)[:1].upper()}{str(error.detail)[1:]}.", error.status_code)
+        detail = str(error.detail)
+        return message_page(request, title, f"{detail[:1].upper()}{detail[1:]}.", error.status_code)
     return JSONResponse({"detail": str(error.detail)}, error.status_code, headers=error.headers)
 
 
-def _misunderstand(request: Request, error: Exception) -> Response:
+def _handle_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
-    return _refuse(request, HTTPException(422, f"{where}: {first['msg']}"))
+    return _handle_http_error(request, HTTPException(422, f"{where}: {first['msg']}"))
 
 
-def _unavailable(request: Request, _: Exception) -> Response:
-    return _refuse(request, HTTPException(503, TRY_AGAIN, headers={"Retry-After": "2"}))
+def _handle_store_error(request: Request, _: Exception) -> Response:
+    return _handle_http_error(request, HTTPException(503, STORE_UNAVAILABLE, headers={"Retry-After": "2"}))
 
 
 def _wants_page(request: Request) -> bool:

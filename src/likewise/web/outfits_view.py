@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from likewise.labeling.store.engine import writing
+from likewise.labeling.store.engine import write_transaction
 from likewise.labeling.store.images import ensure_images, image_ids
 from likewise.outfits.builder import STAGES, OutfitTestBuilder, list_builders
 from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.protocol import Item, OutfitQuestion
 from likewise.outfits.publish import catalog_items, read_drafts, read_votes, selected_drafts
 from likewise.outfits.stages import BuildStatus
-from likewise.web.pages import image_of
+from likewise.web.pages import image_links
 from likewise.web.site import Site
 
 QUESTIONS_PER_PAGE = 20
@@ -23,9 +23,9 @@ def pictures(site: Site, images: Iterable[str]) -> dict[str, Any]:
     wanted = sorted(set(images))
     ids = image_ids(site.engine, wanted)
     if len(ids) < len(wanted):
-        with writing(site.engine) as connection:
+        with write_transaction(site.engine) as connection:
             ids = ensure_images(connection, wanted)
-    return {key: image_of(number) for key, number in ids.items()}
+    return {key: image_links(number) for key, number in ids.items()}
 
 
 def tests_view(site: Site, statuses: dict[str, BuildStatus]) -> list[dict[str, Any]]:

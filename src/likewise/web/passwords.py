@@ -5,13 +5,13 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from likewise.errors import LikewiseError
 
-SHORTEST_PASSWORD = 10
+MIN_PASSWORD_LENGTH = 10
 _hasher = PasswordHasher()
 
 
 def hash_password(password: str) -> str:
-    if len(password) < SHORTEST_PASSWORD:
-        raise LikewiseError(f"the owner's password has {len(password)} characters: use {SHORTEST_PASSWORD} or more.")
+    if len(password) < MIN_PASSWORD_LENGTH:
+        raise LikewiseError(f"the owner's password has {len(password)} characters: use {MIN_PASSWORD_LENGTH} or more.")
     return _hasher.hash(password)
 
 

@@ -1,4 +1,4 @@
-"""What every request and response must have: headers, cookies, a token against forged forms, patience at login."""
+"""What every request and response must have: headers, cookies, a token against forged forms, a limit on logins."""
 
 import hmac
 import secrets
@@ -16,12 +16,12 @@ from likewise.web.settings import SiteSettings
 
 SESSION_COOKIE = "likewise_session"
 VISIT_COOKIE = "likewise_visit"
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",  # an invitation's address is a secret
@@ -29,10 +29,10 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-LARGEST_BODY_BYTES = 1_000_000
+MAX_BODY_BYTES = 1_000_000
 
 
-class Guard:
+class SecurityMiddleware:
     """Adds the headers, refuses foreign host names on a local server, and bodies larger than any form of ours."""
 
     def __init__(self, app: ASGIApp, settings: SiteSettings) -> None:
@@ -61,24 +61,22 @@ class Guard:
         # A page elsewhere whose name was pointed at this machine must not talk to us as if it were ours.
         host = urlsplit(f"//{headers.get('host', '')}").hostname
         if not self.any_host and host not in self.hosts:
-            await _sentence("this site does not answer under that name", 400)(scope, receive, send_with_headers)
+            await _error_response("this site does not answer under that name", 400)(scope, receive, send_with_headers)
             return
         length = headers.get("content-length", "0")
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and (
-            not length.isdigit()
-            or int(length) > LARGEST_BODY_BYTES
-            or "chunked" in headers.get("transfer-encoding", "")
+            not length.isdigit() or int(length) > MAX_BODY_BYTES or "chunked" in headers.get("transfer-encoding", "")
         ):
-            await _sentence("the request is too large", 413)(scope, receive, send_with_headers)
+            await _error_response("the request is too large", 413)(scope, receive, send_with_headers)
             return
         await self.app(scope, receive, send_with_headers)
 
 
-def _sentence(text: str, status: int) -> JSONResponse:
+def _error_response(text: str, status: int) -> JSONResponse:
     return JSONResponse({"detail": text}, status_code=status)
 
 
-def new_visit() -> str:
+def new_visit_token() -> str:
     """A secret for a browser that is not logged in, so that its login form can be told from a forged one."""
     return secrets.token_urlsafe(18)
 
@@ -92,7 +90,7 @@ def csrf_matches(secret: str | None, token: str | None) -> bool:
     return bool(secret and token) and hmac.compare_digest(csrf_token(secret or ""), token or "")
 
 
-class Patience:
+class RateLimiter:
     """At most so many failures from one address (and ten times as many from all) within a while."""
 
     def __init__(self, attempts: int, wait_seconds: float) -> None:
@@ -100,21 +98,21 @@ class Patience:
         self._failures: dict[str, deque[float]] = {}
         self._lock = threading.Lock()
 
-    def exhausted(self, address: str) -> bool:
+    def is_blocked(self, address: str) -> bool:
         with self._lock:
-            self._forget()
+            self._drop_expired()
             everywhere = sum(map(len, self._failures.values()))
             return len(self._failures.get(address, ())) >= self.attempts or everywhere >= 10 * self.attempts
 
-    def failed(self, address: str) -> None:
+    def record_attempt(self, address: str) -> None:
         with self._lock:
             self._failures.setdefault(address, deque()).append(time.monotonic())
 
-    def succeeded(self, address: str) -> None:
+    def reset(self, address: str) -> None:
         with self._lock:
             self._failures.pop(address, None)
 
-    def _forget(self) -> None:
+    def _drop_expired(self) -> None:
         oldest = time.monotonic() - self.wait_seconds
         for address, failures in list(self._failures.items()):
             while failures and failures[0] < oldest:

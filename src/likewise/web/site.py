@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from sqlalchemy import Engine
 
 from likewise.catalog import read_catalog
-from likewise.labeling.pool import take_pool
-from likewise.labeling.store.deal import deal_all
+from likewise.labeling.pool import add_pool_pairs
+from likewise.labeling.store.assignment import assign_all_pairs
 from likewise.labeling.store.engine import open_votes
-from likewise.labeling.store.scribe import Scribe
-from likewise.web.security import Patience
+from likewise.labeling.store.vote_writer import VoteWriter
+from likewise.web.security import RateLimiter
 from likewise.web.settings import SiteSettings
 from likewise.web.thumbnails import Thumbnails
 
@@ -18,19 +18,21 @@ from likewise.web.thumbnails import Thumbnails
 class Site:
     settings: SiteSettings
     engine: Engine
-    scribe: Scribe
+    vote_writer: VoteWriter
     thumbnails: Thumbnails
-    patience: Patience  # with wrong passwords
-    newcomers: Patience  # guests of a public questionnaire, by address
+    login_limiter: RateLimiter  # wrong passwords
+    guest_limiter: RateLimiter  # guests of a public questionnaire, by address
 
 
 def open_site(settings: SiteSettings) -> Site:
-    """Open the database, put the pool's pairs into it, and deal what is not dealt yet."""
+    """Open the database, add the pool's pairs, and assign what is not assigned yet."""
     workspace = settings.workspace
     catalog = read_catalog(workspace)
     engine = open_votes(settings.database or workspace, serving=True)
-    take_pool(engine, workspace)
-    deal_all(engine)
+    add_pool_pairs(engine, workspace)
+    assign_all_pairs(engine)
     thumbnails = Thumbnails(workspace, frozenset(catalog["image"]))
-    patience = Patience(settings.login_attempts, settings.login_wait_seconds)
-    return Site(settings, engine, Scribe(engine), thumbnails, patience, Patience(settings.guests_per_hour, 3600.0))
+    login_limiter = RateLimiter(settings.login_attempts, settings.login_wait_seconds)
+    return Site(
+        settings, engine, VoteWriter(engine), thumbnails, login_limiter, RateLimiter(settings.guests_per_hour, 3600.0)
+    )

@@ -1,8 +1,5 @@
 """Would labelling more change the order of the models? Scores the labelled pairs with every model that has vectors."""
 
-from dataclasses import asdict
-from typing import Any
-
 import numpy as np
 from sqlalchemy import Engine
 
@@ -15,28 +12,28 @@ from likewise.evaluation.exchange.labels_io import drop_random_pairs
 from likewise.evaluation.pairs import build_judged_pairs
 from likewise.labeling.consensus import consensus
 from likewise.labeling.stability import Stability, order_stability
-from likewise.labeling.step import present_rule
+from likewise.labeling.step import current_rule
 from likewise.labeling.store.read import read_votes
 from likewise.search import as_unit, pair_scores
 from likewise.workspace import Workspace
 
 
-def stability(workspace: Workspace, engine: Engine) -> dict[str, Any]:
+def ranking_stability(workspace: Workspace, engine: Engine) -> Stability:
     """The verdict and how often the leading model stays first (`winner_share`, None where it cannot be said)."""
     try:
-        return asdict(_stability(workspace, engine))
-    except LikewiseError as error:  # e.g. vectors of another catalog: the board has other things to show
-        return asdict(Stability(f"Not known: {error}"))
+        return _ranking_stability(workspace, engine)
+    except LikewiseError as error:  # e.g. vectors of another catalog: the dashboard has other things to show
+        return Stability(f"Not known: {error}")
 
 
-def _stability(workspace: Workspace, engine: Engine) -> Stability:
+def _ranking_stability(workspace: Workspace, engine: Engine) -> Stability:
     models = workspace.encoders()
     if not models:
         return Stability("Not known: no model has vectors yet.")
     votes = read_votes(engine)
     if votes.is_empty():
         return Stability("Not known yet: there are no votes.")
-    rule = present_rule(workspace)
+    rule = current_rule(workspace)
     labels, catalog = consensus(votes, rule).labels, read_catalog(workspace)
     if workspace.pool_file.exists():
         labels = drop_random_pairs(labels, read_pool(workspace).rows, retired_pairs(workspace))

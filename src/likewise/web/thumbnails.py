@@ -9,7 +9,7 @@ from pathlib import Path
 from likewise.catalog import load_image
 from likewise.workspace import Workspace, void, write_atomically
 
-LONGER_SIDE_PIXELS = 480
+MAX_SIDE_PIXELS = 480
 QUALITY = 85
 TYPES = {
     ".jpg": "image/jpeg",
@@ -23,7 +23,7 @@ TYPES = {
 
 
 @dataclass(frozen=True)
-class Picture:
+class ImageContent:
     """Bytes a browser can show, and the tag by which it knows them again."""
 
     content: bytes
@@ -38,26 +38,26 @@ class Thumbnails:
         self.root, self.keys = workspace.root, keys
         self.folder = workspace.path / "thumbnails"
 
-    def thumbnail(self, key: str) -> Picture | None:
+    def thumbnail(self, key: str) -> ImageContent | None:
         """The picture at most LONGER_SIDE_PIXELS long, as JPEG; None if it is gone or cannot be read."""
         original = self._path(key)
         if original is None:
             return None
-        tag = _tag(key, original, str(LONGER_SIDE_PIXELS))
+        tag = _tag(key, original, str(MAX_SIDE_PIXELS))
         cached = self.folder / tag[:2] / f"{tag}.jpg"
         try:
-            return Picture(cached.read_bytes(), "image/jpeg", tag)
+            return ImageContent(cached.read_bytes(), "image/jpeg", tag)
         except FileNotFoundError:
             pass
         try:
-            content = _shrunk(original)
+            content = _shrink(original)
         except (OSError, ValueError):
             return None
         with suppress(OSError):  # a full disk must not hide the picture: it is made again next time
             write_atomically(cached, lambda file: void(file.write(content)))
-        return Picture(content, "image/jpeg", tag)
+        return ImageContent(content, "image/jpeg", tag)
 
-    def original(self, key: str) -> Picture | None:
+    def original(self, key: str) -> ImageContent | None:
         """The picture as it is, where browsers can show its format; otherwise as a full-size JPEG."""
         path = self._path(key)
         if path is None:
@@ -65,8 +65,8 @@ class Thumbnails:
         media_type = TYPES.get(path.suffix.lower())
         try:
             if media_type is None:
-                return Picture(_shrunk(path, None), "image/jpeg", _tag(key, path, "full"))
-            return Picture(path.read_bytes(), media_type, _tag(key, path, "full"))
+                return ImageContent(_shrink(path, None), "image/jpeg", _tag(key, path, "full"))
+            return ImageContent(path.read_bytes(), media_type, _tag(key, path, "full"))
         except (OSError, ValueError):
             return None
 
@@ -84,7 +84,7 @@ def _tag(key: str, path: Path, size: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def _shrunk(path: Path, longer_side: int | None = LONGER_SIDE_PIXELS) -> bytes:
+def _shrink(path: Path, longer_side: int | None = MAX_SIDE_PIXELS) -> bytes:
     picture = load_image(path, at_least=longer_side)
     if longer_side is not None:
         picture.thumbnail((longer_side, longer_side))

@@ -16,7 +16,7 @@ import polars as pl
 from likewise.discovery import RANDOM
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.trec import qrels_text, read_qrels_rows
-from likewise.labeling.imports import ACCEPTED
+from likewise.labeling.imports import ANSWER_SPELLINGS
 from likewise.labeling.votes import NOT_SIMILAR, PAIR, SIMILAR
 from likewise.workspace import write_atomically, write_text
 
@@ -170,7 +170,7 @@ def _label(written: object, positive_from: int, where: str) -> int | None:
     try:
         grade = float(text)
     except ValueError:
-        answer = ACCEPTED.get("".join(text.split()).lower())
+        answer = ANSWER_SPELLINGS.get("".join(text.split()).lower())
         if answer is None:
             raise LikewiseError(f"{where}: the label {text!r} is not known: write 1 (similar) or 0.") from None
         return WORDS.get(answer)

@@ -7,15 +7,15 @@ import polars as pl
 from sqlalchemy import Connection, Engine, func, select
 
 from likewise.errors import LikewiseError
+from likewise.labeling.store.assignment import refresh_queue_states
 from likewise.labeling.store.clock import now
-from likewise.labeling.store.deal import refresh_states
-from likewise.labeling.store.engine import writing
+from likewise.labeling.store.engine import write_transaction
 from likewise.labeling.store.experts import ensure_experts
 from likewise.labeling.store.images import insert_many
-from likewise.labeling.store.models import NAMED, Event, Place
+from likewise.labeling.store.models import NAMED, Event, QueueEntry
 from likewise.labeling.store.pairs import ensure_pairs
 from likewise.labeling.store.read import VOTES
-from likewise.labeling.votes import PAIR, VOTE_KEY, others, tidy_votes
+from likewise.labeling.votes import PAIR, VOTE_KEY, and_others, tidy_votes
 
 QUERIES_PER_SELECT = 500
 
@@ -41,7 +41,7 @@ def add_votes(
     expert's stored one is refused, or with `replace` becomes the expert's next revision; the old one stays in the log.
     """
     tidy = tidy_votes(votes)
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         compared = tidy.join(
             _stored_answers(connection, tidy["query"].unique().sort().to_list()),
             on=VOTE_KEY,
@@ -53,7 +53,7 @@ def add_votes(
             query, candidate, expert, answer, _, stored = changed.row(0)
             raise LikewiseError(
                 f"{expert} answered the pair ({query}, {candidate}) {stored!r} before and {answer!r} in {source}"
-                f"{others(changed.height)}: nothing was stored; correct the new votes, or ask to replace."
+                f"{and_others(changed.height)}: nothing was stored; correct the new votes, or ask to replace."
             )
         new = compared.filter(pl.col("stored").is_null())
         _add_events(connection, pl.concat([new, changed]).drop("stored"), source, kind)
@@ -88,12 +88,12 @@ def _add_events(connection: Connection, votes: pl.DataFrame, source: str, kind: 
             }
         )
     insert_many(connection, Event, rows)
-    for expert in list(connection.scalars(select(Place.expert).where(Place.expert.in_(named)).distinct())):
-        refresh_states(connection, expert)
+    for expert in list(connection.scalars(select(QueueEntry.expert).where(QueueEntry.expert.in_(named)).distinct())):
+        refresh_queue_states(connection, expert)
 
 
 def _stored_answers(connection: Connection, queries: list[str]) -> pl.DataFrame:
-    """Every standing answer to these queries: query, candidate, expert, stored."""
+    """Every current answer to these queries: query, candidate, expert, stored."""
     rows: list[tuple[str, ...]] = []
     for start in range(0, len(queries), QUERIES_PER_SELECT):
         some = queries[start : start + QUERIES_PER_SELECT]

@@ -11,38 +11,38 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 
-_standing_still: ContextVar[str | None] = ContextVar("standing_still", default=None)
+_frozen_time: ContextVar[str | None] = ContextVar("frozen_time", default=None)
 
 
 @contextmanager
 def simulated_time(moment: str) -> Iterator[None]:
     """Let `now` be `moment`, and `random_hex` follow from it."""
-    before = _standing_still.set(moment)
+    before = _frozen_time.set(moment)
     try:
         yield
     finally:
-        _standing_still.reset(before)
+        _frozen_time.reset(before)
 
 
 def random_hex(n_bytes: int) -> str:
     """Hex digits nobody can guess, except in simulated time."""
-    moment = _standing_still.get()
+    moment = _frozen_time.get()
     if moment is None:
         return secrets.token_hex(n_bytes)
     return hashlib.blake2b(moment.encode(), digest_size=n_bytes).hexdigest()
 
 
-def text_of(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def now() -> str:
-    return _standing_still.get() or text_of(datetime.now(UTC))
+    return _frozen_time.get() or format_time(datetime.now(UTC))
 
 
-def in_days(days: float) -> str:
-    return text_of(datetime.now(UTC) + timedelta(days=days))
+def days_from_now(days: float) -> str:
+    return format_time(datetime.now(UTC) + timedelta(days=days))
 
 
-def moment_of(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)

@@ -20,16 +20,16 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, TimeoutError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.schema import upgrade
+from likewise.labeling.store.schema import upgrade_schema
 from likewise.workspace import Workspace
 
 BUSY_SECONDS = 30
 BUSY_SECONDS_SERVING = 5  # a browser would rather try again than wait
 CONNECTIONS_SERVING = 12
 WRITING = {"likewise_writing": True}
-EVERYTHING = 7_264_001  # numbers of our advisory locks in PostgreSQL
-ONE_EXPERT = 7_264_002
-LOCK_EVERYTHING = text("SELECT pg_advisory_xact_lock(:everything)")
+LOCK_ALL_ID = 7_264_001  # numbers of our advisory locks in PostgreSQL
+LOCK_EXPERT_ID = 7_264_002
+LOCK_ALL = text("SELECT pg_advisory_xact_lock(:everything)")
 LOCK_EXPERTS = text(
     "SELECT pg_advisory_xact_lock_shared(:everything), pg_advisory_xact_lock(CAST(:one AS int), who) "
     "FROM unnest(CAST(:who AS int[])) AS who"
@@ -53,8 +53,8 @@ def open_votes(where: Workspace | str, *, serving: bool = False) -> Engine:
     """
     url = database_url(where)
     engine = _sqlite(url, serving) if url.startswith("sqlite") else _postgresql(url, serving)
-    with writing(engine) as connection:
-        upgrade(connection)
+    with write_transaction(engine) as connection:
+        upgrade_schema(connection)
     if serving:
         with ExitStack() as opened:  # so that the first experts need not wait for them
             for _ in range(CONNECTIONS_SERVING):
@@ -63,16 +63,16 @@ def open_votes(where: Workspace | str, *, serving: bool = False) -> Engine:
 
 
 @contextmanager
-def writing(engine: Engine, *experts: int) -> Iterator[Connection]:
+def write_transaction(engine: Engine, *experts: int) -> Iterator[Connection]:
     """One transaction that writes: all of it is stored, or nothing. With `experts`, only answers of theirs."""
     try:
         if engine.dialect.name == "postgresql":
             with engine.connect() as connection, connection.begin():
-                _queue_up(connection, experts)
+                _acquire_locks(connection, experts)
                 yield connection
         else:
             if not _write_lock.acquire(timeout=BUSY_SECONDS):
-                raise StoreError(f"the votes database {_name(engine)} is busy: nothing was stored, try again.")
+                raise StoreError(f"the votes database {_database_name(engine)} is busy: nothing was stored, try again.")
             try:
                 with engine.connect().execution_options(**WRITING) as connection, connection.begin():
                     yield connection
@@ -80,30 +80,31 @@ def writing(engine: Engine, *experts: int) -> Iterator[Connection]:
                 _write_lock.release()
     except (DBAPIError, TimeoutError) as error:
         raise StoreError(
-            f"the votes database {_name(engine)} could not be written ({_why(error)}): nothing was stored; "
-            "check the file, its rights and the free space, then try again."
+            f"the votes database {_database_name(engine)} could not be written ({_error_text(error)}): "
+            "nothing was stored; check the file, its rights and the free space, then try again."
         ) from error
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
+def read_transaction(engine: Engine) -> Iterator[Connection]:
     """One transaction that reads: a single state of the database, whatever others write meanwhile."""
     try:
         with engine.connect() as connection, connection.begin():
             yield connection
     except (DBAPIError, TimeoutError) as error:
         raise StoreError(
-            f"the votes database {_name(engine)} could not be read ({_why(error)}): check the file and its rights."
+            f"the votes database {_database_name(engine)} could not be read ({_error_text(error)}): "
+            "check the file and its rights."
         ) from error
 
 
-def _queue_up(connection: Connection, experts: Collection[int]) -> None:
+def _acquire_locks(connection: Connection, experts: Collection[int]) -> None:
     """Experts write beside each other but each in turn; whoever writes more than answers of theirs writes alone."""
     if not experts:
-        connection.execute(LOCK_EVERYTHING, {"everything": EVERYTHING})
+        connection.execute(LOCK_ALL, {"everything": LOCK_ALL_ID})
     else:  # in one order everywhere, so that nobody waits for one who waits for him
         who = sorted({expert % 2**31 for expert in experts})
-        connection.execute(LOCK_EXPERTS, {"everything": EVERYTHING, "one": ONE_EXPERT, "who": who})
+        connection.execute(LOCK_EXPERTS, {"everything": LOCK_ALL_ID, "one": LOCK_EXPERT_ID, "who": who})
 
 
 def _sqlite(url: str, serving: bool) -> Engine:
@@ -170,10 +171,10 @@ def _postgresql(url: str, serving: bool) -> Engine:
         raise LikewiseError(f"the database URL is not valid ({error}): postgresql://user@host/name.") from error
 
 
-def _name(engine: Engine) -> str:
+def _database_name(engine: Engine) -> str:
     return engine.url.database or engine.url.render_as_string(hide_password=True)
 
 
-def _why(error: DBAPIError | TimeoutError) -> str:
+def _error_text(error: DBAPIError | TimeoutError) -> str:
     """The database's own words, on one line."""
     return " ".join(str(getattr(error, "orig", None) or error).split())

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.clock import in_days, now
-from likewise.labeling.store.engine import reading, writing
+from likewise.labeling.store.clock import days_from_now, now
+from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.models import INVITED, NAMED, Expert, Owner, Session
-from likewise.labeling.store.project import log
+from likewise.labeling.store.project import add_log_entry
 
 TOKEN_BYTES = 24
 SESSION_DAYS = 30.0
 OWNER_SESSION_DAYS = 0.5
-LONGEST_NAME = 80
-VISITOR = (
+MAX_NAME_LENGTH = 80
+SELECT_VISITOR = (
     select(Session.expert, Expert.name, Expert.revoked, Expert.expires, Expert.questionnaire)
     .outerjoin(Expert, Expert.id == Session.expert)
     .where(Session.token_hash == bindparam("hashed"), Session.expires > bindparam("moment"))
@@ -56,21 +56,21 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def invite(engine: Engine, name: str, days: float = 30.0) -> str:
+def invite_expert(engine: Engine, name: str, days: float = 30.0) -> str:
     """A new invitation's token, shown this once. An earlier invitation of the same person stops working."""
     name = " ".join(name.split())
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise LikewiseError(f"an expert's name has 1 to {LONGEST_NAME} printable characters, not {name!r}.")
+    if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
+        raise LikewiseError(f"an expert's name has 1 to {MAX_NAME_LENGTH} printable characters, not {name!r}.")
     if not 0 < days <= 3650:
         raise LikewiseError(f"an invitation is valid for more than 0 and at most 3650 days, not {days:g}.")
     token = secrets.token_urlsafe(TOKEN_BYTES)
     values: dict[str, str | int | None] = {
         "kind": INVITED,
         "token_hash": token_hash(token),
-        "expires": in_days(days),
+        "expires": days_from_now(days),
         "revoked": None,
     }
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         found = connection.execute(select(Expert.id, Expert.kind).where(Expert.name == name)).one_or_none()
         if found is None:
             number = add_expert(connection, name, INVITED)
@@ -84,17 +84,17 @@ def invite(engine: Engine, name: str, days: float = 30.0) -> str:
                 select(func.count()).select_from(Expert).where(Expert.kind == INVITED, Expert.id != number)
             ).scalar_one()
         connection.execute(update(Expert).where(Expert.id == number).values(**values))
-        log(connection, f"{name} was invited for {days:g} days.")
-    from likewise.labeling.store.deal import deal, make_repeats
+        add_log_entry(connection, f"{name} was invited for {days:g} days.")
+    from likewise.labeling.store.assignment import add_hidden_repeats, assign_pairs
 
-    make_repeats(engine)
-    deal(engine, number)
+    add_hidden_repeats(engine)
+    assign_pairs(engine, number)
     return token
 
 
-def revoke(engine: Engine, name: str) -> None:
+def revoke_expert(engine: Engine, name: str) -> None:
     """End an expert's invitation and sessions; votes stay."""
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         found = connection.execute(
             select(Expert.id).where(Expert.name == name, Expert.kind == INVITED)
         ).scalar_one_or_none()
@@ -102,12 +102,12 @@ def revoke(engine: Engine, name: str) -> None:
             raise LikewiseError(f"nobody called {name!r} was invited: see `likewise label status`.")
         connection.execute(update(Expert).where(Expert.id == found).values(revoked=now()))
         connection.execute(delete(Session).where(Session.expert == found))
-        log(connection, f"{name}'s invitation was revoked.")
+        add_log_entry(connection, f"{name}'s invitation was revoked.")
 
 
-def enter(engine: Engine, token: str) -> str | None:
+def redeem_invitation(engine: Engine, token: str) -> str | None:
     """Exchange an invitation for a session; None if it does not exist, was revoked or has expired."""
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         expert = connection.execute(
             select(Expert.id).where(
                 Expert.token_hash == token_hash(token), Expert.revoked.is_(None), Expert.expires > now()
@@ -122,26 +122,26 @@ def open_session(connection: Connection, expert: int | None) -> str:
     connection.execute(delete(Session).where(Session.expires <= now()))
     connection.execute(
         insert(Session),
-        {"token_hash": token_hash(token), "expert": expert, "created": now(), "expires": in_days(days)},
+        {"token_hash": token_hash(token), "expert": expert, "created": now(), "expires": days_from_now(days)},
     )
     return token
 
 
 def open_owner_session(engine: Engine) -> str:
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         return open_session(connection, None)
 
 
 def close_session(engine: Engine, token: str) -> None:
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(delete(Session).where(Session.token_hash == token_hash(token)))
 
 
-def visitor_of(engine: Engine, token: str) -> Visitor | None:
+def read_visitor(engine: Engine, token: str) -> Visitor | None:
     """Who a session token belongs to; a revoked or expired expert is nobody, at once."""
     moment = now()
-    with reading(engine) as connection:
-        row = connection.execute(VISITOR, {"hashed": token_hash(token), "moment": moment}).one_or_none()
+    with read_transaction(engine) as connection:
+        row = connection.execute(SELECT_VISITOR, {"hashed": token_hash(token), "moment": moment}).one_or_none()
     if row is None:
         return None
     if row.expert is None:
@@ -154,7 +154,7 @@ def visitor_of(engine: Engine, token: str) -> Visitor | None:
 def read_experts(engine: Engine) -> list[ExpertState]:
     """Everyone who was invited or whose votes are here, by name."""
     moment = now()
-    with reading(engine) as connection:
+    with read_transaction(engine) as connection:
         rows = list(connection.execute(select(Expert.__table__).order_by(Expert.id)))
     found = []
     for row in rows:
@@ -195,13 +195,13 @@ def add_expert(connection: Connection, name: str, kind: str, questionnaire: str 
 
 
 def set_owner_password_hash(engine: Engine, password_hash: str) -> None:
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(delete(Owner))
         connection.execute(insert(Owner), {"id": 1, "password_hash": password_hash, "changed": now()})
         connection.execute(delete(Session).where(Session.expert.is_(None)))
-        log(connection, "The owner's password was set.")
+        add_log_entry(connection, "The owner's password was set.")
 
 
 def owner_password_hash(engine: Engine) -> str | None:
-    with reading(engine) as connection:
+    with read_transaction(engine) as connection:
         return connection.execute(select(Owner.password_hash)).scalar_one_or_none()

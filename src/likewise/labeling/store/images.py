@@ -5,63 +5,63 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, insert, select, text
 
-from likewise.labeling.store.engine import reading
+from likewise.labeling.store.engine import read_transaction
 from likewise.labeling.store.models import Base, Image, table_of
 from likewise.labeling.store.project import read_setting
-from likewise.labeling.votes import random_bytes
+from likewise.labeling.votes import hash_bytes
 
-ROWS_AT_ONCE = 5000
-ROWS_TO_COUNT_AGAIN = 1000
+ROWS_PER_BATCH = 5000
+MIN_ROWS_TO_ANALYZE = 1000
 KEYS_PER_SELECT = 500
 
 
 def ensure_images(connection: Connection, keys: Iterable[str]) -> dict[str, int]:
     """The id of every image, made where it is new; ids depend on the project and the key only."""
     wanted, ids = sorted(set(keys)), dict[str, int]()
-    for some in in_lots(wanted, KEYS_PER_SELECT):
+    for some in in_batches(wanted, KEYS_PER_SELECT):
         ids.update(
             (key, number) for key, number in connection.execute(select(Image.key, Image.id).where(Image.key.in_(some)))
         )
     salt = str(read_setting(connection, "salt"))
-    new = {key: hidden_id(salt, "image", key) for key in wanted if key not in ids}
+    new = {key: opaque_id(salt, "image", key) for key in wanted if key not in ids}
     insert_many(connection, Image, [{"id": number, "key": key} for key, number in new.items()])
     return ids | new
 
 
 def image_key(engine: Engine, image: int) -> str | None:
     """The catalog key behind an image id."""
-    with reading(engine) as connection:
+    with read_transaction(engine) as connection:
         return connection.execute(select(Image.key).where(Image.id == image)).scalar_one_or_none()
 
 
 def image_ids(engine: Engine, keys: Iterable[str]) -> dict[str, int]:
     """The ids of images that have one."""
     ids: dict[str, int] = {}
-    with reading(engine) as connection:
-        for some in in_lots(sorted(set(keys)), KEYS_PER_SELECT):
+    with read_transaction(engine) as connection:
+        for some in in_batches(sorted(set(keys)), KEYS_PER_SELECT):
             found = connection.execute(select(Image.key, Image.id).where(Image.key.in_(some)))
             ids.update((key, number) for key, number in found)
     return ids
 
 
-def store_name(engine: Engine) -> str:
+def read_store_id(engine: Engine) -> str:
     """A name of this database that says nothing about it, different for every other one."""
-    with reading(engine) as connection:
-        return str(hidden_id(str(read_setting(connection, "salt")), "store"))
+    with read_transaction(engine) as connection:
+        return str(opaque_id(str(read_setting(connection, "salt")), "store"))
 
 
-def hidden_id(salt: str, *key: object) -> int:
+def opaque_id(salt: str, *key: object) -> int:
     """A number under 2^53 (JavaScript's exact integers) that says nothing about what it stands for."""
-    return 1 + int.from_bytes(random_bytes(6, salt, *key), "big")
+    return 1 + int.from_bytes(hash_bytes(6, salt, *key), "big")
 
 
 def insert_many(connection: Connection, model: type[Base], rows: Sequence[dict[str, Any]]) -> None:
-    for some in in_lots(rows, ROWS_AT_ONCE):
+    for some in in_batches(rows, ROWS_PER_BATCH):
         connection.execute(insert(model), some)
-    if len(rows) >= ROWS_TO_COUNT_AGAIN and connection.dialect.name == "postgresql":
+    if len(rows) >= MIN_ROWS_TO_ANALYZE and connection.dialect.name == "postgresql":
         # PostgreSQL would learn of it within minutes; until then it would walk a queue of 100,000 from end to end.
         connection.execute(text(f"ANALYZE {table_of(model).name}"))
 
 
-def in_lots(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+def in_batches(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (values[start : start + size] for start in range(0, len(values), size))

@@ -25,7 +25,7 @@ from likewise.labeling.votes import ANSWERS
 LATER, UNDO, REMOVED = "later", "undo", "removed"
 EVENT_ANSWERS = (*ANSWERS, LATER, UNDO, REMOVED)
 
-OPEN, PUT_OFF, ANSWERED, HELD = 0, 1, 2, 3  # states of a place in an expert's queue; a repeat is held until its turn
+OPEN, PUT_OFF, ANSWERED, HELD = 0, 1, 2, 3  # states of an entry of an expert's queue; a repeat is held until its turn
 
 INVITED, NAMED, GUEST, ADJUDICATOR = "invited", "named", "guest", "adjudicator"  # kinds of expert
 
@@ -43,7 +43,7 @@ def table_of(model: type[Base]) -> Table:
     return table
 
 
-class Setting(Base):
+class ProjectSetting(Base):
     """One setting of the project, as JSON."""
 
     __tablename__ = "settings"
@@ -69,7 +69,7 @@ class Pair(Base):
     query_image: Mapped[int] = mapped_column(ForeignKey("images.id"))
     candidate_image: Mapped[int] = mapped_column(ForeignKey("images.id"), index=True)
     asking: Mapped[int] = mapped_column(SmallInteger, default=0)
-    asked: Mapped[bool] = mapped_column(Boolean, index=True)  # dealt to experts
+    asked: Mapped[bool] = mapped_column(Boolean, index=True)  # assigned to experts
     counts: Mapped[bool] = mapped_column(Boolean)  # answers are votes, not exercises
 
 
@@ -84,8 +84,8 @@ class Provenance(Base):
     added: Mapped[str] = mapped_column(String(32))
 
 
-class KnownPair(Base):
-    """A pair whose answer the owner knows: an example of the guidelines, a practice pair, or a hidden catch pair."""
+class GoldPair(Base):
+    """A pair with a known answer: an example of the guidelines, a practice pair, or a hidden catch pair."""
 
     __tablename__ = "known_pairs"
     pair: Mapped[int] = mapped_column(ForeignKey("pairs.id"), primary_key=True)
@@ -116,8 +116,8 @@ class Expert(Base):
     questionnaire: Mapped[str | None] = mapped_column(ForeignKey("questionnaires.slug"))
 
 
-class Place(Base):
-    """One pair's place in one expert's queue."""
+class QueueEntry(Base):
+    """One pair in one expert's queue: its position and state."""
 
     __tablename__ = "queue"
     __table_args__ = (Index("queue_next", "expert", "state", "position", "pair"),)
@@ -191,7 +191,7 @@ class Questionnaire(Base):
     n_shares: Mapped[int] = mapped_column(default=0, server_default="0")  # 0: everybody is asked everything
 
 
-class Question(Base):
+class StoredQuestion(Base):
     """A triplet, a rating, a keep/delete or a multiple choice. `images` and `options` are JSON with image ids."""
 
     __tablename__ = "questions"

@@ -6,25 +6,25 @@ from sqlalchemy.orm import aliased
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.add import add_votes
+from likewise.labeling.store.assignment import refresh_queue_states
 from likewise.labeling.store.clock import now
-from likewise.labeling.store.deal import refresh_states
-from likewise.labeling.store.engine import reading, writing
+from likewise.labeling.store.current_vote import current_event
+from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.images import insert_many
 from likewise.labeling.store.models import ADJUDICATOR, REMOVED, Event, Expert, Image, Pair
-from likewise.labeling.store.project import log
+from likewise.labeling.store.project import add_log_entry
 from likewise.labeling.store.read import VOTES
-from likewise.labeling.store.standing import standing_event
 from likewise.labeling.votes import ANSWERS, CANNOT_TELL, NOT_SIMILAR, SIMILAR
 
 ADJUDICATOR_NAME = "adjudicator"
 
 
 def remove_votes(engine: Engine, name: str, reason: str) -> int:
-    """Take all of an expert's standing answers out of the votes; how many. The answers stay in the event log."""
+    """Take all of an expert's current answers out of the votes; how many. The answers stay in the event log."""
     reason = " ".join(reason.split())
     if not reason:
         raise LikewiseError("say why the votes are removed: the reason is kept in the log.")
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         expert = connection.execute(select(Expert.id).where(Expert.name == name)).scalar_one_or_none()
         if expert is None:
             raise LikewiseError(f"nobody called {name!r} has votes here: see `likewise label status`.")
@@ -36,8 +36,8 @@ def remove_votes(engine: Engine, name: str, reason: str) -> int:
             events.setdefault(pair, []).append((revision, answer, undoes))
         rows, moment = [], now()
         for pair, of_pair in events.items():
-            stands = standing_event(of_pair)
-            if stands is not None and stands[1] in ANSWERS:
+            current = current_event(of_pair)
+            if current is not None and current[1] in ANSWERS:
                 row: dict[str, object] = {
                     "pair": pair,
                     "expert": expert,
@@ -46,8 +46,8 @@ def remove_votes(engine: Engine, name: str, reason: str) -> int:
                 row |= {"answer": REMOVED, "reason": reason, "time": moment, "stored": moment, "source": "owner"}
                 rows.append(row)
         insert_many(connection, Event, rows)
-        refresh_states(connection, expert)
-        log(connection, f"{len(rows)} votes of {name} were removed: {reason}")
+        refresh_queue_states(connection, expert)
+        add_log_entry(connection, f"{len(rows)} votes of {name} were removed: {reason}")
     return len(rows)
 
 
@@ -56,7 +56,7 @@ def adjudicate(engine: Engine, pair: int, answer: str) -> None:
     if answer not in ANSWERS or answer == CANNOT_TELL:
         raise LikewiseError(f"a tie is decided as similar or not similar, not as {answer!r}.")
     query, candidate = aliased(Image), aliased(Image)
-    with reading(engine) as connection:
+    with read_transaction(engine) as connection:
         row = connection.execute(
             select(query.key, candidate.key)
             .select_from(Pair)
@@ -76,5 +76,5 @@ def adjudicate(engine: Engine, pair: int, answer: str) -> None:
         raise LikewiseError("there is no tie to decide about this pair.")
     vote = {"query": row[0], "candidate": row[1], "expert": ADJUDICATOR_NAME, "answer": answer, "time": now()}
     add_votes(engine, pl.DataFrame(vote), "adjudication", replace=True, kind=ADJUDICATOR)
-    with writing(engine) as connection:
-        log(connection, f"The pair ({row[0]}, {row[1]}) was decided as {answer}.")
+    with write_transaction(engine) as connection:
+        add_log_entry(connection, f"The pair ({row[0]}, {row[1]}) was decided as {answer}.")

@@ -8,10 +8,10 @@ from sqlalchemy import Connection, Engine, func, select, update
 from sqlalchemy.orm import aliased
 
 from likewise.labeling.store.clock import now
-from likewise.labeling.store.engine import reading, writing
-from likewise.labeling.store.images import KEYS_PER_SELECT, ensure_images, hidden_id, in_lots, insert_many
+from likewise.labeling.store.engine import read_transaction, write_transaction
+from likewise.labeling.store.images import KEYS_PER_SELECT, ensure_images, in_batches, insert_many, opaque_id
 from likewise.labeling.store.models import Image, Pair, Provenance
-from likewise.labeling.store.project import log, read_setting
+from likewise.labeling.store.project import add_log_entry, read_setting
 from likewise.labeling.votes import PAIR
 
 PairKey = tuple[str, str]
@@ -37,20 +37,20 @@ def add_pairs(engine: Engine, pool: pl.DataFrame) -> AddedPairs:
     Pairs that are already there keep their votes; what another generator says about them is added beside.
     """
     pairs = pool.select(PAIR).unique().sort(PAIR)
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         before = set(connection.scalars(select(Pair.id).where(Pair.asked, Pair.asking == 0)))
         ids = ensure_pairs(connection, [(q, c, 0) for q, c in pairs.iter_rows()], asked=True, counts=True)
-        ask_about(connection, ids.values())
+        mark_pairs_as_asked(connection, ids.values())
         added = len(set(ids.values()) - before)
         proposed = _add_provenance(connection, pool, ids) if "generator" in pool.columns else 0
         if added or proposed:
-            log(connection, f"{added} pairs were added, and {proposed} notes of who proposed a pair.")
+            add_log_entry(connection, f"{added} pairs were added, and {proposed} notes of who proposed a pair.")
     return AddedPairs(added, len(ids) - added, proposed)
 
 
-def ask_about(connection: Connection, pairs: Iterable[int]) -> None:
-    """Pairs that only imported votes, or exercises, knew so far are dealt to experts and count from now on."""
-    for some in in_lots(list(pairs), KEYS_PER_SELECT):
+def mark_pairs_as_asked(connection: Connection, pairs: Iterable[int]) -> None:
+    """Pairs that only imported votes, or exercises, knew so far are assigned to experts and count from now on."""
+    for some in in_batches(list(pairs), KEYS_PER_SELECT):
         connection.execute(update(Pair).where(Pair.id.in_(some)).values(asked=True, counts=True))
 
 
@@ -74,7 +74,7 @@ def ensure_pairs(
     keys = sorted(set(wanted))
     images = ensure_images(connection, [key for pair in keys for key in pair[:2]])
     by_images: dict[tuple[int, int, int], int] = {}
-    for some in in_lots(sorted({images[pair[0]] for pair in keys}), KEYS_PER_SELECT):
+    for some in in_batches(sorted({images[pair[0]] for pair in keys}), KEYS_PER_SELECT):
         found = connection.execute(
             select(Pair.query_image, Pair.candidate_image, Pair.asking, Pair.id).where(Pair.query_image.in_(some))
         )
@@ -83,7 +83,7 @@ def ensure_pairs(
     for key in keys:
         query, candidate, asking = key
         there = by_images.get((images[query], images[candidate], asking))
-        ids[key] = there if there is not None else hidden_id(salt, "pair", *key)
+        ids[key] = there if there is not None else opaque_id(salt, "pair", *key)
         if there is None:
             rows.append(
                 {
@@ -101,7 +101,7 @@ def ensure_pairs(
 
 def count_asked_pairs(engine: Engine) -> int:
     """How many different pairs experts are asked about, repeats not counted."""
-    with reading(engine) as connection:
+    with read_transaction(engine) as connection:
         wanted = select(func.count()).select_from(Pair).where(Pair.asked, Pair.counts, Pair.asking == 0)
         return connection.execute(wanted).scalar_one()
 
@@ -110,8 +110,8 @@ def pair_ids(engine: Engine, keys: Sequence[PairKey]) -> dict[PairKey, int]:
     """The ids of pairs (their first asking) that are in the project."""
     query, candidate = aliased(Image), aliased(Image)
     ids: dict[PairKey, int] = {}
-    with reading(engine) as connection:
-        for some in in_lots(sorted({key[0] for key in keys}), KEYS_PER_SELECT):
+    with read_transaction(engine) as connection:
+        for some in in_batches(sorted({key[0] for key in keys}), KEYS_PER_SELECT):
             found = connection.execute(
                 select(query.key, candidate.key, Pair.id)
                 .select_from(Pair)
@@ -127,8 +127,8 @@ def pair_keys(engine: Engine, ids: Sequence[int]) -> dict[int, PairKey]:
     """The catalog keys of pairs."""
     query, candidate = aliased(Image), aliased(Image)
     keys: dict[int, PairKey] = {}
-    with reading(engine) as connection:
-        for some in in_lots(sorted(set(ids)), KEYS_PER_SELECT):
+    with read_transaction(engine) as connection:
+        for some in in_batches(sorted(set(ids)), KEYS_PER_SELECT):
             found = connection.execute(
                 select(Pair.id, query.key, candidate.key)
                 .select_from(Pair)

@@ -8,8 +8,8 @@ from sqlalchemy import Connection, Engine, delete, insert, select
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.clock import now
-from likewise.labeling.store.engine import reading, writing
-from likewise.labeling.store.models import LogEntry, Setting
+from likewise.labeling.store.engine import read_transaction, write_transaction
+from likewise.labeling.store.models import LogEntry, ProjectSetting
 
 
 @dataclass(frozen=True)
@@ -28,30 +28,32 @@ class Project:
     order_seed: int = 0
     grouped_by_query: bool = False
     experts_per_pair: int | None = None
-    n_shares: int = 1  # with experts_per_pair: how many experts the work is dealt out to
+    n_shares: int = 1  # with experts_per_pair: how many experts the work is split among
     repeat_share: float = 0.05  # of the pairs are asked twice, to see whether an expert agrees with himself
     url: str = "http://127.0.0.1:8000"
 
 
 def read_project(engine: Engine) -> Project:
-    with reading(engine) as connection:
-        return project_of(connection)
+    with read_transaction(engine) as connection:
+        return load_project(connection)
 
 
-def project_of(connection: Connection) -> Project:
-    stored = {name: json.loads(value) for name, value in connection.execute(select(Setting.name, Setting.value))}
+def load_project(connection: Connection) -> Project:
+    stored = {
+        name: json.loads(value) for name, value in connection.execute(select(ProjectSetting.name, ProjectSetting.value))
+    }
     return Project(**{field.name: stored[field.name] for field in fields(Project) if field.name in stored})
 
 
 def change_project(engine: Engine, why: str | None = None, **changes: Any) -> Project:
     """Store the changed settings (and a line of the log)."""
-    with writing(engine) as connection:
-        changed = replace(project_of(connection), **changes)
+    with write_transaction(engine) as connection:
+        changed = replace(load_project(connection), **changes)
         _check(changed)
         for name in changes:
             write_setting(connection, name, asdict(changed)[name])
         if why:
-            log(connection, why)
+            add_log_entry(connection, why)
     return changed
 
 
@@ -67,22 +69,22 @@ def _check(project: Project) -> None:
 
 
 def read_setting(connection: Connection, name: str) -> Any:
-    value = connection.execute(select(Setting.value).where(Setting.name == name)).scalar_one_or_none()
+    value = connection.execute(select(ProjectSetting.value).where(ProjectSetting.name == name)).scalar_one_or_none()
     return None if value is None else json.loads(value)
 
 
 def write_setting(connection: Connection, name: str, value: Any) -> None:
-    connection.execute(delete(Setting).where(Setting.name == name))
-    connection.execute(insert(Setting), {"name": name, "value": json.dumps(value)})
+    connection.execute(delete(ProjectSetting).where(ProjectSetting.name == name))
+    connection.execute(insert(ProjectSetting), {"name": name, "value": json.dumps(value)})
 
 
-def log(connection: Connection, what: str) -> None:
+def add_log_entry(connection: Connection, what: str) -> None:
     """Write down what was done; lines are only ever added."""
     connection.execute(insert(LogEntry), {"time": now(), "what": what})
 
 
 def read_log(engine: Engine, most: int = 200) -> list[dict[str, str]]:
     """The latest lines, newest first."""
-    with reading(engine) as connection:
+    with read_transaction(engine) as connection:
         found = connection.execute(select(LogEntry.time, LogEntry.what).order_by(LogEntry.id.desc()).limit(most))
         return [{"time": time, "what": what} for time, what in found]

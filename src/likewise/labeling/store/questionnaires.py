@@ -6,11 +6,11 @@ from typing import Any
 from sqlalchemy import Engine, func, insert, select, update
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.clock import in_days
-from likewise.labeling.store.engine import reading, writing
+from likewise.labeling.store.clock import days_from_now
+from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.experts import add_expert, open_session
 from likewise.labeling.store.models import GUEST, Expert, Questionnaire
-from likewise.labeling.store.project import log
+from likewise.labeling.store.project import add_log_entry
 
 GUEST_DAYS = 7.0
 
@@ -24,23 +24,23 @@ def add_questionnaire(
     if public and most_guests < 1:
         raise LikewiseError("a public questionnaire needs a limit: say how many guests may answer.")
     values = {"title": title, "consent": consent, "public": public, "open": True, "most_guests": most_guests}
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         if connection.execute(select(Questionnaire.slug).where(Questionnaire.slug == slug)).first():
             connection.execute(update(Questionnaire).where(Questionnaire.slug == slug).values(**values))
         else:
             connection.execute(insert(Questionnaire), {"slug": slug, **values})
-        log(connection, f"The {'public ' if public else ''}questionnaire {slug} was opened.")
+        add_log_entry(connection, f"The {'public ' if public else ''}questionnaire {slug} was opened.")
 
 
 def close_questionnaire(engine: Engine, slug: str) -> None:
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(update(Questionnaire).where(Questionnaire.slug == slug).values(open=False))
-        log(connection, f"The questionnaire {slug} was closed.")
+        add_log_entry(connection, f"The questionnaire {slug} was closed.")
 
 
 def read_questionnaire(engine: Engine, slug: str) -> Questionnaire | None:
     """A public, open questionnaire with that address."""
-    with reading(engine) as connection:
+    with read_transaction(engine) as connection:
         row = connection.execute(
             select(Questionnaire.__table__).where(
                 Questionnaire.slug == slug, Questionnaire.public.is_(True), Questionnaire.open.is_(True)
@@ -51,17 +51,17 @@ def read_questionnaire(engine: Engine, slug: str) -> Questionnaire | None:
 
 def enter_as_guest(engine: Engine, slug: str) -> str | None:
     """A session for a new guest of a public questionnaire; None when it is full."""
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         most = connection.execute(select(Questionnaire.most_guests).where(Questionnaire.slug == slug)).scalar_one()
         there = select(func.count()).select_from(Expert).where(Expert.kind == GUEST, Expert.questionnaire == slug)
         if connection.execute(there).scalar_one() >= most:
             return None
         guest = add_expert(connection, f"guest-{secrets.token_hex(6)}", GUEST, slug)
-        connection.execute(update(Expert).where(Expert.id == guest).values(expires=in_days(GUEST_DAYS)))
+        connection.execute(update(Expert).where(Expert.id == guest).values(expires=days_from_now(GUEST_DAYS)))
         return open_session(connection, guest)
 
 
-def questionnaires_of(slug: str | None) -> Any:
+def visible_questionnaires(slug: str | None) -> Any:
     """A guest's own questionnaire, or all that are not public."""
     wanted = select(Questionnaire.slug).where(Questionnaire.open.is_(True))
     if slug is not None:

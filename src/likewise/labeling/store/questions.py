@@ -10,15 +10,15 @@ from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.clock import now
-from likewise.labeling.store.engine import reading, writing
-from likewise.labeling.store.events import LONGEST_TIMED_MILLISECONDS, Stored
-from likewise.labeling.store.images import ensure_images, hidden_id, insert_many
-from likewise.labeling.store.models import Expert, Question, QuestionAnswer, Questionnaire, QuestionProgress
+from likewise.labeling.store.engine import read_transaction, write_transaction
+from likewise.labeling.store.events import MAX_TIMED_MILLISECONDS, SubmissionResult
+from likewise.labeling.store.images import ensure_images, insert_many, opaque_id
+from likewise.labeling.store.models import Expert, QuestionAnswer, Questionnaire, QuestionProgress, StoredQuestion
 from likewise.labeling.store.project import read_setting
-from likewise.labeling.store.questionnaires import questionnaires_of
+from likewise.labeling.store.questionnaires import visible_questionnaires
 
-Kind = Literal["triplet", "rating", "keep", "choice"]
-MAIN = "main"
+QuestionKind = Literal["triplet", "rating", "keep", "choice"]
+MAIN_QUESTIONNAIRE = "main"
 
 PROMPTS = {
     "triplet": "Which one looks more like the reference?",
@@ -57,17 +57,21 @@ class NewQuestion:
 
 
 def add_questions(
-    engine: Engine, kind: Kind, questions: Sequence[NewQuestion], questionnaire: str = MAIN, n_shares: int | None = None
+    engine: Engine,
+    kind: QuestionKind,
+    questions: Sequence[NewQuestion],
+    questionnaire: str = MAIN_QUESTIONNAIRE,
+    n_shares: int | None = None,
 ) -> int:
     """Add questions; those whose name is there already stay as they are. How many are new.
 
     With `n_shares`, each question belongs to one of so many shares, and each expert is asked one share only.
     """
-    if kind not in get_args(Kind):
-        raise LikewiseError(f"there is no kind of question {kind!r}: use {', '.join(get_args(Kind))}.")
+    if kind not in get_args(QuestionKind):
+        raise LikewiseError(f"there is no kind of question {kind!r}: use {', '.join(get_args(QuestionKind))}.")
     for question in questions:
         _check(kind, question)
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         there = select(Questionnaire.n_shares).where(Questionnaire.slug == questionnaire)
         shares = connection.execute(there).scalar_one_or_none()
         if shares is None:
@@ -75,14 +79,16 @@ def add_questions(
             row = {"slug": questionnaire, "title": "Questions", "consent": "", "public": False, "open": True}
             connection.execute(insert(Questionnaire), {**row, "most_guests": 0, "n_shares": shares})
         elif n_shares is not None and n_shares != shares:
-            raise LikewiseError(f"the questionnaire {questionnaire} is dealt in {shares} shares, not {n_shares}.")
-        named = set(connection.scalars(select(Question.name).where(Question.questionnaire == questionnaire)))
+            raise LikewiseError(f"the questionnaire {questionnaire} is split into {shares} shares, not {n_shares}.")
+        named = set(
+            connection.scalars(select(StoredQuestion.name).where(StoredQuestion.questionnaire == questionnaire))
+        )
         new = {question.name: question for question in questions if question.name not in named}
         keys = [key for question in new.values() for key in question.keys]
         ids, salt = ensure_images(connection, keys), str(read_setting(connection, "salt"))
         rows: list[dict[str, Any]] = [
             {
-                "id": hidden_id(salt, "question", questionnaire, question.name),
+                "id": opaque_id(salt, "question", questionnaire, question.name),
                 "questionnaire": questionnaire,
                 "name": question.name,
                 "kind": kind,
@@ -91,17 +97,17 @@ def add_questions(
             }
             for question in new.values()
         ]
-        for place, row in enumerate(sorted(rows, key=lambda row: int(row["id"]))):  # ids are random: so are shares
-            row["share"] = 1 + (len(named) + place) % shares if shares else 0
-        insert_many(connection, Question, rows)
+        for number, row in enumerate(sorted(rows, key=lambda row: int(row["id"]))):  # ids are random: so are shares
+            row["share"] = 1 + (len(named) + number) % shares if shares else 0
+        insert_many(connection, StoredQuestion, rows)
     return len(rows)
 
 
 def change_question(engine: Engine, questionnaire: str, question: NewQuestion) -> bool:
     """Change the pictures of a question that nobody answered yet; False where there is no such question."""
-    with writing(engine) as connection:
-        at = (Question.questionnaire == questionnaire) & (Question.name == question.name)
-        found = connection.execute(select(Question.id, Question.kind).where(at)).one_or_none()
+    with write_transaction(engine) as connection:
+        at = (StoredQuestion.questionnaire == questionnaire) & (StoredQuestion.name == question.name)
+        found = connection.execute(select(StoredQuestion.id, StoredQuestion.kind).where(at)).one_or_none()
         if found is None:
             return False
         _check(found.kind, question)
@@ -109,38 +115,40 @@ def change_question(engine: Engine, questionnaire: str, question: NewQuestion) -
         if connection.execute(answered).first():
             raise LikewiseError(f"the question {question.name!r} was answered already: it stays as it is.")
         pictures = _pictures(found.kind, question, ensure_images(connection, question.keys))
-        connection.execute(update(Question).where(Question.id == found.id).values(**pictures))
+        connection.execute(update(StoredQuestion).where(StoredQuestion.id == found.id).values(**pictures))
     return True
 
 
 def read_questions(engine: Engine, questionnaire: str) -> pl.DataFrame:
     """The questions of a questionnaire by name: `question` (its id), `name`, `kind`, `share`."""
-    wanted = select(Question.id, Question.name, Question.kind, Question.share)
-    with reading(engine) as connection:
-        rows = connection.execute(wanted.where(Question.questionnaire == questionnaire).order_by(Question.name))
+    wanted = select(StoredQuestion.id, StoredQuestion.name, StoredQuestion.kind, StoredQuestion.share)
+    with read_transaction(engine) as connection:
+        rows = connection.execute(
+            wanted.where(StoredQuestion.questionnaire == questionnaire).order_by(StoredQuestion.name)
+        )
         schema = {"question": pl.Int64, "name": pl.String, "kind": pl.String, "share": pl.Int64}
         return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
 
 
 def read_answers(engine: Engine, questionnaire: str | None = None) -> pl.DataFrame:
-    """Every standing answer (each person's latest to each question), by question and expert."""
+    """Every current answer (each person's latest to each question), by question and expert."""
     wanted = (
         select(
-            Question.questionnaire,
-            Question.name,
-            Question.kind,
+            StoredQuestion.questionnaire,
+            StoredQuestion.name,
+            StoredQuestion.kind,
             Expert.name,
             QuestionAnswer.value,
             QuestionAnswer.revision,
             QuestionAnswer.milliseconds,
             QuestionAnswer.stored,
         )
-        .join(Question, Question.id == QuestionAnswer.question)
+        .join(StoredQuestion, StoredQuestion.id == QuestionAnswer.question)
         .join(Expert, Expert.id == QuestionAnswer.expert)
     )
     if questionnaire is not None:
-        wanted = wanted.where(Question.questionnaire == questionnaire)
-    with reading(engine) as connection:
+        wanted = wanted.where(StoredQuestion.questionnaire == questionnaire)
+    with read_transaction(engine) as connection:
         rows = [tuple(row) for row in connection.execute(wanted)]
     key = ["questionnaire", "question", "expert"]
     answers = pl.DataFrame(rows, schema=ANSWER_SCHEMA, orient="row").sort(*key, "revision")
@@ -149,14 +157,14 @@ def read_answers(engine: Engine, questionnaire: str | None = None) -> pl.DataFra
 
 def add_question_answers(
     engine: Engine, expert: int, questionnaire: str | None, answers: Sequence[tuple[str, int, str, int | None]]
-) -> Stored:
+) -> SubmissionResult:
     """Store (client id, question, value, milliseconds); as with pairs, once each, and a second answer is a revision."""
-    stored = Stored()
-    with writing(engine, expert) as connection:
+    stored = SubmissionResult()
+    with write_transaction(engine, expert) as connection:
         ids = sorted({question for _, question, _, _ in answers})
         known = connection.execute(
-            select(Question.id, Question.options, Question.questionnaire).where(
-                Question.id.in_(ids), Question.questionnaire.in_(questionnaires_of(questionnaire))
+            select(StoredQuestion.id, StoredQuestion.options, StoredQuestion.questionnaire).where(
+                StoredQuestion.id.in_(ids), StoredQuestion.questionnaire.in_(visible_questionnaires(questionnaire))
             )
         )
         rows_known = list(known)
@@ -188,12 +196,12 @@ def add_question_answers(
             else:
                 seen[client_id] = (expert, question)
                 revisions[question] = revisions.get(question, 0) + 1
-                timed = None if milliseconds is None else min(milliseconds, LONGEST_TIMED_MILLISECONDS)
+                timed = None if milliseconds is None else min(milliseconds, MAX_TIMED_MILLISECONDS)
                 row = {"client_id": client_id, "question": question, "value": value, "milliseconds": timed}
                 rows.append(row | {"expert": expert, "revision": revisions[question], "stored": now()})
                 stored.accepted.append(client_id)
         insert_many(connection, QuestionAnswer, rows)
-        _count(connection, expert, rows, slugs)
+        _update_progress(connection, expert, rows, slugs)
         connection.execute(update(Expert).where(Expert.id == expert).values(last_seen=now()))
     return stored
 
@@ -201,12 +209,12 @@ def add_question_answers(
 def _pictures(kind: str, question: NewQuestion, ids: dict[str, int]) -> dict[str, str]:
     options = [
         {"value": value, "label": label, "image": ids[key] if key else None}
-        for value, label, key in question.options or _usual_options(kind)
+        for value, label, key in question.options or _default_options(kind)
     ]
     return {"images": json.dumps([ids[key] for key in question.images]), "options": json.dumps(options)}
 
 
-def _count(connection: Connection, expert: int, rows: list[dict[str, Any]], slugs: dict[int, str]) -> None:
+def _update_progress(connection: Connection, expert: int, rows: list[dict[str, Any]], slugs: dict[int, str]) -> None:
     """Bring the progress of each questionnaire up to date with new answers; only a first one moves it on."""
     for slug in sorted({slugs[row["question"]] for row in rows}):
         mine = [row for row in rows if slugs[row["question"]] == slug]
@@ -222,7 +230,7 @@ def _count(connection: Connection, expert: int, rows: list[dict[str, Any]], slug
             connection.execute(insert(QuestionProgress), {"expert": expert, "questionnaire": slug, **more})
 
 
-def _usual_options(kind: str) -> tuple[tuple[str, str, None], ...]:
+def _default_options(kind: str) -> tuple[tuple[str, str, None], ...]:
     if kind == "rating":
         return tuple((str(number), str(number), None) for number in range(1, 11))
     return (("keep", "Keep", None), ("delete", "Delete", None))

@@ -1,10 +1,10 @@
-"""Reading votes back: which answer of each expert stands (the view `votes`), and every event behind it."""
+"""Reading votes back: the current answer of each expert (the view `votes`), and every event behind it."""
 
 import polars as pl
 from sqlalchemy import Engine, column, func, select, table
 from sqlalchemy.orm import aliased
 
-from likewise.labeling.store.engine import reading
+from likewise.labeling.store.engine import read_transaction
 from likewise.labeling.store.models import Event, Expert, Image, Pair
 from likewise.labeling.votes import VOTE_KEY, VOTE_SCHEMA
 
@@ -30,8 +30,8 @@ EVENT_SCHEMA = {
 
 
 def read_votes(engine: Engine) -> pl.DataFrame:
-    """Every vote that stands: query, candidate, expert, answer, time, sorted by (query, candidate, expert)."""
-    with reading(engine) as connection:
+    """Every current vote: query, candidate, expert, answer, time, sorted by (query, candidate, expert)."""
+    with read_transaction(engine) as connection:
         found = connection.execute(select(*(VOTES.c[name] for name in VOTE_SCHEMA)))
         rows = [tuple(row) for row in found]
     # Sorted here, not by the database: PostgreSQL's order of text depends on its language settings.
@@ -40,7 +40,7 @@ def read_votes(engine: Engine) -> pl.DataFrame:
 
 def count_votes_by_source(engine: Engine) -> pl.DataFrame:
     """Where the votes came from: source, expert, votes."""
-    with reading(engine) as connection:
+    with read_transaction(engine) as connection:
         counts = select(VOTES.c.source, VOTES.c.expert, func.count()).group_by(VOTES.c.source, VOTES.c.expert)
         rows = [tuple(row) for row in connection.execute(counts)]
     schema = {"source": pl.String, "expert": pl.String, "votes": pl.Int64}
@@ -74,6 +74,6 @@ def read_events(engine: Engine) -> pl.DataFrame:
         .join(Expert, Expert.id == Event.expert)
         .order_by(Event.id)
     )
-    with reading(engine) as connection:
+    with read_transaction(engine) as connection:
         rows = [tuple(row) for row in connection.execute(wanted)]
     return pl.DataFrame(rows, schema=EVENT_SCHEMA, orient="row")

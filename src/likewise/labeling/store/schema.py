@@ -6,11 +6,11 @@ from sqlalchemy import Connection, inspect, text
 
 from likewise.errors import LikewiseError
 
-FIRST, LATEST = "0001", "0003"
+FIRST_VERSION, LATEST_VERSION = "0001", "0003"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def version_of(connection: Connection) -> str | None:
+def schema_version(connection: Connection) -> str | None:
     """The schema's version; None for an empty database, or one from before versions were written down."""
     if not inspect(connection).has_table("alembic_version"):
         return None
@@ -18,14 +18,15 @@ def version_of(connection: Connection) -> str | None:
     return version
 
 
-def upgrade(connection: Connection) -> None:
+def upgrade_schema(connection: Connection) -> None:
     """Run the migrations that are missing, inside the caller's transaction: all of them, or none."""
-    version = version_of(connection)
-    if version == LATEST:  # without importing Alembic: this happens at every command
+    version = schema_version(connection)
+    if version == LATEST_VERSION:  # without importing Alembic: this happens at every command
         return
-    if version is not None and version > LATEST:
+    if version is not None and version > LATEST_VERSION:
         raise LikewiseError(
-            f"the votes database has schema {version}, this likewise knows {LATEST}: use the likewise that made it."
+            f"the votes database has schema {version}, this likewise knows {LATEST_VERSION}: "
+            "use the likewise that made it."
         )
     from alembic import command
     from alembic.config import Config
@@ -33,5 +34,5 @@ def upgrade(connection: Connection) -> None:
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     if version is None and inspect(connection).has_table("votes"):
-        command.stamp(config, FIRST)
-    command.upgrade(config, LATEST)
+        command.stamp(config, FIRST_VERSION)
+    command.upgrade(config, LATEST_VERSION)

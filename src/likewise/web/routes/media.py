@@ -6,28 +6,28 @@ from fastapi import APIRouter, HTTPException, Path, Request
 from fastapi.responses import Response
 
 from likewise.labeling.store.images import image_key
-from likewise.web.access import LoggedIn, TheSite
-from likewise.web.shapes import LARGEST_ID
-from likewise.web.thumbnails import Picture
+from likewise.web.access import CurrentSite, CurrentVisitor
+from likewise.web.schemas import MAX_ID
+from likewise.web.thumbnails import ImageContent
 
 router = APIRouter(prefix="/media", include_in_schema=False)
-ImageId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+ImageId = Annotated[int, Path(ge=1, le=MAX_ID)]
 CACHED_SECONDS = 7 * 86_400
 
 
 @router.get("/thumb/{image}")
-def thumb(image: ImageId, request: Request, who: LoggedIn, site: TheSite) -> Response:
+def thumb(image: ImageId, request: Request, who: CurrentVisitor, site: CurrentSite) -> Response:
     key = _key(image, site)
     return _reply(request, site.thumbnails.thumbnail(key))
 
 
 @router.get("/full/{image}")
-def full(image: ImageId, request: Request, who: LoggedIn, site: TheSite) -> Response:
+def full(image: ImageId, request: Request, who: CurrentVisitor, site: CurrentSite) -> Response:
     key = _key(image, site)
     return _reply(request, site.thumbnails.original(key))
 
 
-def _key(image: int, site: TheSite) -> str:
+def _key(image: int, site: CurrentSite) -> str:
     """Ids are 48 random bits: whoever has one got it with a pair or a question of theirs."""
     key = image_key(site.engine, image)
     if key is None:
@@ -35,7 +35,7 @@ def _key(image: int, site: TheSite) -> str:
     return key
 
 
-def _reply(request: Request, picture: Picture | None) -> Response:
+def _reply(request: Request, picture: ImageContent | None) -> Response:
     if picture is None:
         raise HTTPException(404, "this picture cannot be read")
     headers = {

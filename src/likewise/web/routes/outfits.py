@@ -12,24 +12,24 @@ from likewise.outfits.builder import OutfitTestBuilder, list_builders
 from likewise.outfits.factors import count_factors
 from likewise.outfits.publish import read_factor_tags, replace_distractor
 from likewise.outfits.stages import BuildStatus, advance
-from likewise.web.access import CheckedForm, Owner, TheSite
+from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite
 from likewise.web.outfits_view import drafts_view, plan_view, questions_view, tests_view
 from likewise.web.pages import render
 from likewise.web.site import Site
 
 router = APIRouter(prefix="/owner/outfits", include_in_schema=False)
-Made = TypeVar("Made")
+T = TypeVar("T")
 Text = Annotated[str, Form(min_length=1, max_length=500)]
 
 
 @router.get("")
-def overview(request: Request, who: Owner, site: TheSite) -> Response:
+def overview(request: Request, who: CurrentOwner, site: CurrentSite) -> Response:
     return _page(request, site, {})
 
 
-@router.post("/{name}/advance", dependencies=[CheckedForm])
+@router.post("/{name}/advance", dependencies=[CsrfForm])
 def go_on(
-    name: str, request: Request, who: Owner, site: TheSite, close: Annotated[str, Form(max_length=5)] = ""
+    name: str, request: Request, who: CurrentOwner, site: CurrentSite, close: Annotated[str, Form(max_length=5)] = ""
 ) -> Response:
     builder = _builder(site, name)
     status = or_refuse(lambda: advance(builder, site.engine, close=close == "yes"))
@@ -38,18 +38,18 @@ def go_on(
 
 @router.get("/{name}/questions")
 def questions(
-    name: str, request: Request, who: Owner, site: TheSite, page: Annotated[int, Query(ge=1, le=10_000)] = 1
+    name: str, request: Request, who: CurrentOwner, site: CurrentSite, page: Annotated[int, Query(ge=1, le=10_000)] = 1
 ) -> Response:
     builder = _builder(site, name)
     view = or_refuse(lambda: questions_view(site, builder, page))
     return render(request, "outfits/questions.html", name=name, view=view)
 
 
-@router.post("/{name}/replace", dependencies=[CheckedForm])
+@router.post("/{name}/replace", dependencies=[CsrfForm])
 def change(
     name: str,
-    who: Owner,
-    site: TheSite,
+    who: CurrentOwner,
+    site: CurrentSite,
     question: Text,
     old: Text,
     new: Text,
@@ -78,7 +78,7 @@ def _builder(site: Site, name: str) -> OutfitTestBuilder:
     return found[0]
 
 
-def or_refuse(do: Callable[[], Made]) -> Made:
+def or_refuse(do: Callable[[], T]) -> T:
     """A mistake of the person's becomes one sentence, not an error of the site's."""
     try:
         return do()

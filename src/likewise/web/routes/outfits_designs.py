@@ -7,15 +7,15 @@ from fastapi import APIRouter, Form, HTTPException, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.notes import add_note
+from likewise.labeling.store.expert_notes import add_note
 from likewise.outfits.aat import QuestionDraft, check_draft
 from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.factors import FACTORS, check_factors
 from likewise.outfits.publish import DRAFT, FACTOR, VOTE, catalog_attributes, catalog_items, read_drafts
 from likewise.outfits.rules import CATEGORIES
-from likewise.web.access import CheckedForm, Expert, TheSite
+from likewise.web.access import CsrfForm, CurrentExpert, CurrentSite
 from likewise.web.outfits_view import drafts_view, plan_view, shelf_view
-from likewise.web.pages import message, render
+from likewise.web.pages import message_page, render
 from likewise.web.questionnaire_view import question_to_tag
 from likewise.web.site import Site
 
@@ -25,20 +25,26 @@ Word = Annotated[str, Query(max_length=80)]
 
 
 @router.get("/designs")
-def designs(request: Request, who: Expert, site: TheSite) -> Response:
+def designs(request: Request, who: CurrentExpert, site: CurrentSite) -> Response:
     return render(request, "outfits/designs.html", plan=plan_view(site), drafts=drafts_view(site, who.name))
 
 
 @router.get("/designs/new")
 def new_design(
-    request: Request, who: Expert, site: TheSite, dimension: Word, sub: Word, category: Word = "tops", search: Word = ""
+    request: Request,
+    who: CurrentExpert,
+    site: CurrentSite,
+    dimension: Word,
+    sub: Word,
+    category: Word = "tops",
+    search: Word = "",
 ) -> Response:
     """The editor: which outfit, which right choice, which wrong ones."""
     return _editor(request, site, dimension, sub, category, search)
 
 
-@router.post("/designs", dependencies=[CheckedForm])
-async def write_design(request: Request, who: Expert, site: TheSite) -> Response:
+@router.post("/designs", dependencies=[CsrfForm])
+async def write_design(request: Request, who: CurrentExpert, site: CurrentSite) -> Response:
     """Check a draft and keep it; a refusal brings the editor back with one sentence and everything chosen."""
     form = await request.form()
     text = {name: str(form.get(name, ""))[:500] for name in ("dimension", "sub", "category", "search", "right", "idea")}
@@ -66,8 +72,8 @@ async def write_design(request: Request, who: Expert, site: TheSite) -> Response
     return RedirectResponse("/outfits/designs", 303)
 
 
-@router.post("/designs/{name}/withdraw", dependencies=[CheckedForm])
-def withdraw(name: str, who: Expert, site: TheSite) -> Response:
+@router.post("/designs/{name}/withdraw", dependencies=[CsrfForm])
+def withdraw(name: str, who: CurrentExpert, site: CurrentSite) -> Response:
     if not any(draft.name == name and draft.author == who.name for draft in read_drafts(site.engine)):
         raise HTTPException(404, "you have no such question")
     add_note(site.engine, DRAFT, name, who.expert, None)
@@ -75,7 +81,7 @@ def withdraw(name: str, who: Expert, site: TheSite) -> Response:
 
 
 @router.get("/votes")
-def votes(request: Request, who: Expert, site: TheSite) -> Response:
+def votes(request: Request, who: CurrentExpert, site: CurrentSite) -> Response:
     """Drafts of the others, those without one's vote first."""
     others = [one for one in drafts_view(site) if one["draft"].author != who.name]
     others.sort(key=lambda one: (who.name in one["votes"], one["draft"].name))
@@ -83,9 +89,12 @@ def votes(request: Request, who: Expert, site: TheSite) -> Response:
     return render(request, "outfits/votes.html", drafts=others, me=who.name, n_open=n_open)
 
 
-@router.post("/votes", dependencies=[CheckedForm])
+@router.post("/votes", dependencies=[CsrfForm])
 def vote(
-    who: Expert, site: TheSite, draft: Annotated[str, Form(max_length=60)], keep: Annotated[str, Form(max_length=5)]
+    who: CurrentExpert,
+    site: CurrentSite,
+    draft: Annotated[str, Form(max_length=60)],
+    keep: Annotated[str, Form(max_length=5)],
 ) -> Response:
     if not any(one.name == draft and one.author != who.name for one in read_drafts(site.engine)):
         raise HTTPException(404, "there is no such question, or it is your own")
@@ -94,18 +103,20 @@ def vote(
 
 
 @router.get("/factors")
-def factors(request: Request, who: Expert, site: TheSite) -> Response:
+def factors(request: Request, who: CurrentExpert, site: CurrentSite) -> Response:
     """A fill-in-the-blank question of a data set: what makes its wrong answers wrong?"""
     view = question_to_tag(site, who.name)
     if view is None:
-        return message(request, "Nothing to tag", "Every question is tagged, or this catalog came without questions.")
+        return message_page(
+            request, "Nothing to tag", "Every question is tagged, or this catalog came without questions."
+        )
     return render(request, "outfits/factors.html", view=view, factors=FACTORS)
 
 
-@router.post("/factors", dependencies=[CheckedForm])
+@router.post("/factors", dependencies=[CsrfForm])
 def tag(
-    who: Expert,
-    site: TheSite,
+    who: CurrentExpert,
+    site: CurrentSite,
     question: Annotated[str, Form(min_length=1, max_length=100)],
     factor: Names | None = None,
 ) -> Response:

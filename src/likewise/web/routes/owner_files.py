@@ -6,21 +6,21 @@ from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from likewise.labeling.exports import EXPORTS, export
-from likewise.labeling.store.known import EXAMPLE, PRACTICE, read_known_pairs, sample_pairs, set_known_pairs
+from likewise.labeling.store.gold_pairs import EXAMPLE, PRACTICE, read_gold_pairs, sample_pairs, set_gold_pairs
 from likewise.labeling.store.pairs import pair_keys
 from likewise.labeling.store.project import change_project, read_project
 from likewise.labeling.votes import SIMILAR
-from likewise.web.access import CheckedForm, Owner, TheSite
-from likewise.web.pages import image_of, render
+from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite
+from likewise.web.pages import image_links, render
 
 router = APIRouter(prefix="/owner", include_in_schema=False)
 TYPES = {".parquet": "application/vnd.apache.parquet", ".json": "application/json", ".csv": "text/csv; charset=utf-8"}
-MOST_CHOICES = 60
+MAX_CHOICES = 60
 Texts = Annotated[list[str], Form(max_length=200)]
 
 
 @router.get("/export/{file}")
-def download(file: str, who: Owner, site: TheSite) -> Response:
+def download(file: str, who: CurrentOwner, site: CurrentSite) -> Response:
     if file not in EXPORTS:
         raise HTTPException(404, f"there is no such export; there are {', '.join(EXPORTS)}")
     content = export(site.engine, file)  # type: ignore[arg-type]
@@ -29,14 +29,14 @@ def download(file: str, who: Owner, site: TheSite) -> Response:
 
 
 @router.get("/guidelines")
-def guidelines(request: Request, who: Owner, site: TheSite) -> Response:
+def guidelines(request: Request, who: CurrentOwner, site: CurrentSite) -> Response:
     """The text, and pairs to choose examples and practice pairs from: those in use and a random handful."""
-    used = {use: read_known_pairs(site.engine, use) for use in (EXAMPLE, PRACTICE)}
+    used = {use: read_gold_pairs(site.engine, use) for use in (EXAMPLE, PRACTICE)}
     choices = [
         {
             "pair": known.pair,
-            "query": image_of(known.query_image),
-            "candidate": image_of(known.candidate_image),
+            "query": image_links(known.query_image),
+            "candidate": image_links(known.candidate_image),
             "use": use,
             "answer": known.answer,
             "note": known.note,
@@ -45,19 +45,19 @@ def guidelines(request: Request, who: Owner, site: TheSite) -> Response:
         for known in pairs
     ]
     taken = {choice["pair"] for choice in choices}
-    for pair in sample_pairs(site.engine, MOST_CHOICES - len(choices)):
+    for pair in sample_pairs(site.engine, MAX_CHOICES - len(choices)):
         if pair.pair not in taken:
-            query, candidate = image_of(pair.query_image), image_of(pair.candidate_image)
+            query, candidate = image_links(pair.query_image), image_links(pair.candidate_image)
             row = {"pair": pair.pair, "query": query, "candidate": candidate}
             choices.append(row | {"use": "", "answer": SIMILAR, "note": ""})
     text = read_project(site.engine).guidelines
     return render(request, "guidelines.html", text=text, choices=choices, notice="", error="")
 
 
-@router.post("/guidelines", dependencies=[CheckedForm])
+@router.post("/guidelines", dependencies=[CsrfForm])
 def change_guidelines(
-    who: Owner,
-    site: TheSite,
+    who: CurrentOwner,
+    site: CurrentSite,
     text: Annotated[str, Form(max_length=20_000)] = "",
     pair: Texts = [],  # noqa: B006  FastAPI copies it
     use: Texts = [],  # noqa: B006
@@ -74,5 +74,5 @@ def change_guidelines(
             for number, chosen_use, said, why in zip(pair, use, answer, note, strict=True)
             if chosen_use == wanted and int(number) in keys
         ]
-        set_known_pairs(site.engine, wanted, chosen)
+        set_gold_pairs(site.engine, wanted, chosen)
     return RedirectResponse("/owner/guidelines", 303)

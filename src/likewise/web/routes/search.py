@@ -7,12 +7,12 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.engine import writing
+from likewise.labeling.store.engine import write_transaction
 from likewise.labeling.store.images import ensure_images, image_key
-from likewise.web.access import CheckedHeader, Owner, TheSite
-from likewise.web.pages import boot_of, image_of, render
+from likewise.web.access import CsrfHeader, CurrentOwner, CurrentSite
+from likewise.web.pages import image_links, render, script_settings
+from likewise.web.schemas import MAX_ID
 from likewise.web.search import SearchService
-from likewise.web.shapes import LARGEST_ID
 from likewise.web.site import Site
 
 router = APIRouter(include_in_schema=False)
@@ -22,28 +22,30 @@ Result = TypeVar("Result")
 
 
 @router.get("/search")
-def page(request: Request, who: Owner) -> Response:
+def page(request: Request, who: CurrentOwner) -> Response:
     service = _service(request)
     ready = service.ready()
-    boot = boot_of(request, "", "search") | {"models": [model.label for model in service.models()] if ready else []}
+    boot = script_settings(request, "", "search") | {
+        "models": [model.label for model in service.models()] if ready else []
+    }
     return render(request, "search.html", boot=boot, ready=ready, workspace=service.workspace.path.name)
 
 
 @router.get("/api/search/pictures")
 def pictures(
     request: Request,
-    who: Owner,
-    site: TheSite,
+    who: CurrentOwner,
+    site: CurrentSite,
     find: Annotated[str, Query(max_length=200)] = "",
-    after: Annotated[int, Query(ge=0, le=LARGEST_ID)] = 0,
+    after: Annotated[int, Query(ge=0, le=MAX_ID)] = 0,
 ) -> dict[str, Any]:
     """Pictures of the catalog to start from: all, or those whose name or category holds a text."""
     keys = _or_conflict(lambda: _service(request).searcher().find_images(find))
     return {"total": len(keys), "pictures": _image_entries(site, keys[after : after + PICTURES_SHOWN])}
 
 
-@router.post("/api/search/upload", dependencies=[CheckedHeader])
-async def upload(request: Request, who: Owner) -> dict[str, str]:
+@router.post("/api/search/upload", dependencies=[CsrfHeader])
+async def upload(request: Request, who: CurrentOwner) -> dict[str, str]:
     """A picture as the body; only what the encoder sees in it is kept."""
     from starlette.concurrency import run_in_threadpool
 
@@ -54,9 +56,9 @@ async def upload(request: Request, who: Owner) -> dict[str, str]:
 @router.get("/api/search")
 def search(
     request: Request,
-    who: Owner,
-    site: TheSite,
-    image: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+    who: CurrentOwner,
+    site: CurrentSite,
+    image: Annotated[int | None, Query(ge=1, le=MAX_ID)] = None,
     upload: Annotated[str, Query(max_length=64)] = "",
     text: Annotated[str, Query(max_length=300)] = "",
     weight: Annotated[float, Query(ge=0, le=1)] = 0.5,
@@ -88,9 +90,9 @@ def _service(request: Request) -> SearchService:
 
 
 def _image_entries(site: Site, keys: list[str]) -> list[dict[str, Any]]:
-    with writing(site.engine) as connection:
+    with write_transaction(site.engine) as connection:
         ids = ensure_images(connection, keys)
-    return [{**image_of(ids[key]), "name": key} for key in keys]
+    return [{**image_links(ids[key]), "name": key} for key in keys]
 
 
 def _or_conflict(do: Callable[[], Result]) -> Result:

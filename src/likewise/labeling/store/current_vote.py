@@ -1,4 +1,4 @@
-"""Which of an expert's answers to a pair stands: the latest one that was not taken back."""
+"""An expert's current answer to a pair: the latest one that was not taken back."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from likewise.labeling.votes import ANSWERS
 Revision = tuple[int, str, int | None]  # revision, answer, the revision it undoes
 
 
-def standing_event(events: Iterable[Revision]) -> Revision | None:
+def current_event(events: Iterable[Revision]) -> Revision | None:
     """The latest event that is neither an undo nor undone; the view `votes` says the same in SQL."""
     events = list(events)
     undone = {undoes for _, answer, undoes in events if answer == UNDO}
@@ -16,8 +16,8 @@ def standing_event(events: Iterable[Revision]) -> Revision | None:
     return max(left, default=None, key=lambda event: event[0])
 
 
-def state_of(standing: Revision | None) -> int:
-    """The state of a pair's place in the queue under its standing answer."""
-    if standing is None:
+def queue_state_of(current: Revision | None) -> int:
+    """The state of a pair's queue entry under its current answer."""
+    if current is None:
         return OPEN
-    return ANSWERED if standing[1] in ANSWERS else PUT_OFF if standing[1] == LATER else OPEN
+    return ANSWERED if current[1] in ANSWERS else PUT_OFF if current[1] == LATER else OPEN

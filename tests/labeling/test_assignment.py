@@ -9,9 +9,9 @@ from sqlalchemy import Engine, select, text
 
 from likewise.errors import LikewiseError
 from likewise.labeling import add_votes, open_votes, read_votes
-from likewise.labeling.store.deal import deal, deal_all
-from likewise.labeling.store.experts import enter, invite, read_experts, revoke, visitor_of
-from likewise.labeling.store.models import Place
+from likewise.labeling.store.assignment import assign_all_pairs, assign_pairs
+from likewise.labeling.store.experts import invite_expert, read_experts, read_visitor, redeem_invitation, revoke_expert
+from likewise.labeling.store.models import QueueEntry
 from likewise.labeling.store.pairs import add_pairs, pair_keys
 from likewise.labeling.store.project import change_project
 from likewise.labeling.store.queue import next_pairs
@@ -61,8 +61,8 @@ def test_shares_give_each_pair_to_as_many_experts_as_chosen(engine: Engine) -> N
     change_project(engine, repeat_share=0.0, experts_per_pair=2, n_shares=4)
     experts = start(engine, 20, 10, "ann", "bob", "cid", "dee")
     with engine.connect() as connection:
-        per_pair = Counter(connection.scalars(select(Place.pair)))
-        per_expert = Counter(connection.scalars(select(Place.expert)))
+        per_pair = Counter(connection.scalars(select(QueueEntry.pair)))
+        per_expert = Counter(connection.scalars(select(QueueEntry.expert)))
     assert set(per_pair.values()) == {2}
     assert len(per_pair) == 200
     assert set(per_expert) == set(experts)
@@ -78,7 +78,7 @@ def test_pairs_of_a_new_generator_join_a_running_project(engine: Engine) -> None
     give(engine, bob, next_pairs(engine, bob, 1)[0][0].pair)
     before = read_votes(engine)
     added = add_pairs(engine, pool_of(2, 6, "shape"))
-    deal_all(engine)
+    assign_all_pairs(engine)
     assert (added.added, added.known, added.provenance_added) == (4, 8, 12)
     assert read_votes(engine).equals(before)
     assert len(next_pairs(engine, ann, 50)[0]) == 4
@@ -88,7 +88,7 @@ def test_pairs_of_a_new_generator_join_a_running_project(engine: Engine) -> None
     assert sorted(Counter(proposers.values()).items()) == [(1, 4), (2, 8)]  # the first proposer is not overwritten
     again = add_pairs(engine, pool_of(2, 6, "shape"))
     assert (again.added, again.provenance_added) == (0, 0)
-    assert deal(engine, ann) == 0
+    assert assign_pairs(engine, ann) == 0
 
 
 def test_votes_given_before_the_invitation_are_not_asked_again(engine: Engine) -> None:
@@ -98,7 +98,7 @@ def test_votes_given_before_the_invitation_are_not_asked_again(engine: Engine) -
         {"query": "q0.png", "candidate": ["c0.png", "c1.png"], "expert": "ann", "answer": "similar"}
     )
     add_votes(engine, imported, "import")
-    invite(engine, "ann")
+    invite_expert(engine, "ann")
     ann = expert_id(engine, "ann")
     pairs, progress = next_pairs(engine, ann, 10)
     assert (len(pairs), progress.answered, progress.total) == (3, 2, 5)
@@ -109,30 +109,30 @@ def test_votes_given_before_the_invitation_are_not_asked_again(engine: Engine) -
 
 
 def test_invitations_expire_are_revoked_and_replaced(engine: Engine) -> None:
-    token = invite(engine, "ann", days=1)
-    session = enter(engine, token)
+    token = invite_expert(engine, "ann", days=1)
+    session = redeem_invitation(engine, token)
     assert session is not None
-    who = visitor_of(engine, session)
+    who = read_visitor(engine, session)
     assert who is not None
     assert (who.name, who.is_owner) == ("ann", False)
-    newer = invite(engine, "ann")
-    assert enter(engine, token) is None
-    assert visitor_of(engine, session) is None
-    session = enter(engine, newer)
+    newer = invite_expert(engine, "ann")
+    assert redeem_invitation(engine, token) is None
+    assert read_visitor(engine, session) is None
+    session = redeem_invitation(engine, newer)
     assert session is not None
-    revoke(engine, "ann")
-    assert enter(engine, newer) is None
-    assert visitor_of(engine, session) is None
+    revoke_expert(engine, "ann")
+    assert redeem_invitation(engine, newer) is None
+    assert read_visitor(engine, session) is None
     assert [expert.state for expert in read_experts(engine)] == ["revoked"]
-    short = invite(engine, "bob", days=1e-9)
-    assert enter(engine, short) is None
+    short = invite_expert(engine, "bob", days=1e-9)
+    assert redeem_invitation(engine, short) is None
     with engine.connect() as connection:  # what is stored cannot be used as a link
         stored = connection.execute(text("SELECT token_hash FROM experts WHERE name = 'bob'")).scalar_one()
     assert stored != short
-    assert enter(engine, stored) is None
+    assert redeem_invitation(engine, stored) is None
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a" * 81, "bell\x07"])
 def test_names_that_cannot_be(engine: Engine, name: str) -> None:
     with pytest.raises(LikewiseError, match="printable characters"):
-        invite(engine, name)
+        invite_expert(engine, name)

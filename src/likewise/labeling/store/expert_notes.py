@@ -7,12 +7,12 @@ from typing import Any
 from sqlalchemy import Engine, insert, select
 
 from likewise.labeling.store.clock import now
-from likewise.labeling.store.engine import reading, writing
+from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.models import Expert, Note
 
 
 @dataclass(frozen=True)
-class WrittenNote:
+class ExpertNote:
     """The latest note of somebody under a key; `author` is None for the owner."""
 
     key: str
@@ -23,11 +23,11 @@ class WrittenNote:
 
 def add_note(engine: Engine, kind: str, key: str, expert: int | None, body: Any) -> None:
     row = {"kind": kind, "key": key, "expert": expert, "body": json.dumps(body), "stored": now()}
-    with writing(engine, *(() if expert is None else (expert,))) as connection:
+    with write_transaction(engine, *(() if expert is None else (expert,))) as connection:
         connection.execute(insert(Note), row)
 
 
-def read_notes(engine: Engine, kind: str) -> list[WrittenNote]:
+def read_notes(engine: Engine, kind: str) -> list[ExpertNote]:
     """Of every key and author the latest note, in the order in which their first ones were written."""
     wanted = (
         select(Note.key, Expert.name, Note.body, Note.stored)
@@ -35,8 +35,8 @@ def read_notes(engine: Engine, kind: str) -> list[WrittenNote]:
         .where(Note.kind == kind)
         .order_by(Note.id)
     )
-    found: dict[tuple[str, str | None], WrittenNote] = {}
-    with reading(engine) as connection:
+    found: dict[tuple[str, str | None], ExpertNote] = {}
+    with read_transaction(engine) as connection:
         for key, name, body, stored in connection.execute(wanted):
-            found[key, name] = WrittenNote(key, name, json.loads(body), stored)
+            found[key, name] = ExpertNote(key, name, json.loads(body), stored)
     return list(found.values())

@@ -9,18 +9,18 @@ from sqlalchemy import Engine
 from likewise.labeling.agreement import ExpertAgreement, agreement
 from likewise.labeling.consensus import count_answers
 from likewise.labeling.intervals import alpha_interval
-from likewise.labeling.quality import Pace, catch_share, pace, self_consistency
+from likewise.labeling.quality import Pace, catch_pair_accuracy, pace, self_consistency
 from likewise.labeling.store.experts import ExpertState, read_experts
-from likewise.labeling.store.known import read_catch_pairs
+from likewise.labeling.store.gold_pairs import read_catch_pairs
 from likewise.labeling.store.models import ADJUDICATOR, GUEST
 from likewise.labeling.store.pairs import count_asked_pairs
 from likewise.labeling.store.project import Project, read_log, read_project
 from likewise.labeling.store.read import read_events, read_votes
 from likewise.labeling.votes import ANSWERS, CANNOT_TELL, PAIR
 
-USUAL_SECONDS_PER_PAIR = 15.0  # the paper's assumption, until somebody has answered
-MOST_DIVIDED = 60
-MOST_QUERIES = 300
+DEFAULT_SECONDS_PER_PAIR = 15.0  # the paper's assumption, until somebody has answered
+MAX_DIVIDED_PAIRS = 60
+MAX_QUERIES = 300
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ExpertRow:
 
 
 @dataclass(frozen=True)
-class Cost:
+class LabelingCost:
     pairs: int
     hours_spent: float
     untimed: int  # answers that came without a time, from files or sheets
@@ -51,7 +51,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class AgreementNumbers:
+class AgreementSummary:
     kappa: float | None
     alpha: float | None
     alpha_low: float | None
@@ -60,25 +60,41 @@ class AgreementNumbers:
 
 
 @dataclass(frozen=True)
-class Board:
-    """`per_query`: query, answered, positives; `divided`: query, candidate, votes, adjudicated, tied."""
+class QueryCounts:
+    query: str
+    answered: int
+    positives: int
 
+
+@dataclass(frozen=True)
+class DividedPair:
+    """A pair with answers on both sides; `votes` are (expert, answer)."""
+
+    query: str
+    candidate: str
+    votes: list[tuple[str, str]]
+    adjudicated: str | None
+    tied: bool
+
+
+@dataclass(frozen=True)
+class Dashboard:
     project: Project
     experts: list[ExpertRow]
     n_votes: int
     positives_share: float | None
-    per_query: list[dict[str, Any]]
-    agreement: AgreementNumbers
+    per_query: list[QueryCounts]
+    agreement: AgreementSummary
     n_divided: int
-    divided: list[dict[str, Any]]  # the most evenly divided first, not all of very many
-    cost: Cost
+    divided: list[DividedPair]  # the most evenly divided first, not all of very many
+    cost: LabelingCost
     log: list[dict[str, str]]
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def read_board(engine: Engine, n_all_pairs: int | None = None) -> Board:
+def read_dashboard(engine: Engine, n_all_pairs: int | None = None) -> Dashboard:
     """The state of the project; `n_all_pairs` is what brute force would label."""
     project, votes, events = read_project(engine), read_votes(engine), read_events(engine)
     experts = [expert for expert in read_experts(engine) if expert.kind not in (GUEST, ADJUDICATOR)]
@@ -86,13 +102,13 @@ def read_board(engine: Engine, n_all_pairs: int | None = None) -> Board:
     adjudicated = votes.filter(~pl.col("expert").is_in([expert.name for expert in experts]))
     agreed = agreement(judged) if judged.height else None
     beside = {one.expert: one for one in agreed.experts} if agreed else {}
-    known = pl.DataFrame(read_catch_pairs(engine), schema=dict.fromkeys((*PAIR, "known"), pl.String), orient="row")
+    gold = pl.DataFrame(read_catch_pairs(engine), schema=dict.fromkeys((*PAIR, "gold"), pl.String), orient="row")
     paces = {expert.name: pace(events, expert.name) for expert in experts}
-    rows = [_expert_row(expert, paces[expert.name], events, known, beside.get(expert.name)) for expert in experts]
+    rows = [_expert_row(expert, paces[expert.name], events, gold, beside.get(expert.name)) for expert in experts]
     counts = count_answers(votes)
     similar = pl.col("similar") > pl.col("not_similar")
     answered = counts.filter(pl.col("similar") + pl.col("not_similar") > 0).with_columns(positive=similar)
-    return Board(
+    return Dashboard(
         project=project,
         experts=rows,
         n_votes=judged.height,
@@ -107,10 +123,10 @@ def read_board(engine: Engine, n_all_pairs: int | None = None) -> Board:
 
 
 def _expert_row(
-    expert: ExpertState, worked: Pace, events: pl.DataFrame, known: pl.DataFrame, beside: ExpertAgreement | None
+    expert: ExpertState, worked: Pace, events: pl.DataFrame, gold: pl.DataFrame, beside: ExpertAgreement | None
 ) -> ExpertRow:
     steady, n_repeats = self_consistency(events, expert.name)
-    caught, n_catch = catch_share(events, expert.name, known)
+    caught, n_catch = catch_pair_accuracy(events, expert.name, gold)
     left = expert.total - expert.answered
     answered = expert.answered if expert.total else beside.n_votes if beside else 0
     return ExpertRow(
@@ -130,14 +146,14 @@ def _expert_row(
     )
 
 
-def _per_query(answered: pl.DataFrame) -> list[dict[str, Any]]:
+def _per_query(answered: pl.DataFrame) -> list[QueryCounts]:
     table = answered.group_by("query").agg(answered=pl.len(), positives=pl.col("positive").sum()).sort("query")
-    return table.head(MOST_QUERIES).to_dicts()
+    return [QueryCounts(*row) for row in table.head(MAX_QUERIES).iter_rows()]
 
 
-def _agreement(votes: pl.DataFrame) -> AgreementNumbers:
+def _agreement(votes: pl.DataFrame) -> AgreementSummary:
     if votes.is_empty():
-        return AgreementNumbers(None, None, None, None, ["There are no votes yet."])
+        return AgreementSummary(None, None, None, None, ["There are no votes yet."])
     agreed = agreement(votes)
     kappa, alpha = agreed.fleiss_kappa, agreed.krippendorff_alpha
     interval = alpha_interval(votes) if alpha.value is not None else None
@@ -147,15 +163,15 @@ def _agreement(votes: pl.DataFrame) -> AgreementNumbers:
         if measure.reason
     ]
     low, high = interval or (None, None)
-    return AgreementNumbers(kappa.value, alpha.value, low, high, reasons)
+    return AgreementSummary(kappa.value, alpha.value, low, high, reasons)
 
 
-def _divided(votes: pl.DataFrame, adjudicated: pl.DataFrame) -> list[dict[str, Any]]:
+def _divided(votes: pl.DataFrame, adjudicated: pl.DataFrame) -> list[DividedPair]:
     """Pairs with answers on both sides, the most evenly divided first."""
     counts = count_answers(votes).with_columns(smaller=pl.min_horizontal("similar", "not_similar"))
     lead = (pl.col("similar") - pl.col("not_similar")).abs()
     chosen = counts.filter(pl.col("smaller") > 0).with_columns(lead=lead)
-    chosen = chosen.sort("lead", "smaller", *PAIR, descending=[False, True, False, False]).head(MOST_DIVIDED)
+    chosen = chosen.sort("lead", "smaller", *PAIR, descending=[False, True, False, False]).head(MAX_DIVIDED_PAIRS)
     given = votes.join(chosen, on=list(PAIR), how="semi").filter(pl.col("answer") != CANNOT_TELL)
     by_pair: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for query, candidate, expert, answer in given.select(*PAIR, "expert", "answer").iter_rows():
@@ -164,28 +180,22 @@ def _divided(votes: pl.DataFrame, adjudicated: pl.DataFrame) -> list[dict[str, A
         (query, candidate): answer for query, candidate, answer in adjudicated.select(*PAIR, "answer").iter_rows()
     }
     return [
-        {
-            "query": query,
-            "candidate": candidate,
-            "votes": by_pair[query, candidate],
-            "adjudicated": decided.get((query, candidate)),
-            "tied": lead == 0,
-        }
+        DividedPair(query, candidate, by_pair[query, candidate], decided.get((query, candidate)), tied=lead == 0)
         for query, candidate, lead in chosen.select(*PAIR, "lead").iter_rows()
     ]
 
 
-def _cost(engine: Engine, rows: list[ExpertRow], events: pl.DataFrame, n_all_pairs: int | None) -> Cost:
+def _cost(engine: Engine, rows: list[ExpertRow], events: pl.DataFrame, n_all_pairs: int | None) -> LabelingCost:
     pairs = count_asked_pairs(engine)
     milliseconds = events.filter(pl.col("answer").is_in(ANSWERS))["milliseconds"]
     timed = milliseconds.drop_nulls().clip(0, 60_000)
-    seconds = float(timed.sum()) / timed.len() / 1000.0 if timed.len() else USUAL_SECONDS_PER_PAIR
+    seconds = float(timed.sum()) / timed.len() / 1000.0 if timed.len() else DEFAULT_SECONDS_PER_PAIR
     active = [row for row in rows if row.state == "active"]
     left = [
         row.hours_left if row.hours_left is not None else (row.total - row.answered) * seconds / 3600.0
         for row in active
     ]
-    return Cost(
+    return LabelingCost(
         pairs=pairs,
         hours_spent=float(timed.sum()) / 3_600_000.0,
         untimed=milliseconds.null_count(),

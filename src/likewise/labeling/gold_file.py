@@ -1,4 +1,4 @@
-"""Pairs whose answer the owner knows, from a table: query, candidate, answer, and a note if wished."""
+"""Gold pairs, whose answer the owner knows, from a table: query, candidate, answer, and a note if wished."""
 
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -6,28 +6,28 @@ from pathlib import Path
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.labeling.imports import ACCEPTED
+from likewise.labeling.imports import ANSWER_SPELLINGS
 from likewise.labeling.votes import CANNOT_TELL, PAIR
 
 
-def read_known_file(path: Path, images: AbstractSet[str]) -> list[tuple[str, str, str, str]]:
+def read_gold_file(path: Path, images: AbstractSet[str]) -> list[tuple[str, str, str, str]]:
     """(query, candidate, similar or not similar, note) for each row of a CSV file."""
     if not path.is_file():
-        raise LikewiseError(f"{path} does not exist: check the path of the known pairs.")
+        raise LikewiseError(f"{path} does not exist: check the path of the gold pairs.")
     table = pl.read_csv(path, infer_schema=False)
     missing = [column for column in (*PAIR, "answer") if column not in table.columns]
     if missing:
         raise LikewiseError(f"{path} has no column {', '.join(missing)}: its header is query,candidate,answer,note.")
     if "note" not in table.columns:
         table = table.with_columns(note=pl.lit(""))
-    known = []
+    gold = []
     for number, row in enumerate(table.select(*PAIR, "answer", pl.col("note").fill_null("")).iter_rows(), start=2):
         query, candidate, written, note = row
-        answer = ACCEPTED.get("".join((written or "").split()).lower(), CANNOT_TELL)
+        answer = ANSWER_SPELLINGS.get("".join((written or "").split()).lower(), CANNOT_TELL)
         if answer == CANNOT_TELL:
             raise LikewiseError(f"{path}, row {number}: the answer {written!r} is not similar or not similar.")
         for image in (query, candidate):
             if image not in images:
                 raise LikewiseError(f"{path}, row {number}: {image!r} is not in the catalog: use its image keys.")
-        known.append((query, candidate, answer, note))
-    return known
+        gold.append((query, candidate, answer, note))
+    return gold

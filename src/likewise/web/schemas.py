@@ -5,72 +5,72 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-MOST_EVENTS = 200
-LARGEST_ID = 2**53
+MAX_EVENTS = 200
+MAX_ID = 2**53
 
 
-def _whole(value: object) -> object:
+def _to_integer(value: object) -> object:
     """JSON knows no integers: 17.0 is 17."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-WHOLE = BeforeValidator(_whole)
+INTEGRAL = BeforeValidator(_to_integer)
 ClientId = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
-Id = Annotated[int, Field(ge=1, le=LARGEST_ID), WHOLE]
-Milliseconds = Annotated[int, Field(ge=0, le=86_400_000), WHOLE]
+Id = Annotated[int, Field(ge=1, le=MAX_ID), INTEGRAL]
+Milliseconds = Annotated[int, Field(ge=0, le=86_400_000), INTEGRAL]
 PlainText = Annotated[str, Field(max_length=300, pattern=r"^[^\x00]*$")]
 
-Skip = Annotated[str, Query(max_length=12_000, pattern=r"^([0-9]{1,16}(,[0-9]{1,16})*)?$")]
+SkippedIds = Annotated[str, Query(max_length=12_000, pattern=r"^([0-9]{1,16}(,[0-9]{1,16})*)?$")]
 
 
-def skipped(text: str) -> set[int]:
+def parse_ids(text: str) -> set[int]:
     """The ids of a comma-separated list."""
     return {int(number) for number in text.split(",") if number}
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class ImageOut(Strict):
+class ImageOut(StrictModel):
     image: int
     thumb: str
     full: str
 
 
-class PairOut(Strict):
+class PairOut(StrictModel):
     pair: int
     query: ImageOut
     candidate: ImageOut
 
 
-class ProgressOut(Strict):
+class ProgressOut(StrictModel):
     answered: int
     total: int
     later: int
     seconds_per_pair: float | None
 
 
-class NextOut(Strict):
+class NextOut(StrictModel):
     pairs: list[PairOut]
     progress: ProgressOut
     paused: bool
 
 
-class CandidateOut(Strict):
+class CandidateOut(StrictModel):
     pair: int
     candidate: ImageOut
     answer: str | None
 
 
-class GridOut(Strict):
+class GridOut(StrictModel):
     query: ImageOut | None
     candidates: list[CandidateOut]
     progress: ProgressOut
     paused: bool
 
 
-class AnswerIn(Strict):
+class AnswerIn(StrictModel):
     client_id: ClientId
     pair: Id
     answer: Literal["similar", "not similar", "cannot tell", "later"]
@@ -78,38 +78,38 @@ class AnswerIn(Strict):
     milliseconds: Milliseconds | None = None
 
 
-class AnswersIn(Strict):
-    events: Annotated[list[AnswerIn], Field(max_length=MOST_EVENTS)]
+class AnswersIn(StrictModel):
+    events: Annotated[list[AnswerIn], Field(max_length=MAX_EVENTS)]
 
 
-class RefusedOut(Strict):
+class RefusedOut(StrictModel):
     client_id: str
     why: str
 
 
-class AnswersOut(Strict):
+class AnswersOut(StrictModel):
     accepted: list[str]
     refused: list[RefusedOut]
     progress: ProgressOut
 
 
-class UndoIn(Strict):
+class UndoIn(StrictModel):
     client_id: ClientId
     pair: Id
 
 
-class UndoOut(Strict):
+class UndoOut(StrictModel):
     pair: PairOut
     progress: ProgressOut
 
 
-class OptionOut(Strict):
+class OptionOut(StrictModel):
     value: str
     label: str
     image: ImageOut | None
 
 
-class QuestionOut(Strict):
+class QuestionOut(StrictModel):
     id: int
     kind: Literal["triplet", "rating", "keep", "choice"]
     prompt: str
@@ -117,26 +117,26 @@ class QuestionOut(Strict):
     options: list[OptionOut]
 
 
-class NextQuestionOut(Strict):
+class NextQuestionOut(StrictModel):
     question: QuestionOut | None
     progress: ProgressOut
 
 
-class QuestionAnswerIn(Strict):
+class QuestionAnswerIn(StrictModel):
     client_id: ClientId
     question: Id
     value: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
     milliseconds: Milliseconds | None = None
 
 
-class QuestionAnswersIn(Strict):
-    events: Annotated[list[QuestionAnswerIn], Field(max_length=MOST_EVENTS)]
+class QuestionAnswersIn(StrictModel):
+    events: Annotated[list[QuestionAnswerIn], Field(max_length=MAX_EVENTS)]
 
 
-class Problem(Strict):
+class ErrorDetail(StrictModel):
     detail: str
 
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem} for status in (400, 401, 403, 404, 409, 413, 422, 503)
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorDetail} for status in (400, 401, 403, 404, 409, 413, 422, 503)
 }

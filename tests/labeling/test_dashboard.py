@@ -7,11 +7,11 @@ import pytest
 from likewise.labeling.agreement import agreement
 from likewise.labeling.exports import crowdkit_table, vsd_text
 from likewise.labeling.intervals import alpha_interval
-from likewise.labeling.quality import pace, standing
+from likewise.labeling.quality import current_answers, pace
 from likewise.labeling.stability import order_stability
 from likewise.labeling.store.read import EVENT_SCHEMA
 
-from .making import planted, votes_of
+from .factories import planted, votes_of
 
 
 def many_queries(n_queries: int, seed: int) -> pl.DataFrame:
@@ -89,7 +89,7 @@ def test_what_stands_after_undos() -> None:
         ("c", 0, 1, "similar", None, time),
         ("c", 0, 2, "later", None, time),
     )
-    assert standing(events).select("candidate", "answer").rows() == [("a", "similar")]
+    assert current_answers(events).select("candidate", "answer").rows() == [("a", "similar")]
 
 
 def test_exports_in_others_formats() -> None:

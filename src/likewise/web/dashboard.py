@@ -1,0 +1,49 @@
+"""The owner's dashboard for its page: the numbers of `labeling.dashboard`, with pictures by id instead of keys."""
+
+from dataclasses import asdict
+from typing import Any
+
+from likewise.labeling.dashboard import read_dashboard
+from likewise.labeling.store.images import image_ids
+from likewise.labeling.store.pairs import pair_ids
+from likewise.web.pages import image_links
+from likewise.web.site import Site
+from likewise.web.stability import ranking_stability
+from likewise.workspace import read_json
+
+
+def dashboard_context(site: Site) -> dict[str, Any]:
+    """What `owner.html` shows."""
+    dashboard = read_dashboard(site.engine, count_all_pairs(site))
+    keys = [row.query for row in dashboard.per_query]
+    keys += [key for pair in dashboard.divided for key in (pair.query, pair.candidate)]
+    ids = image_ids(site.engine, keys)
+    pairs = pair_ids(site.engine, [(pair.query, pair.candidate) for pair in dashboard.divided])
+    return {
+        "project": dashboard.project.name,
+        "paused": dashboard.project.paused,
+        "experts": [asdict(row) for row in dashboard.experts],
+        "positives_share": dashboard.positives_share,
+        "per_query": [asdict(row) | {"query": image_links(ids[row.query])} for row in dashboard.per_query],
+        "agreement": asdict(dashboard.agreement),
+        "divided": [
+            {
+                "pair": pairs[pair.query, pair.candidate],
+                "query": image_links(ids[pair.query]),
+                "candidate": image_links(ids[pair.candidate]),
+                "votes": [{"expert": expert, "answer": answer} for expert, answer in pair.votes],
+                "adjudicated": pair.adjudicated,
+                "tied": pair.tied,
+            }
+            for pair in dashboard.divided
+        ],
+        "cost": asdict(dashboard.cost),
+        "stability": ranking_stability(site.settings.workspace, site.engine),
+        "log": dashboard.log,
+    }
+
+
+def count_all_pairs(site: Site) -> int | None:
+    """How many pairs brute force would have to label, where the pool says so."""
+    file = site.settings.workspace.pool_settings_file
+    return int(read_json(file)["n_all_pairs"]) if file.exists() else None

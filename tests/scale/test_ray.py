@@ -22,7 +22,16 @@ Answers = dict[str, Any]
 
 N_IMAGES = 150  # five chunks, the last one shorter
 ENCODERS = ("blend", "python:tests.scale.deadly:corners_or_die", "efficientnet-lite0?size=32")
-DISCOVER = ("--with", "blend,tests.scale.deadly.corners_or_die", "--n-queries", "20", "--k", "5", "--random", "30")
+DISCOVER = (
+    "--with",
+    "blend,tests.scale.deadly.corners_or_die",
+    "--n-queries",
+    "20",
+    "--k",
+    "5",
+    "--random",
+    "30",
+)
 ON_RAY = ("--engine", "ray", "--json")
 
 

@@ -13,7 +13,7 @@ from likewise.evaluation.auc import Floats, sort_pairs
 from likewise.evaluation.discovery import Measured
 from likewise.evaluation.pairs import JudgedPairs
 
-PER_KIND = 12
+MISTAKES_PER_KIND = 12
 MISSED, FALSE_FRIEND = "missed", "false friend"
 
 
@@ -39,7 +39,7 @@ def severity(scores: Floats, pairs: JudgedPairs) -> Floats:
     return in_order
 
 
-def mistake_table(measured: Iterable[Measured], pairs: JudgedPairs, per_kind: int = PER_KIND) -> pl.DataFrame:
+def mistake_table(measured: Iterable[Measured], pairs: JudgedPairs, per_kind: int = MISTAKES_PER_KIND) -> pl.DataFrame:
     """The worst `per_kind` missed pairs and false friends of each encoder, at most one of a kind per query."""
     tables = []
     for one in measured:

@@ -13,12 +13,12 @@ import polars as pl
 from likewise.errors import LikewiseError
 
 ROLES = ("anchor", "close", "far")
-KNOWN_NAMES = {
+ROLE_NAMES = {
     "anchor": ("anchor", "reference", "ref", "query", "probe"),
     "close": ("close", "closer", "chosen", "positive", "similar", "winner"),
     "far": ("far", "farther", "other", "negative", "dissimilar", "loser"),
 }
-ROLE_OF_NAME = {name: role for role, names in KNOWN_NAMES.items() for name in names}
+ROLE_OF_NAME = {name: role for role, names in ROLE_NAMES.items() for name in names}
 TRIPLET_SCHEMA = pl.Schema(
     {
         "anchor": pl.String,

@@ -23,7 +23,7 @@ from likewise.workspace import write_atomically, write_text
 LABEL_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "label": pl.Int8})
 QRELS_ENDINGS = (".qrels", ".qrel", ".txt")
 COLUMN_ALIASES = {"gallery": "candidate", "value": "label"}
-WORDS = {SIMILAR: 1, NOT_SIMILAR: 0}
+LABEL_OF_ANSWER = {SIMILAR: 1, NOT_SIMILAR: 0}
 LabelRow = tuple[str, object, object, object]  # where, query, candidate, label as written
 
 
@@ -173,7 +173,7 @@ def _label(written: object, positive_from: int, where: str) -> int | None:
         answer = ANSWER_SPELLINGS.get("".join(text.split()).lower())
         if answer is None:
             raise LikewiseError(f"{where}: the label {text!r} is not known: write 1 (similar) or 0.") from None
-        return WORDS.get(answer)
+        return LABEL_OF_ANSWER.get(answer)
     if not (abs(grade) < 1e9 and grade == int(grade)):
         raise LikewiseError(f"{where}: the label {text} is not a whole number: write 1 (similar) or 0.")
     return None if grade < 0 else int(grade >= positive_from)

@@ -140,7 +140,11 @@ def _verdict(accuracy: pl.DataFrame, differences: pl.DataFrame, titles: dict[str
         main & ~pl.col("significant") & ((pl.col("method_a") == best) | (pl.col("method_b") == best))
     )
     alike = [titles[a if b == best else b] for a, b in compared.select("method_a", "method_b").iter_rows()]
-    told = f"cannot be told apart from it: {', '.join(alike)}" if alike else "every other is behind it beyond chance"
+    told = (
+        f"not significantly different from it: {', '.join(alike)}"
+        if alike
+        else "every other is behind it beyond chance"
+    )
     return f"Highest concatenated MAP@R: {titles[best]}; {told}. Chosen by validation: {titles[summary['winner']]}."
 
 

@@ -8,7 +8,8 @@ import pytest
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.encoders import encode_catalog
-from likewise.training.perceptual.step import PerceptualSettings, train_perceptual
+from likewise.training.perceptual.settings import PerceptualSettings
+from likewise.training.perceptual.step import train_perceptual
 from likewise.workspace import Workspace
 
 from .places import real_data
@@ -25,7 +26,7 @@ def test_materials_from_four_descriptors(tmp_path: Path) -> None:
         triplets=source / "triplets.csv", test="split=test", unseen=("answers", "items"), hidden=(0,), n_folds=3
     )
     done = train_perceptual(workspace, settings)
-    assert (done.summary["n_answers"], done.summary["n_test_answers"]) == (22_801, 3_000)
+    assert (done.summary.n_answers, done.summary.n_test_answers) == (22_801, 3_000)
     for unseen in ("given test", "answers", "items"):
         rows = done.results.filter((pl.col("unseen") == unseen) & (pl.col("metric") == "majority"))
         assert rows["encoder"][0] == "perceptual"

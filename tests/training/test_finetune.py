@@ -37,7 +37,7 @@ def test_the_loss_falls_and_the_backbone_becomes_an_encoder(workspace: Workspace
     losses = done.curve["loss"].to_list()
     assert len(losses) == 6 and losses[-1] < 0.9 * losses[0]
     assert (
-        done.summary["n_classes"]
+        done.summary.n_classes
         == {
             "id": {"item": 12},
             "cat": {"category": 3},

@@ -16,8 +16,9 @@ from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.cross_validation import cross_validate
 from likewise.training.perceptual.features import ImageVectors
 from likewise.training.perceptual.network_learner import NetworkLearner
-from likewise.training.perceptual.network_training import NetworkInputs, NetworkPlan, NetworkTraining
-from likewise.training.perceptual.step import PerceptualSettings, train_perceptual
+from likewise.training.perceptual.network_training import NetworkInputs, NetworkTraining
+from likewise.training.perceptual.settings import NetworkPlan, PerceptualSettings
+from likewise.training.perceptual.step import train_perceptual
 from likewise.workspace import Workspace
 
 N_ITEMS = 40
@@ -68,7 +69,7 @@ def test_a_network_learns_what_people_look_at_and_stays_the_one_that_was_measure
         search_table["steps"].to_list() == [0, 20, 40]
         and search_table["negative_log_likelihood"][0] > search_table["negative_log_likelihood"].min()
     )
-    assert done.summary["choice"]["steps"] > 0 and done.reliability.expected_error < 0.1
+    assert done.summary.choice["steps"] > 0 and done.reliability.expected_error < 0.1
 
     encode_catalog(workspace, ["run:seeing"], workers=1)
     images = read(workspace.root / "catalog.csv").rows["image"].to_list()
@@ -78,7 +79,7 @@ def test_a_network_learns_what_people_look_at_and_stays_the_one_that_was_measure
     again = train_perceptual(
         workspace, PerceptualSettings(triplets=answers, hidden=(0,), unseen=("items",), n_folds=2), "plain"
     )
-    assert "seeing" not in set(again.results["encoder"]) and "run:" not in " ".join(again.summary["bases"])
+    assert "seeing" not in set(again.results["encoder"]) and "run:" not in " ".join(again.summary.bases)
     with pytest.raises(LikewiseError, match="needs no stored vectors"):
         train_perceptual(workspace, PerceptualSettings(bases=("colour",), triplets=answers, trunk=PLAN), "both")
 

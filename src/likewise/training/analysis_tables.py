@@ -1,11 +1,10 @@
-"""What stands beside the tables: training curves, the importance of hyper-parameters, and where their best values lie.
+"""Further tables of a check: training curves, the importance of hyper-parameters, and where their best values lie.
 
 Importance is PED-ANOVA (Watanabe et al. 2023): how far the best trials' values of a parameter are from all trials'.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -14,6 +13,7 @@ from likewise.optional_dependencies import needed
 from likewise.training.hyperparameter_search import ignore_experimental_warnings, open_study
 from likewise.training.methods import PUBLISHED_BEST_VALUES
 from likewise.training.runs import RunFolder
+from likewise.training.summary import CheckSummary, read_check_summary
 from likewise.workspace import read_json
 
 THIS_RUN = "here"
@@ -53,40 +53,35 @@ def importance_table(storage: str, run: RunFolder, methods: Sequence[str]) -> pl
     return pl.DataFrame(rows, schema=IMPORTANCE_SCHEMA, orient="row")
 
 
-def best_values_table(run: RunFolder, summary: Mapping[str, Any], other_runs: Sequence[Path] = ()) -> pl.DataFrame:
+def best_values_table(run: RunFolder, summary: CheckSummary, other_runs: Sequence[Path] = ()) -> pl.DataFrame:
     """The best values here, in other runs of this workspace and `other_runs` (other data), and the published ones."""
     others = [path.parent for path in sorted(run.path.parent.glob("*/summary.json")) if path.parent.name != run.name]
     known = [(THIS_RUN, summary)]
     for folder in [*others, *other_runs]:
-        there = read_json(folder / "summary.json")
-        if "methods" in there:  # not one of the other kinds of runs
+        there = read_check_summary(folder)
+        if there:  # not one of the other kinds of runs
             known.append((describe_run(there, other_data=folder in other_runs), there))
-    rows = []
-    for method in summary["methods"]:
+    rows: list[tuple[str, str, str, float]] = []
+    for method in summary.methods:
         for name, values in PUBLISHED_BEST_VALUES.get(method, {}).items():
-            rows += [
-                (method, name, f"paper, {data}", value) for data, value in zip(PAPER_DATASETS, values, strict=True)
-            ]
-        for where, facts in known:
-            rows += _best_rows(method, facts["methods"].get(method, {}), where)
+            rows += [(method, name, f"paper, {data}", best) for data, best in zip(PAPER_DATASETS, values, strict=True)]
+        for where, each in known:
+            best_trial = each.methods[method].best if method in each.methods else None
+            params = best_trial.params if best_trial else {}
+            rows += [(method, name, where, float(value)) for name, value in params.items()]
     return pl.DataFrame(rows, schema=BEST_VALUES_SCHEMA, orient="row").with_columns(pl.col("value").fill_nan(None))
 
 
-def describe_run(there: Mapping[str, Any], *, other_data: bool) -> str:
+def describe_run(summary: CheckSummary, *, other_data: bool) -> str:
     """A run by its name and by what it was trained on."""
-    data = f"{there['workspace']}, " if other_data else ""
-    trunk = there["trunk"] if there["trunk"] == "small" else f"{there['trunk']} {there['encoder']}"
-    return f"run {there['run']}: {data}{trunk}"
+    data = f"{summary.workspace}, " if other_data else ""
+    trunk = summary.trunk if summary.trunk == "small" else f"{summary.trunk} {summary.encoder}"
+    return f"run {summary.run}: {data}{trunk}"
 
 
 def check_finished_runs(folders: Sequence[Path]) -> list[Path]:
     """Folders of finished checks, or a sentence that says which is none."""
     for folder in folders:
-        if not (folder / "summary.json").is_file() or "methods" not in read_json(folder / "summary.json"):
+        if read_check_summary(folder) is None:
             raise LikewiseError(f"{folder} is no finished check: give the folder runs/NAME of one (--beside).")
     return list(folders)
-
-
-def _best_rows(method: str, facts: Mapping[str, Any], where: str) -> list[tuple[str, str, str, float]]:
-    params = (facts.get("best") or {}).get("params", {})
-    return [(method, name, where, float(value)) for name, value in params.items()]

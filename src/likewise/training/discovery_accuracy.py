@@ -4,8 +4,6 @@ Classes taught it which images belong together; experts' labels ask something el
 pairs, for all queries and for those whose class was never trained on.
 """
 
-from typing import Any
-
 import numpy as np
 
 from likewise.catalog.table import read_catalog
@@ -23,10 +21,11 @@ from likewise.labeling.step import read_labels
 from likewise.search import pair_scores
 from likewise.training.context import TrainingContext
 from likewise.training.final_evaluation import concatenate_embeddings, load_network
+from likewise.training.summary import DiscoveryScore
 from likewise.training.trainer import embed
 
 
-def evaluate_discovery(context: TrainingContext, winner: RunFile, seed: int = 0) -> list[dict[str, Any]] | None:
+def evaluate_discovery(context: TrainingContext, winner: RunFile, seed: int = 0) -> tuple[DiscoveryScore, ...] | None:
     """One line per encoder and set of queries; None where there are no labels."""
     workspace = context.guard.workspace
     if not workspace.labels_file.exists() or not workspace.pool_file.exists():
@@ -41,13 +40,13 @@ def evaluate_discovery(context: TrainingContext, winner: RunFile, seed: int = 0)
     pairs = build_judged_pairs(read_catalog(workspace), drop_random_pairs(read_labels(workspace), pool.rows), *images)
     if not len(pairs):
         return None
-    lines = []
+    scores = []
     unseen = frozenset(context.split.keys(context.split.test))
     for name in (*encoders, f"run:{winner.about['run']}"):
         values = auc_per_query(context, winner, name, pairs)
         for queries, chosen in (("all", None), ("of test classes", unseen)):
-            lines.append({"encoder": name, "queries": queries, **_mean_with_interval(values, pairs, chosen, seed)})
-    return lines
+            scores.append(DiscoveryScore(name, queries, *_mean_with_interval(values, pairs, chosen, seed)))
+    return tuple(scores)
 
 
 def auc_per_query(context: TrainingContext, winner: RunFile, encoder: str, pairs: JudgedPairs) -> Floats:
@@ -75,10 +74,12 @@ def embed_images(context: TrainingContext, winner: RunFile, encoder: str, images
     return concatenate_embeddings([embed(model, context.eval_inputs, rows) for model in models])
 
 
-def _mean_with_interval(values: Floats, pairs: JudgedPairs, chosen: frozenset[str] | None, seed: int) -> dict[str, Any]:
+def _mean_with_interval(
+    values: Floats, pairs: JudgedPairs, chosen: frozenset[str] | None, seed: int
+) -> tuple[float | None, float | None, float | None, int]:
     kept = np.array([chosen is None or query in chosen for query in pairs.queries])
     sums = QuerySums.mean_of(np.where(kept, values, np.nan))
     weights = query_weights(len(pairs.queries), RESAMPLES, seed)
     numbers = (sums.value(), *percentile_interval(sums.resampled(weights)))
     value, low, high = (None if np.isnan(number) else number for number in numbers)
-    return {"value": value, "low": low, "high": high, "n_queries": sums.n_defined}
+    return value, low, high, sums.n_defined

@@ -1,39 +1,36 @@
 """The card that travels with a trained encoder: what it is, what it was trained on, what it can do, what it cannot."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from likewise import __version__
+from likewise.training.summary import CheckSummary
 
 
-def model_card(summary: Mapping[str, Any], accuracy: pl.DataFrame) -> str:
+def model_card(summary: CheckSummary, accuracy: pl.DataFrame) -> str:
     """Markdown; every number with its interval and count."""
-    plan, method = summary["plan"], summary["methods"][summary["winner"]]
-    best = ", ".join(f"{name} {value:.4g}" for name, value in method["best"]["params"].items()) or "none"
-    made = summary["encoder_made"] or {}
+    plan, method, made = summary.plan, summary.methods[summary.winner or ""], summary.encoder_made
+    assert method.best is not None and method.best.map_at_r is not None and made is not None
+    best = ", ".join(f"{name} {value:.4g}" for name, value in method.best.params.items()) or "none"
     lines = [
-        f"# {method['title']} on {summary['workspace']}",
+        f"# {method.title} on {summary.workspace}",
         "",
-        f"An image encoder of {made.get('dim', '?')} dimensions: {plan['n_folds']} models of {plan['dim']} side by "
-        f"side, each trained on three quarters of the training classes. Chosen among {len(summary['methods'])} methods "
-        f"by validation MAP@R ({100 * method['best']['map_at_r']:.1f} %), not by the test.",
+        f"An image encoder of {made.dim} dimensions: {plan.n_folds} models of {plan.dim} side by "
+        f"side, each trained on three quarters of the training classes. Chosen among {len(summary.methods)} methods "
+        f"by validation MAP@R ({100 * method.best.map_at_r:.1f} %), not by the test.",
         "",
-        f"- Use: `likewise encode WORKSPACE --with {made.get('spec', '')}`"
-        + ("" if made.get("no_onnx_because") else ", or `encoder/model.onnx` with its preparation beside it"),
-        f"- Trunk: {summary['encoder']} ({summary['trunk']}); the paper's was {summary['papers_trunk']}",
-        f"- Classes: column `{summary['column']}`, {summary['n_classes']:,} of them on {summary['n_images']:,} images; "
-        f"the first half trained and validated, the second half ({summary['n_test_classes']:,}) tested",
-        f"- Loss: {method['title']}; hyper-parameters: {best} ({method['n_trials']} trials, "
-        f"{method['n_failed']} failed)",
-        f"- Optimiser: RMSprop, learning rate {plan['lr']:g}, weight decay {plan['weight_decay']:g}, at most "
-        f"{plan['max_steps']:,} steps of {plan['batch']} images, best checkpoint by validation",
+        f"- Use: `likewise encode WORKSPACE --with {made.spec}`"
+        + ("" if made.no_onnx_because else ", or `encoder/model.onnx` with its preparation beside it"),
+        f"- Trunk: {summary.encoder} ({summary.trunk}); the paper's was {summary.papers_trunk}",
+        f"- Classes: column `{summary.column}`, {summary.n_classes:,} of them on {summary.n_images:,} images; "
+        f"the first half trained and validated, the second half ({summary.n_test_classes:,}) tested",
+        f"- Loss: {method.title}; hyper-parameters: {best} ({method.n_trials} trials, {method.n_failed} failed)",
+        f"- Optimiser: RMSprop, learning rate {plan.lr:g}, weight decay {plan.weight_decay:g}, at most "
+        f"{plan.max_steps:,} steps of {plan.batch} images, best checkpoint by validation",
         "",
         "| on test classes | embedding | value (%) | half of the 95 % interval of reruns | queries |",
         "|---|---|---|---|---|",
     ]
-    for row in accuracy.filter(pl.col("method") == summary["winner"]).iter_rows(named=True):
+    for row in accuracy.filter(pl.col("method") == summary.winner).iter_rows(named=True):
         interval = "one run" if row["low"] is None else f"± {50 * (row['high'] - row['low']):.1f}"
         lines.append(
             f"| {row['metric']} | {row['embedding']} | {100 * row['value']:.1f} | {interval} "
@@ -43,19 +40,18 @@ def model_card(summary: Mapping[str, Any], accuracy: pl.DataFrame) -> str:
     lines += [
         "Not shown: behaviour on images unlike these, and what people find similar beyond the classes of that column.",
         "",
-        f"Made by likewise {__version__} (`likewise train check`), run `{summary['run']}`.",
+        f"Made by likewise {__version__} (`likewise train check`), run `{summary.run}`.",
     ]
     return "\n".join(lines) + "\n"
 
 
-def discovery_table(summary: Mapping[str, Any]) -> list[str]:
+def discovery_table(summary: CheckSummary) -> list[str]:
     """What experts' labels say, where there are some."""
-    found = summary.get("discovery")
-    if not found:
+    if not summary.discovery:
         return ["Discovery: no labels of experts in the workspace, so it was not measured."]
     lines = ["| discovery, macro ROC-AUC | queries | value (%) | 95 % interval |", "|---|---|---|---|"]
-    for row in found:
-        low, high = (("–" if row[end] is None else f"{100 * row[end]:.1f}") for end in ("low", "high"))
-        value = "–" if row["value"] is None else f"{100 * row['value']:.1f}"
-        lines.append(f"| {row['encoder']} | {row['queries']} ({row['n_queries']}) | {value} | {low} to {high} |")
+    for row in summary.discovery:
+        numbers = row.value, row.low, row.high
+        value, low, high = ("–" if number is None else f"{100 * number:.1f}" for number in numbers)
+        lines.append(f"| {row.encoder} | {row.queries} ({row.n_queries}) | {value} | {low} to {high} |")
     return lines

@@ -5,14 +5,13 @@ same command continues a run that was stopped.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
-from likewise.encoders.families.run_files import SETTINGS, read_run
+from likewise.encoders.families.run_files import SETTINGS, RunFile, read_run
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.training.analysis_tables import best_values_table, check_finished_runs, curve_table, importance_table
@@ -29,6 +28,7 @@ from likewise.training.network import SMALL
 from likewise.training.plan import TrainingPlan
 from likewise.training.relative_improvement import relative_improvement_table
 from likewise.training.runs import RunFolder, begin_run, run_folder
+from likewise.training.summary import CheckSummary, ExportedEncoder, FoldSizes, MethodSummary
 from likewise.training.tables import accuracy_table, difference_table, read_reruns, trial_table
 from likewise.workspace import Workspace, read_json, write_json, write_parquet, write_text
 
@@ -42,7 +42,7 @@ class RealityCheckResult:
     run: RunFolder
     accuracy: pl.DataFrame
     differences: pl.DataFrame
-    summary: dict[str, Any]
+    summary: CheckSummary
 
 
 def run_reality_check(
@@ -74,9 +74,12 @@ def run_reality_check(
     worked = [method.name for method in loss_methods if best[method.name]]
     found = {each: read_reruns(run, each, plan.n_reruns) for each in (PRETRAINED, *worked)}
     accuracy, differences = accuracy_table(found), difference_table(found, seed)
-    summary = make_summary(context, run, loss_methods, trials, best, dims) | {"encoder_made": describe_encoder(run)}
-    made = read_run(run.encoder_folder) if summary["encoder_made"] else None
-    summary["discovery"] = evaluate_discovery(context, made, seed) if made else None
+    made = read_run(run.encoder_folder) if (run.encoder_folder / SETTINGS).exists() else None
+    summary = replace(
+        make_summary(context, run, loss_methods, trials, best, dims),
+        encoder_made=describe_encoder(made) if made else None,
+        discovery=evaluate_discovery(context, made, seed) if made else None,
+    )
     where = storage or str(run.search_file)
     tables = {
         "accuracy": accuracy,
@@ -92,7 +95,7 @@ def run_reality_check(
         write_claims(published, run.path / "claims.json")
     if made:
         write_text(model_card(summary, accuracy), run.card_file)
-    write_json(summary, run.summary_file)
+    write_json(summary.to_dict(), run.summary_file)
     return RealityCheckResult(run, accuracy, differences, summary)
 
 
@@ -193,56 +196,52 @@ def make_summary(
     trials: dict[str, list[Trial]],
     best: dict[str, Trial | None],
     dims: dict[str, int],
-) -> dict[str, Any]:
+) -> CheckSummary:
     """The facts around the tables."""
     split, plan = context.split, context.config.plan
-    won = best_method(best)
-    return {
-        "run": run.name,
-        "workspace": Path(context.config.workspace).name,
-        "column": context.config.column,
-        "trunk": plan.trunk,
-        "encoder": context.config.encoder,
-        "trunk_dim": context.trunk_dim,
-        "papers_trunk": PAPER_TRUNK,
-        "plan": asdict(plan) | {"lr": plan.learning_rate},
-        "n_images": len(split.images),
-        "n_without_class": split.n_without_class,
-        "n_classes": len(split.classes),
-        "n_test_classes": len(split.classes) - len(split.classes) // 2,
-        "n_test_images": len(split.test),
-        "folds": [
-            {
-                "train_images": len(fold.train),
-                "train_classes": len(set(split.labels[fold.train])),
-                "validation_images": len(fold.validation),
-                "validation_classes": len(set(split.labels[fold.validation])),
-            }
+    return CheckSummary(
+        run=run.name,
+        workspace=Path(context.config.workspace).name,
+        column=context.config.column,
+        trunk=plan.trunk,
+        encoder=context.config.encoder,
+        trunk_dim=context.trunk_dim,
+        papers_trunk=PAPER_TRUNK,
+        plan=replace(plan, lr=plan.learning_rate),
+        n_images=len(split.images),
+        n_without_class=split.n_without_class,
+        n_classes=len(split.classes),
+        n_test_classes=len(split.classes) - len(split.classes) // 2,
+        n_test_images=len(split.test),
+        folds=tuple(
+            FoldSizes(
+                len(fold.train),
+                len(set(split.labels[fold.train])),
+                len(fold.validation),
+                len(set(split.labels[fold.validation])),
+            )
             for fold in split.folds
-        ],
-        "pretrained_dims": dims,
-        "winner": won,
-        "methods": {
-            method.name: {
-                "title": method.title,
-                "year": method.year,
-                "kind": method.kind,
-                "best": None if (trial := best[method.name]) is None else asdict(trial),
-                "n_trials": len(trials[method.name]),
-                "n_failed": sum(each.map_at_r is None for each in trials[method.name]),
-            }
+        ),
+        pretrained_dims=dims,
+        winner=best_method(best),
+        methods={
+            method.name: MethodSummary(
+                method.title,
+                method.year,
+                method.kind,
+                best[method.name],
+                len(trials[method.name]),
+                sum(each.map_at_r is None for each in trials[method.name]),
+            )
             for method in methods
         },
-    }
+    )
 
 
-def describe_encoder(run: RunFolder) -> dict[str, Any] | None:
-    """What the winner can be used as."""
-    if not (run.encoder_folder / SETTINGS).exists():
-        return None
-    encoder = read_run(run.encoder_folder)
-    problem = "" if (run.encoder_folder / "model.onnx").exists() else export_onnx(encoder)
-    return {"spec": f"run:{run.encoder_folder}", "dim": encoder.dim, "no_onnx_because": problem}
+def describe_encoder(encoder: RunFile) -> ExportedEncoder:
+    """What the winner can be used as; exports it to ONNX where that is still to be done."""
+    problem = "" if (encoder.folder / "model.onnx").exists() else export_onnx(encoder)
+    return ExportedEncoder(f"run:{encoder.folder}", encoder.dim, problem)
 
 
 def best_method(best: dict[str, Trial | None]) -> str | None:

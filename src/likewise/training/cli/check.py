@@ -115,7 +115,9 @@ def check(
         )
     page = write_check_page(done.run.path)
     if as_json:
-        say_json({"accuracy": records(done.accuracy), "differences": records(done.differences), **done.summary})
+        say_json(
+            {"accuracy": records(done.accuracy), "differences": records(done.differences), **done.summary.to_dict()}
+        )
         return
     console().print(_accuracy_table(done))
     _print_summary(done)
@@ -146,8 +148,8 @@ def _accuracy_table(done: "RealityCheckResult") -> "Table":
     from likewise.cli.tables import percent
 
     summary = done.summary
-    dim, folds = summary["plan"]["dim"], summary["plan"]["n_folds"]
-    title = f"Accuracy on {summary['n_test_classes']:,} test classes of {summary['workspace']} (%)"
+    dim, folds = summary.plan.dim, summary.plan.n_folds
+    title = f"Accuracy on {summary.n_test_classes:,} test classes of {summary.workspace} (%)"
     shown = Table(title=title, title_justify="left", box=SIMPLE)
     shown.add_column("method", no_wrap=True)
     cells = {(row["method"], row["embedding"], row["metric"]): row for row in done.accuracy.iter_rows(named=True)}
@@ -163,24 +165,24 @@ def _accuracy_table(done: "RealityCheckResult") -> "Table":
                 row = cells[method, embedding, metric]
                 margin = "" if row["low"] is None else f"\n[dim]±{percent((row['high'] - row['low']) / 2)}[/]"
                 values.append(f"{percent(row['value'])}{margin}")
-        shown.add_row(plain(summary["methods"].get(method, {}).get("title", method)), *values)
+        shown.add_row(plain(summary.methods[method].title if method in summary.methods else method), *values)
     return shown
 
 
 def _print_summary(done: "RealityCheckResult") -> None:
     summary, accuracy = done.summary, done.accuracy
     row = accuracy.row(0, named=True)
-    trunk = summary["encoder"] or "a small network"
+    trunk = summary.encoder or "a small network"
     say(
         f"[dim]{row['n_queries']:,} of {row['n_queries_total']:,} test images have another one of their class; "
-        f"mean and half of the 95 % interval of {summary['plan']['n_reruns']} reruns; the trunk is {trunk} "
-        f"({summary['trunk']}), the paper's is {summary['papers_trunk']}; conc.: the embeddings of all "
-        f"{summary['plan']['n_folds']} folds side by side, sepa.: each alone[/]"
+        f"mean and half of the 95 % interval of {summary.plan.n_reruns} reruns; the trunk is {trunk} "
+        f"({summary.trunk}), the paper's is {summary.papers_trunk}; conc.: the embeddings of all "
+        f"{summary.plan.n_folds} folds side by side, sepa.: each alone[/]"
     )
     _print_best(done)
-    for name, method in summary["methods"].items():
-        if method["n_failed"]:
-            say(f"[yellow]{name}[/]: {method['n_failed']} of {method['n_trials']} trials failed")
+    for name, method in summary.methods.items():
+        if method.n_failed:
+            say(f"[yellow]{name}[/]: {method.n_failed} of {method.n_trials} trials failed")
 
 
 def _print_best(done: "RealityCheckResult") -> None:
@@ -190,7 +192,7 @@ def _print_best(done: "RealityCheckResult") -> None:
     main = done.accuracy.filter(metric="MAP@R", embedding="concatenated").sort("value", descending=True)
     untrained = float(main.filter(method=PRETRAINED)["value"][0])
     best = main.filter(main["method"] != PRETRAINED).row(0, named=True)
-    title = done.summary["methods"][best["method"]]["title"]
+    title = done.summary.methods[best["method"]].title
     say(
         f"highest concatenated MAP@R: {plain(title)}, {100 * best['value']:.1f} %; without training "
         f"{100 * untrained:.1f} %"

@@ -79,8 +79,8 @@ def perceptual(
 
     Example: `likewise train perceptual shoes --trunk efficientnet-lite0?size=96 --name seeing`
     """
-    from likewise.training.perceptual.network_training import NetworkPlan
-    from likewise.training.perceptual.step import PerceptualSettings, train_perceptual
+    from likewise.training.perceptual.settings import NetworkPlan, PerceptualSettings
+    from likewise.training.perceptual.step import train_perceptual
 
     target = opened(workspace)
     settings = PerceptualSettings(
@@ -98,7 +98,7 @@ def perceptual(
     with progress("steps") as update:
         done = train_perceptual(target, settings, name, force=force, on_progress=update)
     if as_json:
-        summary = {key: value for key, value in done.summary.items() if key != "queries"}
+        summary = {key: value for key, value in done.summary.to_dict().items() if key != "queries"}
         say_json({"summary": summary, "results": records(done.results), "calibration": records(done.reliability.bins)})
         return
     _print_perceptual(workspace, done)
@@ -151,14 +151,14 @@ def finetune(
 
     picture = write_curve(done.curve, done.run.folder / "curve.svg")
     if as_json:
-        say_json({"summary": done.summary, "curve": records(done.curve)})
+        say_json({"summary": done.summary.to_dict(), "curve": records(done.curve)})
         return
     summary = done.summary
     several = {"item": "items", "category": "categories"}
-    classes = ", ".join(f"{count:,} {several[head]}" for head, count in summary["n_classes"].items()) or "no labels"
+    classes = ", ".join(f"{count:,} {several[head]}" for head, count in summary.n_classes.items()) or "no labels"
     say(
-        f"{plain(done.run.name)}: {plain(encoder)} trained for {epochs} epochs on {summary['n_images']:,} images "
-        f"({classes}); loss {summary['loss_first']:.3f} to {summary['loss_last']:.3f}, see {plain(picture)}"
+        f"{plain(done.run.name)}: {plain(encoder)} trained for {epochs} epochs on {summary.n_images:,} images "
+        f"({classes}); loss {summary.loss_first:.3f} to {summary.loss_last:.3f}, see {plain(picture)}"
     )
     say(f"[dim]next: likewise encode {plain(workspace)} --with run:{plain(done.run.name)}[/]")
 
@@ -173,8 +173,8 @@ def default_name(encoder: str, task: str) -> str:
 def _print_perceptual(workspace: Path, done: "PerceptualResult") -> None:
     summary = done.summary
     say(
-        f"{done.run.name}: learned from {summary['n_answers']:,} answers ({summary['n_votes']:,} votes) "
-        f"over {', '.join(map(plain, summary['bases']))}; {done.run.dim} dimensions"
+        f"{done.run.name}: learned from {summary.n_answers:,} answers ({summary.n_votes:,} votes) "
+        f"over {', '.join(map(plain, summary.bases))}; {done.run.dim} dimensions"
     )
     for kind in done.results["unseen"].unique(maintain_order=True):
         _print_results(done.results, kind)
@@ -186,10 +186,10 @@ def _print_perceptual(workspace: Path, done: "PerceptualResult") -> None:
             f"[bold]not better than what was there:[/] {', '.join(map(plain, ahead))} agrees with people more, beyond "
             "chance, on what is unseen: bring more answers before you use this encoder."
         )
-    curve = summary["calibration"]
+    curve = summary.calibration
     say(
-        f"chosen: {summary['chosen']}; probabilities are off by "
-        f"{100 * curve['expected_error']:.1f} points on average ({curve['n_votes']:,} unseen votes)"
+        f"chosen: {summary.chosen}; probabilities are off by "
+        f"{100 * curve.expected_error:.1f} points on average ({curve.n_votes:,} unseen votes)"
     )
     say(f"[dim]next: likewise encode {plain(workspace)} --with run:{plain(done.run.name)}[/]")
 

@@ -55,12 +55,28 @@ class FinetuneSettings:
 
 
 @dataclass(frozen=True)
+class FinetuneSummary:
+    """What was learned from; `settings` are all of them and the catalog's fingerprint."""
+
+    settings: dict[str, Any]
+    learned_from: FinetuneTask
+    n_images: int
+    n_classes: dict[str, int]
+    loss_first: float
+    loss_last: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in summary.json: the settings stand beside the rest."""
+        return {**self.settings, **{key: value for key, value in asdict(self).items() if key != "settings"}}
+
+
+@dataclass(frozen=True)
 class FinetuneResult:
     """What was left, and how the loss went."""
 
     run: RunFile
     curve: pl.DataFrame
-    summary: dict[str, Any]
+    summary: FinetuneSummary
 
 
 def finetune(
@@ -81,18 +97,12 @@ def finetune(
     settings_dict = {**asdict(settings), "leave_out": list(settings.leave_out), "catalog": catalog_fingerprint(catalog)}
     curve = run_epochs(learner, folder, settings.epochs, settings.seed, settings_dict, on_progress)
     trained = learner.trunk
-    summary = {
-        **settings_dict,
-        "learned_from": settings.task,
-        "n_images": len(targets.images),
-        "n_classes": targets.n_classes,
-        "loss_first": curve["loss"][0],
-        "loss_last": curve["loss"][-1],
-    }
+    losses = curve["loss"][0], curve["loss"][-1]
+    summary = FinetuneSummary(settings_dict, settings.task, len(targets.images), targets.n_classes, *losses)
     weights = copy_weights(trained)
-    run = write_run(folder, "trunk", [settings.encoder], [], dim=dim, trunk=weights, about=summary)
+    run = write_run(folder, "trunk", [settings.encoder], [], dim=dim, trunk=weights, about=summary.to_dict())
     write_parquet(curve, folder / "curve.parquet")
-    write_json(summary, folder / "summary.json")
+    write_json(summary.to_dict(), folder / "summary.json")
     (folder / STATE_FILE).unlink(missing_ok=True)
     return FinetuneResult(run, curve, summary)
 

@@ -29,6 +29,7 @@ from likewise.training.perceptual.adapter import answer_scores
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.calibration import fit_calibration
 from likewise.training.perceptual.features import ImageVectors
+from likewise.training.perceptual.settings import NetworkPlan
 from likewise.training.trainer import Weights, copy_weights, split_batches
 
 if TYPE_CHECKING:
@@ -36,20 +37,6 @@ if TYPE_CHECKING:
 
 MIN_CROP = 0.8  # of the side: people saw the whole picture
 SCALE_LEARNING_RATE = 1e-2  # of s and b, which are single numbers
-
-
-@dataclass(frozen=True)
-class NetworkPlan:
-    """How a network learns from answers."""
-
-    encoder: str
-    steps: int = 200
-    n_evaluations: int = 8
-    batch: int = 64
-    """Answers a step."""
-    rate: float = 1e-4
-    weight_decay: float = 1e-4
-    inner_folds: int = 3
 
 
 @dataclass(frozen=True)

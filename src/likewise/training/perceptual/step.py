@@ -4,10 +4,8 @@ In `runs/<name>/`: encoder.json and encoder.safetensors (the encoder, for `run:<
 beside every other), choices.parquet (what cross-validation tried), calibration.parquet, summary.json.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -16,6 +14,7 @@ from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.catalog.table import select
 from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.families.run_files import SETTINGS, RunFile
+from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.files import read_meta, stored_spec, vectors_folder
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
@@ -24,42 +23,24 @@ from likewise.evaluation.training_gains import learned_from_people
 from likewise.evaluation.triplet_file import read_triplets
 from likewise.labeling.step import read_labels
 from likewise.progress import ProgressCallback
-from likewise.training.perceptual.adapter import HIDDEN, answer_scores
+from likewise.training.perceptual.adapter import answer_scores
 from likewise.training.perceptual.adapter_learner import AdapterLearner
 from likewise.training.perceptual.answers import Answers, answers_from_labels, answers_from_triplets, check_disjoint
 from likewise.training.perceptual.calibration import Calibration, Reliability, measure_reliability
 from likewise.training.perceptual.comparison import HeldOutScores, comparison_table
 from likewise.training.perceptual.cross_validation import calibrate_model, cross_validate
 from likewise.training.perceptual.features import ImageVectors
-from likewise.training.perceptual.folds import UNSEEN_KINDS, Unseen
+from likewise.training.perceptual.folds import UNSEEN_KINDS
 from likewise.training.perceptual.learner import AnswerLearner, LearnedModel
 from likewise.training.perceptual.network_learner import NetworkLearner
-from likewise.training.perceptual.network_training import NetworkInputs, NetworkPlan
+from likewise.training.perceptual.network_training import NetworkInputs
+from likewise.training.perceptual.settings import PerceptualSettings
+from likewise.training.perceptual.summary import PerceptualSummary, make_summary
 from likewise.training.runs import run_folder
 from likewise.workspace import Workspace, write_json, write_parquet
 
 GIVEN_TEST = "given test"
 DEFAULT_NAME = "perceptual"
-
-
-@dataclass(frozen=True)
-class PerceptualSettings:
-    """What to learn from and how."""
-
-    bases: tuple[str, ...] = ()
-    """Encoders with stored vectors; all that encode images themselves by default."""
-    triplets: Path | None = None
-    order: str = "anchor close far"
-    by: str = "item"
-    test: str | None = None
-    """`COLUMN=VALUE`: answers that only the last measurement reads, by a column of the triplets, or of the queries."""
-    unseen: tuple[Unseen, ...] = ("queries", "items")
-    """What is held out when measuring; the first also decides how much to shrink."""
-    hidden: tuple[int, ...] = HIDDEN
-    trunk: NetworkPlan | None = None
-    """Train this network whole instead of an adapter over stored vectors."""
-    n_folds: int = 5
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,7 +52,7 @@ class PerceptualResult:
     model: LearnedModel
     calibration: Calibration
     reliability: Reliability
-    summary: dict[str, Any]
+    summary: PerceptualSummary
 
 
 @dataclass(frozen=True)
@@ -83,7 +64,7 @@ class PerceptualData:
     images: tuple[str, ...]
     image_vectors: ImageVectors
     """Their vectors by every base, none where a network is trained whole."""
-    others: dict[str, Any]
+    others: dict[str, Vectors]
     """Vectors of every stored encoder."""
 
 
@@ -132,12 +113,13 @@ def train_perceptual(
             curve.probability(scores[name]), test.yes, test.no, symmetric=train.are_triplets
         )
     results = pl.concat(tables)
-    summary = _summary(workspace, settings, data, learner, model, curve, reliability)
-    run = model.write(folder, summary)
+    catalog = catalog_fingerprint(read_catalog(workspace))
+    summary = make_summary(catalog, settings, (data.train, data.test), learner, model, curve, reliability)
+    run = model.write(folder, summary.to_dict())
     write_parquet(results, folder / "results.parquet")
     write_parquet(model.search_table, folder / "choices.parquet")
     write_parquet(reliability.bins, folder / "calibration.parquet")
-    write_json(summary, folder / "summary.json")
+    write_json(summary.to_dict(), folder / "summary.json")
     return PerceptualResult(run, results, model, curve, reliability, summary)
 
 
@@ -206,44 +188,3 @@ def _column(catalog: pl.DataFrame, by: str) -> str:
     if by not in catalog.columns:
         raise LikewiseError(f"the catalog has no column {by!r}: choose one of {', '.join(catalog.columns)}.")
     return by
-
-
-def _summary(
-    workspace: Workspace,
-    settings: PerceptualSettings,
-    data: PerceptualData,
-    learner: AnswerLearner,
-    model: LearnedModel,
-    curve: Calibration,
-    reliability: Reliability,
-) -> dict[str, Any]:
-    train = data.train
-    return {
-        "learned_from": "triplets" if train.are_triplets else "labels",
-        "source": str(settings.triplets.name) if settings.triplets else "labels.parquet",
-        "catalog": catalog_fingerprint(read_catalog(workspace)),
-        "n_answers": len(train),
-        "n_votes": int((train.yes + train.no).sum()),
-        "n_queries": len(np.unique(train.query)),
-        "n_items": len(np.unique(train.named_items)),
-        "n_test_answers": 0 if data.test is None else len(data.test),
-        "test": settings.test,
-        "bases": learner.bases,
-        "trunk": None if settings.trunk is None else asdict(settings.trunk),
-        "unseen": list(settings.unseen),
-        "folds": settings.n_folds,
-        "seed": settings.seed,
-        "choice": dict(model.choice),
-        "chosen": _describe_choice(model.choice),
-        "surprise_train": model.negative_log_likelihood,
-        "surprise_held_out": float(model.search_table["negative_log_likelihood"].min()),  # type: ignore[arg-type]
-        "calibration": asdict(curve)
-        | {"expected_error": reliability.expected_error, "brier": reliability.brier, "n_votes": reliability.n_votes},
-        "queries": sorted({train.stimuli[query] for query in np.unique(train.query)}),
-    }
-
-
-def _describe_choice(choice: Mapping[str, float]) -> str:
-    if "steps" in choice:
-        return f"{choice['steps']:,} steps" if choice["steps"] else "no step at all: the network as it was"
-    return f"shrinkage {choice['shrinkage']:g}, {choice['hidden'] or 'no'} hidden units"

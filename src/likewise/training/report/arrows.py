@@ -9,7 +9,7 @@ from likewise.report.numbers import percent
 from likewise.report.plots.curves import Styles
 from likewise.report.plots.palette import INK, SOFT
 from likewise.report.plots.svg import draw, spread
-from likewise.training.report.trained import Arrow
+from likewise.training.report.training_effects import Arrow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,39 +9,38 @@ import polars as pl
 from likewise.report.numbers import DASH, listed, percent, several
 from likewise.report.page import render
 from likewise.report.plots.palette import model_styles
-from likewise.training.report.check_plots import Bar, accuracy_plot, curve_plot, improvement_plot, year_plot
+from likewise.training.final_evaluation import EMBEDDINGS, MEASURES, PRETRAINED
+from likewise.training.report.check_plots import MethodBar, accuracy_plot, curve_plot, improvement_plot, year_plot
+from likewise.training.summary import CheckSummary
 from likewise.workspace import read_json, read_parquet, write_text
 
-EMBEDDINGS = ("concatenated", "separated")
-METRICS = ("P@1", "R-Precision", "MAP@R")
 MAIN = "MAP@R"
-PRETRAINED = "pretrained"
 TABLES = ("accuracy", "differences", "curves", "importance", "best_values", "relative")
 
 
 def write_check_page(folder: Path) -> Path:
     """Write the page from what lies in the run's folder."""
-    summary = read_json(folder / "summary.json")
+    summary = CheckSummary.from_dict(read_json(folder / "summary.json"))
     tables = {name: read_parquet(folder / f"{name}.parquet", "likewise train check") for name in TABLES}
     cited = folder / "claims.json"
     claims = read_json(cited) if cited.exists() else {"source": "", "reported": None, "improved": None}
-    titles = {name: facts["title"] for name, facts in summary["methods"].items()}
-    titles[PRETRAINED] = "Pretrained" if summary["trunk"] != "small" else "Untrained"
+    titles = {name: method.title for name, method in summary.methods.items()}
+    titles[PRETRAINED] = "Pretrained" if summary.trunk != "small" else "Untrained"
     bars = _bars(tables["accuracy"], titles, summary)
-    alike = _alike(tables["accuracy"], tables["differences"])
+    ties = _best_and_ties(tables["accuracy"], tables["differences"])
     page = render(
         "check.html",
         package="likewise.training.report",
         summary=summary,
         titles=titles,
-        verdict=_verdict(tables["accuracy"], alike, titles, summary),
+        verdict=_verdict(tables["accuracy"], ties, titles, summary),
         facts=_facts(summary, tables["accuracy"]),
-        rows=_rows(tables["accuracy"], alike, titles),
-        dims={"concatenated": summary["plan"]["n_folds"] * summary["plan"]["dim"], "separated": summary["plan"]["dim"]},
-        metrics=METRICS,
+        rows=_rows(tables["accuracy"], ties, titles),
+        dims={"concatenated": summary.plan.n_folds * summary.plan.dim, "separated": summary.plan.dim},
+        metrics=MEASURES,
         embeddings=EMBEDDINGS,
-        accuracy=accuracy_plot(_plain(bars, MAIN), MAIN),
-        years=year_plot(_plain(bars, "P@1"), "P@1") if any(bar["year"] for bar in bars) else None,
+        accuracy=accuracy_plot(_method_bars(bars, MAIN), MAIN),
+        years=year_plot(_method_bars(bars, "P@1"), "P@1") if any(bar["year"] for bar in bars) else None,
         improvements=_improvements(tables["relative"], titles, claims),
         claims=claims,
         curves=_curves(tables["curves"], titles),
@@ -52,31 +51,31 @@ def write_check_page(folder: Path) -> Path:
     return folder / "index.html"
 
 
-def _bars(accuracy: pl.DataFrame, titles: Mapping[str, str], summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _bars(accuracy: pl.DataFrame, titles: Mapping[str, str], summary: CheckSummary) -> list[dict[str, Any]]:
     """One per method, in the order of the table."""
     cells = {(row["method"], row["metric"], row["embedding"]): row for row in accuracy.iter_rows(named=True)}
     return [
         {
             "method": method,
             "title": titles[method],
-            "year": summary["methods"].get(method, {}).get("year"),
+            "year": summary.methods[method].year if method in summary.methods else None,
             "cells": {key[1:]: row for key, row in cells.items() if key[0] == method},
         }
         for method in accuracy["method"].unique(maintain_order=True)
     ]
 
 
-def _plain(bars: list[dict[str, Any]], metric: str) -> list[Bar]:
+def _method_bars(bars: list[dict[str, Any]], metric: str) -> list[MethodBar]:
     made = []
     for bar in bars:
         cells = {embedding: bar["cells"][metric, embedding] for embedding in EMBEDDINGS}
         values = {embedding: (row["value"], row["low"], row["high"]) for embedding, row in cells.items()}
-        made.append(Bar(bar["title"], values, bar["year"]))
+        made.append(MethodBar(bar["title"], values, bar["year"]))
     return made
 
 
-def _alike(accuracy: pl.DataFrame, differences: pl.DataFrame) -> tuple[str, list[str]]:
-    """The best method by concatenated MAP@R, and those that cannot be told apart from it."""
+def _best_and_ties(accuracy: pl.DataFrame, differences: pl.DataFrame) -> tuple[str, list[str]]:
+    """The best method by concatenated MAP@R, and those that do not differ significantly from it."""
     here = accuracy.filter((pl.col("metric") == MAIN) & (pl.col("embedding") == "concatenated"))
     best = str(here.sort("value", descending=True)["method"][0])
     compared = differences.filter(
@@ -90,10 +89,10 @@ def _alike(accuracy: pl.DataFrame, differences: pl.DataFrame) -> tuple[str, list
 
 
 def _verdict(
-    accuracy: pl.DataFrame, alike: tuple[str, list[str]], titles: Mapping[str, str], summary: Mapping[str, Any]
+    accuracy: pl.DataFrame, ties: tuple[str, list[str]], titles: Mapping[str, str], summary: CheckSummary
 ) -> tuple[str, str]:
     """The answer in one sentence, and what it rests on."""
-    best, others = alike
+    best, others = ties
     here = accuracy.filter((pl.col("metric") == MAIN) & (pl.col("embedding") == "concatenated"))
     value = {row["method"]: row["value"] for row in here.iter_rows(named=True)}
     trained = {method: each for method, each in value.items() if method != PRETRAINED}
@@ -111,25 +110,25 @@ def _verdict(
         f"Concatenated {MAIN} is {percent(value[best])} % for {titles[best]}; all {len(trained)} methods lie within "
         f"{100 * spread:.1f} points, and the best is {100 * gain:+.1f} points from the trunk without training. "
     ).replace("-", "−")
-    won = summary["winner"]
+    won = summary.winner
     if won:
         second += f"Validation alone would have chosen {titles[won]}, which is the encoder that this run leaves behind."
     return first, second
 
 
-def _facts(summary: Mapping[str, Any], accuracy: pl.DataFrame) -> list[tuple[str, str, str]]:
-    plan, row = summary["plan"], accuracy.row(0, named=True)
-    trials = sum(method["n_trials"] for method in summary["methods"].values())
-    tested = f"of {row['n_queries_total']:,} images of {summary['n_test_classes']:,} classes"
+def _facts(summary: CheckSummary, accuracy: pl.DataFrame) -> list[tuple[str, str, str]]:
+    plan, row = summary.plan, accuracy.row(0, named=True)
+    trials = sum(method.n_trials for method in summary.methods.values())
+    tested = f"of {row['n_queries_total']:,} images of {summary.n_test_classes:,} classes"
     return [
-        (f"{summary['n_classes']:,}", "classes", f"{summary['n_images']:,} images; the first half for the search"),
+        (f"{summary.n_classes:,}", "classes", f"{summary.n_images:,} images; the first half for the search"),
         (f"{row['n_queries']:,}", "test queries", tested),
-        (f"{trials:,}", "trials", f"{plan['n_folds']} folds each, at most {plan['max_steps']:,} steps a model"),
-        (f"{plan['n_reruns']:,}", "reruns", "with the best values of each method, paired by seed"),
+        (f"{trials:,}", "trials", f"{plan.n_folds} folds each, at most {plan.max_steps:,} steps a model"),
+        (f"{plan.n_reruns:,}", "reruns", "with the best values of each method, paired by seed"),
     ]
 
 
-def _rows(accuracy: pl.DataFrame, alike: tuple[str, list[str]], titles: Mapping[str, str]) -> list[dict[str, Any]]:
+def _rows(accuracy: pl.DataFrame, ties: tuple[str, list[str]], titles: Mapping[str, str]) -> list[dict[str, Any]]:
     """The paper's table: cells by (embedding, metric), the best of a column marked."""
     best = {
         (row["embedding"], row["metric"]): row["value"]
@@ -140,14 +139,14 @@ def _rows(accuracy: pl.DataFrame, alike: tuple[str, list[str]], titles: Mapping[
         cells = {}
         for row in accuracy.filter(pl.col("method") == method).iter_rows(named=True):
             key = row["embedding"], row["metric"]
-            half = None if row["low"] is None else (row["high"] - row["low"]) / 2
+            margin = None if row["low"] is None else (row["high"] - row["low"]) / 2
             cells[key] = {
                 "text": f"{100 * row['value']:.2f}",
                 "value": row["value"],
-                "half": "" if half is None else f"± {100 * half:.2f}",
+                "margin": "" if margin is None else f"± {100 * margin:.2f}",
                 "best": row["value"] == best[key],
             }
-        rows.append({"method": method, "title": titles[method], "cells": cells, "alike": method in alike[1]})
+        rows.append({"method": method, "title": titles[method], "cells": cells, "tied": method in ties[1]})
     return rows
 
 

@@ -14,14 +14,14 @@ from likewise.report.plots.svg import draw, spread
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TOGETHER, APART = MODEL_LIGHT[0], MODEL_LIGHT[1]
-COLOURS = {"concatenated": TOGETHER, "separated": APART}
+CONCATENATED_COLOUR, SEPARATED_COLOUR = MODEL_LIGHT[0], MODEL_LIGHT[1]
+COLOURS = {"concatenated": CONCATENATED_COLOUR, "separated": SEPARATED_COLOUR}
 ROW_HEIGHT = 0.33
 NAMED_CURVES = 6  # at the right of the plot; the others stay in the background
 
 
 @dataclass(frozen=True)
-class Bar:
+class MethodBar:
     """One method: its value by embedding, with the interval where there is one."""
 
     title: str
@@ -29,7 +29,7 @@ class Bar:
     year: int | None = None
 
 
-def accuracy_plot(bars: Sequence[Bar], metric: str) -> Markup:
+def accuracy_plot(bars: Sequence[MethodBar], metric: str) -> Markup:
     """One row per method, a dot per embedding; the pretrained trunk is the first row."""
 
     def paint(axes: "Axes") -> None:
@@ -50,7 +50,7 @@ def accuracy_plot(bars: Sequence[Bar], metric: str) -> Markup:
     return draw("check accuracy", (6.2, 0.9 + ROW_HEIGHT * len(bars)), f"{metric} in percent. {spoken}.", paint)
 
 
-def year_plot(bars: Sequence[Bar], metric: str) -> Markup:
+def year_plot(bars: Sequence[MethodBar], metric: str) -> Markup:
     """The trend over the years: methods of one year stand side by side."""
     dated = [bar for bar in bars if bar.year is not None]
 
@@ -142,8 +142,8 @@ def curve_plot(lines: Mapping[str, Sequence[tuple[int, float]]], styles: Styles)
 
 def _key(axes: "Axes") -> None:
     """The two embeddings, named in their colours above the plot."""
-    axes.text(0.0, 1.03, "● concatenated", color=TOGETHER, transform=axes.transAxes)
-    axes.text(0.26, 1.03, "● separated", color=APART, transform=axes.transAxes)
+    axes.text(0.0, 1.03, "● concatenated", color=CONCATENATED_COLOUR, transform=axes.transAxes)
+    axes.text(0.26, 1.03, "● separated", color=SEPARATED_COLOUR, transform=axes.transAxes)
 
 
 def _percent(axes: "Axes", which: str) -> None:
@@ -151,5 +151,5 @@ def _percent(axes: "Axes", which: str) -> None:
     axis.set_major_formatter(lambda value, _: f"{100 * value:g}")
 
 
-def _spoken(bar: Bar) -> str:
+def _spoken(bar: MethodBar) -> str:
     return ", ".join(f"{embedding} {percent(value)}" for embedding, (value, _, _) in bar.values.items())

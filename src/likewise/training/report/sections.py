@@ -1,13 +1,12 @@
-"""The sections that training adds to the report: what training changed, and who learned from people."""
-
-from typing import Any
+"""The sections that training adds to the report: what training effects, and who learned from people."""
 
 import polars as pl
 
 from likewise.report.page import render
 from likewise.report.sections import Section, SectionContext
-from likewise.training.report.learned import learned
-from likewise.training.report.trained import trained
+from likewise.training.perceptual.summary import PerceptualSummary
+from likewise.training.report.learned_encoders import learned_encoders
+from likewise.training.report.training_effects import training_effects
 from likewise.workspace import Workspace, read_json, read_parquet
 
 PACKAGE = "likewise.training.report"
@@ -16,31 +15,32 @@ PACKAGE = "likewise.training.report"
 def write_trained(context: SectionContext) -> str:
     """Every trained network beside the one it comes from, by results/trained.parquet of `likewise evaluate`."""
     path = context.workspace.results_folder / "trained.parquet"
-    changed = trained(read_parquet(path, f"likewise evaluate {context.workspace.path}") if path.exists() else None)
-    if not changed:
+    table = read_parquet(path, f"likewise evaluate {context.workspace.path}") if path.exists() else None
+    effects = training_effects(table)
+    if not effects:
         return ""
     plot = None
-    if changed.arrows:
+    if effects.arrows:
         from likewise.training.report.arrows import trained_plot
 
-        plot = trained_plot(changed.arrows, context.styles, changed.metrics["identification"])
-    return render("trained.html", PACKAGE, trained=changed, trained_plot=plot, marks=context.marks)
+        plot = trained_plot(effects.arrows, context.styles, effects.metrics["identification"])
+    return render("trained.html", PACKAGE, trained=effects, trained_plot=plot, marks=context.marks)
 
 
 def write_learned(context: SectionContext) -> str:
     """Every encoder of `likewise train perceptual`, on answers it has not seen."""
     runs = perceptual_runs(context.workspace)
-    return render("learned.html", PACKAGE, learned=learned(runs)) if runs else ""
+    return render("learned.html", PACKAGE, learned=learned_encoders(runs)) if runs else ""
 
 
-def perceptual_runs(workspace: Workspace) -> dict[str, tuple[pl.DataFrame, dict[str, Any]]]:
+def perceptual_runs(workspace: Workspace) -> dict[str, tuple[pl.DataFrame, PerceptualSummary]]:
     """Results and summary of every finished `likewise train perceptual`, by the name of the run."""
     found = {}
     for path in sorted((workspace.path / "runs").glob("*/encoder.json")):
         written = read_json(path)
         if written["about"].get("learned_from") in ("labels", "triplets"):
             results = read_parquet(path.with_name("results.parquet"), "likewise train perceptual --force")
-            found[path.parent.name] = results, written["about"]
+            found[path.parent.name] = results, PerceptualSummary.from_dict(written["about"])
     return found
 
 

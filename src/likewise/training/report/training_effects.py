@@ -21,8 +21,8 @@ class Change:
     gain: str
     ends: str
     p: str
-    way: int
-    """1 where it is really better, -1 really worse, 0 not told apart."""
+    direction: int
+    """1 where it is significantly better, -1 significantly worse, 0 otherwise."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,16 @@ class TrainedNetwork:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainingEffects:
     networks: list[TrainedNetwork]
     metrics: dict[str, str]
     n_queries: dict[str, int]
     bases: str
-    words: str
+    sentence: str
     arrows: list[Arrow]
 
 
-def trained(table: pl.DataFrame | None) -> Trained | None:
+def training_effects(table: pl.DataFrame | None) -> TrainingEffects | None:
     """None where no network was trained, or not measured beside what it comes from."""
     if table is None or table.is_empty():
         return None
@@ -61,40 +61,42 @@ def trained(table: pl.DataFrame | None) -> Trained | None:
     encoders = table["encoder"].unique(maintain_order=True).to_list()
     networks, arrows = [], []
     for encoder in encoders:
-        looks, same = rows[encoder, DISCOVERY], rows[encoder, IDENTIFICATION]
-        learned = TASKS.get(looks["task"], looks["task"])
-        networks.append(TrainedNetwork(encoder, looks["base"], learned, _change(looks), _change(same)))
-        ends = [same["before"], looks["before"], same["after"], looks["after"]]
+        found, identified = rows[encoder, DISCOVERY], rows[encoder, IDENTIFICATION]
+        learned = TASKS.get(found["task"], found["task"])
+        networks.append(TrainedNetwork(encoder, found["base"], learned, _change(found), _change(identified)))
+        ends = [identified["before"], found["before"], identified["after"], found["after"]]
         if None not in ends:
             arrows.append(Arrow(encoder, (ends[0], ends[1]), (ends[2], ends[3])))
     first = {question: rows[encoders[0], question] for question in (DISCOVERY, IDENTIFICATION)}
-    return Trained(
+    return TrainingEffects(
         networks,
         {question: row["metric"] for question, row in first.items()},
         {question: row["n_queries"] for question, row in first.items()},
         listed(sorted({each.base for each in networks})),
-        _words(networks),
+        _sentence(networks),
         arrows,
     )
 
 
 def _change(row: dict[str, Any]) -> Change:
     significant = row["p_holm"] is not None and row["p_holm"] < ALPHA
-    way = 0 if not significant else 1 if row["gain"] > 0 else -1
+    direction = 0 if not significant else 1 if row["gain"] > 0 else -1
     ends = interval(row["low"], row["high"], signed=True)
-    return Change(percent(row["before"]), percent(row["after"]), points(row["gain"]), ends, p_value(row["p_holm"]), way)
+    return Change(
+        percent(row["before"]), percent(row["after"]), points(row["gain"]), ends, p_value(row["p_holm"]), direction
+    )
 
 
-def _words(networks: list[TrainedNetwork]) -> str:
-    """The two questions, answered by what can be told apart."""
+def _sentence(networks: list[TrainedNetwork]) -> str:
+    """The two questions, answered by what is significant."""
 
-    def those(question: str, way: int) -> list[str]:
-        return [each.encoder for each in networks if getattr(each, question).way == way]
+    def those(question: str, direction: int) -> list[str]:
+        return [each.encoder for each in networks if getattr(each, question).direction == direction]
 
     said = []
     for question, what in ((DISCOVERY, "finding what looks alike"), (IDENTIFICATION, "finding the same item")):
         better, worse = those(question, 1), those(question, -1)
         parts = [f"helped {listed(better)}"] if better else []
         parts += [f"harmed {listed(worse)}"] if worse else []
-        said.append(f"At {what}, training {' and '.join(parts) or 'changed nothing that can be told apart'}.")
+        said.append(f"At {what}, training {' and '.join(parts) or 'changed nothing significantly'}.")
     return " ".join(said)

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from likewise.report.numbers import interval, p_value, percent, points
+from likewise.training.perceptual.summary import PerceptualSummary
 
 UNSEEN = {
     "answers": "Other answers to the same queries (open catalog)",
@@ -13,11 +14,11 @@ UNSEEN = {
     "items": "Items that no training answer names",
     "given test": "The answers kept for a last test",
 }
-METRICS = {"majority": "agreement with the majority", "ROC-AUC": "macro ROC-AUC"}
+MEASURES = {"majority": "agreement with the majority", "ROC-AUC": "macro ROC-AUC"}
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     encoder: str
     value: str
     ends: str
@@ -27,54 +28,56 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Held:
+class UnseenComparison:
     """One kind of unseen answers."""
 
     title: str
     metric: str
-    rows: list[Row]
+    rows: list[ComparisonRow]
     n_answers: int
     n_queries: int
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedEncoder:
     """One encoder that learned from people."""
 
     name: str
     basis: str
-    trust: str
-    held: list[Held]
+    calibration_error: str
+    comparisons: list[UnseenComparison]
 
 
-def learned(runs: dict[str, tuple[pl.DataFrame, dict[str, Any]]]) -> list[Learned]:
+def learned_encoders(runs: dict[str, tuple[pl.DataFrame, PerceptualSummary]]) -> list[LearnedEncoder]:
     """Every such encoder of the workspace, by the name of its run."""
-    return [_one(name, table, summary) for name, (table, summary) in sorted(runs.items())]
+    return [_learned_encoder(name, table, summary) for name, (table, summary) in sorted(runs.items())]
 
 
-def _one(name: str, table: pl.DataFrame, summary: dict[str, Any]) -> Learned:
-    basis = f"{summary['n_answers']:,} answers ({summary['n_votes']:,} votes) to {summary['n_queries']:,} queries"
-    curve = summary["calibration"]
-    trust = f"{100 * curve['expected_error']:.1f} points on average, over {curve['n_votes']:,} unseen votes"
+def _learned_encoder(name: str, table: pl.DataFrame, summary: PerceptualSummary) -> LearnedEncoder:
+    basis = f"{summary.n_answers:,} answers ({summary.n_votes:,} votes) to {summary.n_queries:,} queries"
+    curve = summary.calibration
+    calibration_error = f"{100 * curve.expected_error:.1f} points on average, over {curve.n_votes:,} unseen votes"
     kinds = table["unseen"].unique(maintain_order=True)
-    return Learned(name, basis, trust, [_held(kind, table.filter(pl.col("unseen") == kind)) for kind in kinds])
+    return LearnedEncoder(
+        name, basis, calibration_error, [_comparison(kind, table.filter(pl.col("unseen") == kind)) for kind in kinds]
+    )
 
 
-def _held(kind: str, table: pl.DataFrame) -> Held:
+def _comparison(kind: str, table: pl.DataFrame) -> UnseenComparison:
     metric = table["metric"][0]
     rows = table.filter(pl.col("metric") == metric).sort("value", descending=True, nulls_last=True)
     first = rows.row(0, named=True)
-    return Held(
+    return UnseenComparison(
         UNSEEN.get(kind, kind),
-        METRICS.get(metric, metric),
+        MEASURES.get(metric, metric),
         [_row(row) for row in rows.iter_rows(named=True)],
         first["n_answers"],
         first["n_queries"],
     )
 
 
-def _row(row: dict[str, Any]) -> Row:
+def _row(row: dict[str, Any]) -> ComparisonRow:
     own = row["p_holm"] is None
     gain = ("", "") if own else (points(row["gain"]), interval(row["gain_low"], row["gain_high"], signed=True))
     p = "" if own else p_value(row["p_holm"])
-    return Row(row["encoder"], percent(row["value"]), interval(row["low"], row["high"]), gain[0], gain[1], p)
+    return ComparisonRow(row["encoder"], percent(row["value"]), interval(row["low"], row["high"]), gain[0], gain[1], p)

@@ -1,0 +1,41 @@
+"""What `likewise train perceptual` learns from, and how."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from likewise.training.perceptual.adapter import HIDDEN
+from likewise.training.perceptual.folds import Unseen
+
+
+@dataclass(frozen=True)
+class NetworkPlan:
+    """How a network learns from answers."""
+
+    encoder: str
+    steps: int = 200
+    n_evaluations: int = 8
+    batch: int = 64
+    """Answers a step."""
+    rate: float = 1e-4
+    weight_decay: float = 1e-4
+    inner_folds: int = 3
+
+
+@dataclass(frozen=True)
+class PerceptualSettings:
+    """What to learn from and how."""
+
+    bases: tuple[str, ...] = ()
+    """Encoders with stored vectors; all that encode images themselves by default."""
+    triplets: Path | None = None
+    order: str = "anchor close far"
+    by: str = "item"
+    test: str | None = None
+    """`COLUMN=VALUE`: answers that only the last measurement reads, by a column of the triplets, or of the queries."""
+    unseen: tuple[Unseen, ...] = ("queries", "items")
+    """What is held out when measuring; the first also decides how much to shrink."""
+    hidden: tuple[int, ...] = HIDDEN
+    trunk: NetworkPlan | None = None
+    """Train this network whole instead of an adapter over stored vectors."""
+    n_folds: int = 5
+    seed: int = 0

@@ -33,7 +33,7 @@ from likewise.conditional.training import TrainingSettings, train_combiner
 from likewise.conditional.training_triplets import to_training_triplets
 from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
-from likewise.encoders.families.two_tower import read_shape
+from likewise.encoders.families.two_tower import read_two_tower_config
 from likewise.synthetic import build_wardrobe
 from likewise.workspace import WARDROBE, Workspace, read_json, write_json, write_text
 
@@ -121,7 +121,7 @@ def travel(road: Road, data: Path, work: Path) -> None:
             )
         }
     )
-    about = read_shape(folder).about
+    about = read_two_tower_config(folder).about
     write_json(
         {
             "table": table.to_dicts(),

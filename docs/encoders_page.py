@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from likewise.catalog.readers.layouts import layouts
-from likewise.encoders.model_cards import BUILT_IN, DESCRIPTIONS, HUB, LICENCE, LITE, NOT_PUBLIC
+from likewise.encoders.model_cards import BUILT_IN, DESCRIPTIONS, EFFICIENTNET_LITE, HUB_MODELS, LICENCE, NOT_PUBLIC
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.spec import OPTIONS
 
@@ -40,7 +40,7 @@ def reflow(text: str) -> str:
 
 def encoders_table() -> str:
     rows = [(f"`{name}`", get_encoder(name).dim, "–", "–", LICENCE, DESCRIPTIONS[name]) for name in BUILT_IN]
-    for known in (*LITE, *HUB):
+    for known in (*EFFICIENTNET_LITE, *HUB_MODELS):
         what = f"{known.description} `{known.spec}`" if known.spec else known.description
         rows.append((f"`{known.name}`", known.dim, str(known.megabytes), f"{known.parameters:g}", known.licence, what))
     return table(("encoder", "dim", "MB", "million parameters", "licence", "what it is"), rows)

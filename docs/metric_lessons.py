@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from likewise.catalog import make_catalog, read_catalog
 from likewise.catalog.readers import read
-from likewise.encoders.networks.definition import Model
+from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.network import Network
 from likewise.encoders.networks.recipe import IMAGENET_MEAN, IMAGENET_STD, Recipe
 from likewise.evaluation.clustering import clustering, random_nmi
@@ -180,8 +180,8 @@ def networks() -> dict[str, Network]:
 
     made = {
         "four convolutions": small_model(),
-        "EfficientNet-Lite0": Model("lite0", recipe, lambda: 1280, lambda: "untrained", _efficientnet),
-        "ViT, 6 layers of 192": Model("vit", recipe, lambda: 192, lambda: "untrained", _vit),
+        "EfficientNet-Lite0": NetworkModel("lite0", recipe, lambda: 1280, lambda: "untrained", _efficientnet),
+        "ViT, 6 layers of 192": NetworkModel("vit", recipe, lambda: 192, lambda: "untrained", _vit),
     }
     return {name: Network(name, model, runtime="torch") for name, model in made.items()}
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from likewise.errors import LikewiseError
 
-EXTRA_OF = {
+EXTRA_BY_PACKAGE = {
     "torch": "torch",
     "transformers": "torch",
     "efficientnet_lite_pytorch": "torch",
@@ -26,15 +26,15 @@ EXTRA_OF = {
     "textblob": "mine",
 }
 
-_ALONE = threading.RLock()
+_ONE_AT_A_TIME = threading.RLock()
 
 
-def needed(module: str, what: str) -> Any:
+def import_optional(module: str, what: str) -> Any:
     """Import an optional library for `what`."""
     package = module.split(".")[0]
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     try:
-        with quiet():
+        with suppress_output():
             imported = import_module(module)
             if module == "transformers":
                 imported.utils.logging.disable_progress_bar()
@@ -42,15 +42,15 @@ def needed(module: str, what: str) -> Any:
     except ImportError as error:
         if error.name and not error.name.startswith(package):
             package = error.name.split(".")[0]
-        extra = EXTRA_OF.get(package)
+        extra = EXTRA_BY_PACKAGE.get(package)
         install = f"pip install 'likewise[{extra}]'" if extra else f"pip install {package.replace('_', '-')}"
         raise LikewiseError(f"{what} needs {package}, which is not installed: run `{install}`.") from error
 
 
-def must_have(package: str, what: str) -> None:
-    """The sentence of `needed`, without the seconds that the import takes."""
+def require_installed(package: str, what: str) -> None:
+    """The sentence of `import_optional`, without the seconds that the import takes."""
     if find_spec(package) is None:
-        needed(package, what)
+        import_optional(package, what)
 
 
 def installed_version(package: str) -> str:
@@ -62,11 +62,11 @@ def installed_version(package: str) -> str:
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
+def suppress_output() -> Iterator[None]:
     """Libraries that print or warn while loading stay silent: standard output belongs to the command.
 
     Only one thread at a time, because there is one standard output; loading and exporting need that anyway.
     """
-    with _ALONE, contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+    with _ONE_AT_A_TIME, contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

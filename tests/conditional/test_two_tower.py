@@ -12,9 +12,9 @@ from likewise.cli.app import app
 from likewise.conditional.caption_sampling import CaptionTexts, text_matches
 from likewise.conditional.towers import TwoTower, normalize
 from likewise.conditional.two_tower import TwoTowerTrainingResult, train_two_tower
-from likewise.encoders.families.text_features import hashed
+from likewise.encoders.families.text_features import hash_ngrams
 from likewise.encoders.registry import get_encoder
-from likewise.encoders.text import encode_text, has_text
+from likewise.encoders.text import encode_text, supports_text
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
 from tests.conditional.small_tower import QUICK
@@ -41,7 +41,7 @@ def test_it_is_an_encoder_of_the_registry(drawn: Workspace, small_tower: TwoTowe
     image = read_catalog(drawn)["image"][0]
     vector = encoder.encode([encoder.prepare(load_image(drawn.root / image, at_least=encoder.pixels))])
     np.testing.assert_allclose(vector, normalize(small_tower.image_features(drawn, [image])), atol=1e-4)
-    assert has_text(small_tower.spec)
+    assert supports_text(small_tower.spec)
     assert encode_text(small_tower.spec, ["red", "blue"]).shape == (2, encoder.dim) == (2, 32)
     assert encode_text(small_tower.spec, []).shape == (0, 32)
 
@@ -65,9 +65,9 @@ def test_texts_that_fit_several_pictures() -> None:
 
 
 def test_unknown_words_are_told_apart() -> None:
-    assert set(hashed("zyxwv")) != set(hashed("qponm"))
-    assert hashed("Red  Hat!") == hashed("red hat")
-    assert hashed("") == hashed("!!") != hashed("a")
+    assert set(hash_ngrams("zyxwv")) != set(hash_ngrams("qponm"))
+    assert hash_ngrams("Red  Hat!") == hash_ngrams("red hat")
+    assert hash_ngrams("") == hash_ngrams("!!") != hash_ngrams("a")
 
 
 def test_mistakes_are_sentences(drawn: Workspace, learned: TwoTowerTrainingResult, tmp_path: Path) -> None:

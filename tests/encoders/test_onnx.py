@@ -9,9 +9,9 @@ import pytest
 
 from likewise.encoders import get_encoder
 from likewise.encoders.networks import choose_runtime, onnx_export
-from likewise.encoders.networks.definition import Model
+from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.network import Network
-from likewise.encoders.networks.onnx_export import Exported, cached_export
+from likewise.encoders.networks.onnx_export import ExportCheck, cached_export
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.running.export import export_encoder
 from likewise.errors import LikewiseError
@@ -102,7 +102,7 @@ def test_mistakes_with_onnx_files_are_one_sentence(tiny: Tiny, tmp_path: Path) -
         get_encoder(f"onnx:{file}")
 
 
-def model_of(spec: str) -> Model:
+def model_of(spec: str) -> NetworkModel:
     encoder = get_encoder(spec)
     assert isinstance(encoder, Network)
     return encoder.model
@@ -119,18 +119,18 @@ def test_the_export_is_made_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("result", "used"),
     [
-        (Exported(1e-7, 10.0, 30.0), True),
-        (Exported(1e-7, 30.0, 10.0), False),  # slower
-        (Exported(1e-3, 10.0, 30.0), False),  # not equal
-        (Exported(float("inf"), 0.0, 0.0, "no such operator"), False),
+        (ExportCheck(1e-7, 10.0, 30.0), True),
+        (ExportCheck(1e-7, 30.0, 10.0), False),  # slower
+        (ExportCheck(1e-3, 10.0, 30.0), False),  # not equal
+        (ExportCheck(float("inf"), 0.0, 0.0, "no such operator"), False),
     ],
 )
 def test_onnx_is_used_only_where_it_is_faster_and_equal(
-    tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, result: Exported, used: bool
+    tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, result: ExportCheck, used: bool
 ) -> None:
     monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path))
 
-    def pretend(model: Model, module: object, target: Path) -> Exported:
+    def pretend(model: NetworkModel, module: object, target: Path) -> ExportCheck:
         if not result.problem:
             target.write_bytes(b"a network")
         return result
@@ -150,7 +150,7 @@ def test_a_network_that_cannot_be_exported_runs_with_torch(tiny: Tiny, tmp_path:
 
     model = replace(model_of(f"hf:{tiny('vit')}"), label="odd", load=Odd, find_digest=lambda: "odd")
     with pytest.raises(LikewiseError, match="odd cannot be exported to ONNX"):
-        onnx_export.export(model, tmp_path / "odd.onnx")
+        onnx_export.export_to_onnx(model, tmp_path / "odd.onnx")
     assert not (tmp_path / "odd.onnx").exists()
     network = Network("odd", model)
     assert network.encode([network.prepare(PICTURES[0])]).shape == (1, 32)
@@ -165,7 +165,7 @@ def test_a_batch_that_the_export_gets_wrong_is_noticed(tiny: Tiny, tmp_path: Pat
 
     model = replace(model_of(f"hf:{tiny('vit')}"), label="sizes", load=Sizes, find_digest=lambda: "sizes")
     with pytest.raises(LikewiseError, match="its vectors differ by"):
-        onnx_export.export(model, tmp_path / "sizes.onnx")
+        onnx_export.export_to_onnx(model, tmp_path / "sizes.onnx")
 
 
 def test_a_damaged_file_in_the_cache_is_replaced(tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

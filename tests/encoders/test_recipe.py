@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from likewise.encoders.families.huggingface.image_processor import ByProcessor, load_processor, recipe_of
-from likewise.encoders.networks.recipe import Recipe, central
+from likewise.encoders.families.huggingface.image_processor import ByProcessor, load_processor, load_recipe
+from likewise.encoders.networks.recipe import Recipe, centre_crop
 
 from .conftest import Tiny
 from .helpers import random_picture
@@ -16,7 +16,7 @@ FORMS = [(64, 64), (300, 120), (97, 211), (30, 20), (32, 32), (1, 1), (500, 80)]
 @pytest.mark.parametrize("family", ["vit", "dinov2", "beit", "clip", "siglip", "convnext"])
 def test_the_recipe_gives_what_the_processor_gives(tiny: Tiny, family: str) -> None:
     folder = tiny(family)
-    recipe = recipe_of(folder, {}, None, None)
+    recipe = load_recipe(folder, {}, None, None)
     assert not isinstance(recipe, ByProcessor)
     for number, form in enumerate(FORMS):
         picture = random_picture(number, *form)
@@ -27,7 +27,7 @@ def test_the_recipe_gives_what_the_processor_gives(tiny: Tiny, family: str) -> N
 
 
 def test_what_travels_is_bytes(tiny: Tiny) -> None:
-    prepared = recipe_of(tiny("vit"), {}, None, None).prepare(random_picture(0))
+    prepared = load_recipe(tiny("vit"), {}, None, None).prepare(random_picture(0))
     assert prepared.dtype == np.uint8
     assert prepared.shape == (3, 32, 32)
 
@@ -54,11 +54,11 @@ def test_cut_before_enlarging_is_nearly_the_same_as_after() -> None:
 
 def test_size_and_frame_can_be_chosen() -> None:
     usual = Recipe(64, (56, 56))
-    assert usual.framed(112, None).side == (112, 112)
-    assert usual.framed(112, None).resize == 128
-    assert usual.framed(None, "squash") == Recipe((56, 56), None)
-    assert usual.framed(None, None) is usual
-    padded = usual.framed(28, "pad").prepare(Image.new("RGB", (100, 50), "red"))
+    assert usual.with_frame(112, None).side == (112, 112)
+    assert usual.with_frame(112, None).resize == 128
+    assert usual.with_frame(None, "squash") == Recipe((56, 56), None)
+    assert usual.with_frame(None, None) is usual
+    padded = usual.with_frame(28, "pad").prepare(Image.new("RGB", (100, 50), "red"))
     assert padded.shape == (3, 28, 28)
     assert (padded[0] == 255).all()
     assert not padded[1:].any()
@@ -67,6 +67,6 @@ def test_size_and_frame_can_be_chosen() -> None:
 def test_the_middle_of_a_picture() -> None:
     picture = Image.new("RGB", (100, 60), "red")
     picture.paste("blue", (25, 15, 75, 45))
-    assert central(picture, 0.5).getcolors() == [(50 * 30, (0, 0, 255))]
-    assert central(picture, 1.0) is picture
+    assert centre_crop(picture, 0.5).getcolors() == [(50 * 30, (0, 0, 255))]
+    assert centre_crop(picture, 1.0) is picture
     assert Recipe(32, (32, 32), crop=0.5).pixels == 64

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from likewise.encoders import BUILT_IN, available, get_encoder
+from likewise.encoders import BUILT_IN, get_encoder, list_encoders
 from likewise.errors import LikewiseError
 
 
 def test_available_lists_every_built_in_encoder_with_its_dimension() -> None:
-    listed = available()[: len(BUILT_IN)]
+    listed = list_encoders()[: len(BUILT_IN)]
     assert tuple(info.name for info in listed) == BUILT_IN
     for info in listed:
         encoder = get_encoder(info.name)

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likewise.encoders.spec import parse, spec_name
+from likewise.encoders.spec import parse_spec, spec_name
 from likewise.errors import LikewiseError
 
 
 def test_options_in_any_order_are_the_same_encoder() -> None:
-    one, other = parse("hf:a/b?flip=1&size=96&pooling=mean"), parse("hf:a/b?pooling=mean&size=96&flip=1")
+    one, other = parse_spec("hf:a/b?flip=1&size=96&pooling=mean"), parse_spec("hf:a/b?pooling=mean&size=96&flip=1")
     assert one == other
     assert one[0].text == other[0].text == "hf:a/b?size=96&flip=1&pooling=mean"
-    assert parse(one[0].text) == one
+    assert parse_spec(one[0].text) == one
 
 
 @pytest.mark.parametrize(
@@ -59,15 +59,15 @@ def test_a_name_never_leads_out_of_its_folder_and_never_divides_a_list(target: s
 )
 def test_mistakes_are_answered_in_one_sentence(spec: str, said: str) -> None:
     with pytest.raises(LikewiseError, match=said) as caught:
-        parse(spec)
+        parse_spec(spec)
     assert "\n" not in str(caught.value)
 
 
 def test_numbers_in_options_are_checked() -> None:
-    [spec] = parse("hf:a/b?size=0&crop=1.5&mean=a/b")
+    [spec] = parse_spec("hf:a/b?size=0&crop=1.5&mean=a/b")
     with pytest.raises(LikewiseError, match=r"size=0 in .* is not a positive whole number"):
-        spec.whole("size")
+        spec.positive_int("size")
     with pytest.raises(LikewiseError, match=r"crop=1.5 in .* is not a number above 0 and up to 1"):
-        spec.share("crop")
+        spec.fraction("crop")
     with pytest.raises(LikewiseError, match=r"mean=a/b in .* is not a list such as"):
-        spec.numbers("mean")
+        spec.floats("mean")

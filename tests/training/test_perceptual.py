@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from likewise.encoders.families.run_files import through_layers
+from likewise.encoders.families.run_files import apply_layers
 from likewise.evaluation.auc import Floats
 from likewise.training.perceptual.adapter import AdapterParams, answer_scores, fit_adapter, select_adapter
 from likewise.training.perceptual.adapter_learner import AdapterLearner
@@ -73,8 +73,7 @@ def test_pairs_teach_too_and_a_hidden_layer_is_the_same_function_in_its_layers()
     assert holds.n_votes == 2400 and holds.expected_error < 0.06
     model = fit_adapter(image_vectors, answers, AdapterParams(1e-2, 32), seed=0)
     assert (
-        np.abs(through_layers(image_vectors.vectors, model.layers()) - model.vectors(image_vectors.vectors)).max()
-        < 1e-4
+        np.abs(apply_layers(image_vectors.vectors, model.layers()) - model.vectors(image_vectors.vectors)).max() < 1e-4
     )
 
 

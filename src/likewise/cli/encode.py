@@ -9,7 +9,7 @@ from likewise.cli.console import AsJson, WorkspacePath, console, names, opened, 
 from likewise.cli.engines import Address, Engine, on_ray
 
 if TYPE_CHECKING:
-    from likewise.encoders.storage.files import Encoded
+    from likewise.encoders.storage.files import EncodingResult
     from likewise.workspace import Workspace
 
 LEFT_OUT_SHOWN = 5
@@ -50,12 +50,12 @@ def encode(
 
     from likewise.encoders.model_cards import BUILT_IN
     from likewise.encoders.running.encode import encode_catalog
-    from likewise.encoders.running.pipeline import Engine as Runs
-    from likewise.encoders.running.pipeline import run
+    from likewise.encoders.running.pipeline import EncodingEngine as Runs
+    from likewise.encoders.running.pipeline import run_locally
     from likewise.encoders.storage.importing import import_vectors
 
     target = opened(workspace)
-    through: Runs = run
+    through: Runs = run_locally
     if on_ray(engine, address):
         from likewise.scale.encoding import run_on_ray
 
@@ -75,7 +75,7 @@ def encode(
     _tell(target, done, as_json)
 
 
-def _tell(workspace: "Workspace", done: "list[Encoded]", as_json: bool) -> None:
+def _tell(workspace: "Workspace", done: "list[EncodingResult]", as_json: bool) -> None:
     from likewise.encoders.storage.reading import left_out_images
 
     if as_json:
@@ -116,15 +116,15 @@ def encoders(context: typer.Context, as_json: AsJson = False) -> None:
 
     from rich.padding import Padding
 
-    from likewise.encoders.listing import available
+    from likewise.encoders.listing import list_encoders
 
     if context.invoked_subcommand:
         return
     if as_json:
-        say_json([asdict(one) for one in available()])
+        say_json([asdict(one) for one in list_encoders()])
         return
     say(f"[bold]{'encoder':<20}{'dim':>5}{'MB':>7}{'M param.':>10}  {'here':<6}licence[/]")
-    for one in available():
+    for one in list_encoders():
         size, weights = (f"{one.megabytes:,}", f"{one.parameters:g}") if one.megabytes else ("–", "–")
         here = "[green]yes[/]   " if one.here else "no    "
         say(f"[bold]{one.name:<20}[/]{one.dim:>5}{size:>7}{weights:>10}  {here}{one.licence}")

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
-from likewise.encoders.families.two_tower import load_sides, read_shape
+from likewise.encoders.families.two_tower import load_towers, read_two_tower_config
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.running.encode import SHARD_ROWS
-from likewise.encoders.spec import parse
-from likewise.encoders.storage.files import EncodedChunk, Meta, read_meta, vectors_folder
+from likewise.encoders.spec import parse_spec
+from likewise.encoders.storage.files import EncodedChunk, VectorsMeta, read_meta, vectors_folder
 from likewise.encoders.storage.reading import read_vectors
 from likewise.encoders.storage.writing import ShardWriter
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.workspace import Workspace
 
 FAMILY = "two-tower"
@@ -28,10 +28,10 @@ def encode_from_base_features(place: Workspace, spec: str) -> None:
 
     `place` is a workspace whose vectors are unscaled features, `spec` an unscaled `two-tower:` encoder.
     """
-    part = parse(spec)[0]
+    part = parse_spec(spec)[0]
     if part.family != FAMILY or {option for option, _ in part.options} - {"unscaled", "name"}:
         return
-    base = unscaled_spec(read_shape(Path(part.target)).base)
+    base = unscaled_spec(read_two_tower_config(Path(part.target)).base)
     catalog = read_catalog(place)
     fingerprint, images = catalog_fingerprint(catalog), catalog["image"].to_list()
     stored = read_meta(vectors_folder(place, base))
@@ -41,9 +41,11 @@ def encode_from_base_features(place: Workspace, spec: str) -> None:
     if stored.version != get_encoder(base).version:
         return
     left_out = {each.image: each for each in stored.left_out}
-    meta = Meta(encoder.name, encoder.version, encoder.dim, 0, SHARD_ROWS, fingerprint, complete=False, spec=spec)
-    torch = needed("torch", spec)
-    head = load_sides(Path(part.target))[1]
+    meta = VectorsMeta(
+        encoder.name, encoder.version, encoder.dim, 0, SHARD_ROWS, fingerprint, complete=False, spec=spec
+    )
+    torch = import_optional("torch", spec)
+    head = load_towers(Path(part.target))[1]
     with ShardWriter(place, meta, images, force=False, try_again=lambda each: each.image not in left_out) as writer:
         if not writer.missing:
             return

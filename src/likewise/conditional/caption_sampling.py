@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.encoders.families.text_features import words_of
+from likewise.encoders.families.text_features import tokenize
 
 WHOLE_CAPTION_SHARE = 0.3
 """Share of texts that are whole captions."""
@@ -32,8 +32,8 @@ class CaptionTexts:
 
     @classmethod
     def from_texts(cls, texts: Sequence[str]) -> "CaptionTexts":
-        phrases = [part for text in texts for part in _BREAKS.split(text) if words_of(part)]
-        words = frozenset(word for text in texts for word in words_of(text))
+        phrases = [part for text in texts for part in _BREAKS.split(text) if tokenize(part)]
+        words = frozenset(word for text in texts for word in tokenize(text))
         return cls(", ".join(texts), tuple(dict.fromkeys(phrases)), words)
 
     def sample(self, rng: np.random.Generator) -> str:
@@ -45,7 +45,7 @@ class CaptionTexts:
         return " ".join(self._cut(self.phrases[place], rng) for place in chosen)
 
     def _cut(self, phrase: str, rng: np.random.Generator) -> str:
-        words = words_of(phrase)
+        words = tokenize(phrase)
         if len(words) < 2 or rng.random() >= CUT_PHRASE_SHARE:
             return phrase
         n = int(rng.integers(1, len(words)))
@@ -61,7 +61,7 @@ def caption_texts(catalog: pl.DataFrame, columns: Sequence[str]) -> list[Caption
 
 def text_matches(texts_of_images: Sequence[CaptionTexts], texts: Sequence[str]) -> NDArray[np.bool_]:
     """(pictures, texts): whether all words of the text are among the picture's."""
-    word_sets = [set(words_of(text)) for text in texts]
+    word_sets = [set(tokenize(text)) for text in texts]
     column = {word: place for place, word in enumerate(sorted(set().union(*word_sets)))} if word_sets else {}
     has = np.zeros((len(texts_of_images), len(column)), np.float32)
     for row, one in enumerate(texts_of_images):

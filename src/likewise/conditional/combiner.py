@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from likewise.conditional.protocol import Features
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.workspace import read_json, void, write_atomically, write_json
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class CombinerShape:
 
 def combiner_module(shape: CombinerShape) -> "nn.Module":
     """The network; `forward(image, text)` gives rows of length one."""
-    torch = needed("torch", "the Combiner")
+    torch = import_optional("torch", "the Combiner")
     inner, outer = shape.projection * shape.dim, shape.hidden * shape.dim
 
     class Combiner(torch.nn.Module):  # type: ignore[misc, name-defined]
@@ -71,7 +71,7 @@ def combiner_module(shape: CombinerShape) -> "nn.Module":
 
 def force_gate(module: "nn.Module", towards: float) -> None:
     """Leave nothing but the gate, shut at the image (-inf) or at the text (+inf)."""
-    torch = needed("torch", "the Combiner")
+    torch = import_optional("torch", "the Combiner")
     part: Any = module
     with torch.no_grad():
         for layer in (part.output, part.gate):
@@ -94,7 +94,7 @@ class TrainedCombiner:
     """The questions it has learned from, as a file."""
 
     def compose(self, reference: Features, condition: Features) -> Features:
-        torch = needed("torch", "the Combiner")
+        torch = import_optional("torch", "the Combiner")
         if reference.shape[1] != self.shape.dim:
             raise LikewiseError(
                 f"the Combiner reads features of {self.tower} with {self.shape.dim} numbers, these have "
@@ -129,7 +129,7 @@ def read_combiner(folder: Path, name: str | None = None) -> TrainedCombiner:
     values = read_json(path)
     if values.get("format") != FORMAT:
         raise LikewiseError(f"{path} is of a format this version does not read: train the Combiner again.")
-    torch = needed("torch", "the Combiner")
+    torch = import_optional("torch", "the Combiner")
     from safetensors.numpy import load_file
 
     shape = CombinerShape(**values["shape"])

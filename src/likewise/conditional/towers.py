@@ -15,8 +15,8 @@ from likewise.conditional.base_features import encode_from_base_features, unscal
 from likewise.conditional.protocol import Features
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.registry import get_encoder
-from likewise.encoders.spec import Spec, parse
-from likewise.encoders.text import encode_text, has_text
+from likewise.encoders.spec import Spec, parse_spec
+from likewise.encoders.text import encode_text, supports_text
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace
@@ -45,7 +45,7 @@ class TwoTower:
     @classmethod
     def from_spec(cls, spec: str) -> "TwoTower":
         """The encoder, if it has a text side."""
-        if not has_text(spec):
+        if not supports_text(spec):
             raise LikewiseError(
                 f"{spec} has no text side, which a condition needs: use a two-tower model such as clip or hf:FOLDER."
             )
@@ -54,14 +54,14 @@ class TwoTower:
     @property
     def unscaled(self) -> str:
         """The spec of its image side with the length of features kept; a folder by its whole path, for later."""
-        part = parse(self.spec)[0]
+        part = parse_spec(self.spec)[0]
         folder = Path(part.target).expanduser()
         target = str(folder.resolve()) if part.family and folder.is_dir() else part.target
         return unscaled_spec(Spec(part.family, target, part.options).text)
 
     @property
     def name(self) -> str:
-        return parse(self.spec)[0].name
+        return parse_spec(self.spec)[0].name
 
     @property
     def dim(self) -> int:
@@ -112,7 +112,7 @@ def encoded_towers(workspace: Workspace) -> list[str]:
     for name in FeatureWorkspace(workspace.path).encoders():
         meta = read_meta(workspace.path / FEATURES_FOLDER / name)
         if meta is not None:
-            part = parse(meta.spec)[0].without("unscaled")
+            part = parse_spec(meta.spec)[0].without("unscaled")
             inside = workspace.path / PurePath(part.target).name
             if part.family and not Path(part.target).is_dir() and inside.is_dir():  # the workspace was moved
                 part = Spec(part.family, str(inside.resolve()), part.options)
@@ -123,7 +123,7 @@ def encoded_towers(workspace: Workspace) -> list[str]:
 
 def _has_text_here(spec: str) -> bool:
     try:
-        return has_text(spec)
+        return supports_text(spec)
     except LikewiseError:  # its model is not on this machine any more
         return False
 

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from likewise.conditional.two_tower import encode_base
 from likewise.encoders.digests import file_digest
-from likewise.encoders.families.text_features import bags
-from likewise.encoders.families.two_tower import load_sides, write_two_tower
+from likewise.encoders.families.text_features import bag_of_ngrams
+from likewise.encoders.families.two_tower import load_towers, write_two_tower
 from likewise.encoders.networks.network import Network
 from likewise.encoders.registry import get_encoder
-from likewise.encoders.short_names import source_of
-from likewise.encoders.spec import parse
+from likewise.encoders.short_names import resolve_short_name
+from likewise.encoders.spec import parse_spec
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.workspace import Workspace
 
 Inputs = NDArray[Any]
@@ -50,7 +50,7 @@ class TrainableEncoder(Protocol):
 
 def load_trainable(spec: str) -> TrainableEncoder:
     """The trainable form of an encoder."""
-    source = source_of(parse(spec)[0])
+    source = resolve_short_name(parse_spec(spec)[0])
     if source.family == "two-tower":
         return _TrainableTwoTower(Path(source.target))
     if source.family == "hf":
@@ -72,9 +72,9 @@ class _TrainableTwoTower:
     """A `two-tower:` encoder."""
 
     def __init__(self, folder: Path) -> None:
-        self.torch = needed("torch", "training")
+        self.torch = import_optional("torch", "training")
         head: Any
-        self.shape, head, self.side = load_sides(folder)
+        self.shape, head, self.side = load_towers(folder)
         self.head = head
 
     def image_inputs(self, workspace: Workspace, images: Sequence[str]) -> Inputs:
@@ -87,7 +87,7 @@ class _TrainableTwoTower:
         return self.head.project(self.torch.from_numpy(np.ascontiguousarray(inputs)))
 
     def text(self, texts: Sequence[str]) -> Any:
-        buckets, starts = bags(texts, self.shape.buckets)
+        buckets, starts = bag_of_ngrams(texts, self.shape.buckets)
         return self.side(self.torch.from_numpy(buckets), self.torch.from_numpy(starts))
 
     def parameters(self, side: str) -> list[Any]:
@@ -107,7 +107,7 @@ class _TrainableTransformers:
         from likewise.encoders.families.huggingface.hub import find_folder
         from likewise.encoders.families.huggingface.model import load_network
 
-        self.torch = needed("torch", "training")
+        self.torch = import_optional("torch", "training")
         self.folder = find_folder(target)
         encoder = get_encoder(spec)
         assert isinstance(encoder, Network)

@@ -24,7 +24,7 @@ from likewise.conditional.trainable import TrainableEncoder, load_trainable, sav
 from likewise.conditional.training_triplets import keep_encoded_triplets, train_validation_split
 from likewise.conditional.validation import ValidationSet, Validator, validation_size
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, write_parquet
 
@@ -137,7 +137,7 @@ def train_combiner(
     learned = seen_triplets(triplets, validation)
     if validation is None:
         triplets, validation = train_validation_split(triplets, settings.held_out, settings.seed)
-    torch = needed("torch", "training a Combiner")
+    torch = import_optional("torch", "training a Combiner")
     arrays = _prepare(workspace, tower, triplets, settings)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
@@ -197,7 +197,7 @@ def _fit(
     settings: TrainingSettings,
     on_progress: ProgressCallback | None,
 ) -> tuple[list[dict[str, float]], _Checkpoint, TrainableEncoder | None]:
-    torch = needed("torch", "training a Combiner")
+    torch = import_optional("torch", "training a Combiner")
     rng = np.random.default_rng([settings.seed, 2])
     groups = [{"params": list(module.parameters()), "lr": settings.learning_rate}]
     if arrays.tower is not None:
@@ -244,7 +244,7 @@ def contrastive_loss(
     rng: np.random.Generator,
 ) -> Any:
     """Of a batch of triplets: cross-entropy of the target among the batch's targets and the triplet's negatives."""
-    torch = needed("torch", "training a Combiner")
+    torch = import_optional("torch", "training a Combiner")
     normalize = torch.nn.functional.normalize
     query = module(_images(arrays, arrays.reference[chosen]), _texts(arrays, chosen))
     target = normalize(_images(arrays, arrays.target[chosen]))
@@ -270,14 +270,14 @@ def _images(arrays: TrainingArrays, rows: NDArray[np.int64]) -> Any:
     if arrays.tower is not None and arrays.inputs is not None:
         different, place = np.unique(rows, return_inverse=True)
         return arrays.tower.image(arrays.inputs[different])[place]
-    return needed("torch", "training").from_numpy(arrays.features[rows])
+    return import_optional("torch", "training").from_numpy(arrays.features[rows])
 
 
 def _texts(arrays: TrainingArrays, chosen: NDArray[np.int64]) -> Any:
     if arrays.tower is not None and "text" in arrays.tune:
         different, place = np.unique(arrays.text[chosen], return_inverse=True)
         return arrays.tower.text([arrays.texts[row] for row in different])[place]
-    return needed("torch", "training").from_numpy(arrays.text_features[arrays.text[chosen]])
+    return import_optional("torch", "training").from_numpy(arrays.text_features[arrays.text[chosen]])
 
 
 def _tower_state(arrays: TrainingArrays) -> list[Any] | None:
@@ -289,7 +289,7 @@ def _tower_state(arrays: TrainingArrays) -> list[Any] | None:
 def _restore(arrays: TrainingArrays, state: Sequence[Any] | None) -> None:
     if arrays.tower is None or state is None:
         return
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     with torch.no_grad():
         values = [value for side in MODALITIES for value in arrays.tower.parameters(side)]
         for value, kept in zip(values, state, strict=True):

@@ -21,12 +21,19 @@ from likewise.conditional.base_features import unscaled_spec
 from likewise.conditional.caption_sampling import CaptionTexts, caption_texts, text_matches
 from likewise.conditional.protocol import Features
 from likewise.conditional.towers import FeatureWorkspace
-from likewise.encoders.families.text_features import bags
-from likewise.encoders.families.two_tower import SETTINGS, Shape, base_network, image_head, text_side, write_two_tower
+from likewise.encoders.families.text_features import bag_of_ngrams
+from likewise.encoders.families.two_tower import (
+    SETTINGS,
+    TwoTowerConfig,
+    base_network,
+    image_head,
+    text_tower,
+    write_two_tower,
+)
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.storage.files import vectors_folder
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace
 
@@ -88,12 +95,12 @@ def train_two_tower(
     train, held = _split(catalog, settings)
     texts_of_images = caption_texts(catalog, settings.columns)
     components = min(COMPONENTS, len(train), features.shape[1])
-    shape = Shape(settings.base, features.shape[1], components, settings.dim)
+    shape = TwoTowerConfig(settings.base, features.shape[1], components, settings.dim)
     head, text = _fit(features, texts_of_images, catalog["item"].to_numpy(), train, shape, settings, on_progress)
     measured = _measure(head, text, features[held], [texts_of_images[place] for place in held])
     found = {"recall_at_1": measured[0], "recall_at_5": measured[1], "n_captions": measured[2], "n": len(held)}
     about = {"settings": asdict(settings), "n_images": len(train), "held_out": found}
-    write_two_tower(folder, Shape(**{**asdict(shape), "about": about}), head, text)
+    write_two_tower(folder, TwoTowerConfig(**{**asdict(shape), "about": about}), head, text)
     return TwoTowerTrainingResult(folder, len(train), len(held), *measured, time.monotonic() - started)
 
 
@@ -143,16 +150,16 @@ def _fit(
     texts_of_images: Sequence[CaptionTexts],
     items: NDArray[Any],
     train: NDArray[np.int64],
-    shape: Shape,
+    shape: TwoTowerConfig,
     settings: TwoTowerSettings,
     on_progress: ProgressCallback | None,
 ) -> tuple[Any, Any]:
-    torch = needed("torch", "training a two-tower encoder")
+    torch = import_optional("torch", "training a two-tower encoder")
     rng = np.random.default_rng([settings.seed, 1])
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         head: Any = image_head(shape)
-        text: Any = text_side(shape)
+        text: Any = text_tower(shape)
         head.settle(torch.from_numpy(features[train]))
         with torch.inference_mode():
             reduced = head.reduce(torch.from_numpy(features)).numpy()
@@ -167,7 +174,7 @@ def _fit(
             rows = train[_one_per_item(by_item, settings.batch, rng)]
             chosen = [texts_of_images[row] for row in rows]
             texts = [one.sample(rng) for one in chosen]
-            buckets, starts = bags(texts, shape.buckets)
+            buckets, starts = bag_of_ngrams(texts, shape.buckets)
             image = torch.nn.functional.normalize(head.project(torch.from_numpy(reduced[rows])))
             said = torch.nn.functional.normalize(text(torch.from_numpy(buckets), torch.from_numpy(starts)))
             right = torch.from_numpy(text_matches(chosen, texts)).float()
@@ -184,7 +191,7 @@ def _fit(
 
 def _shared_target(logits: Any, right: Any) -> Any:
     """Cross-entropy with the target shared equally among all that fit."""
-    torch = needed("torch", "training a two-tower encoder")
+    torch = import_optional("torch", "training a two-tower encoder")
     target = right / right.sum(1, keepdim=True).clamp_min(1.0)
     return -(target * torch.nn.functional.log_softmax(logits, dim=1)).sum(1).mean()
 
@@ -207,10 +214,10 @@ def _measure(
     """Recall@1 and @5 from held-out pictures to their captions, and the number of different captions."""
     if not len(texts_of_images):
         return float("nan"), float("nan"), 0
-    torch = needed("torch", "training a two-tower encoder")
+    torch = import_optional("torch", "training a two-tower encoder")
     captions = list(dict.fromkeys(one.caption for one in texts_of_images))
     own = np.array([captions.index(one.caption) for one in texts_of_images])
-    buckets, starts = bags(captions)
+    buckets, starts = bag_of_ngrams(captions)
     with torch.inference_mode():
         image = torch.nn.functional.normalize(head(torch.from_numpy(features)))
         said = torch.nn.functional.normalize(text(torch.from_numpy(buckets), torch.from_numpy(starts)))

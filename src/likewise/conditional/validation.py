@@ -17,7 +17,7 @@ from likewise.conditional.splits import SplitBenchmark, score_split, split_featu
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.trainable import TrainableEncoder
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.workspace import Workspace
 
 ValidationSet = pl.DataFrame | Sequence[SplitBenchmark]
@@ -68,7 +68,7 @@ class Validator:
     def _current_features(self) -> ImageTextFeatures:
         if self.tuned is None:
             return self.features
-        torch = needed("torch", "training")
+        torch = import_optional("torch", "training")
         images, texts = self.features.image_features, self.features.text_features
         with torch.inference_mode():
             if self.inputs is not None:
@@ -81,6 +81,6 @@ class Validator:
 
 
 def _rows(parts: Sequence[object]) -> Features:
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     rows: Features = torch.cat(list(parts)).float().numpy()
     return rows

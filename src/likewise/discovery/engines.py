@@ -10,7 +10,7 @@ from pathlib import Path
 
 from likewise.discovery.pool import QueryGallery
 from likewise.encoders.storage.files import vectors_folder
-from likewise.encoders.storage.reading import checked_meta, read_vectors
+from likewise.encoders.storage.reading import read_checked_meta, read_vectors
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.search import Neighbours, top_k
@@ -81,7 +81,7 @@ def index_search_engine(kind: str) -> SearchEngine:
 
 def _index_file(request: SearchRequest, kind: str) -> Path:
     """Named after everything that decides what is in it."""
-    meta = checked_meta(request.workspace, request.generator)
+    meta = read_checked_meta(request.workspace, request.generator)
     what = "\0".join([meta.version, meta.catalog, str(request.seed), *request.query_gallery.gallery])
     digest = hashlib.blake2b(what.encode(), digest_size=6).hexdigest()
     return vectors_folder(request.workspace, request.generator) / f"index-{kind}-{digest}.faiss"

@@ -14,7 +14,7 @@ def file_digest(*paths: Path) -> str:
     return digest.hexdigest()
 
 
-def file_state(path: Path) -> str:
+def content_digest(path: Path) -> str:
     """Changes whenever the content of a file does; empty where it cannot be opened."""
     try:
         return hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()

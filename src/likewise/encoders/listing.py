@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint
 from likewise.encoders.entry_points import external_encoders, source_package
 from likewise.encoders.families.efficientnet import has_weights
 from likewise.encoders.families.huggingface.hub import local_folder
-from likewise.encoders.model_cards import BUILT_IN, DESCRIPTIONS, HUB, LICENCE, LITE
+from likewise.encoders.model_cards import BUILT_IN, DESCRIPTIONS, EFFICIENTNET_LITE, HUB_MODELS, LICENCE
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 
@@ -27,10 +27,10 @@ class EncoderInfo:
     source: str = "built in"
 
 
-def available() -> list[EncoderInfo]:
+def list_encoders() -> list[EncoderInfo]:
     """All encoders with a name of their own, the built-in ones first."""
     listed = [EncoderInfo(name, get_encoder(name).dim, DESCRIPTIONS[name]) for name in BUILT_IN]
-    for known in (*LITE, *HUB):
+    for known in (*EFFICIENTNET_LITE, *HUB_MODELS):
         target = known.spec.removeprefix("hf:")
         here = has_weights(known.name) if not target else bool(local_folder(target) or local_folder(known.name))
         listed.append(

@@ -20,7 +20,7 @@ DESCRIPTIONS = {
 
 
 @dataclass(frozen=True)
-class Known:
+class ModelCard:
     """One network with a short name."""
 
     name: str
@@ -33,17 +33,23 @@ class Known:
     description: str
 
 
-LITE = (
-    Known("efficientnet-lite0", "", 1280, 19, 4.7, "Apache-2.0", "ImageNet network for small machines, 224 pixels."),
-    Known("efficientnet-lite1", "", 1280, 22, 5.4, "Apache-2.0", "ImageNet network for small machines, 240 pixels."),
-    Known("efficientnet-lite2", "", 1280, 25, 6.1, "Apache-2.0", "ImageNet network for small machines, 260 pixels."),
+EFFICIENTNET_LITE = (
+    ModelCard(
+        "efficientnet-lite0", "", 1280, 19, 4.7, "Apache-2.0", "ImageNet network for small machines, 224 pixels."
+    ),
+    ModelCard(
+        "efficientnet-lite1", "", 1280, 22, 5.4, "Apache-2.0", "ImageNet network for small machines, 240 pixels."
+    ),
+    ModelCard(
+        "efficientnet-lite2", "", 1280, 25, 6.1, "Apache-2.0", "ImageNet network for small machines, 260 pixels."
+    ),
 )
 
-HUB = (
-    Known("dino", "hf:facebook/dino-vitb16", 768, 343, 85.8, "Apache-2.0", "DINO ViT-B/16, self-supervised."),
-    Known("beit", "hf:microsoft/beit-base-patch16-224-pt22k-ft22k", 768, 412, 102.6, "Apache-2.0", "BEiT base."),
-    Known("clip", "hf:openai/clip-vit-base-patch16", 512, 599, 149.6, "MIT", "CLIP ViT-B/16, images and text."),
-    Known(
+HUB_MODELS = (
+    ModelCard("dino", "hf:facebook/dino-vitb16", 768, 343, 85.8, "Apache-2.0", "DINO ViT-B/16, self-supervised."),
+    ModelCard("beit", "hf:microsoft/beit-base-patch16-224-pt22k-ft22k", 768, 412, 102.6, "Apache-2.0", "BEiT base."),
+    ModelCard("clip", "hf:openai/clip-vit-base-patch16", 512, 599, 149.6, "MIT", "CLIP ViT-B/16, images and text."),
+    ModelCard(
         "argus",
         "hf:timm/resnext101_32x8d.fb_wsl_ig1b_ft_in1k",
         2048,
@@ -52,14 +58,14 @@ HUB = (
         "CC-BY-NC-4.0",
         "ResNeXt-101 32x8d, weakly supervised.",
     ),
-    Known("resnet50", "hf:microsoft/resnet-50", 2048, 103, 25.6, "Apache-2.0", "ResNet-50, ImageNet labels."),
-    Known(
+    ModelCard("resnet50", "hf:microsoft/resnet-50", 2048, 103, 25.6, "Apache-2.0", "ResNet-50, ImageNet labels."),
+    ModelCard(
         "convnext", "hf:facebook/convnext-base-224", 1024, 354, 88.6, "Apache-2.0", "ConvNeXt base, ImageNet labels."
     ),
-    Known("vit", "hf:google/vit-base-patch16-224", 768, 346, 86.6, "Apache-2.0", "ViT-B/16, ImageNet-21k then 1k."),
-    Known("mae", "hf:facebook/vit-mae-base", 768, 448, 111.9, "Apache-2.0", "Masked autoencoder ViT-B/16."),
-    Known("swag", "hf:timm/regnety_160.swag_ft_in1k", 3024, 334, 83.6, "CC-BY-NC-4.0", "SWAG RegNetY-16GF."),
-    Known(
+    ModelCard("vit", "hf:google/vit-base-patch16-224", 768, 346, 86.6, "Apache-2.0", "ViT-B/16, ImageNet-21k then 1k."),
+    ModelCard("mae", "hf:facebook/vit-mae-base", 768, 448, 111.9, "Apache-2.0", "Masked autoencoder ViT-B/16."),
+    ModelCard("swag", "hf:timm/regnety_160.swag_ft_in1k", 3024, 334, 83.6, "CC-BY-NC-4.0", "SWAG RegNetY-16GF."),
+    ModelCard(
         "noisystudent",
         "hf:timm/tf_efficientnet_b7.ns_jft_in1k",
         2560,
@@ -68,8 +74,8 @@ HUB = (
         "Apache-2.0",
         "EfficientNet-B7, noisy student.",
     ),
-    Known("dinov2", "hf:facebook/dinov2-base", 768, 346, 86.6, "Apache-2.0", "DINOv2 ViT-B/14, self-supervised."),
-    Known(
+    ModelCard("dinov2", "hf:facebook/dinov2-base", 768, 346, 86.6, "Apache-2.0", "DINOv2 ViT-B/14, self-supervised."),
+    ModelCard(
         "dinov3",
         "hf:facebook/dinov3-vitb16-pretrain-lvd1689m",
         768,
@@ -78,11 +84,15 @@ HUB = (
         "DINOv3 licence",
         "DINOv3 ViT-B/16, self-supervised; asks for consent.",
     ),
-    Known("swin", "hf:microsoft/swin-base-patch4-window7-224", 1024, 352, 87.8, "Apache-2.0", "Swin base, ImageNet."),
-    Known(
+    ModelCard(
+        "swin", "hf:microsoft/swin-base-patch4-window7-224", 1024, 352, 87.8, "Apache-2.0", "Swin base, ImageNet."
+    ),
+    ModelCard(
         "siglip2", "hf:google/siglip2-base-patch16-224", 768, 1501, 375.2, "Apache-2.0", "SigLIP 2, images and text."
     ),
-    Known("fashionclip", "hf:patrickjohncyr/fashion-clip", 512, 605, 151.3, "MIT", "CLIP tuned on fashion, with text."),
+    ModelCard(
+        "fashionclip", "hf:patrickjohncyr/fashion-clip", 512, 605, 151.3, "MIT", "CLIP tuned on fashion, with text."
+    ),
 )
 
 NOT_PUBLIC = {
@@ -91,7 +101,7 @@ NOT_PUBLIC = {
 }
 """Models of the paper whose public weights are in no format that transformers reads."""
 
-UNTRAINED = Known("small", "", 192, 0, 0.3, "Apache-2.0", "Small network, not trained yet, 64 pixels.")
+UNTRAINED = ModelCard("small", "", 192, 0, 0.3, "Apache-2.0", "Small network, not trained yet, 64 pixels.")
 """Its weights are drawn, not learned: of use only to `likewise train`."""
 
-BY_NAME = {known.name: known for known in (*LITE, *HUB, UNTRAINED)}
+CARDS_BY_NAME = {known.name: known for known in (*EFFICIENTNET_LITE, *HUB_MODELS, UNTRAINED)}

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from likewise.encoders.protocol import Vectors
 
 
-def unit(vector: NDArray[np.floating]) -> NDArray[np.float32]:
+def unit_vector(vector: NDArray[np.floating]) -> NDArray[np.float32]:
     """Scaled to length one in float64; an all-zero vector points to its first axis rather than nowhere."""
     exact = np.asarray(vector, np.float64).ravel()
     length = float(np.sqrt(np.square(exact).sum()))

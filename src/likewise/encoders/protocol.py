@@ -50,7 +50,7 @@ class Encoder(Protocol):
 
 
 @runtime_checkable
-class Combination(Protocol):
+class CombinedEncoder(Protocol):
     """An encoder whose vectors follow from those of others, so that work done for them is not done again."""
 
     @property

@@ -10,8 +10,8 @@ from importlib import import_module
 from likewise.encoders.entry_points import open_external
 from likewise.encoders.model_cards import BUILT_IN, UNTRAINED
 from likewise.encoders.protocol import Encoder, OpenFamily
-from likewise.encoders.short_names import is_external, source_of
-from likewise.encoders.spec import JOINED, STORED, Spec, parse
+from likewise.encoders.short_names import is_external, resolve_short_name
+from likewise.encoders.spec import FITTED_OPTIONS, JOINED, Spec, parse_spec
 from likewise.errors import LikewiseError
 
 FAMILIES = {
@@ -31,11 +31,11 @@ FAMILIES = {
 @cache
 def get_encoder(spec: str) -> Encoder:
     """The encoder a spec names; a spec nobody knows is an error that lists the known ones."""
-    parts = parse(spec)
+    parts = parse_spec(spec)
     if len(parts) > 1:
         return _opener(JOINED)(Spec(JOINED, spec), get_encoder)
     [part] = parts
-    if any(part.get(option) for option in STORED):
+    if any(part.get(option) for option in FITTED_OPTIONS):
         raise LikewiseError(f"{spec} is fitted on the images of a workspace: use it with `likewise encode`.")
     if is_external(part):
         return open_external(part)
@@ -47,7 +47,7 @@ def _family(part: Spec) -> str:
         return part.family
     if part.target in BUILT_IN:
         return "descriptor"
-    return source_of(part).family or (UNTRAINED.name if part.target == UNTRAINED.name else "efficientnet-lite")
+    return resolve_short_name(part).family or (UNTRAINED.name if part.target == UNTRAINED.name else "efficientnet-lite")
 
 
 def _opener(family: str) -> OpenFamily:

@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote
 
 from likewise.errors import LikewiseError
 
-FAMILIES = ("hf", "onnx", "python", "run", "two-tower")
+PREFIXES = ("hf", "onnx", "python", "run", "two-tower")
 JOINED = "()"  # the family of several encoders in brackets
 
 OPTIONS = {
@@ -45,8 +45,8 @@ OPTIONS = {
     "name": "a name of your own for the vectors",
 }
 FLAGS = ("box", "flip", "unscaled")
-WITHOUT_TRACE = ("name", "runtime")  # options that do not change the vectors
-STORED = ("pca", "whiten", "on")  # options that work on vectors already stored
+OPTIONS_WITHOUT_EFFECT = ("name", "runtime")  # options that do not change the vectors
+FITTED_OPTIONS = ("pca", "whiten", "on")  # options that work on vectors already stored
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Spec:
         for key, value in self.options:
             if key in FLAGS:
                 words.append(key)
-            elif key not in WITHOUT_TRACE:
+            elif key not in OPTIONS_WITHOUT_EFFECT:
                 words.append(value if key == "dtype" else f"{key}-{value}")
         first = target if self.family == JOINED else _safe(target)
         return "_".join([first, *(_safe(word) for word in words)])
@@ -97,7 +97,7 @@ class Spec:
     def flag(self, option: str) -> bool:
         return self.get(option) == "1"
 
-    def whole(self, option: str) -> int | None:
+    def positive_int(self, option: str) -> int | None:
         """A positive whole number, or None."""
         value = self.get(option)
         if value is None:
@@ -106,7 +106,7 @@ class Spec:
             raise LikewiseError(f"{option}={value} in {self.text!r} is not a positive whole number.")
         return int(value)
 
-    def share(self, option: str) -> float:
+    def fraction(self, option: str) -> float:
         """A number above 0 and at most 1; 1 when the option is absent."""
         value = self.get(option)
         try:
@@ -117,7 +117,7 @@ class Spec:
             raise LikewiseError(f"{option}={value} in {self.text!r} is not a number above 0 and up to 1.")
         return number
 
-    def numbers(self, option: str) -> tuple[float, ...] | None:
+    def floats(self, option: str) -> tuple[float, ...] | None:
         """Numbers divided by slashes, or None."""
         value = self.get(option)
         try:
@@ -138,7 +138,7 @@ class Spec:
         return weight
 
 
-def parse(text: str) -> tuple[Spec, ...]:
+def parse_spec(text: str) -> tuple[Spec, ...]:
     """The encoders a spec string joins, usually one."""
     return tuple(_parse_one(part, text) for part in _split(text))
 
@@ -162,12 +162,12 @@ def _parse_one(text: str, whole: str) -> Spec:
     inner, _, query = text.rpartition(")") if text.startswith("(") else ("", "", "")
     base, _, query = (inner[1:], "", query.removeprefix("?")) if inner else text.partition("?")
     if inner:
-        return Spec(JOINED, "+".join(part.text for part in parse(base)), _options(query, text))
+        return Spec(JOINED, "+".join(part.text for part in parse_spec(base)), _options(query, text))
     family, colon, target = base.partition(":")
     if not colon:
         family, target = "", base
-    elif family not in FAMILIES:
-        raise LikewiseError(f"the encoder {text!r} starts with {family!r}: known are {', '.join(FAMILIES)}, as in hf:.")
+    elif family not in PREFIXES:
+        raise LikewiseError(f"the encoder {text!r} starts with {family!r}: known are {', '.join(PREFIXES)}, as in hf:.")
     if not target:
         raise LikewiseError(f"a name is missing in the encoder {whole!r}.")
     return Spec(family, unquote(target), _options(query, text))
@@ -189,7 +189,7 @@ def _parse_option(text: str, spec: str) -> tuple[str, str]:
 
 def spec_name(text: str) -> str:
     """The folder name of a spec; a plain name stays what it is."""
-    return "+".join(part.name for part in parse(text))
+    return "+".join(part.name for part in parse_spec(text))
 
 
 def _quoted(value: str) -> str:

@@ -12,9 +12,9 @@ from pathlib import PurePath
 import numpy as np
 import polars as pl
 
-from likewise.encoders.families.run_files import SETTINGS, RunFile, read_run
-from likewise.encoders.spec import parse, spec_name
-from likewise.encoders.storage.files import read_meta, stored_spec, vectors_folder
+from likewise.encoders.families.run_files import SETTINGS, TrainedRun, read_run
+from likewise.encoders.spec import parse_spec, spec_name
+from likewise.encoders.storage.files import read_meta, resolve_stored_spec, vectors_folder
 from likewise.evaluation.bootstrap import Interval, interval_from
 from likewise.evaluation.differences import holm_correction, randomisation_p, swap_signs
 from likewise.evaluation.query_sums import Floats, QuerySums
@@ -76,12 +76,12 @@ def _learned_from(workspace: Workspace, encoders: Sequence[str], sources: Sequen
     return [encoder for encoder, run in runs.items() if run is not None and run.about.get("learned_from") in sources]
 
 
-def _run_of(workspace: Workspace, encoder: str) -> RunFile | None:
+def _run_of(workspace: Workspace, encoder: str) -> TrainedRun | None:
     """The run of this workspace that made an encoder's vectors, if one did."""
     meta = read_meta(vectors_folder(workspace, encoder))
     if meta is None or not meta.spec.startswith("run:"):
         return None
-    [part, *others] = parse(stored_spec(workspace, encoder))
+    [part, *others] = parse_spec(resolve_stored_spec(workspace, encoder))
     folder = workspace.path / "runs" / PurePath(part.target).name
     return read_run(folder) if not others and (folder / SETTINGS).is_file() else None
 

@@ -15,10 +15,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from likewise.encoders.running.workers import one_thread_each
+from likewise.encoders.running.workers import single_threaded_children
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
-from likewise.optional_dependencies import needed, quiet
+from likewise.optional_dependencies import import_optional, suppress_output
 
 RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -36,7 +36,7 @@ def cluster(address: str | None = None, cores: int | None = None) -> Iterator[An
     if address is not None and not _is_listening(address):
         raise _no_cluster_error(address, "nothing listens there")
     os.environ.update({name: os.environ.get(name, value) for name, value in RAY_ENVIRONMENT.items()})
-    ray = needed("ray", "--engine ray")
+    ray = import_optional("ray", "--engine ray")
     if ray.is_initialized():  # inside another step that runs on the cluster
         yield ray
         return
@@ -46,7 +46,7 @@ def cluster(address: str | None = None, cores: int | None = None) -> Iterator[An
             yield ray
         return
     try:
-        with quiet():
+        with suppress_output():
             ray.init(address=address, log_to_driver=False, logging_level="error")
     except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
         raise _no_cluster_error(address, _first_line(error)) from error
@@ -89,7 +89,7 @@ def _local_cluster(ray: Any, cores: int) -> Iterator[None]:
     short = "/tmp" if sys.platform != "win32" and Path("/tmp").is_dir() else None
     folder = tempfile.mkdtemp(prefix="lw-ray-", dir=short)
     try:
-        with one_thread_each(), quiet():
+        with single_threaded_children(), suppress_output():
             ray.init(
                 address="local",
                 num_cpus=cores,

@@ -1,4 +1,4 @@
-"""Encoding as a Ray Data pipeline: the chunks of `encoders/pipeline.py` go through pools of actors on the cluster.
+"""Encoding as a Ray Data pipeline: the chunks of `encoders/running` go through pools of actors on the cluster.
 
 An actor does with a chunk exactly what a worker process and the network's process do on one machine, with the same
 batches and one thread each, so the vectors are the same bits; shards are still written by the one process that holds
@@ -19,7 +19,7 @@ import numpy as np
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.running.chunk import Chunk, encode_chunk
-from likewise.encoders.running.pipeline import Done, HalfDone, finish, load
+from likewise.encoders.running.pipeline import EncodedResults, PartlyEncoded, encode_with_networks, load_networks
 from likewise.errors import LikewiseError
 from likewise.scale.cluster import cluster, cluster_cores, to_likewise_error
 
@@ -40,27 +40,29 @@ class Actor:
         return {"place": batch["place"], "work": np.array([*done, b""], dtype=object)[:-1]}
 
 
-def decode(chunk: Chunk) -> HalfDone:
+def decode(chunk: Chunk) -> PartlyEncoded:
     """The part of a chunk that needs the pictures."""
     if not Path(chunk.root).is_dir():
         raise LikewiseError(f"{chunk.root} is not there on a worker: every machine must see the pictures at that path.")
     return encode_chunk(chunk)
 
 
-def run_networks(half_done: HalfDone, specs: tuple[str, ...]) -> Done:
+def run_networks(half_done: PartlyEncoded, specs: tuple[str, ...]) -> EncodedResults:
     """The part that needs the weights, which this process loads once."""
-    return finish(half_done, {spec: get_encoder(spec) for spec in specs})
+    return encode_with_networks(half_done, {spec: get_encoder(spec) for spec in specs})
 
 
-def decode_and_run(chunk: Chunk, specs: tuple[str, ...]) -> Done:
+def decode_and_run(chunk: Chunk, specs: tuple[str, ...]) -> EncodedResults:
     return run_networks(decode(chunk), specs)
 
 
 def run_on_ray(
     chunks: Iterable[Chunk], workers: int, networks: Mapping[str, Encoder], *, address: str | None = None
-) -> Generator[Done, None, None]:
-    """As `encoders.pipeline.run`, on the cluster at `address`, or on `workers` cores of this machine."""
-    load(networks)  # decides here, once, which runtime the networks use; workers read the decision from the cache
+) -> Generator[EncodedResults, None, None]:
+    """As `pipeline.run_locally`, on the cluster at `address`, or on `workers` cores of this machine."""
+    load_networks(
+        networks
+    )  # decides here, once, which runtime the networks use; workers read the decision from the cache
     chunks = iter(chunks)
     first = next(chunks, None)
     if first is None:
@@ -73,7 +75,7 @@ def run_on_ray(
             window = list(islice(chunks, at_once))
 
 
-def _pipeline(ray: Any, chunks: list[Chunk], specs: tuple[str, ...]) -> Iterator[tuple[int, Done]]:
+def _pipeline(ray: Any, chunks: list[Chunk], specs: tuple[str, ...]) -> Iterator[tuple[int, EncodedResults]]:
     """(place, result) of every chunk, in whatever order they are done."""
     rows = [{"place": place, "work": pickle.dumps(chunk, protocol=5)} for place, chunk in enumerate(chunks)]
     data = ray.data.from_items(rows, override_num_blocks=len(rows))
@@ -95,8 +97,8 @@ def _pipeline(ray: Any, chunks: list[Chunk], specs: tuple[str, ...]) -> Iterator
         raise to_likewise_error(error) from error
 
 
-def _restore_order(found: Iterator[tuple[int, Done]], n_chunks: int) -> Iterator[Done]:
-    early: dict[int, Done] = {}
+def _restore_order(found: Iterator[tuple[int, EncodedResults]], n_chunks: int) -> Iterator[EncodedResults]:
+    early: dict[int, EncodedResults] = {}
     for place in range(n_chunks):
         while place not in early:
             number, done = next(found)

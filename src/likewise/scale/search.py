@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from likewise.discovery.engines import SearchEngine, SearchRequest, SearchResult
-from likewise.encoders.storage.reading import Places, locate, read_places
+from likewise.encoders.storage.reading import VectorLocations, locate_vectors, read_locations
 from likewise.progress import ProgressCallback
 from likewise.scale.cluster import cluster, cluster_cores
 from likewise.scale.tasks import run_tasks
@@ -28,9 +28,9 @@ class GalleryPart:
 
     workspace: Path
     generator: str
-    queries: Places
+    queries: VectorLocations
     query_items: Rows
-    gallery: Places
+    gallery: VectorLocations
     gallery_items: Rows
     k: int
     one_per_item: bool
@@ -40,8 +40,8 @@ def search_part(part: GalleryPart) -> Neighbours:
     """The best k of one part; runs on a worker."""
     workspace = Workspace(part.workspace)
     return top_k(
-        read_places(workspace, part.generator, part.queries),
-        read_places(workspace, part.generator, part.gallery),
+        read_locations(workspace, part.generator, part.queries),
+        read_locations(workspace, part.generator, part.gallery),
         part.k,
         query_groups=part.query_items,
         gallery_groups=part.gallery_items,
@@ -51,8 +51,8 @@ def search_part(part: GalleryPart) -> Neighbours:
 
 def split_gallery(request: SearchRequest, n_at_least: int) -> tuple[list[GalleryPart], list[int]]:
     """The gallery in parts that fit a worker, at least `n_at_least`, and where each begins."""
-    queries = locate(request.workspace, request.generator, request.query_gallery.queries)
-    gallery = locate(request.workspace, request.generator, request.query_gallery.gallery)
+    queries = locate_vectors(request.workspace, request.generator, request.query_gallery.queries)
+    gallery = locate_vectors(request.workspace, request.generator, request.query_gallery.gallery)
     n_rows = len(request.query_gallery.gallery)
     rows = max(1, min(MAX_PART_BYTES // (4 * gallery.dim), -(-n_rows // n_at_least)))
     starts = list(range(0, n_rows, rows))

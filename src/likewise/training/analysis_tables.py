@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.training.hyperparameter_search import ignore_experimental_warnings, open_study
 from likewise.training.methods import PUBLISHED_BEST_VALUES
 from likewise.training.runs import RunFolder
@@ -39,7 +39,7 @@ def curve_table(run: RunFolder, methods: Sequence[str], n_reruns: int) -> pl.Dat
 
 def importance_table(storage: str, run: RunFolder, methods: Sequence[str]) -> pl.DataFrame:
     """Share of each hyper-parameter in what decides the objective; nothing for methods with too few trials."""
-    optuna = needed("optuna", "likewise train")
+    optuna = import_optional("optuna", "likewise train")
     rows = []
     for method in methods:
         with open_study(storage, f"{run.name}/{method}") as study:

@@ -10,7 +10,7 @@ import numpy as np
 
 from likewise.catalog.table import read_catalog
 from likewise.encoders.networks.recipe import Tensor
-from likewise.encoders.storage.reading import checked_meta, encoded_images
+from likewise.encoders.storage.reading import encoded_images, read_checked_meta
 from likewise.errors import LikewiseError
 from likewise.training.custom_methods import find_method
 from likewise.training.guard import TestSetGuard
@@ -103,7 +103,7 @@ def open_context(config: CheckConfig) -> TrainingContext:
 
 def _frozen_context(config: CheckConfig, split: ClassSplit, guard: TestSetGuard) -> TrainingContext:
     encoder = config.encoder or ""
-    trunk_dim = checked_meta(guard.workspace, encoder).dim
+    trunk_dim = read_checked_meta(guard.workspace, encoder).dim
     place = np.full(len(split.images), -1, np.int64)
     place[split.development] = np.arange(len(split.development))
     vectors = guard.vectors(encoder, split.keys(split.development))

@@ -8,7 +8,7 @@ import numpy as np
 
 from likewise.catalog.table import read_catalog
 from likewise.discovery.step import read_pool
-from likewise.encoders.families.run_files import RunFile, layers_of, through_layers
+from likewise.encoders.families.run_files import TrainedRun, apply_layers, read_layers
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.reading import common_images
 from likewise.evaluation.auc import roc_auc, sort_pairs
@@ -25,7 +25,9 @@ from likewise.training.summary import DiscoveryScore
 from likewise.training.trainer import embed
 
 
-def evaluate_discovery(context: TrainingContext, winner: RunFile, seed: int = 0) -> tuple[DiscoveryScore, ...] | None:
+def evaluate_discovery(
+    context: TrainingContext, winner: TrainedRun, seed: int = 0
+) -> tuple[DiscoveryScore, ...] | None:
     """One line per encoder and set of queries; None where there are no labels."""
     workspace = context.guard.workspace
     if not workspace.labels_file.exists() or not workspace.pool_file.exists():
@@ -49,19 +51,19 @@ def evaluate_discovery(context: TrainingContext, winner: RunFile, seed: int = 0)
     return tuple(scores)
 
 
-def auc_per_query(context: TrainingContext, winner: RunFile, encoder: str, pairs: JudgedPairs) -> Floats:
+def auc_per_query(context: TrainingContext, winner: TrainedRun, encoder: str, pairs: JudgedPairs) -> Floats:
     queries, gallery = (embed_images(context, winner, encoder, images) for images in (pairs.queries, pairs.gallery))
     scores = pair_scores(queries, gallery, pairs.query, pairs.candidate)
     return roc_auc(sort_pairs(pairs.query, scores, pairs.label, len(pairs.queries)))
 
 
-def embed_images(context: TrainingContext, winner: RunFile, encoder: str, images: list[str]) -> Vectors:
+def embed_images(context: TrainingContext, winner: TrainedRun, encoder: str, images: list[str]) -> Vectors:
     """Stored vectors, or the winner's."""
     if not encoder.startswith("run:"):
         return context.guard.vectors(encoder, images)
     if winner.kind == "adapter":
         base = context.guard.vectors(context.config.encoder or "", images)
-        return through_layers([base], layers_of(winner.weights()), winner.groups)
+        return apply_layers([base], read_layers(winner.weights()), winner.groups)
     place = {image: row for row, image in enumerate(context.split.images)}
     rows = np.array([place[image] for image in images], np.int64)
     weights = winner.weights()

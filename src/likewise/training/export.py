@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.encoders.families.run_files import TRUNK, RunFile, layers_of, write_run
+from likewise.encoders.families.run_files import TRUNK, TrainedRun, read_layers, write_run
 from likewise.encoders.families.trained_run import trunks_model
-from likewise.encoders.networks.definition import Model
+from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.network import Network
-from likewise.encoders.networks.onnx_export import export
+from likewise.encoders.networks.onnx_export import export_to_onnx
 from likewise.encoders.registry import get_encoder
-from likewise.encoders.storage.files import stored_spec
+from likewise.encoders.storage.files import resolve_stored_spec
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.training.context import TrainingContext
 from likewise.training.network import trunk_recipe
 from likewise.training.runs import RunFolder
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from torch import nn
 
 
-def export_encoder(context: TrainingContext, run: RunFolder, method: str, folds: Sequence[TrainedFold]) -> RunFile:
+def export_encoder(context: TrainingContext, run: RunFolder, method: str, folds: Sequence[TrainedFold]) -> TrainedRun:
     """Write `encoder/` of a run."""
     models = [trained.weights or {} for trained in folds]
     plan = context.config.plan
     about: dict[str, Any] = {"run": run.name, "method": method, "trunk": plan.trunk, "column": context.config.column}
     dim = plan.dim * len(models)
     if plan.trunk == "frozen":
-        base = stored_spec(context.guard.workspace, context.config.encoder or "")
+        base = resolve_stored_spec(context.guard.workspace, context.config.encoder or "")
         layer = stack_heads(models, float(context.trunk_dim) ** 0.5)
         return write_run(run.encoder_folder, "adapter", [base], [layer], dim=dim, about=about, groups=len(models))
     base = context.config.encoder or ""
@@ -63,17 +63,17 @@ def number_weights(models: Sequence[Weights]) -> Weights:
     return named
 
 
-def export_onnx(encoder: RunFile) -> str:
+def export_onnx(encoder: TrainedRun) -> str:
     """Write `encoder/model.onnx`, checked against the original; empty, or a sentence why there is none."""
     try:
         model = trunks_model(encoder, get_encoder) if encoder.kind == "trunks" else build_heads_model(encoder)
-        export(model, encoder.folder / "model.onnx")
+        export_to_onnx(model, encoder.folder / "model.onnx")
     except LikewiseError as error:
         return str(error)
     return ""
 
 
-def build_heads_model(encoder: RunFile) -> Model:
+def build_heads_model(encoder: TrainedRun) -> NetworkModel:
     """The base network and the heads over its unit vectors as one."""
     try:
         base = get_encoder(encoder.bases[0])
@@ -84,8 +84,8 @@ def build_heads_model(encoder: RunFile) -> Model:
     load_base = base.model.load
 
     def load() -> "nn.Module":
-        torch = needed("torch", encoder.name)
-        [(matrix, offset)] = layers_of(encoder.weights())
+        torch = import_optional("torch", encoder.name)
+        [(matrix, offset)] = read_layers(encoder.weights())
         trunk, head = load_base(), torch.nn.Linear(*matrix.shape)
         head.load_state_dict({"weight": torch.from_numpy(matrix.T.copy()), "bias": torch.from_numpy(offset.copy())})
 
@@ -102,4 +102,4 @@ def build_heads_model(encoder: RunFile) -> Model:
         module: nn.Module = Heads().eval()
         return module
 
-    return Model(encoder.name, base.model.recipe, lambda: encoder.dim, encoder.digest, load)
+    return NetworkModel(encoder.name, base.model.recipe, lambda: encoder.dim, encoder.digest, load)

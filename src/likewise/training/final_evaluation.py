@@ -18,7 +18,7 @@ from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.retrieval import Retrieval, retrieval
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.training.context import FoldTask, TaskRunner, TrainingContext, run_fold
 from likewise.training.methods import Params
 from likewise.training.runs import RunFolder
@@ -70,7 +70,7 @@ def evaluate_rerun(
 
 
 def load_network(context: TrainingContext, weights: Weights) -> "nn.Module":
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     network = context.make_network().to(device())
     network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
     return network
@@ -120,7 +120,7 @@ def pretrained_features(context: TrainingContext) -> Callable[[Rows], Vectors]:
     """What the head sees, of length one: stored vectors, or the trunk's output."""
     if context.config.plan.trunk == "frozen":
         return context.eval_inputs
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     torch.manual_seed(0)  # a small trunk starts at random
     place = device()
     trunk = context.new_network(context.split.development).trunk.to(place).eval()  # type: ignore[union-attr]

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.training.context import CheckConfig, FoldTask, TaskRunner, run_fold
 from likewise.training.custom_methods import find_method
@@ -83,7 +83,7 @@ def search_hyperparameters(
 @contextmanager
 def open_study(storage: str, name: str) -> Iterator[Any]:
     """The trials of one method in a database, which is closed again."""
-    optuna = needed("optuna", "likewise train")
+    optuna = import_optional("optuna", "likewise train")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     opened = open_storage(storage)
     try:
@@ -94,7 +94,7 @@ def open_study(storage: str, name: str) -> Iterator[Any]:
 
 
 def open_storage(storage: str) -> Any:
-    optuna = needed("optuna", "likewise train")
+    optuna = import_optional("optuna", "likewise train")
     url = storage if "://" in storage else f"sqlite:///{Path(storage).resolve()}"
     url = url.replace("postgresql://", "postgresql+psycopg://", 1)
     settings = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {}
@@ -106,7 +106,7 @@ def open_storage(storage: str) -> Any:
 
 
 def _run_trial(study: Any, config: CheckConfig, method: LossMethod, seed: int, index: int, runner: TaskRunner) -> None:
-    optuna = needed("optuna", "likewise train")
+    optuna = import_optional("optuna", "likewise train")
     ranges = optuna_distributions(method.ranges)
     params = suggest_params(study, ranges, derive_seed(seed, method.name, index), config.plan.n_trials)
     with ignore_experimental_warnings():
@@ -135,7 +135,7 @@ def _run_trial(study: Any, config: CheckConfig, method: LossMethod, seed: int, i
 
 def suggest_params(study: Any, ranges: dict[str, Any], seed: int, n_trials: int) -> dict[str, float]:
     """What to try next, given all that is known; trials of other workers are taken to be as good as the mean."""
-    optuna = needed("optuna", "likewise train")
+    optuna = import_optional("optuna", "likewise train")
     known = [trial for trial in study.get_trials(deepcopy=False) if trial.params.keys() == ranges.keys()]
     values = [trial.value for trial in known if trial.value is not None]
     imputed = {"RUNNING": float(np.mean(values)) if values else None, "FAIL": min(values, default=0.0)}
@@ -153,14 +153,14 @@ def suggest_params(study: Any, ranges: dict[str, Any], seed: int, n_trials: int)
 @contextmanager
 def ignore_experimental_warnings() -> Iterator[None]:
     """Optuna warns of what may change in a later version; ours is chosen."""
-    optuna = needed("optuna", "likewise train")
+    optuna = import_optional("optuna", "likewise train")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         yield
 
 
 def optuna_distributions(ranges: Mapping[str, SearchRange]) -> dict[str, Any]:
-    optuna = needed("optuna", "likewise train")
+    optuna = import_optional("optuna", "likewise train")
     return {
         name: optuna.distributions.IntDistribution(int(each.low), int(each.high), log=each.log)
         if each.integer
@@ -216,7 +216,7 @@ def worker_id() -> str:
 
 def fail_stale_trials(study: Any) -> None:
     """Close the trials of workers that are gone: a process of this machine that ended, or silence for a day."""
-    optuna = needed("optuna", "likewise train")
+    optuna = import_optional("optuna", "likewise train")
     for trial in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.RUNNING,)):
         if _is_stale(trial):
             study.tell(trial.number, state=optuna.trial.TrialState.FAIL)

@@ -7,7 +7,7 @@ from likewise.encoders.networks.network import Network
 from likewise.encoders.networks.recipe import Recipe
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed, quiet
+from likewise.optional_dependencies import import_optional, suppress_output
 from likewise.training.image_dataset import training_recipe
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ def load_trunk(encoder: str) -> "tuple[nn.Module, int]":
     """A fresh copy of the trunk with its starting weights, and its dimension."""
     network = get_torch_encoder(encoder)
     assert network.model.load is not None
-    with quiet():
+    with suppress_output():
         return network.model.load(), network.dim
 
 
 def calibrate_batch_norm(trunk: "nn.Module", inputs: Iterator[Any]) -> None:
     """Batch norms of an untrained trunk measure their statistics once, on training images; then they stay."""
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     norms: list[Any] = [part for part in trunk.modules() if "BatchNorm" in type(part).__name__]
     for norm in norms:
         norm.train()
@@ -61,7 +61,7 @@ def build_embedder(trunk: "nn.Module | None", trunk_dim: int, dim: int) -> "nn.M
     Stored vectors have length one; they are scaled so that a component has size one, as features of a trunk have, or
     the head's bias would drown them.
     """
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
 
     class Embedder(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:

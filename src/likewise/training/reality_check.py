@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
-from likewise.encoders.families.run_files import SETTINGS, RunFile, read_run
+from likewise.encoders.families.run_files import SETTINGS, TrainedRun, read_run
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.training.analysis_tables import best_values_table, check_finished_runs, curve_table, importance_table
@@ -238,7 +238,7 @@ def make_summary(
     )
 
 
-def describe_encoder(encoder: RunFile) -> ExportedEncoder:
+def describe_encoder(encoder: TrainedRun) -> ExportedEncoder:
     """What the winner can be used as; exports it to ONNX where that is still to be done."""
     problem = "" if (encoder.folder / "model.onnx").exists() else export_onnx(encoder)
     return ExportedEncoder(f"run:{encoder.folder}", encoder.dim, problem)

@@ -17,7 +17,7 @@ from likewise.encoders.networks.recipe import Tensor
 from likewise.encoders.networks.runtimes import device
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.retrieval import retrieval
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.training.methods import LOSS_LR, LossMethod, Params
 from likewise.training.network import set_training_mode
 from likewise.training.plan import TrainingPlan
@@ -65,7 +65,7 @@ class TrainedFold:
 
 def train_fold(fold_data: FoldData, method: LossMethod, params: Params, plan: TrainingPlan, seed: int) -> TrainedFold:
     """Train one model; a loss that is not a number ends it with a failure instead of an exception."""
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     started, place = time.perf_counter(), device()
     with fixed_seed(torch, seed):
         network = fold_data.make_network().to(place)
@@ -166,7 +166,7 @@ def validation_map_at_r(network: "nn.Module", fold_data: FoldData) -> float:
 
 def embed(network: "nn.Module", eval_inputs: Callable[[Rows], Tensor], rows: Rows) -> Vectors:
     """Embeddings of rows, without augmentation."""
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     network.eval()
     parts, place = [], next(network.parameters()).device
     with torch.inference_mode():

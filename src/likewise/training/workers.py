@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any
 
-from likewise.encoders.running.workers import one_thread_each, start_worker
+from likewise.encoders.running.workers import exit_with_parent, single_threaded_children
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.training.context import TaskRunner
 
 
@@ -20,7 +20,7 @@ def local_workers(n_workers: int) -> Iterator[TaskRunner]:
     if n_workers < 1:
         raise LikewiseError(f"there must be at least one worker, not {n_workers}.")
     if n_workers == 1:
-        torch = needed("torch", "training")
+        torch = import_optional("torch", "training")
         before = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
@@ -29,7 +29,7 @@ def local_workers(n_workers: int) -> Iterator[TaskRunner]:
             torch.set_num_threads(before)
         return
     with (
-        one_thread_each(),
+        single_threaded_children(),
         ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_start) as pool,
     ):
 
@@ -52,5 +52,5 @@ def local_workers(n_workers: int) -> Iterator[TaskRunner]:
 def _start() -> None:
     """One thread; ends with its parent, whose business the keyboard is."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    start_worker()
-    needed("torch", "training").set_num_threads(1)
+    exit_with_parent()
+    import_optional("torch", "training").set_num_threads(1)

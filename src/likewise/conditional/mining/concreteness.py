@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 
 UNKNOWN = -1.0
 
@@ -47,7 +47,7 @@ class Concreteness:
 @cache
 def singular(word: str) -> str:
     """`dogs` to `dog`; words that only look like plurals stay as they are."""
-    inflect: Any = needed("textblob.en.inflect", "mining captions")
+    inflect: Any = import_optional("textblob.en.inflect", "mining captions")
     if len(word) < 4 or word.endswith(("ss", "us", "is")):
         return word
     found: str = inflect.singularize(word)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed, quiet
+from likewise.optional_dependencies import import_optional, suppress_output
 
 TaggedWord = tuple[str, str]
 Tagger = Callable[[Sequence[str]], list[list[TaggedWord]]]
@@ -33,9 +33,9 @@ def textblob_tagger() -> Tagger:
 
     Its parser's tags come from the word alone (no neighbour is looked at), so each word is asked for once.
     """
-    english: Any = needed("textblob.en", "mining captions")
+    english: Any = import_optional("textblob.en", "mining captions")
     find_tags = english.parser.find_tags
-    with quiet():  # it leaves its lexicon's file open, once
+    with suppress_output():  # it leaves its lexicon's file open, once
         find_tags(["warm", "up"])
 
     @lru_cache(WORDS_REMEMBERED)
@@ -51,7 +51,7 @@ def textblob_tagger() -> Tagger:
 
 def spacy_tagger(model: str) -> Tagger:
     """The tagger of an installed spaCy model; its own words, lower-cased."""
-    spacy: Any = needed("spacy", f"the parser {model}")
+    spacy: Any = import_optional("spacy", f"the parser {model}")
     try:
         pipeline = spacy.load(model, exclude=["ner", "parser", "lemmatizer"])
     except OSError as error:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from likewise.encoders.families.run_files import RunFile, read_run
-from likewise.encoders.spec import JOINED, STORED, Spec, parse
+from likewise.encoders.families.run_files import TrainedRun, read_run
+from likewise.encoders.spec import FITTED_OPTIONS, JOINED, Spec, parse_spec
 from likewise.errors import LikewiseError
 
 
@@ -19,12 +19,12 @@ class Derivation:
     whiten: bool = False
     fitted_on: str | None = None
     dtype: str = "float32"
-    run: RunFile | None = field(default=None, repr=False)
+    run: TrainedRun | None = field(default=None, repr=False)
 
 
 def derivation_of(spec: str) -> Derivation | None:
     """How a spec is made from others, None for an encoder that looks at pictures."""
-    parts = parse(spec)
+    parts = parse_spec(spec)
     if len(parts) > 1:
         stored = tuple(part.without("weight").text for part in parts)
         weights = tuple(part.weight for part in parts)
@@ -33,9 +33,9 @@ def derivation_of(spec: str) -> Derivation | None:
     [part] = parts
     if part.family == JOINED and not part.options:
         return derivation_of(part.target)
-    if not any(part.get(option) for option in STORED):
+    if not any(part.get(option) for option in FITTED_OPTIONS):
         return _adapted(part) if part.family == "run" else None
-    pca, whiten = part.whole("pca"), part.whole("whiten")
+    pca, whiten = part.positive_int("pca"), part.positive_int("whiten")
     if (pca is None) == (whiten is None):
         raise LikewiseError(f"{spec!r} must have either pca=N or whiten=N.")
     fitted_on = part.get("on")
@@ -44,7 +44,7 @@ def derivation_of(spec: str) -> Derivation | None:
             f"{spec!r} must say which images {'pca' if pca else 'whiten'} is fitted on: "
             "add on=split:train (a column of the catalog and its value) or on=all."
         )
-    without = part.without(*STORED, "name", "dtype", "weight")
+    without = part.without(*FITTED_OPTIONS, "name", "dtype", "weight")
     inner = without.target if without.family == JOINED else without.text
     return Derivation(
         part.name, (inner,), (1.0,), pca or whiten, whiten is not None, fitted_on, part.get("dtype") or "float32"

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from likewise.encoders.digests import file_digest
-from likewise.encoders.families.stage_features import stages_dim, stages_of
-from likewise.encoders.networks.definition import Model
-from likewise.encoders.networks.from_spec import build_network, framed
+from likewise.encoders.families.stage_features import build_stage_features, stage_features_dim
+from likewise.encoders.networks.from_spec import build_network, with_frame_options
+from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.recipe import Recipe
 from likewise.encoders.protocol import Encoder, OpenEncoder
 from likewise.encoders.spec import Spec
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed, quiet
+from likewise.optional_dependencies import import_optional, suppress_output
 
 if TYPE_CHECKING:
     from torch import nn
@@ -34,10 +34,10 @@ WIDTHS = {
 
 
 def open_efficientnet(part: Spec, open_encoder: OpenEncoder) -> Encoder:
-    return build_network(part, framed(part, efficientnet_model(part.target, part.get("pooling"))))
+    return build_network(part, with_frame_options(part, efficientnet_model(part.target, part.get("pooling"))))
 
 
-def efficientnet_model(name: str, pooling: str | None = None) -> Model:
+def efficientnet_model(name: str, pooling: str | None = None) -> NetworkModel:
     """One of the three networks, with its last pooled features as the vector, or with those of all its stages."""
     if pooling not in (None, "stages") or (pooling and name not in WIDTHS):
         raise LikewiseError(f"{name}?pooling={pooling} is unknown: use efficientnet-lite0?pooling=stages, or none.")
@@ -50,10 +50,10 @@ def efficientnet_model(name: str, pooling: str | None = None) -> Model:
         std=(128.0,) * 3,
     )
     if pooling:
-        dim = stages_dim(WIDTHS[name], DIM)
+        dim = stage_features_dim(WIDTHS[name], DIM)
         digest = lambda: f"{file_digest(weights_file(name))} stages 1"  # noqa: E731
-        return Model(f"{name}-stages", recipe, lambda: dim, digest, _loader(name, stages=True))
-    return Model(name, recipe, lambda: DIM, lambda: file_digest(weights_file(name)), _loader(name))
+        return NetworkModel(f"{name}-stages", recipe, lambda: dim, digest, _loader(name, stages=True))
+    return NetworkModel(name, recipe, lambda: DIM, lambda: file_digest(weights_file(name)), _loader(name))
 
 
 def weights_file(name: str) -> Path:
@@ -77,16 +77,16 @@ def _weights_file(name: str) -> Path | None:
 
 def _loader(name: str, *, stages: bool = False) -> "Callable[[], nn.Module]":
     def load() -> "nn.Module":
-        torch = needed("torch", name)
-        networks = needed("efficientnet_lite_pytorch", name)
-        with quiet():
+        torch = import_optional("torch", name)
+        networks = import_optional("efficientnet_lite_pytorch", name)
+        with suppress_output():
             network = networks.EfficientNet.from_name(name)
             state = torch.load(weights_file(name), map_location="cpu", weights_only=True)
             network.load_state_dict(state)
         if stages:
-            return stages_of(network)
+            return build_stage_features(network)
 
-        class Pooled(torch.nn.Module):  # type: ignore[misc, name-defined]
+        class PooledEfficientNet(torch.nn.Module):  # type: ignore[misc, name-defined]
             def __init__(self) -> None:
                 super().__init__()
                 self.network = network
@@ -94,7 +94,7 @@ def _loader(name: str, *, stages: bool = False) -> "Callable[[], nn.Module]":
             def forward(self, pixels: object) -> object:
                 return self.network.extract_features(pixels).mean((2, 3))
 
-        pooled: nn.Module = Pooled().eval()
+        pooled: nn.Module = PooledEfficientNet().eval()
         return pooled
 
     return load

@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image
 
 from likewise.encoders.digests import file_digest
-from likewise.encoders.networks.recipe import central
+from likewise.encoders.networks.recipe import centre_crop
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Encoder, OpenEncoder, Prepared, Vectors
 from likewise.encoders.spec import Spec
@@ -57,14 +57,14 @@ def _find(part: Spec) -> Any:
 
 
 @dataclass(frozen=True)
-class Pixels:
+class PixelPreparation:
     """Preparation for a function: the picture itself."""
 
     pixels: int
     crop: float
 
     def prepare(self, image: Image.Image) -> Prepared:
-        image = central(image, self.crop)
+        image = centre_crop(image, self.crop)
         scale = self.pixels / min(image.size)
         if scale < 1.0:
             image = image.resize((max(1, round(image.width * scale)), max(1, round(image.height * scale))))
@@ -79,7 +79,7 @@ class FunctionEncoder:
         self.text = part.without("name", "weight", "dtype").text
         self.function = function
         self.flip, self.box = part.flag("flip"), part.flag("box")
-        self.recipe = Pixels(part.whole("size") or PIXELS, part.share("crop"))
+        self.recipe = PixelPreparation(part.positive_int("size") or PIXELS, part.fraction("crop"))
 
     @cached_property
     def version(self) -> str:

@@ -7,11 +7,11 @@ import numpy as np
 from PIL import Image
 
 from likewise.encoders.protocol import Encoder, OpenEncoder, Prepared, Vectors
-from likewise.encoders.spec import Spec, parse
+from likewise.encoders.spec import Spec, parse_spec
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedEncoder:
     """Unit vectors side by side; the similarity is the weighted mean of the similarities."""
 
     name: str
@@ -42,21 +42,21 @@ class Joined:
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         vectors = [encoder.encode([each[i] for each in batch]) for i, encoder in enumerate(self.encoders)]
-        return side_by_side(vectors, self.weights)
+        return concatenate_vectors(vectors, self.weights)
 
 
 def open_joined(part: Spec, open_encoder: OpenEncoder) -> Encoder:
     """The encoders that a spec joins, or the only one in the brackets."""
-    parts = parse(part.target)
-    return join(parts, open_encoder) if len(parts) > 1 else open_encoder(part.target)
+    parts = parse_spec(part.target)
+    return join_encoders(parts, open_encoder) if len(parts) > 1 else open_encoder(part.target)
 
 
-def join(parts: Sequence[Spec], open_encoder: OpenEncoder) -> Joined:
+def join_encoders(parts: Sequence[Spec], open_encoder: OpenEncoder) -> JoinedEncoder:
     encoders = tuple(open_encoder(part.without("weight").text) for part in parts)
-    return Joined("+".join(part.name for part in parts), encoders, tuple(part.weight for part in parts))
+    return JoinedEncoder("+".join(part.name for part in parts), encoders, tuple(part.weight for part in parts))
 
 
-def side_by_side(vectors: Sequence[Vectors], weights: Sequence[float]) -> Vectors:
+def concatenate_vectors(vectors: Sequence[Vectors], weights: Sequence[float]) -> Vectors:
     """Rows of unit length from rows of unit length."""
     total = sum(weights)
     scaled = [np.float32(np.sqrt(weight / total)) * part for weight, part in zip(weights, vectors, strict=True)]

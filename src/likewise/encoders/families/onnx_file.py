@@ -12,8 +12,8 @@ import numpy as np
 from PIL import Image
 
 from likewise.encoders.digests import file_digest
-from likewise.encoders.networks.definition import Model
 from likewise.encoders.networks.from_spec import build_network, frame_options
+from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.recipe import IMAGENET_MEAN, IMAGENET_STD, Recipe
 from likewise.encoders.networks.runtimes import onnx_runtime, onnx_session
 from likewise.encoders.protocol import Encoder, OpenEncoder
@@ -22,14 +22,14 @@ from likewise.errors import LikewiseError
 from likewise.workspace import read_json
 
 RECIPE_FIELDS = ("resize", "cut", "resample", "scale", "mean", "std", "pad", "crop")
-KNOWN = {*RECIPE_FIELDS, "label", "dim", "input", "output", "size"}
+SIDECAR_FIELDS = {*RECIPE_FIELDS, "label", "dim", "input", "output", "size"}
 
 
 def open_onnx(part: Spec, open_encoder: OpenEncoder) -> Encoder:
     return build_network(part, onnx_model(part))
 
 
-def onnx_model(part: Spec) -> Model:
+def onnx_model(part: Spec) -> NetworkModel:
     """The model of an `onnx:` spec."""
     path = Path(part.target).expanduser()
     if not path.is_file():
@@ -37,7 +37,7 @@ def onnx_model(part: Spec) -> Model:
     values = _sidecar(path)
     names = (part.get("input") or values.get("input"), part.get("output") or values.get("output"))
     recipe = _recipe(path, part, values, names[0])
-    numbers = {"mean": part.numbers("mean"), "std": part.numbers("std")}
+    numbers = {"mean": part.floats("mean"), "std": part.floats("std")}
     recipe = replace(recipe, **{key: value for key, value in numbers.items() if value})  # type: ignore[arg-type]
     if len(recipe.mean) != 3 or len(recipe.std) != 3 or 0.0 in recipe.std:
         raise LikewiseError(f"{part.text!r}: mean and std must be three numbers each, std without zeros.")
@@ -48,15 +48,17 @@ def onnx_model(part: Spec) -> Model:
     def digest() -> str:
         return f"{file_digest(path)} {names}"
 
-    return Model(path.stem, recipe, dim, digest, onnx_file=path, onnx_names=names)
+    return NetworkModel(path.stem, recipe, dim, digest, onnx_file=path, onnx_names=names)
 
 
 def _sidecar(path: Path) -> dict[str, Any]:
     for beside in (path.with_name(path.name + ".json"), path.with_suffix(".json")):
         if beside.is_file():
             values = read_json(beside)
-            if not isinstance(values, dict) or set(values) - KNOWN:
-                raise LikewiseError(f"{beside} does not describe a preparation: its keys may be {sorted(KNOWN)}.")
+            if not isinstance(values, dict) or set(values) - SIDECAR_FIELDS:
+                raise LikewiseError(
+                    f"{beside} does not describe a preparation: its keys may be {sorted(SIDECAR_FIELDS)}."
+                )
             return values
     return {}
 
@@ -66,7 +68,7 @@ def _recipe(path: Path, part: Spec, values: dict[str, Any], input_name: str | No
     if "resize" in values:
         try:
             known = {key: _tuple(values[key]) for key in RECIPE_FIELDS if key in values}
-            return Recipe(**{"cut": None, **known}).framed(size, frame)
+            return Recipe(**{"cut": None, **known}).with_frame(size, frame)
         except TypeError as error:
             raise LikewiseError(f"{path}.json does not describe a preparation ({error}).") from error
     size = size or values.get("size") or _size_in(path, input_name)
@@ -77,7 +79,7 @@ def _recipe(path: Path, part: Spec, values: dict[str, Any], input_name: str | No
         )
     usual = Recipe(size, (size, size), Image.Resampling.BICUBIC, mean=IMAGENET_MEAN, std=IMAGENET_STD)
     given = {key: _tuple(values[key]) for key in RECIPE_FIELDS if key in values}
-    return replace(usual, **given).framed(None, frame)
+    return replace(usual, **given).with_frame(None, frame)
 
 
 def _tuple(value: Any) -> Any:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from likewise.encoders.protocol import Vectors
 
-LEAST_VARIANCE = 1e-9  # relative to the largest: what varies less is noise and is not blown up
+MIN_VARIANCE = 1e-9  # relative to the largest: what varies less is noise and is not blown up
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,6 @@ def fit_projection(blocks: Callable[[], Iterator[Vectors]], components: int, *, 
     largest = np.abs(directions).argmax(axis=0)  # a direction's sign is arbitrary: make its largest entry positive
     directions = directions * np.sign(directions[largest, np.arange(directions.shape[1])])
     if whiten:
-        floor = LEAST_VARIANCE * max(float(variances[0]), 1e-300)
+        floor = MIN_VARIANCE * max(float(variances[0]), 1e-300)
         directions = directions / np.sqrt(np.maximum(variances, floor))
     return Projection(mean, directions)

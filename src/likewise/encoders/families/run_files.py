@@ -35,7 +35,7 @@ Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
-class RunFile:
+class TrainedRun:
     """A trained encoder as it lies in its folder."""
 
     folder: Path
@@ -75,7 +75,7 @@ def write_run(
     about: Mapping[str, Any] | None = None,
     groups: int = 1,
     more: Mapping[str, Array] | None = None,
-) -> RunFile:
+) -> TrainedRun:
     """Write both files; the description comes last, so that a folder with one is complete."""
     from safetensors.numpy import save
 
@@ -92,7 +92,7 @@ def write_run(
     return read_run(folder)
 
 
-def read_run(folder: Path) -> RunFile:
+def read_run(folder: Path) -> TrainedRun:
     """The description of a trained encoder."""
     path = folder / SETTINGS
     if not path.is_file() or not (folder / WEIGHTS).is_file():
@@ -101,15 +101,15 @@ def read_run(folder: Path) -> RunFile:
     if values.get("format") != FORMAT or values.get("kind") not in KINDS:
         raise LikewiseError(f"{path} is of a format this version does not read: train the encoder again.")
     dim, groups = int(values["dim"]), int(values.get("groups", 1))
-    return RunFile(folder, values["kind"], tuple(values["bases"]), dim, values["about"], groups)
+    return TrainedRun(folder, values["kind"], tuple(values["bases"]), dim, values["about"], groups)
 
 
-def layers_of(weights: Mapping[str, Array]) -> list[Layer]:
+def read_layers(weights: Mapping[str, Array]) -> list[Layer]:
     count = sum(name.startswith("layer") and name.endswith(".matrix") for name in weights)
     return [(weights[f"layer{number}.matrix"], weights[f"layer{number}.offset"]) for number in range(count)]
 
 
-def through_layers(vectors: Sequence[Vectors], layers: Sequence[Layer], groups: int = 1) -> Vectors:
+def apply_layers(vectors: Sequence[Vectors], layers: Sequence[Layer], groups: int = 1) -> Vectors:
     """Rows of every base, side by side, through the layers; the parts of several groups get the same length."""
     rows = np.concatenate([each.astype(np.float64) for each in vectors], axis=1)
     for number, (matrix, offset) in enumerate(layers):

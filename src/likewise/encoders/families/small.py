@@ -8,12 +8,12 @@ import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from likewise.encoders.networks.definition import Model
-from likewise.encoders.networks.from_spec import build_network, framed
+from likewise.encoders.networks.from_spec import build_network, with_frame_options
+from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.recipe import IMAGENET_MEAN, IMAGENET_STD, Recipe
 from likewise.encoders.protocol import Encoder, OpenEncoder
 from likewise.encoders.spec import Spec
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 
 if TYPE_CHECKING:
     from torch import nn
@@ -25,19 +25,19 @@ SEED = 0
 
 
 def open_small(part: Spec, open_encoder: OpenEncoder) -> Encoder:
-    return build_network(part, framed(part, small_model()))
+    return build_network(part, with_frame_options(part, small_model()))
 
 
-def small_model() -> Model:
+def small_model() -> NetworkModel:
     """The network at its starting weights."""
     what = hashlib.blake2b(f"{WIDTHS} {SEED} 1".encode(), digest_size=12).hexdigest()
     recipe = Recipe(resize=(SIDE, SIDE), cut=None, mean=IMAGENET_MEAN, std=IMAGENET_STD)
-    return Model(NAME, recipe, lambda: WIDTHS[-1], lambda: what, _loader())
+    return NetworkModel(NAME, recipe, lambda: WIDTHS[-1], lambda: what, _loader())
 
 
 def _loader() -> "Callable[[], nn.Module]":
     def load() -> "nn.Module":
-        torch = needed("torch", NAME)
+        torch = import_optional("torch", NAME)
         layers: list[nn.Module] = []
         before = 3
         with torch.random.fork_rng(devices=[]):

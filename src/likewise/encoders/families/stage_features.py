@@ -7,7 +7,7 @@ a text such as "in red" asks for just these.
 
 from typing import TYPE_CHECKING, Any
 
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 
 if TYPE_CHECKING:
     from torch import nn
@@ -27,11 +27,11 @@ REGIONS = (
 )
 
 
-def stages_of(network: Any) -> "nn.Module":
+def build_stage_features(network: Any) -> "nn.Module":
     """The module (n, 3, height, width) -> (n, dim) around an EfficientNet-Lite."""
-    torch = needed("torch", "pooling=stages")
+    torch = import_optional("torch", "pooling=stages")
 
-    class Stages(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class StageFeatures(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.network = network
@@ -71,11 +71,11 @@ def stages_of(network: Any) -> "nn.Module":
                 parts.append(part.mean((2, 3)).clamp_min(1e-8).sqrt())
             return torch.cat(parts, dim=1)
 
-    module: nn.Module = Stages().eval()
+    module: nn.Module = StageFeatures().eval()
     return module
 
 
-def stages_dim(network_widths: tuple[int, ...], last: int) -> int:
+def stage_features_dim(network_widths: tuple[int, ...], last: int) -> int:
     """Length of the vector for the widths of the network's blocks."""
     ends = sum(2 * network_widths[number] for number in STAGE_ENDS)
     quarters = sum(4 * network_widths[number] for number in QUARTERED)

@@ -8,36 +8,36 @@ from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
-from likewise.encoders.families.joined import Joined, join
-from likewise.encoders.families.run_files import TRUNK, Array, Layer, RunFile, layers_of, read_run, through_layers
-from likewise.encoders.networks.definition import Model
-from likewise.encoders.networks.from_spec import build_network, framed
+from likewise.encoders.families.joined import JoinedEncoder, join_encoders
+from likewise.encoders.families.run_files import TRUNK, Array, Layer, TrainedRun, apply_layers, read_layers, read_run
+from likewise.encoders.networks.from_spec import build_network, with_frame_options
+from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.network import Network
 from likewise.encoders.networks.recipe import Recipe
 from likewise.encoders.protocol import Encoder, OpenEncoder, Prepared, Vectors
-from likewise.encoders.spec import Spec, parse
+from likewise.encoders.spec import Spec, parse_spec
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 
 if TYPE_CHECKING:
     from torch import nn
 
 
 @dataclass(frozen=True)
-class Adapted:
+class AdapterEncoder:
     """Trained layers over the vectors of other encoders."""
 
     name: str
-    run: RunFile
+    run: TrainedRun
     open_encoder: OpenEncoder = field(repr=False, compare=False)
 
     @cached_property
-    def joined(self) -> Joined:
-        return join([parse(base)[0] for base in self.run.bases], self.open_encoder)
+    def joined(self) -> JoinedEncoder:
+        return join_encoders([parse_spec(base)[0] for base in self.run.bases], self.open_encoder)
 
     @cached_property
     def layers(self) -> list[Layer]:
-        return layers_of(self.run.weights())
+        return read_layers(self.run.weights())
 
     @property
     def version(self) -> str:
@@ -60,7 +60,7 @@ class Adapted:
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         parts = [encoder.encode([each[i] for each in batch]) for i, encoder in enumerate(self.joined.encoders)]
-        return through_layers(parts, self.layers, self.run.groups)
+        return apply_layers(parts, self.layers, self.run.groups)
 
 
 def open_run(part: Spec, open_encoder: OpenEncoder) -> Encoder:
@@ -70,12 +70,12 @@ def open_run(part: Spec, open_encoder: OpenEncoder) -> Encoder:
         for option, _ in part.options:
             if option not in ("name", "dtype", "weight"):
                 raise LikewiseError(f"{part.text!r}: an adapter has no option {option!r}; its bases had theirs.")
-        return Adapted(part.name, run, open_encoder)
+        return AdapterEncoder(part.name, run, open_encoder)
     model = trunk_model(run, open_encoder) if run.kind == "trunk" else trunks_model(run, open_encoder)
-    return build_network(part, framed(part, model), unscaled=False)
+    return build_network(part, with_frame_options(part, model), unscaled=False)
 
 
-def trunk_model(run: RunFile, open_encoder: OpenEncoder) -> Model:
+def trunk_model(run: TrainedRun, open_encoder: OpenEncoder) -> NetworkModel:
     """The base's network with the trained weights, and the layers behind it."""
     base, load_base = _base_of(run, open_encoder)
     return replace(
@@ -87,22 +87,22 @@ def trunk_model(run: RunFile, open_encoder: OpenEncoder) -> Model:
     )
 
 
-def trunks_model(run: RunFile, open_encoder: OpenEncoder) -> Model:
+def trunks_model(run: TrainedRun, open_encoder: OpenEncoder) -> NetworkModel:
     """Several trained copies of the base side by side, with the preparation they were trained with."""
     _, load_base = _base_of(run, open_encoder)
     stored: dict[str, Any] = run.about["recipe"]
     values: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in stored.items()}
 
     def load() -> "nn.Module":
-        torch = needed("torch", run.name)
+        torch = import_optional("torch", run.name)
         models = [_one_of(torch, load_base(), run.weights(), f"model{number}.") for number in range(run.groups)]
         together: nn.Module = _side_by_side(torch, models).eval()
         return together
 
-    return Model(run.name, Recipe(**values), lambda: run.dim, run.digest, load)
+    return NetworkModel(run.name, Recipe(**values), lambda: run.dim, run.digest, load)
 
 
-def _base_of(run: RunFile, open_encoder: OpenEncoder) -> "tuple[Model, Callable[[], nn.Module]]":
+def _base_of(run: TrainedRun, open_encoder: OpenEncoder) -> "tuple[NetworkModel, Callable[[], nn.Module]]":
     """The network that training started from, and how to load it."""
     base = open_encoder(run.bases[0])
     if not isinstance(base, Network) or base.model.load is None:
@@ -137,15 +137,15 @@ def _side_by_side(torch: Any, models: "list[nn.Module]") -> "nn.Module":
     return together
 
 
-def _loader(run: RunFile, load_base: "Callable[[], nn.Module]") -> "Callable[[], nn.Module]":
+def _loader(run: TrainedRun, load_base: "Callable[[], nn.Module]") -> "Callable[[], nn.Module]":
     def load() -> "nn.Module":
-        torch = needed("torch", run.name)
+        torch = import_optional("torch", run.name)
         weights = run.weights()
         trunk = load_base()
         state = {name.removeprefix(TRUNK): value for name, value in weights.items() if name.startswith(TRUNK)}
         trunk.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in state.items()})
         parts: list[nn.Module] = [trunk]
-        for number, (matrix, offset) in enumerate(layers_of(weights)):
+        for number, (matrix, offset) in enumerate(read_layers(weights)):
             if number:
                 parts.append(torch.nn.ReLU())
             linear = torch.nn.Linear(*matrix.shape)

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.encoders.digests import file_digest
-from likewise.encoders.families.text_features import BUCKETS, bags
-from likewise.encoders.networks.definition import Model
-from likewise.encoders.networks.from_spec import build_network, framed
+from likewise.encoders.families.text_features import BUCKETS, bag_of_ngrams
+from likewise.encoders.networks.from_spec import build_network, with_frame_options
+from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.network import Network
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Encoder, OpenEncoder, Vectors
 from likewise.encoders.spec import Spec
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.workspace import read_json, void, write_atomically, write_json
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ TEXTS_PER_BATCH = 1024
 
 
 @dataclass(frozen=True)
-class Shape:
+class TwoTowerConfig:
     """What the two sides are made of."""
 
     base: str
@@ -52,9 +52,9 @@ class Shape:
     about: dict[str, Any] = field(default_factory=dict, compare=False, hash=False)
 
 
-def image_head(shape: Shape) -> "nn.Module":
+def image_head(shape: TwoTowerConfig) -> "nn.Module":
     """Features of the base to the common space, in two steps: `reduce`, set from the images, and `project`, trained."""
-    torch = needed("torch", "a two-tower encoder")
+    torch = import_optional("torch", "a two-tower encoder")
 
     class ImageHead(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -67,7 +67,7 @@ def image_head(shape: Shape) -> "nn.Module":
             self.outer = torch.nn.Linear(shape.hidden, shape.dim)
             self.past = torch.nn.Linear(shape.components, shape.dim, bias=False)
 
-        def settle(self, features: Any) -> None:
+        def fit_components(self, features: Any) -> None:
             """Choose mean, spread and components after the training images."""
             self.mean.copy_(features.mean(0))
             self.spread.copy_(features.std(0).clamp_min(1e-3))
@@ -90,11 +90,11 @@ def image_head(shape: Shape) -> "nn.Module":
     return head
 
 
-def text_side(shape: Shape) -> "nn.Module":
+def text_tower(shape: TwoTowerConfig) -> "nn.Module":
     """Buckets and starts (`text_features.bags`) to the common space."""
-    torch = needed("torch", "a two-tower encoder")
+    torch = import_optional("torch", "a two-tower encoder")
 
-    class TextSide(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class TextTower(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.words = torch.nn.EmbeddingBag(shape.buckets, shape.word_dim, mode="mean")
@@ -107,11 +107,11 @@ def text_side(shape: Shape) -> "nn.Module":
             x = self.norm(self.words(buckets, starts))
             return self.outer(torch.nn.functional.gelu(self.inner(x)))
 
-    side: nn.Module = TextSide()
+    side: nn.Module = TextTower()
     return side
 
 
-def write_two_tower(folder: Path, shape: Shape, head: "nn.Module", text: "nn.Module") -> None:
+def write_two_tower(folder: Path, shape: TwoTowerConfig, head: "nn.Module", text: "nn.Module") -> None:
     """Both files; the description comes last, so that a folder with one is complete."""
     from safetensors.numpy import save
 
@@ -123,7 +123,7 @@ def write_two_tower(folder: Path, shape: Shape, head: "nn.Module", text: "nn.Mod
     write_json({"format": FORMAT, **asdict(shape)}, folder / SETTINGS)
 
 
-def read_shape(folder: Path) -> Shape:
+def read_two_tower_config(folder: Path) -> TwoTowerConfig:
     path = folder / SETTINGS
     if not path.is_file() or not (folder / WEIGHTS).is_file():
         raise LikewiseError(
@@ -132,18 +132,18 @@ def read_shape(folder: Path) -> Shape:
     values = read_json(path)
     if values.pop("format", None) != FORMAT:
         raise LikewiseError(f"{path} is of a format this version does not read: train the encoder again.")
-    return Shape(**values)
+    return TwoTowerConfig(**values)
 
 
-def load_sides(folder: Path) -> "tuple[Shape, nn.Module, nn.Module]":
+def load_towers(folder: Path) -> "tuple[TwoTowerConfig, nn.Module, nn.Module]":
     """Both sides with their weights, ready to run."""
-    torch = needed("torch", f"two-tower:{folder}")
+    torch = import_optional("torch", f"two-tower:{folder}")
     from safetensors.numpy import load_file
 
-    shape = read_shape(folder)
+    shape = read_two_tower_config(folder)
     weights: Mapping[str, NDArray[Any]] = load_file(folder / WEIGHTS)
     sides = []
-    for prefix, module in (("image.", image_head(shape)), ("text.", text_side(shape))):
+    for prefix, module in (("image.", image_head(shape)), ("text.", text_tower(shape))):
         state = {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
         module.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in state.items()})
         sides.append(module.eval())
@@ -151,7 +151,7 @@ def load_sides(folder: Path) -> "tuple[Shape, nn.Module, nn.Module]":
 
 
 def open_two_tower(part: Spec, open_encoder: OpenEncoder) -> Encoder:
-    return build_network(part, framed(part, two_tower_model(part, open_encoder)))
+    return build_network(part, with_frame_options(part, two_tower_model(part, open_encoder)))
 
 
 def base_network(base: str, open_encoder: OpenEncoder) -> Network:
@@ -162,13 +162,13 @@ def base_network(base: str, open_encoder: OpenEncoder) -> Network:
     return encoder
 
 
-def two_tower_model(part: Spec, open_encoder: OpenEncoder) -> Model:
+def two_tower_model(part: Spec, open_encoder: OpenEncoder) -> NetworkModel:
     """The image side of a `two-tower:` spec."""
     folder = Path(part.target)
-    shape = read_shape(folder)
+    shape = read_two_tower_config(folder)
     base = base_network(shape.base, open_encoder)
     assert base.model.load is not None
-    return Model(
+    return NetworkModel(
         label=folder.name,
         recipe=base.model.recipe,
         find_dim=lambda: shape.dim,
@@ -179,8 +179,8 @@ def two_tower_model(part: Spec, open_encoder: OpenEncoder) -> Model:
 
 def _loader(folder: Path, load_base: "Callable[[], nn.Module]") -> "Callable[[], nn.Module]":
     def load() -> "nn.Module":
-        torch = needed("torch", f"two-tower:{folder}")
-        module: nn.Module = torch.nn.Sequential(load_base(), load_sides(folder)[1]).eval()
+        torch = import_optional("torch", f"two-tower:{folder}")
+        module: nn.Module = torch.nn.Sequential(load_base(), load_towers(folder)[1]).eval()
         return module
 
     return load
@@ -188,19 +188,19 @@ def _loader(folder: Path, load_base: "Callable[[], nn.Module]") -> "Callable[[],
 
 def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vectors:
     """Texts in the space of the image side, of length one unless told otherwise."""
-    torch = needed("torch", f"two-tower:{target}")
+    torch = import_optional("torch", f"two-tower:{target}")
     folder = Path(target)
     shape, _, side = _loaded(folder, file_digest(folder / SETTINGS, folder / WEIGHTS) if folder.is_dir() else "")
     rows = [np.empty((0, shape.dim), np.float32)]
     with torch.inference_mode():
         for start in range(0, len(texts), TEXTS_PER_BATCH):
-            buckets, starts = bags(texts[start : start + TEXTS_PER_BATCH], shape.buckets)
+            buckets, starts = bag_of_ngrams(texts[start : start + TEXTS_PER_BATCH], shape.buckets)
             rows.append(side(torch.from_numpy(buckets), torch.from_numpy(starts)).float().numpy())
     found = np.concatenate(rows)
     return unit_rows(found) if unit and len(found) else found
 
 
 @cache
-def _loaded(folder: Path, digest: str) -> "tuple[Shape, nn.Module, nn.Module]":
+def _loaded(folder: Path, digest: str) -> "tuple[TwoTowerConfig, nn.Module, nn.Module]":
     """`digest` makes a folder that was trained again another one."""
-    return load_sides(folder)
+    return load_towers(folder)

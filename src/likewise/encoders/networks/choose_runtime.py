@@ -1,12 +1,12 @@
 """Which runtime is the fastest for a network on this machine; the first run of a network may export it."""
 
-from likewise.encoders.networks.definition import Model, Run
+from likewise.encoders.networks.model import NetworkModel, RunNetwork
 from likewise.encoders.networks.onnx_export import cached_export
 from likewise.encoders.networks.runtimes import device, onnx_runtime, torch_runtime
 from likewise.errors import LikewiseError
 
 
-def choose_runtime(model: Model, wanted: str | None = None) -> Run:
+def choose_runtime(model: NetworkModel, wanted: str | None = None) -> RunNetwork:
     """The fastest way to run this model here; `wanted` may insist on torch or onnx."""
     if wanted not in (None, "torch", "onnx"):
         raise LikewiseError(f"runtime={wanted} is unknown: use torch or onnx.")

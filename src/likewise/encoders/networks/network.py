@@ -1,6 +1,6 @@
 """A deep encoder: workers make pictures ready, the process that holds the weights runs the network on batches.
 
-A family of encoders supplies a `Model`; how it is run (torch on a GPU or a CPU, onnxruntime) is decided in
+A family of encoders supplies a `NetworkModel`; how it is run (torch on a GPU or a CPU, onnxruntime) is decided in
 `choose_runtime.py` when the first batch arrives.  Vectors of one picture in two batches agree to about 1e-6; the size
 of a batch is fixed by the catalog, so the same run gives the same files.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from likewise.encoders.networks.choose_runtime import choose_runtime
-from likewise.encoders.networks.definition import Model, Run
+from likewise.encoders.networks.model import NetworkModel, RunNetwork
 from likewise.encoders.networks.recipe import Recipe
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Prepared, Vectors
@@ -23,12 +23,12 @@ _LOADING = threading.Lock()  # exporters and loaders do not like company
 
 
 class Network:
-    """An encoder around a `Model`."""
+    """An encoder around a `NetworkModel`."""
 
     def __init__(
         self,
         name: str,
-        model: Model,
+        model: NetworkModel,
         *,
         flip: bool = False,
         box: bool = False,
@@ -41,7 +41,7 @@ class Network:
         self.flip = flip
         self.unscaled = unscaled
         self.runtime = runtime
-        self._run: Run | None = None
+        self._run: RunNetwork | None = None
 
     @cached_property
     def version(self) -> str:
@@ -68,7 +68,7 @@ class Network:
     def prepare(self, image: Image.Image) -> Prepared:
         return self.model.recipe.prepare(image)
 
-    def load(self) -> Run:
+    def load(self) -> RunNetwork:
         """The network, ready to run; the first call may take a while."""
         with _LOADING:
             if self._run is None:

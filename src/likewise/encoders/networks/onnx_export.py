@@ -17,24 +17,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likewise.encoders.cache import cache_folder
-from likewise.encoders.networks.definition import Model, Run
+from likewise.encoders.networks.model import NetworkModel, RunNetwork
 from likewise.encoders.networks.recipe import Tensor
 from likewise.encoders.networks.runtimes import onnx_runtime, torch_runtime
 from likewise.encoders.normalization import unit_rows
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import installed_version, must_have, needed, quiet
+from likewise.optional_dependencies import import_optional, installed_version, require_installed, suppress_output
 from likewise.workspace import read_json, write_json
 
 if TYPE_CHECKING:
     from torch import nn
 
-MOST_DIFFERENCE = 1e-5  # between unit vectors
+MAX_DIFFERENCE = 1e-5  # between unit vectors
 BATCHES = (4, 3, 1)  # exported with the first, checked with all
 TIMED_ROUNDS = 3
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportCheck:
     """What was found out about one export."""
 
     max_difference: float
@@ -44,14 +44,14 @@ class Exported:
 
     @property
     def equal(self) -> bool:
-        return not self.problem and self.max_difference <= MOST_DIFFERENCE
+        return not self.problem and self.max_difference <= MAX_DIFFERENCE
 
     @property
     def better(self) -> bool:
         return self.equal and self.onnx_images_per_second > self.torch_images_per_second
 
 
-def export(model: Model, target: Path) -> Exported:
+def export_to_onnx(model: NetworkModel, target: Path) -> ExportCheck:
     """Write `target` and a JSON file with its preparation beside it; raise when it differs from the original."""
     if model.load is None:
         raise LikewiseError(f"{model.label} is no torch network: only those can be exported.")
@@ -69,15 +69,15 @@ def sidecar_file(model_file: Path) -> Path:
     return model_file.with_name(model_file.name + ".json")
 
 
-def sidecar(model: Model) -> dict[str, object]:
+def sidecar(model: NetworkModel) -> dict[str, object]:
     """What somebody needs to know to feed the file."""
     values = {"label": model.label, "dim": model.find_dim(), "input": "pixels", "output": "features"}
     return values | asdict(model.recipe)
 
 
-def cached_export(model: Model, *, insist: bool = False) -> Path | None:
+def cached_export(model: NetworkModel, *, insist: bool = False) -> Path | None:
     """The exported file if it is the better way to run the model on this machine, made once."""
-    must_have("torch", model.label)
+    require_installed("torch", model.label)
     if not (installed_version("onnx") and installed_version("onnxruntime")):
         return None
     folder = cache_folder() / "onnx"
@@ -102,21 +102,21 @@ def cached_export(model: Model, *, insist: bool = False) -> Path | None:
     return target if usable else None
 
 
-def _key(model: Model) -> str:
+def _key(model: NetworkModel) -> str:
     libraries = [installed_version(name) for name in ("torch", "transformers", "onnxruntime")]
     what = f"{model.find_digest()} {model.recipe.side} {libraries} {platform.machine()} {platform.processor()}"
     label = "".join(sign if sign.isalnum() or sign in "-._" else "-" for sign in model.label)
     return f"{label}-{hashlib.blake2b(what.encode(), digest_size=6).hexdigest()}"
 
 
-def _read(notes: Path) -> Exported | None:
+def _read(notes: Path) -> ExportCheck | None:
     try:
-        return Exported(**read_json(notes))
+        return ExportCheck(**read_json(notes))
     except (LikewiseError, OSError, TypeError):
         return None
 
 
-def _export_and_check(model: Model, module: "nn.Module", target: Path) -> Exported:
+def _export_and_check(model: NetworkModel, module: "nn.Module", target: Path) -> ExportCheck:
     pixels = sample(model, BATCHES[0])
     temporary = target.with_name(f".{target.name}.{time.time_ns()}.tmp")
     try:
@@ -126,21 +126,21 @@ def _export_and_check(model: Model, module: "nn.Module", target: Path) -> Export
         with one_torch_thread():
             slow, fast = _speed(original, pixels), _speed(exported, pixels)
         temporary.replace(target)
-        return Exported(difference, slow, fast)
+        return ExportCheck(difference, slow, fast)
     except LikewiseError:
         raise
     except Exception as error:  # a network the exporter or onnxruntime cannot do: torch still can
         first = next(iter(str(error).strip().split("\n")), "") or type(error).__name__
-        return Exported(float("inf"), 0.0, 0.0, first[:200])
+        return ExportCheck(float("inf"), 0.0, 0.0, first[:200])
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def _write_onnx(module: "nn.Module", pixels: Tensor, target: Path) -> None:
-    torch = needed("torch", "export")
-    needed("onnx", "export")
+    torch = import_optional("torch", "export")
+    import_optional("onnx", "export")
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)
-    with quiet(), torch.inference_mode():
+    with suppress_output(), torch.inference_mode():
         torch.onnx.export(
             module,
             (torch.from_numpy(pixels),),
@@ -152,7 +152,7 @@ def _write_onnx(module: "nn.Module", pixels: Tensor, target: Path) -> None:
         )
 
 
-def sample(model: Model, n_pictures: int) -> Tensor:
+def sample(model: NetworkModel, n_pictures: int) -> Tensor:
     """Smooth random pictures, prepared: nearer to photographs than noise is."""
     from PIL import Image
 
@@ -163,14 +163,14 @@ def sample(model: Model, n_pictures: int) -> Tensor:
     return model.recipe.tensor(np.stack([np.asarray(picture).transpose(2, 0, 1) for picture in pictures]))
 
 
-def _difference(original: Run, exported: Run, pixels: Tensor) -> float:
+def _difference(original: RunNetwork, exported: RunNetwork, pixels: Tensor) -> float:
     return float(np.abs(unit_rows(original(pixels)) - unit_rows(exported(pixels))).max())
 
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
     """What one core does is what counts: all cores are kept busy in either way."""
-    torch = needed("torch", "timing")
+    torch = import_optional("torch", "timing")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -179,7 +179,7 @@ def one_torch_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _speed(run: Run, pixels: Tensor) -> float:
+def _speed(run: RunNetwork, pixels: Tensor) -> float:
     """Images per second of one core, the best of a few rounds."""
     seconds = []
     for _ in range(TIMED_ROUNDS):

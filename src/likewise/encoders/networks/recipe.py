@@ -15,7 +15,7 @@ from likewise.encoders.protocol import Prepared
 
 Tensor = NDArray[np.float32]
 
-LONG = 8  # times longer than wide: such a picture is cut before it is enlarged
+MAX_ASPECT_RATIO = 8  # times longer than wide: such a picture is cut before it is enlarged
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -56,7 +56,7 @@ class Recipe:
 
     def prepare(self, image: Image.Image) -> Prepared:
         """(3, height, width) uint8."""
-        image = central(image, self.crop)
+        image = centre_crop(image, self.crop)
         if self.pad:
             return _fitted(image, self.side, self.resample)
         image = self._resized(image)
@@ -73,7 +73,7 @@ class Recipe:
             width, height = image.size
             short, long = min(width, height), max(width, height)
             other = int(self.resize * long / short)
-            if self.cut and long > LONG * short:
+            if self.cut and long > MAX_ASPECT_RATIO * short:
                 return self._middle(image, other)
             wanted = (self.resize, other) if width <= height else (other, self.resize)
         else:
@@ -99,7 +99,7 @@ class Recipe:
         ready -= offset[:, None, None]
         return ready
 
-    def framed(self, size: int | None, frame: str | None) -> "Recipe":
+    def with_frame(self, size: int | None, frame: str | None) -> "Recipe":
         """The same recipe for another size, or another way to fill the square."""
         if size is None and frame is None:
             return self
@@ -113,7 +113,7 @@ class Recipe:
         return replace(self, resize=round(short * min(new) / min(height, width)), cut=new)
 
 
-def central(image: Image.Image, share: float) -> Image.Image:
+def centre_crop(image: Image.Image, share: float) -> Image.Image:
     """The middle of a picture, `share` of each side."""
     if share >= 1.0:
         return image

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from likewise.encoders.networks.definition import Run
+from likewise.encoders.networks.model import RunNetwork
 from likewise.encoders.networks.recipe import Tensor
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import installed_version, needed
+from likewise.optional_dependencies import import_optional, installed_version
 
 if TYPE_CHECKING:
     from torch import nn
@@ -28,14 +28,14 @@ def device() -> str:
         return chosen
     if installed_version("torch").endswith("+cpu"):
         return "cpu"  # known without the seconds that importing torch takes
-    torch = needed("torch", "this encoder")
+    torch = import_optional("torch", "this encoder")
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def torch_runtime(module: "nn.Module") -> Run:
-    torch = needed("torch", "this encoder")
+def torch_runtime(module: "nn.Module") -> RunNetwork:
+    torch = import_optional("torch", "this encoder")
     place = device()
     module = module.to(place)
     one_at_a_time = threading.Lock()  # torch divides a single batch over all cores itself
@@ -48,10 +48,10 @@ def torch_runtime(module: "nn.Module") -> Run:
     return run
 
 
-def onnx_runtime(path: Path, input_name: str | None = None, output_name: str | None = None) -> Run:
+def onnx_runtime(path: Path, input_name: str | None = None, output_name: str | None = None) -> RunNetwork:
     session = onnx_session(path)
-    input_name = _known(input_name, [each.name for each in session.get_inputs()], "input", path)
-    output_name = _known(output_name, [each.name for each in session.get_outputs()], "output", path)
+    input_name = _check_name(input_name, [each.name for each in session.get_inputs()], "input", path)
+    output_name = _check_name(output_name, [each.name for each in session.get_outputs()], "output", path)
 
     def run(pixels: Tensor) -> Vectors:
         [features] = session.run([output_name], {input_name: np.ascontiguousarray(pixels)})
@@ -62,7 +62,7 @@ def onnx_runtime(path: Path, input_name: str | None = None, output_name: str | N
 
 def onnx_session(path: Path):  # type: ignore[no-untyped-def]  # onnxruntime has no types
     """An inference session on one thread."""
-    runtime = needed("onnxruntime", f"onnx:{path}")
+    runtime = import_optional("onnxruntime", f"onnx:{path}")
     if not path.is_file():
         raise LikewiseError(f"{path} does not exist: give the path of an ONNX file.")
     options = runtime.SessionOptions()
@@ -75,7 +75,7 @@ def onnx_session(path: Path):  # type: ignore[no-untyped-def]  # onnxruntime has
         raise LikewiseError(f"{path} cannot be opened as an ONNX model ({first}): export it again.") from error
 
 
-def _known(name: str | None, names: list[str], what: str, path: Path) -> str:
+def _check_name(name: str | None, names: list[str], what: str, path: Path) -> str:
     if name is None:
         return names[0]
     if name not in names:

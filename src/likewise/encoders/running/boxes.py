@@ -15,12 +15,12 @@ from likewise.errors import LikewiseError
 Box = tuple[float, float, float, float, int]
 """x1, y1, x2, y2, and the longer side of the whole picture."""
 
-COLUMNS = (("x1", "y1", "x2", "y2"), ("x_1", "y_1", "x_2", "y_2"))
+BOX_COLUMNS = (("x1", "y1", "x2", "y2"), ("x_1", "y_1", "x_2", "y_2"))
 
 
 def catalog_boxes(catalog: pl.DataFrame) -> list[Box | None]:
     """For each row its box, None where it has none."""
-    for names in COLUMNS:
+    for names in BOX_COLUMNS:
         if set(names) <= set(catalog.columns):
             found: Sequence[Any] = catalog.select(names).rows()
             break
@@ -37,7 +37,7 @@ def catalog_boxes(catalog: pl.DataFrame) -> list[Box | None]:
 
 def _box(image: str, value: Any, longest: int) -> Box | None:
     if isinstance(value, Mapping):
-        value = [value.get(name) for name in COLUMNS[0]]
+        value = [value.get(name) for name in BOX_COLUMNS[0]]
     elif isinstance(value, str):
         value = value.strip("[]() ").replace(",", " ").split() or None
     if value is None or all(each is None for each in value):
@@ -51,7 +51,7 @@ def _box(image: str, value: Any, longest: int) -> Box | None:
     return x1, y1, x2, y2, longest
 
 
-def pixels_needed(pixels: int, box: Box | None) -> int:
+def pixels_for_box(pixels: int, box: Box | None) -> int:
     """How long the shorter side of the whole picture must be for its box to have `pixels`."""
     if box is None:
         return pixels
@@ -59,7 +59,7 @@ def pixels_needed(pixels: int, box: Box | None) -> int:
     return min(longest, ceil(pixels * longest / max(1.0, min(x2 - x1, y2 - y1))))
 
 
-def cut_out(picture: Image.Image, box: Box) -> Image.Image:
+def crop_box(picture: Image.Image, box: Box) -> Image.Image:
     """The box, as far as it lies in the picture."""
     x1, y1, x2, y2, longest = box
     scale = max(picture.size) / longest

@@ -14,11 +14,11 @@ import numpy as np
 from PIL import Image
 
 from likewise.catalog.images import load_image
-from likewise.encoders.digests import file_state
-from likewise.encoders.protocol import Combination, Encoder, Prepared, Vectors
+from likewise.encoders.digests import content_digest
+from likewise.encoders.protocol import CombinedEncoder, Encoder, Prepared, Vectors
 from likewise.encoders.registry import get_encoder
-from likewise.encoders.running.boxes import Box, cut_out, pixels_needed
-from likewise.encoders.storage.files import EncodedChunk, LeftOut
+from likewise.encoders.running.boxes import Box, crop_box, pixels_for_box
+from likewise.encoders.storage.files import EncodedChunk, LeftOutImage
 from likewise.errors import LikewiseError
 from likewise.machine import keep_freed_memory
 
@@ -59,7 +59,7 @@ class PreparedChunk:
     batch: list[Prepared] = field(default_factory=list)
     stack: Prepared | None = None
     """Instead of `batch` while travelling between processes."""
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[LeftOutImage] = field(default_factory=list)
 
 
 def encode_chunk(chunk: Chunk) -> dict[str, EncodedChunk | PreparedChunk]:
@@ -69,9 +69,9 @@ def encode_chunk(chunk: Chunk) -> dict[str, EncodedChunk | PreparedChunk]:
     preparers = [Preparer.of(spec, encoder) for spec, encoder in encoders.items()]
     prepared = prepare_chunk(chunk, [*preparers, *chunk.networks])
     done: dict[str, EncodedChunk] = {}
-    for spec in sorted(encoders, key=lambda spec: isinstance(encoders[spec], Combination)):  # parts first
+    for spec in sorted(encoders, key=lambda spec: isinstance(encoders[spec], CombinedEncoder)):  # parts first
         done[spec] = encode_prepared(encoders[spec], prepared[spec], done)
-    return done | {each.spec: stacked(prepared[each.spec]) for each in chunk.networks}
+    return done | {each.spec: stack_batch(prepared[each.spec]) for each in chunk.networks}
 
 
 def prepare_chunk(chunk: Chunk, preparers: list[Preparer]) -> dict[str, PreparedChunk]:
@@ -87,13 +87,13 @@ def prepare_chunk(chunk: Chunk, preparers: list[Preparer]) -> dict[str, Prepared
             size, way = (each.pixels, each.box), (each.preparation, each.box)
             try:
                 if size not in pictures:
-                    picture = load_image(chunk.root / image, at_least=pixels_needed(each.pixels, cut))
-                    pictures[size] = cut_out(picture, cut) if cut else picture
+                    picture = load_image(chunk.root / image, at_least=pixels_for_box(each.pixels, cut))
+                    pictures[size] = crop_box(picture, cut) if cut else picture
                 if way not in ready and each.spec in of_networks:
                     ready[way] = each.prepare(pictures[size])
             except Exception as error:  # whatever a decoder throws at a bad file, the others go on
                 prepared[each.spec].left_out.append(
-                    LeftOut(image, reason(error, chunk.root), file_state(chunk.root / image))
+                    LeftOutImage(image, error_reason(error, chunk.root), content_digest(chunk.root / image))
                 )
                 continue
             if way not in ready:
@@ -103,7 +103,7 @@ def prepare_chunk(chunk: Chunk, preparers: list[Preparer]) -> dict[str, Prepared
     return prepared
 
 
-def stacked(prepared: PreparedChunk) -> PreparedChunk:
+def stack_batch(prepared: PreparedChunk) -> PreparedChunk:
     """Pictures of one shape as one array, which travels faster."""
     if len({(each.shape, each.dtype) for each in prepared.batch}) == 1:
         prepared.stack, prepared.batch = np.stack(prepared.batch), []
@@ -118,14 +118,16 @@ def encode_prepared(
     batch = list(prepared.stack) if prepared.stack is not None else prepared.batch
     if not batch:
         vectors = np.empty((0, encoder.dim), np.float32)
-    elif isinstance(encoder, Combination) and all(part in done for part in encoder.parts):
+    elif isinstance(encoder, CombinedEncoder) and all(part in done for part in encoder.parts):
         vectors = encoder.combine([done[part].vectors for part in encoder.parts])
     else:
         vectors = encoder.encode(batch)
-    return EncodedChunk(tuple(prepared.images), checked(encoder, vectors, prepared.images), tuple(prepared.left_out))
+    return EncodedChunk(
+        tuple(prepared.images), check_vectors(encoder, vectors, prepared.images), tuple(prepared.left_out)
+    )
 
 
-def checked(encoder: Encoder, vectors: Vectors, images: list[str]) -> Vectors:
+def check_vectors(encoder: Encoder, vectors: Vectors, images: list[str]) -> Vectors:
     """The vectors, if they are what the encoder promised."""
     if vectors.shape != (len(images), encoder.dim) or vectors.dtype != np.float32:
         raise LikewiseError(
@@ -140,7 +142,7 @@ def checked(encoder: Encoder, vectors: Vectors, images: list[str]) -> Vectors:
     return vectors
 
 
-def reason(error: Exception, root: Path) -> str:
+def error_reason(error: Exception, root: Path) -> str:
     """One line without the place of the pictures, so that a moved catalog gives the same files."""
     text = " ".join(str(error).split()).replace(f"{root}{os.sep}", "")
     return text or type(error).__name__

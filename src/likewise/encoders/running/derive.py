@@ -12,20 +12,20 @@ import numpy as np
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog, select
 from likewise.encoders.families.derivation import Derivation, derivation_of
-from likewise.encoders.families.joined import side_by_side
+from likewise.encoders.families.joined import concatenate_vectors
 from likewise.encoders.families.projection import Projection, fit_projection
-from likewise.encoders.families.run_files import layers_of, through_layers
+from likewise.encoders.families.run_files import apply_layers, read_layers
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.storage.files import Encoded, EncodedChunk, LeftOut, Meta, stored_spec
-from likewise.encoders.storage.reading import checked_meta, read_vectors
+from likewise.encoders.storage.files import EncodedChunk, EncodingResult, LeftOutImage, VectorsMeta, resolve_stored_spec
+from likewise.encoders.storage.reading import read_checked_meta, read_vectors
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace
 
 
-def parts_first(workspace: Workspace, specs: Sequence[str]) -> tuple[list[str], list[str]]:
+def order_by_dependency(workspace: Workspace, specs: Sequence[str]) -> tuple[list[str], list[str]]:
     """The encoders to run over pictures, and then the vectors to make from those, each after its parts."""
     from_pictures: dict[str, None] = {}
     from_vectors: dict[str, None] = {}
@@ -36,7 +36,7 @@ def parts_first(workspace: Workspace, specs: Sequence[str]) -> tuple[list[str], 
             from_pictures[spec] = None
             return
         for part in derivation.parts:
-            visit(stored_spec(workspace, part))
+            visit(resolve_stored_spec(workspace, part))
         from_vectors[spec] = None
 
     for spec in specs:
@@ -44,19 +44,19 @@ def parts_first(workspace: Workspace, specs: Sequence[str]) -> tuple[list[str], 
     return list(from_pictures), list(from_vectors)
 
 
-def derive(
+def derive_vectors(
     workspace: Workspace, spec: str, shard_rows: int, on_progress: ProgressCallback | None, *, force: bool = False
-) -> Encoded:
+) -> EncodingResult:
     """Make the vectors of a derived spec, going on where an earlier run stopped."""
     started = time.monotonic()
     derivation = derivation_of(spec)
     assert derivation is not None
     catalog = read_catalog(workspace)
     images = catalog["image"].to_list()
-    metas = [checked_meta(workspace, part) for part in derivation.parts]
+    metas = [read_checked_meta(workspace, part) for part in derivation.parts]
     left_out = {each.image: each for meta in reversed(metas) for each in meta.left_out}
     dim = derivation.run.dim if derivation.run else derivation.components or sum(meta.dim for meta in metas)
-    meta = Meta(
+    meta = VectorsMeta(
         derivation.name,
         _version(derivation, metas),
         dim,
@@ -81,16 +81,16 @@ def derive(
             writer.start()
         for shard in writer.missing:
             rows = writer.images_of(shard)
-            chunk = _derived(workspace, derivation, rows, left_out, projection, dim)
+            chunk = _derive_chunk(workspace, derivation, rows, left_out, projection, dim)
             writer.write_shard(shard, [chunk])
             done += len(rows)
             if on_progress:
                 on_progress(derivation.name, done, len(images))
         finished = writer.finish()
-    return Encoded.of(finished, new, time.monotonic() - started)
+    return EncodingResult.of(finished, new, time.monotonic() - started)
 
 
-def _version(derivation: Derivation, metas: Sequence[Meta]) -> str:
+def _version(derivation: Derivation, metas: Sequence[VectorsMeta]) -> str:
     trained = derivation.run.digest() if derivation.run else ""
     what = f"{[meta.version for meta in metas]} {replace(derivation, name='', parts=())}{trained}"
     return f"{derivation.name}@{hashlib.blake2b(what.encode(), digest_size=6).hexdigest()}"
@@ -111,19 +111,19 @@ def _fit(workspace: Workspace, derivation: Derivation, images: Sequence[str], di
     return fit_projection(blocks, components, whiten=derivation.whiten)
 
 
-def _derived(
+def _derive_chunk(
     workspace: Workspace,
     derivation: Derivation,
     images: Sequence[str],
-    left_out: dict[str, LeftOut],
+    left_out: dict[str, LeftOutImage],
     projection: Projection | None,
     dim: int,
 ) -> EncodedChunk:
     kept = [image for image in images if image not in left_out]
     parts = [read_vectors(workspace, part, kept) for part in derivation.parts]
     if derivation.run:
-        vectors = through_layers(parts, layers_of(derivation.run.weights()), derivation.run.groups)
+        vectors = apply_layers(parts, read_layers(derivation.run.weights()), derivation.run.groups)
     else:
-        vectors = projection.apply(parts[0]) if projection else side_by_side(parts, derivation.weights)
+        vectors = projection.apply(parts[0]) if projection else concatenate_vectors(parts, derivation.weights)
     vectors = unit_rows(vectors) if len(kept) else np.empty((0, dim), np.float32)
     return EncodedChunk(tuple(kept), vectors, tuple(left_out[image] for image in images if image in left_out))

@@ -13,16 +13,24 @@ from functools import partial
 from pathlib import Path
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
-from likewise.encoders.digests import file_state
+from likewise.encoders.digests import content_digest
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.running.boxes import catalog_boxes
 from likewise.encoders.running.chunk import Chunk, Preparer
-from likewise.encoders.running.derive import derive, parts_first
-from likewise.encoders.running.pipeline import Engine, run
+from likewise.encoders.running.derive import derive_vectors, order_by_dependency
+from likewise.encoders.running.pipeline import EncodingEngine, run_locally
 from likewise.encoders.short_names import is_encoder_name
-from likewise.encoders.spec import parse
-from likewise.encoders.storage.files import Encoded, EncodedChunk, LeftOut, Meta, read_meta, stored_spec, vectors_folder
+from likewise.encoders.spec import parse_spec
+from likewise.encoders.storage.files import (
+    EncodedChunk,
+    EncodingResult,
+    LeftOutImage,
+    VectorsMeta,
+    read_meta,
+    resolve_stored_spec,
+    vectors_folder,
+)
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
@@ -41,8 +49,8 @@ def encode_catalog(
     shard_rows: int = SHARD_ROWS,
     force: bool = False,
     on_progress: ProgressCallback | None = None,
-    engine: Engine = run,
-) -> list[Encoded]:
+    engine: EncodingEngine = run_locally,
+) -> list[EncodingResult]:
     """Encode every image of the catalog with every encoder, going on where an earlier run stopped.
 
     `workers` defaults to the number of usable cores; 1 works in this process.  `force` discards vectors that
@@ -51,10 +59,10 @@ def encode_catalog(
     """
     if shard_rows < 1 or (workers is not None and workers < 1):
         raise LikewiseError("the number of workers and of rows per shard must be at least 1.")
-    asked = [stored_spec(workspace, spec) for spec in dict.fromkeys(specs)]
-    from_pictures, from_vectors = parts_first(workspace, asked)
-    there = {spec: found for spec in from_pictures if (found := imported(workspace, spec))}
-    done = there | _encode_pictures(
+    asked = [resolve_stored_spec(workspace, spec) for spec in dict.fromkeys(specs)]
+    from_pictures, from_vectors = order_by_dependency(workspace, asked)
+    there = {spec: found for spec in from_pictures if (found := find_imported(workspace, spec))}
+    done = there | _encode_images(
         workspace,
         [spec for spec in from_pictures if spec not in there],
         workers,
@@ -64,22 +72,22 @@ def encode_catalog(
         engine=engine,
     )
     for spec in from_vectors:
-        done[spec] = derive(workspace, spec, shard_rows, on_progress, force=force and spec in asked)
+        done[spec] = derive_vectors(workspace, spec, shard_rows, on_progress, force=force and spec in asked)
     return [done[spec] for spec in dict.fromkeys(asked)]
 
 
-def imported(workspace: Workspace, spec: str) -> Encoded | None:
+def find_imported(workspace: Workspace, spec: str) -> EncodingResult | None:
     """Vectors that were brought in under a name that no encoder has."""
     if any(sign in spec for sign in ":?/\\") or is_encoder_name(spec):
         return None
     meta = read_meta(vectors_folder(workspace, spec))
     if meta is None or not meta.complete or meta.spec:
         return None
-    return Encoded.of(meta, 0, 0.0)
+    return EncodingResult.of(meta, 0, 0.0)
 
 
 @dataclass(frozen=True)
-class Job:
+class EncodingJob:
     """One encoder and the files it fills."""
 
     spec: str
@@ -88,7 +96,7 @@ class Job:
     in_worker: bool
 
 
-def _encode_pictures(
+def _encode_images(
     workspace: Workspace,
     specs: Sequence[str],
     workers: int | None,
@@ -96,8 +104,8 @@ def _encode_pictures(
     on_progress: ProgressCallback | None,
     *,
     force: Sequence[str],
-    engine: Engine,
-) -> dict[str, Encoded]:
+    engine: EncodingEngine,
+) -> dict[str, EncodingResult]:
     catalog = read_catalog(workspace)
     fingerprint, images = catalog_fingerprint(catalog), catalog["image"].to_list()
     with ExitStack() as opened:
@@ -109,10 +117,10 @@ def _encode_pictures(
                 and workspace.vectors_folder == Workspace(workspace.path).vectors_folder
             ):
                 raise LikewiseError(f"{spec}: vectors have length one; leave `unscaled` out.")
-            dtype = parse(spec)[0].get("dtype") or "float32"
+            dtype = parse_spec(spec)[0].get("dtype") or "float32"
             if getattr(encoder, "unscaled", False) and dtype != "float32":
                 raise LikewiseError(f"{spec}: features that keep their length are float32; leave `dtype` out.")
-            meta = Meta(
+            meta = VectorsMeta(
                 encoder.name,
                 encoder.version,
                 encoder.dim,
@@ -125,14 +133,14 @@ def _encode_pictures(
             )
             writer = opened.enter_context(
                 ShardWriter(
-                    workspace, meta, images, force=spec in force, try_again=partial(file_changed, workspace.root)
+                    workspace, meta, images, force=spec in force, try_again=partial(image_file_changed, workspace.root)
                 )
             )
-            jobs.append(Job(spec, encoder, writer, in_worker=not hasattr(encoder, "load")))
+            jobs.append(EncodingJob(spec, encoder, writer, in_worker=not hasattr(encoder, "load")))
         boxed = any(getattr(job.encoder, "box", False) for job in jobs)
         boxes = catalog_boxes(catalog) if boxed else []
         root = workspace.root
-        groups = together(jobs)
+        groups = group_by_missing_shards(jobs)
         chunks = (
             Chunk(
                 tuple(job.spec for job in group if job.in_worker),
@@ -143,30 +151,32 @@ def _encode_pictures(
             )
             for group in groups
             for shard in group[0].writer.missing
-            for start, stop in in_chunks(group[0].writer, shard)
+            for start, stop in chunk_ranges(group[0].writer, shard)
         )
-        n_chunks = sum(len(in_chunks(group[0].writer, shard)) for group in groups for shard in group[0].writer.missing)
+        n_chunks = sum(
+            len(chunk_ranges(group[0].writer, shard)) for group in groups for shard in group[0].writer.missing
+        )
         networks = {job.spec: job.encoder for job in jobs if not job.in_worker and job.writer.missing}
         results = opened.enter_context(closing(engine(chunks, min(workers or usable_cores(), n_chunks), networks)))
         return {spec: each for group in groups for spec, each in encode_group(group, results, on_progress).items()}
 
 
-def file_changed(root: Path, left_out: LeftOut) -> bool:
+def image_file_changed(root: Path, left_out: LeftOutImage) -> bool:
     """Whether an image that could not be read is another file now."""
-    return file_state(root / left_out.image) != left_out.file
+    return content_digest(root / left_out.image) != left_out.file
 
 
-def together(jobs: Sequence[Job]) -> list[list[Job]]:
+def group_by_missing_shards(jobs: Sequence[EncodingJob]) -> list[list[EncodingJob]]:
     """Encoders that still need the same shards go through the pictures side by side, which decodes each once."""
-    groups: dict[tuple[int, ...], list[Job]] = {}
+    groups: dict[tuple[int, ...], list[EncodingJob]] = {}
     for job in jobs:
         groups.setdefault((job.writer.meta.shard_rows, *job.writer.missing), []).append(job)
     return list(groups.values())
 
 
 def encode_group(
-    group: Sequence[Job], results: Iterator[dict[str, EncodedChunk]], on_progress: ProgressCallback | None
-) -> dict[str, Encoded]:
+    group: Sequence[EncodingJob], results: Iterator[dict[str, EncodedChunk]], on_progress: ProgressCallback | None
+) -> dict[str, EncodingResult]:
     """Write the missing shards of encoders that need the same ones, taking their chunks from the stream of results."""
     started = time.monotonic()
     first = group[0].writer
@@ -174,27 +184,27 @@ def encode_group(
     new = sum(len(first.images_of(shard)) for shard in first.missing)
     done = len(first.images) - new
 
-    def tell() -> None:
+    def report() -> None:
         if on_progress:
             on_progress(names, done, len(first.images))
 
-    tell()
+    report()
     for job in group:
         job.writer.start()
     for shard in first.missing:
         encoded = []
-        for start, stop in in_chunks(first, shard):
+        for start, stop in chunk_ranges(first, shard):
             encoded.append(next(results))
             done += stop - start
-            tell()
+            report()
         for job in group:
             job.writer.write_shard(shard, [chunk[job.spec] for chunk in encoded])
     metas = {job.spec: job.writer.finish() for job in group}
     seconds = time.monotonic() - started
-    return {spec: Encoded.of(meta, new, seconds) for spec, meta in metas.items()}
+    return {spec: EncodingResult.of(meta, new, seconds) for spec, meta in metas.items()}
 
 
-def in_chunks(writer: ShardWriter, shard: int) -> list[tuple[int, int]]:
+def chunk_ranges(writer: ShardWriter, shard: int) -> list[tuple[int, int]]:
     """Where the chunks of a shard start and stop in the catalog."""
     first = shard * writer.meta.shard_rows
     last = first + len(writer.images_of(shard))

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from likewise.encoders.networks.network import Network
-from likewise.encoders.networks.onnx_export import Exported, export
+from likewise.encoders.networks.onnx_export import ExportCheck, export_to_onnx
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 
 
-def export_encoder(spec: str, target: Path) -> Exported:
+def export_encoder(spec: str, target: Path) -> ExportCheck:
     """Export the network that a spec names; its test-time options stay options of the new spec."""
     encoder = get_encoder(spec)
     if not isinstance(encoder, Network):
         raise LikewiseError(f"{spec} is no torch network: only those can be exported.")
-    return export(encoder.model, target)
+    return export_to_onnx(encoder.model, target)

@@ -14,38 +14,40 @@ from multiprocessing import get_context
 from likewise.encoders.networks.network import Network
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.running.chunk import Chunk, PreparedChunk, encode_chunk, encode_prepared
-from likewise.encoders.running.workers import one_thread_each, start_worker
+from likewise.encoders.running.workers import exit_with_parent, single_threaded_children
 from likewise.encoders.storage.files import EncodedChunk
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
 
 CHUNKS_IN_FLIGHT = 4  # per worker: enough to keep all busy, few enough to bound the memory
 
-HalfDone = dict[str, EncodedChunk | PreparedChunk]
-Done = dict[str, EncodedChunk]
-Engine = Callable[[Iterable[Chunk], int, Mapping[str, Encoder]], Generator[Done, None, None]]
-"""Whatever goes through chunks as `run` does."""
+PartlyEncoded = dict[str, EncodedChunk | PreparedChunk]
+EncodedResults = dict[str, EncodedChunk]
+EncodingEngine = Callable[[Iterable[Chunk], int, Mapping[str, Encoder]], Generator[EncodedResults, None, None]]
+"""Whatever goes through chunks as `run_locally` does."""
 
 
-def run(chunks: Iterable[Chunk], workers: int, networks: Mapping[str, Encoder]) -> Generator[Done, None, None]:
+def run_locally(
+    chunks: Iterable[Chunk], workers: int, networks: Mapping[str, Encoder]
+) -> Generator[EncodedResults, None, None]:
     """Encode chunks, here or in worker processes; results come in the order of the chunks."""
     if workers <= 1:
         for chunk in chunks:
-            yield finish(encode_chunk(chunk), networks)
+            yield encode_with_networks(encode_chunk(chunk), networks)
         return
-    with closing(in_processes(chunks, workers)) as half_done:
+    with closing(run_in_processes(chunks, workers)) as half_done:
         if not networks:
             for each in half_done:
-                yield finish(each, networks)
+                yield encode_with_networks(each, networks)
             return
         at_once = usable_cores()
         pool = ThreadPoolExecutor(at_once)
         try:
-            loading = pool.submit(load, networks)  # while the workers start
-            under_way: deque[Future[Done]] = deque()
+            loading = pool.submit(load_networks, networks)  # while the workers start
+            under_way: deque[Future[EncodedResults]] = deque()
             for each in half_done:
                 loading.result()
-                under_way.append(pool.submit(finish, each, networks))
+                under_way.append(pool.submit(encode_with_networks, each, networks))
                 if len(under_way) > at_once:
                     yield under_way.popleft().result()
             while under_way:
@@ -54,13 +56,13 @@ def run(chunks: Iterable[Chunk], workers: int, networks: Mapping[str, Encoder]) 
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def load(networks: Mapping[str, Encoder]) -> None:
+def load_networks(networks: Mapping[str, Encoder]) -> None:
     for network in networks.values():
         if isinstance(network, Network):
             network.load()
 
 
-def finish(half_done: HalfDone, networks: Mapping[str, Encoder]) -> Done:
+def encode_with_networks(half_done: PartlyEncoded, networks: Mapping[str, Encoder]) -> EncodedResults:
     """Run the networks on what the worker made ready for them."""
     return {
         spec: encode_prepared(networks[spec], each) if isinstance(each, PreparedChunk) else each
@@ -68,10 +70,10 @@ def finish(half_done: HalfDone, networks: Mapping[str, Encoder]) -> Done:
     }
 
 
-def in_processes(chunks: Iterable[Chunk], workers: int) -> Generator[HalfDone, None, None]:
-    with one_thread_each():
-        pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=start_worker)
-        under_way: deque[Future[HalfDone]] = deque()
+def run_in_processes(chunks: Iterable[Chunk], workers: int) -> Generator[PartlyEncoded, None, None]:
+    with single_threaded_children():
+        pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=exit_with_parent)
+        under_way: deque[Future[PartlyEncoded]] = deque()
         try:
             for chunk in chunks:
                 under_way.append(pool.submit(encode_chunk, chunk))

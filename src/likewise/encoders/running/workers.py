@@ -9,7 +9,7 @@ from multiprocessing import parent_process
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 
 
-def start_worker() -> None:
+def exit_with_parent() -> None:
     """In a fresh worker process: end with the parent, however it ends, instead of waiting forever for work."""
     parent = parent_process()
     if parent is None:
@@ -23,7 +23,7 @@ def start_worker() -> None:
 
 
 @contextmanager
-def one_thread_each() -> Iterator[None]:
+def single_threaded_children() -> Iterator[None]:
     """Processes started in here use one thread: as many processes as cores are already all the machine can do."""
     before = {name: os.environ.get(name) for name in THREAD_SETTINGS}
     os.environ.update(dict.fromkeys(THREAD_SETTINGS, "1"))

@@ -17,7 +17,7 @@ READABLE = ".npy (with --keys), .npz, .parquet or .safetensors"
 
 
 @dataclass(frozen=True)
-class Foreign:
+class ExternalVectors:
     """One row of numbers per key."""
 
     images: Sequence[str]
@@ -25,7 +25,7 @@ class Foreign:
     listed_in: str
 
 
-def read_foreign(path: Path, keys: Path | None) -> Foreign:
+def read_external_vectors(path: Path, keys: Path | None) -> ExternalVectors:
     """Vectors and keys, as many of each."""
     if not path.is_file():
         raise LikewiseError(f"{path} does not exist: give a file of vectors ({READABLE}).")
@@ -50,7 +50,7 @@ def read_foreign(path: Path, keys: Path | None) -> Foreign:
         )
     if len(images) != len(vectors):
         raise LikewiseError(f"{listed_in} lists {len(images)} keys for {len(vectors)} vectors: both must be as long.")
-    return Foreign(images, vectors, listed_in)
+    return ExternalVectors(images, vectors, listed_in)
 
 
 def read_keys(path: Path) -> list[str]:
@@ -82,14 +82,14 @@ def read_keys(path: Path) -> list[str]:
         raise LikewiseError(f"{path} cannot be read as a list of keys ({error}).") from error
 
 
-Read = tuple[NDArray[Any], list[str] | None]
+VectorsAndKeys = tuple[NDArray[Any], list[str] | None]
 
 
-def _npy(path: Path) -> Read:
+def _npy(path: Path) -> VectorsAndKeys:
     return np.load(path, mmap_mode="r", allow_pickle=False), None
 
 
-def _npz(path: Path) -> Read:
+def _npz(path: Path) -> VectorsAndKeys:
     with np.load(path, allow_pickle=False) as arrays:
         tables = [name for name in arrays.files if arrays[name].ndim == 2]
         lists = [name for name in arrays.files if arrays[name].ndim == 1 and arrays[name].dtype.kind in "UST"]
@@ -98,7 +98,7 @@ def _npz(path: Path) -> Read:
         return arrays[_only(tables, path, "two-dimensional arrays")], images
 
 
-def _safetensors(path: Path) -> Read:
+def _safetensors(path: Path) -> VectorsAndKeys:
     from safetensors import safe_open
 
     with safe_open(path, framework="numpy") as file:
@@ -108,7 +108,7 @@ def _safetensors(path: Path) -> Read:
         return file.get_tensor(_only(tables, path, "two-dimensional tensors")), images
 
 
-def _parquet(path: Path) -> Read:
+def _parquet(path: Path) -> VectorsAndKeys:
     table = pl.read_parquet(path, glob=False)
     key = next((name for name in KEY_NAMES if name in table.columns), None)
     images = [str(value) for value in table[key]] if key else None

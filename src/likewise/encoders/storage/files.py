@@ -20,7 +20,7 @@ ROWS_SCHEMA = pl.Schema({"image": pl.String, "shard": pl.Int32, "row": pl.Int32}
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOutImage:
     """An image without a vector."""
 
     image: str
@@ -30,7 +30,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Meta:
+class VectorsMeta:
     """The content of `meta.json`."""
 
     encoder: str
@@ -40,7 +40,7 @@ class Meta:
     shard_rows: int
     catalog: str
     complete: bool
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutImage, ...] = ()
     dtype: str = "float32"
     spec: str = ""
     """What to encode with, where that is not the name itself."""
@@ -52,11 +52,11 @@ class EncodedChunk:
 
     images: tuple[str, ...]
     vectors: Vectors
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutImage, ...]
 
 
 @dataclass(frozen=True)
-class Encoded:
+class EncodingResult:
     """What one encoder left in the workspace."""
 
     encoder: str
@@ -69,7 +69,7 @@ class Encoded:
     """Of the encoders that ran side by side with it, together."""
 
     @classmethod
-    def of(cls, meta: Meta, new_images: int, seconds: float) -> "Encoded":
+    def of(cls, meta: VectorsMeta, new_images: int, seconds: float) -> "EncodingResult":
         return cls(meta.encoder, meta.dim, meta.rows, len(meta.left_out), new_images, seconds)
 
 
@@ -84,15 +84,15 @@ def vectors_folder(workspace: Workspace, encoder: str) -> Path:
     return workspace.vectors_folder / encoder
 
 
-def stored_spec(workspace: Workspace, encoder: str) -> str:
+def resolve_stored_spec(workspace: Workspace, encoder: str) -> str:
     """What to encode with: for a name of vectors that are there already, the spec they were made with."""
     if not any(sign in encoder for sign in "/\\:?\0"):
         meta = read_meta(vectors_folder(workspace, encoder))
         encoder = meta.spec or encoder if meta else encoder
-    return of_this_workspace(workspace, encoder)
+    return relocate_run(workspace, encoder)
 
 
-def of_this_workspace(workspace: Workspace, spec: str) -> str:
+def relocate_run(workspace: Workspace, spec: str) -> str:
     """`run:NAME`, or the run of a workspace that was moved since, with the folder where that run is now."""
     base, mark, options = spec.partition("?")
     folder = workspace.path / "runs" / PurePath(base.removeprefix("run:")).name
@@ -118,7 +118,7 @@ def meta_file(folder: Path) -> Path:
     return folder / "meta.json"
 
 
-def write_meta(meta: Meta, folder: Path) -> None:
+def write_meta(meta: VectorsMeta, folder: Path) -> None:
     values = asdict(meta)
     for name, usual in (("dtype", "float32"), ("spec", "")):
         if values[name] == usual:
@@ -126,14 +126,14 @@ def write_meta(meta: Meta, folder: Path) -> None:
     write_json(values, meta_file(folder))
 
 
-def read_meta(folder: Path) -> Meta | None:
+def read_meta(folder: Path) -> VectorsMeta | None:
     """The meta data, None when there are no vectors yet."""
     path = meta_file(folder)
     if not path.exists():
         return None
     values = read_json(path)
     try:
-        left_out = tuple(LeftOut(**each) for each in values.pop("left_out"))
-        return Meta(**values, left_out=left_out)
+        left_out = tuple(LeftOutImage(**each) for each in values.pop("left_out"))
+        return VectorsMeta(**values, left_out=left_out)
     except (AttributeError, KeyError, TypeError) as error:
         raise LikewiseError(f"{path} does not describe vectors ({error}): make them again with `--force`.") from error

@@ -14,8 +14,8 @@ from likewise.encoders.digests import file_digest
 from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.storage.external_vectors import Foreign, read_foreign
-from likewise.encoders.storage.files import Encoded, EncodedChunk, LeftOut, Meta, vectors_folder
+from likewise.encoders.storage.external_vectors import ExternalVectors, read_external_vectors
+from likewise.encoders.storage.files import EncodedChunk, EncodingResult, LeftOutImage, VectorsMeta, vectors_folder
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
@@ -26,18 +26,18 @@ BLOCK_ROWS = 4096
 
 def import_vectors(
     workspace: Workspace, name: str, path: Path, keys: Path | None = None, *, force: bool = False
-) -> Encoded:
+) -> EncodingResult:
     """Bring in the vectors of a file under `name`; `keys` lists the images of its rows where the file does not."""
     if name in BUILT_IN:
         raise LikewiseError(f"{name} is the name of a built-in encoder: choose another with `--name`.")
     vectors_folder(workspace, name)  # a usable name, said before a large file is read
     catalog = read_catalog(workspace)
     images = catalog["image"].to_list()
-    found = read_foreign(path, keys)
+    found = read_external_vectors(path, keys)
     _check_keys(found.images, set(images), found.listed_in)
     _check_numbers(found, path)
     row_of = {image: row for row, image in enumerate(found.images)}
-    meta = Meta(
+    meta = VectorsMeta(
         name,
         f"{path.name}@{file_digest(path)[:12]}",
         int(found.vectors.shape[1]),
@@ -53,13 +53,13 @@ def import_vectors(
         for shard in writer.missing:
             writer.write_shard(shard, [_chunk(writer.images_of(shard), row_of, found.vectors, path)])
         done = writer.finish()
-    return Encoded.of(done, new, 0.0)
+    return EncodingResult.of(done, new, 0.0)
 
 
 def _chunk(images: Sequence[str], row_of: dict[str, int], vectors: Vectors, path: Path) -> EncodedChunk:
     kept = [image for image in images if image in row_of]
     rows = np.asarray(vectors[[row_of[image] for image in kept]], np.float32)
-    left_out = tuple(LeftOut(image, f"{path.name} has no vector of it") for image in images if image not in row_of)
+    left_out = tuple(LeftOutImage(image, f"{path.name} has no vector of it") for image in images if image not in row_of)
     return EncodedChunk(tuple(kept), unit_rows(rows), left_out)
 
 
@@ -78,7 +78,7 @@ def _check_keys(keys: Sequence[str], known: set[str], where: str) -> None:
         )
 
 
-def _check_numbers(found: Foreign, path: Path) -> None:
+def _check_numbers(found: ExternalVectors, path: Path) -> None:
     for start, block in blocks(found.vectors):
         finite = np.isfinite(block).all(axis=1)
         nowhere = ~np.asarray(block, bool).any(axis=1)

@@ -18,15 +18,15 @@ from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.registry import get_encoder
-from likewise.encoders.storage.files import LeftOut, Meta, read_meta, rows_file, shard_file, vectors_folder
+from likewise.encoders.storage.files import LeftOutImage, VectorsMeta, read_meta, rows_file, shard_file, vectors_folder
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_parquet
 
-NAMED_IN_ERRORS = 3
+MAX_NAMED_IN_ERRORS = 3
 
 
 @dataclass(frozen=True)
-class Places:
+class VectorLocations:
     """Where the vectors of some images are: everything needed to read them without looking at the catalog again."""
 
     dim: int
@@ -36,36 +36,36 @@ class Places:
     rows: NDArray[np.int32]
     rows_per_shard: dict[int, int]
 
-    def part(self, start: int, stop: int) -> "Places":
+    def part(self, start: int, stop: int) -> "VectorLocations":
         """The places of images `start` to `stop`."""
         shards = self.shards[start:stop]
         sizes = {shard: self.rows_per_shard[shard] for shard in np.unique(shards).tolist()}
-        return Places(self.dim, self.dtype, self.images[start:stop], shards, self.rows[start:stop], sizes)
+        return VectorLocations(self.dim, self.dtype, self.images[start:stop], shards, self.rows[start:stop], sizes)
 
 
 def read_vectors(workspace: Workspace, encoder: str, images: Sequence[str]) -> Vectors:
     """The vectors of `images`, (len(images), dim), in their order."""
-    return read_places(workspace, encoder, locate(workspace, encoder, images))
+    return read_locations(workspace, encoder, locate_vectors(workspace, encoder, images))
 
 
-def locate(workspace: Workspace, encoder: str, images: Sequence[str]) -> Places:
+def locate_vectors(workspace: Workspace, encoder: str, images: Sequence[str]) -> VectorLocations:
     """Where the vectors of `images` are, after all checks; every image must have one."""
-    meta = checked_meta(workspace, encoder)
+    meta = read_checked_meta(workspace, encoder)
     rows = read_rows(workspace, encoder)
     wanted = pl.DataFrame({"image": pl.Series(images, dtype=pl.String)})
     places = wanted.join(rows, on="image", how="left", maintain_order="left")
     missing = places.filter(pl.col("shard").is_null())["image"]
     if len(missing):
-        first = ", ".join(missing.head(NAMED_IN_ERRORS))
+        first = ", ".join(missing.head(MAX_NAMED_IN_ERRORS))
         raise LikewiseError(
             f"{len(missing)} of {len(images)} images have no {encoder} vector (first: {first}): they were left "
             f"out when encoding (see {vectors_folder(workspace, encoder) / 'meta.json'}) or are not in the catalog."
         )
     sizes = dict(rows.group_by("shard").len().iter_rows())
-    return Places(meta.dim, meta.dtype, images, places["shard"].to_numpy(), places["row"].to_numpy(), sizes)
+    return VectorLocations(meta.dim, meta.dtype, images, places["shard"].to_numpy(), places["row"].to_numpy(), sizes)
 
 
-def read_places(workspace: Workspace, encoder: str, places: Places) -> Vectors:
+def read_locations(workspace: Workspace, encoder: str, places: VectorLocations) -> Vectors:
     """The vectors at `places`, in their order."""
     vectors = np.empty((len(places.images), places.dim), np.float32)
     for shard in np.unique(places.shards).tolist():
@@ -78,20 +78,20 @@ def read_places(workspace: Workspace, encoder: str, places: Places) -> Vectors:
         path = shard_file(vectors_folder(workspace, encoder), int(places.shards[at]))
         raise LikewiseError(
             f"{path} holds a value that is not a number (row {places.rows[at]}, {places.images[at]}): "
-            f"{again(workspace, encoder)}."
+            f"{how_to_remake(workspace, encoder)}."
         )
     return vectors if places.dtype == "float32" else unit_rows(vectors)
 
 
 def encoded_images(workspace: Workspace, encoder: str) -> list[str]:
     """The images that have a vector, in catalog order."""
-    checked_meta(workspace, encoder)
+    read_checked_meta(workspace, encoder)
     return read_rows(workspace, encoder)["image"].to_list()
 
 
-def left_out_images(workspace: Workspace, encoder: str) -> tuple[LeftOut, ...]:
+def left_out_images(workspace: Workspace, encoder: str) -> tuple[LeftOutImage, ...]:
     """The images without a vector, and why."""
-    return checked_meta(workspace, encoder).left_out
+    return read_checked_meta(workspace, encoder).left_out
 
 
 def common_images(workspace: Workspace, encoders: Sequence[str], images: Sequence[str]) -> list[str]:
@@ -100,7 +100,7 @@ def common_images(workspace: Workspace, encoders: Sequence[str], images: Sequenc
     return [image for image in images if all(image in have for have in having)]
 
 
-def checked_meta(workspace: Workspace, encoder: str) -> Meta:
+def read_checked_meta(workspace: Workspace, encoder: str) -> VectorsMeta:
     """Meta data of complete vectors of this catalog and, for a built-in encoder, its present version."""
     folder = vectors_folder(workspace, encoder)
     meta = read_meta(folder)
@@ -116,10 +116,11 @@ def checked_meta(workspace: Workspace, encoder: str) -> Meta:
             f"run `likewise encode {workspace.path} --with {quote(encoder)}` to finish it."
         )
     if meta.catalog != catalog_fingerprint(read_catalog(workspace)):
-        raise LikewiseError(f"{folder} was made for another catalog: {again(workspace, encoder)}.")
+        raise LikewiseError(f"{folder} was made for another catalog: {how_to_remake(workspace, encoder)}.")
     if encoder in BUILT_IN and meta.version != get_encoder(encoder).version:
         raise LikewiseError(
-            f"{folder} was made by {meta.version}, this is {get_encoder(encoder).version}: {again(workspace, encoder)}."
+            f"{folder} was made by {meta.version}, this is {get_encoder(encoder).version}: "
+            f"{how_to_remake(workspace, encoder)}."
         )
     return meta
 
@@ -135,7 +136,7 @@ def open_shard(workspace: Workspace, encoder: str, shard: int, shape: tuple[int,
     found = load_shard(path)
     if found is None or found.shape != shape or found.dtype != np.dtype(dtype):
         what = "missing or damaged" if found is None else f"{found.dtype} {found.shape} instead of {dtype} {shape}"
-        raise LikewiseError(f"{path} is {what}: {again(workspace, encoder)}.")
+        raise LikewiseError(f"{path} is {what}: {how_to_remake(workspace, encoder)}.")
     return found
 
 
@@ -148,5 +149,5 @@ def load_shard(path: Path) -> Vectors | None:
     return stored
 
 
-def again(workspace: Workspace, encoder: str) -> str:
+def how_to_remake(workspace: Workspace, encoder: str) -> str:
     return f"make them again with `likewise encode {workspace.path} --with {quote(encoder)} --force`"

@@ -17,8 +17,8 @@ import polars as pl
 from likewise.encoders.storage.files import (
     ROWS_SCHEMA,
     EncodedChunk,
-    LeftOut,
-    Meta,
+    LeftOutImage,
+    VectorsMeta,
     meta_file,
     read_meta,
     rows_file,
@@ -44,11 +44,11 @@ class ShardWriter:
     def __init__(
         self,
         workspace: Workspace,
-        meta: Meta,
+        meta: VectorsMeta,
         images: Sequence[str],
         *,
         force: bool,
-        try_again: Callable[[LeftOut], bool] | None = None,
+        try_again: Callable[[LeftOutImage], bool] | None = None,
     ) -> None:
         self.folder = vectors_folder(workspace, meta.encoder)
         self.meta = meta
@@ -59,18 +59,18 @@ class ShardWriter:
 
     def __enter__(self) -> "ShardWriter":
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = lock(self.folder)
+        self._lock = lock_folder(self.folder)
         try:
-            self._look_at_what_exists()
+            self._check_existing()
         except BaseException:
-            unlock(self._lock)
+            unlock_folder(self._lock)
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        unlock(self._lock)
+        unlock_folder(self._lock)
 
-    def _look_at_what_exists(self) -> None:
+    def _check_existing(self) -> None:
         found = read_meta(self.folder) if not self.force else None
         if found is not None:
             for what, theirs, ours in (
@@ -142,7 +142,7 @@ class ShardWriter:
                 "permission; finished shards are kept and running again continues."
             ) from error
 
-    def finish(self) -> Meta:
+    def finish(self) -> VectorsMeta:
         """Join the lists of all shards and say that everything is there."""
         if not self.meta.complete:
             parts = [read_json(shard_rows_file(self.folder, shard)) for shard in range(self.n_shards)]
@@ -155,7 +155,7 @@ class ShardWriter:
                 },
                 schema=ROWS_SCHEMA,
             )
-            left_out = tuple(LeftOut(**each) for part in parts for each in part["left_out"])
+            left_out = tuple(LeftOutImage(**each) for part in parts for each in part["left_out"])
             if rows.is_empty():
                 meta_file(self.folder).unlink()  # begin anew once the pictures can be read
                 raise LikewiseError(
@@ -170,7 +170,7 @@ class ShardWriter:
         return self.meta
 
 
-def lock(folder: os.PathLike[str]) -> int | None:
+def lock_folder(folder: os.PathLike[str]) -> int | None:
     """Claim a folder for this process; the claim ends with the process."""
     if sys.platform == "win32":
         return None
@@ -183,6 +183,6 @@ def lock(folder: os.PathLike[str]) -> int | None:
     return handle
 
 
-def unlock(handle: int | None) -> None:
+def unlock_folder(handle: int | None) -> None:
     if handle is not None:
         os.close(handle)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.storage.external_vectors import read_foreign
+from likewise.encoders.storage.external_vectors import read_external_vectors
 from likewise.errors import LikewiseError
 
 
@@ -31,7 +31,7 @@ def read_aligned_vectors(path: Path, images: Sequence[str], keys: Path | None = 
     """The vectors of a file (.npy, .npz, .parquet, .safetensors) for `images`."""
     if keys is None and path.suffix.lower() == ".npy":
         return align_vectors(_load_npy(path), images, name=str(path))
-    found = read_foreign(path, keys)
+    found = read_external_vectors(path, keys)
     return align_vectors(found.vectors, images, found.images, name=str(path))
 
 

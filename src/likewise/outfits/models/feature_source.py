@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from likewise.encoders.families.joined import side_by_side
-from likewise.encoders.spec import parse
+from likewise.encoders.families.joined import concatenate_vectors
+from likewise.encoders.spec import parse_spec
 from likewise.errors import LikewiseError
 from likewise.outfits.vectors import ImageVectors, read_image_vectors
 from likewise.workspace import Workspace
@@ -56,20 +56,20 @@ class InMemoryFeatures:
 
 def joined_vectors(features: FeatureSource, encoders: str) -> ImageVectors:
     """Vectors of one encoder, or of several joined by `+` side by side, of the images that all of them have."""
-    parts = parse(encoders)
+    parts = parse_spec(encoders)
     if len(parts) == 1:
         return features.vectors(encoders)
     parts_vectors = [features.vectors(part.without("weight").text) for part in parts]
     images = tuple(image for image in parts_vectors[0].images if all(image in other for other in parts_vectors[1:]))
     if not images:
         raise LikewiseError(f"no image has a vector of each of {encoders}: encode the catalog with all of them.")
-    vectors = side_by_side([one.lookup(images) for one in parts_vectors], [part.weight for part in parts])
+    vectors = concatenate_vectors([one.lookup(images) for one in parts_vectors], [part.weight for part in parts])
     return ImageVectors(encoders, images, vectors)
 
 
 def joined_version(encoders: str) -> str:
     """The versions of the encoders, as far as they can be known without their vectors."""
-    return "+".join(_version(part.without("weight").text) for part in parse(encoders))
+    return "+".join(_version(part.without("weight").text) for part in parse_spec(encoders))
 
 
 @cache

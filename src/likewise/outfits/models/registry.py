@@ -72,9 +72,9 @@ def load_model(folder: Path, features: FeatureSource, epoch: int | None = None, 
         )
     if card.kind == "popular":
         return _popular(card, folder, features)
-    from likewise.optional_dependencies import needed
+    from likewise.optional_dependencies import import_optional
 
-    needed("torch", card.kind)
+    import_optional("torch", card.kind)
     from likewise.outfits.models.trained_model import TrainedOutfitModel, load_net
 
     return TrainedOutfitModel(card, load_net(card, folder, epoch), features, read_seen_items(folder))

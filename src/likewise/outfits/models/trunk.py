@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from likewise.encoders.networks.definition import Model
+from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.network import Network
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
@@ -107,7 +107,7 @@ class EncoderTrunk(FeatureTrunk):
     scale: Tensor
     offset: Tensor
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: NetworkModel) -> None:
         super().__init__()
         assert model.load is not None
         self.network = model.load()

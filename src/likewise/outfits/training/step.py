@@ -8,7 +8,7 @@ import polars as pl
 from likewise.catalog.readers.table import read_table
 from likewise.catalog.table import read_catalog, select
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.outfits.bundle import open_test
 from likewise.outfits.models.card import OutfitModelCard, models_folder, read_model_card
 from likewise.outfits.models.feature_source import WorkspaceFeatures, joined_vectors
@@ -173,7 +173,7 @@ def train_outfit_model(
     preset = preset.with_changes(
         epochs=request.epochs, width=request.width, learning_rate=request.learning_rate, near_share=request.near_share
     )
-    needed("torch", request.kind)
+    import_optional("torch", request.kind)
     from likewise.outfits.models.trunk import VECTORS, WORDS
     from likewise.outfits.training.trainer import TrainingJob, train_model
 

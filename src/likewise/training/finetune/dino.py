@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.encoders.networks.runtimes import device
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.training.finetune.epochs import EpochMeans
 from likewise.training.finetune.multi_crop import MultiCrop, multi_crop_views
@@ -61,7 +61,7 @@ def cosine_schedule(start: float, end: float, done: float) -> float:
 
 def dino_loss(student: Sequence[Any], teacher: Sequence[Any], centre: Any) -> Any:
     """Mean cross-entropy of every student view against every teacher view of another crop."""
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     wanted = [torch.softmax((each - centre) / TEACHER_TEMPERATURE, 1) for each in teacher]
     losses = [
         -(target * torch.log_softmax(output / STUDENT_TEMPERATURE, 1)).sum(1).mean()
@@ -74,7 +74,7 @@ def dino_loss(student: Sequence[Any], teacher: Sequence[Any], centre: Any) -> An
 
 def update_teacher(teacher: "nn.Module", student: "nn.Module", momentum: float) -> None:
     """One step of the moving average of the weights; statistics of batch norms are the teacher's own."""
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     with torch.no_grad():
         for mine, theirs in zip(teacher.parameters(), student.parameters(), strict=True):
             mine.mul_(momentum).add_(theirs.detach(), alpha=1.0 - momentum)
@@ -82,7 +82,7 @@ def update_teacher(teacher: "nn.Module", student: "nn.Module", momentum: float) 
 
 def with_projection_head(trunk: "nn.Module", dim: int, n_outputs: int) -> "nn.Module":
     """The trunk and DINO's projection: three layers, length one, and a last layer whose rows have length one."""
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     linear, gelu, unit = torch.nn.Linear, torch.nn.GELU, torch.nn.functional.normalize
     layers = [linear(dim, HIDDEN), gelu(), linear(HIDDEN, HIDDEN), gelu(), linear(HIDDEN, BOTTLENECK)]
 
@@ -113,7 +113,7 @@ class DinoLearner:
         batch: int,
         n_outputs: int = 1024,
     ) -> None:
-        self.torch = needed("torch", "training")
+        self.torch = import_optional("torch", "training")
         self.device = device()
         self.student = with_projection_head(trunk, dim, n_outputs).to(self.device)
         self.teacher = copy.deepcopy(self.student)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.training.seeds import derive_seed
 from likewise.workspace import void, write_atomically
@@ -46,7 +46,7 @@ def run_epochs(
     on_progress: ProgressCallback | None = None,
 ) -> pl.DataFrame:
     """Learn until `n_epochs` are done, going on where an earlier run with the same settings stopped; one row each."""
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     rows: list[EpochMeans] = []
     path = folder / STATE_FILE
     if path.exists():

@@ -12,9 +12,9 @@ import polars as pl
 
 from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.catalog.images import load_image
-from likewise.encoders.families.run_files import SETTINGS, RunFile, write_run
+from likewise.encoders.families.run_files import SETTINGS, TrainedRun, write_run
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.training.finetune.dino import DinoLearner, DinoSchedule
 from likewise.training.finetune.epochs import STATE_FILE, run_epochs
@@ -74,7 +74,7 @@ class FinetuneSummary:
 class FinetuneResult:
     """What was left, and how the loss went."""
 
-    run: RunFile
+    run: TrainedRun
     curve: pl.DataFrame
     summary: FinetuneSummary
 
@@ -86,7 +86,7 @@ def finetune(
     folder = run_folder(workspace, name).path
     if (folder / SETTINGS).exists():
         raise LikewiseError(f"{folder} holds a trained encoder already: give this run another --name, or delete it.")
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     catalog = read_catalog(workspace)
     targets = class_targets(catalog, settings.task, where=settings.where, leave_out=settings.leave_out)
     torch.manual_seed(derive_seed(settings.seed, "heads"))
@@ -134,7 +134,7 @@ def make_learner(
 
 def local_crop_side(trunk: "nn.Module", side: int) -> int:
     """The side of small crops, or the whole side for a network that takes only that."""
-    torch = needed("torch", "training")
+    torch = import_optional("torch", "training")
     small = max(16, 8 * round(side * LOCAL_CROP_RATIO / 8))
     try:
         with torch.inference_mode():

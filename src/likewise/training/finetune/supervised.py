@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.encoders.networks.runtimes import device
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.training.finetune.epochs import EpochMeans
 from likewise.training.finetune.targets import ClassTargets
@@ -29,7 +29,7 @@ class SupervisedLearner:
         weight_decay: float,
         batch: int,
     ) -> None:
-        self.torch = needed("torch", "training")
+        self.torch = import_optional("torch", "training")
         self.device = device()
         self.trunk = trunk.to(self.device)
         heads = {head: self.torch.nn.Linear(dim, n) for head, n in targets.n_classes.items()}

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from likewise.encoders.families.run_files import RunFile, write_run
+from likewise.encoders.families.run_files import TrainedRun, write_run
 from likewise.progress import ProgressCallback
 from likewise.training.perceptual.adapter import HIDDEN, fit_adapter, select_adapter
 from likewise.training.perceptual.answers import Answers
@@ -39,7 +39,7 @@ class AdapterLearner:
         )
         learned = fit_adapter(self.image_vectors, answers, chosen.choice, seed)
 
-        def write(folder: Path, about: Mapping[str, Any]) -> RunFile:
+        def write(folder: Path, about: Mapping[str, Any]) -> TrainedRun:
             return write_run(folder, "adapter", self.bases, learned.layers(), dim=learned.features.dim + 1, about=about)
 
         vectors, negative_log_likelihood = (

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from likewise.encoders.families.run_files import RunFile
+from likewise.encoders.families.run_files import TrainedRun
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.auc import Floats
 from likewise.progress import ProgressCallback
@@ -28,7 +28,7 @@ class LearnedModel:
     """Scores of the training answers by models that had not seen them; NaN where there was none."""
     negative_log_likelihood: float
     """Mean negative log-likelihood of a training vote, in nats."""
-    write: Callable[[Path, Mapping[str, Any]], RunFile]
+    write: Callable[[Path, Mapping[str, Any]], TrainedRun]
     """Leave the encoder in a folder, with what is to be known about it."""
 
 

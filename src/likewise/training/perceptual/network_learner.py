@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from likewise.encoders.families.run_files import RunFile, write_run
+from likewise.encoders.families.run_files import TrainedRun, write_run
 from likewise.evaluation.auc import Floats
 from likewise.progress import ProgressCallback
 from likewise.training.perceptual.adapter import answer_scores
@@ -82,7 +82,7 @@ class NetworkLearner:
         )
         weights = training.weights()
 
-        def write(folder: Path, about: Mapping[str, Any]) -> RunFile:
+        def write(folder: Path, about: Mapping[str, Any]) -> TrainedRun:
             return write_run(folder, "trunk", self.bases, [], dim=self.inputs.network.dim, trunk=weights, about=about)
 
         negative_log_likelihood = mean_negative_log_likelihood(last.logits(image_vectors, answers), answers)

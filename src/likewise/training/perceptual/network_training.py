@@ -14,9 +14,9 @@ from likewise.encoders.networks.network import Network
 from likewise.encoders.networks.runtimes import device
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Prepared, Vectors
-from likewise.encoders.spec import parse
+from likewise.encoders.spec import parse_spec
 from likewise.evaluation.auc import Floats, Ints
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 from likewise.training.image_dataset import ImageDataset
 from likewise.training.network import (
     calibrate_batch_norm,
@@ -88,7 +88,7 @@ class NetworkTraining:
     """One training of one network from some answers."""
 
     def __init__(self, inputs: NetworkInputs, answers: Answers, seed: int) -> None:
-        self.torch, self.device = needed("torch", "training"), device()
+        self.torch, self.device = import_optional("torch", "training"), device()
         self.inputs, self.answers = inputs, answers
         self.rng = np.random.default_rng(seed)
         self.torch.manual_seed(seed)
@@ -116,7 +116,7 @@ class NetworkTraining:
         trunk, _ = load_trunk(encoder)
         for weight in trunk.parameters():
             weight.requires_grad_(True)
-        if parse(encoder)[0].family == SMALL:
+        if parse_spec(encoder)[0].family == SMALL:
             rows = np.flatnonzero(np.isin(self.inputs.image_vectors.stimulus, self.answers.named_stimuli))
             calibrate_batch_norm(trunk, (self._plain(part) for part in split_batches(rows)))
         return trunk.to(self.device)

@@ -13,9 +13,9 @@ import polars as pl
 from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.catalog.table import select
 from likewise.discovery.step import read_pool, retired_pairs
-from likewise.encoders.families.run_files import SETTINGS, RunFile
+from likewise.encoders.families.run_files import SETTINGS, TrainedRun
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.storage.files import read_meta, stored_spec, vectors_folder
+from likewise.encoders.storage.files import read_meta, resolve_stored_spec, vectors_folder
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import drop_random_pairs
@@ -47,7 +47,7 @@ DEFAULT_NAME = "perceptual"
 class PerceptualResult:
     """What was learned and how well it holds."""
 
-    run: RunFile
+    run: TrainedRun
     results: pl.DataFrame
     model: LearnedModel
     calibration: Calibration
@@ -166,7 +166,7 @@ def read_data(workspace: Workspace, settings: PerceptualSettings, name: str) -> 
     shown_in = [(image, row_of[key]) for image, key in zip(images, stimuli, strict=True) if key in row_of]
     named, stimulus = [image for image, _ in shown_in], np.array([row for _, row in shown_in], np.int64)
     stored = {encoder: read_vectors(workspace, encoder, named) for encoder in needed}
-    specs = tuple(stored_spec(workspace, base) for base in bases)
+    specs = tuple(resolve_stored_spec(workspace, base) for base in bases)
     image_vectors = ImageVectors(specs, tuple(stored[base] for base in bases), stimulus)
     return PerceptualData(train, test, tuple(named), image_vectors, {encoder: stored[encoder] for encoder in others})
 
@@ -177,7 +177,7 @@ def image_encoders(workspace: Workspace, encoders: Sequence[str]) -> list[str]:
 
     found = []
     for encoder in encoders:
-        spec = stored_spec(workspace, encoder)
+        spec = resolve_stored_spec(workspace, encoder)
         meta = read_meta(vectors_folder(workspace, encoder))
         if spec != "blend" and meta is not None and derivation_of(spec) is None:
             found.append(encoder)

@@ -11,21 +11,26 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
-from likewise.encoders.families.descriptors.colour import Colour
-from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit
-from likewise.encoders.families.descriptors.layout import Layout
-from likewise.encoders.families.descriptors.shape import Shape
-from likewise.encoders.families.descriptors.texture import Texture
-from likewise.encoders.normalization import unit
+from likewise.encoders.families.descriptors.colour import ColourDescriptor
+from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit_image
+from likewise.encoders.families.descriptors.layout import LayoutDescriptor
+from likewise.encoders.families.descriptors.shape import ShapeDescriptor
+from likewise.encoders.families.descriptors.texture import TextureDescriptor
+from likewise.encoders.normalization import unit_vector
 from likewise.encoders.protocol import Encoder, Prepared, Vectors
 
 SHARES = {"colour": 0.20, "texture": 0.35, "shape": 0.40, "layout": 0.05}
 
-PARTS: tuple[Encoder, ...] = (Colour(), Texture(), Shape(), Layout())  # in the order of SHARES
+PARTS: tuple[Encoder, ...] = (
+    ColourDescriptor(),
+    TextureDescriptor(),
+    ShapeDescriptor(),
+    LayoutDescriptor(),
+)  # in the order of SHARES
 
 
 @dataclass(frozen=True)
-class Blend:
+class BlendDescriptor:
     """Weighted combination of the four descriptors."""
 
     name: str = "blend"
@@ -38,7 +43,7 @@ class Blend:
         return sum(encoder.dim for encoder in PARTS)
 
     def prepare(self, image: Image.Image) -> Prepared:
-        return fit(image)
+        return fit_image(image)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -50,4 +55,6 @@ class Blend:
     def combine(self, vectors: Sequence[Vectors]) -> Vectors:
         shares = [np.sqrt(SHARES[part]) for part in self.parts]
         rows = zip(*vectors, strict=True)
-        return np.stack([unit(np.concatenate([w * part for w, part in zip(shares, row, strict=True)])) for row in rows])
+        return np.stack(
+            [unit_vector(np.concatenate([w * part for w, part in zip(shares, row, strict=True)])) for row in rows]
+        )

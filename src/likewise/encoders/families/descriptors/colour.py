@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit, weights
-from likewise.encoders.normalization import unit
+from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit_image, foreground_weights
+from likewise.encoders.normalization import unit_vector
 from likewise.encoders.protocol import Prepared, Vectors
 
 LEVELS = 32  # per RGB channel: every pixel is rounded to one of 32^3 colours whose votes are known in advance
@@ -25,7 +25,7 @@ HALVES = 0.5  # weight of the upper and the lower half beside the whole
 
 
 @dataclass(frozen=True)
-class Colour:
+class ColourDescriptor:
     """Soft Lab palette histogram."""
 
     name: str = "colour"
@@ -38,7 +38,7 @@ class Colour:
         return 3 * len(palette())
 
     def prepare(self, image: Image.Image) -> Prepared:
-        return fit(image)
+        return fit_image(image)
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         return np.stack([describe(fitted) for fitted in batch])
@@ -46,7 +46,7 @@ class Colour:
 
 def describe(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
     coarse = fitted[::2, ::2]
-    weight = weights(coarse)
+    weight = foreground_weights(coarse)
     step = 256 // LEVELS
     levels = (coarse[..., :3] // step).astype(np.int32)
     cells = (levels[..., 0] * LEVELS + levels[..., 1]) * LEVELS + levels[..., 2]
@@ -54,7 +54,7 @@ def describe(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
     middle = int(rows[0] + rows[-1] + 1) // 2 if len(rows) else SIDE // 4
     upper = histogram(cells[:middle], weight[:middle])
     lower = histogram(cells[middle:], weight[middle:])
-    return unit(
+    return unit_vector(
         np.concatenate(
             [hellinger(upper + lower), HALVES * hellinger(upper), HALVES * hellinger(lower)], dtype=np.float64
         )

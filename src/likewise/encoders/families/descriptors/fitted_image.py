@@ -4,13 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from likewise.encoders.families.descriptors.foreground import foreground
+from likewise.encoders.families.descriptors.foreground import foreground_mask
 
 SIDE = 128
-PREPARATION = "fit 128"  # of all encoders that prepare with `fit`
+PREPARATION = "fit 128"  # of all encoders that prepare with `fit_image`
 
 
-def fit(image: Image.Image) -> NDArray[np.uint8]:
+def fit_image(image: Image.Image) -> NDArray[np.uint8]:
     """An RGB picture as (128, 128, 4): colours, and the foreground weight from 0 to 255.
 
     The aspect ratio is kept; the rest of the square repeats the edge pixels, which adds no edges, at weight 0.
@@ -18,7 +18,7 @@ def fit(image: Image.Image) -> NDArray[np.uint8]:
     scale = SIDE / max(image.size)
     width, height = (max(1, round(side * scale)) for side in image.size)
     small = np.asarray(image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0))
-    weight = foreground(small)
+    weight = foreground_mask(small)
     left, top = (SIDE - width) // 2, (SIDE - height) // 2
     around = ((top, SIDE - height - top), (left, SIDE - width - left))
     fitted = np.empty((SIDE, SIDE, 4), np.uint8)
@@ -27,7 +27,7 @@ def fit(image: Image.Image) -> NDArray[np.uint8]:
     return fitted
 
 
-def weights(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
+def foreground_weights(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
     """The foreground weight as float32 between 0 and 1."""
     return fitted[..., 3].astype(np.float32) / np.float32(255.0)
 
@@ -39,7 +39,7 @@ def luminance(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
     return grey / np.float32(255.0)
 
 
-def thing_in_square(fitted: NDArray[np.uint8], side: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def crop_foreground_square(fitted: NDArray[np.uint8], side: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Luminance and weight of the foreground's bounding box, kept in proportion, centred, (side, side) each."""
     seen = fitted[..., 3] > 127
     rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
@@ -54,6 +54,6 @@ def thing_in_square(fitted: NDArray[np.uint8], side: int) -> tuple[NDArray[np.fl
     square[:, (right < 0) | (right >= SIDE), 3] = 0
     grey, weight = (
         np.asarray(Image.fromarray(plane).resize((side, side), Image.Resampling.BILINEAR))
-        for plane in (luminance(square), weights(square))
+        for plane in (luminance(square), foreground_weights(square))
     )
     return grey, weight

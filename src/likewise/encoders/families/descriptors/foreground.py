@@ -13,23 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 BORDER_PIXELS = 2
-NEAR = 34.0  # Euclidean RGB distance: above JPEG noise and soft shadows, below most garments
+MAX_BACKGROUND_DISTANCE = 34.0  # Euclidean RGB distance: above JPEG noise and soft shadows, below most garments
 PLAIN_FROM, PLAIN_TO = 0.45, 0.85  # share of the border close to the surface: busy ... plain
-LEAST_THING = 0.01  # below this share nothing was found, and the whole picture is the thing
-LEAST_THING_IN_SCENE = 0.05
-BEHIND_IN_SCENE = 0.7  # in a busy scene one is less sure: what looks like the border keeps some weight
+MIN_FOREGROUND_SHARE = 0.01  # below this share nothing was found, and the whole picture is the thing
+MIN_FOREGROUND_SHARE_IN_SCENE = 0.05
+BACKGROUND_CERTAINTY_IN_SCENE = 0.7  # in a busy scene one is less sure: what looks like the border keeps some weight
 
 
-def foreground(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def foreground_mask(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """For each pixel 0 (surely background) to 255 (surely the thing)."""
     on_border = border_mask(pixels.shape[:2])
     surface, plain = background_surface(pixels, on_border)
     weight = np.zeros(pixels.shape[:2], np.float32)
     if plain > 0.0:
-        weight += plain * ~connected(distance(pixels, surface) < NEAR, on_border, LEAST_THING)
+        weight += plain * ~connected_to_border(
+            colour_distance(pixels, surface) < MAX_BACKGROUND_DISTANCE, on_border, MIN_FOREGROUND_SHARE
+        )
     if plain < 1.0:
-        behind = connected(like_border(pixels), on_border, LEAST_THING_IN_SCENE)
-        weight += (1.0 - plain) * (1.0 - BEHIND_IN_SCENE * behind) * central(pixels.shape[:2])
+        behind = connected_to_border(resembles_border(pixels), on_border, MIN_FOREGROUND_SHARE_IN_SCENE)
+        weight += (1.0 - plain) * (1.0 - BACKGROUND_CERTAINTY_IN_SCENE * behind) * centre_weights(pixels.shape[:2])
     rounded: NDArray[np.uint8] = np.round(255.0 * weight).astype(np.uint8)
     return rounded
 
@@ -50,14 +52,14 @@ def background_surface(pixels: NDArray[np.uint8], on_border: NDArray[np.bool_]) 
     border, border_basis = pixels[on_border].astype(np.float64), basis[:, on_border].T
     guess = np.broadcast_to(np.median(border, axis=0), border.shape)
     coefficients = np.zeros((6, 3))
-    for reach in (2.0 * NEAR, 1.0 * NEAR):
-        used = distance(border, guess) < reach
+    for reach in (2.0 * MAX_BACKGROUND_DISTANCE, 1.0 * MAX_BACKGROUND_DISTANCE):
+        used = colour_distance(border, guess) < reach
         rows = border_basis[used]
         # normal equations with a little ridge: solvable for a picture one pixel wide, and free of threads
         products = np.einsum("ni,nj->ij", rows, rows) + 1e-3 * np.eye(6)
         coefficients = np.linalg.solve(products, np.einsum("ni,nc->ic", rows, border[used]))
         guess = np.einsum("ni,ic->nc", border_basis, coefficients)
-    share = float((distance(border, guess) < NEAR).mean())
+    share = float((colour_distance(border, guess) < MAX_BACKGROUND_DISTANCE).mean())
     plain = min(1.0, max(0.0, (share - PLAIN_FROM) / (PLAIN_TO - PLAIN_FROM)))
     surface = np.empty(pixels.shape, np.float32)
     for channel in range(3):
@@ -73,13 +75,15 @@ def quadratic_basis(shape: tuple[int, ...]) -> NDArray[np.float32]:
     return np.stack([np.ones_like(x), x, y, x * y, x * x, y * y])
 
 
-def distance(a: NDArray[np.generic], b: NDArray[np.floating]) -> NDArray[np.float32]:
+def colour_distance(a: NDArray[np.generic], b: NDArray[np.floating]) -> NDArray[np.float32]:
     difference = a.astype(np.float32) - b.astype(np.float32)
     squared: NDArray[np.float32] = np.einsum("...c,...c->...", difference, difference)
     return np.sqrt(squared)
 
 
-def connected(candidate: NDArray[np.bool_], on_border: NDArray[np.bool_], least_thing: float) -> NDArray[np.bool_]:
+def connected_to_border(
+    candidate: NDArray[np.bool_], on_border: NDArray[np.bool_], min_foreground_share: float
+) -> NDArray[np.bool_]:
     """The candidates for background that are connected to the border; none if that is nearly everything."""
     from scipy import ndimage
 
@@ -88,10 +92,10 @@ def connected(candidate: NDArray[np.bool_], on_border: NDArray[np.bool_], least_
     touching[regions[on_border]] = True
     touching[0] = False
     found: NDArray[np.bool_] = touching[regions]
-    return found if found.mean() <= 1.0 - least_thing else np.zeros_like(found)
+    return found if found.mean() <= 1.0 - min_foreground_share else np.zeros_like(found)
 
 
-def like_border(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def resembles_border(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which pixels have the median colour of one of eight parts of the border."""
     edge = BORDER_PIXELS
     halves = [np.array_split(strip, 2, axis=1) for strip in (pixels[:edge], pixels[-edge:])]
@@ -101,11 +105,11 @@ def like_border(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
     planes = pixels.reshape(-1, 3).T.astype(np.float32)
     # |p - c|^2 expanded; whole and half numbers below 2^24 are exact in float32, in any order of summation
     squared = np.square(colours).sum(axis=1)[:, None] - 2.0 * (colours @ planes)
-    close: NDArray[np.bool_] = squared.min(axis=0) + np.square(planes).sum(axis=0) < np.square(NEAR)
+    close: NDArray[np.bool_] = squared.min(axis=0) + np.square(planes).sum(axis=0) < np.square(MAX_BACKGROUND_DISTANCE)
     return close.reshape(pixels.shape[:-1])
 
 
-def central(shape: tuple[int, ...]) -> NDArray[np.float32]:
+def centre_weights(shape: tuple[int, ...]) -> NDArray[np.float32]:
     """From 1 in the middle of a picture to exp(-2) in its corners."""
     down, right = (np.linspace(-1.0, 1.0, side, dtype=np.float32) for side in shape)
     return np.exp(-np.square(down))[:, None] * np.exp(-np.square(right))[None, :]

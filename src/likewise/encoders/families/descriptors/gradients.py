@@ -25,7 +25,7 @@ def oriented_edges(grey: NDArray[np.float32], directions: int) -> NDArray[np.flo
     return edges
 
 
-def half(image: NDArray[np.float32]) -> NDArray[np.float32]:
+def downsample_half(image: NDArray[np.float32]) -> NDArray[np.float32]:
     """Half the width and height: the mean of each 2 x 2 block."""
     mean: NDArray[np.float32] = (
         image[0::2, 0::2] + image[1::2, 0::2] + image[0::2, 1::2] + image[1::2, 1::2]

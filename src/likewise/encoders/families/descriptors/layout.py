@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit
-from likewise.encoders.normalization import unit
+from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit_image
+from likewise.encoders.normalization import unit_vector
 from likewise.encoders.protocol import Prepared, Vectors
 
 GRID = 16
@@ -22,7 +22,7 @@ KEPT = 28  # of each channel: the diagonals up to frequency sum 6
 
 
 @dataclass(frozen=True)
-class Layout:
+class LayoutDescriptor:
     """Low-frequency cosine coefficients of lightness, colour and foreground."""
 
     name: str = "layout"
@@ -35,7 +35,7 @@ class Layout:
         return 4 * KEPT
 
     def prepare(self, image: Image.Image) -> Prepared:
-        return fit(image)
+        return fit_image(image)
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         return np.stack([describe(fitted) for fitted in batch])
@@ -54,7 +54,7 @@ def describe(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
     waves = dctn(channels, axes=(1, 2), norm="ortho") / GRID
     kept = waves[:, *low_frequencies()]
     kept[:, 0] *= 0.5  # the overall colour matters less here than where it is
-    return unit(np.sign(kept) * np.abs(kept) ** POWER)
+    return unit_vector(np.sign(kept) * np.abs(kept) ** POWER)
 
 
 def low_frequencies() -> tuple[NDArray[np.int64], NDArray[np.int64]]:

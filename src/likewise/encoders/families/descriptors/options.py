@@ -6,18 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageOps
 
-from likewise.encoders.families.descriptors.blend import PARTS, Blend
-from likewise.encoders.networks.recipe import central
+from likewise.encoders.families.descriptors.blend import PARTS, BlendDescriptor
+from likewise.encoders.networks.recipe import centre_crop
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Encoder, OpenEncoder, Prepared, Vectors
 from likewise.encoders.spec import Spec
 from likewise.errors import LikewiseError
 
-DESCRIPTORS: dict[str, Encoder] = {encoder.name: encoder for encoder in (*PARTS, Blend())}
+DESCRIPTORS: dict[str, Encoder] = {encoder.name: encoder for encoder in (*PARTS, BlendDescriptor())}
 
 
 @dataclass(frozen=True)
-class Viewed:
+class DescriptorWithOptions:
     """Another encoder that looks at pictures in its own way."""
 
     name: str
@@ -30,10 +30,10 @@ class Viewed:
 
     @property
     def version(self) -> str:
-        return f"{self.inner.version} {self._way}"
+        return f"{self.inner.version} {self._options_text}"
 
     @property
-    def _way(self) -> str:
+    def _options_text(self) -> str:
         return f"crop={self.crop:g} flip={self.flip:d} box={self.box:d}" + (f" size={self.size}" if self.size else "")
 
     @property
@@ -46,10 +46,10 @@ class Viewed:
 
     @property
     def preparation(self) -> str:
-        return f"{self.inner.preparation} {self._way}"
+        return f"{self.inner.preparation} {self._options_text}"
 
     def prepare(self, image: Image.Image) -> Prepared:
-        image = central(image, self.crop)
+        image = centre_crop(image, self.crop)
         if self.size and self.size < max(image.size):
             share = self.size / max(image.size)
             image = image.resize((max(1, round(image.width * share)), max(1, round(image.height * share))))
@@ -71,11 +71,11 @@ def open_descriptor(part: Spec, open_encoder: OpenEncoder) -> Encoder:
     for option, _ in part.options:
         if option not in ("size", "crop", "flip", "box", "dtype", "name", "weight"):
             raise LikewiseError(f"the built-in encoder {part.target} has no option {option!r}: leave it out.")
-    crop, flip, box, size = part.share("crop"), part.flag("flip"), part.flag("box"), part.whole("size")
+    crop, flip, box, size = part.fraction("crop"), part.flag("flip"), part.flag("box"), part.positive_int("size")
     if size is not None and size > encoder.pixels:
         raise LikewiseError(
             f"the built-in encoder {part.target} looks at {encoder.pixels} pixels: size={size} must not be more."
         )
     if crop == 1.0 and not flip and not box and size is None and part.name == part.target:
         return encoder
-    return Viewed(part.name, encoder, crop, flip, box, size)
+    return DescriptorWithOptions(part.name, encoder, crop, flip, box, size)

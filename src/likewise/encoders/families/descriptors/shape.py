@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit, thing_in_square
+from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, crop_foreground_square, fit_image
 from likewise.encoders.families.descriptors.gradients import oriented_edges
-from likewise.encoders.normalization import unit
+from likewise.encoders.normalization import unit_vector
 from likewise.encoders.protocol import Prepared, Vectors
 
 SQUARE = 96
@@ -24,7 +24,7 @@ SILHOUETTE_WEIGHT = 0.4
 
 
 @dataclass(frozen=True)
-class Shape:
+class ShapeDescriptor:
     """Oriented edges in cells, and the silhouette."""
 
     name: str = "shape"
@@ -37,21 +37,21 @@ class Shape:
         return CELLS * CELLS * DIRECTIONS + SILHOUETTE * SILHOUETTE
 
     def prepare(self, image: Image.Image) -> Prepared:
-        return fit(image)
+        return fit_image(image)
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         return np.stack([describe(fitted) for fitted in batch])
 
 
 def describe(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
-    grey, weight = thing_in_square(fitted, SQUARE)
+    grey, weight = crop_foreground_square(fitted, SQUARE)
     edges = oriented_edges(grey, DIRECTIONS)
     side = SQUARE // CELLS
     cells = edges.reshape(DIRECTIONS, CELLS, side, CELLS, side).sum(axis=(2, 4))
     hog = np.sqrt(cells / neighbourhood(cells))
     side = SQUARE // SILHOUETTE
     mask = weight.reshape(SILHOUETTE, side, SILHOUETTE, side).mean(axis=(1, 3)) - 0.5
-    return unit(np.concatenate([unit(hog), SILHOUETTE_WEIGHT * unit(mask)]))
+    return unit_vector(np.concatenate([unit_vector(hog), SILHOUETTE_WEIGHT * unit_vector(mask)]))
 
 
 def neighbourhood(cells: NDArray[np.float32]) -> NDArray[np.float32]:

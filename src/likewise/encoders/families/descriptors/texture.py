@@ -13,9 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit, luminance, weights
-from likewise.encoders.families.descriptors.gradients import half, oriented_edges
-from likewise.encoders.normalization import unit
+from likewise.encoders.families.descriptors.fitted_image import (
+    PREPARATION,
+    SIDE,
+    fit_image,
+    foreground_weights,
+    luminance,
+)
+from likewise.encoders.families.descriptors.gradients import downsample_half, oriented_edges
+from likewise.encoders.normalization import unit_vector
 from likewise.encoders.protocol import Prepared, Vectors
 
 SCALES = 4  # 128, 64, 32, 16 pixels
@@ -29,7 +35,7 @@ EDGE_WEIGHT = 0.8
 
 
 @dataclass(frozen=True)
-class Texture:
+class TextureDescriptor:
     """Local binary patterns and edge statistics at several scales."""
 
     name: str = "texture"
@@ -42,22 +48,24 @@ class Texture:
         return PATTERN_SCALES * UNIFORM + SCALES * (DIRECTIONS + len(CONTRASTS) + 1)
 
     def prepare(self, image: Image.Image) -> Prepared:
-        return fit(image)
+        return fit_image(image)
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         return np.stack([describe(fitted) for fitted in batch])
 
 
 def describe(fitted: NDArray[np.uint8]) -> NDArray[np.float32]:
-    grey, weight = luminance(fitted), weights(fitted)
+    grey, weight = luminance(fitted), foreground_weights(fitted)
     patterns, statistics = [], []
     for scale in range(SCALES):
         inside = inner(weight)
         if scale < PATTERN_SCALES:
             patterns.append(pattern_histogram(grey, inside))
         statistics.append(edge_statistics(grey, inside))
-        grey, weight = half(grey), half(weight)
-    return unit(np.concatenate([unit(np.concatenate(patterns)), EDGE_WEIGHT * unit(np.concatenate(statistics))]))
+        grey, weight = downsample_half(grey), downsample_half(weight)
+    return unit_vector(
+        np.concatenate([unit_vector(np.concatenate(patterns)), EDGE_WEIGHT * unit_vector(np.concatenate(statistics))])
+    )
 
 
 def inner(weight: NDArray[np.float32]) -> NDArray[np.float32]:

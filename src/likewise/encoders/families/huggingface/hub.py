@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from likewise.encoders.cache import cache_folder
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import needed
+from likewise.optional_dependencies import import_optional
 
 SECONDS_TO_CONNECT = 3.0
 FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
@@ -69,7 +69,7 @@ def _download(model: str) -> Path:
     )
     if _offline():
         raise LikewiseError(f"{model} is not on this machine, and the hub cannot be reached: {by_hand}.")
-    hub = needed("huggingface_hub", f"hf:{model}")
+    hub = import_optional("huggingface_hub", f"hf:{model}")
     try:
         folder = Path(hub.snapshot_download(model, allow_patterns=FILES, etag_timeout=SECONDS_TO_CONNECT))
         if not weight_files(folder):

@@ -18,50 +18,50 @@ from PIL import Image
 
 from likewise.encoders.cache import cache_folder
 from likewise.encoders.digests import file_digest
-from likewise.encoders.networks.recipe import Recipe, Tensor, central
+from likewise.encoders.networks.recipe import Recipe, Tensor, centre_crop
 from likewise.encoders.protocol import Prepared
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import installed_version, needed, quiet
+from likewise.optional_dependencies import import_optional, installed_version, suppress_output
 from likewise.workspace import write_json
 
 SETTINGS = ("preprocessor_config.json", "processor_config.json")
-CLOSE = 1e-5
+TOLERANCE = 1e-5
 
 
-def recipe_of(folder: Path, config: dict[str, Any], size: int | None, frame: str | None) -> Recipe:
+def load_recipe(folder: Path, config: dict[str, Any], size: int | None, frame: str | None) -> Recipe:
     """How the model in `folder` wants its pictures."""
     if "pretrained_cfg" in config:
-        return _of_timm(config["pretrained_cfg"]).framed(size, frame)
-    recipe = _remembered(folder) or _found(folder)
+        return _timm_recipe(config["pretrained_cfg"]).with_frame(size, frame)
+    recipe = _read_cached(folder) or _translate_and_cache(folder)
     if not isinstance(recipe, ByProcessor):
-        return recipe.framed(size, frame)
+        return recipe.with_frame(size, frame)
     if size or frame:
         raise LikewiseError(f"{folder} prepares pictures in a way of its own: size and frame cannot be chosen for it.")
     return recipe
 
 
-def _found(folder: Path) -> Recipe:
+def _translate_and_cache(folder: Path) -> Recipe:
     """The recipe by its processor, which costs the import of transformers; remembered in the cache."""
     processor = load_processor(str(folder))
-    recipe = _translated(processor)
-    if recipe is None or not _same(recipe, processor):
-        return ByProcessor(None, None, folder=str(folder), side_=_seen(processor))
+    recipe = _translate_processor(processor)
+    if recipe is None or not _agrees(recipe, processor):
+        return ByProcessor(None, None, folder=str(folder), side_=_output_size(processor))
     with contextlib.suppress(OSError):  # without a place for a cache, it is found again next time
-        write_json(asdict(recipe), _notes(folder))
+        write_json(asdict(recipe), _cache_file(folder))
     return recipe
 
 
-def _remembered(folder: Path) -> Recipe | None:
+def _read_cached(folder: Path) -> Recipe | None:
     """The recipe, if these very settings were translated and checked before."""
     try:
-        values: dict[str, Any] = json.loads(_notes(folder).read_text(encoding="utf-8"))
+        values: dict[str, Any] = json.loads(_cache_file(folder).read_text(encoding="utf-8"))
         values |= {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
         return Recipe(**values)
     except (OSError, ValueError, TypeError):
         return None
 
 
-def _notes(folder: Path) -> Path:
+def _cache_file(folder: Path) -> Path:
     settings = [folder / name for name in SETTINGS if (folder / name).is_file()]
     what = f"{file_digest(*settings)} {installed_version('transformers')} {installed_version('pillow')}"
     return cache_folder() / "recipes" / f"{hashlib.blake2b(what.encode(), digest_size=8).hexdigest()}.json"
@@ -69,7 +69,7 @@ def _notes(folder: Path) -> Path:
 
 @cache
 def load_processor(folder: str) -> Any:
-    transformers = needed("transformers", f"hf:{folder}")
+    transformers = import_optional("transformers", f"hf:{folder}")
     if not any((Path(folder) / name).is_file() for name in SETTINGS):
         raise LikewiseError(
             f"{folder} has no preprocessor_config.json, so nobody knows how its pictures are prepared: "
@@ -77,8 +77,8 @@ def load_processor(folder: str) -> Any:
         )
     logging.getLogger("transformers").setLevel(logging.ERROR)
     try:
-        with quiet():
-            if settings := _of_dinov3(Path(folder)):
+        with suppress_output():
+            if settings := _dinov3_settings(Path(folder)):
                 return transformers.ViTImageProcessorPil(**settings)
             return transformers.AutoImageProcessor.from_pretrained(folder, local_files_only=True)
     except Exception as error:
@@ -86,7 +86,7 @@ def load_processor(folder: str) -> Any:
         raise LikewiseError(f"the image processor in {folder} cannot be loaded ({first}).") from error
 
 
-def _of_dinov3(folder: Path) -> dict[str, Any] | None:
+def _dinov3_settings(folder: Path) -> dict[str, Any] | None:
     """DINOv3's own processor needs torchvision; without its class the same steps are those of ViT's, on bytes."""
     path = folder / SETTINGS[0]
     values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -96,7 +96,7 @@ def _of_dinov3(folder: Path) -> dict[str, Any] | None:
     return {name: values[name] for name in names if values.get(name) is not None}
 
 
-def _translated(processor: Any) -> Recipe | None:
+def _translate_processor(processor: Any) -> Recipe | None:
     values = processor.to_dict()
     size, cut = values.get("size") or {}, values.get("crop_size") or {}
     resize: int | tuple[int, int] | None = None
@@ -122,7 +122,7 @@ def _translated(processor: Any) -> Recipe | None:
     )
 
 
-def _of_timm(values: dict[str, Any]) -> Recipe:
+def _timm_recipe(values: dict[str, Any]) -> Recipe:
     """timm writes its preparation into the model's configuration."""
     _, height, width = values["input_size"]
     resample = {"bicubic": Image.Resampling.BICUBIC}.get(values.get("interpolation", ""), Image.Resampling.BILINEAR)
@@ -131,25 +131,27 @@ def _of_timm(values: dict[str, Any]) -> Recipe:
     return Recipe(shorter, (height, width), resample, mean=mean, std=std)
 
 
-def _same(recipe: Recipe, processor: Any) -> bool:
+def _agrees(recipe: Recipe, processor: Any) -> bool:
     """Whether recipe and processor agree on a wide, a tall and a small picture."""
     rng = np.random.default_rng(0)
     for size in ((300, 170), (150, 310), (40, 33)):
         picture = Image.fromarray(rng.integers(0, 256, (9, 7, 3), dtype=np.uint8)).resize(size)
         ours = recipe.tensor(recipe.prepare(picture)[None])[0]
         theirs = _processed(processor, picture)
-        if ours.shape != theirs.shape or np.abs(ours - theirs).max() > CLOSE * max(1.0, float(np.abs(theirs).max())):
+        if ours.shape != theirs.shape or np.abs(ours - theirs).max() > TOLERANCE * max(
+            1.0, float(np.abs(theirs).max())
+        ):
             return False
     return True
 
 
 def _processed(processor: Any, picture: Image.Image) -> Tensor:
-    with quiet():
+    with suppress_output():
         [pixels] = processor(images=picture, return_tensors="np")["pixel_values"]
     return np.asarray(pixels, np.float32)
 
 
-def _seen(processor: Any) -> tuple[int, int]:
+def _output_size(processor: Any) -> tuple[int, int]:
     shape = _processed(processor, Image.new("RGB", (300, 300))).shape
     return shape[-2], shape[-1]
 
@@ -166,7 +168,7 @@ class ByProcessor(Recipe):
         return self.side_
 
     def prepare(self, image: Image.Image) -> Prepared:
-        pixels = _processed(load_processor(self.folder), central(image, self.crop))
+        pixels = _processed(load_processor(self.folder), centre_crop(image, self.crop))
         if pixels.shape != (3, *self.side_):
             raise LikewiseError(
                 f"{self.folder} prepared a picture of {image.size} as {pixels.shape}, others as {(3, *self.side_)}: "

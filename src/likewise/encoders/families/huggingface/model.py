@@ -11,17 +11,23 @@ import numpy as np
 
 from likewise.encoders.digests import file_digest
 from likewise.encoders.families.huggingface.hub import find_folder, weight_files
-from likewise.encoders.families.huggingface.image_processor import recipe_of
-from likewise.encoders.families.huggingface.pooling import TWO_TOWERS, dim_of, pool, pooling_of, prefix_tokens
-from likewise.encoders.networks.definition import Model
+from likewise.encoders.families.huggingface.image_processor import load_recipe
+from likewise.encoders.families.huggingface.pooling import (
+    TWO_TOWER_TYPES,
+    choose_pooling,
+    count_prefix_tokens,
+    pool,
+    pooled_dim,
+)
 from likewise.encoders.networks.from_spec import build_network, frame_options
+from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.recipe import Recipe
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Encoder, OpenEncoder, Vectors
-from likewise.encoders.short_names import source_of
+from likewise.encoders.short_names import resolve_short_name
 from likewise.encoders.spec import Spec
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import must_have, needed, quiet
+from likewise.optional_dependencies import import_optional, require_installed, suppress_output
 
 if TYPE_CHECKING:
     from torch import nn
@@ -31,28 +37,28 @@ TEXTS_PER_BATCH = 64
 
 def open_huggingface(part: Spec, open_encoder: OpenEncoder) -> Encoder:
     size, frame = frame_options(part)
-    target = source_of(part).target
+    target = resolve_short_name(part).target
     return build_network(part, huggingface_model(target, pooling=part.get("pooling"), size=size, frame=frame))
 
 
 def huggingface_model(
     target: str, *, pooling: str | None = None, size: int | None = None, frame: str | None = None
-) -> Model:
+) -> NetworkModel:
     """A transformers model by id or folder."""
-    must_have("transformers", f"hf:{target}")
-    must_have("torch", f"hf:{target}")
+    require_installed("transformers", f"hf:{target}")
+    require_installed("torch", f"hf:{target}")
     folder = find_folder(target)
     config = read_config(folder)
     if "pretrained_cfg" in config:
-        needed("timm", f"hf:{target}")
-    rule = pooling_of(config, pooling)
-    recipe = recipe_of(folder, config, size, frame)
+        import_optional("timm", f"hf:{target}")
+    rule = choose_pooling(config, pooling)
+    recipe = load_recipe(folder, config, size, frame)
     resized = size is not None or frame is not None
 
     def digest() -> str:
         return f"{file_digest(folder / 'config.json', *_weights(folder))} {rule}"
 
-    return Model(
+    return NetworkModel(
         label=f"{Path(target).name}-{rule}",
         recipe=recipe,
         find_dim=lambda: _dim(folder, config, rule, recipe),
@@ -81,10 +87,10 @@ def _weights(folder: Path) -> list[Path]:
 
 
 def _dim(folder: Path, config: dict[str, Any], rule: str, recipe: Recipe) -> int:
-    known = dim_of(config, rule)
+    known = pooled_dim(config, rule)
     if known is not None:
         return known
-    torch = needed("torch", f"hf:{folder}")
+    torch = import_optional("torch", f"hf:{folder}")
     with torch.inference_mode():
         return int(_loader(folder, config, rule, True)()(torch.zeros(1, 3, *recipe.side)).shape[1])
 
@@ -93,10 +99,10 @@ def _dim(folder: Path, config: dict[str, Any], rule: str, recipe: Recipe) -> int
 def load_network(folder: str) -> Any:
     """The whole model, both towers, on the CPU."""
     _weights(Path(folder))
-    transformers = needed("transformers", f"hf:{folder}")
+    transformers = import_optional("transformers", f"hf:{folder}")
     logging.getLogger("transformers").setLevel(logging.ERROR)
     try:
-        with quiet():
+        with suppress_output():
             return transformers.AutoModel.from_pretrained(folder, local_files_only=True, dtype="float32").eval()
     except Exception as error:  # a damaged file, an unknown architecture, a missing library
         first = next(iter(str(error).strip().split("\n")), type(error).__name__)
@@ -107,16 +113,16 @@ def _loader(folder: Path, config: dict[str, Any], rule: str, resized: bool) -> "
     family = str(config.get("model_type", ""))
 
     def load() -> "nn.Module":
-        torch = needed("torch", f"hf:{folder}")
+        torch = import_optional("torch", f"hf:{folder}")
         network = load_network(str(folder))
-        if family in TWO_TOWERS and rule != "image_embeds":
+        if family in TWO_TOWER_TYPES and rule != "image_embeds":
             network = network.vision_model
         if family == "vit_mae":
             network.config.mask_ratio = 0.0
-        n_prefix = prefix_tokens(config, network)
+        n_prefix = count_prefix_tokens(config, network)
         more = {"interpolate_pos_encoding": True} if resized and _interpolates(network) else {}
 
-        class Pooled(torch.nn.Module):  # type: ignore[misc, name-defined]
+        class PooledTransformer(torch.nn.Module):  # type: ignore[misc, name-defined]
             def __init__(self) -> None:
                 super().__init__()
                 self.network = network
@@ -126,10 +132,10 @@ def _loader(folder: Path, config: dict[str, Any], rule: str, resized: bool) -> "
                     output = self.network.get_image_features(pixel_values=pixels, **more)
                     return getattr(output, "pooler_output", output)
                 if family == "vit_mae":  # all patches, in their own order
-                    more["noise"] = _in_order(pixels, self.network.config.patch_size)
+                    more["noise"] = _identity_noise(pixels, self.network.config.patch_size)
                 return pool(self.network(pixel_values=pixels, **more), rule, n_prefix)
 
-        pooled: nn.Module = Pooled().eval()
+        pooled: nn.Module = PooledTransformer().eval()
         return pooled
 
     return load
@@ -142,24 +148,24 @@ def _interpolates(network: Any) -> bool:
     return "interpolate_pos_encoding" in signature(network.forward).parameters
 
 
-def _in_order(pixels: Any, patch: int) -> Any:
-    torch = needed("torch", "vit_mae")
+def _identity_noise(pixels: Any, patch: int) -> Any:
+    torch = import_optional("torch", "vit_mae")
     n_patches = (pixels.shape[2] // patch) * (pixels.shape[3] // patch)
     return torch.arange(n_patches, dtype=torch.float32, device=pixels.device).expand(pixels.shape[0], n_patches)
 
 
-def has_text_side(target: str) -> bool:
+def has_text_tower(target: str) -> bool:
     """Whether a model, which must be on this machine, has a text tower."""
-    return read_config(find_folder(target)).get("model_type") in TWO_TOWERS
+    return read_config(find_folder(target)).get("model_type") in TWO_TOWER_TYPES
 
 
 def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vectors:
     """Vectors of texts in the space that a two-tower model's pictures live in, of length one unless told otherwise."""
     folder = find_folder(target)
     config = read_config(folder)
-    if config.get("model_type") not in TWO_TOWERS:
+    if config.get("model_type") not in TWO_TOWER_TYPES:
         raise LikewiseError(f"{target} ({config.get('model_type')}) has no text side: use CLIP or SigLIP for texts.")
-    torch = needed("torch", f"hf:{target}")
+    torch = import_optional("torch", f"hf:{target}")
     network, tokenizer = load_network(str(folder)), _tokenizer(str(folder))
     # SigLIP learned with texts padded to full length; CLIP reads its end token, wherever it is
     padding = "max_length" if str(config["model_type"]).startswith("siglip") else True
@@ -171,7 +177,7 @@ def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vec
             tokens = tokenizer(part, padding=padding, truncation=True, max_length=longest, return_tensors="pt")
             output = network.get_text_features(**tokens)
             rows.append(getattr(output, "pooler_output", output).float().numpy())
-    dim = dim_of(config, "image_embeds") or 0
+    dim = pooled_dim(config, "image_embeds") or 0
     if not rows:
         return np.empty((0, dim), np.float32)
     return unit_rows(np.concatenate(rows)) if unit else np.concatenate(rows)
@@ -179,9 +185,9 @@ def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vec
 
 @cache
 def _tokenizer(folder: str) -> Any:
-    transformers = needed("transformers", f"hf:{folder}")
+    transformers = import_optional("transformers", f"hf:{folder}")
     try:
-        with quiet():
+        with suppress_output():
             return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except Exception as error:
         first = next(iter(str(error).strip().split("\n")), type(error).__name__)

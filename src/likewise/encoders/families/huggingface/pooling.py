@@ -10,9 +10,9 @@ from likewise.errors import LikewiseError
 
 POOLINGS = ("cls", "mean", "pooler", "image_embeds")
 
-TWO_TOWERS = ("clip", "siglip", "siglip2", "chinese_clip", "altclip", "align", "metaclip_2", "blip")
+TWO_TOWER_TYPES = ("clip", "siglip", "siglip2", "chinese_clip", "altclip", "align", "metaclip_2", "blip")
 
-BY_FAMILY = {
+POOLING_BY_TYPE = {
     "vit": "cls",  # also DINO, MoCo v3 and other networks saved as ViT
     "deit": "cls",
     "dinov2": "cls",
@@ -28,19 +28,19 @@ BY_FAMILY = {
 }
 
 
-def pooling_of(config: dict[str, Any], wanted: str | None) -> str:
+def choose_pooling(config: dict[str, Any], wanted: str | None) -> str:
     """The pooling of a model, by its family unless `wanted`."""
     family = str(config.get("model_type", ""))
     if wanted is not None:
         if wanted not in POOLINGS:
             raise LikewiseError(f"pooling={wanted} is unknown: use {', '.join(POOLINGS)}.")
-        if wanted == "image_embeds" and family not in TWO_TOWERS:
+        if wanted == "image_embeds" and family not in TWO_TOWER_TYPES:
             raise LikewiseError(f"a {family} model has no image_embeds: use cls, mean or pooler.")
         return wanted
-    return "image_embeds" if family in TWO_TOWERS else BY_FAMILY.get(family, "pooler")
+    return "image_embeds" if family in TWO_TOWER_TYPES else POOLING_BY_TYPE.get(family, "pooler")
 
 
-def dim_of(config: dict[str, Any], pooling: str) -> int | None:
+def pooled_dim(config: dict[str, Any], pooling: str) -> int | None:
     """The length of the vector as far as the configuration tells, None where it does not."""
     vision = config.get("vision_config") or config
     if pooling == "image_embeds" and "projection_dim" in config:
@@ -52,7 +52,7 @@ def dim_of(config: dict[str, Any], pooling: str) -> int | None:
     return int(vision["hidden_size"]) if "hidden_size" in vision else None
 
 
-def pool(output: Any, pooling: str, prefix_tokens: int) -> Any:
+def pool(output: Any, pooling: str, count_prefix_tokens: int) -> Any:
     """A tensor (n, dim) from a model's output."""
     hidden = output.last_hidden_state
     pooled = getattr(output, "pooler_output", None)
@@ -62,10 +62,10 @@ def pool(output: Any, pooling: str, prefix_tokens: int) -> Any:
         return hidden.mean((2, 3))
     if pooling == "cls":
         return hidden[:, 0]
-    return hidden[:, prefix_tokens:].mean(1)
+    return hidden[:, count_prefix_tokens:].mean(1)
 
 
-def prefix_tokens(config: dict[str, Any], model: Any) -> int:
+def count_prefix_tokens(config: dict[str, Any], model: Any) -> int:
     """How many tokens before the patches belong to no patch."""
     vision = config.get("vision_config") or config
     family = str(vision.get("model_type", config.get("model_type", "")))

@@ -11,11 +11,11 @@ from likewise.encoders.protocol import Vectors
 if TYPE_CHECKING:
     from torch import nn
 
-Run = Callable[[Tensor], Vectors]
+RunNetwork = Callable[[Tensor], Vectors]
 
 
 @dataclass(frozen=True)
-class Model:
+class NetworkModel:
     """What a family knows about one network; nothing heavy is loaded before one of the functions is called."""
 
     label: str

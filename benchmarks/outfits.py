@@ -19,7 +19,7 @@ from likewise.outfits.scoring import grade_answers, score_table
 from likewise.outfits.tables import outfits_from_table
 from likewise.outfits.training.examples import make_fitb_questions
 from likewise.outfits.training.presets import USUAL
-from likewise.outfits.vectors import ImageVectors
+from likewise.outfits.vectors import VectorLookup
 from likewise.synthetic import CATEGORIES, make_items
 
 OUTFITS, QUESTIONS, ITEMS, DIM = 50_000, 2_000, 4_000, 512
@@ -45,7 +45,7 @@ def models(items: pl.DataFrame, questions: list[OutfitQuestion]) -> dict[str, Ou
     """All of them, the networks with fresh weights: learning changes no timing."""
     rows = np.random.default_rng(0).normal(size=(len(items), DIM))
     unit = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    vectors = ImageVectors("random", tuple(items["image"]), unit)
+    vectors = VectorLookup("random", tuple(items["image"]), unit)
     features: FeatureSource = InMemoryFeatures({"random": vectors})
     worn = [question.filled(question.right or 0) for question in questions]
     found: dict[str, OutfitModel] = {

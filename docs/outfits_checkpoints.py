@@ -70,8 +70,8 @@ def experiment(folder: Path, kind: str, seed: int) -> pl.DataFrame:
     result = folder / f"{name}.parquet"
     if not result.exists():
         how = ("--model", kind, "--with", ENCODERS, "--preset", "quick", "--epochs", str(EPOCHS), "--name", name)
-        apart = ("--n-outfits", str(OUTFITS), "--seed", str(seed), "--test", "choose", "--test", "report")
-        likewise(folder, "outfits", "train", "ws", *how, *apart)
+        options = ("--n-outfits", str(OUTFITS), "--seed", str(seed), "--test", "choose", "--test", "report")
+        likewise(folder, "outfits", "train", "ws", *how, *options)
         model = f"ws/outfit_models/{name}"
         likewise(folder, "outfits", "checkpoints", model, "choose", "--report-on", "report", "--output", "checkpoints")
         shutil.copyfile(folder / "checkpoints" / "table.parquet", result)
@@ -108,16 +108,16 @@ def gain(row: dict[str, float]) -> str:
 
 
 def verdict(both: pl.DataFrame) -> str:
-    """Plain words: what can be told apart, over all trainings."""
+    """Plain words: which differences are significant, over all trainings."""
     significant = both.filter(pl.col("p_holm") < 0.05)
     if not len(significant):
         return (
-            "No difference is told apart from chance: on this data it does not matter who chooses the epoch, or the "
+            "No difference is significant: on this data it does not matter who chooses the epoch, or the "
             "trainings are too few to show it. The paper's finding (LAT and AAT choose better) is neither confirmed "
             "nor refuted here."
         )
     said = [f"{JUDGES[row['judge']]} on {row['test']} ({gain(row)})" for row in significant.iter_rows(named=True)]
-    return f"Told apart from the data's own validation, over all trainings: {'; '.join(said)}."
+    return f"Significantly different from the data's own validation, over all trainings: {'; '.join(said)}."
 
 
 def full_table(rows: pl.DataFrame) -> str:

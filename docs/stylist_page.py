@@ -148,7 +148,7 @@ away.
 """
 
 REMEDY = """
-## The remedy
+## More data for the weakest dimension
 
 Section 4.2 of A100 proposes more training outfits on the weakest dimension. The test above finds it: **{weak}** for
 {cured_name} ({found} %). Two further trainings get {more} more outfits each: one on {weak}, one without a focus. A
@@ -328,9 +328,13 @@ def blind_verdict(blind: pl.DataFrame) -> str:
         color = mine.filter(pl.col("dimension") == "color").row(0, named=True)
         n = int(mine.filter(pl.col("dimension") != "color")["n_questions"].sum())
         share, low, high = beside_color(blind, model)
-        touches = "not told apart from" if color["low"] <= color["chance"] <= color["high"] else "away from"
+        verdict = (
+            "not significantly different from"
+            if color["low"] <= color["chance"] <= color["high"]
+            else "significantly different from"
+        )
         lines.append(
-            f"- {model}: color {100 * color['value']:.0f} %, {touches} chance ({100 * color['chance']:.0f} %); "
+            f"- {model}: color {100 * color['value']:.0f} %, {verdict} chance ({100 * color['chance']:.0f} %); "
             f"the other five together {100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f}, n = {n})"
         )
     return "\n".join(lines)
@@ -350,7 +354,7 @@ def significant_differences(targeted: TargetedDataResult) -> str:
         f"{row['model_b']} and {row['model_a']}" for row in mine.filter(pl.col("significant")).iter_rows(named=True)
     ]
     if significant:
-        lines += ["", f"Told apart from chance: {'; '.join(significant)}."]
+        lines += ["", f"Significant: {'; '.join(significant)}."]
     else:
-        lines += ["", "None of these differences is told apart from chance."]
+        lines += ["", "None of these differences is significant."]
     return "\n".join(lines)

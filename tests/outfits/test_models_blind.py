@@ -20,7 +20,7 @@ from likewise.outfits.training.examples import OutfitExamples
 from likewise.outfits.training.presets import Preset
 from likewise.outfits.training.stylists import style_outfits
 from likewise.outfits.training.trainer import TrainingJob, train_model
-from likewise.outfits.vectors import ImageVectors
+from likewise.outfits.vectors import VectorLookup
 from likewise.outfits.wardrobe import wardrobe_items
 from likewise.outfits.wardrobe_aat import make_aat
 from likewise.synthetic import ATTRIBUTE_NAMES, ATTRIBUTES
@@ -35,7 +35,7 @@ def attribute_features(tables: list[pl.DataFrame], without: tuple[str, ...]) -> 
     items = pl.concat([table.select("image", *ATTRIBUTE_NAMES) for table in tables])
     columns = [items[name] == value for name in names for value in ATTRIBUTES[name]]
     seen = np.stack([column.fill_null(False).to_numpy() for column in columns], axis=1).astype(np.float32)
-    return InMemoryFeatures({"attributes": ImageVectors("attributes", tuple(items["image"]), unit_rows(seen))})
+    return InMemoryFeatures({"attributes": VectorLookup("attributes", tuple(items["image"]), unit_rows(seen))})
 
 
 @pytest.fixture(scope="module")

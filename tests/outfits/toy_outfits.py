@@ -10,7 +10,7 @@ from likewise.outfits.protocol import Item, Outfit
 from likewise.outfits.training.examples import OutfitExamples
 from likewise.outfits.training.presets import Preset
 from likewise.outfits.training.trainer import TrainingJob, train_model
-from likewise.outfits.vectors import ImageVectors
+from likewise.outfits.vectors import VectorLookup
 
 CATEGORIES = ("tops", "pants", "shoes", "bags", "hats")
 PER_CATEGORY = 12
@@ -22,7 +22,7 @@ KINDS = ("bi-lstm", "type-aware", "sce-net", "fhn", "ngnn", "set-transformer")
 def toy_features() -> InMemoryFeatures:
     rows = np.random.default_rng(3).normal(size=(len(ITEMS), DIM))
     unit = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    return InMemoryFeatures({"toy": ImageVectors("toy", tuple(item.image for item in ITEMS), unit)})
+    return InMemoryFeatures({"toy": VectorLookup("toy", tuple(item.image for item in ITEMS), unit)})
 
 
 def outfit(number: int, length: int = 4) -> Outfit:

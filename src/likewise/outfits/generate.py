@@ -85,7 +85,7 @@ def sample_outfits(
 
 
 def group_by_category(items: pl.DataFrame) -> ItemsByCategory:
-    """Sort the items of a catalog onto the twenty shelves."""
+    """Sort the items of a catalog by the twenty categories."""
     known = items["category"].replace_strict(CATEGORY_INDEX, default=-1, return_dtype=pl.Int64).to_numpy()
     if (known < 0).any():
         at = int(np.argmax(known < 0))

@@ -1,4 +1,4 @@
-"""From a finished making to a test that others can take: LAT of the crowd, AAT of the designers, one bundle."""
+"""From a finished build to a test that others can take: LAT of the crowd, AAT of the designers, one bundle."""
 
 from collections.abc import Mapping
 from dataclasses import replace

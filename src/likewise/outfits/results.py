@@ -22,7 +22,7 @@ from likewise.outfits.protocol import Floats, OutfitModel, OutfitQuestion
 from likewise.outfits.scoring import agreement_with_people, difference_table, grade_answers, score_table
 from likewise.outfits.tables import item_table
 from likewise.outfits.training.leakage import check_not_trained_on, image_digests, items_in_questions
-from likewise.outfits.vectors import ImageVectors, read_image_vectors
+from likewise.outfits.vectors import VectorLookup, read_image_vectors
 from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, write_atomically, write_json, write_parquet
 
@@ -50,7 +50,7 @@ class OutfitTestFeatures:
     results: OutfitTestResults
     on_progress: ProgressCallback | None = None
 
-    def vectors(self, encoder: str) -> ImageVectors:
+    def vectors(self, encoder: str) -> VectorLookup:
         from likewise.encoders.running.encode import encode_catalog
 
         def report(stage: str, done: int, total: int) -> None:

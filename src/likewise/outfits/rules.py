@@ -93,8 +93,3 @@ def broken_rules(categories: Sequence[str]) -> list[str]:
 def check_rules(counts: Counts) -> dict[str, Mask]:
     """Rule by rule, which rows of counts satisfy it."""
     return {rule.name: rule.holds(counts) for rule in RULES}
-
-
-def is_valid(counts: Counts) -> Mask:
-    """Which rows of counts satisfy every rule."""
-    return np.asarray(np.logical_and.reduce(list(check_rules(counts).values())))

@@ -13,7 +13,7 @@ from likewise.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class ImageVectors:
+class VectorLookup:
     """One row per image; `encoder` is the spec string that made them."""
 
     encoder: str
@@ -45,9 +45,9 @@ class ImageVectors:
         return np.asarray(self.vectors[self.indices(images)], dtype=np.float32)
 
 
-def read_image_vectors(workspace: Workspace, encoder: str) -> ImageVectors:
+def read_image_vectors(workspace: Workspace, encoder: str) -> VectorLookup:
     """All vectors of an encoder in a workspace."""
     from likewise.encoders.storage.reading import encoded_images, read_vectors
 
     images = encoded_images(workspace, encoder)
-    return ImageVectors(encoder, tuple(images), read_vectors(workspace, encoder, images))
+    return VectorLookup(encoder, tuple(images), read_vectors(workspace, encoder, images))

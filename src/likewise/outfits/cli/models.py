@@ -127,7 +127,7 @@ def models(
         say(f"trained: [bold]{plain(name)}[/] ({card.kind}), {about.n_outfits:,} outfits{accuracy}")
 
 
-def remedy(
+def targeted_data(
     workspace: WorkspacePath,
     test: Annotated[Path, typer.Argument(metavar="TEST", help="A test with AAT questions.", show_default=False)],
     model: Kind = "set-transformer",
@@ -136,7 +136,7 @@ def remedy(
     preset: PresetName = "usual",
     n_outfits: NOutfits = 8000,
     share: Annotated[float, typer.Option(help="How many more outfits, as a share of the first ones.")] = 0.5,
-    dimension: Annotated[str | None, typer.Option(help="Cure this one instead of the weakest.")] = None,
+    dimension: Annotated[str | None, typer.Option(help="This dimension instead of the weakest.")] = None,
     measure_on: Annotated[
         Path | None, typer.Option(help="A second test that measures; the whole first one then finds the weakness.")
     ] = None,
@@ -146,7 +146,7 @@ def remedy(
 ) -> None:
     """Find a model's weakest dimension, train again with more outfits on it, and score again (A100, sec. 4.2).
 
-    Half of the questions find the weakness, the other half measure the cure (or a second test does); a third training
+    Half of the questions find the weakness, the other half measure the gain (or a second test does); a third training
     gets as many more outfits without a focus. Only for a wardrobe, whose stylists can make such outfits.
 
     Example: `likewise outfits remedy shoes taste.zip --model type-aware`

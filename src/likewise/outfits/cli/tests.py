@@ -81,7 +81,7 @@ def score(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Let models take a test: LATs, mLATs, AATs, every index, what is chance and what is a real difference.
+    """Let models take a test: LATs, mLATs, AATs, every index, chance levels and significant differences.
 
     Example: `likewise outfits score taste.zip --model random --model mean-cosine:colour+shape`
     """
@@ -116,7 +116,7 @@ def score(
         ~scored.differences["significant"] & scored.differences["score"].is_in(["LATs", "AATs"])
     )
     for row in close.iter_rows(named=True):
-        say(f"  not told apart by {row['score']}: {plain(row['model_a'])} and {plain(row['model_b'])}")
+        say(f"  no significant difference in {row['score']}: {plain(row['model_a'])} and {plain(row['model_b'])}")
     say(f"{plain(results.page if page else results.folder)}: {len(results.test.questions)} questions")
 
 

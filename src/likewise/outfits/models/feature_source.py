@@ -1,4 +1,4 @@
-"""What a model may look at: the vectors of encoders, or the pictures themselves, by image key."""
+"""Where a model gets its inputs: the vectors of encoders, or the image files themselves, by image key."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,14 +9,14 @@ from typing import Protocol
 from likewise.encoders.families.joined import concatenate_vectors
 from likewise.encoders.spec import parse_spec
 from likewise.errors import LikewiseError
-from likewise.outfits.vectors import ImageVectors, read_image_vectors
+from likewise.outfits.vectors import VectorLookup, read_image_vectors
 from likewise.workspace import Workspace
 
 
 class FeatureSource(Protocol):
     """A place where images can be looked up: a workspace, a test's folder, or arrays in memory."""
 
-    def vectors(self, encoder: str) -> ImageVectors:
+    def vectors(self, encoder: str) -> VectorLookup:
         """All vectors of one encoder."""
 
     def image_path(self, image: str) -> Path:
@@ -29,7 +29,7 @@ class WorkspaceFeatures:
 
     workspace: Workspace
 
-    def vectors(self, encoder: str) -> ImageVectors:
+    def vectors(self, encoder: str) -> VectorLookup:
         return read_image_vectors(self.workspace, encoder)
 
     def image_path(self, image: str) -> Path:
@@ -40,10 +40,10 @@ class WorkspaceFeatures:
 class InMemoryFeatures:
     """Vectors in memory, by encoder."""
 
-    known: Mapping[str, ImageVectors]
+    known: Mapping[str, VectorLookup]
     root: Path | None = field(default=None)
 
-    def vectors(self, encoder: str) -> ImageVectors:
+    def vectors(self, encoder: str) -> VectorLookup:
         if encoder not in self.known:
             raise LikewiseError(f"there are no {encoder} vectors here; there are {', '.join(sorted(self.known))}.")
         return self.known[encoder]
@@ -54,7 +54,7 @@ class InMemoryFeatures:
         return self.root / image
 
 
-def joined_vectors(features: FeatureSource, encoders: str) -> ImageVectors:
+def joined_vectors(features: FeatureSource, encoders: str) -> VectorLookup:
     """Vectors of one encoder, or of several joined by `+` side by side, of the images that all of them have."""
     parts = parse_spec(encoders)
     if len(parts) == 1:
@@ -64,7 +64,7 @@ def joined_vectors(features: FeatureSource, encoders: str) -> ImageVectors:
     if not images:
         raise LikewiseError(f"no image has a vector of each of {encoders}: encode the catalog with all of them.")
     vectors = concatenate_vectors([one.lookup(images) for one in parts_vectors], [part.weight for part in parts])
-    return ImageVectors(encoders, images, vectors)
+    return VectorLookup(encoders, images, vectors)
 
 
 def joined_version(encoders: str) -> str:

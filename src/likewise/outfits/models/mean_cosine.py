@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from likewise.outfits.protocol import Floats, Outfit, OutfitQuestion, answer_by_score
-from likewise.outfits.vectors import ImageVectors
+from likewise.outfits.vectors import VectorLookup
 
 
 @dataclass(frozen=True)
 class MeanCosineModel:
     """mean over pairs of cos(a, b) = (|sum of unit vectors|^2 - n) / (n (n - 1)); 0 for a single item."""
 
-    vectors: ImageVectors
+    vectors: VectorLookup
     name: str = "mean-cosine"
 
     def score(self, outfits: Sequence[Outfit]) -> Floats:

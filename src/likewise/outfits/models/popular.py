@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from likewise.encoders.protocol import Vectors
 from likewise.outfits.protocol import Floats, Item, Outfit, OutfitQuestion, answer_by_score
-from likewise.outfits.vectors import ImageVectors
+from likewise.outfits.vectors import VectorLookup
 
 BLOCK = 4096
 
@@ -29,7 +29,7 @@ class ItemCounts:
     vectors: Vectors
 
 
-def count_items(outfits: Sequence[Outfit], vectors: ImageVectors) -> ItemCounts:
+def count_items(outfits: Sequence[Outfit], vectors: VectorLookup) -> ItemCounts:
     """How often each item is worn."""
     worn = Counter(item for outfit in outfits for item in outfit.items)
     items = sorted(worn, key=lambda item: item.image)
@@ -45,7 +45,7 @@ class PopularityModel:
     """Mean popularity of the items."""
 
     counted: ItemCounts
-    vectors: ImageVectors
+    vectors: VectorLookup
     name: str = "popular"
     seen: pl.DataFrame | None = None
     """item, image, digest of the training items."""

@@ -55,7 +55,7 @@ class EmbeddedItems:
 
 @dataclass(frozen=True)
 class TrainedOutfitModel:
-    """A network, its card, where it looks, and the items it was trained on."""
+    """A network, its card, where its inputs come from, and the items it was trained on."""
 
     card: OutfitModelCard
     net: OutfitNet

@@ -18,7 +18,7 @@ GROUP_WIDTH = 0.8
 
 
 @dataclass(frozen=True)
-class Bar:
+class ScoreBar:
     """A share and its interval."""
 
     value: float
@@ -29,7 +29,7 @@ class Bar:
 def bar_plot(
     name: str,
     groups: Sequence[str],
-    bars: Mapping[str, Mapping[str, Bar]],
+    bars: Mapping[str, Mapping[str, ScoreBar]],
     chance: Mapping[str, float],
     styles: Styles,
     what: str,

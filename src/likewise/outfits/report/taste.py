@@ -1,4 +1,4 @@
-"""The page of a test of taste: scores, radar and bars, what is told apart, every question with all choices."""
+"""The page of a test of taste: scores, radar and bars, differences, every question with all choices."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from likewise.outfits.protocol import OutfitQuestion
-from likewise.outfits.report.bars import Bar, bar_plot
+from likewise.outfits.report.bars import ScoreBar, bar_plot
 from likewise.outfits.report.radar import radar_plot
 from likewise.outfits.results import OutfitTestResults, OutfitTestScores, prepare_workspace
 from likewise.report.page import asset, render
@@ -100,9 +100,9 @@ def _radar(scores: pl.DataFrame, models: list[str]) -> object:
 def _bars(scores: pl.DataFrame, models: list[str]) -> object:
     whole = scores.filter(pl.col("score").is_in(WHOLE_TEST_SCORES) & pl.col("value").is_not_null())
     groups = whole["score"].unique(maintain_order=True).to_list()
-    bars: dict[str, dict[str, Bar]] = {model: {} for model in models}
+    bars: dict[str, dict[str, ScoreBar]] = {model: {} for model in models}
     for row in whole.iter_rows(named=True):
-        bars[row["model"]][row["score"]] = Bar(row["value"], row["low"], row["high"])
+        bars[row["model"]][row["score"]] = ScoreBar(row["value"], row["low"], row["high"])
     chance = dict(whole.select("score", "chance").iter_rows())
     return bar_plot("taste", groups, bars, chance, model_styles(models), "right or shared answers")
 

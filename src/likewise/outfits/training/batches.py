@@ -1,4 +1,4 @@
-"""Batches of training: outfits, their negatives, and the looks of all items in them, each looked at once."""
+"""Batches of training: outfits, their negatives, and the embeddings of all items in them, each computed once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

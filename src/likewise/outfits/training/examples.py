@@ -52,12 +52,12 @@ class OutfitExamples:
         )
 
     def categories_by_image(self) -> dict[str, str]:
-        """image -> category of everything that training may look at."""
+        """image -> category of everything that training may use."""
         return category_by_image(self.train) | {item.image: item.category for item in self.extra_items}
 
     def seen_items(self) -> pl.DataFrame:
         """item, image, digest of all that training shows, and of the other images of those items."""
-        outfits = (*self.train, *self.valid, Outfit("the shelf", self.extra_items))
+        outfits = (*self.train, *self.valid, Outfit("extra items", self.extra_items))
         shown = {item.image: item.item for outfit in outfits for item in outfit.items}
         items = set(shown.values())
         shown |= {image: item for image, item in self.item_by_image.items() if item in items}

@@ -79,7 +79,7 @@ def load_examples(workspace: Workspace, request: TrainingRequest) -> OutfitExamp
 
 
 def usable_images(workspace: Workspace, request: TrainingRequest, catalog: pl.DataFrame) -> set[str]:
-    """The images of a catalog that a model can look at: those with vectors, or all where it looks for itself."""
+    """The images of a catalog that a model can use: those with vectors, or all where it has an encoder of its own."""
     images = set(catalog["image"])
     if request.finetuned_encoder:
         return images

@@ -56,7 +56,7 @@ TRUNK_DECAY = 0.01
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """What to train, on what it looks, and how."""
+    """What to train, on which features, and how."""
 
     kind: str
     name: str

@@ -328,13 +328,13 @@ def blind_verdict(blind: pl.DataFrame) -> str:
         color = mine.filter(pl.col("dimension") == "color").row(0, named=True)
         n = int(mine.filter(pl.col("dimension") != "color")["n_questions"].sum())
         share, low, high = beside_color(blind, model)
-        verdict = (
+        relation = (
             "not significantly different from"
             if color["low"] <= color["chance"] <= color["high"]
             else "significantly different from"
         )
         lines.append(
-            f"- {model}: color {100 * color['value']:.0f} %, {verdict} chance ({100 * color['chance']:.0f} %); "
+            f"- {model}: color {100 * color['value']:.0f} %, {relation} chance ({100 * color['chance']:.0f} %); "
             f"the other five together {100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f}, n = {n})"
         )
     return "\n".join(lines)

@@ -10,65 +10,49 @@ from sqlalchemy import Engine
 
 from likewise.labeling.store.experts import invite_expert, open_owner_session, redeem_invitation
 from likewise.labeling.store.questionnaires import add_questionnaire, enter_as_guest
+from likewise.web.extension_pages import EXPERT, GUEST, OWNER, ROLES, STRANGER, Route, extension_pages
 from likewise.web.security import SESSION_COOKIE, csrf_token
 
 from .conftest import BASE, OWNER_KEY, Browser
 
 # may: who gets past the door (whatever the answer is then); everyone else is told 401.
-EXPERT, GUEST, OWNER, STRANGER = "expert", "guest", "owner", "stranger"
-EVERYONE = {EXPERT, GUEST, OWNER, STRANGER}
-MAY: dict[tuple[str, str], set[str]] = {
-    ("GET", "/"): EVERYONE,
-    ("GET", "/i/{token}"): EVERYONE,
-    ("GET", "/welcome"): {EXPERT},
-    ("GET", "/practice"): {EXPERT},
-    ("GET", "/work"): {EXPERT},
-    ("GET", "/grid"): {EXPERT},
-    ("GET", "/done"): {EXPERT},
-    ("GET", "/api/next"): {EXPERT},
-    ("GET", "/api/grid"): {EXPERT},
-    ("POST", "/api/answers"): {EXPERT},
-    ("POST", "/api/undo"): {EXPERT},
-    ("GET", "/api/questions/next"): {EXPERT, GUEST},
-    ("POST", "/api/questions/answers"): {EXPERT, GUEST},
-    ("GET", "/questions"): {EXPERT, GUEST},
-    ("GET", "/q/{slug}"): EVERYONE,
-    ("POST", "/q/{slug}"): EVERYONE,
-    ("GET", "/media/thumb/{image}"): {EXPERT, GUEST, OWNER},
-    ("GET", "/media/full/{image}"): {EXPERT, GUEST, OWNER},
-    ("GET", "/owner/login"): EVERYONE,
-    ("POST", "/owner/login"): EVERYONE,
-    ("GET", "/owner/enter/{key}"): EVERYONE,
-    ("POST", "/owner/logout"): {OWNER},
-    ("GET", "/owner"): {OWNER},
-    ("POST", "/owner/pause"): {OWNER},
-    ("POST", "/owner/resume"): {OWNER},
-    ("POST", "/owner/invite"): {OWNER},
-    ("POST", "/owner/revoke"): {OWNER},
-    ("POST", "/owner/remove-votes"): {OWNER},
-    ("POST", "/owner/adjudicate"): {OWNER},
-    ("GET", "/owner/guidelines"): {OWNER},
-    ("POST", "/owner/guidelines"): {OWNER},
-    ("GET", "/owner/export/{file}"): {OWNER},
-    ("GET", "/search"): {OWNER},
-    ("GET", "/api/search"): {OWNER},
-    ("GET", "/api/search/pictures"): {OWNER},
-    ("POST", "/api/search/upload"): {OWNER},
-    ("GET", "/owner/outfits"): {OWNER},
-    ("GET", "/owner/outfits/{name}/questions"): {OWNER},
-    ("POST", "/owner/outfits/{name}/advance"): {OWNER},
-    ("POST", "/owner/outfits/{name}/replace"): {OWNER},
-    ("GET", "/outfits/designs"): {EXPERT},
-    ("GET", "/outfits/designs/new"): {EXPERT},
-    ("POST", "/outfits/designs"): {EXPERT},
-    ("POST", "/outfits/designs/{name}/withdraw"): {EXPERT},
-    ("GET", "/outfits/votes"): {EXPERT},
-    ("POST", "/outfits/votes"): {EXPERT},
-    ("GET", "/outfits/factors"): {EXPERT},
-    ("POST", "/outfits/factors"): {EXPERT},
+CORE: dict[Route, frozenset[str]] = {
+    ("GET", "/"): ROLES,
+    ("GET", "/i/{token}"): ROLES,
+    ("GET", "/welcome"): frozenset({EXPERT}),
+    ("GET", "/practice"): frozenset({EXPERT}),
+    ("GET", "/work"): frozenset({EXPERT}),
+    ("GET", "/grid"): frozenset({EXPERT}),
+    ("GET", "/done"): frozenset({EXPERT}),
+    ("GET", "/api/next"): frozenset({EXPERT}),
+    ("GET", "/api/grid"): frozenset({EXPERT}),
+    ("POST", "/api/answers"): frozenset({EXPERT}),
+    ("POST", "/api/undo"): frozenset({EXPERT}),
+    ("GET", "/api/questions/next"): frozenset({EXPERT, GUEST}),
+    ("POST", "/api/questions/answers"): frozenset({EXPERT, GUEST}),
+    ("GET", "/questions"): frozenset({EXPERT, GUEST}),
+    ("GET", "/q/{slug}"): ROLES,
+    ("POST", "/q/{slug}"): ROLES,
+    ("GET", "/media/thumb/{image}"): frozenset({EXPERT, GUEST, OWNER}),
+    ("GET", "/media/full/{image}"): frozenset({EXPERT, GUEST, OWNER}),
+    ("GET", "/owner/login"): ROLES,
+    ("POST", "/owner/login"): ROLES,
+    ("GET", "/owner/enter/{key}"): ROLES,
+    ("POST", "/owner/logout"): frozenset({OWNER}),
+    ("GET", "/owner"): frozenset({OWNER}),
+    ("POST", "/owner/pause"): frozenset({OWNER}),
+    ("POST", "/owner/resume"): frozenset({OWNER}),
+    ("POST", "/owner/invite"): frozenset({OWNER}),
+    ("POST", "/owner/revoke"): frozenset({OWNER}),
+    ("POST", "/owner/remove-votes"): frozenset({OWNER}),
+    ("POST", "/owner/adjudicate"): frozenset({OWNER}),
+    ("GET", "/owner/guidelines"): frozenset({OWNER}),
+    ("POST", "/owner/guidelines"): frozenset({OWNER}),
+    ("GET", "/owner/export/{file}"): frozenset({OWNER}),
 }
+MAY = CORE | {route: roles for pages in extension_pages().values() for route, roles in pages.roles.items()}
 VALUES = {"token": "nobody", "slug": "open", "image": "1", "key": OWNER_KEY, "file": "events.csv", "name": "taste"}
-PUBLIC = {"/openapi.json", "/static"}
+PUBLIC = {"/openapi.json", "/static", *(f"/static/{name}" for name in extension_pages())}
 
 
 def routes_of(routes: Iterable[object]) -> Iterator[tuple[str, str]]:

@@ -74,7 +74,7 @@ def every_page(browser: Browser, role: str) -> list[tuple[str, str]]:
         is_picture = reply.headers.get("content-type", "").startswith("image/")
         headers = " ".join(f"{name}: {value}" for name, value in reply.headers.items())
         replies[path] = headers if is_picture else headers + reply.text
-        loaded = re.findall(r"/static/[\w.]+", replies[path])
+        loaded = re.findall(r"/static/[\w./]+", replies[path])
         loaded += [f"/static/{name}" for name in re.findall(r'from "\./([\w.]+)"', replies[path])]
         waiting += [file for file in loaded if file not in replies]
     assert any(path.startswith("/static/") for path in replies)

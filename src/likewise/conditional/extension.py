@@ -11,4 +11,5 @@ EXTENSION = Extension(
         "mine": "likewise.conditional.cli.mine:mine",
     },
     readers="likewise.conditional.readers:LAYOUTS",
+    pages="likewise.conditional.web:PAGES",
 )

@@ -7,4 +7,5 @@ EXTENSION = Extension(
     summary="Outfits and tests of taste (A100): rules, questions, models that complete a look.",
     commands={"outfits": "likewise.outfits.cli:app"},
     readers="likewise.outfits.readers:LAYOUTS",
+    pages="likewise.outfits.web:PAGES",
 )

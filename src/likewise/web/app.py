@@ -10,19 +10,16 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from likewise.labeling.store.engine import StoreError
+from likewise.web.extension_pages import mount_extensions
 from likewise.web.pages import WEB_FOLDER, message_page
 from likewise.web.routes import (
     expert_api,
     expert_pages,
     media,
-    outfits,
-    outfits_designs,
     owner,
     owner_files,
     questions,
-    search,
 )
-from likewise.web.search import SearchService
 from likewise.web.security import SecurityMiddleware
 from likewise.web.settings import SiteSettings
 from likewise.web.site import open_site
@@ -43,10 +40,9 @@ def create_app(settings: SiteSettings) -> FastAPI:
 
     app = FastAPI(title="likewise", docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.site = site
-    app.state.search = SearchService(settings.workspace)
-    pages = (expert_pages, expert_api, media, questions, owner, owner_files, search, outfits, outfits_designs)
-    for routes in pages:
+    for routes in (expert_pages, expert_api, media, questions, owner, owner_files):
         app.include_router(routes.router)
+    mount_extensions(app, settings.workspace)
     app.mount("/static", StaticFiles(directory=WEB_FOLDER / "static", check_dir=False), name="static")
     app.add_middleware(SecurityMiddleware, settings=settings)
     app.add_exception_handler(StarletteHTTPException, _handle_http_error)

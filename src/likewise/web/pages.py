@@ -6,12 +6,13 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FileSystemLoader
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader
 
 from likewise.labeling.store.images import read_store_id
 from likewise.labeling.store.project import read_project
 from likewise.labeling.store.queue import QueuedPair, QueueProgress
 from likewise.web.access import get_site, page_csrf_token
+from likewise.web.extension_pages import extension_pages, owner_links
 from likewise.web.security import VISIT_COOKIE
 
 WEB_FOLDER = Path(__file__).parent
@@ -20,7 +21,11 @@ ImageLinks = dict[str, int | str]
 
 @cache
 def _environment() -> Environment:
-    return Environment(loader=FileSystemLoader(WEB_FOLDER / "templates"), autoescape=True)
+    added = {name: FileSystemLoader(pages.folder / "templates") for name, pages in extension_pages().items()}
+    loader = ChoiceLoader([FileSystemLoader(WEB_FOLDER / "templates"), PrefixLoader(added)])
+    environment = Environment(loader=loader, autoescape=True)
+    environment.globals["owner_links"] = owner_links()
+    return environment
 
 
 def render(request: Request, template: str, status_code: int = 200, **context: Any) -> HTMLResponse:

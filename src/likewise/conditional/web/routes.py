@@ -6,13 +6,13 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response
 
+from likewise.conditional.web.search import SearchService
 from likewise.errors import LikewiseError
 from likewise.labeling.store.engine import write_transaction
 from likewise.labeling.store.images import ensure_images, image_key
 from likewise.web.access import CsrfHeader, CurrentOwner, CurrentSite
 from likewise.web.pages import image_links, render, script_settings
 from likewise.web.schemas import MAX_ID
-from likewise.web.search import SearchService
 from likewise.web.site import Site
 
 router = APIRouter(include_in_schema=False)
@@ -28,7 +28,7 @@ def page(request: Request, who: CurrentOwner) -> Response:
     boot = script_settings(request, "", "search") | {
         "models": [model.label for model in service.models()] if ready else []
     }
-    return render(request, "search.html", boot=boot, ready=ready, workspace=service.workspace.path.name)
+    return render(request, "conditional/search.html", boot=boot, ready=ready, workspace=service.workspace.path.name)
 
 
 @router.get("/api/search/pictures")
@@ -84,7 +84,7 @@ def search(
 
 
 def _service(request: Request) -> SearchService:
-    service = request.app.state.search
+    service = request.app.state.conditional
     assert isinstance(service, SearchService)
     return service
 

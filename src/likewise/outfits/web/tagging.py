@@ -7,7 +7,7 @@ from likewise.outfits.builder import list_builders
 from likewise.outfits.polyvore import read_benchmark
 from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.publish import read_factor_tags
-from likewise.web.outfits_view import pictures
+from likewise.outfits.web.views import pictures
 from likewise.web.site import Site
 
 SPLITS = ("test", "valid", "train")

@@ -1,0 +1,26 @@
+"""Pages of outfits: tests of taste in the making for the owner, designs, votes and factors for designers."""
+
+from pathlib import Path
+
+from likewise.outfits.web import designer_routes, owner_routes
+from likewise.web.extension_pages import EXPERT, OWNER, Pages
+
+PAGES = Pages(
+    routers=(owner_routes.router, designer_routes.router),
+    roles={
+        ("GET", "/owner/outfits"): frozenset({OWNER}),
+        ("GET", "/owner/outfits/{name}/questions"): frozenset({OWNER}),
+        ("POST", "/owner/outfits/{name}/advance"): frozenset({OWNER}),
+        ("POST", "/owner/outfits/{name}/replace"): frozenset({OWNER}),
+        ("GET", "/outfits/designs"): frozenset({EXPERT}),
+        ("GET", "/outfits/designs/new"): frozenset({EXPERT}),
+        ("POST", "/outfits/designs"): frozenset({EXPERT}),
+        ("POST", "/outfits/designs/{name}/withdraw"): frozenset({EXPERT}),
+        ("GET", "/outfits/votes"): frozenset({EXPERT}),
+        ("POST", "/outfits/votes"): frozenset({EXPERT}),
+        ("GET", "/outfits/factors"): frozenset({EXPERT}),
+        ("POST", "/outfits/factors"): frozenset({EXPERT}),
+    },
+    folder=Path(__file__).parent,
+    links={"/owner/outfits": "Outfits"},
+)

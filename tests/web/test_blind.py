@@ -13,11 +13,12 @@ from likewise.labeling.store.gold_pairs import PRACTICE, set_gold_pairs
 from likewise.labeling.store.project import change_project
 from likewise.labeling.store.questionnaires import add_questionnaire
 from likewise.labeling.store.questions import NewQuestion, add_questions
+from likewise.web.extension_pages import EXPERT, GUEST
 from likewise.web.routes import expert_api, expert_pages, questions
 from likewise.workspace import Workspace
 
 from .conftest import BASE, GENERATORS, Browser, csrf_of
-from .test_access import EXPERT, GUEST, MAY, VALUES, routes_of
+from .test_access import MAY, VALUES, routes_of
 
 WORDS = ("generator", "provenance", "rank", "score", "encoder")
 SECRETS = (*GENERATORS, *WORDS, "0.98", "Benedikta", "not-for-you", ".png", "circle")

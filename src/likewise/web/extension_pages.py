@@ -39,7 +39,7 @@ class Pages:
         for router in self.routers:
             for route in router.routes:
                 if isinstance(route, APIRoute):
-                    yield from ((method, route.path) for method in route.methods)
+                    yield from ((method, route.path) for method in route.methods or ())
 
 
 @cache

@@ -13,10 +13,10 @@ from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.factors import FACTORS, check_factors
 from likewise.outfits.publish import DRAFT, FACTOR, VOTE, catalog_attributes, catalog_items, read_drafts
 from likewise.outfits.rules import CATEGORIES
-from likewise.web.access import CsrfForm, CurrentExpert, CurrentSite
-from likewise.outfits.web.views import drafts_view, plan_view, shelf_view
-from likewise.web.pages import message_page, render
 from likewise.outfits.web.tagging import question_to_tag
+from likewise.outfits.web.views import drafts_view, plan_view, shelf_view
+from likewise.web.access import CsrfForm, CurrentExpert, CurrentSite
+from likewise.web.pages import message_page, render
 from likewise.web.site import Site
 
 router = APIRouter(prefix="/outfits", include_in_schema=False)

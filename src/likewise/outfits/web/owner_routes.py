@@ -12,8 +12,8 @@ from likewise.outfits.builder import OutfitTestBuilder, list_builders
 from likewise.outfits.factors import count_factors
 from likewise.outfits.publish import read_factor_tags, replace_distractor
 from likewise.outfits.stages import BuildStatus, advance
-from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite
 from likewise.outfits.web.views import drafts_view, plan_view, questions_view, tests_view
+from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite
 from likewise.web.pages import render
 from likewise.web.site import Site
 

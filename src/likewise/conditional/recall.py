@@ -60,9 +60,8 @@ def recall_at_k(ranks: TargetRanks, k: int, *, official: bool = False) -> Floats
     if official:
         value = (ranks.n_better < k).astype(np.float64)
     else:
-        value = _hit_probability(
-            ranks.n_tied_positives, ranks.n_tied_negatives + ranks.n_tied_positives, k - ranks.n_better
-        )
+        n_tied = ranks.n_tied_negatives + ranks.n_tied_positives
+        value = _hit_probability(ranks.n_tied_positives, n_tied, k - ranks.n_better)
     return np.where(ranks.defined, value, np.nan)
 
 

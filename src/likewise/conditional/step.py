@@ -13,7 +13,6 @@ from likewise.conditional.evaluate import KS, RESULT_SCHEMA, TaskResults, recall
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.leakage import check_no_leakage
 from likewise.conditional.methods import BASELINES, get_methods
-from likewise.conditional.protocol import ConditionalMethod
 from likewise.conditional.splits import KS as SPLIT_KS
 from likewise.conditional.splits import SOURCES, load_split_benchmarks, score_split, split_features
 from likewise.conditional.templates.annotations import ImageAnnotations
@@ -80,7 +79,8 @@ def _template_tables(
     name, templates = read_templates(workspace, settings.templates)
     results: dict[str, TaskResults] = {}
     for tower in towers:
-        methods = _methods(workspace, tower, settings, _annotation_loader(workspace, name))
+        loader = _annotation_loader(workspace, name)
+        methods = get_methods(settings.methods, workspace, tower, annotations=loader, detections=settings.detections)
         check_no_leakage(methods, templates)
         results[tower.name] = score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), methods)
         if not any(results[tower.name].values()):
@@ -96,7 +96,7 @@ def _split_tables(
     subsets: dict[str, TaskResults] = {}
     for tower in towers:
         features = split_features(workspace, tower, splits)
-        methods = _methods(workspace, tower, settings, lambda: None)
+        methods = get_methods(settings.methods, workspace, tower, detections=settings.detections)
         results[tower.name] = {method.name: {} for method in methods}
         for split in splits:
             for method, tasks in score_split(split, features, methods).items():
@@ -112,15 +112,6 @@ def _table(results: dict[str, TaskResults], ks: Sequence[int], settings: RecallS
     return recall_table(
         results, ks=ks, official=settings.official, n_resamples=settings.n_resamples, seed=settings.seed
     )
-
-
-def _methods(
-    workspace: Workspace,
-    tower: TwoTower,
-    settings: RecallSettings,
-    annotations: Callable[[], ImageAnnotations | None],
-) -> list[ConditionalMethod]:
-    return get_methods(settings.methods, workspace, tower, annotations=annotations, detections=settings.detections)
 
 
 def _annotation_loader(workspace: Workspace, name: str) -> Callable[[], ImageAnnotations | None]:

@@ -12,7 +12,13 @@ import numpy as np
 from benchmarks.search import DIM, GALLERY, QUERIES, data
 from benchmarks.timing import medians, print_beside
 from likewise.evaluation.bootstrap import RESAMPLES, query_weights
-from likewise.evaluation.discovery import Measured, measure, rows_of, score
+from likewise.evaluation.discovery import (
+    DEFAULT_MEASURES,
+    EncoderScores,
+    estimate_measures,
+    ranked_results,
+    score_encoder,
+)
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives, sampled_scores
 from likewise.search.scores import Floats
@@ -30,17 +36,21 @@ def judged(query_items: np.ndarray, items: np.ndarray) -> JudgedPairs:
     return JudgedPairs(queries, gallery, query_items, items, query, candidate, label)
 
 
-def protocol(pairs: JudgedPairs, queries: Floats, gallery: Floats) -> tuple[Measured, JudgedPairs]:
-    """Search, sampled negatives, every metric's value."""
-    one = measure("m", pairs, queries, gallery, K, NEGATIVE_RANKS)
+def protocol(pairs: JudgedPairs, queries: Floats, gallery: Floats) -> tuple[EncoderScores, JudgedPairs]:
+    """Search, sampled negatives, every measure's value."""
+    one = score_encoder("m", pairs, queries, gallery, K, NEGATIVE_RANKS)
     assert one.band is not None
     sampled = sample_negatives(pairs, [one.band], seed=0)
     assert sampled is not None
     scores = sampled_scores(one.scores, pairs, sampled, queries, gallery)
-    one = Measured("m", one.scores, one.lists, None, scores)
-    for row in rows_of(one, pairs, sampled, (5, 9)):
-        row.value()
+    one = EncoderScores("m", one.scores, one.lists, None, scores)
+    values(one, pairs, sampled)
     return one, sampled
+
+
+def values(one: EncoderScores, pairs: JudgedPairs, sampled: JudgedPairs) -> list[float]:
+    results = ranked_results(one, pairs, sampled)
+    return [measure.estimate(results).value() for measure in DEFAULT_MEASURES]
 
 
 def main() -> None:
@@ -49,7 +59,7 @@ def main() -> None:
     seconds = medians(
         {
             f"faiss.knn, top {TOP}, bare": lambda: faiss.knn(queries, gallery, TOP, metric=faiss.METRIC_INNER_PRODUCT),
-            "likewise, discovery protocol, every metric": lambda: protocol(pairs, queries, gallery),
+            "likewise, discovery protocol, every measure": lambda: protocol(pairs, queries, gallery),
         },
         ROUNDS,
     )
@@ -63,13 +73,12 @@ def main() -> None:
     plain, with_bootstrap = [], []
     for _ in range(ROUNDS):
         started = time.perf_counter()
-        for row in rows_of(one, pairs, sampled, (5, 9)):
-            row.value()
+        values(one, pairs, sampled)
         plain.append(time.perf_counter() - started)
         started = time.perf_counter()
-        score(one, pairs, sampled, ks=(5, 9), weights=weights)
+        estimate_measures("m", ranked_results(one, pairs, sampled), DEFAULT_MEASURES, weights)
         with_bootstrap.append(time.perf_counter() - started)
-    print(f"  {RESAMPLES:,} resamples of all metrics on top: {median(with_bootstrap) - median(plain):.2f} s")
+    print(f"  {RESAMPLES:,} resamples of all measures on top: {median(with_bootstrap) - median(plain):.2f} s")
 
 
 if __name__ == "__main__":

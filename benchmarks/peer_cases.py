@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.evaluation.auc import SortedPairs, sort_pairs
-from likewise.evaluation.hits import look_up_labels
+from likewise.evaluation.discovery import EncoderScores, ranked_results
+from likewise.evaluation.measures.ranked import RankedResults
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.search import as_unit
 
@@ -42,14 +42,10 @@ class Case:
     def judged_scores(self) -> NDArray[np.float64]:
         return self.score[self.judged]
 
-    def sorted(self) -> SortedPairs:
-        return sort_pairs(self.pairs.query, self.judged_scores, self.pairs.label, len(self.score))
-
-    def listed(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The first k candidates of every query, equal scores by name, and their labels."""
+    def results(self, k: int) -> RankedResults:
+        """The first k candidates of every query, equal scores by name, and the scores of judged pairs."""
         lists = np.argsort(-self.score, axis=1, kind="stable")[:, :k]
-        pairs = self.pairs
-        return lists, look_up_labels(lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))
+        return ranked_results(EncoderScores("likewise", self.judged_scores, lists), self.pairs)
 
     @cached_property
     def qrels(self) -> Qrels:
@@ -82,7 +78,7 @@ class Case:
 
 
 def judged_lists(kind: str, *, everything_judged: bool) -> Case:
-    """Random lists of one kind; unjudged candidates only where a metric knows what to do with them."""
+    """Random lists of one kind; unjudged candidates only where a measure knows what to do with them."""
     rng = np.random.default_rng(0)
     score = rng.random((QUERIES, CANDIDATES))
     label = (rng.random(score.shape) < 0.6).astype(np.int64)

@@ -1,6 +1,6 @@
 """The same lists measured by other tools: how long, what number, where they disagree and why.
 
-Every metric is measured on four sets of lists (`peer_cases.py`): plain ones, with ties in score, with queries of one
+Every measure is measured on four sets of lists (`peer_cases.py`): plain ones, with ties in score, with queries of one
 class only, and with both. A tool that differs on plain lists has another definition; one that differs in one of the
 other columns treats that corner in another way. Times are for the last set, without making each tool's input.
 
@@ -18,10 +18,7 @@ import numpy as np
 
 from benchmarks.peer_cases import KINDS, Case, Classes, classes, judged_lists
 from benchmarks.timing import medians
-from likewise.evaluation.auc import average_precision, roc_auc
-from likewise.evaluation.hits import discounted_gain, hit_rate, judged, reciprocal_rank
-from likewise.evaluation.incomplete import bpref
-from likewise.evaluation.micro_auc import micro_auc
+from likewise.evaluation.measures import AP, MRR, ROC_AUC, VSD_MRR, Judged, Measure, P, bpref, nDCG
 from likewise.evaluation.partition import adjusted_mutual_information, normalised_mutual_information, partition
 from likewise.evaluation.retrieval import retrieval
 
@@ -40,8 +37,8 @@ Why they differ:
   ties        In areas, likewise and scikit-learn take tied candidates together (one half, or one step), and so does
               torchmetrics' ROC-AUC. In lists, likewise orders them by key from a to z, trec_eval and ir_measures from
               z to a, ranx and torchmetrics as their sort leaves them; their average precision is one of lists.
-  definition  MRR@k here is that of the VSD paper: every positive in the list counts 1/rank, divided by H_k. The others'
-              reciprocal rank looks at the first one only; that is the MRR of class-based retrieval (last part).
+  definition  VSD_MRR@k is that of the VSD paper: every positive in the list counts 1/rank, divided by H_k. MRR@k, here
+              and elsewhere, looks at the first one only.
 """
 
 
@@ -50,28 +47,28 @@ def main() -> None:
     whole = {kind: judged_lists(kind, everything_judged=True) for kind in KINDS}
     part = {kind: judged_lists(kind, everything_judged=False) for kind in KINDS}
     by_class = {kind: classes(kind) for kind in KINDS}
-    lines = [line for metric, ways in areas().items() for line in compare(metric, ways, whole)]
-    lines += [line for metric, ways in lists().items() for line in compare(metric, ways, part)]
-    lines += [line for metric, ways in class_based().items() for line in compare(metric, ways, by_class)]
+    lines = [line for measure, ways in areas().items() for line in compare(measure, ways, whole)]
+    lines += [line for measure, ways in lists().items() for line in compare(measure, ways, part)]
+    lines += [line for measure, ways in class_based().items() for line in compare(measure, ways, by_class)]
     print(WHY)
     for page in sys.argv[1:]:
         if Path(page).suffix == ".md":
             write_into(Path(page), lines)
 
 
-def compare(metric: str, ways: dict[str, Way], cases: dict[str, Any]) -> list[Line]:
+def compare(measure: str, ways: dict[str, Way], cases: dict[str, Any]) -> list[Line]:
     """One line per tool: its median time, its value on plain lists, and its difference to ours on each set."""
     last = cases[KINDS[-1]]
     seconds = medians({name: partial(way, last) for name, way in ways.items()}, ROUNDS)
     ours = {kind: ways["likewise"](case) for kind, case in cases.items()}
-    print(f"\n{metric:<34}{'ms':>9}  {'plain':>8}   difference: " + "".join(f"{kind:>11}" for kind in KINDS))
+    print(f"\n{measure:<34}{'ms':>9}  {'plain':>8}   difference: " + "".join(f"{kind:>11}" for kind in KINDS))
     lines = []
     for name, way in ways.items():
         values = {kind: way(case) for kind, case in cases.items()}
         apart = [_apart(values[kind] - ours[kind]) for kind in KINDS]
         columns = "".join(f"{text:>11}" for text in apart)
         print(f"  {name:<32}{1000 * seconds[name]:>9.2f}  {values['plain']:>8.5f}               {columns}")
-        lines.append((metric, name, apart))
+        lines.append((measure, name, apart))
     return lines
 
 
@@ -85,9 +82,13 @@ def write_into(page: Path, lines: list[Line]) -> None:
     """The differences to ours as a table between the two marks of a page."""
     text = page.read_text(encoding="utf-8")
     before, rest = text.split(START)
-    table = [f"| metric | tool | {' | '.join(KINDS)} |", "|---|---|" + "---|" * len(KINDS)]
-    table += [f"| {metric} | {name} | {' | '.join(apart)} |" for metric, name, apart in lines if name != "likewise"]
+    table = [f"| measure | tool | {' | '.join(KINDS)} |", "|---|---|" + "---|" * len(KINDS)]
+    table += [f"| {measure} | {name} | {' | '.join(apart)} |" for measure, name, apart in lines if name != "likewise"]
     page.write_text("\n".join([before + START, *table, END + rest.split(END)[1]]), encoding="utf-8")
+
+
+def ours(measure: Measure) -> Way:
+    return lambda case: measure.estimate(case.results(K)).value()
 
 
 def areas() -> dict[str, dict[str, Way]]:
@@ -102,32 +103,27 @@ def areas() -> dict[str, dict[str, Way]]:
 
         return loop
 
-    def micro(place: int) -> Way:
-        return lambda case: float(
-            micro_auc(case.pairs.query, case.judged_scores, case.pairs.label, np.ones((1, len(case.score))))[place][0]
-        )
-
     return {
-        "ROC-AUC, macro": {
-            "likewise": lambda case: float(np.nanmean(roc_auc(case.sorted()))),
+        str(ROC_AUC): {
+            "likewise": ours(ROC_AUC),
             "scikit-learn, query by query": by_query(roc_auc_score),
             "torchmetrics": torch_metric(RetrievalAUROC),
             "torchmetrics, skip": torch_metric(RetrievalAUROC, empty_target_action="skip"),
         },
-        "ROC-AUC, micro": {
-            "likewise": micro(0),
+        str(ROC_AUC(average="micro")): {
+            "likewise": ours(ROC_AUC(average="micro")),
             "scikit-learn": lambda case: float(roc_auc_score(case.label.ravel(), case.score.ravel())),
         },
-        "average precision (PR-AUC), macro": {
-            "likewise": lambda case: float(np.nanmean(average_precision(case.sorted()))),
+        str(AP): {
+            "likewise": ours(AP),
             "scikit-learn, query by query": by_query(average_precision_score),
             "pytrec_eval": trec("map"),
             "ir_measures": ir("AP"),
             "ranx": ranx("map"),
             "torchmetrics": torch_metric(RetrievalMAP),
         },
-        "average precision (PR-AUC), micro": {
-            "likewise": micro(1),
+        str(AP(average="micro")): {
+            "likewise": ours(AP(average="micro")),
             "scikit-learn": lambda case: float(average_precision_score(case.label.ravel(), case.score.ravel())),
         },
     }
@@ -137,37 +133,34 @@ def lists() -> dict[str, dict[str, Way]]:
     """Lists with unjudged candidates among the judged ones."""
     from torchmetrics.retrieval import RetrievalMRR, RetrievalNormalizedDCG, RetrievalPrecision
 
-    def ours(measure: Callable[..., Any], of: str) -> Way:
-        return lambda case: float(measure(case.listed(K)[1], K, getattr(case.pairs, of)).value())
-
-    def share_judged(case: Case) -> float:
-        rows, labels = case.listed(K)
-        return judged(labels, rows, K).value()
-
     return {
-        f"HR@{K} (mean precision at {K})": {
-            "likewise": ours(hit_rate, "has_positive"),
+        str(P @ K): {
+            "likewise": ours(P @ K),
             "pytrec_eval": trec(f"P.{K}"),
             "ir_measures": ir(f"P@{K}"),
             "ranx": ranx(f"precision@{K}"),
             "torchmetrics": torch_metric(RetrievalPrecision, top_k=K),
         },
-        f"MRR@{K}": {
-            "likewise": ours(reciprocal_rank, "has_positive"),
+        str(MRR @ K): {
+            "likewise": ours(MRR @ K),
             "ir_measures": ir(f"RR@{K}"),
             "ranx": ranx(f"mrr@{K}"),
             "torchmetrics": torch_metric(RetrievalMRR, top_k=K),
         },
-        f"NDCG@{K}": {
-            "likewise": ours(discounted_gain, "n_positive"),
+        str(VSD_MRR @ K): {
+            "likewise": ours(VSD_MRR @ K),
+            "ir_measures": ir(f"RR@{K}"),
+        },
+        str(nDCG @ K): {
+            "likewise": ours(nDCG @ K),
             "pytrec_eval": trec(f"ndcg_cut.{K}"),
             "ir_measures": ir(f"nDCG@{K}"),
             "ranx": ranx(f"ndcg@{K}"),
             "torchmetrics": torch_metric(RetrievalNormalizedDCG, top_k=K),
         },
-        f"judged@{K}": {"likewise": share_judged, "ir_measures": ir(f"Judged@{K}")},
-        "bpref": {
-            "likewise": lambda case: bpref(case.judged_scores, case.pairs).value(),
+        str(Judged @ K): {"likewise": ours(Judged @ K), "ir_measures": ir(f"Judged@{K}")},
+        str(bpref): {
+            "likewise": ours(bpref),
             "pytrec_eval": trec("bpref"),
             "ir_measures": ir("Bpref"),
             "ranx": ranx("bpref"),
@@ -180,8 +173,8 @@ def class_based() -> dict[str, dict[str, Way]]:
     from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
     from torchmetrics.retrieval import RetrievalMRR, RetrievalPrecision, RetrievalRPrecision
 
-    def ours(metric: str) -> Way:
-        return lambda made: retrieval(made.vectors, made.labels).value(metric)
+    def by_class(measure: str) -> Way:
+        return lambda made: retrieval(made.vectors, made.labels).value(measure)
 
     def of_lists(way: Way) -> Way:
         return lambda made: way(made.lists)
@@ -191,18 +184,18 @@ def class_based() -> dict[str, dict[str, Way]]:
 
     peers: dict[str, tuple[str, str, str, Any, dict[str, int]]] = {
         "P@1": ("P.1", "P@1", "precision@1", RetrievalPrecision, {"top_k": 1}),
-        "R-Precision": ("Rprec", "Rprec", "r-precision", RetrievalRPrecision, {}),
+        "R_Precision": ("Rprec", "Rprec", "r-precision", RetrievalRPrecision, {}),
         "MRR": ("recip_rank", "RR", "mrr", RetrievalMRR, {}),
     }
     ways: dict[str, dict[str, Way]] = {
-        f"{metric}, by class": {
-            "likewise": ours(metric),
+        f"{measure}, by class": {
+            "likewise": by_class(measure),
             "pytrec_eval": of_lists(trec(in_trec)),
             "ir_measures": of_lists(ir(in_ir)),
             "ranx": of_lists(ranx(in_ranx)),
             "torchmetrics": of_lists(torch_metric(in_torch, **settings)),
         }
-        for metric, (in_trec, in_ir, in_ranx, in_torch, settings) in peers.items()
+        for measure, (in_trec, in_ir, in_ranx, in_torch, settings) in peers.items()
     }
     ways["NMI"] = {
         "likewise": lambda made: normalised_mutual_information(partition(*clusters(made))),
@@ -241,10 +234,10 @@ def ranx(measure: str) -> Way:
     return lambda case: float(evaluate(*case.ranx, measure))
 
 
-def torch_metric(metric: Any, **settings: Any) -> Way:
+def torch_metric(measure: Any, **settings: Any) -> Way:
     def value(case: Case) -> float:
         scores, labels, queries = case.tensors
-        return float(metric(**settings)(scores, labels, indexes=queries))
+        return float(measure(**settings)(scores, labels, indexes=queries))
 
     return value
 

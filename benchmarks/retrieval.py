@@ -1,6 +1,6 @@
 """Class-based retrieval against pytorch-metric-learning's AccuracyCalculator, at the size of Stanford Online Products.
 
-60,502 vectors of 128 dimensions in 11,316 classes of 2 to 12 images; P@1, R-Precision and MAP@R, and once more with
+60,502 vectors of 128 dimensions in 11,316 classes of 2 to 12 images; P@1, R_Precision and MAP@R, and once more with
 the rank of the first same-class image in the whole gallery, hence MRR and Recall@k, which the peer does not have. CPU
 seconds stand beside the wall clock's, because a busy machine changes them less.
 """
@@ -26,7 +26,7 @@ IMAGES, CLASSES, DIM, SMALLEST, LARGEST = 60_502, 11_316, 128, 2, 12
 NOISE = 1.6
 ROUNDS = 3
 PEER = "pytorch-metric-learning, k=max_bin_count"
-OURS = "likewise, the same metrics"
+OURS = "likewise, the same measures"
 OURS_AND_MRR = "likewise, and MRR over the whole gallery"
 Vectors = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -47,15 +47,15 @@ def data() -> tuple[Vectors, Labels]:
 
 def ours(vectors: Vectors, labels: Labels, with_mrr: bool = False) -> dict[str, float]:
     found = retrieval(vectors, labels, whole_rank=with_mrr)
-    names = ("P@1", "R-Precision", "MAP@R", "MRR") if with_mrr else ("P@1", "R-Precision", "MAP@R")
-    return {metric: found.value(metric) for metric in names}
+    names = ("P@1", "R_Precision", "MAP@R", "MRR") if with_mrr else ("P@1", "R_Precision", "MAP@R")
+    return {measure: found.value(measure) for measure in names}
 
 
 def theirs(vectors: Vectors, labels: Labels, k: int | str = "max_bin_count", with_mrr: bool = False) -> Any:
     import torch
     from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator
 
-    names = {"precision_at_1": "P@1", "r_precision": "R-Precision", "mean_average_precision_at_r": "MAP@R"}
+    names = {"precision_at_1": "P@1", "r_precision": "R_Precision", "mean_average_precision_at_r": "MAP@R"}
     names |= {"mean_reciprocal_rank": "MRR"} if with_mrr else {}
     calculator = AccuracyCalculator(include=tuple(names), k=k, device=torch.device("cpu"))
     found = calculator.get_accuracy(torch.from_numpy(vectors), torch.from_numpy(labels))
@@ -121,9 +121,9 @@ def main() -> None:
         print(f"  {name:<44}{wall:>8.1f} s {wall / seconds[OURS][0]:>6.2f} x   {cpu:>8.1f} CPU s")
     expected, found = runs[PEER][0]["values"], runs[OURS_AND_MRR][0]["values"]
     assert all(found[name] == value for name, value in runs[OURS][0]["values"].items())
-    for metric, value in found.items():
-        there = f"{expected[metric]:.6f} there" if metric in expected else "(whole gallery) not there"
-        print(f"  {metric:<12}{value:.6f} here, {there}")
+    for measure, value in found.items():
+        there = f"{expected[measure]:.6f} there" if measure in expected else "(whole gallery) not there"
+        print(f"  {measure:<12}{value:.6f} here, {there}")
     for name in (PEER, OURS, OURS_AND_MRR):
         print(f"  peak memory of {name:<42}{max(run['megabytes'] for run in runs[name]):>8,.0f} MB")
     where_they_disagree()

@@ -25,33 +25,34 @@ def opened(page: Page, report: Path) -> Page:
     return page
 
 
-def column(page: Page, metric: str, average: str = "") -> list[float]:
-    """The leaderboard's values of one metric from top to bottom: the n-th number of each row for the n-th header."""
+def column(page: Page, measure: str) -> list[float]:
+    """The leaderboard's values of one measure from top to bottom: the n-th number of each row for the n-th header."""
     headers = opened_headers(page)
     rows = page.locator("#leaderboard-table tr[data-encoder]").evaluate_all(
         "rows => rows.map(row => [...row.querySelectorAll('td[data-value]')].map(cell => cell.dataset.value))"
     )
-    return [float(row[headers.index((metric, average))]) for row in rows]
+    return [float(row[headers.index(measure)]) for row in rows]
 
 
-def opened_headers(page: Page) -> list[tuple[str, str]]:
-    found = page.locator("#leaderboard-table th[data-metric]").evaluate_all(
-        "headers => headers.map(header => [header.dataset.metric, header.dataset.average || ''])"
+def opened_headers(page: Page) -> list[str]:
+    found = page.locator("#leaderboard-table th[data-measure]").evaluate_all(
+        "headers => headers.map(header => header.dataset.measure)"
     )
-    return [(metric, average) for metric, average in found]
+    return list(found)
 
 
 def test_the_leaderboard_sorts_by_any_column(opened: Page) -> None:
-    assert column(opened, "ROC-AUC", "macro") == sorted(column(opened, "ROC-AUC", "macro"), reverse=True)
-    header = opened.locator('#leaderboard-table th[data-metric="PR-AUC"][data-average="micro"]')
+    assert column(opened, "ROC_AUC") == sorted(column(opened, "ROC_AUC"), reverse=True)
+    micro = 'AP(average="micro")'
+    header = opened.locator(f"#leaderboard-table th[data-measure='{micro}']")
     header.locator("button").focus()
     opened.keyboard.press("Enter")
-    values = column(opened, "PR-AUC", "micro")
+    values = column(opened, micro)
     first = header.get_attribute("aria-sort")
     assert values == sorted(values, reverse=first == "descending")
     opened.keyboard.press("Enter")
     assert header.get_attribute("aria-sort") != first
-    assert column(opened, "PR-AUC", "micro") == values[::-1]
+    assert column(opened, micro) == values[::-1]
 
 
 def test_every_model_has_a_tab_of_mistakes(opened: Page) -> None:
@@ -86,7 +87,7 @@ def test_the_main_table_fits_a_small_laptop_and_the_rest_opens_below(opened: Pag
     expect(rest).to_be_hidden()
     opened.locator("#leaderboard-rest summary").click()
     expect(rest).to_be_visible()
-    heading = rest.locator('th[data-metric="HR@9"]')
+    heading = rest.locator('th[data-measure="P@9"]')
     heading.locator("button").click()
     assert heading.get_attribute("aria-sort") == "descending"
 

@@ -16,6 +16,7 @@ from likewise.cli import bundle, exchange
 from likewise.encoders import read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import open_bundle
+from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.exchange.labels_io import read_labels_file
 from likewise.evaluation.provenance import read_note
 from likewise.evaluation.step import evaluate
@@ -59,7 +60,7 @@ def test_trec_eval_users_can_check_us(labelled: Workspace, typed: Typed, tmp_pat
         evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(qrels), {"P_5", "num_rel"})
         theirs = [query for query in evaluator.evaluate(pytrec_eval.parse_run(run)).values() if query["num_rel"]]
     ours = evaluate(labelled, n_resamples=2).results.filter(
-        (pl.col("encoder") == "layout") & (pl.col("metric") == "HR@5")
+        (pl.col("encoder") == "layout") & (pl.col("measure") == "P@5")
     )
     assert ours["value"][0] == pytest.approx(np.mean([query["P_5"] for query in theirs]))
     assert ours["n_queries"][0] == len(theirs)
@@ -105,7 +106,7 @@ def test_a_bundle_is_made_measured_and_put_on_a_page(
     np.save(tmp_path / "mine.npy", read_vectors(labelled, "layout", open_bundle(path).images))
     monkeypatch.setattr(sys, "argv", ["/bin/likewise", "evaluate", "my shapes.zip", "--vectors", "mine.npy"])
     out = tmp_path / "mine.parquet"
-    bundle.evaluate_bundle(path, [str(tmp_path / "mine.npy")], ks=[5], resamples=20, out=out)
+    bundle.evaluate_bundle(path, [str(tmp_path / "mine.npy")], measures=default_measures([5]), resamples=20, out=out)
     assert "Shapes [v1]: 8 queries" in capsys.readouterr().out
     assert read_note(out).command == "likewise evaluate 'my shapes.zip' --vectors mine.npy"
     typed("leaderboard", tmp_path / "board.html", out, "--title", "Shapes")
@@ -120,22 +121,23 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
     np.save(tmp_path / "v=1.npy", read_vectors(labelled, "shape", open_bundle(path).images))
     typed("export-run", labelled.path, tmp_path / "c.run", "--with", "colour", "--candidates", "every-image")
     vectors = [str(tmp_path / "v=1.npy"), f"again={tmp_path / 'v=1.npy'}"]
-    bundle.evaluate_bundle(path, vectors, runs=[f"c={tmp_path / 'c.run'}"], ks=[3], resamples=5, as_json=True)
+    at_3 = default_measures([3])
+    bundle.evaluate_bundle(path, vectors, runs=[f"c={tmp_path / 'c.run'}"], measures=at_3, resamples=5, as_json=True)
     results = json.loads(capsys.readouterr().out)["results"]
     assert list(dict.fromkeys(row["encoder"] for row in results)) == ["v=1", "again", "c"]
     typed("export-run", labelled.path, tmp_path / "short.run", "--with", "colour", "--depth", 2)
-    bundle.evaluate_bundle(path, [], runs=[str(tmp_path / "short.run")], ks=[3], resamples=5)
+    bundle.evaluate_bundle(path, [], runs=[str(tmp_path / "short.run")], measures=at_3, resamples=5)
     assert "judged pairs are not in the run, so its areas are undefined" in capsys.readouterr().out
     with pytest.raises(LikewiseError, match="not 'first'"):
-        bundle.evaluate_bundle(path, vectors, ks=[3], resamples=5, missing="first")
+        bundle.evaluate_bundle(path, vectors, measures=at_3, resamples=5, missing="first")
     with pytest.raises(LikewiseError, match="give every model its own name"):
-        bundle.evaluate_bundle(path, vectors[:1] * 2, ks=[3], resamples=5)
+        bundle.evaluate_bundle(path, vectors[:1] * 2, measures=at_3, resamples=5)
     with pytest.raises(LikewiseError, match="there is no model to measure"):
-        bundle.evaluate_bundle(path, [], ks=[3], resamples=5)
+        bundle.evaluate_bundle(path, [], measures=at_3, resamples=5)
     with pytest.raises(LikewiseError, match="must end in"):
-        bundle.evaluate_bundle(path, vectors, ks=[3], resamples=5, out=tmp_path / "x.json")
+        bundle.evaluate_bundle(path, vectors, measures=at_3, resamples=5, out=tmp_path / "x.json")
     with pytest.raises(LikewiseError, match="it is another bundle"):
-        bundle.evaluate_bundle(path, vectors, ks=[3], resamples=5, checksum="abc")
+        bundle.evaluate_bundle(path, vectors, measures=at_3, resamples=5, checksum="abc")
 
 
 @pytest.mark.parametrize("option", [("--with", "layout"), ("--protocol", "recall"), ("--next-pairs", "7")])

@@ -16,7 +16,7 @@ def judged_pairs(run: Run, workspace: Workspace) -> int:
     ran = run("evaluate", workspace.path, "--json", "--k", "1,3", "--resamples", 50)
     assert ran.code == 0, ran.err
     rows = json.loads(ran.out)["results"]
-    return max(int(row["n_pairs"]) for row in rows if row["metric"] == "ROC-AUC" and row["negatives"] == "annotated")
+    return max(int(row["n_pairs"]) for row in rows if row["measure"] == "ROC_AUC")
 
 
 def test_labels_of_random_pairs_judge_nobody_after_their_pool_is_gone(labelled: Workspace, run: Run) -> None:  # noqa: F811

@@ -98,10 +98,8 @@ def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_pat
     def sampled(*more: object) -> dict[str, float]:
         ran = run("evaluate", target.path, "--json", "--resamples", 20, *more)
         assert ran.code == 0, ran.err
-        rows = [row for row in json.loads(ran.out)["results"] if row["negatives"] == "sampled"]
-        return {
-            row["encoder"]: row["value"] for row in rows if row["average"] == "macro" and row["metric"] == "ROC-AUC"
-        }
+        rows = json.loads(ran.out)["results"]
+        return {row["encoder"]: row["value"] for row in rows if row["measure"] == 'ROC_AUC(negatives="sampled")'}
 
     both = sampled()
     assert set(both) == {"colour", "layout"}

@@ -19,7 +19,7 @@ def test_retrieval_by_any_column(pooled: Workspace, run: Run) -> None:  # noqa: 
     assert ran.code == 0, ran.err
     assert "24 of 24 images have another one of their category" in ran.out
     numbers = json.loads(run("retrieval", pooled.path, "--by", "category", "--json", "--resamples", 20).out)
-    rows = {(row["encoder"], row["metric"]): row for row in numbers["retrieval"]}
+    rows = {(row["encoder"], row["measure"]): row for row in numbers["retrieval"]}
     catalog = pl.read_parquet(pooled.catalog_file)
     ours = retrieval(read_vectors(pooled, "shape", catalog["image"].to_list()), catalog["category"].to_list())
     assert rows["shape", "MAP@R"]["value"] == pytest.approx(np.nanmean(ours.per_query("MAP@R")))

@@ -52,13 +52,9 @@ def test_the_road_from_pictures_to_a_report(labelled: Workspace, run: Run) -> No
     ran = run("evaluate", labelled.path, "--json", "--k", "1,3", "--resamples", 100)
     assert ran.code == 0
     numbers = json.loads(ran.out)
-    macro = {
-        row["encoder"]: row["value"]
-        for row in numbers["results"]
-        if (row["metric"], row["average"]) == ("ROC-AUC", "macro")
-    }
+    macro = {row["encoder"]: row["value"] for row in numbers["results"] if row["measure"] == "ROC_AUC"}
     assert macro["shape"] > 0.9 > macro["colour"]  # the experts look at the figure, not at its colour
-    assert {row["metric"] for row in numbers["results"]} >= {"HR@1", "HR@3", "MRR@3", "judged@3", "PR-AUC"}
+    assert {row["measure"] for row in numbers["results"]} >= {"P@1", "P@3", "VSD_MRR@3", "Judged@3", "AP"}
     assert numbers["summary"]["truth"] is None
     stored = pl.read_parquet(labelled.results_folder / "discovery.parquet")
     assert stored["value"].to_list() == [row["value"] for row in numbers["results"]]
@@ -135,7 +131,7 @@ def test_wild_queries_against_the_shop(pooled: Workspace, run: Run) -> None:
     pl.DataFrame(similar_if_same_shape(pool), schema=columns, orient="row").write_csv(votes)
     assert run("label", "import", pooled.path, votes).code == 0
     numbers = json.loads(run("evaluate", pooled.path, "--json", "--k", "1,3", "--resamples", 50).out)
-    macro = [row for row in numbers["results"] if (row["metric"], row["average"]) == ("ROC-AUC", "macro")]
+    macro = [row for row in numbers["results"] if row["measure"] == "ROC_AUC"]
     assert {row["encoder"]: row["value"] > 0.9 for row in macro} == {"colour": False, "shape": True}
     assert numbers["summary"]["n_gallery"] == 12
 
@@ -222,7 +218,7 @@ def test_report_keeps_the_settings_of_the_evaluation_before(labelled: Workspace,
     assert run("report", labelled.path).code == 0  # one model of two had been measured: measured again
     results = pl.read_parquet(labelled.results_folder / "discovery.parquet")
     assert set(results["encoder"]) == {"colour", "shape"}
-    assert {"HR@2", "HR@4"} <= set(results["metric"])
+    assert {"P@2", "P@4"} <= set(results["measure"])
 
 
 def test_names_given_twice_and_names_with_brackets(tmp_path: Path, shapes_table: Path, run: Run) -> None:

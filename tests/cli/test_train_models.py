@@ -33,7 +33,7 @@ def test_labels_become_an_encoder_that_is_measured_on_unseen_queries(shop: Path,
     ran = run("train", "perceptual", shop, *options, "--json")
     assert ran.code == 0, ran.err
     told = json.loads(ran.out)
-    rows = [row for row in told["results"] if row["metric"] == "ROC-AUC"]
+    rows = [row for row in told["results"] if row["measure"] == "ROC_AUC"]
     assert [row["encoder"] for row in rows] == ["perceptual", "colour", "layout"]
     assert all(row["unseen"] == "queries" and row["low"] <= row["value"] <= row["high"] for row in rows)
     assert told["summary"]["learned_from"] == "labels" and told["summary"]["bases"] == ["colour", "layout"]
@@ -100,9 +100,7 @@ def test_a_tuned_network_stands_beside_its_base_in_the_report(shop: Path, run: R
     assert changed["encoder"].unique().to_list() == ["small_size-24-id-c"]
     assert changed["base"].unique().to_list() == ["small_size-24"]
     assert changed["question"].to_list() == ["discovery", "identification"]
-    results = pl.read_parquet(shop / "results" / "discovery.parquet").filter(
-        (pl.col("metric") == "ROC-AUC") & (pl.col("average") == "macro") & (pl.col("negatives") == "annotated")
-    )
+    results = pl.read_parquet(shop / "results" / "discovery.parquet").filter(pl.col("measure") == "ROC_AUC")
     values = dict(results.select("encoder", "value").iter_rows())
     assert changed["gain"][0] == pytest.approx(values["small_size-24-id-c"] - values["small_size-24"])
     page = (shop / "report" / "index.html").read_text(encoding="utf-8")

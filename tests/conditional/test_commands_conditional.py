@@ -34,7 +34,7 @@ def test_build_audit_evaluate(run: Run, drawn: Workspace, tower: TwoTower) -> No
     assert shown.code == 0 and "average" in shown.out and "chance" in shown.out
     more = run("condition", "evaluate", drawn.path, *options, "--methods", "attributes", "--json")
     assert {row["method"] for row in json.loads(more.out)} == {"attribute prediction"}
-    table = pl.read_parquet(drawn.results_folder / "conditions.parquet").filter(templates="small", metric="R@1")
+    table = pl.read_parquet(drawn.results_folder / "conditions.parquet").filter(templates="small", measure="Recall@1")
     assert table["method"].n_unique() == 4 and set(table["n_total"]) == {40, 160}
 
 

@@ -47,11 +47,13 @@ def test_cirr_from_files_to_table_and_submission(run: Run, tmp_path: Path, tiny:
     assert ran.code == 0, ran.err
     rows = json.loads(ran.out)
     whole = [row for row in rows if row["task"] == "cirr val"]
-    assert {row["metric"] for row in whole} == {"R@1", "R@5", "R@10"} and {row["n"] for row in whole} == {2}
-    level = {round(row["chance"], 9) for row in whole if row["metric"] == "R@1"}
+    assert {row["measure"] for row in whole} == {"Recall@1", "Recall@5", "Recall@10"} and {
+        row["n"] for row in whole
+    } == {2}
+    level = {round(row["chance"], 9) for row in whole if row["measure"] == "Recall@1"}
     assert level == {round(1 / 11, 9)}  # twelve without the reference
     subset = [row for row in rows if row["task"] == "cirr val subset"]
-    assert {round(row["chance"], 9) for row in subset if row["metric"] == "R@1"} == {0.2}
+    assert {round(row["chance"], 9) for row in subset if row["measure"] == "Recall@1"} == {0.2}
     sent = run("condition", "submit", ws, tmp_path / "out", "--with", spec, "--method", "text", "--json")
     assert json.loads(sent.out)["questions"] == 10, sent.err
     content = json.loads((tmp_path / "out" / "cirr-recall.json").read_text())
@@ -97,10 +99,10 @@ def test_genecis_objects_from_files_to_table(run: Run, tmp_path: Path, tiny: Tin
         detections,
     )
     fair = json.loads(run("condition", "evaluate", ws, *options, "--json").out)
-    value = {(row["method"], row["task"], row["metric"]): row["value"] for row in fair}
-    assert value["detected objects", "focus_object", "R@1"] == 0.75  # a repeated target is a tie: half a hit
+    value = {(row["method"], row["task"], row["measure"]): row["value"] for row in fair}
+    assert value["detected objects", "focus_object", "Recall@1"] == 0.75  # a repeated target is a tie: half a hit
     official = json.loads(run("condition", "evaluate", ws, *options, "--official", "--json").out)
-    value = {(row["method"], row["task"], row["metric"]): row["value"] for row in official}
-    assert value["detected objects", "focus_object", "R@1"] == 1.0
+    value = {(row["method"], row["task"], row["measure"]): row["value"] for row in official}
+    assert value["detected objects", "focus_object", "Recall@1"] == 1.0
     table = pl.read_parquet(ws / "results" / "conditions.parquet")
     assert set(table["ties"]) == {"fair", "official"} and set(table["templates"]) == {"official"}

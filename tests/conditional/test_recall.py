@@ -83,7 +83,7 @@ def test_constant_and_random_scores_land_on_chance() -> None:
         assert row["low"] - 1e-9 <= row["chance"] <= row["high"] + 1e-9, row
     constant = table.filter(method="constant")
     assert np.allclose(constant["value"], constant["chance"])
-    levels = dict(constant.filter(metric="R@1").select("task", "chance").iter_rows())
+    levels = dict(constant.filter(measure="Recall@1").select("task", "chance").iter_rows())
     assert levels == pytest.approx({"focus_attribute": 0.1, "change_object": 1 / 15, "average": (0.1 + 1 / 15) / 2})
 
 
@@ -97,7 +97,7 @@ def test_a_method_that_cannot_answer_a_task_has_no_average() -> None:
     asked = templates(20)
     table = recall_table(
         {"none": score_templates(asked, ImageTextFeatures.random(asked, dim=8), [OnlyObjects()])}
-    ).filter(metric="R@1")
+    ).filter(measure="R@1")
     values = dict(table.select("task", "value").iter_rows())
     assert values["focus_attribute"] is None and values["average"] is None
     assert values["change_object"] == pytest.approx(1 / 15)
@@ -129,6 +129,6 @@ def test_templates_without_all_their_images_are_left_out_and_counted() -> None:
     fewer = ImageTextFeatures(
         [features.images[row] for row in kept], features.image_features[kept], features.texts, features.text_features
     )
-    table = recall_table({"none": score_templates(asked, fewer, baselines()[:1])}).filter(task="average", metric="R@1")
+    table = recall_table({"none": score_templates(asked, fewer, baselines()[:1])}).filter(task="average", measure="R@1")
     named = pl.concat_list("reference", "target", "gallery").list.contains(lost)
     assert table["n"].item() == 60 - asked.filter(named).height < table["n_total"].item() == 60

@@ -111,7 +111,7 @@ def test_a_published_split_is_measured_with_its_whole_gallery(
     ran = run("condition", "evaluate", tmp_path / "ws", *options, "--json")
     assert ran.code == 0, ran.err
     rows = pl.DataFrame(json.loads(ran.out)).filter(templates=lay_out.__name__, method="image + text")
-    assert rows["metric"].unique(maintain_order=True).to_list() == ["R@1", "R@5", "R@10"]
+    assert rows["measure"].unique(maintain_order=True).to_list() == ["Recall@1", "Recall@5", "Recall@10"]
     tasks = [task for task in rows["task"].unique(maintain_order=True) if task != "average"]
     assert len(tasks) == len(expected)
     for task, (gallery, right) in zip(tasks, expected, strict=True):

@@ -46,7 +46,7 @@ def test_cirr_validation_has_every_image_of_the_split_as_gallery() -> None:
     answers = score_split(split, drawn(split), baselines())
     table = recall_table({"random": answers}, ks=KS, n_resamples=200)
     assert table["n"].to_list() == [4181] * 9
-    first = table.filter(metric="R@10", method="text only").row(0, named=True)
+    first = table.filter(measure="Recall@10", method="text only").row(0, named=True)
     assert first["chance"] == pytest.approx(10 / (len(split.gallery) - 1))  # the reference is no candidate
     assert first["low"] <= first["chance"] <= first["high"]
     assert split.subsets is not None and set(split.subsets["gallery"].list.len()) == {4}

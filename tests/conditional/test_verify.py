@@ -111,4 +111,4 @@ def test_from_the_site_to_a_cleaned_set(run: Run, drawn: Workspace) -> None:
     average = next(row for row in done["scores"] if row["task"] == "average")
     assert average["n"] == 16 and average["n_total"] == 24 and average["value"] == 1.0
     table = pl.read_parquet(drawn.results_folder / "conditions.parquet").filter(templates="asked", encoder="people")
-    assert set(table["metric"]) == {"R@1"}
+    assert set(table["measure"]) == {"Recall@1"}

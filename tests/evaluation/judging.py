@@ -1,9 +1,19 @@
 """Small judged sets for the tests of the protocols."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
-from likewise.evaluation.discovery import Measured
+from likewise.evaluation.bootstrap import query_weights
+from likewise.evaluation.discovery import (
+    DEFAULT_MEASURES,
+    EncoderScores,
+    estimate_measures,
+    ranked_results,
+    results_table,
+)
+from likewise.evaluation.measures import Measure
 from likewise.evaluation.pairs import JudgedPairs
 
 
@@ -23,17 +33,34 @@ def random_pairs(
     )
 
 
-def model(name: str, pairs: JudgedPairs, rng: np.random.Generator, skill: float, levels: int | None = None) -> Measured:
+def model(
+    name: str, pairs: JudgedPairs, rng: np.random.Generator, skill: float, levels: int | None = None
+) -> EncoderScores:
     """A model whose scores of judged pairs follow the labels with some skill, and whose lists follow its scores."""
     everything = rng.random((len(pairs.queries), len(pairs.gallery)))
     everything[pairs.query, pairs.candidate] += skill * pairs.label
     if levels:
         everything = np.round(everything * levels) / levels
     lists = np.argsort(-everything, axis=1, kind="stable")[:, :9]
-    return Measured(name, everything[pairs.query, pairs.candidate], lists)
+    return EncoderScores(name, everything[pairs.query, pairs.candidate], lists)
 
 
-def pool_of(pairs: JudgedPairs, measured: list[Measured], k: int = 6) -> pl.DataFrame:
+def result_table(
+    scored: Sequence[EncoderScores],
+    pairs: JudgedPairs,
+    generators: Sequence[str] = (),
+    *,
+    measures: Sequence[Measure] = DEFAULT_MEASURES,
+    n_resamples: int = 50,
+) -> pl.DataFrame:
+    """The long table of models whose scores and lists are given."""
+    weights = query_weights(len(pairs.queries), n_resamples, 0)
+    return results_table(
+        [estimate_measures(one.encoder, ranked_results(one, pairs), measures, weights) for one in scored], generators
+    )
+
+
+def pool_of(pairs: JudgedPairs, measured: list[EncoderScores], k: int = 6) -> pl.DataFrame:
     """The pool these models would have made."""
     rows = [
         (pairs.queries[query], pairs.gallery[candidate], one.encoder, rank, 0.0)

@@ -19,11 +19,13 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import Bundle, make_bundle, open_bundle
 from likewise.evaluation.bundles.card import checksum_of
 from likewise.evaluation.bundles.evaluate import MissingPairs, VectorFile, bundle_note, evaluate_bundle
+from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.exchange.labels_import import import_labels
 from likewise.evaluation.exchange.labels_io import write_labels_file
 from likewise.evaluation.exchange.run_models import JUDGED, list_candidates, list_judged, run_tag
 from likewise.evaluation.exchange.trec import TrecRun, read_run, write_run
 from likewise.evaluation.exchange.vectors_io import align_vectors
+from likewise.evaluation.measures import P
 from likewise.evaluation.pairs import JudgedPairs, refuse_queries_without_candidates
 from likewise.evaluation.provenance import benchmark_id, read_note, write_note
 from likewise.evaluation.step import evaluate
@@ -55,7 +57,7 @@ def vectors_of(made: Workspace, name: str, bundle: Bundle) -> "np.ndarray[tuple[
 
 
 def test_a_bundle_measures_exactly_as_its_workspace(made: Workspace, zipped: Path, tmp_path: Path) -> None:
-    there = evaluate(made, n_resamples=60, ks=(3, 5)).results
+    there = evaluate(made, n_resamples=60, measures=default_measures((3, 5))).results
     bundle = open_bundle(zipped)
     np.save(tmp_path / "c.npy", vectors_of(made, "colour", bundle))  # no keys: rows in the bundle's image order
     mixed = sorted(bundle.images, reverse=True)
@@ -67,7 +69,7 @@ def test_a_bundle_measures_exactly_as_its_workspace(made: Workspace, zipped: Pat
         "layout": VectorFile(tmp_path / "l.npy", tmp_path / "l.txt"),
         "shape": tmp_path / "s.npz",
     }
-    here = evaluate_bundle(zipped, models, n_resamples=60, ks=(3, 5)).results
+    here = evaluate_bundle(zipped, models, n_resamples=60, measures=default_measures((3, 5))).results
     assert here.equals(there)
     assert here.filter("generator")["encoder"].unique().sort().to_list() == ["colour", "shape"]
 
@@ -83,7 +85,7 @@ def test_sampled_negatives_travel_with_the_bundle(
     there = evaluate(made, n_resamples=20, seed=3).results
     models = {name: align_vectors(vectors_of(made, name, bundle), bundle.images) for name in ENCODERS}
     here = evaluate_bundle(bundle, models, n_resamples=20, seed=3).results
-    assert "sampled" in here["negatives"].to_list()
+    assert 'ROC_AUC(negatives="sampled")' in here["measure"].to_list()
     assert here.equals(there)
 
 
@@ -93,10 +95,10 @@ def test_a_run_file_is_measured_too(made: Workspace, zipped: Path, tmp_path: Pat
     vectors = [read_vectors(made, "layout", images) for images in (pairs.queries, pairs.gallery)]
     write_run(list_candidates(pairs, *vectors, one_per_item=False), tmp_path / "l.run", "layout")
     by_run = evaluate_bundle(bundle, {"layout": read_run(tmp_path / "l.run")}, n_resamples=5).results
-    aligned = align_vectors(vectors_of(made, "layout", bundle), bundle.images)
-    by_vectors = evaluate_bundle(bundle, {"layout": aligned}, n_resamples=5).results
-    hits = pl.col("metric").str.contains("@")
-    assert by_run.equals(by_vectors.filter(pl.col("negatives") != "sampled"))  # every judged pair is in a full run
+    lined_up = align_vectors(vectors_of(made, "layout", bundle), bundle.images)
+    by_vectors = evaluate_bundle(bundle, {"layout": lined_up}, n_resamples=5).results
+    hits = pl.col("measure").str.contains("@")
+    assert by_run.equals(by_vectors.filter(~pl.col("measure").str.contains("sampled")))
     short = measure_short(bundle, tmp_path / "l.run")
     areas = short.filter(~hits)
     assert areas["value"].null_count() == len(areas) > 0
@@ -255,8 +257,8 @@ def test_vectors_that_do_not_fit_are_one_sentence(zipped: Path, tmp_path: Path) 
         evaluate_bundle(zipped, {"m": tmp_path / "nan.npy"})
     with pytest.raises(LikewiseError, match="there is no model to measure"):
         evaluate_bundle(zipped, {})
-    with pytest.raises(LikewiseError, match="every k must be at least 1, not 0"):
-        evaluate_bundle(zipped, {"m": tmp_path / "nan.npy"}, ks=(0,))
+    with pytest.raises(LikewiseError, match="P needs a cutoff here, as in P@5"):
+        evaluate_bundle(zipped, {"m": tmp_path / "nan.npy"}, measures=[P])
 
 
 def test_what_is_there_is_not_overwritten(made: Workspace, zipped: Path, folder: Path, tmp_path: Path) -> None:

@@ -6,10 +6,12 @@ import pytest
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import percentile_interval, query_weights
-from likewise.evaluation.discovery import RESULT_SCHEMA, Measured, measure, result_table
+from likewise.evaluation.discovery import RESULT_SCHEMA, EncoderScores, default_measures, score_encoder
 from likewise.evaluation.mistakes import FALSE_FRIEND, MISSED, mistake_table, severity
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 from likewise.evaluation.query_sums import QuerySums
+
+from .judging import result_table
 
 
 def pairs_of(query: list[int], candidate: list[int], label: list[int], n_gallery: int = 20) -> JudgedPairs:
@@ -25,44 +27,41 @@ def pairs_of(query: list[int], candidate: list[int], label: list[int], n_gallery
     )
 
 
-def value(table: pl.DataFrame, encoder: str, metric: str, average: str = "") -> dict[str, float | None]:
-    chosen = table.filter(
-        (pl.col("encoder") == encoder) & (pl.col("metric") == metric) & (pl.col("average") == average)
-    )
-    return chosen.row(0, named=True)
+def value(table: pl.DataFrame, encoder: str, measure: str) -> dict[str, float | None]:
+    return table.filter((pl.col("encoder") == encoder) & (pl.col("measure") == measure)).row(0, named=True)
 
 
 def test_an_excellent_model_outside_the_pool_loses_hits_but_not_auc() -> None:
     """Its whole top list is unlabelled, yet it orders the labelled pairs perfectly."""
     pairs = pairs_of([0] * 6 + [1] * 6, list(range(6)) * 2, [1, 1, 1, 0, 0, 0] * 2)
     own_lists = np.array([[0, 1, 3, 2, 4]] * 2)
-    fed = Measured("fed", np.array([0.9, 0.8, 0.6, 0.7, 0.5, 0.4] * 2), own_lists)
-    outside = Measured("outside", np.array([0.5, 0.4, 0.3, 0.2, 0.1, 0.0] * 2), own_lists + 10)
-    table = result_table([fed, outside], pairs, ["fed"], ks=(5,), n_resamples=50)
+    fed = EncoderScores("fed", np.array([0.9, 0.8, 0.6, 0.7, 0.5, 0.4] * 2), own_lists)
+    outside = EncoderScores("outside", np.array([0.5, 0.4, 0.3, 0.2, 0.1, 0.0] * 2), own_lists + 10)
+    table = result_table([fed, outside], pairs, ["fed"], measures=default_measures((5,)), n_resamples=50)
     assert table.schema == RESULT_SCHEMA
-    assert value(table, "outside", "HR@5")["value"] == 0.0
-    assert value(table, "outside", "judged@5")["value"] == 0.0
-    assert value(table, "fed", "HR@5")["value"] == pytest.approx(3 / 5)
-    assert value(table, "outside", "ROC-AUC", "macro")["value"] == 1.0
-    assert value(table, "fed", "ROC-AUC", "macro")["value"] == pytest.approx(8 / 9)
-    assert [value(table, name, "HR@5")["generator"] for name in ("fed", "outside")] == [True, False]
+    assert value(table, "outside", "P@5")["value"] == 0.0
+    assert value(table, "outside", "Judged@5")["value"] == 0.0
+    assert value(table, "fed", "P@5")["value"] == pytest.approx(3 / 5)
+    assert value(table, "outside", "ROC_AUC")["value"] == 1.0
+    assert value(table, "fed", "ROC_AUC")["value"] == pytest.approx(8 / 9)
+    assert [value(table, name, "P@5")["generator"] for name in ("fed", "outside")] == [True, False]
 
 
 def test_one_class_queries_are_left_out_and_counted() -> None:
     pairs = pairs_of([0, 0, 1, 1, 2, 2], [0, 1] * 3, [1, 0, 1, 1, 0, 0])
     scores = np.array([0.9, 0.1, 0.5, 0.5, 0.3, 0.4])
-    table = result_table([Measured("m", scores, np.zeros((3, 9), dtype=np.int64))], pairs, [], n_resamples=20)
-    macro = value(table, "m", "ROC-AUC", "macro")
+    table = result_table([EncoderScores("m", scores, np.zeros((3, 9), dtype=np.int64))], pairs, [], n_resamples=20)
+    macro = value(table, "m", "ROC_AUC")
     assert (macro["value"], macro["n_queries"], macro["n_queries_total"], macro["n_pairs"]) == (1.0, 1, 3, 6)
 
 
 def test_everything_undefined_is_null_not_zero() -> None:
     pairs = pairs_of([0, 0], [0, 1], [0, 0])
     table = result_table(
-        [Measured("m", np.array([0.2, 0.1]), np.zeros((1, 9), dtype=np.int64))], pairs, [], n_resamples=20
+        [EncoderScores("m", np.array([0.2, 0.1]), np.zeros((1, 9), dtype=np.int64))], pairs, [], n_resamples=20
     )
-    for metric, average in (("ROC-AUC", "macro"), ("ROC-AUC", "micro"), ("PR-AUC", "macro"), ("HR@5", "")):
-        row = value(table, "m", metric, average)
+    for measure in ("ROC_AUC", 'ROC_AUC(average="micro")', "AP", "P@5"):
+        row = value(table, "m", measure)
         assert row["value"] is None
         assert row["low"] is None
 
@@ -73,18 +72,18 @@ def test_added_unlabelled_images_leave_annotated_auc_unchanged(rng: np.random.Ge
     label = rng.integers(0, 2, 40).tolist()
     query, candidate = [q for q in range(4) for _ in range(10)], list(range(10)) * 4
     small = result_table(
-        [measure("m", pairs_of(query, candidate, label, 20), queries, gallery[:20], 9)],
+        [score_encoder("m", pairs_of(query, candidate, label, 20), queries, gallery[:20], 9)],
         pairs_of(query, candidate, label, 20),
         [],
         n_resamples=20,
     )
     large = result_table(
-        [measure("m", pairs_of(query, candidate, label, 40), queries, gallery, 9)],
+        [score_encoder("m", pairs_of(query, candidate, label, 40), queries, gallery, 9)],
         pairs_of(query, candidate, label, 40),
         [],
         n_resamples=20,
     )
-    auc = pl.col("metric").str.ends_with("AUC")
+    auc = pl.col("measure").str.contains("^(ROC_AUC|AP)")
     assert small.filter(auc).equals(large.filter(auc))
 
 
@@ -103,7 +102,7 @@ def test_relabelled_keys_leave_every_number_unchanged(rng: np.random.Generator) 
         queries, gallery = sorted(name[q] for q in images[:5]), sorted(name[c] for c in images[5:])
         of = {name[image]: vector for image, vector in vectors.items()}
         pairs = build_judged_pairs(catalog, labels, queries, gallery)
-        measured = measure("m", pairs, np.stack([of[q] for q in queries]), np.stack([of[c] for c in gallery]), 9)
+        measured = score_encoder("m", pairs, np.stack([of[q] for q in queries]), np.stack([of[c] for c in gallery]), 9)
         tables.append(result_table([measured], pairs, [], n_resamples=5).drop("low", "high"))
     assert tables[0].drop("value").equals(tables[1].drop("value"))
     assert tables[0]["value"].to_list() == pytest.approx(tables[1]["value"].to_list(), abs=1e-12)
@@ -142,6 +141,6 @@ def test_mistakes_are_the_pairs_on_the_wrong_side() -> None:
     wrong = severity(scores, pairs)
     np.testing.assert_allclose(wrong, [1 / 3, 1.5 / 3, 1.0, 0.25, 0.0])
     table = mistake_table(
-        [Measured("m", np.array([0.9, 0.1, 0.95, 0.2, 0.0]), np.zeros((1, 9), dtype=np.int64))], pairs
+        [EncoderScores("m", np.array([0.9, 0.1, 0.95, 0.2, 0.0]), np.zeros((1, 9), dtype=np.int64))], pairs
     )
     assert table.select("kind", "candidate").rows() == [(FALSE_FRIEND, "c02"), (MISSED, "c01")]

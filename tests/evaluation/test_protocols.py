@@ -6,17 +6,18 @@ import numpy as np
 import polars as pl
 import pytest
 import pytrec_eval
+from numpy.typing import NDArray
 from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score
 
 from likewise.discovery.pool import POOL_SCHEMA
 from likewise.evaluation.bootstrap import query_weights
-from likewise.evaluation.discovery import Measured
+from likewise.evaluation.discovery import EncoderScores, ranked_results
 from likewise.evaluation.expert_groups import expert_groups, weighted_majority
-from likewise.evaluation.hits import discounted_gain, look_up_labels
 from likewise.evaluation.identification import compare_orders, identification_table, identify
-from likewise.evaluation.incomplete import auc_bounds, bpref, next_pairs, unlabelled_candidates
+from likewise.evaluation.incomplete import auc_bounds, next_pairs, unlabelled_candidates
 from likewise.evaluation.leave_one_out import leave_one_out
+from likewise.evaluation.measures import Recall_cap, Success, VSD_MRR_cap, bpref, nDCG
 from likewise.evaluation.pairs import JudgedPairs, relabel, select_pairs
 from likewise.evaluation.pool_recall import clopper_pearson, pool_recall
 from likewise.evaluation.query_sums import QuerySums
@@ -32,6 +33,11 @@ def qrels_of(pairs: JudgedPairs) -> dict[str, dict[str, int]]:
     return qrels
 
 
+def bpref_of(scores: NDArray[np.float64], pairs: JudgedPairs) -> float:
+    no_lists = np.full((len(pairs.queries), 1), -1)
+    return bpref.estimate(ranked_results(EncoderScores("m", scores, no_lists), pairs)).value()
+
+
 def test_ndcg_and_bpref_equal_trec_eval(rng: np.random.Generator) -> None:
     pairs = random_pairs(rng, n_queries=30)
     one = model("m", pairs, rng, 0.5)
@@ -42,8 +48,7 @@ def test_ndcg_and_bpref_equal_trec_eval(rng: np.random.Generator) -> None:
     }
     measured = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.5"}).evaluate(lists)
     defined = [query for query in pairs.queries if any(qrels[query].values())]
-    listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))
-    ours = discounted_gain(listed, 5, pairs.n_positive)
+    ours = (nDCG @ 5).estimate(ranked_results(one, pairs))
     assert ours.n_defined == len(defined)
     assert ours.value() == pytest.approx(np.mean([measured[query]["ndcg_cut_5"] for query in defined]))
     judged = {
@@ -54,7 +59,7 @@ def test_ndcg_and_bpref_equal_trec_eval(rng: np.random.Generator) -> None:
         for q in range(len(pairs.queries))
     }
     expected = pytrec_eval.RelevanceEvaluator(qrels, {"bpref"}).evaluate(judged)
-    assert bpref(one.scores, pairs).value() == pytest.approx(np.mean([expected[query]["bpref"] for query in defined]))
+    assert bpref_of(one.scores, pairs) == pytest.approx(np.mean([expected[query]["bpref"] for query in defined]))
 
 
 def test_bpref_with_ties_equals_trec_eval_when_names_run_backwards(rng: np.random.Generator) -> None:
@@ -72,7 +77,7 @@ def test_bpref_with_ties_equals_trec_eval_when_names_run_backwards(rng: np.rando
         measured = pytrec_eval.RelevanceEvaluator(qrels, {"bpref"}).evaluate(run)
         return float(np.mean([measured[query]["bpref"] for query in qrels if any(qrels[query].values())]))
 
-    ours = bpref(scores, pairs).value()
+    ours = bpref_of(scores, pairs)
     assert ours == pytest.approx(theirs(lambda row: f"c{999 - row:03}"))
     assert abs(ours - theirs(lambda row: f"c{row:03}")) > 1e-3
 
@@ -101,13 +106,13 @@ def test_leave_one_out_rebuilds_the_truth_from_the_others(rng: np.random.Generat
             for name in "abc"
         )
     ]
-    row = found.models.filter(
-        (pl.col("encoder") == "d") & (pl.col("metric") == "ROC-AUC") & (pl.col("average") == "micro")
-    ).row(0, named=True)
+    row = found.models.filter(encoder="d", measure='ROC_AUC(average="micro")').row(0, named=True)
     assert reduced[0] == pytest.approx(expected)
     assert row["mean"] == pytest.approx(np.mean(reduced))
     assert row["sd"] == pytest.approx(np.std(reduced, ddof=1))
-    assert set(found.orders["metric"]) == {"HR@5", "HR@9", "MRR@5", "MRR@9", "NDCG@5", "NDCG@9", "ROC-AUC", "PR-AUC"}
+    lists = {f"{name}@{k}" for name in ("P", "VSD_MRR", "nDCG") for k in (5, 9)}
+    areas = {"ROC_AUC", 'ROC_AUC(average="micro")', "AP", 'AP(average="micro")'}
+    assert set(found.orders["measure"]) == lists | areas
 
 
 def test_identification_by_hand() -> None:
@@ -119,10 +124,10 @@ def test_identification_by_hand() -> None:
     items = np.array([0, 0, 0, 1, 2, 3])
     pairs = JudgedPairs(["g0", "g3"], gallery, items[[0, 3]], items, nothing, nothing, nothing.astype(np.int8))
     one = identify("m", pairs, vectors[[0, 3]], vectors, ks=(2, 5))
-    assert one.sums["HR@2"].value() == pytest.approx(1 / 2)
-    assert one.sums["HR@5"].value() == pytest.approx(1.0)
-    assert one.sums["MRR@5"].value() == pytest.approx((1 + 1 / 5) / (1 + 1 / 2))
-    assert one.sums["Recall@2"].value() == 1.0
+    assert one.sums[Recall_cap @ 2].value() == pytest.approx(1 / 2)
+    assert one.sums[Recall_cap @ 5].value() == pytest.approx(1.0)
+    assert one.sums[VSD_MRR_cap @ 5].value() == pytest.approx((1 + 1 / 5) / (1 + 1 / 2))
+    assert one.sums[Success @ 2].value() == 1.0
     table = identification_table([one], query_weights(2, 50, 0))
     assert set(table["n_queries"]) == {1}  # g3 shows an item with no other image
     assert set(table["n_queries_total"]) == {2}
@@ -132,10 +137,10 @@ def test_orders_may_disagree() -> None:
     values = {name: QuerySums.mean_of(np.full(20, value)) for name, value in (("a", 0.1), ("b", 0.5), ("c", 0.9))}
     backwards = {name: QuerySums.mean_of(np.full(20, value)) for name, value in (("a", 0.9), ("b", 0.5), ("c", 0.1))}
     weights = query_weights(20, 50, seed=0)
-    same, other = compare_orders(values, values, weights), compare_orders(values, backwards, weights)
+    same, other = (compare_orders(Success @ 5, values, each, weights) for each in (values, backwards))
     assert (same.spearman, same.kendall, same.spearman_low) == (1.0, 1.0, 1.0)
     assert (other.spearman, other.kendall) == (-1.0, -1.0)
-    assert compare_orders({"a": values["a"]}, values, weights).spearman is None
+    assert compare_orders(Success @ 5, {"a": values["a"]}, values, weights).spearman is None
 
 
 def test_bounds_bracket_what_the_missing_labels_can_do(rng: np.random.Generator) -> None:
@@ -165,7 +170,7 @@ def test_next_pairs_are_those_the_undecided_models_dispute() -> None:
         np.zeros(4, np.int64), np.arange(4), np.array([1, 0, 1, 0], np.int8),
     )  # fmt: skip
     judged = np.array([0.4, 0.3, 0.2, 0.1])
-    models = [Measured(name, judged, np.array([[0, 4, 5]])) for name in ("a", "b")]
+    models = [EncoderScores(name, judged, np.array([[0, 4, 5]])) for name in ("a", "b")]
     query, candidate = unlabelled_candidates(models, pairs, 3)
     assert candidate.tolist() == [4, 5]
     scores = {"a": np.array([0.9, 0.25]), "b": np.array([0.0, 0.25])}  # they dispute c4, agree on c5
@@ -214,7 +219,7 @@ def test_expert_groups_say_how_often_the_winner_changes(rng: np.random.Generator
         time=pl.lit(None, pl.String)
     )
     found = expert_groups([bad, good], pairs, table, seed=0, n_groups=40, weights=query_weights(25, 100, 0))
-    assert (found.winner, found.winner_share) == ("good", 1.0)
+    assert (found.summary.winner, found.summary.winner_share) == ("good", 1.0)
     assert set(found.values["kind"]) == {"rule", "expert", "group"}
     assert set(found.values.filter(pl.col("kind") == "expert")["group"]) == {"ann", "bob", "cyd"}
     ann = found.values.filter(kind="expert", group="ann", encoder="bad").row(0, named=True)
@@ -240,13 +245,16 @@ def test_the_winner_changes_when_experts_disagree_about_it() -> None:
         orient="row",
     )
     nobody = np.full((1, 1), -1)
-    anns, bobs = Measured("anns", np.array([1.0, 0.0]), nobody), Measured("bobs", np.array([0.0, 1.0]), nobody)
+    anns, bobs = (
+        EncoderScores("anns", np.array([1.0, 0.0]), nobody),
+        EncoderScores("bobs", np.array([0.0, 1.0]), nobody),
+    )
     found = expert_groups([anns, bobs], pairs, votes, seed=0, n_groups=100, weights=query_weights(1, 10, 0))
     rng = np.random.default_rng(0)
     drawn = np.array([rng.integers(0, 2, 2).sum() for _ in range(100)])  # 0: ann twice, 2: bob twice, 1: one each
-    assert found.n_undefined == int((drawn == 1).sum()) > 20  # both pairs tied, so negative: no order
-    assert found.winner == "anns"  # everybody together gives no order either: the first by name
-    assert found.winner_share == (drawn == 0).sum() / (drawn != 1).sum()
+    assert found.summary.n_undefined == int((drawn == 1).sum()) > 20  # both pairs tied, so negative: no order
+    assert found.summary.winner == "anns"  # everybody together gives no order either: the first by name
+    assert found.summary.winner_share == (drawn == 0).sum() / (drawn != 1).sum()
     assert 0.2 < (drawn == 0).sum() / (drawn != 1).sum() < 0.8
 
 

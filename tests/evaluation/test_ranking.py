@@ -8,22 +8,30 @@ from scipy.stats import permutation_test, spearmanr
 from likewise.discovery.overlap import overlap_table
 from likewise.evaluation.bootstrap import interval_of, query_weights
 from likewise.evaluation.differences import DIFFERENCE_SCHEMA
-from likewise.evaluation.discovery import RESULT_SCHEMA, Measured, score, scored_table
+from likewise.evaluation.discovery import (
+    DEFAULT_MEASURES,
+    RESULT_SCHEMA,
+    EncoderScores,
+    estimate_measures,
+    ranked_results,
+    results_table,
+)
 from likewise.evaluation.identification import Identified, identification_table
 from likewise.evaluation.leave_one_out import leave_one_out
+from likewise.evaluation.measures import Recall_cap, VSD_MRR_cap
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import few_models_note, spearman_exact_p
-from likewise.evaluation.ranking import against, grouped, not_significantly_worse, ranked
-from likewise.evaluation.vsd_tables import vsd_tables
+from likewise.evaluation.ranking import against, grouped, not_significantly_worse, of_measure, ranked
+from likewise.evaluation.vsd_tables import discovery_columns, vsd_tables
 
 from .judging import model, pool_of, random_pairs
 
 
 def results_of(**models: tuple[bool, float | None]) -> pl.DataFrame:
     rows = [
-        (name, fed, "ROC-AUC", average, "annotated", value if average == "macro" else 0.5, None, None, 8, 10, 100)
+        (name, fed, measure, value if measure == "ROC_AUC" else 0.5, None, None, 8, 10, 100)
         for name, (fed, value) in models.items()
-        for average in ("macro", "micro")
+        for measure in ("ROC_AUC", 'ROC_AUC(average="micro")')
     ]
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
@@ -37,10 +45,10 @@ def test_best_first_equal_ones_by_name_undefined_ones_last() -> None:
 
 def test_whoever_is_compared_first_the_best_ones_lead_is_positive() -> None:
     rows = [
-        ("ROC-AUC", "macro", "annotated", "a", "b", -0.2, -0.3, -0.1, 0.01, 0.02, True, ""),
-        ("ROC-AUC", "macro", "annotated", "b", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, ""),
-        ("ROC-AUC", "macro", "annotated", "a", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, ""),
-        ("ROC-AUC", "micro", "annotated", "a", "b", 0.0, 0.0, 0.0, 1.0, 1.0, False, ""),
+        ("ROC_AUC", "a", "b", -0.2, -0.3, -0.1, 0.01, 0.02, True, ""),
+        ("ROC_AUC", "b", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, ""),
+        ("ROC_AUC", "a", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, ""),
+        ('ROC_AUC(average="micro")', "a", "b", 0.0, 0.0, 0.0, 1.0, 1.0, False, ""),
     ]
     table = pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
     found = {row["encoder"]: (row["difference"], row["low"], row["high"]) for row in against(table, "b").to_dicts()}
@@ -51,12 +59,17 @@ def test_whoever_is_compared_first_the_best_ones_lead_is_positive() -> None:
 def test_the_papers_tables_hold_the_papers_columns_and_the_long_tables_numbers(rng: np.random.Generator) -> None:
     pairs = random_pairs(rng, n_queries=20, n_gallery=30, per_query=20)
     models = [model(name, pairs, rng, skill) for name, skill in (("a", 0.2), ("b", 1.4), ("new", 0.7))]
-    models = [Measured(one.encoder, one.scores, one.lists, None, one.scores) for one in models]
+    models = [EncoderScores(one.encoder, one.scores, one.lists, None, one.scores) for one in models]
     pool, weights = pool_of(pairs, models[:2]), query_weights(20, 50, 0)
-    long = scored_table([score(one, pairs, pairs, weights=weights) for one in models], ["a", "b"])
+    estimates = [
+        estimate_measures(one.encoder, ranked_results(one, pairs, pairs), DEFAULT_MEASURES, weights) for one in models
+    ]
+    long = results_table(estimates, ["a", "b"])
     left_out = leave_one_out(models, pairs, pool)
     sums = QuerySums.mean_of(rng.random(20))
-    identified = [Identified(one.encoder, {f"{m}@{k}": sums for k in (5, 9) for m in ("HR", "MRR")}) for one in models]
+    identified = [
+        Identified(one.encoder, {m @ k: sums for k in (5, 9) for m in (Recall_cap, VSD_MRR_cap)}) for one in models
+    ]
     found = vsd_tables(
         {
             "discovery": long,
@@ -73,15 +86,14 @@ def test_the_papers_tables_hold_the_papers_columns_and_the_long_tables_numbers(r
     values = [name for name in wide.columns[2:] if not name.endswith((" low", " high"))]
     assert values == ["HR@5", "HR@9", "MRR@5", "MRR@9", *areas]
     for name in values:
-        metric, average, negatives = (*name.split(" "), "", "")[:3]
-        keyed = pl.col("metric").eq(metric) & pl.col("average").eq(average) & pl.col("negatives").eq(negatives)
+        keyed = of_measure(discovery_columns((5, 9))[name])
         for encoder, *numbers in wide.select("encoder", name, f"{name} low", f"{name} high").iter_rows():
             row = long.filter(keyed & pl.col("encoder").eq(encoder)).select("value", "low", "high").row(0)
             assert tuple(numbers) == row
     third = found["table_3"]
     assert third["generator"].to_list() == ["a", "b"]
-    area = left_out.models.filter(metric="ROC-AUC", average="macro", encoder="a").row(0, named=True)
-    order = left_out.orders.filter(metric="ROC-AUC", average="macro", removed="a").row(0, named=True)
+    area = left_out.models.filter(measure="ROC_AUC", encoder="a").row(0, named=True)
+    order = left_out.orders.filter(measure="ROC_AUC", removed="a").row(0, named=True)
     columns = [f"macro {name}" for name in ("AUC", "sd", "spearman", "p_value", "p_exact")]
     expected = (area["mean"], area["sd"], order["spearman"], order["p_value"], order["p_exact"])
     assert third.select(columns).row(0) == expected

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.evaluation import class_ranks, rank_accumulator
-from likewise.evaluation.retrieval import METRICS, RETRIEVAL_SCHEMA, Retrieval, retrieval, retrieval_table
+from likewise.evaluation.retrieval import MEASURES, RETRIEVAL_SCHEMA, Retrieval, retrieval, retrieval_table
 from likewise.search import as_unit
 
 Vectors = NDArray[np.float32]
@@ -102,12 +102,12 @@ def test_what_was_looked_for_in_the_first_r_only_has_no_mrr() -> None:
     vectors = some_vectors(np.random.default_rng(0), 20, None, 0.0)
     found = retrieval(vectors, [row % 5 for row in range(20)], whole_rank=False)
     assert found.value("P@1") == retrieval(vectors, [row % 5 for row in range(20)]).value("P@1")
-    assert found.value("Recall@1") == found.value("P@1")
-    with pytest.raises(LikewiseError, match="there is no metric 'NDCG'"):
+    assert found.value("Success@1") == found.value("P@1")
+    with pytest.raises(LikewiseError, match="there is no measure 'NDCG'"):
         found.value("NDCG")
-    for metric in ("MRR", "Recall@3"):
+    for measure in ("MRR", "Success@3"):
         with pytest.raises(LikewiseError, match="whole_rank=True"):
-            found.value(metric)
+            found.value(measure)
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 150])
@@ -122,14 +122,14 @@ def test_equals_pytorch_metric_learning(n_classes: int) -> None:
     found = retrieval(vectors, labels)
     names = {
         "P@1": "precision_at_1",
-        "R-Precision": "r_precision",
+        "R_Precision": "r_precision",
         "MAP@R": "mean_average_precision_at_r",
         "MRR": "mean_reciprocal_rank",
     }
     calculator = AccuracyCalculator(include=tuple(names.values()), device=torch.device("cpu"))  # all N neighbours
     expected = calculator.get_accuracy(torch.from_numpy(vectors), torch.from_numpy(labels))
-    for metric, name in names.items():
-        assert found.value(metric) == pytest.approx(expected[name], abs=1e-6)
+    for measure, name in names.items():
+        assert found.value(measure) == pytest.approx(expected[name], abs=1e-6)
 
 
 def test_several_tiles_and_threads_give_the_same(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,13 +158,13 @@ def test_identities(rng: np.random.Generator) -> None:
     renamed = retrieval(vectors, [f"class {9 - label}" for label in labels])
     shuffled = rng.permutation(60)
     moved = retrieval(vectors[shuffled], labels[shuffled])
-    for metric in METRICS:
-        assert renamed.value(metric) == found.value(metric)
-        np.testing.assert_array_equal(moved.per_query(metric), found.per_query(metric)[shuffled])
+    for measure in MEASURES:
+        assert renamed.value(measure) == found.value(measure)
+        np.testing.assert_array_equal(moved.per_query(measure), found.per_query(measure)[shuffled])
     perfect = retrieval(np.eye(8, dtype=np.float32)[labels], labels)
-    assert [perfect.value(metric) for metric in METRICS] == [1.0] * 4
-    np.testing.assert_array_equal(found.per_query("Recall@1"), found.per_query("P@1"))
-    assert found.value("Recall@59") == 1.0
+    assert [perfect.value(measure) for measure in MEASURES] == [1.0] * 4
+    np.testing.assert_array_equal(found.per_query("Success@1"), found.per_query("P@1"))
+    assert found.value("Success@59") == 1.0
 
 
 def test_toy_spaces_that_recall_at_1_cannot_tell_apart() -> None:
@@ -211,7 +211,7 @@ def test_mistakes_are_said_in_one_sentence() -> None:
         retrieval(vectors, ["a", None, "b"])
     with pytest.raises(LikewiseError, match="need both query_vectors and query_labels"):
         retrieval(vectors, ["a", "a", "b"], query_vectors=vectors)
-    with pytest.raises(LikewiseError, match="there is no metric 'P@5'"):
+    with pytest.raises(LikewiseError, match="P@5 is not known of classes"):
         retrieval(vectors, ["a", "a", "b"]).value("P@5")
     with pytest.raises(LikewiseError, match="the same queries"):
         retrieval_table({"a": retrieval(vectors, [1, 1, 1]), "b": retrieval(vectors[:2], [1, 1])})

@@ -6,7 +6,7 @@ from scipy.stats import bootstrap, kendalltau, permutation_test, spearmanr
 
 from likewise.evaluation.bootstrap import bca_interval, interval_of, query_weights
 from likewise.evaluation.differences import bootstrap_p, difference_table, holm_correction, randomisation_p, swap_signs
-from likewise.evaluation.discovery import score
+from likewise.evaluation.discovery import DEFAULT_MEASURES, estimate_measures, ranked_results
 from likewise.evaluation.micro_auc import micro_auc
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import kendall, spearman, spearman_p
@@ -86,11 +86,11 @@ def test_the_table_tells_a_good_model_from_a_bad_one(rng: np.random.Generator) -
     pairs = random_pairs(rng, n_queries=60)
     weights = query_weights(60, 300, 0)
     models = [model(name, pairs, rng, skill) for name, skill in (("good", 1.5), ("bad", 0.0), ("bad too", 0.0))]
-    table = difference_table([score(one, pairs, weights=weights) for one in models])
+    table = difference_table(
+        [estimate_measures(one.encoder, ranked_results(one, pairs), DEFAULT_MEASURES, weights) for one in models]
+    )
     macro = {
-        (row["encoder_a"], row["encoder_b"]): row
-        for row in table.iter_rows(named=True)
-        if (row["metric"], row["average"]) == ("ROC-AUC", "macro")
+        (row["encoder_a"], row["encoder_b"]): row for row in table.iter_rows(named=True) if row["measure"] == "ROC_AUC"
     }
     assert macro["good", "bad"]["significant"]
     assert macro["good", "bad"]["low"] > 0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from likewise.evaluation.bootstrap import query_weights
+from likewise.evaluation.measures import ROC_AUC, Recall_cap
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.training_gains import DISCOVERY, IDENTIFICATION, TrainedFromBase, trained_table
 
@@ -17,7 +18,7 @@ def test_gains_are_paired_and_a_network_that_stayed_the_same_gained_nothing() ->
         name: QuerySums.mean_of(values) for name, values in (("base", before), ("same", before), ("better", better))
     }
     came_from = [TrainedFromBase("same", "base", "dino"), TrainedFromBase("better", "base", "id")]
-    questions = {DISCOVERY: ("ROC-AUC macro", sums), IDENTIFICATION: ("HR@5", sums)}
+    questions = {DISCOVERY: (ROC_AUC, sums), IDENTIFICATION: (Recall_cap @ 5, sums)}
     table = trained_table(came_from, questions, query_weights(60, 500, 0), seed=0)
     same, gained, *_ = table.to_dicts()
     assert (same["gain"], same["low"], same["high"], same["p_holm"]) == (0.0, 0.0, 0.0, 1.0)

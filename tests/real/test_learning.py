@@ -28,9 +28,9 @@ def test_materials_from_four_descriptors(tmp_path: Path) -> None:
     done = train_perceptual(workspace, settings)
     assert (done.summary.n_answers, done.summary.n_test_answers) == (22_801, 3_000)
     for unseen in ("given test", "answers", "items"):
-        rows = done.results.filter((pl.col("unseen") == unseen) & (pl.col("metric") == "majority"))
+        rows = done.results.filter((pl.col("unseen") == unseen) & (pl.col("measure") == "majority"))
         assert rows["encoder"][0] == "perceptual"
         assert rows["gain_low"][1:].min() > 0.0  # type: ignore[operator]
-    test = done.results.filter((pl.col("unseen") == "given test") & (pl.col("metric") == "majority"))
+    test = done.results.filter((pl.col("unseen") == "given test") & (pl.col("measure") == "majority"))
     assert test["value"][0] > 0.85 and test["n_answers"][0] == 3_000 - 262
     assert done.reliability.expected_error < 0.03

@@ -78,7 +78,7 @@ def test_plain_hog_agrees_as_published() -> None:
 
 def test_built_in_encoders_agree_with_people() -> None:
     table = triplet_agreement_table(measured())
-    for row in table.filter(pl.col("metric") == MAJORITY).iter_rows(named=True):
+    for row in table.filter(pl.col("measure") == MAJORITY).iter_rows(named=True):
         assert row["low"] < row["value"] < row["high"]
         assert row["high"] - row["low"] < 0.06
         assert row["low"] > 0.5, row["encoder"]  # better than a coin

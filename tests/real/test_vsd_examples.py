@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from likewise.evaluation.discovery import Measured, result_table
+from likewise.evaluation.discovery import EncoderScores
 from likewise.evaluation.exchange.labels_io import read_labels_file, refuse_conflicting_labels
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
+from tests.evaluation.judging import result_table
 
 BESIDE = Path(__file__).parents[3] / "shared" / "data"
 EXAMPLES = Path(os.environ.get("LIKEWISE_DATA", BESIDE)) / "vsd_examples"
@@ -21,7 +22,7 @@ KINDS = ("false_neg", "false_pos", "true_neg", "true_pos")
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason=f"the VSD examples are not in {EXAMPLES}")
 
 
-def read_task(task: str) -> tuple[JudgedPairs, dict[str, Measured]]:
+def read_task(task: str) -> tuple[JudgedPairs, dict[str, EncoderScores]]:
     """The pairs of all four files, each once, and every model's scores of them."""
     files = [EXAMPLES / task / f"{kind}.json" for kind in KINDS]
     labels = pl.concat([read_labels_file(file).labels for file in files])
@@ -36,7 +37,7 @@ def read_task(task: str) -> tuple[JudgedPairs, dict[str, Measured]]:
     keys = [(queries[q], gallery[c]) for q, c in zip(pairs.query, pairs.candidate, strict=True)]
     no_lists = np.full((len(queries), 9), -1)
     return pairs, {
-        name: Measured(name, np.array([rows[key][f"sim_{name}"] for key in keys]), no_lists) for name in MODELS
+        name: EncoderScores(name, np.array([rows[key][f"sim_{name}"] for key in keys]), no_lists) for name in MODELS
     }
 
 
@@ -46,18 +47,20 @@ def test_the_examples_are_read_and_scored(task: str, n_pairs: int, n_similar: in
     assert (len(pairs), int(pairs.label.sum())) == (n_pairs, n_similar)
     table = result_table(list(models.values()), pairs, MODELS, n_resamples=50)
     for name, measured in models.items():
-        own = table.filter((pl.col("encoder") == name) & (pl.col("negatives") == "annotated"))
-        found = {(row["metric"], row["average"]): row for row in own.iter_rows(named=True)}
-        micro = found["ROC-AUC", "micro"]
+        own = table.filter(pl.col("encoder") == name)
+        found = {row["measure"]: row for row in own.iter_rows(named=True)}
+        micro = found['ROC_AUC(average="micro")']
         assert micro["value"] == pytest.approx(roc_auc_score(pairs.label, measured.scores))
         assert micro["low"] <= micro["value"] <= micro["high"]
-        assert found["PR-AUC", "micro"]["value"] == pytest.approx(average_precision_score(pairs.label, measured.scores))
+        assert found['AP(average="micro")']["value"] == pytest.approx(
+            average_precision_score(pairs.label, measured.scores)
+        )
         mixed = [query for query in range(len(pairs.queries)) if len(set(pairs.label[pairs.query == query])) == 2]
-        assert found["ROC-AUC", "macro"]["n_queries"] == len(mixed) == n_mixed
+        assert found["ROC_AUC"]["n_queries"] == len(mixed) == n_mixed
         by_query = [
             roc_auc_score(pairs.label[pairs.query == query], measured.scores[pairs.query == query]) for query in mixed
         ]
-        assert found["ROC-AUC", "macro"]["value"] == (pytest.approx(np.mean(by_query)) if mixed else None)
+        assert found["ROC_AUC"]["value"] == (pytest.approx(np.mean(by_query)) if mixed else None)
 
 
 def test_the_files_hold_what_their_names_say() -> None:

@@ -5,6 +5,7 @@ import hashlib
 import re
 import subprocess
 import sys
+from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import polars as pl
 import pytest
 
 from likewise.errors import LikewiseError
+from likewise.evaluation.fidelity import TruthCoverage
 from likewise.report import write_report
 from likewise.workspace import Workspace, read_json, write_json, write_parquet
 from tests.report.conftest import COLOURS, HOSTILE
@@ -182,7 +184,7 @@ def test_undefined_values_are_dashes(shop: Workspace) -> None:
     assert "undefined: agreement needs two experts" in page.text
     assert "nan" not in page.text.lower().split() and "None." in page.text
     cells = [a for tag, a in page.tags if tag == "td" and a.get("data-value") == ""]
-    assert len(cells) >= 3 * results.select("metric", "average").n_unique()
+    assert len(cells) >= 3 * results["measure"].n_unique()
 
 
 def test_simulated_experts_wear_a_badge(shop: Workspace, written: Path) -> None:
@@ -195,7 +197,7 @@ def test_simulated_experts_wear_a_badge(shop: Workspace, written: Path) -> None:
 
 def test_where_the_truth_is_known_the_page_says_what_was_found(shop: Workspace) -> None:
     summary = read_json(shop.results_folder / "summary.json")
-    summary["truth"] = {"item_recall": 0.625, "similar_items_found": 50, "similar_items": 80, "item_cost": 0.004}
+    summary["truth"] = asdict(TruthCoverage(80, 50, 0.625, 0.004, 0, 0, None, 0.0))
     write_json(summary, shop.results_folder / "summary.json")
     path = shop.results_folder / "budget.parquet"
     write_parquet(pl.read_parquet(path).with_columns(item_recall=pl.col("k") / 10, spearman=pl.lit(0.5)), path)

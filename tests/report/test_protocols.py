@@ -1,8 +1,13 @@
 """The sections beside the leaderboard: what they say in words, and what an older or poorer workspace gets instead."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
+from likewise.evaluation.expert_groups import ExpertGroupsSummary
+from likewise.evaluation.identification import TwoOrders
+from likewise.evaluation.measures import AP, ROC_AUC
 from likewise.report.groups import expert_groups
 from likewise.report.identification import identification
 from likewise.report.leaderboard import leaderboard
@@ -21,7 +26,7 @@ NEWER = (
     "next_pairs",
     "expert_groups",
 )
-AREA, HITS = ("ROC-AUC", "macro"), ("HR@10", "")
+AREA, HITS = "ROC_AUC", "P@10"
 
 
 def ids_of(page: Page) -> set[str | None]:
@@ -29,16 +34,16 @@ def ids_of(page: Page) -> set[str | None]:
 
 
 def orders_of(**spearman: tuple[float | None, float | None]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """By removed generator: the correlation of macro ROC-AUC and of HR@10 (HR@20's is always −1)."""
+    """By removed generator: the correlation of macro ROC-AUC and of P@10 (P@20's is always −1)."""
     rows = [
-        (removed, *key, value, 0.01, 4)
+        (removed, key, value, 0.01, 4)
         for removed, values in spearman.items()
-        for key, value in zip((AREA, HITS, ("HR@20", "")), (*values, -1.0), strict=True)
+        for key, value in zip((AREA, HITS, "P@20"), (*values, -1.0), strict=True)
     ]
-    columns = ["removed", "metric", "average", "spearman", "p_value", "n_models"]
+    columns = ["removed", "measure", "spearman", "p_value", "n_models"]
     models = pl.DataFrame(
-        [("a", *AREA, 0.5, 0.4, 0.1, 2), ("a", *HITS, 0.5, 0.4, 0.1, 2)],
-        schema=["encoder", "metric", "average", "value", "mean", "sd", "n_subsets"],
+        [("a", AREA, 0.5, 0.4, 0.1, 2), ("a", HITS, 0.5, 0.4, 0.1, 2)],
+        schema=["encoder", "measure", "value", "mean", "sd", "n_subsets"],
         orient="row",
     )
     return models, pl.DataFrame(rows, schema=columns, orient="row").cast({"spearman": pl.Float64})
@@ -49,14 +54,14 @@ def orders_of(**spearman: tuple[float | None, float | None]) -> tuple[pl.DataFra
     [
         (
             {"x": (1.0, 0.4), "y": (1.0, 0.8)},
-            "(Spearman 0.40) by HR@10 without x; by macro ROC-AUC it stays",
+            "(Spearman 0.40) by P@10 without x; by macro ROC-AUC it stays",
         ),
-        ({"x": (0.8, 0.4), "y": (1.0, 1.0)}, "by HR@10 without x; by macro ROC-AUC it moves less (at lowest 0.80"),
+        ({"x": (0.8, 0.4), "y": (1.0, 1.0)}, "by P@10 without x; by macro ROC-AUC it moves less (at lowest 0.80"),
         (
             {"x": (-0.2, 1.0), "y": (1.0, 1.0)},
-            "(Spearman −0.20) by macro ROC-AUC without x; by HR@10 it stays",
+            "(Spearman −0.20) by macro ROC_AUC without x; by P@10 it stays",
         ),
-        ({"x": (0.8, 1.0), "y": (1.0, 0.8)}, "by macro ROC-AUC without x; by HR@10 without y."),
+        ({"x": (0.8, 1.0), "y": (1.0, 0.8)}, "by macro ROC_AUC without x; by P@10 without y."),
         ({"x": (1.0, 1.0), "y": (1.0, 1.0)}, "No measure’s order"),
         ({"x": (None, None), "y": (None, None)}, "no order to compare"),
     ],
@@ -66,7 +71,7 @@ def test_the_sentence_names_the_measure_that_moves(
 ) -> None:
     made = pool_order(*orders_of(**spearman), ["a"])
     assert made is not None and said in made.words
-    assert made.measures == [AREA, HITS]  # the smallest k as a number: 10, not 20
+    assert [name for name, _, _ in made.measures] == [AREA, HITS]  # the smallest k as a number: 10, not 20
 
 
 @pytest.mark.parametrize(
@@ -80,17 +85,16 @@ def test_the_sentence_names_the_measure_that_moves(
 )
 def test_what_identification_says_about_discovery_depends_on_the_interval(low: float, high: float, said: str) -> None:
     board = leaderboard(results_of(a=(0.5, 0.45, 0.55), b=(0.9, 0.85, 0.95), c=None))
-    rows = [(name, "HR@5", 0.3, 0.2, 0.4, 8, 10) for name in "abc"]
-    columns = ["encoder", "metric", "value", "low", "high", "n_queries", "n_queries_total"]
+    rows = [(name, "Recall_cap@5", 0.3, 0.2, 0.4, 8, 10) for name in "abc"]
+    columns = ["encoder", "measure", "value", "low", "high", "n_queries", "n_queries_total"]
     table = pl.DataFrame(rows, schema=columns, orient="row")
-    orders = {"identification": "HR@5", "n_models": 3}
-    for name in ("spearman", "kendall"):
-        orders |= {name: (low + high) / 2, f"{name}_low": low, f"{name}_high": high}
+    correlation = (low + high) / 2, low, high
+    orders = TwoOrders("Recall_cap@5", 3, *correlation, *correlation)
     made = identification(table, orders, board)
     assert made is not None and said in made.words
     assert "3 models are too few for a rank correlation" in made.numbers
     assert [point.encoder for point in made.points] == ["b", "a"]  # c has no discovery value to plot
-    two = identification(table, orders | {"n_models": 2}, board)
+    two = identification(table, replace(orders, n_models=2), board)
     assert two is not None and "2 models the two orders cannot be compared" in two.words
 
 
@@ -98,7 +102,7 @@ def test_groups_of_experts_say_how_often_the_winner_stays() -> None:
     rows = [("rule", "majority", "a", 0.8), ("expert", "ann", "a", 0.7), ("expert", "bob", "a", 0.9)]
     rows += [("group", str(number), "a", 0.75 + number / 100) for number in range(5)]
     table = pl.DataFrame(rows, schema=["kind", "group", "encoder", "value"], orient="row")
-    made = expert_groups(table, {"winner": "a", "winner_share": 0.62, "n_groups": 5}, ["a", "not measured"])
+    made = expert_groups(table, ExpertGroupsSummary("a", 0.62, 5, 0), ["a", "not measured"])
     assert made is not None
     assert made.words == "a stays first in 62\u00a0% of 5 groups of 2 drawn with replacement from these experts."
     assert made.ends["a"] == f"{100 * made.ranges[0].low:.1f}–{100 * made.ranges[0].high:.1f}"
@@ -144,16 +148,20 @@ def test_models_without_a_significant_difference_are_marked(shop: Workspace) -> 
 def test_the_main_table_holds_one_k_and_labelled_negatives_only(shop: Workspace) -> None:
     path = shop.results_folder / "discovery.parquet"
     table = pl.read_parquet(path)
-    sampled = table.filter(pl.col("negatives") == "annotated").with_columns(
-        negatives=pl.lit("sampled"), value=pl.lit(0.4321)
+    measured = ROC_AUC, ROC_AUC(average="micro"), AP, AP(average="micro")
+    named = {str(area): str(area(negatives="sampled")) for area in measured}
+    sampled = table.filter(pl.col("measure").is_in(list(named))).with_columns(
+        pl.col("measure").replace(named), value=pl.lit(0.4321)
     )
     write_parquet(pl.concat([table, sampled]), path)
     text = page_of(shop)
-    titles = [a["data-metric"] or "" for a in text.having("data-metric")]
-    areas = ["ROC-AUC", "ROC-AUC", "PR-AUC", "PR-AUC"]
-    lists = ["HR@5", "MRR@5", "NDCG@5", "judged@5"]
-    assert titles[:8] == areas + lists
-    assert sorted(titles[8:]) == sorted([*areas, "HR@9", "MRR@9", "NDCG@9", "judged@9"])
+    table_of = [
+        a["data-measure"] or "" for tag, a in text.tags if tag == "th" and "data-sort" in a and "data-measure" in a
+    ]
+    areas = ["ROC_AUC", 'ROC_AUC(average="micro")', "AP", 'AP(average="micro")']
+    lists = ["P@5", "VSD_MRR@5", "nDCG@5", "Judged@5"]
+    assert table_of[:8] == areas + lists
+    assert sorted(table_of[8:]) == sorted([*named.values(), "P@9", "VSD_MRR@9", "nDCG@9", "Judged@9"])
     plots = [a["aria-label"] or "" for tag, a in text.tags if tag == "svg" and "curves." in (a.get("aria-label") or "")]
     assert len(plots) == 2 and not any("43.2" in words for words in plots)  # the curves' areas are the labelled ones
 
@@ -162,7 +170,7 @@ def test_results_of_an_older_evaluation_still_make_a_page(shop: Workspace) -> No
     for name in NEWER:
         (shop.results_folder / f"{name}.parquet").unlink()
     summary = read_json(shop.results_folder / "summary.json")
-    for name in ("settings", "sampled_negatives", "orders", "expert_groups", "pool_recall"):
+    for name in ("sampled_negatives", "orders", "expert_groups", "pool_recall"):
         del summary[name]
     write_json(summary, shop.results_folder / "summary.json")
     page = page_of(shop)

@@ -7,6 +7,7 @@ import pytest
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.discovery import RESULT_SCHEMA
+from likewise.evaluation.measures import AP, ROC_AUC, Judged, P
 from likewise.evaluation.provenance import ResultNote, write_note
 from likewise.report.standings import read_result, standings, write_standings
 from likewise.workspace import Workspace, write_parquet
@@ -18,9 +19,9 @@ HOSTILE = """<script>alert("x")</script> & 'y'"""
 def result(encoder: str, auc: float | None, *, generator: bool = False) -> list[tuple[object, ...]]:
     bounds = (None, None) if auc is None else (auc - 0.03, auc + 0.02)
     counted = (auc, *bounds, 90, 100, 2000)
-    areas = [(metric, average, "annotated") for metric in ("ROC-AUC", "PR-AUC") for average in ("macro", "micro")]
-    keys = [*areas, ("ROC-AUC", "macro", "sampled"), ("HR@5", "", ""), ("HR@9", "", ""), ("judged@5", "", "")]
-    return [(encoder, generator, *key, *counted) for key in keys]
+    areas = [area(average=average) for area in (ROC_AUC, AP) for average in ("macro", "micro")]
+    measures = [*areas, ROC_AUC(negatives="sampled"), P @ 5, P @ 9, Judged @ 5]
+    return [(encoder, generator, str(measure), *counted) for measure in measures]
 
 
 def write_result(path: Path, rows: list[tuple[object, ...]], **said: object) -> Path:
@@ -74,7 +75,7 @@ def test_results_of_one_benchmark_are_ranked_together_and_others_apart(results: 
     ]
     assert [row.generator for row in shoes.standings] == [False, True, False, True]
     assert [cell.best for cell in shoes.standings[0].cells[:4]] == [True] * 4
-    assert [column.title for column in shoes.columns] == ["ROC-AUC", "ROC-AUC", "PR-AUC", "PR-AUC", "HR@5", "judged@5"]
+    assert [column.title for column in shoes.columns] == ["ROC_AUC", "ROC_AUC", "AP", "AP", "P@5", "Judged@5"]
     assert len(bags.standings) == 1
 
 

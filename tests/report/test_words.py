@@ -8,6 +8,7 @@ import pytest
 
 from likewise.evaluation.differences import DIFFERENCE_SCHEMA
 from likewise.evaluation.discovery import RESULT_SCHEMA
+from likewise.evaluation.measures import ROC_AUC, P
 from likewise.evaluation.step import evaluate
 from likewise.report.differences import against_best, not_significantly_worse
 from likewise.report.gallery import choose_queries
@@ -23,19 +24,16 @@ from likewise.workspace import Workspace
 
 
 def results_of(**models: tuple[float, float, float] | None) -> pl.DataFrame:
-    rows = [
-        (name, True, "ROC-AUC", "macro", "annotated", *(numbers or (None, None, None)), 8, 10, 100)
-        for name, numbers in models.items()
-    ]
+    rows = [(name, True, "ROC_AUC", *(numbers or (None, None, None)), 8, 10, 100) for name, numbers in models.items()]
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
 
 def differences_of(*rows: tuple[str, str, float, float, float, float]) -> pl.DataFrame:
-    """(a, b, difference, low, high, p after Holm), on macro ROC-AUC; the same pairs reversed on another metric."""
+    """(a, b, difference, low, high, p after Holm), on macro ROC-AUC; the same pairs reversed on another measure."""
     lines = []
     for a, b, difference, low, high, p in rows:
-        lines.append(("ROC-AUC", "macro", "annotated", a, b, difference, low, high, p, p, p < 0.05, "randomisation"))
-        lines.append(("ROC-AUC", "macro", "sampled", a, b, -difference, -high, -low, 1 - p, 1 - p, p >= 0.05, ""))
+        lines.append(("ROC_AUC", a, b, difference, low, high, p, p, p < 0.05, "randomisation"))
+        lines.append(('ROC_AUC(negatives="sampled")', a, b, -difference, -high, -low, 1 - p, 1 - p, p >= 0.05, ""))
     return pl.DataFrame(lines, schema=DIFFERENCE_SCHEMA, orient="row")
 
 
@@ -129,9 +127,11 @@ def test_the_settings_of_the_evaluation_come_from_its_summary(shop: Workspace) -
     )
     assert dict(settings(tables))["evaluation"].startswith("k 3, 7; 60 resamples; bca intervals; seed 4")
     assert "over 60 bootstrap resamples" in meanings(tables.summary)["95 % interval"]
-    del tables.summary["settings"]
-    assert "likewise evaluate 'small shop'" in commands(tables, "small shop")
-    assert "evaluation" not in dict(settings(tables))
+    evaluate(shop, n_resamples=60, measures=[P @ 2, ROC_AUC(average="micro")])
+    tables = read_tables(shop)
+    chosen = """--k 2 --measures 'P@2 ROC_AUC(average="micro")'"""
+    assert f"likewise evaluate 'small shop' {chosen} --resamples 60" in commands(tables, "small shop")
+    assert 'measures P@2, ROC_AUC(average="micro")' in dict(settings(tables))["evaluation"]
 
 
 def test_the_gallery_visits_every_category_before_any_twice() -> None:

@@ -99,9 +99,9 @@ def measured_again(workspace: Workspace, spec: str, config: CheckConfig) -> pl.D
     encode_catalog(workspace, [spec], workers=1)
     split = open_context(config).split
     found = retrieval(read_vectors(workspace, spec, split.keys(split.test)), split.labels[split.test])
-    return pl.DataFrame({metric: found.per_query(metric) for metric in ("P@1", "R-Precision", "MAP@R")})
+    return pl.DataFrame({measure: found.per_query(measure) for measure in ("P@1", "R_Precision", "MAP@R")})
 
 
 def rerun_of(workspace: Workspace, method: str) -> pl.DataFrame:
     table = pl.read_parquet(workspace.path / "runs" / "check" / "reruns" / method / "0.parquet")
-    return table.filter(pl.col("embedding") == "concatenated").select("P@1", "R-Precision", "MAP@R")
+    return table.filter(pl.col("embedding") == "concatenated").select("P@1", "R_Precision", "MAP@R")

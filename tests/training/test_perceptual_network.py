@@ -60,7 +60,7 @@ def test_a_network_learns_what_people_look_at_and_stays_the_one_that_was_measure
     encode_catalog(workspace, [PLAN.encoder, "colour"], workers=1)
     settings = PerceptualSettings(triplets=answers, trunk=PLAN, unseen=("queries",), n_folds=2)
     done = train_perceptual(workspace, settings, "seeing")
-    rows = {row["encoder"]: row for row in done.results.filter(pl.col("metric") == "majority").to_dicts()}
+    rows = {row["encoder"]: row for row in done.results.filter(pl.col("measure") == "majority").to_dicts()}
     assert set(rows) == {"seeing", "small_size-16", "colour"}
     for other in ("small_size-16", "colour"):  # all colours look different to them
         assert rows[other]["gain"] > 0.05 and rows[other]["gain_low"] > 0.0

@@ -51,7 +51,7 @@ def test_a_check_of_heads(tmp_path: Path, check: Check) -> None:
     map_at_r = {
         row["method"]: 100 * row["value"]
         for row in found["accuracy"]
-        if (row["metric"], row["embedding"]) == ("MAP@R", "concatenated")
+        if (row["measure"], row["embedding"]) == ("MAP@R", "concatenated")
     }
     highest, untrained = max(map_at_r["triplet"], map_at_r["proxy-nca"]), map_at_r["pretrained"]
     said = " ".join(told.stdout.split())

@@ -11,8 +11,11 @@ from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, op
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from likewise.evaluation.bundles.bundle import Bundle
     from likewise.evaluation.bundles.evaluate import BundleModel
+    from likewise.evaluation.measures import Measure
 
 
 def bundle(
@@ -90,7 +93,7 @@ def evaluate_bundle(
     *,
     keys: Path | None = None,
     runs: list[str] | None = None,
-    ks: list[int],
+    measures: "Sequence[Measure]",
     resamples: int,
     seed: int = 0,
     interval: str = "percentile",
@@ -128,7 +131,7 @@ def evaluate_bundle(
     judged = evaluate_bundle(
         opened_bundle,
         models,
-        ks=ks,
+        measures=measures,
         n_resamples=resamples,
         seed=seed,
         interval=interval,  # type: ignore[arg-type]

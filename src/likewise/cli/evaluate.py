@@ -1,7 +1,7 @@
 """`likewise evaluate`: every model against the experts' labels."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,7 @@ from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
     from likewise.evaluation.step import Evaluated
+    from likewise.evaluation.summary import EvaluationSummary
 
 SECONDS_PER_PAIR, NEXT_PAIRS = 15.0, 200
 
@@ -21,7 +22,17 @@ def evaluate(
     encoders: Annotated[
         str | None, typer.Option("--with", help="Encoders, comma-separated; every one that has vectors by default.")
     ] = None,
-    ks: Annotated[str, typer.Option("--k", help="List lengths for HR and MRR, comma-separated.")] = "5,9",
+    measures: Annotated[
+        str | None,
+        typer.Option(
+            help='What to measure, by name: "P@5 nDCG@10 ROC_AUC bpref", or your own, "python:module:function". '
+            "By default P, VSD_MRR, nDCG and Judged at each k, ROC_AUC and AP."
+        ),
+    ] = None,
+    ks: Annotated[
+        str | None,
+        typer.Option("--k", help="List lengths, comma-separated.", show_default="those of --measures, or 5,9"),
+    ] = None,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples for the 95 % intervals.")] = 1000,
     seed: Seed = 0,
     seconds_per_pair: Annotated[float, typer.Option(help="How long an expert needs for one pair.")] = SECONDS_PER_PAIR,
@@ -58,9 +69,13 @@ def evaluate(
     from likewise.cli.bundle import command_line, evaluate_bundle, is_bundle
     from likewise.cli.protocols import say_protocol, stored_names
     from likewise.evaluation.bootstrap import Interval
+    from likewise.evaluation.discovery import KS, default_measures
+    from likewise.evaluation.measures import parse_measures
     from likewise.evaluation.step import evaluate as evaluate_all
 
     wanted = _chosen(protocol)
+    chosen = parse_measures(measures) if measures is not None else None
+    lengths = _numbers(ks) if ks is not None else None
     if interval not in get_args(Interval):
         raise LikewiseError(f"there is no interval {interval!r}: choose one of {', '.join(get_args(Interval))}.")
     if resamples < 1:
@@ -76,7 +91,7 @@ def evaluate(
             vectors or [],
             keys=keys,
             runs=run,
-            ks=_numbers(ks),
+            measures=chosen or default_measures(lengths or KS),
             resamples=resamples,
             seed=seed,
             interval=interval,
@@ -96,7 +111,8 @@ def evaluate(
         done = evaluate_all(
             target,
             names(encoders) or None,
-            ks=_numbers(ks),
+            measures=chosen,
+            ks=lengths,
             n_resamples=resamples,
             seed=seed,
             seconds_per_pair=seconds_per_pair,
@@ -107,7 +123,7 @@ def evaluate(
         )
     if as_json:
         tables = {name: records(table) for name, table in done.tables.items() if name in stored_names(wanted)}
-        say_json({"results": records(done.results), "summary": done.summary, "tables": tables})
+        say_json({"results": records(done.results), "summary": done.summary.to_dict(), "tables": tables})
         return
     for name in wanted:
         if name == "discovery":
@@ -117,10 +133,10 @@ def evaluate(
     _say_learned(done.summary)
 
 
-def _say_learned(summary: dict[str, Any]) -> None:
+def _say_learned(summary: "EvaluationSummary") -> None:
     """Encoders that know the labels they would be measured on."""
-    for name in summary["learned_from_labels"]:
-        if name in summary["encoders"]:
+    for name in summary.learned_from_labels:
+        if name in summary.encoders:
             say(f"[bold]{plain(name)} learned from these labels: its numbers are on answers it has seen[/]")
         else:
             say(f"[dim]{plain(name)} learned from these labels and is left out; the report has its own numbers[/]")
@@ -135,45 +151,44 @@ def _chosen(protocol: str) -> list[str]:
 
 
 def _numbers(text: str) -> list[int]:
-    try:
-        return sorted({int(part) for part in names(text)})
-    except ValueError:
-        raise LikewiseError(f"--k takes whole numbers separated by commas, not {text!r}.") from None
+    if not names(text) or not all(part.isdecimal() and int(part) for part in names(text)):
+        raise LikewiseError(f"--k takes whole numbers from 1, separated by commas, not {text!r}.")
+    return sorted({int(part) for part in names(text)})
 
 
 def say_results(done: "Evaluated") -> None:
     """The leaderboard and, under it, what it rests on."""
-    from likewise.cli.tables import leaderboard
+    from likewise.cli.tables import leaderboard, percent
     from likewise.evaluation.ranking import MAIN, of_measure
 
     console().print(leaderboard(done.results, done.tables["differences"]))
     main = done.results.filter(of_measure(MAIN)).row(0, named=True)
-    labels: dict[str, Any] = done.summary["labels"]
-    rule, n_experts = labels["consensus"]["rule"], labels["agreement"]["n_experts"]
-    kind = "simulated experts" if labels["simulated"] else "experts"
+    labels = done.summary.labels
+    rule, n_experts = labels.consensus.rule, labels.agreement.n_experts
+    kind = "simulated experts" if labels.simulated else "experts"
     basis = f"{rule} of {n_experts} {kind}" if n_experts else "labels imported"
     others = " (the others have one class only)" if main["n_queries"] < main["n_queries_total"] else ""
     say(
         f"[dim]macro over {main['n_queries']} of {main['n_queries_total']} queries{others}, "
         f"{main['n_pairs']:,} labelled pairs, {basis}; "
-        "intervals: 95 %, queries resampled. HR and MRR count unlabelled candidates as misses: "
+        "intervals: 95 %, queries resampled. Measures @k count unlabelled candidates as misses: "
         "compare them only between models that fed the pool.[/]"
     )
-    if outside := done.summary["n_labels_outside"]:
+    if outside := done.summary.n_labels_outside:
         say(f"[dim]{outside:,} labels are about other queries or images, or a query's own item, and are left out[/]")
-    if why := done.summary.get("no_sampled_negatives"):
+    if why := done.summary.no_sampled_negatives:
         say(f"[dim]no sampled negatives: {why}[/]")
-    cost = done.summary["prevalence"]
-    if cost["gain_over_random"] is not None:
+    cost = done.summary.prevalence
+    if cost.gain_over_random is not None and cost.p_estimate is not None:
         say(
-            f"similar pairs: {100 * cost['p_pool']:.0f} % of the pool, about {100 * cost['p_estimate']:.2f} % of all "
-            f"pairs (± {100 * cost['error_95']:.2f}); "
-            f"the pool holds them {cost['gain_over_random']:,.1f} times as often as chance"
+            f"similar pairs: {percent(cost.p_pool, 0)} % of the pool, about {percent(cost.p_estimate, 2)} % of all "
+            f"pairs (± {percent(cost.error_95, 2)}); "
+            f"the pool holds them {cost.gain_over_random:,.1f} times as often as chance"
         )
-    truth = done.summary["truth"]
-    if truth and truth["item_recall"] is not None:
+    truth = done.summary.truth
+    if truth and truth.item_recall is not None:
         say(
-            f"[bold]EDS found {100 * truth['item_recall']:.0f} % of all truly similar pairs[/] "
-            f"({truth['similar_items_found']:,} of {truth['similar_items']:,} query–item pairs) "
-            f"at {100 * truth['item_cost']:.1f} % of the brute-force cost (one image per item, random pairs counted)"
+            f"[bold]EDS found {100 * truth.item_recall:.0f} % of all truly similar pairs[/] "
+            f"({truth.similar_items_found:,} of {truth.similar_items:,} query–item pairs) "
+            f"at {100 * truth.item_cost:.1f} % of the brute-force cost (one image per item, random pairs counted)"
         )

@@ -7,8 +7,9 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from likewise.cli.console import console, plain, say
-from likewise.cli.tables import over_interval, p_value, percent, with_interval
+from likewise.cli.tables import broken_heading, over_interval, p_value, percent, with_interval
 from likewise.cli.vsd_tables import say_vsd_tables
+from likewise.evaluation.measures import cutoff_of, nDCG
 from likewise.evaluation.rank_correlation import few_models_note
 
 if TYPE_CHECKING:
@@ -58,23 +59,23 @@ def _leave_one_out(done: "Evaluated") -> None:
     if orders.is_empty():
         say("no generator proposed the pairs of these labels, so none can be left out")
         return
-    keys = models.select("metric", "average").unique(maintain_order=True).rows()
-    smallest = min(int(metric.partition("@")[2]) for metric, _ in keys if metric.startswith("HR@"))
-    keys = [key for key in keys if "@" not in key[0] or key[0] in (f"HR@{smallest}", f"MRR@{smallest}")]
-    headers = ["", *(f"{metric}\n{average}".strip() for metric, average in keys)]
-    cells = {(row["encoder"], row["metric"], row["average"]): row for row in models.iter_rows(named=True)}
+    names = models["measure"].unique(maintain_order=True).to_list()
+    smallest = min(filter(None, map(cutoff_of, names)), default=0)
+    names = [name for name in names if cutoff_of(name) in (None, smallest) and not name.startswith(nDCG.NAME)]
+    headers = ["", *map(broken_heading, names)]
+    cells = {(row["encoder"], row["measure"]): row for row in models.iter_rows(named=True)}
     _print(
         "Each model over the ground truths with one generator left out, mean ± sd (%)",
         headers,
         [
-            [name, *(f"{percent(cells[name, *key]['mean'])}\n±{percent(cells[name, *key]['sd'])}" for key in keys)]
-            for name in models["encoder"].unique(maintain_order=True)
+            [encoder, *(f"{percent(cells[encoder, n]['mean'])}\n±{percent(cells[encoder, n]['sd'])}" for n in names)]
+            for encoder in models["encoder"].unique(maintain_order=True)
         ],
     )
-    order = {(row["removed"], row["metric"], row["average"]): row for row in orders.iter_rows(named=True)}
+    order = {(row["removed"], row["measure"]): row for row in orders.iter_rows(named=True)}
 
-    def cell(removed: str, key: tuple[str, str]) -> str:
-        row = order[removed, *key]
+    def cell(removed: str, name: str) -> str:
+        row = order[removed, name]
         if row["spearman"] is None:
             return "–"
         return f"{row['spearman']:.2f}\n({p_value(row)})"
@@ -82,7 +83,10 @@ def _leave_one_out(done: "Evaluated") -> None:
     _print(
         "Order of the models without a generator against the full order, Spearman (p)",
         ["removed", *headers[1:]],
-        [[removed, *(cell(removed, key) for key in keys)] for removed in orders["removed"].unique(maintain_order=True)],
+        [
+            [removed, *(cell(removed, name) for name in names)]
+            for removed in orders["removed"].unique(maintain_order=True)
+        ],
     )
     _say_few(max(orders["n_models"].to_list(), default=0))
 
@@ -94,27 +98,27 @@ def _say_few(n_models: int) -> None:
 
 def _identification(done: "Evaluated") -> None:
     table = done.tables["identification"]
-    metrics = table["metric"].unique(maintain_order=True).to_list()
-    cells = {(row["encoder"], row["metric"]): row for row in table.iter_rows(named=True)}
+    measures = table["measure"].unique(maintain_order=True).to_list()
+    cells = {(row["encoder"], row["measure"]): row for row in table.iter_rows(named=True)}
     first = table.row(0, named=True)
     _print(
         "Identification: finding other images of the query's own item (%)",
-        ["model", *metrics],
+        ["model", *map(broken_heading, measures)],
         [
-            [name, *(over_interval(*(cells[name, metric][end] for end in ENDS)) for metric in metrics)]
+            [name, *(over_interval(*(cells[name, measure][end] for end in ENDS)) for measure in measures)]
             for name in table["encoder"].unique(maintain_order=True)
         ],
     )
     say(f"[dim]{first['n_queries']} of {first['n_queries_total']} queries have another image of their item[/]")
-    orders = done.summary["orders"]
-    if orders["spearman"] is not None:
+    orders = done.summary.orders
+    if orders is not None and orders.spearman is not None:
         say(
-            f"order by identification ({orders['identification']}) against order by discovery (macro ROC-AUC), "
-            f"{orders['n_models']} models: Spearman {orders['spearman']:.2f} "
-            f"({orders['spearman_low']:.2f} to {orders['spearman_high']:.2f}), Kendall {orders['kendall']:.2f} "
-            f"({orders['kendall_low']:.2f} to {orders['kendall_high']:.2f})"
+            f"order by identification ({orders.identification}) against order by discovery (macro ROC-AUC), "
+            f"{orders.n_models} models: Spearman {orders.spearman:.2f} "
+            f"({orders.spearman_low:.2f} to {orders.spearman_high:.2f}), Kendall {orders.kendall:.2f} "
+            f"({orders.kendall_low:.2f} to {orders.kendall_high:.2f})"
         )
-        _say_few(orders["n_models"])
+        _say_few(orders.n_models)
 
 
 def _incomplete(done: "Evaluated") -> None:
@@ -122,7 +126,7 @@ def _incomplete(done: "Evaluated") -> None:
     k = table["k"][0]
     _print(
         f"If the unlabelled candidates of each model's top {k} were all negative, or all positive",
-        ["model", "bpref", "unlabelled", "ROC-AUC macro, from", "to"],
+        ["model", "bpref", "unlabelled", "ROC_AUC, from", "to"],
         [
             [
                 row["encoder"],
@@ -139,7 +143,8 @@ def _incomplete(done: "Evaluated") -> None:
 
 
 def _experts(done: "Evaluated") -> None:
-    if "expert_groups" not in done.tables:
+    groups_summary = done.summary.expert_groups
+    if groups_summary is None:
         say("expert groups need the votes of at least two experts; these labels came without them")
         return
     values = done.tables["expert_groups"]
@@ -162,24 +167,23 @@ def _experts(done: "Evaluated") -> None:
     ends = {row["encoder"]: row for row in spread.iter_rows(named=True)}
     rows.append(["resampled groups", *(f"{percent(ends[n]['low'])}–{percent(ends[n]['high'])}" for n in encoders)])
     _print("Macro ROC-AUC under other labels from the same votes (%)", ["labels by (queries)", *encoders], rows)
-    groups_summary = done.summary["expert_groups"]
-    if groups_summary["winner_share"] is None:
+    if groups_summary.winner_share is None:
         say("no resampled group of experts gives an order of the models")
         return
     say(
-        f"{groups_summary['winner']} stays first in {100 * groups_summary['winner_share']:.0f} % of "
-        f"{groups_summary['n_groups']} resampled groups of experts"
+        f"{groups_summary.winner} stays first in {100 * groups_summary.winner_share:.0f} % of "
+        f"{groups_summary.n_groups} resampled groups of experts"
     )
 
 
 def _recall(done: "Evaluated") -> None:
-    found = done.summary["pool_recall"]
-    if found["missed"] is None:
+    found = done.summary.pool_recall
+    if found is None or found.missed is None:
         say("no random pair has a label, so nothing can be said about what the pool missed")
         return
     say(
-        f"the pool holds {found['found']:,} positives; {found['n_random_missed']} of {found['n_random']} random pairs "
-        f"are similar and outside it, which estimates {found['missed']:,.0f} missed ones "
-        f"({found['missed_low']:,.0f} to {found['missed_high']:,.0f}): recall {100 * found['recall']:.0f} % "
-        f"({100 * found['recall_low']:.0f} to {100 * found['recall_high']:.0f})"
+        f"the pool holds {found.found:,} positives; {found.n_random_missed} of {found.n_random} random pairs "
+        f"are similar and outside it, which estimates {found.missed:,.0f} missed ones "
+        f"({found.missed_low:,.0f} to {found.missed_high:,.0f}): recall {100 * (found.recall or 0):.0f} % "
+        f"({100 * (found.recall_low or 0):.0f} to {100 * (found.recall_high or 0):.0f})"
     )

@@ -16,18 +16,14 @@ def report(
     Example: `likewise report shoes --open`
     """
     from likewise.cli.bundle import command_line
-    from likewise.evaluation.step import evaluate, results_are_current, settings_of_last_time
+    from likewise.evaluation.step import renew_results
+    from likewise.evaluation.stored import results_are_current
     from likewise.report import write_report
 
     target = opened(workspace)
     with progress("steps") as update:
         if not results_are_current(target):
-            evaluate(
-                target,
-                **settings_of_last_time(target),
-                command=command_line(),
-                on_progress=update,
-            )
+            renew_results(target, command_line(), update)
         path = write_report(target, on_progress=lambda done, total: update("drawing", done, total))
     say(f"report: [bold]{plain(path)}[/] ({path.stat().st_size / 1e6:.1f} MB)")
     if open_it:

@@ -48,7 +48,7 @@ def retrieval(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Class-based retrieval: P@1, R-Precision, MAP@R and MRR by the classes of a catalog column.
+    """Class-based retrieval: P@1, R_Precision, MAP@R and MRR by the classes of a catalog column.
 
     Example: `likewise retrieval birds --by category`
     """
@@ -124,21 +124,21 @@ def triplets(
 
 
 def _by_encoder(table: "pl.DataFrame", title: str) -> "Table":
-    """One row per encoder, best first metric first, with intervals."""
+    """One row per encoder, best first measure first, with intervals."""
     from rich.box import SIMPLE
     from rich.table import Table
 
     from likewise.cli.tables import over_interval
 
-    metrics = table["metric"].unique(maintain_order=True).to_list()
-    cells = {(row["encoder"], row["metric"]): row for row in table.iter_rows(named=True)}
+    measures = table["measure"].unique(maintain_order=True).to_list()
+    cells = {(row["encoder"], row["measure"]): row for row in table.iter_rows(named=True)}
     shown = Table(title=title, title_justify="left", box=SIMPLE)
     shown.add_column("model")
-    for metric in metrics:
-        shown.add_column(metric, justify="right")
+    for measure in measures:
+        shown.add_column(measure, justify="right")
     encoders = table["encoder"].unique(maintain_order=True).to_list()
-    for name in sorted(encoders, key=lambda name: -(cells[name, metrics[0]]["value"] or 0.0)):
-        rows = (cells[name, metric] for metric in metrics)
+    for name in sorted(encoders, key=lambda name: -(cells[name, measures[0]]["value"] or 0.0)):
+        rows = (cells[name, measure] for measure in measures)
         shown.add_row(plain(name), *(over_interval(row["value"], row["low"], row["high"]) for row in rows))
     return shown
 
@@ -150,9 +150,9 @@ def _clusters(table: "pl.DataFrame") -> "Table":
     from likewise.cli.tables import percent
 
     shown = Table(title="k-means with the true number of classes (%)", title_justify="left", box=SIMPLE)
-    for header in ("model", "metric", "value", "by chance", "random vectors, formula"):
+    for header in ("model", "measure", "value", "by chance", "random vectors, formula"):
         shown.add_column(header)
     for row in table.iter_rows(named=True):
         numbers = (percent(row[name]) for name in ("value", "chance", "random_formula"))
-        shown.add_row(plain(row["encoder"]), row["metric"], *numbers)
+        shown.add_row(plain(row["encoder"]), row["measure"], *numbers)
     return shown

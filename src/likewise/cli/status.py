@@ -27,7 +27,7 @@ def status(workspace: WorkspacePath, as_json: AsJson = False) -> None:
 
 
 def _facts(target: Workspace) -> dict[str, Any]:
-    from likewise.evaluation.step import results_are_current
+    from likewise.evaluation.stored import results_are_current
 
     settings = target.settings()
     complete = target.encoders()

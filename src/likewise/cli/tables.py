@@ -7,45 +7,60 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from likewise.cli.console import plain
+from likewise.evaluation.discovery import default_measures
+from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, Judged, P, cutoff_of, heading, is_sampled
 from likewise.evaluation.ranking import MAIN, grouped, not_significantly_worse, ranked
-
-LABELLED = ("", "annotated")  # metrics that do not use sampled negatives
 
 
 def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) -> Table:
     """Generators, then new models, each best macro ROC-AUC first, with their place among all. Fits 80 columns.
 
-    With `differences`, models that cannot be told apart from the best are marked.
+    With `differences`, models that are not significantly worse than the best are marked.
     """
-    k = min(int(metric.split("@")[1]) for metric in results["metric"] if metric.startswith("HR@"))
-    columns = [("ROC-AUC", "micro"), ("PR-AUC", "macro"), ("PR-AUC", "micro")]
-    columns += [(f"{name}@{k}", "") for name in ("HR", "MRR", "judged")]
     table = Table(title="How well each model finds what people call similar (%)", title_justify="left", box=SIMPLE)
     order = ranked(results)
     close = not_significantly_worse(differences, order) if differences is not None else []
-    table.caption, table.caption_justify = f"≈ not told apart from {plain(order[0])}" if close else None, "left"
+    table.caption = f"≈ not significantly worse than {plain(order[0])}" if close else None
+    table.caption_justify = "left"
     table.add_column("model", overflow="fold")
-    table.add_column("ROC-AUC\nmacro", justify="right", no_wrap=True)
-    for name in ("\nmicro", "PR-AUC\nmacro", "\nmicro", f"HR\n@{k}", f"MRR\n@{k}", f"judged\n@{k}"):
-        table.add_column(name, justify="right", no_wrap=True)
-    results = results.filter(pl.col("negatives").is_in(LABELLED))
-    cells = {(row["encoder"], row["metric"], row["average"]): row for row in results.iter_rows(named=True)}
+    main, columns = str(MAIN), shown_measures(results)
+    for name in (main, *columns):
+        table.add_column(broken_heading(name), justify="right", no_wrap=True)
+    cells = {(row["encoder"], row["measure"]): row for row in results.iter_rows(named=True)}
     for group in grouped(results):
         table.add_row(f"[dim]{group.name}[/]")
         for encoder in group.encoders:
-            main = cells[encoder, *MAIN[:2]]
-            place = "–" if main["value"] is None else order.index(encoder) + 1
+            first = cells[encoder, main]
+            place = "–" if first["value"] is None else order.index(encoder) + 1
+            values = (cells[encoder, name]["value"] if (encoder, name) in cells else None for name in columns)
             table.add_row(
                 f"{place} {plain(encoder)}" + (" ≈" if encoder in close else ""),
-                over_interval(main["value"], main["low"], main["high"]),
-                *(percent(cells[encoder, *column]["value"]) for column in columns),
+                over_interval(first["value"], first["low"], first["high"]),
+                *map(percent, values),
             )
         table.add_section()
     return table
 
 
-def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
+def shown_measures(results: pl.DataFrame) -> list[str]:
+    """What stands beside the main measure: of the usual set the most telling, of a chosen set everything."""
+    found = results["measure"].unique(maintain_order=True).to_list()
+    ks = sorted(filter(None, set(map(cutoff_of, found))))
+    usual = list(map(str, default_measures(ks)))
+    if not ks or set(found) - set(usual) or len(found) < len([name for name in usual if not is_sampled(name)]):
+        return [name for name in found if name != str(MAIN)]
+    areas = ROC_AUC(average="micro"), AP, AP(average="micro")
+    return [str(one) for one in (*areas, *(measure @ ks[0] for measure in (P, VSD_MRR, Judged)))]
+
+
+def broken_heading(name: str) -> str:
+    """The name of a measure as a narrow heading: its parameters, or its list length, in a second line."""
+    title, subtitle = heading(name)
+    return f"{title}\n{subtitle}" if subtitle else title.replace("@", "\n@")
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    return "–" if value is None else f"{100 * value:.{digits}f}"
 
 
 def with_interval(value: float | None, low: float | None, high: float | None) -> str:

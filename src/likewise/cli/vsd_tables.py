@@ -32,9 +32,12 @@ def say_vsd_tables(done: "Evaluated") -> None:
     say(
         f"[dim]of {main['n_queries_total']} queries, identification rests on {same['n_queries']} with another image of "
         f"their item, macro areas on {main['n_queries']} with both classes; {main['n_pairs']:,} labelled pairs. "
-        "Intervals: 95 %, queries resampled. anno.: labelled negatives, neg.: sampled ones.[/]"
+        "Intervals: 95 %, queries resampled. anno.: labelled negatives, neg.: sampled ones.\n"
+        "The headings are the paper's: its HR@k of discovery is precision (P@k elsewhere in likewise), its MRR@k "
+        "counts every positive and is divided by a harmonic sum (VSD_MRR@k); in identification both are capped by the "
+        "images there are (Recall_cap@k, VSD_MRR_cap@k). PR-AUC is average precision (AP).[/]"
     )
-    if why := done.summary.get("no_sampled_negatives"):
+    if why := done.summary.no_sampled_negatives:
         say(f"[dim]no sampled negatives: {plain(why)}[/]")
 
 

@@ -21,7 +21,7 @@ RESULT_SCHEMA = {
     "encoder": pl.String(),
     "method": pl.String(),
     "task": pl.String(),
-    "metric": pl.String(),
+    "measure": pl.String(),
     "value": pl.Float64(),
     "low": pl.Float64(),
     "high": pl.Float64(),
@@ -85,7 +85,7 @@ def recall_table(
                     )
                     for task in names
                 }
-                rows += _rows(encoder, method, f"R@{k}", estimates)
+                rows += _rows(encoder, method, f"Recall@{k}", estimates)
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
 
@@ -112,12 +112,12 @@ def accuracy_table(
     return pl.DataFrame(_rows(name, name, "R@1", estimates), schema=RESULT_SCHEMA, orient="row")
 
 
-def _rows(encoder: str, method: str, metric: str, estimates: "dict[str, _Estimate]") -> list[tuple[object, ...]]:
+def _rows(encoder: str, method: str, measure: str, estimates: "dict[str, _Estimate]") -> list[tuple[object, ...]]:
     rows: list[tuple[object, ...]] = [
-        (encoder, method, task, metric, *estimate.cells()) for task, estimate in estimates.items()
+        (encoder, method, task, measure, *estimate.cells()) for task, estimate in estimates.items()
     ]
     if len(estimates) > 1:
-        rows.append((encoder, method, AVERAGE, metric, *_average(list(estimates.values())).cells()))
+        rows.append((encoder, method, AVERAGE, measure, *_average(list(estimates.values())).cells()))
     return rows
 
 

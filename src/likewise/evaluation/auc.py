@@ -28,7 +28,7 @@ class SortedPairs:
 
 
 def sort_pairs(query: Ints, score: Floats, label: NDArray[np.integer], n_queries: int) -> SortedPairs:
-    """Sort once; both metrics (and their resamples) reuse it."""
+    """Sort once; both measures (and their resamples) reuse it."""
     order = np.lexsort((score, query))
     sorted_query, sorted_score = query[order], score[order]
     new_run = np.ones(len(order), dtype=np.bool_)

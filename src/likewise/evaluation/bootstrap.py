@@ -61,5 +61,5 @@ def interval_from(value: float, resampled: Floats, jackknife: Floats | None) -> 
 
 
 def interval_of(sums: QuerySums, weights: Floats, kind: Interval) -> tuple[float, float]:
-    """The wanted interval of a metric that is one sum over queries divided by another."""
+    """The wanted interval of a measure that is one sum over queries divided by another."""
     return interval_from(sums.value(), sums.resampled(weights), sums.jackknife() if kind == "bca" else None)

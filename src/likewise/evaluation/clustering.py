@@ -1,4 +1,4 @@
-"""Clustering metrics of metric-learning papers: k-means, then NMI, AMI and F1, beside what chance would score.
+"""Clustering measures of metric-learning papers: k-means, then NMI, AMI and F1, beside what chance would score.
 
 NMI is high for no reason when there are many small classes: random vectors with C classes of S images score about
 1 - log S / log C (Reality Check, sec. 3.1: 10,000 x 4 gives 84.9 %). Every NMI here comes with that figure, and with
@@ -31,7 +31,7 @@ RANDOM_VECTORS = "random vectors"
 CLUSTERING_SCHEMA = pl.Schema(
     {
         "encoder": pl.String,
-        "metric": pl.String,
+        "measure": pl.String,
         "value": pl.Float64,
         "chance": pl.Float64,
         "random_formula": pl.Float64,
@@ -108,7 +108,7 @@ def k_means(vectors: Vectors, n_clusters: int, n_iterations: int = ITERATIONS, s
 
 
 def clustering_table(measured: Mapping[str, Clustering]) -> pl.DataFrame:
-    """One row per encoder and metric; `chance` and `random_formula` stand beside NMI, AMI's chance is 0."""
+    """One row per encoder and measure; `chance` and `random_formula` stand beside NMI, AMI's chance is 0."""
     rows: list[tuple[str, str, float, float | None, float | None, int, int]] = []
     for encoder, one in measured.items():
         counts = one.n_images, one.n_classes

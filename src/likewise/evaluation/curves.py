@@ -6,14 +6,14 @@ import numpy as np
 import polars as pl
 
 from likewise.evaluation.auc import Floats
-from likewise.evaluation.discovery import Measured
+from likewise.evaluation.discovery import EncoderScores
 from likewise.evaluation.pairs import JudgedPairs
 
-MOST_POINTS = 200
+MAX_POINTS = 200
 CURVE_SCHEMA = pl.Schema({"encoder": pl.String, "curve": pl.String, "x": pl.Float64, "y": pl.Float64})
 
 
-def curve_table(measured: Iterable[Measured], pairs: JudgedPairs) -> pl.DataFrame:
+def curve_table(measured: Iterable[EncoderScores], pairs: JudgedPairs) -> pl.DataFrame:
     """Points of both curves per encoder: `roc` (false against true positive rate), `pr` (recall against precision)."""
     tables = [pl.DataFrame(schema=CURVE_SCHEMA)]
     for one in measured:
@@ -34,6 +34,6 @@ def curve_table(measured: Iterable[Measured], pairs: JudgedPairs) -> pl.DataFram
 
 
 def _thinned(encoder: str, curve: str, x: Floats, y: Floats) -> pl.DataFrame:
-    chosen = np.unique(np.linspace(0, len(x) - 1, min(MOST_POINTS, len(x))).round().astype(np.int64))
+    chosen = np.unique(np.linspace(0, len(x) - 1, min(MAX_POINTS, len(x))).round().astype(np.int64))
     names = [encoder] * len(chosen), [curve] * len(chosen)
     return pl.DataFrame([*names, x[chosen], y[chosen]], schema=CURVE_SCHEMA)

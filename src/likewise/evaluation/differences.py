@@ -1,8 +1,9 @@
 """Which differences between models are significant: resamples and a randomisation test, corrected for multiplicity.
 
-For metrics that are sums over queries, the randomisation test swaps the two models' results of a query at random; p is
+For measures that are sums over queries, the randomisation test swaps the two models' results of a query at random; p is
 the share of swaps that give as large a difference (Smucker et al. 2007). Scores of two models cannot be swapped within
-one micro list, so there p comes from the paired bootstrap. Holm's correction runs over all pairs of models of a metric.
+one micro list, so there p comes from the paired bootstrap. Holm's correction runs over all pairs of models of one
+measure.
 """
 
 from collections.abc import Sequence
@@ -13,16 +14,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.evaluation.bootstrap import interval_from
-from likewise.evaluation.discovery import Scored
+from likewise.evaluation.discovery import EncoderEstimates, MeasureEstimate
 from likewise.evaluation.query_sums import Floats, QuerySums
 
 N_PERMUTATIONS = 5000
 ALPHA = 0.05
 DIFFERENCE_SCHEMA = pl.Schema(
     {
-        "metric": pl.String,
-        "average": pl.String,
-        "negatives": pl.String,
+        "measure": pl.String,
         "encoder_a": pl.String,
         "encoder_b": pl.String,
         "difference": pl.Float64,
@@ -36,32 +35,35 @@ DIFFERENCE_SCHEMA = pl.Schema(
 )
 
 
-def difference_table(scored: Sequence[Scored], *, seed: int = 0) -> pl.DataFrame:
-    """Every two encoders on every metric: a minus b, its interval, p before and after correction."""
-    lines = []
-    if len(scored) < 2:
+def difference_table(estimates: Sequence[EncoderEstimates], *, seed: int = 0) -> pl.DataFrame:
+    """Every two encoders on every measure they share: a minus b, its interval, p before and after correction."""
+    if len(estimates) < 2:
         return pl.DataFrame(schema=DIFFERENCE_SCHEMA)
-    signs = swap_signs(len(scored[0].rows[0].pairs.queries), seed)
-    for place, row in enumerate(scored[0].rows):
-        compared = []
-        for a, b in combinations(scored, 2):
-            spread = a.resampled[place] - b.resampled[place]
-            first, second = a.rows[place].sums, b.rows[place].sums
-            if first is not None and second is not None:
-                p, test = randomisation_p(first, second, signs), "randomisation"
-            else:
-                p, test = bootstrap_p(spread), "bootstrap"
-            difference = a.values[place] - b.values[place]
-            left_a, left_b = a.left_out(place), b.left_out(place)
-            jackknife = None if left_a is None or left_b is None else left_a - left_b
-            compared.append((a.encoder, b.encoder, difference, *interval_from(difference, spread, jackknife), p, test))
+    rows = []
+    signs = swap_signs(estimates[0].n_queries, seed)
+    for measure in estimates[0].by_measure:
+        having = [one for one in estimates if measure in one.by_measure]
+        compared = [
+            (a.encoder, b.encoder, *compare(a.by_measure[measure], b.by_measure[measure], signs))
+            for a, b in combinations(having, 2)
+        ]
         corrected = holm_correction(np.array([line[5] for line in compared]))
-        for line, p_holm in zip(compared, corrected, strict=True):
-            *numbers, p, test = line
-            significant = bool(p_holm < ALPHA)
-            lines.append((*row.key, *numbers, p, float(p_holm), significant, test))
-    table = pl.DataFrame(lines, schema=DIFFERENCE_SCHEMA, orient="row")
+        for (*numbers, test), p_holm in zip(compared, corrected, strict=True):
+            rows.append((str(measure), *numbers, float(p_holm), bool(p_holm < ALPHA), test))
+    table = pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
     return table.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def compare(
+    a: MeasureEstimate, b: MeasureEstimate, signs: NDArray[np.float32]
+) -> tuple[float, float, float, float, str]:
+    """The difference a - b of one measure, the ends of its paired interval, p, and the test p comes from."""
+    difference, spread = a.value - b.value, a.resampled - b.resampled
+    jackknife = None if a.jackknife is None or b.jackknife is None else a.jackknife - b.jackknife
+    low, high = interval_from(difference, spread, jackknife)
+    if isinstance(a.estimate, QuerySums) and isinstance(b.estimate, QuerySums):
+        return difference, low, high, randomisation_p(a.estimate, b.estimate, signs), "randomisation"
+    return difference, low, high, bootstrap_p(spread), "bootstrap"
 
 
 def swap_signs(n_queries: int, seed: int, n_permutations: int = N_PERMUTATIONS) -> NDArray[np.float32]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Floats, roc_auc, sort_pairs
 from likewise.evaluation.bootstrap import Interval, interval_of
-from likewise.evaluation.discovery import Measured
+from likewise.evaluation.discovery import EncoderScores
 from likewise.evaluation.pairs import JudgedPairs, relabel
 from likewise.evaluation.query_sums import QuerySums
 from likewise.labeling.consensus import Rule, consensus
@@ -31,18 +31,25 @@ GROUPS_SCHEMA = pl.Schema(
 
 
 @dataclass(frozen=True)
-class ExpertGroups:
-    """`values`: macro ROC-AUC per kind of group, group and encoder; how often the usual winner stays first."""
+class ExpertGroupsSummary:
+    """How often the usual winner stays first."""
 
-    values: pl.DataFrame
     winner: str
     winner_share: float | None  # None where no group gives an order
     n_groups: int
     n_undefined: int  # groups whose labels order no models: left out of the share
 
 
+@dataclass(frozen=True)
+class ExpertGroups:
+    """`values`: macro ROC-AUC per kind of group, group and encoder; and how often the usual winner stays first."""
+
+    values: pl.DataFrame
+    summary: ExpertGroupsSummary
+
+
 def expert_groups(
-    measured: Sequence[Measured],
+    measured: Sequence[EncoderScores],
     pairs: JudgedPairs,
     votes: pl.DataFrame,
     seed: int,
@@ -81,7 +88,8 @@ def expert_groups(
             stayed += _best_encoder(known[group]) == reference_winner
     table = pl.DataFrame(rows, schema=GROUPS_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
     n_defined = n_groups - n_undefined
-    return ExpertGroups(table, reference_winner, stayed / n_defined if n_defined else None, n_groups, n_undefined)
+    share = stayed / n_defined if n_defined else None
+    return ExpertGroups(table, ExpertGroupsSummary(reference_winner, share, n_groups, n_undefined))
 
 
 def weighted_majority(answers: NDArray[np.int8], weights: Floats) -> NDArray[np.int8]:
@@ -121,7 +129,7 @@ def _pair_positions(pairs: JudgedPairs) -> dict[tuple[str, str], int]:
     }
 
 
-def _macro(measured: Sequence[Measured], pairs: JudgedPairs, label: NDArray[np.int8]) -> dict[str, QuerySums]:
+def _macro(measured: Sequence[EncoderScores], pairs: JudgedPairs, label: NDArray[np.int8]) -> dict[str, QuerySums]:
     """Macro ROC-AUC of every encoder under these labels, per query."""
     part, kept = relabel(pairs, label), label >= 0
     return {

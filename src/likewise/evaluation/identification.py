@@ -2,7 +2,8 @@
 question than similarity (RQ3).
 
 The truth is the other images of the query's item, so only the query image itself is left out and lists keep every
-image. HR@k and MRR@k are divided by what was possible, min(k, other images); Recall@k counts queries with any hit.
+image. Recall_cap@k and VSD_MRR_cap@k (the paper's HR@k and MRR@k) are divided by what was possible with min(k, other
+images); Success@k counts queries with any hit.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,24 +12,25 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from likewise.evaluation.auc import Ints
 from likewise.evaluation.bootstrap import Interval, interval_from, interval_of
 from likewise.evaluation.discovery import KS
+from likewise.evaluation.measures import CutoffMeasure, Measure, Recall_cap, Success, VSD_MRR_cap
+from likewise.evaluation.measures.ranked import PADDING, RankedResults
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.evaluation.rank_correlation import kendall, spearman
 from likewise.search import NO_INDEX, as_unit, top_k
 from likewise.search.scores import Floats as Vectors
 
-MAIN = "HR@5"
+MAIN = Recall_cap @ 5
 
 
 @dataclass(frozen=True)
 class Identified:
-    """One encoder's identification metrics, per query."""
+    """One encoder's identification measures, per query."""
 
     encoder: str
-    sums: dict[str, QuerySums]
+    sums: dict[CutoffMeasure, QuerySums]
 
 
 def identify(
@@ -37,49 +39,31 @@ def identify(
     """Find each query's other images; queries whose item has none in the gallery are undefined."""
     place = {image: row for row, image in enumerate(pairs.gallery)}
     itself = np.array([place.get(image, NO_INDEX - 1) for image in pairs.queries], dtype=np.int64)
-    found = top_k(
-        as_unit(query_vectors), as_unit(gallery_vectors), max(ks), query_groups=itself, gallery_groups=_rows(pairs)
-    ).indices
+    queries, gallery, own = as_unit(query_vectors), as_unit(gallery_vectors), np.arange(len(pairs.gallery))
+    found = top_k(queries, gallery, max(ks), query_groups=itself, gallery_groups=own).indices
     hit = (pairs.gallery_items[found] == pairs.query_items[:, None]) & (found != NO_INDEX)
     sizes = np.bincount(pairs.gallery_items, minlength=int(pairs.query_items.max()) + 1)[pairs.query_items]
     n_others = sizes - (itself >= 0)
-    sums = {}
-    for k in ks:
-        gains = 1.0 / np.arange(1, k + 1)
-        possible = np.minimum(k, n_others)
-        best = np.concatenate([[0.0], np.cumsum(gains)])[possible]
-        sums[f"HR@{k}"] = _mean(hit[:, :k].sum(axis=1), possible)
-        sums[f"MRR@{k}"] = _mean(hit[:, :k] @ gains[: hit[:, :k].shape[1]], best)
-        sums[f"Recall@{k}"] = _mean(hit[:, :k].any(axis=1), n_others > 0)
-    return Identified(encoder, sums)
-
-
-def _rows(pairs: JudgedPairs) -> Ints:
-    return np.arange(len(pairs.gallery))
-
-
-def _mean(
-    numerator: np.ndarray[tuple[int], np.dtype[np.generic]], denominator: np.ndarray[tuple[int], np.dtype[np.generic]]
-) -> QuerySums:
-    possible = denominator.astype(np.float64)
-    value = np.divide(numerator.astype(np.float64), possible, out=np.full(len(possible), np.nan), where=possible > 0)
-    return QuerySums.mean_of(value)
+    listed = np.where(found == NO_INDEX, PADDING, hit.astype(np.int64))
+    results = RankedResults(listed, n_others)
+    measures = [measure @ k for k in ks for measure in (Recall_cap, VSD_MRR_cap, Success)]
+    return Identified(encoder, {measure: measure.estimate(results) for measure in measures})
 
 
 def identification_table(
     identified: Sequence[Identified], weights: Floats, kind: Interval = "percentile"
 ) -> pl.DataFrame:
-    """One row per encoder and metric, with intervals; `n_queries` of `n_queries_total` have another image."""
+    """One row per encoder and measure, with intervals; `n_queries` of `n_queries_total` have another image."""
     lines = []
     for one in identified:
-        for metric, sums in one.sums.items():
+        for measure, sums in one.sums.items():
             low, high = interval_of(sums, weights, kind)
-            lines.append((one.encoder, metric, sums.value(), low, high, sums.n_defined, len(sums.numerator)))
+            lines.append((one.encoder, str(measure), sums.value(), low, high, sums.n_defined, len(sums.numerator)))
     return pl.DataFrame(
         lines,
         schema={
             "encoder": pl.String,
-            "metric": pl.String,
+            "measure": pl.String,
             "value": pl.Float64,
             "low": pl.Float64,
             "high": pl.Float64,
@@ -94,6 +78,7 @@ def identification_table(
 class TwoOrders:
     """How far the order of the models by identification agrees with their order by discovery."""
 
+    identification: str  # the measure
     n_models: int
     spearman: float | None = None
     spearman_low: float | None = None
@@ -104,27 +89,28 @@ class TwoOrders:
 
 
 def compare_orders(
+    measure: Measure,
     identification: Mapping[str, QuerySums],
     discovery: Mapping[str, QuerySums],
     weights: Floats,
     kind: Interval = "percentile",
 ) -> TwoOrders:
-    """Rank correlations between two metrics over the same models, the queries resampled for both together."""
+    """Rank correlations of a measure of identification with discovery, the queries resampled for both together."""
     names = [name for name in identification if name in discovery]
     if len(names) < 2:
-        return TwoOrders(len(names))
-    both = [[metric[name] for name in names] for metric in (identification, discovery)]
-    now = [np.array([[one.value()] for one in metric]) for metric in both]
-    drawn = [np.array([one.resampled(weights) for one in metric]) for metric in both]
-    without = [np.array([one.jackknife() for one in metric]) for metric in both] if kind == "bca" else None
+        return TwoOrders(str(measure), len(names))
+    both = [[sums[name] for name in names] for sums in (identification, discovery)]
+    now = [np.array([[one.value()] for one in sums]) for sums in both]
+    drawn = [np.array([one.resampled(weights) for one in sums]) for sums in both]
+    without = [np.array([one.jackknife() for one in sums]) for sums in both] if kind == "bca" else None
     numbers: list[float | None] = []
     for correlation in (spearman, kendall):
         value = _each(correlation, now)[0]
         ends = interval_from(value, _each(correlation, drawn), None if without is None else _each(correlation, without))
         numbers += [None if np.isnan(number) else float(number) for number in (value, *ends)]
-    return TwoOrders(len(names), *numbers)
+    return TwoOrders(str(measure), len(names), *numbers)
 
 
 def _each(correlation: Callable[[Floats, Floats], float], both: Sequence[Floats]) -> Floats:
-    """The correlation of two metrics (models x resamples), one value per resample."""
+    """The correlation of two measures (models x resamples), one value per resample."""
     return np.array([correlation(a, b) for a, b in zip(both[0].T, both[1].T, strict=True)])

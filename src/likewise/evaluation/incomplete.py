@@ -1,8 +1,7 @@
 """Incomplete labels: what the missing ones could change, and which to get next.
 
-bpref (Buckley & Voorhees 2004) asks only how judged pairs are ordered: with R positives and N negatives of a query,
-1/R sum over positives of 1 - min(negatives above it, R) / min(R, N). The bounds recompute a model's macro ROC-AUC
-with its own unlabelled top candidates taken as all negative or all positive.
+bpref asks only how judged pairs are ordered. The bounds recompute a model's macro ROC-AUC with its own unlabelled top
+candidates taken as all negative or all positive.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,36 +11,18 @@ import numpy as np
 import polars as pl
 
 from likewise.evaluation.auc import Floats, Ints, roc_auc, sort_pairs
-from likewise.evaluation.discovery import Measured
-from likewise.evaluation.hits import UNJUDGED, look_up_labels
+from likewise.evaluation.discovery import EncoderScores
+from likewise.evaluation.measures.ranked import UNJUDGED, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.query_sums import QuerySums
-from likewise.search import NO_INDEX
 
 SIGNIFICANT_WEIGHT = 0.1  # how much a pair of models that is told apart already counts in the list of next pairs
 
 
-def bpref(scores: Floats, pairs: JudgedPairs) -> QuerySums:
-    """Of each query with a positive; equal scores are ordered by candidate, as everywhere in lists."""
-    order = np.lexsort((pairs.candidate, -scores, pairs.query))
-    query, positive = pairs.query[order], pairs.label[order] == 1
-    n_positive = pairs.n_positive.astype(np.float64)
-    n_negative = np.bincount(pairs.query, minlength=len(pairs.queries)) - n_positive
-    negatives = np.cumsum(~positive)
-    before_query = np.concatenate([[0.0], np.cumsum(n_negative)])[query]
-    above = negatives - before_query
-    with np.errstate(invalid="ignore", divide="ignore"):
-        lost = np.minimum(above, n_positive[query]) / np.minimum(n_positive, n_negative)[query]
-    gain = np.where(above > 0, 1.0 - lost, 1.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value = np.bincount(query[positive], gain[positive], len(pairs.queries)) / n_positive
-    return QuerySums.mean_of(value)
-
-
-def auc_bounds(one: Measured, scores_of_lists: Floats, pairs: JudgedPairs, k: int) -> tuple[float, float, int]:
+def auc_bounds(one: EncoderScores, scores_of_lists: Floats, pairs: JudgedPairs, k: int) -> tuple[float, float, int]:
     """Macro ROC-AUC if the model's unlabelled top k were all negative, all positive; and how many they are."""
     listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))[:, :k]
-    query, place = np.nonzero((listed == UNJUDGED) & (one.lists[:, :k] != NO_INDEX))
+    query, place = np.nonzero(listed == UNJUDGED)
     values = []
     for label in (0, 1):
         added = replace(
@@ -56,13 +37,13 @@ def auc_bounds(one: Measured, scores_of_lists: Floats, pairs: JudgedPairs, k: in
     return min(values), max(values), len(query)
 
 
-def unlabelled_candidates(measured: Sequence[Measured], pairs: JudgedPairs, k: int) -> tuple[Ints, Ints]:
+def unlabelled_candidates(measured: Sequence[EncoderScores], pairs: JudgedPairs, k: int) -> tuple[Ints, Ints]:
     """(query, candidate) rows that some model lists among its first k and nobody has judged."""
     width = len(pairs.gallery)
     seen = []
     for one in measured:
         listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, width)[:, :k]
-        query, place = np.nonzero((listed == UNJUDGED) & (one.lists[:, :k] != NO_INDEX))
+        query, place = np.nonzero(listed == UNJUDGED)
         seen.append(query * width + one.lists[query, place])
     cells = np.unique(np.concatenate(seen)) if seen else np.empty(0, np.int64)
     return cells // width, cells % width

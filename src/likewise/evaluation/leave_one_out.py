@@ -12,8 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.discovery.pool import RANDOM
-from likewise.evaluation.discovery import ANNOTATED, KS, Measured, rows_of
+from likewise.evaluation.discovery import DEFAULT_MEASURES, EncoderScores, ranked_results
 from likewise.evaluation.exchange.labels_import import IMPORTED
+from likewise.evaluation.measures import Measure
+from likewise.evaluation.measures.judged import JudgedAtK
 from likewise.evaluation.pairs import JudgedPairs, select_pairs
 from likewise.evaluation.rank_correlation import spearman, spearman_exact_p, spearman_p
 
@@ -22,7 +24,7 @@ NO_GENERATORS = (RANDOM, IMPORTED)  # pairs of chance, or of labels from elsewhe
 
 @dataclass(frozen=True)
 class LeftOut:
-    """`models`: mean and sd of each metric over the reduced ground truths; `orders`: Spearman per removed generator.
+    """`models`: mean and sd of each measure over the reduced ground truths; `orders`: Spearman per removed generator.
 
     `p_value` is the t approximation of the paper, which calls any perfect order of few models certain; `p_exact` counts
     all orders of the models and is null where there are too many to count.
@@ -33,30 +35,33 @@ class LeftOut:
 
 
 def leave_one_out(
-    measured: Sequence[Measured], pairs: JudgedPairs, pool: pl.DataFrame, ks: Sequence[int] = KS
+    scored: Sequence[EncoderScores],
+    pairs: JudgedPairs,
+    pool: pl.DataFrame,
+    measures: Sequence[Measure] = DEFAULT_MEASURES,
 ) -> LeftOut:
-    """Table 3, for AUC and, beside it, for HR and MRR, so that the reader sees which metric moves."""
+    """Table 3, for areas and, beside them, for measures of lists, so that the reader sees which measure moves."""
     generators = pool.filter(~pl.col("generator").is_in(NO_GENERATORS))["generator"].unique().sort().to_list()
-    full = _values(measured, pairs, np.ones(len(pairs), dtype=np.bool_), ks)
+    full = _values(scored, pairs, np.ones(len(pairs), dtype=np.bool_), measures)
     models, orders = [], []
-    reduced = {name: _values(measured, pairs, _proposed_by_others(pairs, pool, name), ks) for name in generators}
-    for key in full if generators else ():
-        values = np.array([reduced[name][key] for name in generators])  # generators x models
-        for place, one in enumerate(measured):
+    reduced = {name: _values(scored, pairs, _proposed_by_others(pairs, pool, name), measures) for name in generators}
+    for measure in full if generators else ():
+        values = np.array([reduced[name][measure] for name in generators])  # generators x models
+        for place, one in enumerate(scored):
             column = values[:, place]
             sd = float(np.std(column, ddof=1)) if len(column) > 1 else float("nan")
-            models.append((one.encoder, *key, full[key][place], float(np.mean(column)), sd, len(column)))
+            models.append((one.encoder, str(measure), full[measure][place], float(np.mean(column)), sd, len(column)))
         for name, row in zip(generators, values, strict=True):
-            everything = np.array(full[key])
+            everything = np.array(full[measure])
             correlation = spearman(everything, row)
-            p_values = spearman_p(correlation, len(measured)), spearman_exact_p(everything, row)
-            orders.append((name, *key, correlation, *p_values, len(measured)))
-    names = {"metric": pl.String, "average": pl.String}
+            p_values = spearman_p(correlation, len(scored)), spearman_exact_p(everything, row)
+            orders.append((name, str(measure), correlation, *p_values, len(scored)))
+        name = {"measure": pl.String}
     numbers = {"value": pl.Float64, "mean": pl.Float64, "sd": pl.Float64, "n_subsets": pl.Int64}
     agreed = {"spearman": pl.Float64, "p_value": pl.Float64, "p_exact": pl.Float64, "n_models": pl.Int64}
     return LeftOut(
-        _table(models, {"encoder": pl.String, **names, **numbers}),
-        _table(orders, {"removed": pl.String, **names, **agreed}),
+        _table(models, {"encoder": pl.String, **name, **numbers}),
+        _table(orders, {"removed": pl.String, **name, **agreed}),
     )
 
 
@@ -71,15 +76,16 @@ def _proposed_by_others(pairs: JudgedPairs, pool: pl.DataFrame, removed: str) ->
 
 
 def _values(
-    measured: Sequence[Measured], pairs: JudgedPairs, kept: NDArray[np.bool_], ks: Sequence[int]
-) -> dict[tuple[str, str], list[float]]:
-    """Every metric against labelled negatives on a part of the pairs: one value per model."""
+    scored: Sequence[EncoderScores], pairs: JudgedPairs, kept: NDArray[np.bool_], measures: Sequence[Measure]
+) -> dict[Measure, list[float]]:
+    """Every measure against labelled negatives on a part of the pairs: one value per model."""
     part = select_pairs(pairs, kept)
-    values: dict[tuple[str, str], list[float]] = {}
-    for one in measured:
-        for row in rows_of(Measured(one.encoder, one.scores[kept], one.lists), part, None, ks):
-            if row.negatives in ("", ANNOTATED) and not row.metric.startswith("judged"):
-                values.setdefault((row.metric, row.average), []).append(row.value())
+    values: dict[Measure, list[float]] = {}
+    for one in scored:
+        results = ranked_results(EncoderScores(one.encoder, one.scores[kept], one.lists), part)
+        for measure in measures:
+            if measure.pairs_of(results) is not None and not isinstance(measure, JudgedAtK):
+                values.setdefault(measure, []).append(measure.estimate(results).value())
     return values
 
 

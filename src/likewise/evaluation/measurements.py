@@ -1,21 +1,23 @@
-"""Go through the encoders of a workspace, one set of vectors in memory at a time, and gather all that is measured."""
+"""Go through the encoders, one set of vectors in memory at a time, and gather all scores that measures need."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.auc import Floats, Ints
-from likewise.evaluation.discovery import Measured, measure
+from likewise.evaluation.discovery import EncoderScores, score_encoder
 from likewise.evaluation.identification import Identified, identify
 from likewise.evaluation.incomplete import unlabelled_candidates
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives, sampled_scores
-from likewise.progress import ProgressCallback
 from likewise.search import as_unit, pair_scores
 from likewise.search.scores import Floats as Vectors
-from likewise.workspace import Workspace
+
+# Of the queries and of the gallery, in the order of the judged pairs' own.
+EncoderVectors = tuple[NDArray[np.floating[Any]], NDArray[np.floating[Any]]]
 
 
 @dataclass(frozen=True)
@@ -24,20 +26,21 @@ class Measurements:
 
     pairs: JudgedPairs
     sampled: JudgedPairs | None
-    measured: list[Measured]
+    scored: list[EncoderScores]
     identified: list[Identified]
     unlabelled: tuple[Ints, Ints]  # query and candidate rows that are in some model's list but not judged
     unlabelled_scores: dict[str, Floats]
 
 
 def measure_encoders(
-    workspace: Workspace,
+    vectors: Mapping[str, EncoderVectors],
     encoders: Sequence[str],
     pairs: JudgedPairs,
     generators: Sequence[str],
     ks: Sequence[int],
     seed: int,
-    on_progress: ProgressCallback | None = None,
+    list_length: int,
+    on_progress: Callable[[str, int, int], None] | None = None,
     labelled: JudgedPairs | None = None,
 ) -> Measurements:
     """Two rounds: search with every encoder first; then score what only all searches together could name.
@@ -45,41 +48,40 @@ def measure_encoders(
     Sampled negatives come from the lists of all `generators`, whichever `encoders` are measured, and are none of the
     `labelled` pairs; there are none where a generator's vectors are gone.
     """
-    can_sample = set(generators) <= set(workspace.encoders())
-    measured, identified = [], []
+    can_sample = set(generators) <= set(vectors)
+    scored, identified = [], []
     for done, name in enumerate(encoders):
         if on_progress:
             on_progress("searching", done, len(encoders))
-        queries, gallery = _vectors(workspace, name, pairs)
+        queries, gallery = _unit_vectors(vectors, name)
         band = NEGATIVE_RANKS if can_sample and name in generators else None
-        measured.append(measure(name, pairs, queries, gallery, max(ks), band))
+        scored.append(score_encoder(name, pairs, queries, gallery, list_length, band))
         identified.append(identify(name, pairs, queries, gallery, ks))
-    bands = [one.band for one in measured if one.band is not None]
+    bands = [one.band for one in scored if one.band is not None]
     for name in generators if can_sample else ():
         if name not in encoders:
-            further = measure(name, pairs, *_vectors(workspace, name, pairs), 1, NEGATIVE_RANKS).band
+            further = score_encoder(name, pairs, *_unit_vectors(vectors, name), 1, NEGATIVE_RANKS).band
             assert further is not None
             bands.append(further)
     sampled = sample_negatives(pairs, bands, seed, labelled=labelled) if bands else None
-    unlabelled = unlabelled_candidates(measured, pairs, max(ks))
+    unlabelled = unlabelled_candidates(scored, pairs, max(ks))
     unlabelled_scores = {}
-    for place, one in enumerate(measured):
+    for place, one in enumerate(scored):
         if on_progress:
             on_progress("scoring", place, len(encoders))
-        queries, gallery = _vectors(workspace, one.encoder, pairs)
+        queries, gallery = _unit_vectors(vectors, one.encoder)
         unlabelled_scores[one.encoder] = pair_scores(queries, gallery, *unlabelled)
         scores = None if sampled is None else sampled_scores(one.scores, pairs, sampled, queries, gallery)
-        measured[place] = replace(one, band=None, sampled_scores=scores)
-    return Measurements(pairs, sampled, measured, identified, unlabelled, unlabelled_scores)
+        scored[place] = replace(one, band=None, sampled_scores=scores)
+    return Measurements(pairs, sampled, scored, identified, unlabelled, unlabelled_scores)
 
 
-def _vectors(workspace: Workspace, encoder: str, pairs: JudgedPairs) -> tuple[Vectors, Vectors]:
-    """The encoder's vectors of queries and gallery, at unit length."""
-    queries, gallery = (read_vectors(workspace, encoder, images) for images in (pairs.queries, pairs.gallery))
+def _unit_vectors(vectors: Mapping[str, EncoderVectors], encoder: str) -> tuple[Vectors, Vectors]:
+    queries, gallery = vectors[encoder]
     return as_unit(queries, f"{encoder} vectors"), as_unit(gallery, f"{encoder} vectors")
 
 
-def unjudged_list_scores(measurements: Measurements, one: Measured) -> Floats:
+def unjudged_list_scores(measurements: Measurements, one: EncoderScores) -> Floats:
     """The encoder's scores of its own unjudged list entries (NaN elsewhere), queries x list length."""
     query, candidate = measurements.unlabelled
     width = len(measurements.pairs.gallery)

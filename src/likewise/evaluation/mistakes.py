@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from likewise.evaluation.auc import Floats, sort_pairs
-from likewise.evaluation.discovery import Measured
+from likewise.evaluation.discovery import EncoderScores
 from likewise.evaluation.pairs import JudgedPairs
 
 MISTAKES_PER_KIND = 12
@@ -39,7 +39,9 @@ def severity(scores: Floats, pairs: JudgedPairs) -> Floats:
     return in_order
 
 
-def mistake_table(measured: Iterable[Measured], pairs: JudgedPairs, per_kind: int = MISTAKES_PER_KIND) -> pl.DataFrame:
+def mistake_table(
+    measured: Iterable[EncoderScores], pairs: JudgedPairs, per_kind: int = MISTAKES_PER_KIND
+) -> pl.DataFrame:
     """The worst `per_kind` missed pairs and false friends of each encoder, at most one of a kind per query."""
     tables = []
     for one in measured:

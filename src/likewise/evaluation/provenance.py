@@ -6,15 +6,14 @@ hash over queries, gallery, items and judged pairs, the same for a workspace and
 """
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from likewise import __version__
 from likewise.errors import LikewiseError
 from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.summary import LabelsNote
 from likewise.workspace import read_json, write_json
 
 
@@ -49,16 +48,16 @@ def benchmark_id(pairs: JudgedPairs) -> str:
     return digest.hexdigest()
 
 
-def make_result_note(benchmark: str, pairs: JudgedPairs, labels_note: Mapping[str, Any], command: str) -> ResultNote:
-    """The note of a result on a workspace's labels, dated now; `labels_note` is the content of labels.json."""
+def make_result_note(benchmark: str, pairs: JudgedPairs, labels: LabelsNote, command: str) -> ResultNote:
+    """The note of a result on a workspace's labels, dated now; `labels` says what they rest on."""
     return ResultNote(
         benchmark=benchmark,
         benchmark_id=benchmark_id(pairs),
         date=utc_now(),
         command=command,
-        simulated=labels_note["simulated"],
-        n_experts=labels_note["agreement"]["n_experts"],
-        consensus=labels_note["consensus"]["rule"],
+        simulated=labels.simulated,
+        n_experts=labels.agreement.n_experts,
+        consensus=labels.consensus.rule,
     )
 
 

@@ -1,4 +1,4 @@
-"""Most metrics are one sum over queries divided by another; kept per query, they can be resampled at once."""
+"""Most measures are one sum over queries divided by another; kept per query, they can be resampled at once."""
 
 from dataclasses import dataclass
 
@@ -39,3 +39,11 @@ class QuerySums:
         value: Floats = np.full(len(denominator), np.nan)
         np.divide(self.numerator.sum() - self.numerator, denominator, out=value, where=denominator > 0)
         return value
+
+
+def mean_of_ratio(numerator: NDArray[np.generic], denominator: NDArray[np.generic]) -> QuerySums:
+    """The mean over queries of one ratio per query, which is undefined where the denominator is 0."""
+    possible = denominator.astype(np.float64)
+    value: Floats = np.full(len(possible), np.nan)
+    np.divide(numerator.astype(np.float64), possible, out=value, where=possible > 0)
+    return QuerySums.mean_of(value)

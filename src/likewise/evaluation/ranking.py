@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.evaluation.discovery import ANNOTATED
+from likewise.evaluation.measures import ROC_AUC, Measure
 
-MAIN = ("ROC-AUC", "macro", ANNOTATED)
+MAIN = ROC_AUC
 
 
 @dataclass(frozen=True)
 class Group:
-    """Models that may be compared on every metric: all of them fed the pool, or none did."""
+    """Models that may be compared on every measure: all of them fed the pool, or none did."""
 
     id: str
     name: str
@@ -23,10 +23,9 @@ class Group:
     encoders: list[str]
 
 
-def of_measure(key: tuple[str, str, str]) -> pl.Expr:
-    """The rows of one metric, average and kind of negatives."""
-    metric, average, negatives = key
-    return (pl.col("metric") == metric) & (pl.col("average") == average) & (pl.col("negatives") == negatives)
+def of_measure(measure: Measure) -> pl.Expr:
+    """The rows of one measure."""
+    return pl.col("measure") == str(measure)
 
 
 def ranked(results: pl.DataFrame) -> list[str]:

@@ -3,10 +3,10 @@
 With R = the other gallery images of the query's class and rel(i) = 1 if the i-th neighbour is one of them:
 
     P@1         = rel(1)
-    R-Precision = (1/R) sum of rel(i), i = 1..R
+    R_Precision = (1/R) sum of rel(i), i = 1..R
     MAP@R       = (1/R) sum of rel(i) P(i), i = 1..R,  P(i) = (1/i) sum of rel(j), j = 1..i
     MRR         = 1 / rank of the first of them, over the whole gallery
-    Recall@k    = 1 if one of them is among the first k
+    Success@k   = 1 if one of them is among the first k
 
 and the mean over queries. Neighbours are ordered by cosine, equal scores by gallery row; the query itself is
 excluded by its key. A query whose class has no other image is left out and counted; it stays in the gallery.
@@ -24,18 +24,20 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_from, query_weights
 from likewise.evaluation.class_ranks import rank_same_class
+from likewise.evaluation.measures import MRR, MAP_at_R, Measure, P, R_Precision, Success, parse_measure
+from likewise.evaluation.measures.recall import SuccessAtK
 from likewise.evaluation.query_sums import QuerySums
 from likewise.progress import ProgressCallback
 from likewise.search import NO_INDEX, as_unit
 
-METRICS = ("P@1", "R-Precision", "MAP@R", "MRR")
+MEASURES: tuple[Measure, ...] = (P @ 1, R_Precision, MAP_at_R, MRR)
 MAX_WEIGHTS_AT_ONCE = 4_000_000
 Labels = Sequence[Hashable] | NDArray[Any] | pl.Series
 ResamplingUnit = Literal["query", "class"]
 RETRIEVAL_SCHEMA = pl.Schema(
     {
         "encoder": pl.String,
-        "metric": pl.String,
+        "measure": pl.String,
         "value": pl.Float64,
         "low": pl.Float64,
         "high": pl.Float64,
@@ -47,7 +49,7 @@ RETRIEVAL_SCHEMA = pl.Schema(
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Per query: its class (a number), R, the rank of the first same-class image (1 is best), R-Precision, MAP@R.
+    """Per query: its class (a number), R, the rank of the first same-class image (1 is best), R_Precision, MAP@R.
 
     A query whose class has no other image has R = 0, rank 0, and NaN. Without `whole_rank` a rank beyond R is R + 1,
     and there is no MRR.
@@ -69,26 +71,27 @@ class Retrieval:
     def n_excluded(self) -> int:
         return len(self.n_same_class) - self.n_queries
 
-    def per_query(self, metric: str) -> Floats:
-        """One value per query, NaN where it is left out; `metric` is one of METRICS or `Recall@k`."""
-        if metric == "R-Precision":
+    def per_query(self, measure: Measure | str) -> Floats:
+        """One value per query, NaN where it is left out; `measure` is one of MEASURES or `Success@k`."""
+        measure = parse_measure(measure) if isinstance(measure, str) else measure
+        if measure == R_Precision:
             return self.r_precision
-        if metric == "MAP@R":
+        if measure == MAP_at_R:
             return self.average_precision
-        name, _, k = metric.partition("@")
-        counted = name in ("P", "Recall") and k.isdecimal() and int(k) >= 1 and (name == "Recall" or k == "1")
-        if metric != "MRR" and not counted:
-            raise LikewiseError(f"there is no metric {metric!r}: known are {', '.join(METRICS)}, Recall@k.")
-        if not self.whole_rank and k != "1":
-            raise LikewiseError(f"{metric} needs the rank in the whole gallery: measure with whole_rank=True.")
+        if measure not in (P @ 1, MRR) and not (isinstance(measure, SuccessAtK) and measure.k):
+            raise LikewiseError(
+                f"{measure} is not known of classes: choose among {', '.join(map(str, MEASURES))}, Success@k."
+            )
+        if not self.whole_rank and measure not in (P @ 1, Success @ 1):
+            raise LikewiseError(f"{measure} needs the rank in the whole gallery: measure with whole_rank=True.")
         rank = np.where(self.n_same_class > 0, self.first_rank, np.nan)
-        if metric == "MRR":
+        if measure == MRR:
             return np.asarray(1.0 / rank)
-        return np.where(np.isnan(rank), np.nan, rank <= int(k))
+        return np.where(np.isnan(rank), np.nan, rank <= (measure.cutoff or 1))
 
-    def value(self, metric: str) -> float:
+    def value(self, measure: Measure | str) -> float:
         """The mean over the queries with R > 0; NaN if there is none."""
-        return QuerySums.mean_of(self.per_query(metric)).value()
+        return QuerySums.mean_of(self.per_query(measure)).value()
 
 
 def retrieval(
@@ -104,7 +107,7 @@ def retrieval(
 ) -> Retrieval:
     """Measure one encoder; without `query_vectors` every image of the gallery is a query.
 
-    P@1, R-Precision and MAP@R need only the first R neighbours: where these are all that is wanted, `whole_rank=False`
+    P@1, R_Precision and MAP@R need only the first R neighbours: where these are all that is wanted, `whole_rank=False`
     is faster.
     For queries from another set, `images` and `query_images` say which gallery row, if any, is the query itself.
     """
@@ -149,27 +152,27 @@ def retrieval_table(
     resample: ResamplingUnit = "query",
     interval: Interval = "percentile",
 ) -> pl.DataFrame:
-    """One row per encoder and metric with a bootstrap interval, the same resamples for every encoder.
+    """One row per encoder and measure with a bootstrap interval, the same resamples for every encoder.
 
     `resample="class"` draws whole classes, whose images succeed and fail together: the wider, more careful interval.
     """
     if len({len(one.label) for one in measured.values()}) > 1:
         raise LikewiseError("encoders can only be compared on the same queries: give each the same rows.")
-    metrics = (*METRICS, *(f"Recall@{k}" for k in ks))
-    sums = {(encoder, name): _sums(one, name, resample) for encoder, one in measured.items() for name in metrics}
+    measures = (*MEASURES, *(Success @ k for k in ks))
+    sums = {(encoder, name): _sums(one, name, resample) for encoder, one in measured.items() for name in measures}
     resampled = _resample(list(sums.values()), n_resamples, seed)
     rows = []
-    for ((encoder, metric), ratio), values in zip(sums.items(), resampled, strict=True):
+    for ((encoder, measure), ratio), values in zip(sums.items(), resampled, strict=True):
         one = measured[encoder]
         counted = one.n_queries, one.n_queries + one.n_excluded
         ends = interval_from(ratio.value(), values, ratio.jackknife() if interval == "bca" else None)
-        rows.append((encoder, metric, ratio.value(), *ends, *counted))
+        rows.append((encoder, str(measure), ratio.value(), *ends, *counted))
     table = pl.DataFrame(rows, schema=RETRIEVAL_SCHEMA, orient="row")
     return table.with_columns(pl.col("value", "low", "high").fill_nan(None))
 
 
-def _sums(one: Retrieval, metric: str, resample: ResamplingUnit) -> QuerySums:
-    sums = QuerySums.mean_of(one.per_query(metric))
+def _sums(one: Retrieval, measure: Measure, resample: ResamplingUnit) -> QuerySums:
+    sums = QuerySums.mean_of(one.per_query(measure))
     if resample == "query":
         return sums
     numerator, denominator = (

@@ -1,6 +1,6 @@
 """The gallery images of a query's class: how many there are, and how similar the first and the last of them are.
 
-These few scores, exact as in `likewise.search.scores`, are all that class-based metrics ask about: everybody
+These few scores, exact as in `likewise.search.scores`, are all that class-based measures ask about: everybody
 else matters only by standing before or behind them.
 """
 

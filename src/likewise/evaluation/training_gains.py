@@ -17,6 +17,7 @@ from likewise.encoders.spec import parse_spec, spec_name
 from likewise.encoders.storage.files import read_meta, resolve_stored_spec, vectors_folder
 from likewise.evaluation.bootstrap import Interval, interval_from
 from likewise.evaluation.differences import holm_correction, randomisation_p, swap_signs
+from likewise.evaluation.measures import Measure
 from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.workspace import Workspace
 
@@ -27,7 +28,7 @@ TRAINED_SCHEMA = pl.Schema(
         "base": pl.String,
         "task": pl.String,
         "question": pl.String,
-        "metric": pl.String,
+        "measure": pl.String,
         "before": pl.Float64,
         "after": pl.Float64,
         "gain": pl.Float64,
@@ -88,14 +89,14 @@ def _run_of(workspace: Workspace, encoder: str) -> TrainedRun | None:
 
 def trained_table(
     trained: list[TrainedFromBase],
-    questions: Mapping[str, tuple[str, Mapping[str, QuerySums]]],
+    questions: Mapping[str, tuple[Measure, Mapping[str, QuerySums]]],
     weights: Floats,
     seed: int,
     kind: Interval = "percentile",
 ) -> pl.DataFrame:
-    """One row per trained network and question; `questions` has the metric's name and every encoder's sums."""
+    """One row per trained network and question; `questions` has the measure and every encoder's sums."""
     rows = []
-    for question, (metric, sums) in questions.items():
+    for question, (measure, sums) in questions.items():
         if not trained:
             break
         signs = swap_signs(len(sums[trained[0].base].numerator), seed)
@@ -104,7 +105,7 @@ def trained_table(
         for each, (after, before), p in zip(trained, pairs, corrected, strict=True):
             spread = after.resampled(weights) - before.resampled(weights)
             values = before.value(), after.value(), after.value() - before.value()
-            named = each.encoder, each.base, each.task, question, metric
+            named = each.encoder, each.base, each.task, question, str(measure)
             jackknife = after.jackknife() - before.jackknife() if kind == "bca" else None
             rows.append((*named, *values, *interval_from(values[2], spread, jackknife), float(p), after.n_defined))
     return pl.DataFrame(rows, schema=TRAINED_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))

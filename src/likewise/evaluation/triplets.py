@@ -31,7 +31,7 @@ MAJORITY, VOTES, CEILING = "majority", "votes", "ceiling"
 AGREEMENT_SCHEMA = pl.Schema(
     {
         "encoder": pl.String,
-        "metric": pl.String,
+        "measure": pl.String,
         "value": pl.Float64,
         "low": pl.Float64,
         "high": pl.Float64,
@@ -77,15 +77,15 @@ class TripletAgreement:
         """Triplets whose candidates are equally similar to the model; they count one half."""
         return int((self.choice == 0.5).sum())
 
-    def n_triplets(self, metric: str) -> int:
-        return len(self.choice) - (self.n_vote_ties if metric == MAJORITY else 0)
+    def n_triplets(self, measure: str) -> int:
+        return len(self.choice) - (self.n_vote_ties if measure == MAJORITY else 0)
 
-    def sums(self, metric: str) -> QuerySums:
-        """Numerator and denominator of a metric, per anchor."""
+    def sums(self, measure: str) -> QuerySums:
+        """Numerator and denominator of a measure, per anchor."""
         v, w, a = self.votes_close, self.votes_far, self.choice
-        if metric == MAJORITY:
+        if measure == MAJORITY:
             numerator, denominator = np.where(v > w, a, 1.0 - a) * (v != w), (v != w).astype(np.float64)
-        elif metric == VOTES:
+        elif measure == VOTES:
             numerator, denominator = v * a + w * (1.0 - a), v + w
         else:
             numerator, denominator = np.maximum(v, w), v + w
@@ -94,8 +94,8 @@ class TripletAgreement:
             *(np.bincount(self.anchor, part, n_anchors).astype(np.float64) for part in (numerator, denominator))
         )
 
-    def value(self, metric: str = MAJORITY) -> float:
-        return self.sums(metric).value()
+    def value(self, measure: str = MAJORITY) -> float:
+        return self.sums(measure).value()
 
 
 def mean_item_vectors(vectors: NDArray[np.floating[Any]], items: Sequence[str]) -> MeanItemVectors:
@@ -142,15 +142,15 @@ def triplet_agreement_table(
     seed: int = 0,
     interval: Interval = "percentile",
 ) -> pl.DataFrame:
-    """One row per encoder and metric, resampled by anchor with the same resamples for every encoder."""
+    """One row per encoder and measure, resampled by anchor with the same resamples for every encoder."""
     if len({tuple(one.anchors) for one in measured.values()}) > 1:
         raise LikewiseError("encoders can only be compared on the same triplets.")
     weights = query_weights(max((len(one.anchors) for one in measured.values()), default=0), n_resamples, seed)
     rows = []
     for encoder, one in measured.items():
-        for metric in (MAJORITY, VOTES, CEILING):
-            sums = one.sums(metric)
-            counted = sums.n_defined, len(one.anchors), one.n_triplets(metric), one.n_triplets_total
-            rows.append((encoder, metric, sums.value(), *interval_of(sums, weights, interval), *counted))
+        for measure in (MAJORITY, VOTES, CEILING):
+            sums = one.sums(measure)
+            counted = sums.n_defined, len(one.anchors), one.n_triplets(measure), one.n_triplets_total
+            rows.append((encoder, measure, sums.value(), *interval_of(sums, weights, interval), *counted))
     table = pl.DataFrame(rows, schema=AGREEMENT_SCHEMA, orient="row")
     return table.with_columns(pl.col("value", "low", "high").fill_nan(None))

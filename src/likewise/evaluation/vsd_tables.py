@@ -3,9 +3,9 @@
     table_2   overlap of the generators' candidates, a matrix
     table_3   a row per generator: its AUC over the reduced ground truths (mean and sd), and Spearman with the full
               order of the models when it is left out, with p; micro and macro
-    table_4   identification: HR@k and MRR@k
-    table_5   discovery: HR@k, MRR@k, ROC-AUC and PR-AUC, micro and macro, against labelled and sampled negatives, in
-              two groups; with queries in the wild it is the paper's table 6
+    table_4   identification: HR@k (Recall_cap@k elsewhere) and MRR@k (VSD_MRR_cap@k)
+    table_5   discovery: HR@k (P@k elsewhere), MRR@k (VSD_MRR@k), ROC-AUC and PR-AUC (AP), micro and macro,
+              against labelled and sampled negatives, in two groups; with queries in the wild it is the paper's table 6
 
 Beside every value of tables 4 and 5 stand the ends of its interval, `... low` and `... high`.
 """
@@ -14,10 +14,13 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from likewise.evaluation.discovery import ANNOTATED, SAMPLED
-from likewise.evaluation.ranking import grouped
+from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, CutoffMeasure, Measure, P, Recall_cap, VSD_MRR_cap
+from likewise.evaluation.measures.base import Average, Negatives
+from likewise.evaluation.ranking import grouped, of_measure
 
 ENDS = ("", " low", " high")
+AVERAGES: tuple[Average, ...] = ("micro", "macro")
+NEGATIVES: tuple[Negatives, ...] = ("annotated", "sampled")
 
 
 def vsd_tables(tables: Mapping[str, pl.DataFrame], ks: Sequence[int]) -> dict[str, pl.DataFrame]:
@@ -30,43 +33,44 @@ def vsd_tables(tables: Mapping[str, pl.DataFrame], ks: Sequence[int]) -> dict[st
     }
 
 
-def discovery_columns(ks: Sequence[int]) -> list[tuple[str, str, str]]:
-    """(metric, average, negatives) in the order of the paper's tables 5 and 6."""
-    lists = [(f"{name}@{k}", "", "") for name in ("HR", "MRR") for k in ks]
-    averages, kinds = ("micro", "macro"), (ANNOTATED, SAMPLED)
-    areas = [(name, average, kind) for name in ("ROC-AUC", "PR-AUC") for average in averages for kind in kinds]
-    return lists + areas
+def discovery_columns(ks: Sequence[int]) -> dict[str, Measure]:
+    """The paper's headings of tables 5 and 6, in their order, and the measure each stands for."""
+    columns: dict[str, Measure] = _lists(ks, P, VSD_MRR)
+    for name, area in (("ROC-AUC", ROC_AUC), ("PR-AUC", AP)):
+        for average in AVERAGES:
+            for kind in NEGATIVES:
+                columns[f"{name} {average} {kind}"] = area(average=average, negatives=kind)
+    return columns
+
+
+def identification_columns(ks: Sequence[int]) -> dict[str, Measure]:
+    """The headings of table 4 and the measure each stands for."""
+    return _lists(ks, Recall_cap, VSD_MRR_cap)
+
+
+def _lists(ks: Sequence[int], hit_rate: CutoffMeasure, reciprocal_rank: CutoffMeasure) -> dict[str, Measure]:
+    return {f"{name}@{k}": measure @ k for name, measure in (("HR", hit_rate), ("MRR", reciprocal_rank)) for k in ks}
 
 
 def discovery(results: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
     """Tables 5 and 6: generators first, then new models, each best macro ROC-AUC first."""
-    cells = {(row["encoder"], row["metric"], row["average"], row["negatives"]): row for row in _rows(results)}
-    keys = discovery_columns(ks)
-    lines = [
-        [group.name, encoder, *(end for key in keys for end in _ends(cells.get((encoder, *key))))]
-        for group in grouped(results)
-        for encoder in group.encoders
-    ]
-    names = [" ".join(part for part in key if part) for key in keys]
-    return _table(lines, ["group", "encoder"], names)
+    columns = discovery_columns(ks)
+    ordered = [(group.name, encoder) for group in grouped(results) for encoder in group.encoders]
+    return _table([[*names, *_cells(results, names[1], columns)] for names in ordered], ["group", "encoder"], columns)
 
 
 def identification(table: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
     """Table 4."""
-    cells = {(row["encoder"], row["metric"]): row for row in _rows(table)}
-    metrics = [f"{name}@{k}" for name in ("HR", "MRR") for k in ks]
+    columns = identification_columns(ks)
     encoders = table["encoder"].unique(maintain_order=True).to_list()
-    lines = [
-        [encoder, *(end for metric in metrics for end in _ends(cells.get((encoder, metric))))] for encoder in encoders
-    ]
-    return _table(lines, ["encoder"], metrics)
+    return _table([[encoder, *_cells(table, encoder, columns)] for encoder in encoders], ["encoder"], columns)
 
 
 def robustness(models: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
     """Table 3: AUC of a generator is empty where it was not measured itself."""
     table = orders.select("removed", "n_models").unique(maintain_order=True)
-    for average in ("micro", "macro"):
-        chosen = (pl.col("metric") == "ROC-AUC") & (pl.col("average") == average)
+    for average in AVERAGES:
+        chosen = of_measure(ROC_AUC(average=average))
         area = models.filter(chosen).select(
             removed="encoder", **{f"{average} AUC": pl.col("mean"), f"{average} sd": pl.col("sd")}
         )
@@ -88,14 +92,13 @@ def overlap_matrix(overlap: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _rows(table: pl.DataFrame) -> list[dict[str, str | float | None]]:
-    return table.to_dicts()
+def _cells(table: pl.DataFrame, encoder: str, columns: Mapping[str, Measure]) -> list[float | None]:
+    """Value, low and high of every column; empty where a measure was not computed."""
+    here = table.filter(pl.col("encoder") == encoder).select("measure", "value", "low", "high")
+    found = {measure: ends for measure, *ends in here.iter_rows()}
+    return [end for measure in columns.values() for end in found.get(str(measure), [None] * 3)]
 
 
-def _ends(row: Mapping[str, str | float | None] | None) -> list[str | float | None]:
-    return [None] * 3 if row is None else [row["value"], row["low"], row["high"]]
-
-
-def _table(lines: Sequence[Sequence[object]], names: list[str], metrics: list[str]) -> pl.DataFrame:
-    numbers = {f"{metric}{end}": pl.Float64 for metric in metrics for end in ENDS}
-    return pl.DataFrame(lines, schema={**dict.fromkeys(names, pl.String), **numbers}, orient="row")
+def _table(rows: Sequence[Sequence[object]], names: list[str], columns: Mapping[str, Measure]) -> pl.DataFrame:
+    numbers = {f"{heading}{end}": pl.Float64 for heading in columns for end in ENDS}
+    return pl.DataFrame(rows, schema={**dict.fromkeys(names, pl.String), **numbers}, orient="row")

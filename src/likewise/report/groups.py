@@ -1,10 +1,10 @@
 """Would other experts have said otherwise? Macro ROC-AUC by rule, by expert, and over resampled groups."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
+from likewise.evaluation.expert_groups import ExpertGroupsSummary
 from likewise.report.numbers import NBSP, interval, percent, several
 from likewise.report.plots.ranges import Range
 
@@ -23,7 +23,7 @@ class Groups:
     words: str
 
 
-def expert_groups(values: pl.DataFrame | None, said: dict[str, Any] | None, encoders: list[str]) -> Groups | None:
+def expert_groups(values: pl.DataFrame | None, said: ExpertGroupsSummary | None, encoders: list[str]) -> Groups | None:
     """None where there are no votes of several experts, or for results of an older `likewise evaluate`."""
     if values is None or said is None:
         return None
@@ -57,10 +57,10 @@ def _of(named: dict[tuple[str, str], dict[str, float | None]], kind: str, encode
     return tuple(value for value in values if value is not None)
 
 
-def _words(said: dict[str, Any], values: pl.DataFrame) -> str:
-    if said["winner_share"] is None:
+def _words(said: ExpertGroupsSummary, values: pl.DataFrame) -> str:
+    if said.winner_share is None:
         return "No group drawn from these experts gives an order of the models."
     n_experts = values.filter(pl.col("kind") == EXPERT)["group"].n_unique()
-    stays = "every one" if said["winner_share"] >= 1.0 else f"{percent(said['winner_share'], 0)}{NBSP}%"
-    drawn = f"{several(said['n_groups'], 'group')} of {n_experts} drawn with replacement from these experts"
-    return f"{said['winner']} stays first in {stays} of {drawn}."
+    stays = "every one" if said.winner_share >= 1.0 else f"{percent(said.winner_share, 0)}{NBSP}%"
+    drawn = f"{several(said.n_groups, 'group')} of {n_experts} drawn with replacement from these experts"
+    return f"{said.winner} stays first in {stays} of {drawn}."

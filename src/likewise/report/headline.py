@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from likewise.evaluation.fidelity import TruthCoverage
+from likewise.evaluation.summary import EvaluationSummary
 from likewise.report.differences import Difference, not_significantly_worse
 from likewise.report.leaderboard import Leaderboard
 from likewise.report.numbers import NBSP, amount, interval, listed, percent, several, small_percent
@@ -44,31 +46,31 @@ def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name:
     return lead, f"{numbers}. Its lead over the next, {others[0]}: {differences[others[0]].words}, {HOW}."
 
 
-def basis(board: Leaderboard, summary: dict[str, Any]) -> str:
+def basis(board: Leaderboard, summary: EvaluationSummary) -> str:
     """Queries, pairs, experts and rule."""
-    labels = summary["labels"]
-    asked = f"{several(board.n_queries_total, 'query', 'queries')} against {several(summary['n_gallery'], 'image')}"
-    pairs, n_experts = several(board.n_pairs, "labelled pair"), labels["agreement"]["n_experts"]
+    labels = summary.labels
+    asked = f"{several(board.n_queries_total, 'query', 'queries')} against {several(summary.n_gallery, 'image')}"
+    pairs, n_experts = several(board.n_pairs, "labelled pair"), labels.agreement.n_experts
     if not n_experts:
         return f"{asked}; {pairs}, imported without votes."
-    kind = "simulated expert" if labels["simulated"] else "expert"
-    rule = labels["consensus"]["rule"]
+    kind = "simulated expert" if labels.simulated else "expert"
+    rule = labels.consensus.rule
     return f"{asked}; {pairs} by {several(n_experts, kind)}; consensus: {RULES.get(rule, rule)}."
 
 
-def found(truth: dict[str, Any] | None) -> str | None:
+def found(truth: TruthCoverage | None) -> str | None:
     """Where the truth is known: what was found of it, and at what cost."""
     if not truth:
         return None
     return (
-        f"The truth of this catalog is known: the pool and its experts found {percent(truth['item_recall'])}{NBSP}% of "
-        f"all truly similar pairs ({truth['similar_items_found']:,} of {truth['similar_items']:,} query–item pairs) at "
-        f"{small_percent(truth['item_cost'])}{NBSP}% of the brute-force cost "
+        f"The truth of this catalog is known: the pool and its experts found {percent(truth.item_recall)}{NBSP}% of "
+        f"all truly similar pairs ({truth.similar_items_found:,} of {truth.similar_items:,} query–item pairs) at "
+        f"{small_percent(truth.item_cost)}{NBSP}% of the brute-force cost "
         "(one picture per item; random pairs counted)."
     )
 
 
-def left_out(board: Leaderboard, summary: dict[str, Any], settings: dict[str, Any], n_missing: int) -> list[str]:
+def left_out(board: Leaderboard, summary: EvaluationSummary, settings: dict[str, Any], n_missing: int) -> list[str]:
     """What the numbers do not rest on, each with its count; empty if nothing was left out."""
     notes = []
     main = board.columns[0].queries
@@ -76,13 +78,13 @@ def left_out(board: Leaderboard, summary: dict[str, Any], settings: dict[str, An
         notes.append(f"macro values rest on {main} queries: the others have candidates of one class only")
     counted = (
         (settings.get("left_out", 0), "unreadable or repeated image", "when the catalog was made"),
-        (summary["n_gallery_without_vectors"], "gallery image", "without vectors of every model"),
-        (summary["n_queries_without_vectors"], "query", "without vectors of every model"),
+        (summary.n_gallery_without_vectors, "gallery image", "without vectors of every model"),
+        (summary.n_queries_without_vectors, "query", "without vectors of every model"),
     )
     for n, what, why in counted:
         if n:
             notes.append(f"{several(n, what, 'queries' if what == 'query' else what + 's')} left out {why}")
-    unanswered = summary["labels"]["consensus"]["n_unanswered"]
+    unanswered = summary.labels.consensus.n_unanswered
     if unanswered:
         notes.append(f"{several(unanswered, 'pair')} without a label: no expert could tell")
     if n_missing:
@@ -90,23 +92,23 @@ def left_out(board: Leaderboard, summary: dict[str, Any], settings: dict[str, An
     return notes
 
 
-def facts(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
+def facts(summary: EvaluationSummary) -> list[tuple[str, str, str]]:
     """Four numbers to remember: (value, unit or name, what it is)."""
-    cost, agreed = summary["prevalence"], summary["labels"]["agreement"]
+    cost, agreed = summary.prevalence, summary.labels.agreement
     rows = [
         (
-            amount(cost["hours_pool"]),
+            amount(cost.hours_pool),
             "hours",
-            f"of labelling per expert instead of {amount(cost['hours_brute_force'])}",
+            f"of labelling per expert instead of {amount(cost.hours_brute_force)}",
         ),
-        (f"{amount(cost['speed_up'])}×", "fewer pairs", f"than all {cost['n_all_pairs']:,} there are"),
+        (f"{amount(cost.speed_up)}×", "fewer pairs", f"than all {cost.n_all_pairs:,} there are"),
     ]
-    if summary["truth"]:
-        truth = summary["truth"]
-        rows.append((f"{percent(truth['item_recall'])}{NBSP}%", "found", "of all truly similar pairs"))
-    elif cost["p_pool"] is not None:
-        rows.append((f"{percent(cost['p_pool'])}{NBSP}%", "similar", f"of {cost['n_labelled']:,} labelled suspects"))
-    alpha = agreed["krippendorff_alpha"]["value"]
+    if summary.truth:
+        truth = summary.truth
+        rows.append((f"{percent(truth.item_recall)}{NBSP}%", "found", "of all truly similar pairs"))
+    elif cost.p_pool is not None:
+        rows.append((f"{percent(cost.p_pool)}{NBSP}%", "similar", f"of {cost.n_labelled:,} labelled suspects"))
+    alpha = agreed.krippendorff_alpha.value
     if alpha is not None:
         rows.append((f"{alpha:.2f}", "Krippendorff’s α", "agreement of the experts, 1 is perfect"))
     return rows

@@ -1,10 +1,10 @@
 """Finding the same item is another question: identification beside discovery, in a table, a plot and words."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
+from likewise.evaluation.identification import TwoOrders
 from likewise.evaluation.rank_correlation import few_models_note
 from likewise.report.leaderboard import Leaderboard
 from likewise.report.numbers import NBSP, interval, percent, several, signed
@@ -12,7 +12,7 @@ from likewise.report.numbers import NBSP, interval, percent, several, signed
 
 @dataclass(frozen=True)
 class Found:
-    """One model's value of one metric, as text, with its interval."""
+    """One model's value of one measure, as text, with its interval."""
 
     value: float | None
     text: str
@@ -30,7 +30,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Identification:
-    metrics: list[str]
+    measures: list[str]
     main: str
     encoders: list[str]
     cells: dict[tuple[str, str], Found]
@@ -41,14 +41,12 @@ class Identification:
     numbers: str
 
 
-def identification(
-    table: pl.DataFrame | None, orders: dict[str, Any] | None, board: Leaderboard
-) -> Identification | None:
+def identification(table: pl.DataFrame | None, orders: TwoOrders | None, board: Leaderboard) -> Identification | None:
     """None for results of an older `likewise evaluate`; without points where no query has another image."""
     if table is None or orders is None or table.is_empty():
         return None
-    rows = {(row["encoder"], row["metric"]): row for row in table.iter_rows(named=True)}
-    main = orders["identification"]
+    rows = {(row["encoder"], row["measure"]): row for row in table.iter_rows(named=True)}
+    main = orders.identification
     cells = {
         key: Found(row["value"], percent(row["value"]), interval(row["low"], row["high"])) for key, row in rows.items()
     }
@@ -61,10 +59,10 @@ def identification(
         if x and y:
             points.append(Point(model.encoder, x, y))
     first = table.row(0, named=True)
-    metrics = table["metric"].unique(maintain_order=True).to_list()
+    measures = table["measure"].unique(maintain_order=True).to_list()
     known = set(table["encoder"])
     return Identification(
-        metrics,
+        measures,
         main,
         [model.encoder for model in board.models if model.encoder in known],
         cells,
@@ -81,13 +79,13 @@ def _ends(value: float | None, low: float | None, high: float | None) -> tuple[f
     return value, value if low is None else low, value if high is None else high
 
 
-def _words(orders: dict[str, Any]) -> tuple[str, str]:
+def _words(orders: TwoOrders) -> tuple[str, str]:
     """What the correlation of the two orders says, by its interval, and the numbers."""
-    by = f"identification ({orders['identification']})"
-    n_models = orders["n_models"]
-    if orders["spearman"] is None or n_models < 3:
+    by = f"identification ({orders.identification})"
+    n_models = orders.n_models
+    if orders.spearman is None or n_models < 3:
         return f"With {several(n_models, 'model')} the two orders cannot be compared.", ""
-    low, high = orders["spearman_low"], orders["spearman_high"]
+    low, high = orders.spearman_low, orders.spearman_high
     if low is None or high is None:
         said = f"Whether the order by {by} says anything about the order by discovery (macro ROC-AUC) is not known"
     elif low > 0:
@@ -96,11 +94,11 @@ def _words(orders: dict[str, Any]) -> tuple[str, str]:
         said = f"The order by {by} runs against the order by discovery (macro ROC-AUC)"
     else:
         said = f"The order by {by} tells nothing about the order by discovery (macro ROC-AUC)"
-    numbers = f"{_number('Spearman', orders, 'spearman')}, {_number('Kendall τ', orders, 'kendall')}"
+    spearman = _number("Spearman", orders.spearman, orders.spearman_low, orders.spearman_high)
+    numbers = f"{spearman}, {_number('Kendall τ', orders.kendall, orders.kendall_low, orders.kendall_high)}"
     few = few_models_note(n_models)
     return f"{said}.", f"{numbers}, over {n_models} models.{f' {few}' if few else ''}"
 
 
-def _number(name: str, orders: dict[str, Any], key: str) -> str:
-    ends = f"{signed(orders[f'{key}_low'])} to {signed(orders[f'{key}_high'])}"
-    return f"{name} {signed(orders[key])} (95{NBSP}% {ends})"
+def _number(name: str, value: float | None, low: float | None, high: float | None) -> str:
+    return f"{name} {signed(value)} (95{NBSP}% {signed(low)} to {signed(high)})"

@@ -4,25 +4,19 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.evaluation.ranking import MAIN, Group, grouped, of_measure, ranked
+from likewise.evaluation.measures import AP, ROC_AUC, cutoff_of, heading, is_sampled
+from likewise.evaluation.ranking import MAIN, Group, grouped, ranked
 from likewise.report.numbers import NBSP, interval, percent
 
-PREFERRED = (
-    MAIN,
-    ("ROC-AUC", "micro", "annotated"),
-    ("PR-AUC", "macro", "annotated"),
-    ("PR-AUC", "micro", "annotated"),
-)
-RANKED_ALIKE = ("ROC-AUC", "PR-AUC")  # fair to every model, so the best value is marked
+PREFERRED = tuple(map(str, (MAIN, ROC_AUC(average="micro"), AP, AP(average="micro"))))
 SCALE_STEP = 0.05  # the whiskers' axis starts and ends at multiples of this
-Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Column:
     """One measure of the table and the queries it rests on."""
 
-    key: Key
+    measure: str
     title: str
     subtitle: str
     queries: str
@@ -77,12 +71,11 @@ class Leaderboard:
     @property
     def shown(self) -> list[int]:
         """Places of the columns that fit a page: areas over labelled pairs, and the list measures at the smallest k."""
-        ks = [int(column.title.partition("@")[2]) for column in self.columns if "@" in column.title]
-        smallest = f"@{min(ks, default=0)}"
+        smallest = min(filter(None, (cutoff_of(column.measure) for column in self.columns)), default=None)
         return [
             place
             for place, column in enumerate(self.columns)
-            if column.key in PREFERRED or column.title.endswith(smallest)
+            if cutoff_of(column.measure) in (None, smallest) and not is_sampled(column.measure)
         ]
 
     @property
@@ -99,13 +92,11 @@ class Leaderboard:
 
 def leaderboard(results: pl.DataFrame) -> Leaderboard:
     """Best macro ROC-AUC first, undefined ones last; equal ones by name."""
-    columns = [_column(results, key) for key in _keys(results)]
-    rows = {(row["encoder"], *_key(row)): row for row in results.iter_rows(named=True)}
-    best = {column.key: _best(results, column.key) for column in columns}
+    columns = [_column(results, measure) for measure in _measures(results)]
+    rows = {(row["encoder"], row["measure"]): row for row in results.iter_rows(named=True)}
+    best = {column.measure: _best(results, column.measure) for column in columns}
     fed = dict(results.select("encoder", "generator").unique("encoder").iter_rows())
-    cells = {
-        encoder: [_cell(rows.get((encoder, *column.key)), best[column.key]) for column in columns] for encoder in fed
-    }
+    cells = {encoder: [_cell(rows.get((encoder, name)), highest) for name, highest in best.items()] for encoder in fed}
     axis = _axis([row[0] for row in cells.values()])
     models = [
         Model(
@@ -122,33 +113,25 @@ def leaderboard(results: pl.DataFrame) -> Leaderboard:
     return Leaderboard(columns, models, grouped(results), axis, first["n_pairs"], first["n_queries_total"])
 
 
-def _key(row: dict[str, str]) -> Key:
-    return row["metric"], row["average"], row["negatives"]
+def _measures(results: pl.DataFrame) -> list[str]:
+    """The measures in the table: areas first, then the others as they were written."""
+    found = results["measure"].unique(maintain_order=True).to_list()
+    areas = [name for name in PREFERRED if name in found or name == PREFERRED[0]]
+    return [*areas, *(name for name in found if name not in areas)]
 
 
-def _keys(results: pl.DataFrame) -> list[Key]:
-    """The measures in the table: areas first, then hits and ranks as they were written."""
-    found = list(dict.fromkeys(_key(row) for row in results.iter_rows(named=True)))
-    return [MAIN, *(key for key in PREFERRED[1:] if key in found), *(key for key in found if key not in PREFERRED)]
-
-
-def _column(results: pl.DataFrame, key: Key) -> Column:
-    rows = _rows(results, key)
+def _column(results: pl.DataFrame, measure: str) -> Column:
+    rows = results.filter(pl.col("measure") == measure)
     defined = sorted(set(rows["n_queries"].to_list()))
     counted = "–".join(str(n) for n in dict.fromkeys((defined[0], defined[-1]))) if defined else "0"
     total = max(rows["n_queries_total"].to_list(), default=0)
-    metric, average, negatives = key
-    kind = f", {negatives} negatives" if negatives not in ("", "annotated") else ""
-    return Column(key, metric, f"{average}{kind}".strip(", "), f"{counted}/{total}")
+    return Column(measure, *heading(measure), f"{counted}/{total}")
 
 
-def _rows(results: pl.DataFrame, key: Key) -> pl.DataFrame:
-    return results.filter(of_measure(key))
-
-
-def _best(results: pl.DataFrame, key: Key) -> float | None:
-    values = _rows(results, key)["value"].drop_nulls().to_list()
-    return max(values) if len(values) > 1 and key[0] in RANKED_ALIKE else None
+def _best(results: pl.DataFrame, measure: str) -> float | None:
+    """The best value, where it is fair to compare every model: measures of lists favour those that fed the pool."""
+    values = results.filter(pl.col("measure") == measure)["value"].drop_nulls().to_list()
+    return max(values) if len(values) > 1 and cutoff_of(measure) is None else None
 
 
 def _cell(row: dict[str, float | None] | None, best: float | None) -> Cell:

@@ -5,20 +5,18 @@ from importlib.metadata import version
 from typing import Any
 
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
-from likewise.evaluation.bootstrap import RESAMPLES
-from likewise.evaluation.discovery import KS
-from likewise.evaluation.step import NEXT_PAIRS
+from likewise.evaluation.summary import EvaluationSettings, EvaluationSummary
 from likewise.report.tables import Tables
 from likewise.workspace import WARDROBE
 
 MEANINGS = {
-    "ROC-AUC": "the chance that a pair labelled similar scores above one labelled not similar; 50 % is a coin toss.",
-    "PR-AUC": "average precision: the mean share of similar pairs in the list down to each similar one.",
+    "ROC_AUC": "the chance that a pair labelled similar scores above one labelled not similar; 50 % is a coin toss.",
+    "AP": "average precision: the mean share of similar pairs in the list down to each similar one.",
     "macro / micro": "macro: one value per query that has both classes, then the mean; micro: all pairs in one list.",
-    "HR@k": "labelled similar candidates among a model’s first k, as a share of k, over queries that have any.",
-    "MRR@k": "the same with weight 1/rank, as a share of the largest possible sum.",
-    "NDCG@k": "hits weighed by 1/log2(rank + 1), as a share of what the query’s labelled similar ones could reach.",
-    "judged@k": "the share of a model’s first k candidates that have a label at all.",
+    "P@k": "precision: labelled similar candidates in a model’s first k, as a share of k, over queries that have any.",
+    "VSD_MRR@k": "the same with weight 1/rank, as a share of the largest possible sum.",
+    "nDCG@k": "hits weighed by 1/log2(rank + 1), as a share of what the query’s labelled similar ones could reach.",
+    "Judged@k": "the share of a model’s first k candidates that have a label at all.",
     "95 % interval": "2.5th to 97.5th percentile over bootstrap resamples of the queries, the same for every model.",
     "Fleiss’ κ, Krippendorff’s α": "agreement beyond chance: 0 is chance, 1 is perfect.",
 }
@@ -36,27 +34,26 @@ INTERVALS = {
 }
 
 
-def meanings(summary: dict[str, Any]) -> dict[str, str]:
+def meanings(summary: EvaluationSummary) -> dict[str, str]:
     """What each number means, with the interval as it was made."""
     said = {**MEANINGS, **BESIDE}
-    made = summary.get("settings")
-    if made and made["interval"] in INTERVALS:
-        said["95 % interval"] = INTERVALS[made["interval"]].format(n=f"{made['resamples']:,}")
+    made = summary.settings
+    said["95 % interval"] = INTERVALS[made.interval].format(n=f"{made.n_resamples:,}")
     return said
 
 
 def commands(tables: Tables, workspace: str) -> list[str]:
     """The road to this page; the folder of pictures and the files of votes carry their own names."""
-    name, labels = shlex.quote(workspace), tables.summary["labels"]
-    rule, seconds = labels["consensus"]["rule"], tables.summary["prevalence"]["seconds_per_pair"]
+    name, labels = shlex.quote(workspace), tables.summary.labels
+    rule, seconds = labels.consensus.rule, tables.summary.prevalence.seconds_per_pair
     slow = f"--seconds-per-pair {seconds:g}" if seconds != SECONDS_PER_PAIR else ""
     lines = [
         [_new(tables.settings, name)],
         [f"likewise encode {name} --with {shlex.quote(','.join(tables.encoder_notes))}"],
-        [f"likewise discover {name}", *_discover(tables.pool_settings)] if tables.summary["pool"]["generators"] else [],
-        *([_votes(source, name, labels["agreement"]["n_experts"])] for source in dict.fromkeys(labels["sources"])),
+        [f"likewise discover {name}", *_discover(tables.pool_settings)] if tables.summary.pool.generators else [],
+        *([_votes(source, name, labels.agreement.n_experts)] for source in dict.fromkeys(labels.sources)),
         [f"likewise label consensus {name} --rule {rule}" if rule != "majority" else ""],
-        [f"likewise evaluate {name}", *_evaluate(tables.summary.get("settings", {})), slow],
+        [f"likewise evaluate {name}", *_evaluate(tables.summary.settings), slow],
         [f"likewise budget {name}", *_budget(tables), slow] if tables.budget is not None else [],
         [f"likewise report {name}"],
     ]
@@ -70,12 +67,14 @@ def _discover(pool: dict[str, Any]) -> list[str]:
     return parts if pool.get("one_per_item", True) else [*parts, "--every-image"]
 
 
-def _evaluate(made: dict[str, Any]) -> list[str]:
+def _evaluate(made: EvaluationSettings) -> list[str]:
     """The options that differ from the command's own."""
-    usual = {"resamples": RESAMPLES, "seed": 0, "interval": "percentile", "next_pairs": NEXT_PAIRS}
-    parts = [f"--k {','.join(str(k) for k in made['ks'])}"] if made and tuple(made["ks"]) != KS else []
-    changed = {key: value for key, value in made.items() if key in usual and value != usual[key]}
-    return parts + _options(changed, {f"--{key.replace('_', '-')}": key for key in usual})
+    usual = EvaluationSettings()
+    parts = [f"--k {','.join(map(str, made.ks))}"] if made.ks != usual.ks else []
+    parts += [f"--measures {shlex.quote(' '.join(made.measures))}"] if not made.are_default_measures else []
+    options = {"--resamples": "n_resamples", "--seed": "seed", "--interval": "interval", "--next-pairs": "n_next_pairs"}
+    changed = {key: getattr(made, key) for key in options.values() if getattr(made, key) != getattr(usual, key)}
+    return parts + _options(changed, options)
 
 
 def _budget(tables: Tables) -> list[str]:
@@ -133,32 +132,31 @@ def settings(tables: Tables) -> list[tuple[str, str]]:
         for name, note in tables.encoder_notes.items()
     ]
     rows = [
-        ("catalog", f"{source}: {summary['n_images']:,} images of {summary['n_items']:,} items"),
+        ("catalog", f"{source}: {summary.n_images:,} images of {summary.n_items:,} items"),
         ("fingerprint", str(made.get("fingerprint", "–"))),
         ("models", "; ".join(encoders)),
         ("pool", _pool(tables.pool_settings)),
         ("index", "; ".join(f"{generator}: {recall}" for generator, recall in tables.recalls.items())),
-        ("votes", "; ".join(dict.fromkeys(summary["labels"]["sources"]))),
-        ("consensus", summary["labels"]["consensus"]["rule"]),
+        ("votes", "; ".join(dict.fromkeys(summary.labels.sources))),
+        ("consensus", summary.labels.consensus.rule),
         ("evaluation", _evaluation(summary)),
-        ("seconds per pair", f"{summary['prevalence']['seconds_per_pair']:g}"),
+        ("seconds per pair", f"{summary.prevalence.seconds_per_pair:g}"),
         ("likewise", version("likewise")),
     ]
     return [row for row in rows if row[1]]
 
 
-def _evaluation(summary: dict[str, Any]) -> str:
-    made = summary.get("settings")
-    if not made:
-        return ""
+def _evaluation(summary: EvaluationSummary) -> str:
+    made = summary.settings
     parts = [
-        f"k {', '.join(str(k) for k in made['ks'])}",
-        f"{made['resamples']:,} resamples",
-        f"{made['interval']} intervals",
-        f"seed {made['seed']}",
+        f"k {', '.join(str(k) for k in made.ks)}",
+        *([] if made.are_default_measures else [f"measures {', '.join(made.measures)}"]),
+        f"{made.n_resamples:,} resamples",
+        f"{made.interval} intervals",
+        f"seed {made.seed}",
     ]
-    if summary.get("sampled_negatives"):
-        parts.append(f"{summary['sampled_negatives']:,} sampled negatives")
+    if summary.sampled_negatives:
+        parts.append(f"{summary.sampled_negatives:,} sampled negatives")
     return "; ".join(parts)
 
 

@@ -5,11 +5,10 @@ from typing import Any
 
 import polars as pl
 
+from likewise.evaluation.measures import cutoff_of, heading
 from likewise.evaluation.rank_correlation import few_models_note
+from likewise.report.leaderboard import PREFERRED
 from likewise.report.numbers import DASH, listed, p_value, percent, signed
-
-AREAS = (("ROC-AUC", "macro"), ("ROC-AUC", "micro"), ("PR-AUC", "macro"), ("PR-AUC", "micro"))
-Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -25,12 +24,11 @@ class Order:
 class PoolOrder:
     """`means`: text of mean ± sd by model and measure; `orders`: by removed generator and measure."""
 
-    measures: list[Key]
-    n_areas: int
+    measures: list[tuple[str, str, str]]  # name, title and subtitle
     encoders: list[str]
-    means: dict[tuple[str, Key], tuple[str, str, str]]
+    means: dict[tuple[str, str], tuple[str, str, str]]
     removed: list[str]
-    orders: dict[tuple[str, Key], Order]
+    orders: dict[tuple[str, str], Order]
     words: str
     few: str | None  # what to say where the models are too few
 
@@ -41,18 +39,17 @@ def pool_order(models: pl.DataFrame | None, orders: pl.DataFrame | None, encoder
         return None
     measures = _measures(orders)
     means = {
-        (row["encoder"], (row["metric"], row["average"])): (
+        (row["encoder"], row["measure"]): (
             percent(row["mean"]),
             percent(row["sd"]),
             percent(row["value"]),
         )
         for row in models.iter_rows(named=True)
     }
-    cells = {(row["removed"], (row["metric"], row["average"])): _order(row) for row in orders.iter_rows(named=True)}
+    cells = {(row["removed"], row["measure"]): _order(row) for row in orders.iter_rows(named=True)}
     known = set(models["encoder"])
     return PoolOrder(
-        measures,
-        sum(key in AREAS for key in measures),
+        [(name, *heading(name)) for name in measures],
         [name for name in encoders if name in known],
         means,
         orders["removed"].unique(maintain_order=True).to_list(),
@@ -62,17 +59,18 @@ def pool_order(models: pl.DataFrame | None, orders: pl.DataFrame | None, encoder
     )
 
 
-def measure_name(key: Key) -> str:
-    """`macro ROC-AUC`, `HR@5`."""
-    return f"{key[1]} {key[0]}".strip()
+def measure_words(name: str) -> str:
+    """`macro ROC_AUC`, `P@5`."""
+    title, subtitle = heading(name)
+    return f"{subtitle} {title}".strip()
 
 
-def _measures(orders: pl.DataFrame) -> list[Key]:
-    """The areas, and the measures of lists at the smallest k."""
-    found = orders.select("metric", "average").unique(maintain_order=True).rows()
-    ks = [int(metric.partition("@")[2]) for metric, _ in found if "@" in metric]
-    lists = [key for key in found if "@" in key[0] and key[0].endswith(f"@{min(ks, default=0)}")]
-    return [*(key for key in AREAS if key in found), *lists]
+def _measures(orders: pl.DataFrame) -> list[str]:
+    """The areas and other measures of judged pairs, and the measures of lists at the smallest k."""
+    found = orders["measure"].unique(maintain_order=True).to_list()
+    smallest = min(filter(None, map(cutoff_of, found)), default=0)
+    first = [*(name for name in PREFERRED if name in found), *(name for name in found if cutoff_of(name) is None)]
+    return [*dict.fromkeys(first), *(name for name in found if cutoff_of(name) == smallest)]
 
 
 def _order(row: dict[str, Any]) -> Order:
@@ -83,14 +81,12 @@ def _order(row: dict[str, Any]) -> Order:
     return Order(signed(spearman), p_value(row["p_value"] if p is None else p), min(1.0, 1.0 - spearman))
 
 
-def _words(orders: pl.DataFrame, measures: list[Key]) -> str:
+def _words(orders: pl.DataFrame, measures: list[str]) -> str:
     """Which measure's order moves most, and whether that of macro ROC-AUC does."""
     n_models = max(orders["n_models"].to_list(), default=0)
-    lowest: dict[Key, tuple[float, str]] = {}
+    lowest: dict[str, tuple[float, str]] = {}
     for key in measures:
-        rows = orders.filter(
-            (pl.col("metric") == key[0]) & (pl.col("average") == key[1]) & pl.col("spearman").is_not_null()
-        ).sort("spearman", "removed")
+        rows = orders.filter((pl.col("measure") == key) & pl.col("spearman").is_not_null()).sort("spearman", "removed")
         if len(rows):
             lowest[key] = rows["spearman"][0], rows["removed"][0]
     if not lowest:
@@ -102,16 +98,16 @@ def _words(orders: pl.DataFrame, measures: list[Key]) -> str:
     without: dict[str, list[str]] = {}
     for key, (low, removed) in moving.items():
         if low == worst:
-            without.setdefault(removed, []).append(measure_name(key))
+            without.setdefault(removed, []).append(measure_words(key))
     where = "; ".join(f"by {listed(names, most=6)} without {removed}" for removed, names in without.items())
     moves = f"The order moves most (Spearman {signed(worst)}) {where}"
-    main = lowest.get(AREAS[0])
+    main = lowest.get(PREFERRED[0])
     if main and main[0] > worst:
         return f"{moves}; by macro ROC-AUC {_kept(main)}."
     steadiest = max(lowest, key=lambda key: lowest[key][0])  # the first of equals: areas come before lists
     if lowest[steadiest][0] == worst:
         return f"{moves}."
-    return f"{moves}; by {measure_name(steadiest)} {_kept(lowest[steadiest])}."
+    return f"{moves}; by {measure_words(steadiest)} {_kept(lowest[steadiest])}."
 
 
 def _kept(lowest: tuple[float, str]) -> str:

@@ -18,10 +18,10 @@ def protocols(tables: Tables, board: Leaderboard, album: Album) -> dict[str, Any
     summary = tables.summary
     return {
         "pool_order": pool_order(tables.leave_one_out, tables.leave_one_out_orders, encoders),
-        "identification": identification(tables.identification, summary.get("orders"), board),
+        "identification": identification(tables.identification, summary.orders, board),
         "unlabelled": unlabelled(tables.incomplete, tables.next_pairs, board, album),
-        "groups": expert_groups(tables.expert_groups, summary.get("expert_groups"), encoders),
-        "pool_recall": summary.get("pool_recall"),
+        "groups": expert_groups(tables.expert_groups, summary.expert_groups, encoders),
+        "pool_recall": summary.pool_recall,
     }
 
 

@@ -8,6 +8,8 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.errors import LikewiseError
+from likewise.evaluation.stored import read_summary, summary_file
+from likewise.evaluation.summary import EvaluationSummary
 from likewise.search.index import IndexRecall
 from likewise.workspace import Workspace, read_json, read_parquet
 
@@ -36,7 +38,7 @@ class Tables:
     incomplete: pl.DataFrame | None
     next_pairs: pl.DataFrame | None
     expert_groups: pl.DataFrame | None
-    summary: dict[str, Any]
+    summary: EvaluationSummary
     settings: dict[str, Any]
     pool_settings: dict[str, Any]
     recalls: dict[str, IndexRecall]
@@ -48,12 +50,14 @@ def read_tables(workspace: Workspace) -> Tables:
     settings = workspace.settings()
     evaluate = f"likewise evaluate {workspace.path}"
     folder = workspace.results_folder
-    if not (folder / "summary.json").exists():
-        raise LikewiseError(f"{folder / 'summary.json'} does not exist yet: run `{evaluate}` first.")
+    summary = read_summary(workspace)
+    if summary is None:
+        raise LikewiseError(
+            f"{summary_file(workspace)} does not exist yet, or an older likewise wrote it: run `{evaluate}` first."
+        )
     results = read_parquet(folder / "discovery.parquet", evaluate)
     if results.is_empty():
         raise LikewiseError(f"{folder / 'discovery.parquet'} holds no model: run `{evaluate}` again.")
-    summary = read_json(folder / "summary.json")
 
     def optional(name: str) -> pl.DataFrame | None:
         path = folder / f"{name}.parquet"
@@ -77,7 +81,7 @@ def read_tables(workspace: Workspace) -> Tables:
         incomplete=optional("incomplete"),
         next_pairs=optional("next_pairs"),
         # a table of votes that were replaced by imported labels may still lie there
-        expert_groups=optional("expert_groups") if summary.get("expert_groups") else None,
+        expert_groups=optional("expert_groups") if summary.expert_groups else None,
         summary=summary,
         settings=settings,
         pool_settings=pool_notes.get("settings", {}),

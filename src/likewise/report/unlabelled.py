@@ -51,7 +51,7 @@ def unlabelled(
     if table is None or table.is_empty():
         return None
     rows = {row["encoder"]: row for row in table.iter_rows(named=True)}
-    judged = [place for place, column in enumerate(board.columns) if column.title.startswith("judged@")]
+    judged = [place for place, column in enumerate(board.columns) if column.measure.startswith("Judged@")]
     models = [
         Incomplete(
             model.encoder,

@@ -6,6 +6,9 @@ from typing import Any
 
 import polars as pl
 
+from likewise.evaluation.measures import AP, ROC_AUC
+from likewise.evaluation.measures.base import AreaMeasure
+from likewise.evaluation.ranking import of_measure
 from likewise.report import headline, making
 from likewise.report.cost import best_sets, faithfulness, this_pool
 from likewise.report.differences import against_best, not_significantly_worse
@@ -49,7 +52,7 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
         differences=differences,
         alike=not_significantly_worse(board, differences),
         basis=headline.basis(board, tables.summary),
-        found=headline.found(tables.summary["truth"]),
+        found=headline.found(tables.summary.truth),
         facts=headline.facts(tables.summary),
         left_out=headline.left_out(board, tables.summary, tables.settings, album.n_missing),
         generators=tables.generators.to_dicts(),
@@ -95,14 +98,14 @@ def _plots(tables: Tables, beside: dict[str, Any], styles: Styles) -> dict[str, 
     drawn: dict[str, Any] = dict.fromkeys(("roc", "pr", "yield_plot", "spearman", "recall", "sets"))
     drawn["budget_made"] = tables.budget is not None
     if len(tables.curves):
-        share = tables.summary["prevalence"]["p_pool"]
-        drawn["roc"] = curve_plots.roc_plot(tables.curves, _micro(tables, "ROC-AUC"), styles)
-        drawn["pr"] = curve_plots.pr_plot(tables.curves, _micro(tables, "PR-AUC"), styles, share)
+        share = tables.summary.prevalence.p_pool
+        drawn["roc"] = curve_plots.roc_plot(tables.curves, _micro(tables, ROC_AUC), styles)
+        drawn["pr"] = curve_plots.pr_plot(tables.curves, _micro(tables, AP), styles, share)
     if tables.budget is not None:
-        pool, cost = tables.summary["pool"], tables.summary["prevalence"]
-        drawn["sets"] = sets = best_sets(tables.budget, pool["k"])
+        pool, cost = tables.summary.pool, tables.summary.prevalence
+        drawn["sets"] = sets = best_sets(tables.budget, pool.k)
         if sets:
-            here = this_pool(tables.budget, pool["k"], cost["n_pool_pairs"])
+            here = this_pool(tables.budget, pool.k, cost.n_pool_pairs)
             drawn["yield_plot"] = budget_plots.yield_plot(sets.lines, here)
         faithful = faithfulness(tables.budget)
         if faithful is not None:
@@ -112,13 +115,8 @@ def _plots(tables: Tables, beside: dict[str, Any], styles: Styles) -> dict[str, 
     return drawn | protocol_plots(beside, styles)
 
 
-def _micro(tables: Tables, metric: str) -> dict[str, float | None]:
+def _micro(tables: Tables, area: AreaMeasure) -> dict[str, float | None]:
     """The area under each curve; curves are drawn over all pairs, so it is the micro one."""
     drawn = tables.curves["encoder"].unique().to_list()
-    rows = tables.results.filter(
-        (pl.col("metric") == metric)
-        & (pl.col("average") == "micro")
-        & (pl.col("negatives") == "annotated")
-        & pl.col("encoder").is_in(drawn)
-    )
+    rows = tables.results.filter(of_measure(area(average="micro")) & pl.col("encoder").is_in(drawn))
     return dict(rows.select("encoder", "value").iter_rows())

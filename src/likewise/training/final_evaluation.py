@@ -30,7 +30,7 @@ from likewise.workspace import write_json, write_parquet
 if TYPE_CHECKING:
     from torch import nn
 
-MEASURES = ("P@1", "R-Precision", "MAP@R")
+MEASURES = ("P@1", "R_Precision", "MAP@R")
 EMBEDDINGS = ("concatenated", "separated")
 PRETRAINED = "pretrained"
 

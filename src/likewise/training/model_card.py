@@ -33,7 +33,7 @@ def model_card(summary: CheckSummary, accuracy: pl.DataFrame) -> str:
     for row in accuracy.filter(pl.col("method") == summary.winner).iter_rows(named=True):
         interval = "one run" if row["low"] is None else f"± {50 * (row['high'] - row['low']):.1f}"
         lines.append(
-            f"| {row['metric']} | {row['embedding']} | {100 * row['value']:.1f} | {interval} "
+            f"| {row['measure']} | {row['embedding']} | {100 * row['value']:.1f} | {interval} "
             f"({row['n_reruns']} reruns) | {row['n_queries']:,} of {row['n_queries_total']:,} |"
         )
     lines += ["", *discovery_table(summary), ""]

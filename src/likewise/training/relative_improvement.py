@@ -11,7 +11,7 @@ def relative_improvement_table(accuracy: pl.DataFrame) -> pl.DataFrame:
     rows = []
     values = {
         (row["method"], row["embedding"]): row["value"]
-        for row in accuracy.filter(pl.col("metric") == MEASURE).iter_rows(named=True)
+        for row in accuracy.filter(pl.col("measure") == MEASURE).iter_rows(named=True)
     }
     for baseline in BASELINES:
         for (method, embedding), value in values.items():

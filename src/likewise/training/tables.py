@@ -23,7 +23,7 @@ ACCURACY_SCHEMA = pl.Schema(
     {
         "method": pl.String,
         "embedding": pl.String,
-        "metric": pl.String,
+        "measure": pl.String,
         "value": pl.Float64,
         "low": pl.Float64,
         "high": pl.Float64,
@@ -35,7 +35,7 @@ ACCURACY_SCHEMA = pl.Schema(
 DIFFERENCE_SCHEMA = pl.Schema(
     {
         "embedding": pl.String,
-        "metric": pl.String,
+        "measure": pl.String,
         "method_a": pl.String,
         "method_b": pl.String,
         "difference": pl.Float64,
@@ -59,7 +59,7 @@ def read_reruns(run: RunFolder, method: str, n_reruns: int) -> pl.DataFrame:
 
 
 def accuracy_table(reruns: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """One row per method, embedding and metric; a method measured once has no interval."""
+    """One row per method, embedding and measure; a method measured once has no interval."""
     rows = []
     for method, table in reruns.items():
         for embedding in EMBEDDINGS:
@@ -107,7 +107,7 @@ def difference_table(reruns: Mapping[str, pl.DataFrame], seed: int = 0) -> pl.Da
 
 
 def class_sums(table: pl.DataFrame, embedding: str, measure: str) -> QuerySums:
-    """Per class the sum of a metric over its queries, averaged over reruns, and the number of queries."""
+    """Per class the sum of a measure over its queries, averaged over reruns, and the number of queries."""
     here = table.filter(pl.col("embedding") == embedding)
     n_reruns = here["rerun"].n_unique()
     grouped = here.group_by("class").agg(

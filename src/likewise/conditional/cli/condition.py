@@ -173,24 +173,24 @@ def recalls(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":
 
     from likewise.cli.tables import percent, with_interval
 
-    metrics = found["metric"].unique(maintain_order=True).to_list()
+    measures = found["measure"].unique(maintain_order=True).to_list()
     ties = "ties count as hits" if official else "ties are shared"
     shown = Table(title=f"Recall on {name} (%; {ties})", title_justify="left", box=SIMPLE)
-    for header in ("", *metrics, "chance", "n"):
+    for header in ("", *measures, "chance", "n"):
         shown.add_column(header, justify="right" if header else "left", no_wrap=bool(header))
     several = found["encoder"].n_unique() > 1
     for task in sorted(found["task"].unique(maintain_order=True), key=lambda task: task == "average"):
         shown.add_row(f"[bold]{plain(task.replace('_', ' '))}[/]")
         rows = found.filter(task=task)
         for encoder, method in rows.select("encoder", "method").unique(maintain_order=True).iter_rows():
-            cells = {row["metric"]: row for row in rows.filter(encoder=encoder, method=method).iter_rows(named=True)}
-            if metrics[0] not in cells:
+            cells = {row["measure"]: row for row in rows.filter(encoder=encoder, method=method).iter_rows(named=True)}
+            if measures[0] not in cells:
                 continue
-            first = cells[metrics[0]]
+            first = cells[measures[0]]
             shown.add_row(
                 "  " + plain(f"{encoder}: {method}" if several else method),
                 with_interval(first["value"], first["low"], first["high"]),
-                *(percent(cells[metric]["value"]) if metric in cells else "" for metric in metrics[1:]),
+                *(percent(cells[measure]["value"]) if measure in cells else "" for measure in measures[1:]),
                 percent(first["chance"]),
                 f"{first['n']:,}" + ("" if first["n"] == first["n_total"] else f" of {first['n_total']:,}"),
             )

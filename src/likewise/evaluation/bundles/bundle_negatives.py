@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from likewise.encoders.storage.reading import read_vectors
-from likewise.evaluation.discovery import measure
+from likewise.evaluation.discovery import score_encoder
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives
 from likewise.workspace import Workspace
@@ -24,7 +24,7 @@ def draw_negatives(
         bands = []
         for name in generators:
             queries, gallery = (read_vectors(workspace, name, images) for images in (pairs.queries, pairs.gallery))
-            band = measure(name, pairs, queries, gallery, 1, NEGATIVE_RANKS).band
+            band = score_encoder(name, pairs, queries, gallery, 1, NEGATIVE_RANKS).band
             assert band is not None
             bands.append(band)
         sampled = sample_negatives(pairs, bands, seed, labelled=labelled) if bands else None

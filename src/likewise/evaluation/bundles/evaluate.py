@@ -16,11 +16,20 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
 from likewise.evaluation.bundles.bundle import Bundle, open_bundle
 from likewise.evaluation.bundles.bundle_negatives import with_negatives
+from likewise.evaluation.compute import with_main_measure
 from likewise.evaluation.differences import difference_table
-from likewise.evaluation.discovery import ANNOTATED, KS, Measured, measure, score, scored_table
+from likewise.evaluation.discovery import (
+    DEFAULT_MEASURES,
+    EncoderScores,
+    estimate_measures,
+    ranked_results,
+    results_table,
+    score_encoder,
+)
 from likewise.evaluation.exchange.run_models import JUDGED, measure_run
 from likewise.evaluation.exchange.trec import TrecRun
 from likewise.evaluation.exchange.vectors_io import AlignedVectors, read_aligned_vectors
+from likewise.evaluation.measures import CutoffMeasure, Measure, cutoffs
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import ResultNote, benchmark_id, utc_now
 from likewise.search import as_unit, pair_scores
@@ -50,7 +59,7 @@ def evaluate_bundle(
     bundle: Path | Bundle,
     vectors_by_name: Mapping[str, BundleModel],
     *,
-    ks: Sequence[int] = KS,
+    measures: Sequence[Measure] = DEFAULT_MEASURES,
     n_resamples: int = RESAMPLES,
     seed: int = 0,
     interval: Interval = "percentile",
@@ -60,35 +69,35 @@ def evaluate_bundle(
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
     if not vectors_by_name:
         raise LikewiseError(f"there is no model to measure on {opened.path}: give vectors, `--vectors mine.npy`.")
-    if not ks or min(ks) < 1:
-        raise LikewiseError(f"every k must be at least 1, not {min(ks, default=0)}.")
     if n_resamples < 1:
         raise LikewiseError(f"an interval needs at least one resample, not {n_resamples}.")
     pairs = opened.tables.pairs
     sampled = with_negatives(pairs, opened.tables.negatives)
     weights = query_weights(len(pairs.queries), n_resamples, seed)
-    scored = []
-    undefined = pl.lit(False)
+    measures = with_main_measure(measures)
+    estimates = []
+    for name, model in vectors_by_name.items():
+        scores = _scores(name, model, opened, pairs, sampled, max(cutoffs(measures), default=1))
+        results = ranked_results(scores, pairs, sampled)
+        estimates.append(estimate_measures(name, results, measures, weights, interval))
+    table = results_table(estimates, opened.generators)
     for name, model in vectors_by_name.items():
         if isinstance(model, TrecRun):
-            undefined |= (pl.col("encoder") == name) & _undefined(model, pairs, missing)
-        measured = _measure(name, model, opened, pairs, sampled, max(ks))
-        scored.append(score(measured, pairs, sampled, ks=ks, weights=weights, kind=interval))
-    table = scored_table(scored, opened.generators)
-    table = table.with_columns(
-        pl.when(~undefined).then(pl.col("value", "low", "high")),
-        n_queries=pl.when(undefined).then(0).otherwise("n_queries"),
-    )
-    whole = [one for one, model in zip(scored, vectors_by_name.values(), strict=True) if not isinstance(model, TrecRun)]
+            unknown = [str(one) for one in _undefined(model, pairs, missing, measures)]
+            undefined = (pl.col("encoder") == name) & pl.col("measure").is_in(unknown)
+            table = table.with_columns(
+                pl.when(~undefined).then(pl.col("value", "low", "high")),
+                n_queries=pl.when(undefined).then(0).otherwise("n_queries"),
+            )
+    whole = [one for one in estimates if not isinstance(vectors_by_name[one.encoder], TrecRun)]
     return BundleResults(table, difference_table(whole, seed=seed))
 
 
-def _undefined(run: TrecRun, pairs: JudgedPairs, missing: MissingPairs) -> pl.Expr:
-    """The metrics that a run says nothing about."""
+def _undefined(run: TrecRun, pairs: JudgedPairs, missing: MissingPairs, measures: Sequence[Measure]) -> list[Measure]:
+    """The measures that a run says nothing about."""
     areas = missing == "undefined" and measure_run(run, pairs, 1).n_missing_pairs > 0
     has_no_lists = run.tag.endswith(f":{JUDGED}")
-    is_area = pl.col("negatives") == ANNOTATED
-    return (is_area & areas) | (~is_area & has_no_lists)
+    return [one for one in measures if (has_no_lists if isinstance(one, CutoffMeasure) else areas)]
 
 
 def bundle_note(bundle: Bundle, command: str) -> ResultNote:
@@ -105,9 +114,9 @@ def bundle_note(bundle: Bundle, command: str) -> ResultNote:
     )
 
 
-def _measure(
+def _scores(
     name: str, model: BundleModel, bundle: Bundle, pairs: JudgedPairs, sampled: JudgedPairs | None, k: int
-) -> Measured:
+) -> EncoderScores:
     if isinstance(model, TrecRun):  # it lists no sampled negative for certain, so it is not measured against them
         return replace(measure_run(model, pairs, k).measured, encoder=name)
     if isinstance(model, Path):
@@ -117,7 +126,7 @@ def _measure(
     row_of = {image: row for row, image in enumerate(bundle.images)}
     rows = ([row_of[image] for image in images] for images in (pairs.queries, pairs.gallery))
     queries, gallery = (as_unit(model.vectors[each], f"{name} vectors") for each in rows)
-    measured = measure(name, pairs, queries, gallery, k)
+    scores = score_encoder(name, pairs, queries, gallery, k)
     if sampled is None:
-        return measured
-    return replace(measured, sampled_scores=pair_scores(queries, gallery, sampled.query, sampled.candidate))
+        return scores
+    return replace(scores, sampled_scores=pair_scores(queries, gallery, sampled.query, sampled.candidate))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
-from likewise.evaluation.discovery import Measured
+from likewise.evaluation.discovery import EncoderScores
 from likewise.evaluation.exchange.trec import RUN_SCHEMA, TrecRun
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.search import NO_INDEX, as_unit, pair_scores, top_k
@@ -29,7 +29,7 @@ BY_ITEM, BY_IMAGE, JUDGED = "best-image-per-item", "every-image", "judged-pairs"
 class MeasuredRun:
     """A run as a model, and how far it covers what was asked of it."""
 
-    measured: Measured
+    measured: EncoderScores
     n_missing_pairs: int  # judged, but not in the run
     n_missing_queries: int  # not in the run at all
     n_outside: int  # rows of the run about other queries or images
@@ -93,7 +93,7 @@ def measure_run(run: TrecRun, pairs: JudgedPairs, k: int) -> MeasuredRun:
     pair_score, missing = _pair_scores(query, candidate, scores, pairs)
     lists = _lists(query, candidate, pairs, k)
     return MeasuredRun(
-        Measured(encoder_from_tag(run.tag), pair_score, lists),
+        EncoderScores(encoder_from_tag(run.tag), pair_score, lists),
         n_missing_pairs=int(missing.sum()),
         n_missing_queries=len(pairs.queries) - len(np.unique(query)),
         n_outside=int((~inside).sum()),
@@ -115,7 +115,7 @@ def _pair_scores(query: Ints, candidate: Ints, scores: Floats, pairs: JudgedPair
 
 
 def _lists(query: Ints, candidate: Ints, pairs: JudgedPairs, k: int) -> Ints:
-    """The first k rows of each query, in the run's order, reduced as `measure` reduces a model's list."""
+    """The first k rows of each query, in the run's order, reduced as `score_encoder` reduces a model's list."""
     items = pairs.gallery_items[candidate]
     listed = pl.DataFrame({"query": query, "candidate": candidate, "item": items})
     listed = listed.filter(pl.Series(items != pairs.query_items[query]))

@@ -17,7 +17,7 @@ SIZE = (4.9, 3.9)
 LABEL_GAP = 0.06  # between names at the right, as a share of the plot's height
 
 
-def identification_plot(points: Sequence[Point], styles: Styles, metric: str) -> Markup:
+def identification_plot(points: Sequence[Point], styles: Styles, measure: str) -> Markup:
     def paint(axes: "Axes") -> None:
         for point in points:
             (x, x_low, x_high), (y, y_low, y_high) = point.x, point.y
@@ -36,9 +36,9 @@ def identification_plot(points: Sequence[Point], styles: Styles, metric: str) ->
                 annotation_clip=False,
                 zorder=5,
             )
-        axes.set(xlabel=f"finds the same item: {metric} (%)", ylabel="finds what looks alike: macro ROC-AUC (%)")
+        axes.set(xlabel=f"finds the same item: {measure} (%)", ylabel="finds what looks alike: macro ROC-AUC (%)")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{100 * value:g}")
 
     spoken = ", ".join(f"{point.encoder} {percent(point.x[0])} and {percent(point.y[0])}" for point in points)
-    return draw("identification", SIZE, f"{metric} of identification and macro ROC-AUC in percent: {spoken}.", paint)
+    return draw("identification", SIZE, f"{measure} of identification and macro ROC-AUC in percent: {spoken}.", paint)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from likewise.training.context import TaskRunner
     from likewise.training.reality_check import RealityCheckResult
 
-SHORT = {"R-Precision": "RP"}  # as in the paper's tables
+SHORT = {"R_Precision": "RP"}  # as in the paper's tables
 
 
 def check(
@@ -152,17 +152,17 @@ def _accuracy_table(done: "RealityCheckResult") -> "Table":
     title = f"Accuracy on {summary.n_test_classes:,} test classes of {summary.workspace} (%)"
     shown = Table(title=title, title_justify="left", box=SIMPLE)
     shown.add_column("method", no_wrap=True)
-    cells = {(row["method"], row["embedding"], row["metric"]): row for row in done.accuracy.iter_rows(named=True)}
-    metrics = done.accuracy["metric"].unique(maintain_order=True).to_list()
+    cells = {(row["method"], row["embedding"], row["measure"]): row for row in done.accuracy.iter_rows(named=True)}
+    measures = done.accuracy["measure"].unique(maintain_order=True).to_list()
     for embedding, size in (("concatenated", folds * dim), ("separated", dim)):
-        for metric in metrics:
-            heading = f"{SHORT.get(metric, metric)}\n{embedding[:4]}.\n{size}"
+        for measure in measures:
+            heading = f"{SHORT.get(measure, measure)}\n{embedding[:4]}.\n{size}"
             shown.add_column(heading, justify="right", no_wrap=True)
     for method in done.accuracy["method"].unique(maintain_order=True):
         values = []
         for embedding in ("concatenated", "separated"):
-            for metric in metrics:
-                row = cells[method, embedding, metric]
+            for measure in measures:
+                row = cells[method, embedding, measure]
                 margin = "" if row["low"] is None else f"\n[dim]±{percent((row['high'] - row['low']) / 2)}[/]"
                 values.append(f"{percent(row['value'])}{margin}")
         shown.add_row(plain(summary.methods[method].title if method in summary.methods else method), *values)
@@ -189,7 +189,7 @@ def _print_best(done: "RealityCheckResult") -> None:
     """The highest MAP@R beside that of the trunk without training."""
     from likewise.training.final_evaluation import PRETRAINED
 
-    main = done.accuracy.filter(metric="MAP@R", embedding="concatenated").sort("value", descending=True)
+    main = done.accuracy.filter(measure="MAP@R", embedding="concatenated").sort("value", descending=True)
     untrained = float(main.filter(method=PRETRAINED)["value"][0])
     best = main.filter(main["method"] != PRETRAINED).row(0, named=True)
     title = done.summary.methods[best["method"]].title

@@ -202,10 +202,10 @@ def _print_results(results: "pl.DataFrame", kind: str) -> None:
     from likewise.cli.tables import with_interval
 
     here = results.filter(pl.col("unseen") == kind)
-    metric = here["metric"][0]
-    rows = here.filter(pl.col("metric") == metric).sort("value", descending=True)
-    table = Table(title=f"On {WHAT_IS_UNSEEN[kind]}: {metric} (%)", title_justify="left", box=SIMPLE)
-    for header in ("model", metric, "learned minus this", "p (Holm)"):
+    measure = here["measure"][0]
+    rows = here.filter(pl.col("measure") == measure).sort("value", descending=True)
+    table = Table(title=f"On {WHAT_IS_UNSEEN[kind]}: {measure} (%)", title_justify="left", box=SIMPLE)
+    for header in ("model", measure, "learned minus this", "p (Holm)"):
         table.add_column(header, justify="left" if header == "model" else "right")
     for row in rows.iter_rows(named=True):
         p = "" if row["p_holm"] is None else f"{row['p_holm']:.3f}"

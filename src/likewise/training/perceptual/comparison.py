@@ -1,6 +1,6 @@
 """The learned encoder beside every other one, on answers it has not seen, with paired intervals.
 
-Triplets: agreement with the majority and with all votes. Pairs: ROC-AUC and PR-AUC per query, then the mean over
+Triplets: agreement with the majority and with all votes. Pairs: ROC_AUC and AP per query, then the mean over
 queries (macro), as the discovery protocol has them. Resamples are over queries and the same for every encoder; p is
 of a randomisation test between the learned encoder and each other one, corrected by Holm over them.
 """
@@ -22,7 +22,7 @@ COMPARISON_SCHEMA = pl.Schema(
     {
         "unseen": pl.String,
         "encoder": pl.String,
-        "metric": pl.String,
+        "measure": pl.String,
         "value": pl.Float64,
         "low": pl.Float64,
         "high": pl.Float64,
@@ -60,7 +60,7 @@ def _triplet_sums(answers: Answers, fold: Ints, scores: Floats) -> dict[str, Que
     choice = (np.sign(scores) + 1.0) / 2.0
     names = [answers.stimuli[anchor] for anchor in anchors]
     found = TripletAgreement(names, place, choice, answers.yes, answers.no, len(answers))
-    return {metric: found.sums(metric) for metric in (MAJORITY, VOTES)}
+    return {measure: found.sums(measure) for measure in (MAJORITY, VOTES)}
 
 
 def _pair_sums(answers: Answers, fold: Ints, scores: Floats) -> dict[str, QuerySums]:
@@ -68,42 +68,42 @@ def _pair_sums(answers: Answers, fold: Ints, scores: Floats) -> dict[str, QueryS
     n_folds = int(fold.max(initial=0)) + 1
     queries, place = np.unique(answers.query, return_inverse=True)
     by_query = sort_pairs(place * n_folds + fold, scores, answers.label, len(queries) * n_folds)
-    areas = {"ROC-AUC": roc_auc(by_query), "PR-AUC": average_precision(by_query)}
+    areas = {"ROC_AUC": roc_auc(by_query), "AP": average_precision(by_query)}
     return {
-        metric: QuerySums(
+        measure: QuerySums(
             *(part.reshape(len(queries), n_folds).sum(axis=1) for part in (each.numerator, each.denominator))
         )
-        for metric, each in ((metric, QuerySums.mean_of(area)) for metric, area in areas.items())
+        for measure, each in ((measure, QuerySums.mean_of(area)) for measure, area in areas.items())
     }
 
 
 def comparison_table(
     unseen: str, held_out: HeldOutScores, learned: str, *, seed: int, n_resamples: int = RESAMPLES
 ) -> pl.DataFrame:
-    """One row per encoder and metric; `gain` is the learned encoder minus this one."""
+    """One row per encoder and measure; `gain` is the learned encoder minus this one."""
     sums = {encoder: held_out.sums(encoder) for encoder in held_out.scores}
     n_queries = len(np.unique(held_out.answers.query))
     weights, signs = query_weights(n_queries, n_resamples, seed), swap_signs(n_queries, seed)
     rows = []
-    for metric, own in sums[learned].items():
+    for measure, own in sums[learned].items():
         own_resampled = own.resampled(weights)
         others = [encoder for encoder in sums if encoder != learned]
         p_of = dict(
             zip(
                 others,
-                holm_correction(np.array([randomisation_p(own, sums[e][metric], signs) for e in others])),
+                holm_correction(np.array([randomisation_p(own, sums[e][measure], signs) for e in others])),
                 strict=True,
             )
         )
         for encoder in (learned, *others):
-            this = sums[encoder][metric]
+            this = sums[encoder][measure]
             resampled = this.resampled(weights)
             gain = own_resampled - resampled
             rows.append(
                 (
                     unseen,
                     encoder,
-                    metric,
+                    measure,
                     this.value(),
                     *percentile_interval(resampled),
                     this.n_defined,

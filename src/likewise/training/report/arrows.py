@@ -19,7 +19,7 @@ LABEL_GAP = 0.07  # between names, as a share of the plot's height
 MARGIN = 0.18
 
 
-def trained_plot(arrows: Sequence[Arrow], styles: Styles, metric: str) -> Markup:
+def trained_plot(arrows: Sequence[Arrow], styles: Styles, measure: str) -> Markup:
     def paint(axes: "Axes") -> None:
         for place, arrow in enumerate(arrows):
             colour = styles[arrow.encoder][0]
@@ -42,7 +42,7 @@ def trained_plot(arrows: Sequence[Arrow], styles: Styles, metric: str) -> Markup
                 color=INK,
                 annotation_clip=False,
             )
-        axes.set(xlabel=f"finds the same item: {metric} (%)", ylabel="finds what looks alike: macro ROC-AUC (%)")
+        axes.set(xlabel=f"finds the same item: {measure} (%)", ylabel="finds what looks alike: macro ROC-AUC (%)")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{100 * value:g}")
 
@@ -51,4 +51,4 @@ def trained_plot(arrows: Sequence[Arrow], styles: Styles, metric: str) -> Markup
         f"to {percent(arrow.end[0])} and {percent(arrow.end[1])}"
         for arrow in arrows
     )
-    return draw("trained", SIZE, f"{metric} of identification and macro ROC-AUC, before and after: {moves}.", paint)
+    return draw("trained", SIZE, f"{measure} of identification and macro ROC-AUC, before and after: {moves}.", paint)

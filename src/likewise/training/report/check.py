@@ -37,7 +37,7 @@ def write_check_page(folder: Path) -> Path:
         facts=_facts(summary, tables["accuracy"]),
         rows=_rows(tables["accuracy"], ties, titles),
         dims={"concatenated": summary.plan.n_folds * summary.plan.dim, "separated": summary.plan.dim},
-        metrics=MEASURES,
+        measures=MEASURES,
         embeddings=EMBEDDINGS,
         accuracy=accuracy_plot(_method_bars(bars, MAIN), MAIN),
         years=year_plot(_method_bars(bars, "P@1"), "P@1") if any(bar["year"] for bar in bars) else None,
@@ -53,7 +53,7 @@ def write_check_page(folder: Path) -> Path:
 
 def _bars(accuracy: pl.DataFrame, titles: Mapping[str, str], summary: CheckSummary) -> list[dict[str, Any]]:
     """One per method, in the order of the table."""
-    cells = {(row["method"], row["metric"], row["embedding"]): row for row in accuracy.iter_rows(named=True)}
+    cells = {(row["method"], row["measure"], row["embedding"]): row for row in accuracy.iter_rows(named=True)}
     return [
         {
             "method": method,
@@ -65,10 +65,10 @@ def _bars(accuracy: pl.DataFrame, titles: Mapping[str, str], summary: CheckSumma
     ]
 
 
-def _method_bars(bars: list[dict[str, Any]], metric: str) -> list[MethodBar]:
+def _method_bars(bars: list[dict[str, Any]], measure: str) -> list[MethodBar]:
     made = []
     for bar in bars:
-        cells = {embedding: bar["cells"][metric, embedding] for embedding in EMBEDDINGS}
+        cells = {embedding: bar["cells"][measure, embedding] for embedding in EMBEDDINGS}
         values = {embedding: (row["value"], row["low"], row["high"]) for embedding, row in cells.items()}
         made.append(MethodBar(bar["title"], values, bar["year"]))
     return made
@@ -76,10 +76,10 @@ def _method_bars(bars: list[dict[str, Any]], metric: str) -> list[MethodBar]:
 
 def _best_and_ties(accuracy: pl.DataFrame, differences: pl.DataFrame) -> tuple[str, list[str]]:
     """The best method by concatenated MAP@R, and those that do not differ significantly from it."""
-    here = accuracy.filter((pl.col("metric") == MAIN) & (pl.col("embedding") == "concatenated"))
+    here = accuracy.filter((pl.col("measure") == MAIN) & (pl.col("embedding") == "concatenated"))
     best = str(here.sort("value", descending=True)["method"][0])
     compared = differences.filter(
-        (pl.col("metric") == MAIN)
+        (pl.col("measure") == MAIN)
         & (pl.col("embedding") == "concatenated")
         & ~pl.col("significant")
         & ((pl.col("method_a") == best) | (pl.col("method_b") == best))
@@ -93,7 +93,7 @@ def _verdict(
 ) -> tuple[str, str]:
     """The answer in one sentence, and what it rests on."""
     best, others = ties
-    here = accuracy.filter((pl.col("metric") == MAIN) & (pl.col("embedding") == "concatenated"))
+    here = accuracy.filter((pl.col("measure") == MAIN) & (pl.col("embedding") == "concatenated"))
     value = {row["method"]: row["value"] for row in here.iter_rows(named=True)}
     trained = {method: each for method, each in value.items() if method != PRETRAINED}
     if best == PRETRAINED:
@@ -129,16 +129,16 @@ def _facts(summary: CheckSummary, accuracy: pl.DataFrame) -> list[tuple[str, str
 
 
 def _rows(accuracy: pl.DataFrame, ties: tuple[str, list[str]], titles: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The paper's table: cells by (embedding, metric), the best of a column marked."""
+    """The paper's table: cells by (embedding, measure), the best of a column marked."""
     best = {
-        (row["embedding"], row["metric"]): row["value"]
-        for row in accuracy.group_by("embedding", "metric").agg(pl.col("value").max()).iter_rows(named=True)
+        (row["embedding"], row["measure"]): row["value"]
+        for row in accuracy.group_by("embedding", "measure").agg(pl.col("value").max()).iter_rows(named=True)
     }
     rows = []
     for method in accuracy["method"].unique(maintain_order=True):
         cells = {}
         for row in accuracy.filter(pl.col("method") == method).iter_rows(named=True):
-            key = row["embedding"], row["metric"]
+            key = row["embedding"], row["measure"]
             margin = None if row["low"] is None else (row["high"] - row["low"]) / 2
             cells[key] = {
                 "text": f"{100 * row['value']:.2f}",
@@ -191,7 +191,7 @@ def _number(value: float | None) -> str:
 
 def _matrix(differences: pl.DataFrame, titles: Mapping[str, str]) -> dict[str, Any]:
     """Every two methods by concatenated MAP@R: the row's lead over the column in points, and its corrected p."""
-    here = differences.filter((pl.col("metric") == MAIN) & (pl.col("embedding") == "concatenated"))
+    here = differences.filter((pl.col("measure") == MAIN) & (pl.col("embedding") == "concatenated"))
     cells = {}
     for row in here.iter_rows(named=True):
         for a, b, sign in ((row["method_a"], row["method_b"], 1), (row["method_b"], row["method_a"], -1)):

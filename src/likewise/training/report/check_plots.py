@@ -29,7 +29,7 @@ class MethodBar:
     year: int | None = None
 
 
-def accuracy_plot(bars: Sequence[MethodBar], metric: str) -> Markup:
+def accuracy_plot(bars: Sequence[MethodBar], measure: str) -> Markup:
     """One row per method, a dot per embedding; the pretrained trunk is the first row."""
 
     def paint(axes: "Axes") -> None:
@@ -43,14 +43,14 @@ def accuracy_plot(bars: Sequence[MethodBar], metric: str) -> Markup:
         axes.set_ylim(-0.6, len(bars) - 0.4)
         axes.grid(visible=False, axis="y")
         _percent(axes, "x")
-        axes.set_xlabel(f"{metric} on test classes (%)")
+        axes.set_xlabel(f"{measure} on test classes (%)")
         _key(axes)
 
     spoken = "; ".join(f"{bar.title} {_spoken(bar)}" for bar in bars)
-    return draw("check accuracy", (6.2, 0.9 + ROW_HEIGHT * len(bars)), f"{metric} in percent. {spoken}.", paint)
+    return draw("check accuracy", (6.2, 0.9 + ROW_HEIGHT * len(bars)), f"{measure} in percent. {spoken}.", paint)
 
 
-def year_plot(bars: Sequence[MethodBar], metric: str) -> Markup:
+def year_plot(bars: Sequence[MethodBar], measure: str) -> Markup:
     """The trend over the years: methods of one year stand side by side."""
     dated = [bar for bar in bars if bar.year is not None]
 
@@ -72,12 +72,12 @@ def year_plot(bars: Sequence[MethodBar], metric: str) -> Markup:
         axes.set_ylim(0, 1.08 * max(value for bar in dated for value, _, _ in bar.values.values()) or 1)
         axes.grid(visible=False, axis="x")
         _percent(axes, "y")
-        axes.set_ylabel(f"{metric} on test classes (%)")
+        axes.set_ylabel(f"{measure} on test classes (%)")
         axes.set_xlabel("year in which the loss was published")
         _key(axes)
 
     spoken = "; ".join(f"{bar.year} {bar.title} {_spoken(bar)}" for bar in dated)
-    return draw("check years", (5.4, 3.5), f"{metric} by year in percent: {spoken}.", paint)
+    return draw("check years", (5.4, 3.5), f"{measure} by year in percent: {spoken}.", paint)
 
 
 def improvement_plot(

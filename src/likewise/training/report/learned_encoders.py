@@ -14,7 +14,7 @@ UNSEEN = {
     "items": "Items that no training answer names",
     "given test": "The answers kept for a last test",
 }
-MEASURES = {"majority": "agreement with the majority", "ROC-AUC": "macro ROC-AUC"}
+MEASURES = {"majority": "agreement with the majority", "ROC_AUC": "macro ROC-AUC"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class UnseenComparison:
     """One kind of unseen answers."""
 
     title: str
-    metric: str
+    measure: str
     rows: list[ComparisonRow]
     n_answers: int
     n_queries: int
@@ -64,12 +64,12 @@ def _learned_encoder(name: str, table: pl.DataFrame, summary: PerceptualSummary)
 
 
 def _comparison(kind: str, table: pl.DataFrame) -> UnseenComparison:
-    metric = table["metric"][0]
-    rows = table.filter(pl.col("metric") == metric).sort("value", descending=True, nulls_last=True)
+    measure = table["measure"][0]
+    rows = table.filter(pl.col("measure") == measure).sort("value", descending=True, nulls_last=True)
     first = rows.row(0, named=True)
     return UnseenComparison(
         UNSEEN.get(kind, kind),
-        MEASURES.get(metric, metric),
+        MEASURES.get(measure, measure),
         [_row(row) for row in rows.iter_rows(named=True)],
         first["n_answers"],
         first["n_queries"],

@@ -23,7 +23,7 @@ def write_trained(context: SectionContext) -> str:
     if effects.arrows:
         from likewise.training.report.arrows import trained_plot
 
-        plot = trained_plot(effects.arrows, context.styles, effects.metrics["identification"])
+        plot = trained_plot(effects.arrows, context.styles, effects.measures["identification"])
     return render("trained.html", PACKAGE, trained=effects, trained_plot=plot, marks=context.marks)
 
 

@@ -46,7 +46,7 @@ class TrainedNetwork:
 @dataclass(frozen=True)
 class TrainingEffects:
     networks: list[TrainedNetwork]
-    metrics: dict[str, str]
+    measures: dict[str, str]
     n_queries: dict[str, int]
     bases: str
     sentence: str
@@ -70,7 +70,7 @@ def training_effects(table: pl.DataFrame | None) -> TrainingEffects | None:
     first = {question: rows[encoders[0], question] for question in (DISCOVERY, IDENTIFICATION)}
     return TrainingEffects(
         networks,
-        {question: row["metric"] for question, row in first.items()},
+        {question: row["measure"] for question, row in first.items()},
         {question: row["n_queries"] for question, row in first.items()},
         listed(sorted({each.base for each in networks})),
         _sentence(networks),

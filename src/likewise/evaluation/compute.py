@@ -1,0 +1,147 @@
+"""Vectors and judged pairs in, tables out: every encoder on every measure, with intervals and paired differences.
+
+Nothing here touches the disk, a catalog or torch; `step.py` feeds it from a workspace and stores what comes out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_of, query_weights
+from likewise.evaluation.differences import difference_table
+from likewise.evaluation.discovery import (
+    DEFAULT_MEASURES,
+    KS,
+    EncoderEstimates,
+    estimate_measures,
+    ranked_results,
+    results_table,
+)
+from likewise.evaluation.identification import MAIN as MAIN_IDENTIFICATION
+from likewise.evaluation.identification import TwoOrders, compare_orders
+from likewise.evaluation.incomplete import auc_bounds, next_pairs
+from likewise.evaluation.measurements import EncoderVectors, Measurements, measure_encoders, unjudged_list_scores
+from likewise.evaluation.measures import CutoffMeasure, Measure, Recall_cap, bpref, cutoffs
+from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.query_sums import Floats, QuerySums
+from likewise.evaluation.ranking import MAIN, of_measure
+from likewise.progress import ProgressCallback
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Encoders on the same judged pairs.
+
+    `results` has a row per encoder and measure, `differences` one per measure and two encoders; `estimates` hold the
+    resamples behind both, and `gathered` the scores and lists.
+    """
+
+    results: pl.DataFrame
+    differences: pl.DataFrame
+    estimates: list[EncoderEstimates]
+    gathered: Measurements
+    weights: Floats
+    interval: Interval
+
+    def sums(self, measure: Measure) -> dict[str, QuerySums]:
+        """Every encoder's value of a measure, per query; empty for one that is no sum over queries."""
+        found = {one.encoder: one.by_measure[measure].estimate for one in self.estimates if measure in one.by_measure}
+        return {encoder: estimate for encoder, estimate in found.items() if isinstance(estimate, QuerySums)}
+
+
+def evaluate_vectors(
+    vectors: Mapping[str, EncoderVectors],
+    pairs: JudgedPairs,
+    measures: Sequence[Measure] = DEFAULT_MEASURES,
+    *,
+    encoders: Sequence[str] | None = None,
+    generators: Sequence[str] = (),
+    labelled: JudgedPairs | None = None,
+    ks: Sequence[int] = KS,
+    n_resamples: int = RESAMPLES,
+    seed: int = 0,
+    interval: Interval = "percentile",
+    on_progress: ProgressCallback | None = None,
+) -> Evaluation:
+    """Measure encoders by their vectors of `pairs.queries` and `pairs.gallery`, rows in that order.
+
+    `vectors` is asked for one encoder at a time, so it may read them when asked. ROC_AUC, by which encoders are ranked,
+    is measured in any case. `generators` fed the pool: they are marked, and their lists give the sampled negatives,
+    which are none of the `labelled` pairs. `ks` are the list lengths of identification.
+    """
+    names = list(vectors if encoders is None else encoders)
+    check_settings(ks, n_resamples)
+    chosen = with_main_measure(measures)
+    length = max(*ks, *cutoffs(chosen), 1)
+    gathered = measure_encoders(vectors, names, pairs, generators, ks, seed, length, on_progress, labelled)
+    weights = query_weights(len(pairs.queries), n_resamples, seed)
+    estimates = []
+    for done, one in enumerate(gathered.scored):
+        if on_progress:
+            on_progress("intervals", done, len(names))
+        results = ranked_results(one, pairs, gathered.sampled)
+        estimates.append(estimate_measures(one.encoder, results, chosen, weights, interval))
+    table, differences = results_table(estimates, generators), difference_table(estimates, seed=seed)
+    return Evaluation(table, differences, estimates, gathered, weights, interval)
+
+
+def with_main_measure(measures: Sequence[Measure]) -> tuple[Measure, ...]:
+    """Each measure once, and the one that encoders are ranked by among them."""
+    return tuple(dict.fromkeys([*measures, MAIN]))
+
+
+def check_settings(ks: Sequence[int], n_resamples: int) -> None:
+    """Refuse numbers that measure nothing."""
+    if not ks or min(ks) < 1:
+        raise LikewiseError(f"every k must be at least 1, not {min(ks, default=0)}.")
+    if n_resamples < 1:
+        raise LikewiseError(f"an interval needs at least one resample, not {n_resamples}.")
+
+
+def incomplete_table(done: Evaluation, k: int) -> pl.DataFrame:
+    """Per encoder: bpref with its interval, and the range of its macro ROC-AUC once its top k were all labelled."""
+    rows = []
+    for one in done.gathered.scored:
+        low, high, n_unlabelled = auc_bounds(one, unjudged_list_scores(done.gathered, one), done.gathered.pairs, k)
+        preference = bpref.estimate(ranked_results(one, done.gathered.pairs))
+        ends = interval_of(preference, done.weights, done.interval)
+        rows.append((one.encoder, preference.value(), *ends, preference.n_defined, low, high, n_unlabelled, k))
+    schema = {
+        "encoder": pl.String,
+        "bpref": pl.Float64,
+        "bpref_low": pl.Float64,
+        "bpref_high": pl.Float64,
+        "n_queries": pl.Int64,
+        "auc_low": pl.Float64,
+        "auc_high": pl.Float64,
+        "n_unlabelled": pl.Int64,
+        "k": pl.Int64,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def next_pairs_table(done: Evaluation, n_pairs: int) -> pl.DataFrame:
+    """The unlabelled pairs whose labels would move the order of the models most."""
+    main = done.differences.filter(of_measure(MAIN)).select("encoder_a", "encoder_b", "significant")
+    significant = {(a, b): decided for a, b, decided in main.iter_rows()}
+    found = done.gathered
+    judged_scores = {one.encoder: one.scores for one in found.scored}
+    return next_pairs(found.pairs, *found.unlabelled, found.unlabelled_scores, judged_scores, significant, n_pairs)
+
+
+def main_identification(ks: Sequence[int]) -> CutoffMeasure:
+    """The measure that stands for identification."""
+    return MAIN_IDENTIFICATION if MAIN_IDENTIFICATION.k in ks else Recall_cap @ min(ks)
+
+
+def identification_sums(done: Evaluation, measure: CutoffMeasure) -> dict[str, QuerySums]:
+    """Every encoder's value of a measure of identification, per query."""
+    return {one.encoder: one.sums[measure] for one in done.gathered.identified}
+
+
+def orders_of(done: Evaluation, ks: Sequence[int]) -> TwoOrders:
+    """How the order of the models by identification agrees with the order by discovery (macro ROC-AUC)."""
+    measure = main_identification(ks)
+    return compare_orders(measure, identification_sums(done, measure), done.sums(MAIN), done.weights, done.interval)

@@ -1,0 +1,114 @@
+"""One encoder's results as measures see them: the labels along its lists, and its scores of the judged pairs."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.evaluation.auc import Ints, SortedPairs, sort_pairs
+from likewise.evaluation.micro_auc import MAX_INTERVAL_BINS, micro_auc, unweighted_micro_auc
+from likewise.evaluation.query_sums import Floats
+
+POSITIVE, UNJUDGED, PADDING = 1, -1, -2
+ANNOTATED, SAMPLED = "annotated", "sampled"
+AREAS = ("ROC_AUC", "AP")
+
+
+@dataclass(frozen=True)
+class PairScores:
+    """Judged pairs (rows of queries and candidates) with one encoder's scores."""
+
+    query: Ints
+    candidate: Ints
+    score: Floats
+    label: NDArray[np.integer]
+    n_queries: int
+    _last: list[tuple[Floats, dict[str, Floats]]] = field(default_factory=list, repr=False, compare=False)
+
+    @cached_property
+    def n_positive(self) -> Ints:
+        """Positives of each query."""
+        return np.bincount(self.query[self.label == POSITIVE], minlength=self.n_queries)
+
+    @cached_property
+    def n_judged(self) -> Ints:
+        """Judged pairs of each query."""
+        return np.bincount(self.query, minlength=self.n_queries)
+
+    @cached_property
+    def by_query(self) -> SortedPairs:
+        """Sorted by query and rising score, with ties in runs."""
+        return sort_pairs(self.query, self.score, self.label, self.n_queries)
+
+    @cached_property
+    def best_first(self) -> Ints:
+        """The order of the pairs by query and falling score; equal scores are ordered by candidate, as in lists."""
+        return np.lexsort((self.candidate, -self.score, self.query))
+
+    @cached_property
+    def micro(self) -> dict[str, float]:
+        """ROC_AUC and AP of all pairs in one list."""
+        return dict(zip(AREAS, unweighted_micro_auc(self.score, self.label), strict=True))
+
+    def micro_resampled(self, weights: Floats) -> dict[str, Floats]:
+        """Both under each row of query weights; the last ones are kept, because two measures ask for them."""
+        if not self._last or self._last[0][0] is not weights:
+            areas = micro_auc(self.query, self.score, self.label, weights, max_bins=MAX_INTERVAL_BINS)
+            self._last[:] = [(weights, dict(zip(AREAS, areas, strict=True)))]
+        return self._last[0][1]
+
+
+@dataclass(frozen=True)
+class MicroAverage:
+    """An area under a curve of all pairs in one list: no sum over queries, but it can be resampled by query."""
+
+    pairs: PairScores
+    area: str
+
+    @property
+    def n_defined(self) -> int:
+        return len(np.unique(self.pairs.query))
+
+    def value(self) -> float:
+        return self.pairs.micro[self.area]
+
+    def resampled(self, weights: Floats) -> Floats:
+        return self.pairs.micro_resampled(weights)[self.area]
+
+
+@dataclass(frozen=True)
+class RankedResults:
+    """`listed`: queries x list length, the label of each candidate (UNJUDGED without one, PADDING past the end).
+
+    `n_positive`: how many positives each query has in all. Measures of judged pairs need `annotated`, the pairs with
+    labelled negatives, or `sampled`, the same positives with sampled ones.
+    """
+
+    listed: Ints
+    n_positive: Ints
+    annotated: PairScores | None = None
+    sampled: PairScores | None = None
+
+    @property
+    def has_positive(self) -> NDArray[np.bool_]:
+        return self.n_positive > 0
+
+    def hits(self, k: int) -> Floats:
+        """1.0 where one of the first k candidates of a query is a positive, queries x (at most) k."""
+        return np.asarray(self.listed[:, :k] == POSITIVE, dtype=np.float64)
+
+
+def look_up_labels(
+    lists: Ints, pair_query: Ints, pair_candidate: Ints, pair_label: NDArray[np.integer], n_gallery: int
+) -> Ints:
+    """The label (0, 1, or UNJUDGED) of every entry of the lists (queries x k), PADDING where a list is short (-1)."""
+    keys = pair_query * n_gallery + pair_candidate
+    order = np.argsort(keys)
+    keys, values = keys[order], pair_label[order].astype(np.int64)
+    missing = np.where(lists >= 0, UNJUDGED, PADDING)
+    if not len(keys):
+        return missing
+    wanted = np.arange(len(lists))[:, None] * n_gallery + lists
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where((keys[at] == wanted) & (lists >= 0), values[at], missing)

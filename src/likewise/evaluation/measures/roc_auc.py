@@ -1,0 +1,28 @@
+"""ROC_AUC: the chance that a positive scores above a negative, over judged pairs; a tie counts one half.
+
+    average="macro"        one value per query that has both classes (Mann-Whitney), then the mean over those queries
+    average="micro"        all judged pairs in one list
+    negatives="annotated"  the labelled negatives; "sampled": candidates from further down (negatives.py)
+
+Unlabelled candidates do not enter, so it is fair to models that never fed the pool (VSD, sec. 6.3). A query of one
+class only is undefined: left out and counted, never 0. (Hanley & McNeil 1982.)
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from likewise.evaluation.auc import roc_auc
+from likewise.evaluation.measures.base import AreaMeasure
+from likewise.evaluation.measures.ranked import PairScores
+from likewise.evaluation.query_sums import Floats
+
+
+@dataclass(frozen=True, repr=False)
+class RocAuc(AreaMeasure):
+    NAME: ClassVar[str] = "ROC_AUC"
+
+    def per_query(self, pairs: PairScores) -> Floats:
+        return roc_auc(pairs.by_query)
+
+
+ROC_AUC = RocAuc()

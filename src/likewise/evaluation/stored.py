@@ -1,0 +1,59 @@
+"""results/ of a workspace: the one place that writes an evaluation, reads its summary, and knows if it is stale."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.provenance import make_result_note, write_note
+from likewise.evaluation.summary import EvaluationSummary
+from likewise.evaluation.training_gains import learned_from_labels
+from likewise.workspace import Workspace, read_json, write_json, write_parquet
+
+
+def summary_file(workspace: Workspace) -> Path:
+    return workspace.results_folder / "summary.json"
+
+
+def store_evaluation(
+    workspace: Workspace,
+    tables: Mapping[str, pl.DataFrame],
+    summary: EvaluationSummary,
+    pairs: JudgedPairs,
+    command: str,
+) -> None:
+    """Write every table, the note of the long one, and the summary last."""
+    for name, table in tables.items():
+        write_parquet(table, workspace.results_folder / f"{name}.parquet")
+    note = make_result_note(workspace.path.resolve().name, pairs, summary.labels, command)
+    write_note(note, workspace.results_folder / "discovery.parquet")
+    write_json(summary.to_dict(), summary_file(workspace))
+
+
+def read_summary(workspace: Workspace) -> EvaluationSummary | None:
+    """The summary of the stored results; None without any, or where another version of likewise wrote them."""
+    if not summary_file(workspace).exists():
+        return None
+    content = read_json(summary_file(workspace))
+    if "measures" not in content.get("settings", {}):
+        return None
+    return EvaluationSummary.from_dict(content)
+
+
+def unbiased_encoders(workspace: Workspace) -> list[str]:
+    """Every encoder that has vectors and did not learn from the labels it would be measured on."""
+    names = workspace.encoders()
+    knowing = learned_from_labels(workspace, names)
+    return [name for name in names if name not in knowing]
+
+
+def results_are_current(workspace: Workspace) -> bool:
+    """Whether results/ was written after everything it rests on, and about every encoder there is."""
+    summary = read_summary(workspace)
+    if summary is None or summary.encoders != unbiased_encoders(workspace):
+        return False
+    written = summary_file(workspace).stat().st_mtime_ns  # the last file that `evaluate` writes
+    rests_on = [workspace.catalog_file, workspace.pool_file, workspace.labels_file]
+    rests_on += workspace.vectors_folder.glob("*/meta.json")
+    return all(path.stat().st_mtime_ns <= written for path in rests_on if path.exists())

@@ -1,0 +1,122 @@
+"""The facts that go with an evaluation's tables: `results/summary.json` as a dataclass."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args, get_origin, get_type_hints
+
+from likewise.discovery.prevalence import Prevalence
+from likewise.errors import LikewiseError
+from likewise.evaluation.bootstrap import RESAMPLES, Interval
+from likewise.evaluation.discovery import DEFAULT_MEASURES, KS, default_measures
+from likewise.evaluation.expert_groups import ExpertGroupsSummary
+from likewise.evaluation.fidelity import TruthCoverage
+from likewise.evaluation.identification import TwoOrders
+from likewise.evaluation.measures import Measure, parse_measure
+from likewise.evaluation.pool_recall import PoolRecall
+from likewise.labeling.agreement import InterAnnotatorAgreement
+from likewise.labeling.consensus import ConsensusSummary
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+NEXT_PAIRS = 200
+T = TypeVar("T", bound="DataclassInstance")
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """The options of an evaluation: measures by their names, list lengths, and how intervals are made."""
+
+    measures: tuple[str, ...] = tuple(map(str, DEFAULT_MEASURES))
+    ks: tuple[int, ...] = KS
+    n_resamples: int = RESAMPLES
+    seed: int = 0
+    interval: Interval = "percentile"
+    n_next_pairs: int = NEXT_PAIRS
+
+    @property
+    def are_default_measures(self) -> bool:
+        return self.measures == tuple(map(str, default_measures(self.ks)))
+
+    def parsed_measures(self) -> tuple[Measure, ...]:
+        return tuple(map(parse_measure, self.measures))
+
+
+@dataclass(frozen=True)
+class LabelsNote:
+    """What the labels rest on (labels.json)."""
+
+    consensus: ConsensusSummary
+    agreement: InterAnnotatorAgreement
+    sources: list[str]
+    simulated: bool
+    catalog: str | None = None  # fingerprint of the catalog they were made for
+
+
+@dataclass(frozen=True)
+class PoolNote:
+    """How the pool was made."""
+
+    generators: list[str]
+    k: int
+    seed: int
+    duplicate_share: float | None
+
+
+@dataclass(frozen=True)
+class EvaluationSummary:
+    """Counts, costs and settings of one evaluation; None where a fact is not known or not asked for."""
+
+    prevalence: Prevalence
+    labels: LabelsNote
+    pool: PoolNote
+    n_images: int
+    n_items: int
+    n_queries: int
+    n_gallery: int
+    n_queries_without_vectors: int
+    n_gallery_without_vectors: int
+    n_labels_outside: int
+    encoders: list[str]
+    learned_from_labels: list[str]
+    settings: EvaluationSettings
+    sampled_negatives: int | None = None
+    no_sampled_negatives: str | None = None
+    pool_recall: PoolRecall | None = None
+    truth: TruthCoverage | None = None
+    orders: TwoOrders | None = None
+    expert_groups: ExpertGroupsSummary | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        return from_json(cls, content)
+
+
+def from_json(kind: type[T], content: Mapping[str, Any]) -> T:
+    """A dataclass of dataclasses from what `asdict` made of it; keys it does not know are left out."""
+    hints = get_type_hints(kind)
+    needed = [field.name for field in fields(kind) if field.default is MISSING]
+    missing = [name for name in needed if name not in content]
+    if missing:
+        raise LikewiseError(
+            f"the summary of results has no {', '.join(missing)}, as if another version of likewise had written it: "
+            "run `likewise evaluate` again."
+        )
+    return kind(**{name: _value(hint, content[name]) for name, hint in hints.items() if name in content})
+
+
+def _value(hint: Any, value: Any) -> Any:
+    if get_origin(hint) is UnionType:
+        [hint] = [part for part in get_args(hint) if part is not NoneType] or [NoneType]
+    if value is None:
+        return None
+    if is_dataclass(hint) and isinstance(hint, type):
+        return from_json(hint, value)
+    if get_origin(hint) in (list, tuple):
+        inner = get_args(hint)[0]
+        return get_origin(hint)(_value(inner, each) for each in value)
+    return value

@@ -110,3 +110,26 @@ def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_pat
     labels = pl.read_parquet(target.labels_file)
     assert len(negatives) > 10
     assert negatives.join(labels, on=["query", "candidate"], how="semi").is_empty()
+
+
+def test_measures_are_chosen_by_name_and_renewed_with_the_report(
+    labelled: Workspace,  # noqa: F811
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "chosen_measures.py").write_text("def first(labels, scores):\n    return labels[0]\n")
+    monkeypatch.chdir(tmp_path)
+    names = ["P@2", "nDCG@3", 'AP(average="micro")', "python:chosen_measures:first"]
+    ran = run("evaluate", labelled.path.resolve(), "--resamples", 20, "--measures", " ".join(names))
+    assert ran.code == 0, ran.err
+    assert "first" in ran.out and "nDCG" in ran.out and "VSD_MRR" not in ran.out
+    for table in ("discovery", "differences"):
+        found = pl.read_parquet(labelled.results_folder / f"{table}.parquet")["measure"].unique(maintain_order=True)
+        assert found.to_list() == [*names, "ROC_AUC"]
+    assert run("evaluate", labelled.path, "--resamples", 20, "--protocol", "all", "--measures", "R_Precision").code == 0
+    labelled.labels_file.touch()  # results are older than the labels: the report evaluates with the same options
+    assert run("report", labelled.path).code == 0
+    again = pl.read_parquet(labelled.results_folder / "discovery.parquet")
+    assert set(again["measure"]) == {"R_Precision", "ROC_AUC"}
+    assert "R_Precision" in labelled.report_file.read_text()

@@ -174,7 +174,8 @@ def test_mistakes_further_down_the_road(labelled: Workspace, run: Run, shapes_ta
     assert (other.code, "made with other settings" in other.err) == (2, True)
     assert "there is no consensus rule 'loudest'" in run("label", "consensus", labelled.path, "--rule", "loudest").err
     assert "--k takes whole numbers" in run("evaluate", labelled.path, "--k", "five").err
-    assert "at least 1, not 0" in run("evaluate", labelled.path, "--k", "0").err
+    assert "whole numbers from 1" in run("evaluate", labelled.path, "--k", "0").err
+    assert "did you mean nDCG?" in run("evaluate", labelled.path, "--measures", "P@5 NDCG@5").err
     assert "no colur vectors" in run("evaluate", labelled.path, "--with", "colur").err.replace("'", "")
     (shapes_table.parent / "circle" / "red-0.png").write_bytes(
         (shapes_table.parent / "square" / "red-0.png").read_bytes()

@@ -56,12 +56,11 @@ def leave_one_out(
             correlation = spearman(everything, row)
             p_values = spearman_p(correlation, len(scored)), spearman_exact_p(everything, row)
             orders.append((name, str(measure), correlation, *p_values, len(scored)))
-        name = {"measure": pl.String}
     numbers = {"value": pl.Float64, "mean": pl.Float64, "sd": pl.Float64, "n_subsets": pl.Int64}
     agreed = {"spearman": pl.Float64, "p_value": pl.Float64, "p_exact": pl.Float64, "n_models": pl.Int64}
     return LeftOut(
-        _table(models, {"encoder": pl.String, **name, **numbers}),
-        _table(orders, {"removed": pl.String, **name, **agreed}),
+        _table(models, {"encoder": pl.String, "measure": pl.String, **numbers}),
+        _table(orders, {"removed": pl.String, "measure": pl.String, **agreed}),
     )
 
 

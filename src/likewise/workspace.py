@@ -159,7 +159,7 @@ def write_npy(array: "np.ndarray[Any, Any]", path: Path) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    write_atomically(path, lambda file: void(file.write(text.encode())))
+    write_atomically(path, lambda file: discard(file.write(text.encode())))
 
 
 def write_json(value: Any, path: Path) -> None:
@@ -173,5 +173,5 @@ def read_json(path: Path) -> Any:
         raise LikewiseError(f"{path} is not valid JSON ({error}): delete it and run its step again.") from error
 
 
-def void(_: object) -> None:
+def discard(_: object) -> None:
     """Forget a result, where a callback must return None."""

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from likewise.catalog import catalog_fingerprint, load_image, make_catalog, read_catalog, select
-from likewise.catalog.check import MOST_PIXELS
+from likewise.catalog.check import MAX_PIXELS
 from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_json
@@ -79,7 +79,7 @@ def test_every_problem_is_reported_with_its_row_and_good_rows_go_on(tmp_path: Pa
     }
     assert found[12, "duplicate key"]["detail"] == "row 1 already has this image"
     assert found[10, "same picture"]["detail"] == "the file is identical to good.jpg"
-    assert f"{MOST_PIXELS:,}" in found[11, "absurd size"]["detail"]
+    assert f"{MAX_PIXELS:,}" in found[11, "absurd size"]["detail"]
     assert made.catalog["image"].to_list() == ["cmyk.jpg", "good.jpg", "palette.png", "turned.jpg", "twin.jpg"]
     assert pl.read_parquet(workspace.problems_file).equals(made.problems)
     assert read_json(workspace.settings_file)["left_out"] == 8

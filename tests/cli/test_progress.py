@@ -12,7 +12,7 @@ def test_a_log_gets_lines_with_speed_and_time_left(
     clock = iter([0.0, 0.0, 5.0, 20.0, 400.0])
     monkeypatch.setattr("likewise.cli.console.time.monotonic", lambda: next(clock))
     monkeypatch.setenv("COLUMNS", "120")
-    with console.progress("images") as update:
+    with console.progress_bars("images") as update:
         for done in (0, 100, 400, 402):
             update("shape", done, 1000)
     assert capsys.readouterr().err.splitlines() == [
@@ -25,7 +25,10 @@ def test_time_left_counts_from_the_start_of_this_part_or_of_all_the_work(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    for bar, ending in ((console.progress, "0.1/s, about 30 s left"), (console.one_bar, "0.0/s, about 25 min left")):
+    for bar, ending in (
+        (console.progress_bars, "0.1/s, about 30 s left"),
+        (console.single_progress_bar, "0.0/s, about 25 min left"),
+    ):
         clock = iter([0.0, 0.0, 980.0, 980.0, 1000.0])
         monkeypatch.setattr("likewise.cli.console.time.monotonic", lambda clock=clock: next(clock))
         with bar("steps") as update:
@@ -42,7 +45,7 @@ def test_the_bar_of_a_continued_run_counts_only_what_it_did_itself(monkeypatch: 
     monkeypatch.setattr("rich.console.monotonic", lambda: clock)
     bars: list[Progress] = []
     monkeypatch.setattr("rich.progress.Progress.start", lambda bar: bars.append(bar))
-    with console.one_bar("trials") as update:
+    with console.single_progress_bar("trials") as update:
         for done in (400, 402, 404):
             update("ms", done, 600)
             clock += 10.0

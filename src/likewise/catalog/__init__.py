@@ -1,11 +1,11 @@
 """What we look at: the catalog (one row per image), the pictures themselves, and ways to make a catalog."""
 
 from likewise.catalog.images import load_image
-from likewise.catalog.make import Made, make_catalog
+from likewise.catalog.make import NewCatalog, make_catalog
 from likewise.catalog.table import catalog_fingerprint, items_fingerprint, items_of, read_catalog, select
 
 __all__ = [
-    "Made",
+    "NewCatalog",
     "catalog_fingerprint",
     "items_fingerprint",
     "items_of",

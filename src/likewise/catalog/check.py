@@ -17,10 +17,10 @@ from PIL import Image
 
 from likewise.machine import usable_cores
 
-SHORTEST_SIDE = 8
-MOST_PIXELS = 100_000_000
-UPRIGHT = 1
-ORIENTATION_TAG = 0x0112
+MIN_SIDE_PIXELS = 8
+MAX_PIXELS = 100_000_000
+EXIF_UPRIGHT = 1
+EXIF_ORIENTATION = 0x0112
 
 PROBLEM_SCHEMA = pl.Schema(
     {"row": pl.Int64, "image": pl.String, "problem": pl.String, "detail": pl.String, "kept": pl.Boolean}
@@ -28,7 +28,7 @@ PROBLEM_SCHEMA = pl.Schema(
 
 
 @dataclass(frozen=True)
-class Checked:
+class ImageCheck:
     """What one look at a picture found; `fault` is why it cannot be used, `notes` what is unusual."""
 
     width: int = 0
@@ -38,50 +38,50 @@ class Checked:
     notes: tuple[tuple[str, str], ...] = ()
 
 
-def check_picture(path: Path) -> Checked:
+def check_image(path: Path) -> ImageCheck:
     """Read and decode one file completely (a JPEG at reduced size, which still reads every byte)."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        return Checked(fault=("missing file", f"{path} does not exist"))
+        return ImageCheck(fault=("missing file", f"{path} does not exist"))
     except OSError as error:
-        return Checked(fault=("unreadable", f"{path}: {error.strerror}"))
+        return ImageCheck(fault=("unreadable", f"{path}: {error.strerror}"))
     if not content:
-        return Checked(fault=("unreadable", "the file is empty"))
+        return ImageCheck(fault=("unreadable", "the file is empty"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return _check_content(content)
 
 
-def _check_content(content: bytes) -> Checked:
+def _check_content(content: bytes) -> ImageCheck:
     try:
         picture = Image.open(io.BytesIO(content))
     except Image.DecompressionBombError:
-        return Checked(fault=("absurd size", f"more than {MOST_PIXELS:,} pixels"))
+        return ImageCheck(fault=("absurd size", f"more than {MAX_PIXELS:,} pixels"))
     except Exception:  # Pillow's plugins raise nearly anything on damaged headers
-        return Checked(fault=("unreadable", "not a picture that Pillow can open"))
+        return ImageCheck(fault=("unreadable", "not a picture that Pillow can open"))
     width, height = picture.size
-    if min(width, height) < SHORTEST_SIDE:
-        return Checked(fault=("absurd size", f"{width} x {height}: a side under {SHORTEST_SIDE} pixels"))
-    if width * height > MOST_PIXELS:
-        return Checked(fault=("absurd size", f"{width} x {height}: more than {MOST_PIXELS:,} pixels"))
+    if min(width, height) < MIN_SIDE_PIXELS:
+        return ImageCheck(fault=("absurd size", f"{width} x {height}: a side under {MIN_SIDE_PIXELS} pixels"))
+    if width * height > MAX_PIXELS:
+        return ImageCheck(fault=("absurd size", f"{width} x {height}: more than {MAX_PIXELS:,} pixels"))
     try:
-        notes = _notes(picture)
+        notes = _find_oddities(picture)
         if picture.format == "JPEG":
             picture.draft("RGB", (64, 64))
         picture.load()
     except Exception as error:
         kind = "truncated" if "truncated" in str(error).lower() else "unreadable"
-        return Checked(fault=(kind, str(error) or type(error).__name__))
+        return ImageCheck(fault=(kind, str(error) or type(error).__name__))
     digest = hashlib.blake2b(content, digest_size=8).hexdigest()
-    return Checked(width, height, digest, None, notes)
+    return ImageCheck(width, height, digest, None, notes)
 
 
-def _notes(picture: Image.Image) -> tuple[tuple[str, str], ...]:
+def _find_oddities(picture: Image.Image) -> tuple[tuple[str, str], ...]:
     notes = []
     if picture.mode != "RGB":
         notes.append(("not RGB", f"mode {picture.mode}, converted when read"))
-    orientation = picture.getexif().get(ORIENTATION_TAG, UPRIGHT)
+    orientation = picture.getexif().get(EXIF_ORIENTATION, EXIF_UPRIGHT)
     if orientation in range(2, 9):
         notes.append(("EXIF rotation", f"orientation {orientation}, turned upright when read"))
     if getattr(picture, "n_frames", 1) > 1:
@@ -94,9 +94,9 @@ def check_rows(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split rows (with `row` and `image`) into the usable ones, now with width, height, digest, and the problems."""
     images: list[str] = rows["image"].to_list()
-    checked: list[Checked] = []
+    checked: list[ImageCheck] = []
     with ThreadPoolExecutor(max_workers=usable_cores()) as pool:  # decoding releases the interpreter lock
-        for done, result in enumerate(pool.map(lambda image: check_picture(root / image), images), 1):
+        for done, result in enumerate(pool.map(lambda image: check_image(root / image), images), 1):
             checked.append(result)
             if on_progress:
                 on_progress(done, len(images))

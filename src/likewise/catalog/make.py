@@ -15,7 +15,7 @@ from likewise.workspace import FORMAT, Workspace, write_json, write_parquet
 
 
 @dataclass(frozen=True)
-class Made:
+class NewCatalog:
     """A new catalog, and what was wrong or unusual in the rows it came from."""
 
     catalog: pl.DataFrame
@@ -35,7 +35,7 @@ def make_catalog(
     source_settings: dict[str, Any] | None = None,
     replace: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
-) -> Made:
+) -> NewCatalog:
     """Check `rows` (at least a column `image`, relative to `root`) and write catalog, problems and settings."""
     if workspace.settings_file.exists() and not replace:
         raise LikewiseError(
@@ -50,7 +50,7 @@ def make_catalog(
         first = problems.row(0, named=True) if len(problems) else None
         why = f" (first: row {first['row']}, {first['image']}: {first['detail']})" if first else ""
         raise LikewiseError(f"none of the {len(rows)} rows has a usable picture under {root}{why}.")
-    catalog = _complete(good)
+    catalog = _fill_defaults(good)
     write_parquet(problems, workspace.problems_file)
     write_parquet(catalog, workspace.catalog_file)
     settings = {
@@ -63,7 +63,7 @@ def make_catalog(
         "fingerprint": catalog_fingerprint(catalog),
     }
     write_json(settings, workspace.settings_file)  # last: a workspace exists once this file does
-    return Made(catalog, problems)
+    return NewCatalog(catalog, problems)
 
 
 def _with_keys(rows: pl.DataFrame) -> pl.DataFrame:
@@ -105,7 +105,7 @@ def _unique_keys(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return named.unique("image", keep="first", maintain_order=True), problems
 
 
-def _complete(good: pl.DataFrame) -> pl.DataFrame:
+def _fill_defaults(good: pl.DataFrame) -> pl.DataFrame:
     """Fill in what a row may leave out: an image without an item is an item of its own."""
     for column in ("item", "category"):
         if column not in good.columns:

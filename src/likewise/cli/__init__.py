@@ -13,21 +13,21 @@ def main() -> None:
     from likewise.extensions import outdated_install
 
     if sentence := outdated_install():
-        _complain(sentence)
+        _print_error(sentence)
     try:
         app()
     except LikewiseError as error:
-        _complain(str(error))
+        _print_error(str(error))
         sys.exit(2)
     except KeyboardInterrupt:
-        _complain("interrupted; the same command goes on where it stopped.")
+        _print_error("interrupted; the same command goes on where it stopped.")
         sys.exit(INTERRUPTED)
     except OSError as error:
         if error.filename is None and error.strerror is None:
             raise
-        _complain(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.")
+        _print_error(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.")
         sys.exit(2)
 
 
-def _complain(sentence: str) -> None:
+def _print_error(sentence: str) -> None:
     sys.stderr.write(f"likewise: {sentence}\n")

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, opened, records, say, say_json
+from likewise.cli.console import (
+    AsJson,
+    Seed,
+    WorkspacePath,
+    console,
+    echo,
+    echo_json,
+    open_workspace,
+    parse_names,
+    to_records,
+)
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
@@ -39,26 +49,26 @@ def bundle(
     from likewise.evaluation.bundles.bundle import make_bundle
 
     made = make_bundle(
-        opened(workspace),
+        open_workspace(workspace),
         output,
         title=title,
         licence=licence,
         description=description,
         labelled_by=labelled_by,
         sources=source,
-        columns=names(columns),
+        columns=parse_names(columns),
         seed=seed,
         with_images=with_images,
         replace=replace,
     )
     if as_json:
-        say_json(made.card)
+        echo_json(made.card)
         return
     sizes = made.card["sizes"]
     size = f"{sizes['queries']:,} queries, {sizes['gallery']:,} gallery images, {sizes['labels']:,} labels"
-    say(f"[bold]{output}[/]: {size}")
-    say(f"  checksum {made.card['checksum']}")
-    say(f"  measure a model with `likewise evaluate {output} --vectors mine.npy`")
+    echo(f"[bold]{output}[/]: {size}")
+    echo(f"  checksum {made.card['checksum']}")
+    echo(f"  measure a model with `likewise evaluate {output} --vectors mine.npy`")
 
 
 def leaderboard(
@@ -77,7 +87,7 @@ def leaderboard(
     from likewise.report.standings import write_standings
 
     write_standings(results, page, title=title)
-    say(f"leaderboard: [bold]{page}[/]")
+    echo(f"leaderboard: [bold]{page}[/]")
     if open_it:
         typer.launch(page.resolve().as_uri())
 
@@ -119,10 +129,10 @@ def evaluate_bundle(
     opened_bundle = open_bundle(path, checksum)
     models: dict[str, BundleModel] = {}
     for text in vectors:
-        name, file = named_file(text, models)
+        name, file = parse_named_file(text, models)
         models[name] = VectorFile(file, keys)
     for text in runs or []:
-        name, file = named_file(text, models)
+        name, file = parse_named_file(text, models)
         models[name] = read_run(file, set(opened_bundle.images))
     if missing not in get_args(MissingPairs):
         raise LikewiseError(
@@ -138,15 +148,15 @@ def evaluate_bundle(
         missing=missing,  # type: ignore[arg-type]
     )
     results = judged.results
-    note = bundle_note(opened_bundle, command_line())
+    note = bundle_note(opened_bundle, read_command_line())
     if out is not None:
         write_parquet(results, out)
         write_note(note, out)
     if as_json:
-        say_json(
+        echo_json(
             {
-                "results": records(results),
-                "differences": records(judged.differences),
+                "results": to_records(results),
+                "differences": to_records(judged.differences),
                 "bundle": opened_bundle.card,
                 "command": note.command,
             }
@@ -154,15 +164,15 @@ def evaluate_bundle(
         return
     console().print(board(results, judged.differences))
     for name, model in models.items():
-        _say_missing(name, model, opened_bundle, missing)
+        _print_missing(name, model, opened_bundle, missing)
     card = opened_bundle.card
-    say(
+    echo(
         f"[dim]{escape(card['title'])}: {card['sizes']['queries']:,} queries, {card['sizes']['judged_pairs']:,} judged "
         f"pairs, labelled by {escape(card['labels']['labelled_by'])}; checksum {card['checksum'][:16]}…[/]"
     )
 
 
-def _say_missing(name: str, model: "BundleModel", bundle: "Bundle", missing: str) -> None:
+def _print_missing(name: str, model: "BundleModel", bundle: "Bundle", missing: str) -> None:
     """How far a run covers what was judged."""
     from likewise.evaluation.exchange.run_models import measure_run
     from likewise.evaluation.exchange.trec import TrecRun
@@ -173,13 +183,13 @@ def _say_missing(name: str, model: "BundleModel", bundle: "Bundle", missing: str
     found = measure_run(model, pairs, 1)
     if found.n_missing_pairs:
         areas = "its areas are undefined" if missing == "undefined" else "they count as last in its areas"
-        say(
+        echo(
             f"{name}: {found.n_missing_pairs:,} of {len(pairs):,} judged pairs are not in the run, so {areas} "
             "(a run of judged-pairs has them all)"
         )
 
 
-def named_file(text: str, taken: "dict[str, BundleModel]") -> tuple[str, Path]:
+def parse_named_file(text: str, taken: "dict[str, BundleModel]") -> tuple[str, Path]:
     """`NAME=FILE`, or a file whose stem is the name; every model needs a name of its own."""
     name, equals, file = text.partition("=")
     if not equals or Path(text).exists():
@@ -189,6 +199,6 @@ def named_file(text: str, taken: "dict[str, BundleModel]") -> tuple[str, Path]:
     return name, Path(file)
 
 
-def command_line() -> str:
+def read_command_line() -> str:
     """The command as the user typed it, to be noted beside results."""
     return shlex.join(["likewise", *sys.argv[1:]])

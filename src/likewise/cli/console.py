@@ -2,13 +2,14 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -22,17 +23,15 @@ Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same fil
 SECONDS_BETWEEN_LINES = 10.0
 SECONDS_OF_SPEED = 3600.0
 
-Update = Callable[[str, int, int], None]
 
-
-def opened(path: Path) -> Workspace:
+def open_workspace(path: Path) -> Workspace:
     """The workspace at `path`, which must exist."""
     workspace = Workspace(path)
     workspace.settings()
     return workspace
 
 
-def names(text: str | None) -> list[str]:
+def parse_names(text: str | None) -> list[str]:
     """A comma-separated list as the user typed it, each name once."""
     return list(dict.fromkeys(name.strip() for name in (text or "").split(",") if name.strip()))
 
@@ -43,29 +42,29 @@ def console() -> "Console":
     return Console(highlight=False, soft_wrap=False)
 
 
-def plain(value: object) -> str:
+def escape(value: object) -> str:
     """Something a user named, to stand in marked-up text as it is: `[old]` is no markup."""
-    from rich.markup import escape
+    from rich import markup
 
-    return escape(str(value))
+    return markup.escape(str(value))
 
 
-def say(text: str) -> None:
+def echo(text: str) -> None:
     """A line for people, with rich markup."""
     console().print(text)
 
 
-def say_json(value: Any) -> None:
+def echo_json(value: Any) -> None:
     """JSON for scripts, numbers unrounded."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
-def records(table: "pl.DataFrame") -> list[dict[str, Any]]:
+def to_records(table: "pl.DataFrame") -> list[dict[str, Any]]:
     return table.to_dicts()
 
 
 @contextmanager
-def progress(unit: str) -> Iterator[Update]:
+def progress_bars(unit: str) -> Iterator[ProgressCallback]:
     """Show progress on standard error; call the yielded function with (what, done, total).
 
     A terminal gets bars with speed and time left, a log file one line every ten seconds.
@@ -73,12 +72,12 @@ def progress(unit: str) -> Iterator[Update]:
     from rich.console import Console
 
     errors = Console(stderr=True)
-    with _bars(errors, unit) if errors.is_terminal else _lines(errors, unit) as update:
+    with _terminal_bars(errors, unit) if errors.is_terminal else _log_lines(errors, unit) as update:
         yield update
 
 
 @contextmanager
-def one_bar(unit: str) -> Iterator[Update]:
+def single_progress_bar(unit: str) -> Iterator[ProgressCallback]:
     """The same with a single bar for all of the work: `what` says what is running at the moment."""
     from rich.console import Console
     from rich.progress import (
@@ -92,7 +91,7 @@ def one_bar(unit: str) -> Iterator[Update]:
 
     errors = Console(stderr=True)
     if not errors.is_terminal:
-        with _lines(errors, unit, one=True) as update:
+        with _log_lines(errors, unit, one=True) as update:
             yield update
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit))
@@ -115,7 +114,7 @@ def one_bar(unit: str) -> Iterator[Update]:
 
 
 @contextmanager
-def _bars(errors: "Console", unit: str) -> Iterator[Update]:
+def _terminal_bars(errors: "Console", unit: str) -> Iterator[ProgressCallback]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     bar = Progress(
@@ -141,7 +140,7 @@ def _bars(errors: "Console", unit: str) -> Iterator[Update]:
 
 
 @contextmanager
-def _lines(errors: "Console", unit: str, *, one: bool = False) -> Iterator[Update]:
+def _log_lines(errors: "Console", unit: str, *, one: bool = False) -> Iterator[ProgressCallback]:
     spoken = time.monotonic()
     began: dict[str, tuple[float, int]] = {}
 
@@ -154,11 +153,13 @@ def _lines(errors: "Console", unit: str, *, one: bool = False) -> Iterator[Updat
             ending = ""
             if done > done_before:
                 speed = (done - done_before) / (now - started)
-                ending = f", {speed:,.{0 if speed >= 10 else 1}f}/s, about {_duration((total - done) / speed)} left"
+                ending = (
+                    f", {speed:,.{0 if speed >= 10 else 1}f}/s, about {_format_duration((total - done) / speed)} left"
+                )
             errors.print(f"{what}: {done:,} of {total:,}{f' {unit}' if unit else ''}{ending}")
 
     yield update
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import Seed, plain, say
+from likewise.cli.console import Seed, echo, escape
 from likewise.errors import LikewiseError
 
 
@@ -53,8 +53,8 @@ def demo(
     evaluate(workspace)
     _announce(f"likewise report {workspace}")
     report(workspace)
-    say(f"[dim]{time.perf_counter() - started:.0f} s in all[/]")
+    echo(f"[dim]{time.perf_counter() - started:.0f} s in all[/]")
 
 
 def _announce(command: str) -> None:
-    say(f"\n[bold cyan]$ {plain(command)}[/]")
+    echo(f"\n[bold cyan]$ {escape(command)}[/]")

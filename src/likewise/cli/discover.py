@@ -9,13 +9,13 @@ from likewise.cli.console import (
     Seed,
     WorkspacePath,
     console,
-    names,
-    opened,
-    plain,
-    progress,
-    records,
-    say,
-    say_json,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    parse_names,
+    progress_bars,
+    to_records,
 )
 from likewise.cli.engines import Address, Engine, on_ray
 from likewise.errors import LikewiseError
@@ -74,14 +74,14 @@ def discover(
     from likewise.discovery import RANDOM, duplicate_share, overlap_table, prevalence
     from likewise.discovery.step import PoolSettings, make_pool, store_pool
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     if on_ray(engine, address) and index:
         raise LikewiseError(
             "an index is made of the whole gallery on one machine, and one for each part of it would propose other "
             "candidates: choose either --index or --engine ray, which searches all parts exactly."
         )
     settings = PoolSettings(
-        generators=tuple(names(generators) or target.encoders()),
+        generators=tuple(parse_names(generators) or target.encoders()),
         k=k,
         n_queries=n_queries,
         seed=seed,
@@ -94,36 +94,36 @@ def discover(
         n_random=n_random,
         index=index,
     )
-    with progress("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
+    with progress_bars("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
         pool = make_pool(target, settings, update, cluster)
     written = store_pool(target, pool, replace=replace)
     cost = prevalence(pool.rows, None, pool.query_gallery.n_pairs, seconds_per_pair)
     overlap = overlap_table(pool.rows, len(pool.query_gallery.queries), k)
     if as_json:
-        found = {"cost": cost.to_dict(), "overlap": records(overlap), "duplicate_share": duplicate_share(pool.rows)}
+        found = {"cost": cost.to_dict(), "overlap": to_records(overlap), "duplicate_share": duplicate_share(pool.rows)}
         if pool.recalls:
             found["index"] = {generator: asdict(recall) for generator, recall in pool.recalls.items()}
-        say_json(found)
+        echo_json(found)
         return
     n_asked = pool.rows.select("query", "candidate").n_unique()
     n_random_drawn = pool.rows.filter(pool.rows["generator"] == RANDOM).height
-    say(
+    echo(
         f"[bold]{cost.n_pool_pairs:,} pairs[/] to label for {len(pool.query_gallery.queries)} queries "
         f"({cost.n_pool_pairs / len(pool.query_gallery.queries):.1f} a query) and {n_random_drawn} random ones"
         f"{'' if written else ' (the same pool was already there)'}"
     )
-    say(
+    echo(
         f"  all {cost.n_all_pairs:,} pairs would take an expert {cost.hours_brute_force:,.0f} hours, "
         f"these {n_asked:,} together {cost.hours_pool:,.1f} at {seconds_per_pair:g} s a pair: "
         f"{cost.hours_brute_force / cost.hours_pool:,.0f}x fewer"
     )
     if len(overlap):
-        say(
+        echo(
             f"  generators share {100 * sum(overlap['share']) / len(overlap):.0f} % of their candidates on average "
             f"({', '.join(settings.generators)})"
         )
     for generator, recall in pool.recalls.items():
-        say(f"  {plain(generator)}: {recall}")
+        echo(f"  {escape(generator)}: {recall}")
 
 
 def _ray(address: str | None) -> "AbstractContextManager[SearchEngine]":
@@ -157,24 +157,26 @@ def budget(
     from likewise.discovery.step import budget_settings
     from likewise.evaluation.truth import write_budget
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     settings = budget_settings(
         target,
         k,
-        generators=tuple(names(generators)) or None,
+        generators=tuple(parse_names(generators)) or None,
         n_queries=n_queries,
         queries=queries,
         gallery=gallery,
         by_category=by_category,
         seed=seed,
     )
-    with progress("steps") as update:
+    with progress_bars("steps") as update:
         table = write_budget(target, settings, seconds_per_pair, update)
     if as_json:
-        say_json(records(table))
+        echo_json(to_records(table))
         return
     from likewise.cli.tables import best_sets_table, budget_by_k_table
 
     console().print(budget_by_k_table(table))
     console().print(best_sets_table(table))
-    say(f"for {settings.n_queries} queries, random pairs not counted; all {len(table)} choices: results/budget.parquet")
+    echo(
+        f"for {settings.n_queries} queries, random pairs not counted; all {len(table)} choices: results/budget.parquet"
+    )

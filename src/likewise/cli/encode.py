@@ -5,14 +5,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, WorkspacePath, console, names, opened, progress, say, say_json
+from likewise.cli.console import (
+    AsJson,
+    WorkspacePath,
+    console,
+    echo,
+    echo_json,
+    open_workspace,
+    parse_names,
+    progress_bars,
+)
 from likewise.cli.engines import Address, Engine, on_ray
 
 if TYPE_CHECKING:
     from likewise.encoders.storage.files import EncodingResult
     from likewise.workspace import Workspace
 
-LEFT_OUT_SHOWN = 5
+MAX_LEFT_OUT_SHOWN = 5
 
 app = typer.Typer(no_args_is_help=False, rich_markup_mode="markdown")
 
@@ -54,7 +63,7 @@ def encode(
     from likewise.encoders.running.pipeline import run_locally
     from likewise.encoders.storage.importing import import_vectors
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     through: Runs = run_locally
     if on_ray(engine, address):
         from likewise.scale.encoding import run_on_ray
@@ -63,23 +72,23 @@ def encode(
     if vectors is not None:
         done = [import_vectors(target, name or vectors.stem, vectors, keys, force=force)]
     else:
-        with progress("images") as update:
+        with progress_bars("images") as update:
             done = encode_catalog(
                 target,
-                names(encoders) or list(BUILT_IN),
+                parse_names(encoders) or list(BUILT_IN),
                 workers=workers,
                 force=force,
                 on_progress=update,
                 engine=through,
             )
-    _tell(target, done, as_json)
+    _print_encoded(target, done, as_json)
 
 
-def _tell(workspace: "Workspace", done: "list[EncodingResult]", as_json: bool) -> None:
+def _print_encoded(workspace: "Workspace", done: "list[EncodingResult]", as_json: bool) -> None:
     from likewise.encoders.storage.reading import left_out_images
 
     if as_json:
-        say_json(
+        echo_json(
             [
                 {
                     "encoder": one.encoder,
@@ -97,11 +106,11 @@ def _tell(workspace: "Workspace", done: "list[EncodingResult]", as_json: bool) -
     for one in done:
         what = f"{one.new_images:,} images encoded" if one.new_images else "already there"
         left_out = f", [red]{one.left_out} left out[/]" if one.left_out else ""
-        say(f"[bold]{one.encoder}[/]: {what}, {one.dim} dimensions{left_out}")
-        for each in left_out_images(workspace, one.encoder)[:LEFT_OUT_SHOWN]:
+        echo(f"[bold]{one.encoder}[/]: {what}, {one.dim} dimensions{left_out}")
+        for each in left_out_images(workspace, one.encoder)[:MAX_LEFT_OUT_SHOWN]:
             console().print(f"  {each.image}: {each.why}", markup=False)
-        if one.left_out > LEFT_OUT_SHOWN:
-            say(f"  [dim]and {one.left_out - LEFT_OUT_SHOWN} more, all in vectors/{one.encoder}/meta.json[/]")
+        if one.left_out > MAX_LEFT_OUT_SHOWN:
+            echo(f"  [dim]and {one.left_out - MAX_LEFT_OUT_SHOWN} more, all in vectors/{one.encoder}/meta.json[/]")
 
 
 @app.callback(invoke_without_command=True)
@@ -121,13 +130,13 @@ def encoders(context: typer.Context, as_json: AsJson = False) -> None:
     if context.invoked_subcommand:
         return
     if as_json:
-        say_json([asdict(one) for one in list_encoders()])
+        echo_json([asdict(one) for one in list_encoders()])
         return
-    say(f"[bold]{'encoder':<20}{'dim':>5}{'MB':>7}{'M param.':>10}  {'here':<6}licence[/]")
+    echo(f"[bold]{'encoder':<20}{'dim':>5}{'MB':>7}{'M param.':>10}  {'here':<6}licence[/]")
     for one in list_encoders():
         size, weights = (f"{one.megabytes:,}", f"{one.parameters:g}") if one.megabytes else ("–", "–")
         here = "[green]yes[/]   " if one.here else "no    "
-        say(f"[bold]{one.name:<20}[/]{one.dim:>5}{size:>7}{weights:>10}  {here}{one.licence}")
+        echo(f"[bold]{one.name:<20}[/]{one.dim:>5}{size:>7}{weights:>10}  {here}{one.licence}")
         source = "" if one.source in ("built in", "PyPI package") else f" [dim]{one.source}[/]"
         console().print(Padding(one.description + source, (0, 0, 0, 4)))
 
@@ -148,10 +157,10 @@ def export(
 
     result = export_encoder(encoder, file)
     if as_json:
-        say_json({"file": str(file)} | asdict(result))
+        echo_json({"file": str(file)} | asdict(result))
         return
-    say(f"[bold]{file}[/]: largest difference {result.max_difference:.1e} in batches of 1, 3 and 4")
-    say(
+    echo(f"[bold]{file}[/]: largest difference {result.max_difference:.1e} in batches of 1, 3 and 4")
+    echo(
         f"  one core: torch {result.torch_images_per_second:,.0f} images/s, "
         f"onnxruntime {result.onnx_images_per_second:,.0f}"
     )

@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, console, names, opened, plain, progress, records, say, say_json
+from likewise.cli.console import (
+    AsJson,
+    Seed,
+    console,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    parse_names,
+    progress_bars,
+    to_records,
+)
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
@@ -66,16 +77,16 @@ def evaluate(
     """
     from typing import get_args
 
-    from likewise.cli.bundle import command_line, evaluate_bundle, is_bundle
-    from likewise.cli.protocols import say_protocol, stored_names
+    from likewise.cli.bundle import evaluate_bundle, is_bundle, read_command_line
+    from likewise.cli.protocols import print_protocol, result_tables
     from likewise.evaluation.bootstrap import Interval
     from likewise.evaluation.discovery import KS, default_measures
     from likewise.evaluation.measures import parse_measures
     from likewise.evaluation.step import evaluate as evaluate_all
 
-    wanted = _chosen(protocol)
+    wanted = _parse_protocols(protocol)
     chosen = parse_measures(measures) if measures is not None else None
-    lengths = _numbers(ks) if ks is not None else None
+    lengths = _parse_numbers(ks) if ks is not None else None
     if interval not in get_args(Interval):
         raise LikewiseError(f"there is no interval {interval!r}: choose one of {', '.join(get_args(Interval))}.")
     if resamples < 1:
@@ -106,11 +117,11 @@ def evaluate(
             "--vectors, --keys, --run, --out and --checksum are for bundles; to add vectors to a workspace use "
             f"`likewise encode {workspace} --import FILE`."
         )
-    target = opened(workspace)
-    with progress("models") as update:
+    target = open_workspace(workspace)
+    with progress_bars("models") as update:
         done = evaluate_all(
             target,
-            names(encoders) or None,
+            parse_names(encoders) or None,
             measures=chosen,
             ks=lengths,
             n_resamples=resamples,
@@ -118,31 +129,31 @@ def evaluate(
             seconds_per_pair=seconds_per_pair,
             interval=interval,  # type: ignore[arg-type]
             n_next_pairs=next_pairs,
-            command=command_line(),
+            command=read_command_line(),
             on_progress=update,
         )
     if as_json:
-        tables = {name: records(table) for name, table in done.tables.items() if name in stored_names(wanted)}
-        say_json({"results": records(done.results), "summary": done.summary.to_dict(), "tables": tables})
+        tables = {name: to_records(table) for name, table in done.tables.items() if name in result_tables(wanted)}
+        echo_json({"results": to_records(done.results), "summary": done.summary.to_dict(), "tables": tables})
         return
     for name in wanted:
         if name == "discovery":
-            say_results(done)
+            print_results(done)
         else:
-            say_protocol(name, done)
-    _say_learned(done.summary)
+            print_protocol(name, done)
+    _print_learned(done.summary)
 
 
-def _say_learned(summary: "EvaluationSummary") -> None:
+def _print_learned(summary: "EvaluationSummary") -> None:
     """Encoders that know the labels they would be measured on."""
     for name in summary.learned_from_labels:
         if name in summary.encoders:
-            say(f"[bold]{plain(name)} learned from these labels: its numbers are on answers it has seen[/]")
+            echo(f"[bold]{escape(name)} learned from these labels: its numbers are on answers it has seen[/]")
         else:
-            say(f"[dim]{plain(name)} learned from these labels and is left out; the report has its own numbers[/]")
+            echo(f"[dim]{escape(name)} learned from these labels and is left out; the report has its own numbers[/]")
 
 
-def _chosen(protocol: str) -> list[str]:
+def _parse_protocols(protocol: str) -> list[str]:
     from likewise.cli.protocols import PROTOCOLS
 
     if protocol != "all" and protocol not in PROTOCOLS:
@@ -150,13 +161,13 @@ def _chosen(protocol: str) -> list[str]:
     return list(PROTOCOLS) if protocol == "all" else [protocol]
 
 
-def _numbers(text: str) -> list[int]:
-    if not names(text) or not all(part.isdecimal() and int(part) for part in names(text)):
+def _parse_numbers(text: str) -> list[int]:
+    if not parse_names(text) or not all(part.isdecimal() and int(part) for part in parse_names(text)):
         raise LikewiseError(f"--k takes whole numbers from 1, separated by commas, not {text!r}.")
-    return sorted({int(part) for part in names(text)})
+    return sorted({int(part) for part in parse_names(text)})
 
 
-def say_results(done: "Evaluated") -> None:
+def print_results(done: "Evaluated") -> None:
     """The leaderboard and, under it, what it rests on."""
     from likewise.cli.tables import leaderboard, percent
     from likewise.evaluation.ranking import MAIN, of_measure
@@ -168,26 +179,26 @@ def say_results(done: "Evaluated") -> None:
     kind = "simulated experts" if labels.simulated else "experts"
     basis = f"{rule} of {n_experts} {kind}" if n_experts else "labels imported"
     others = " (the others have one class only)" if main["n_queries"] < main["n_queries_total"] else ""
-    say(
+    echo(
         f"[dim]macro over {main['n_queries']} of {main['n_queries_total']} queries{others}, "
         f"{main['n_pairs']:,} labelled pairs, {basis}; "
         "intervals: 95 %, queries resampled. Measures @k count unlabelled candidates as misses: "
         "compare them only between models that fed the pool.[/]"
     )
     if outside := done.summary.n_labels_outside:
-        say(f"[dim]{outside:,} labels are about other queries or images, or a query's own item, and are left out[/]")
+        echo(f"[dim]{outside:,} labels are about other queries or images, or a query's own item, and are left out[/]")
     if why := done.summary.no_sampled_negatives:
-        say(f"[dim]no sampled negatives: {why}[/]")
+        echo(f"[dim]no sampled negatives: {why}[/]")
     cost = done.summary.prevalence
     if cost.gain_over_random is not None and cost.p_estimate is not None:
-        say(
+        echo(
             f"similar pairs: {percent(cost.p_pool, 0)} % of the pool, about {percent(cost.p_estimate, 2)} % of all "
             f"pairs (± {percent(cost.error_95, 2)}); "
             f"the pool holds them {cost.gain_over_random:,.1f} times as often as chance"
         )
     truth = done.summary.truth
     if truth and truth.item_recall is not None:
-        say(
+        echo(
             f"[bold]EDS found {100 * truth.item_recall:.0f} % of all truly similar pairs[/] "
             f"({truth.similar_items_found:,} of {truth.similar_items:,} query–item pairs) "
             f"at {100 * truth.item_cost:.1f} % of the brute-force cost (one image per item, random pairs counted)"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, WorkspacePath, opened, say, say_json
+from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, open_workspace
 from likewise.errors import LikewiseError
 
 Output = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)]
@@ -32,17 +32,17 @@ def import_labels(
     """
     from likewise.evaluation.exchange.labels_import import import_labels as take
 
-    done = take(opened(workspace), labels, positive_from=positive_from, replace=replace, gallery=gallery)
+    done = take(open_workspace(workspace), labels, positive_from=positive_from, replace=replace, gallery=gallery)
     if as_json:
-        say_json(done.to_dict())
+        echo_json(done.to_dict())
         return
     outside = f", {done.n_outside_pool:,} not in the pool" if done.n_outside_pool else ""
-    say(f"[bold]{done.n_labels:,} labels[/], {done.n_similar:,} similar{outside}")
+    echo(f"[bold]{done.n_labels:,} labels[/], {done.n_similar:,} similar{outside}")
     if done.n_outside_pool is None:
-        say("  no pool was made here, so these pairs are the pool; no model counts as having fed it")
-    say(f"  {done.n_repeated:,} rows said the same again, {done.n_unjudged:,} gave no label")
+        echo("  no pool was made here, so these pairs are the pool; no model counts as having fed it")
+    echo(f"  {done.n_repeated:,} rows said the same again, {done.n_unjudged:,} gave no label")
     if not done.changed:
-        say("  they were there already")
+        echo("  they were there already")
 
 
 def export_labels(
@@ -62,7 +62,7 @@ def export_labels(
     from likewise.evaluation.exchange.labels_io import drop_random_pairs, write_labels_file
     from likewise.labeling.step import read_labels
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     _refuse_existing(output, replace=replace)
     labels = read_labels(target)
     used = labels
@@ -71,11 +71,11 @@ def export_labels(
     written = used if as_evaluated else labels
     write_labels_file(written, output)
     if as_json:
-        say_json({"file": str(output), "n_labels": len(written), "n_only_by_chance": len(labels) - len(used)})
+        echo_json({"file": str(output), "n_labels": len(written), "n_only_by_chance": len(labels) - len(used)})
         return
-    say(f"{output}: {len(written):,} labels")
+    echo(f"{output}: {len(written):,} labels")
     if len(used) < len(labels) and not as_evaluated:
-        say(
+        echo(
             f"  {len(labels) - len(used):,} of them only chance proposed; `evaluate` leaves those out "
             "(add --as-evaluated to compare its numbers)"
         )
@@ -98,13 +98,13 @@ def export_run(
     """
     from likewise.evaluation.exchange.run_export import export_run as write
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     _refuse_existing(output, replace=replace)
     done = write(target, encoder, output, candidates=candidates, depth=depth)
     if as_json:
-        say_json({"file": str(output), "n_lines": done.n_lines, "n_queries": done.n_queries, "tag": done.tag})
+        echo_json({"file": str(output), "n_lines": done.n_lines, "n_queries": done.n_queries, "tag": done.tag})
         return
-    say(f"{output}: {done.n_lines:,} candidates of {done.n_queries:,} queries, tag {done.tag}")
+    echo(f"{output}: {done.n_lines:,} candidates of {done.n_queries:,} queries, tag {done.tag}")
 
 
 def _refuse_existing(path: Path, *, replace: bool) -> None:

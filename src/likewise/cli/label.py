@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likewise.cli import label_site, label_votes
-from likewise.cli.console import AsJson, Seed, WorkspacePath, opened, progress, say, say_json
+from likewise.cli.console import AsJson, Seed, WorkspacePath, echo, echo_json, open_workspace, progress_bars
 from likewise.cli.label_site import Database
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_parquet, write_atomically
@@ -56,7 +56,7 @@ def sheet(
     from likewise.labeling.pairs_file import read_pairs_file
     from likewise.labeling.step import read_stored_votes
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     if output.exists():
         raise LikewiseError(f"{output} already exists, perhaps with answers in it: choose another name.")
     if pairs is None:
@@ -67,7 +67,7 @@ def sheet(
     if table.is_empty():
         raise LikewiseError(f"{expert} has answered every one of these pairs: there is nothing left to ask.")
     write_atomically(output, lambda file: table.write_csv(file))
-    say(f"{output}: {len(table):,} pairs for {expert}; write similar, not similar or cannot tell in the last column")
+    echo(f"{output}: {len(table):,} pairs for {expert}; write similar, not similar or cannot tell in the last column")
 
 
 @app.command("import")
@@ -94,20 +94,20 @@ def import_votes(
     """
     from likewise.labeling.step import import_votes_file
 
-    target = opened(workspace)
-    _checked(rule)
-    with progress("steps") as update:
+    target = open_workspace(workspace)
+    _check_rule(rule)
+    with progress_bars("steps") as update:
         update("storing votes", 0, 2)
         stored = import_votes_file(target, votes, database, replace=replace)
         update("storing votes", 1, 2)
-        labelled = _update(target, rule, database)
+        labelled = _rebuild_labels(target, rule, database)
     added = stored.added
     if as_json:
-        say_json({"added": added.to_dict(), "blank": stored.n_blank, "labels": _facts(labelled)})
+        echo_json({"added": added.to_dict(), "blank": stored.n_blank, "labels": _result_json(labelled)})
         return
     outside = f", {stored.n_pairs_outside_pool} pairs are not in the pool" if stored.n_pairs_outside_pool else ""
-    say(f"{added.added:,} votes added, {added.repeated:,} were there already, {stored.n_blank:,} left blank{outside}")
-    _say_labels(labelled)
+    echo(f"{added.added:,} votes added, {added.repeated:,} were there already, {stored.n_blank:,} left blank{outside}")
+    _print_labels(labelled)
 
 
 @app.command("consensus")
@@ -118,11 +118,11 @@ def consensus(
 
     Example: `likewise label consensus shoes --rule dawid-skene`
     """
-    labelled = _update(opened(workspace), rule, database)
+    labelled = _rebuild_labels(open_workspace(workspace), rule, database)
     if as_json:
-        say_json(_facts(labelled))
+        echo_json(_result_json(labelled))
     else:
-        _say_labels(labelled)
+        _print_labels(labelled)
 
 
 def simulate(
@@ -138,20 +138,20 @@ def simulate(
     """
     from likewise.labeling.step import add_simulated_votes
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     n_pairs, added = add_simulated_votes(target, experts, seed)
-    labelled = _update(target, rule)
+    labelled = _rebuild_labels(target, rule)
     if as_json:
-        say_json({"added": added.to_dict(), "labels": _facts(labelled)})
+        echo_json({"added": added.to_dict(), "labels": _result_json(labelled)})
         return
     if added.added:
-        say(f"{experts} simulated experts gave {added.added:,} votes on {n_pairs:,} pairs")
+        echo(f"{experts} simulated experts gave {added.added:,} votes on {n_pairs:,} pairs")
     else:
-        say(f"the {added.repeated:,} votes of {experts} simulated experts were there already")
-    _say_labels(labelled)
+        echo(f"the {added.repeated:,} votes of {experts} simulated experts were there already")
+    _print_labels(labelled)
 
 
-def _checked(rule: str | None) -> str | None:
+def _check_rule(rule: str | None) -> str | None:
     """The rule, if there is such a one; asked before anything is stored."""
     from typing import get_args
 
@@ -162,26 +162,26 @@ def _checked(rule: str | None) -> str | None:
     return rule
 
 
-def _update(workspace: Workspace, rule: str | None, database: str | None = None) -> "LabelingResult":
+def _rebuild_labels(workspace: Workspace, rule: str | None, database: str | None = None) -> "LabelingResult":
     from likewise.labeling.step import update_labels
 
-    return update_labels(workspace, _checked(rule), database)  # type: ignore[arg-type]
+    return update_labels(workspace, _check_rule(rule), database)  # type: ignore[arg-type]
 
 
-def _facts(labelled: "LabelingResult") -> dict[str, Any]:
+def _result_json(labelled: "LabelingResult") -> dict[str, Any]:
     return {"consensus": labelled.consensus.summary.to_dict(), "agreement": labelled.agreement.to_dict()}
 
 
-def _say_labels(labelled: "LabelingResult") -> None:
+def _print_labels(labelled: "LabelingResult") -> None:
     if labelled.replaced_imported:
-        say(f"[bold]the imported labels[/], whose place these take, are kept in {labelled.replaced_imported}")
+        echo(f"[bold]the imported labels[/], whose place these take, are kept in {labelled.replaced_imported}")
     summary, agreed = labelled.consensus.summary, labelled.agreement
-    say(
+    echo(
         f"[bold]{summary.n_labelled:,} labels[/] by {summary.rule} of {agreed.n_experts} experts: "
         f"{summary.n_similar:,} similar; {summary.n_ties} ties, {summary.n_unanswered} pairs nobody could tell"
     )
     measures = (("Fleiss' kappa", agreed.fleiss_kappa), ("Krippendorff's alpha", agreed.krippendorff_alpha))
-    say(
+    echo(
         "  agreement: "
         + ", ".join(
             f"{name} {measure.value:.2f}" if measure.value is not None else f"{name} undefined ({measure.reason})"

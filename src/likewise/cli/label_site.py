@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import AsJson, WorkspacePath, opened, say, say_json
+from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, open_workspace
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace
 
@@ -26,7 +26,7 @@ ExpertName = Annotated[str, typer.Option("--expert", "--name", help="The expert'
 
 
 @contextmanager
-def votes_of(workspace: Workspace, database: str | None) -> "Iterator[Engine]":
+def open_votes_database(workspace: Workspace, database: str | None) -> "Iterator[Engine]":
     """The votes database, closed at the end."""
     from likewise.labeling.store import open_votes
 
@@ -52,28 +52,28 @@ def serve(
 
     Example: `likewise label serve shoes --port 8000`
     """
-    target = opened(workspace)
+    target = open_workspace(workspace)
     from likewise.labeling.store.experts import read_experts
     from likewise.web.serve import prepare
     from likewise.web.serve import serve as run
     from likewise.web.settings import SiteSettings
 
-    _refuse_taken(host, port)
+    _refuse_used_port(host, port)
     if password_file is not None:
         password = password_file.read_text(encoding="utf-8").strip()
     settings = prepare(SiteSettings(target, database, host, port, url), password)
-    say(f"the site: [bold]{settings.base_url}[/]  (Ctrl+C stops it; nothing is lost)")
+    echo(f"the site: [bold]{settings.base_url}[/]  (Ctrl+C stops it; nothing is lost)")
     if settings.owner_key:
         typer.echo(f"owner's page, for you only: {settings.base_url}/owner/enter/{settings.owner_key}")
     else:
-        say(f"owner's page: {settings.base_url}/owner")
-    with votes_of(target, database) as engine:
+        echo(f"owner's page: {settings.base_url}/owner")
+    with open_votes_database(target, database) as engine:
         if not any(expert.state == "active" for expert in read_experts(engine)):
-            say(f"nobody is invited yet: likewise label invite {workspace} --name NAME")
+            echo(f"nobody is invited yet: likewise label invite {workspace} --name NAME")
     run(settings)
 
 
-def _refuse_taken(host: str, port: int) -> None:
+def _refuse_used_port(host: str, port: int) -> None:
     """Say so before any address is printed or stored, if something else listens there."""
     import socket
 
@@ -101,12 +101,12 @@ def invite(
     from likewise.labeling.store.experts import invite_expert as make
     from likewise.labeling.store.project import read_project
 
-    target = opened(workspace)
-    with votes_of(target, database) as engine:
+    target = open_workspace(workspace)
+    with open_votes_database(target, database) as engine:
         add_pool_pairs(engine, target)
         link = f"{read_project(engine).url}/i/{make(engine, name, days)}"
     if as_json:
-        say_json({"name": name, "link": link, "days": days})
+        echo_json({"name": name, "link": link, "days": days})
     else:
         typer.echo(f"for {name}, {days:g} days: {link}")
 
@@ -118,7 +118,7 @@ def revoke(workspace: WorkspacePath, expert: ExpertName, database: Database = No
     """
     from likewise.labeling.store.experts import revoke_expert as end
 
-    with votes_of(opened(workspace), database) as engine:
+    with open_votes_database(open_workspace(workspace), database) as engine:
         end(engine, expert)
     typer.echo(f"{expert}'s link does not work any more; the votes stay")
 
@@ -128,8 +128,8 @@ def pause(workspace: WorkspacePath, database: Database = None) -> None:
 
     Example: `likewise label pause shoes`
     """
-    _change(workspace, database, "The project was paused.", {"paused": True})
-    say("paused: experts get no new pairs")
+    _change_project(workspace, database, "The project was paused.", {"paused": True})
+    echo("paused: experts get no new pairs")
 
 
 def resume(workspace: WorkspacePath, database: Database = None) -> None:
@@ -137,8 +137,8 @@ def resume(workspace: WorkspacePath, database: Database = None) -> None:
 
     Example: `likewise label resume shoes`
     """
-    _change(workspace, database, "The project was resumed.", {"paused": False})
-    say("resumed")
+    _change_project(workspace, database, "The project was resumed.", {"paused": False})
+    echo("resumed")
 
 
 def settings(
@@ -182,7 +182,7 @@ def settings(
     changes = {key: value for key, value in changes.items() if value is not None}
     if experts_per_pair is not None:
         changes["experts_per_pair"] = experts_per_pair or None
-    target = opened(workspace)
+    target = open_workspace(workspace)
     images = set(read_catalog(target)["image"])
     known = {
         use: read_gold_file(file, images)
@@ -190,13 +190,13 @@ def settings(
         if file is not None
     }
     if changes:
-        _change(workspace, database, f"Settings were changed: {', '.join(sorted(changes))}.", changes)
-    with votes_of(target, database) as engine:
+        _change_project(workspace, database, f"Settings were changed: {', '.join(sorted(changes))}.", changes)
+    with open_votes_database(target, database) as engine:
         for use, pairs in known.items():
             set_gold_pairs(engine, use, pairs)
         stored = asdict(read_project(engine))
     if as_json:
-        say_json(stored)
+        echo_json(stored)
     else:
         for key, value in stored.items():
             typer.echo(f"{key}: {value}")
@@ -213,22 +213,22 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
     from likewise.web.stability import ranking_stability
     from likewise.workspace import read_json
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     if database is None and not target.votes_file.exists():
         raise LikewiseError(f"{workspace} holds no votes yet: start with `likewise label serve {workspace}`.")
     n_all = read_json(target.pool_settings_file)["n_all_pairs"] if target.pool_settings_file.exists() else None
-    with votes_of(target, database) as engine:
+    with open_votes_database(target, database) as engine:
         dashboard, stability = read_dashboard(engine, n_all), ranking_stability(target, engine)
     if as_json:
-        say_json(dashboard.to_dict() | {"stability": asdict(stability)})
+        echo_json(dashboard.to_dict() | {"stability": asdict(stability)})
         return
-    from likewise.cli.label_board import say_board
+    from likewise.cli.label_dashboard import print_dashboard
 
-    say_board(dashboard, stability.sentence)
+    print_dashboard(dashboard, stability.sentence)
 
 
-def _change(workspace: Path, database: str | None, why: str, changes: dict[str, Any]) -> None:
+def _change_project(workspace: Path, database: str | None, why: str, changes: dict[str, Any]) -> None:
     from likewise.labeling.store.project import change_project
 
-    with votes_of(opened(workspace), database) as engine:
+    with open_votes_database(open_workspace(workspace), database) as engine:
         change_project(engine, why, **changes)

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, WorkspacePath, names, opened, progress, say, say_json
-from likewise.cli.label_site import Database, ExpertName, votes_of
+from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, open_workspace, parse_names, progress_bars
+from likewise.cli.label_site import Database, ExpertName, open_votes_database
 from likewise.errors import LikewiseError
-from likewise.workspace import void, write_atomically
+from likewise.workspace import discard, write_atomically
 
 
 def add_pairs(
@@ -33,19 +33,19 @@ def add_pairs(
     from likewise.labeling.store.assignment import assign_all_pairs
     from likewise.labeling.store.pairs import add_pairs as add
 
-    target = opened(workspace)
-    with progress("queries") as update:
-        pool = extend_pool(target, names(generators), update)
+    target = open_workspace(workspace)
+    with progress_bars("queries") as update:
+        pool = extend_pool(target, parse_names(generators), update)
     store_pool(target, pool, replace=True)
-    with votes_of(target, database) as engine:
+    with open_votes_database(target, database) as engine:
         added = add(engine, pool.rows)
         if pairs is not None:
             added += add(engine, read_pairs_file(pairs, set(read_catalog(target)["image"])))
         assign_all_pairs(engine)
     if as_json:
-        say_json({"added": added.added, "known": added.known, "proposals_added": added.provenance_added})
+        echo_json({"added": added.added, "known": added.known, "proposals_added": added.provenance_added})
     else:
-        say(
+        echo(
             f"{added.added:,} new pairs, {added.known:,} were there already; {added.provenance_added:,} proposals noted"
         )
 
@@ -62,7 +62,7 @@ def remove_votes(
     """
     from likewise.labeling.store.owner import remove_votes as remove
 
-    with votes_of(opened(workspace), database) as engine:
+    with open_votes_database(open_workspace(workspace), database) as engine:
         count = remove(engine, expert, reason)
     typer.echo(
         f"{count:,} votes of {expert} do not count any more: run `likewise label consensus {workspace}` for new labels"
@@ -91,7 +91,7 @@ def export(
     kind = what or endings.get(output.suffix.lower())
     if kind not in kinds:
         raise LikewiseError(f"cannot tell what to write to {output}: add --what {'|'.join(kinds)}.")
-    with votes_of(opened(workspace), database) as engine:
+    with open_votes_database(open_workspace(workspace), database) as engine:
         content = content_of(engine, kinds[kind], rule)  # type: ignore[arg-type]
-    write_atomically(output, lambda file: void(file.write(content)))
-    say(f"{output}: {len(content):,} bytes ({kinds[kind]})")
+    write_atomically(output, lambda file: discard(file.write(content)))
+    echo(f"{output}: {len(content):,} bytes ({kinds[kind]})")

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, Update, console, progress, records, say, say_json
+from likewise.cli.console import AsJson, Seed, console, echo, echo_json, progress_bars, to_records
 from likewise.errors import LikewiseError
+from likewise.progress import ProgressCallback
 from likewise.workspace import WARDROBE, Workspace
 
 if TYPE_CHECKING:
     from likewise.catalog.readers import Coverage, Reading
 
-SHOWN_PROBLEMS = 8
+MAX_PROBLEMS_SHOWN = 8
 
 
 def new(
@@ -57,14 +58,14 @@ def new(
     settings: dict[str, Any]
     if source is not None:
         name = reader_for(source, reader)
-        reading = _read(target, source, name, root, as_json)
+        reading = _read_source(target, source, name, root, as_json)
         rows, pictures = reading.rows, reading.root
         settings = {"coverage": reading.coverage.counts(), "tables": sorted(reading.tables)}
-    with progress("images") as update:
+    with progress_bars("images") as update:
         if reading is None:
             name, pictures = WARDROBE, workspace / "images"
             settings = {"items": items, "views": views, "wild": wild, "seed": seed}
-            rows = _draw(pictures, settings, update)
+            rows = _draw_wardrobe(pictures, settings, update)
         made = make_catalog(
             target,
             rows,
@@ -78,32 +79,32 @@ def new(
         store_tables(target, reading.tables)
     tables = {} if reading is None else {table: len(content) for table, content in reading.tables.items()}
     if as_json:
-        say_json(
+        echo_json(
             {
                 **({"coverage": reading.coverage.as_dict()} if reading else {}),
                 "images": len(made.catalog),
                 "items": made.catalog["item"].n_unique(),
                 "left_out": made.n_left_out,
                 "tables": tables,
-                "problems": records(made.problems),
+                "problems": to_records(made.problems),
             }
         )
         return
     from rich.markup import escape
 
     categories = made.catalog["category"].n_unique()
-    say(
+    echo(
         f"[bold]{escape(str(workspace))}[/]: {len(made.catalog):,} images of {made.catalog['item'].n_unique():,} items "
         f"in {categories} categories, {made.n_left_out} left out"
     )
     for table, n_rows in tables.items():
-        say(f"  {target.tables_folder / f'{table}.parquet'}: {n_rows:,} rows")
-    for problem in made.problems.head(SHOWN_PROBLEMS).iter_rows(named=True):
+        echo(f"  {target.tables_folder / f'{table}.parquet'}: {n_rows:,} rows")
+    for problem in made.problems.head(MAX_PROBLEMS_SHOWN).iter_rows(named=True):
         mark = "kept" if problem["kept"] else "[red]left out[/]"
         what = escape(f"{problem['image']}: {problem['problem']} ({problem['detail']})")
-        say(f"  row {problem['row']}, {what}, {mark}")
-    if len(made.problems) > SHOWN_PROBLEMS:
-        say(f"  … {len(made.problems) - SHOWN_PROBLEMS} more in {target.problems_file}")
+        echo(f"  row {problem['row']}, {what}, {mark}")
+    if len(made.problems) > MAX_PROBLEMS_SHOWN:
+        echo(f"  … {len(made.problems) - MAX_PROBLEMS_SHOWN} more in {target.problems_file}")
 
 
 def readers(as_json: AsJson = False) -> None:
@@ -114,7 +115,9 @@ def readers(as_json: AsJson = False) -> None:
     from likewise.catalog.readers import layouts
 
     if as_json:
-        say_json([{"reader": name, "expects": each.expects, "tables": each.tables} for name, each in layouts().items()])
+        echo_json(
+            [{"reader": name, "expects": each.expects, "tables": each.tables} for name, each in layouts().items()]
+        )
         return
     from rich.table import Table
 
@@ -126,7 +129,7 @@ def readers(as_json: AsJson = False) -> None:
     console().print(listed)
 
 
-def _draw(pictures: Path, settings: dict[str, Any], update: Update) -> Any:
+def _draw_wardrobe(pictures: Path, settings: dict[str, Any], update: ProgressCallback) -> Any:
     from likewise.synthetic import build_wardrobe
 
     return build_wardrobe(
@@ -139,7 +142,7 @@ def _draw(pictures: Path, settings: dict[str, Any], update: Update) -> Any:
     )
 
 
-def _read(target: Workspace, source: Path, name: str, root: Path | None, as_json: bool) -> "Reading":
+def _read_source(target: Workspace, source: Path, name: str, root: Path | None, as_json: bool) -> "Reading":
     """Read the source and say how much of it is there, before anything else; without pictures there is no catalog."""
     from likewise.catalog.readers import layouts, read
 
@@ -147,7 +150,7 @@ def _read(target: Workspace, source: Path, name: str, root: Path | None, as_json
         root = target.path / "images"
     reading = read(source, name, root)
     if not as_json:
-        _say_coverage(reading.coverage)
+        _print_coverage(reading.coverage)
     if "image" in reading.rows.columns and not reading.coverage.found:
         tables = ", ".join(f"{table} ({len(content):,} rows)" for table, content in reading.tables.items())
         instead = f"; its tables can be read in Python with read_tables: {tables}" if tables else ""
@@ -161,24 +164,24 @@ def _read(target: Workspace, source: Path, name: str, root: Path | None, as_json
     return reading
 
 
-def _say_coverage(coverage: "Coverage") -> None:
+def _print_coverage(coverage: "Coverage") -> None:
     from rich.markup import escape
 
-    for file in coverage.files[:SHOWN_PROBLEMS]:
-        say(f"{escape(file.file)}: {file.rows:,} rows")
-    if len(coverage.files) > SHOWN_PROBLEMS:
-        say(f"… {len(coverage.files) - SHOWN_PROBLEMS} more files, {coverage.rows:,} rows in all")
+    for file in coverage.files[:MAX_PROBLEMS_SHOWN]:
+        echo(f"{escape(file.file)}: {file.rows:,} rows")
+    if len(coverage.files) > MAX_PROBLEMS_SHOWN:
+        echo(f"… {len(coverage.files) - MAX_PROBLEMS_SHOWN} more files, {coverage.rows:,} rows in all")
     missing = (
         f", [red]{len(coverage.missing):,} missing[/] (first: {escape(coverage.missing[0])})"
         if coverage.missing
         else ""
     )
-    say(f"{coverage.images:,} pictures named, {coverage.found:,} found under {escape(str(coverage.root))}{missing}")
+    echo(f"{coverage.images:,} pictures named, {coverage.found:,} found under {escape(str(coverage.root))}{missing}")
     if coverage.malformed:
-        say(f"[red]{len(coverage.malformed):,} malformed, left out:[/]")
-    for line in coverage.malformed[:SHOWN_PROBLEMS]:
-        say(f"  {escape(str(line))}")
-    if len(coverage.malformed) > SHOWN_PROBLEMS:
-        say(f"  … {len(coverage.malformed) - SHOWN_PROBLEMS} more")
+        echo(f"[red]{len(coverage.malformed):,} malformed, left out:[/]")
+    for line in coverage.malformed[:MAX_PROBLEMS_SHOWN]:
+        echo(f"  {escape(str(line))}")
+    if len(coverage.malformed) > MAX_PROBLEMS_SHOWN:
+        echo(f"  … {len(coverage.malformed) - MAX_PROBLEMS_SHOWN} more")
     for remark in coverage.remarks:
-        say(f"note: {escape(remark)}")
+        echo(f"note: {escape(remark)}")

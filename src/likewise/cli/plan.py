@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, console, names, say, say_json
+from likewise.cli.console import AsJson, console, echo, echo_json, parse_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -48,28 +48,30 @@ def plan(
         constants,
         cores=here.cores,
         memory_gb=here.memory_gb,
-        workers=[parse_count(each) for each in names(workers)],
+        workers=[parse_count(each) for each in parse_names(workers)],
         cores_per_worker=cores_per_worker,
         price_per_core_hour=price,
         image_seconds=1.0 / images_per_second if images_per_second else None,
     )
     if as_json:
         shown = [asdict(way) | {"hours": way.hours} for way in ways]
-        say_json({"size": asdict(size), "constants": asdict(constants), "ways": shown})
+        echo_json({"size": asdict(size), "constants": asdict(constants), "ways": shown})
         return
-    say(f"[bold]{size.images:,} images[/], {encoders} encoders of {dim} dimensions, {size.queries:,} queries")
+    echo(f"[bold]{size.images:,} images[/], {encoders} encoders of {dim} dimensions, {size.queries:,} queries")
     console().print(_table(ways))
     if not all(way.fits for way in ways):
-        say(f"[red]![/] more memory than the {here.memory_gb:,.0f} GB of a machine")
+        echo(f"[red]![/] more memory than the {here.memory_gb:,.0f} GB of a machine")
     if not any(way.fits for way in ways):
         least = min(ways, key=lambda way: way.memory_gb)
         less = "--cores-per-worker" if least.name.startswith("ray") else "--dim"
-        say(f"nothing fits: {least.name} needs least, {least.memory_gb:,.0f} GB a machine; a smaller {less} needs less")
-    say(f"[dim]one machine: {here.cores} cores, {here.memory_gb:,.0f} GB; a worker: {cores_per_worker} cores;[/]")
-    say(f"[dim]cost at {price:g} a core and hour. Measured on: {constants.machine}[/]")
-    say(f"[dim]with {constants.how}.[/]")
+        echo(
+            f"nothing fits: {least.name} needs least, {least.memory_gb:,.0f} GB a machine; a smaller {less} needs less"
+        )
+    echo(f"[dim]one machine: {here.cores} cores, {here.memory_gb:,.0f} GB; a worker: {cores_per_worker} cores;[/]")
+    echo(f"[dim]cost at {price:g} a core and hour. Measured on: {constants.machine}[/]")
+    echo(f"[dim]with {constants.how}.[/]")
     if not measure:
-        say("[dim]`--measure` measures the machine you are on.[/]")
+        echo("[dim]`--measure` measures the machine you are on.[/]")
 
 
 def _table(ways: "list[DeploymentEstimate]") -> "Table":
@@ -82,13 +84,13 @@ def _table(ways: "list[DeploymentEstimate]") -> "Table":
         table.add_column(name, justify="right")
     for way in ways:
         memory = f"{way.memory_gb:,.0f}  " if way.fits else f"[red]{way.memory_gb:,.0f} ![/]"
-        spans = (_span(hours) for hours in (way.encode_hours, way.build_hours, way.search_hours))
+        spans = (_format_hours(hours) for hours in (way.encode_hours, way.build_hours, way.search_hours))
         cost = f"{way.cost:,.0f}" if way.cost >= 100 else f"{way.cost:.2f}"
         table.add_row(way.name, memory, f"{way.disk_gb:,.0f}", *spans, cost)
     return table
 
 
-def _span(hours: float) -> str:
+def _format_hours(hours: float) -> str:
     """As a person says it: 12 s, 5 min, 3.4 h, 12 days."""
     if hours == 0.0:
         return "–"

@@ -6,9 +6,9 @@ import polars as pl
 from rich.box import SIMPLE
 from rich.table import Table
 
-from likewise.cli.console import console, plain, say
+from likewise.cli.console import console, echo, escape
 from likewise.cli.tables import broken_heading, over_interval, p_value, percent, with_interval
-from likewise.cli.vsd_tables import say_vsd_tables
+from likewise.cli.vsd_tables import print_vsd_tables
 from likewise.evaluation.measures import cutoff_of, nDCG
 from likewise.evaluation.rank_correlation import few_models_note
 
@@ -27,12 +27,12 @@ PROTOCOLS = {
 }
 
 
-def stored_names(protocols: list[str]) -> set[str]:
+def result_tables(protocols: list[str]) -> set[str]:
     """The tables that belong to some protocols."""
     return {name for protocol in protocols for name in PROTOCOLS[protocol]}
 
 
-def say_protocol(name: str, done: "Evaluated") -> None:
+def print_protocol(name: str, done: "Evaluated") -> None:
     """Print one protocol's tables and what they say."""
     {
         "leave-one-out": _leave_one_out,
@@ -40,7 +40,7 @@ def say_protocol(name: str, done: "Evaluated") -> None:
         "incomplete": _incomplete,
         "experts": _experts,
         "recall": _recall,
-        "tables": say_vsd_tables,
+        "tables": print_vsd_tables,
     }[name](done)
 
 
@@ -50,14 +50,14 @@ def _print(title: str, headers: list[str], rows: list[list[str]]) -> None:
     for header in headers[1:]:
         table.add_column(header, justify="right")
     for name, *numbers in rows:
-        table.add_row(plain(name), *numbers)
+        table.add_row(escape(name), *numbers)
     console().print(table)
 
 
 def _leave_one_out(done: "Evaluated") -> None:
     models, orders = done.tables["leave_one_out"], done.tables["leave_one_out_orders"]
     if orders.is_empty():
-        say("no generator proposed the pairs of these labels, so none can be left out")
+        echo("no generator proposed the pairs of these labels, so none can be left out")
         return
     names = models["measure"].unique(maintain_order=True).to_list()
     smallest = min(filter(None, map(cutoff_of, names)), default=0)
@@ -88,12 +88,12 @@ def _leave_one_out(done: "Evaluated") -> None:
             for removed in orders["removed"].unique(maintain_order=True)
         ],
     )
-    _say_few(max(orders["n_models"].to_list(), default=0))
+    _print_few_models(max(orders["n_models"].to_list(), default=0))
 
 
-def _say_few(n_models: int) -> None:
+def _print_few_models(n_models: int) -> None:
     if note := few_models_note(n_models):
-        say(f"[bold]{note}[/]")
+        echo(f"[bold]{note}[/]")
 
 
 def _identification(done: "Evaluated") -> None:
@@ -109,16 +109,16 @@ def _identification(done: "Evaluated") -> None:
             for name in table["encoder"].unique(maintain_order=True)
         ],
     )
-    say(f"[dim]{first['n_queries']} of {first['n_queries_total']} queries have another image of their item[/]")
+    echo(f"[dim]{first['n_queries']} of {first['n_queries_total']} queries have another image of their item[/]")
     orders = done.summary.orders
     if orders is not None and orders.spearman is not None:
-        say(
+        echo(
             f"order by identification ({orders.identification}) against order by discovery (macro ROC-AUC), "
             f"{orders.n_models} models: Spearman {orders.spearman:.2f} "
             f"({orders.spearman_low:.2f} to {orders.spearman_high:.2f}), Kendall {orders.kendall:.2f} "
             f"({orders.kendall_low:.2f} to {orders.kendall_high:.2f})"
         )
-        _say_few(orders.n_models)
+        _print_few_models(orders.n_models)
 
 
 def _incomplete(done: "Evaluated") -> None:
@@ -138,14 +138,14 @@ def _incomplete(done: "Evaluated") -> None:
             for row in table.iter_rows(named=True)
         ],
     )
-    say(f"{len(waiting)} pairs whose labels would settle the order best: results/next_pairs.parquet")
-    say("  `likewise label add-pairs WORKSPACE --pairs FILE` puts them to the experts")
+    echo(f"{len(waiting)} pairs whose labels would settle the order best: results/next_pairs.parquet")
+    echo("  `likewise label add-pairs WORKSPACE --pairs FILE` puts them to the experts")
 
 
 def _experts(done: "Evaluated") -> None:
     groups_summary = done.summary.expert_groups
     if groups_summary is None:
-        say("expert groups need the votes of at least two experts; these labels came without them")
+        echo("expert groups need the votes of at least two experts; these labels came without them")
         return
     values = done.tables["expert_groups"]
     encoders = values["encoder"].unique(maintain_order=True).to_list()
@@ -168,9 +168,9 @@ def _experts(done: "Evaluated") -> None:
     rows.append(["resampled groups", *(f"{percent(ends[n]['low'])}–{percent(ends[n]['high'])}" for n in encoders)])
     _print("Macro ROC-AUC under other labels from the same votes (%)", ["labels by (queries)", *encoders], rows)
     if groups_summary.winner_share is None:
-        say("no resampled group of experts gives an order of the models")
+        echo("no resampled group of experts gives an order of the models")
         return
-    say(
+    echo(
         f"{groups_summary.winner} stays first in {100 * groups_summary.winner_share:.0f} % of "
         f"{groups_summary.n_groups} resampled groups of experts"
     )
@@ -179,9 +179,9 @@ def _experts(done: "Evaluated") -> None:
 def _recall(done: "Evaluated") -> None:
     found = done.summary.pool_recall
     if found is None or found.missed is None:
-        say("no random pair has a label, so nothing can be said about what the pool missed")
+        echo("no random pair has a label, so nothing can be said about what the pool missed")
         return
-    say(
+    echo(
         f"the pool holds {found.found:,} positives; {found.n_random_missed} of {found.n_random} random pairs "
         f"are similar and outside it, which estimates {found.missed:,.0f} missed ones "
         f"({found.missed_low:,.0f} to {found.missed_high:,.0f}): recall {100 * (found.recall or 0):.0f} % "

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import WorkspacePath, opened, plain, progress, say
+from likewise.cli.console import WorkspacePath, echo, escape, open_workspace, progress_bars
 
 
 def report(
@@ -15,16 +15,16 @@ def report(
 
     Example: `likewise report shoes --open`
     """
-    from likewise.cli.bundle import command_line
+    from likewise.cli.bundle import read_command_line
     from likewise.evaluation.step import renew_results
     from likewise.evaluation.stored import results_are_current
     from likewise.report import write_report
 
-    target = opened(workspace)
-    with progress("steps") as update:
+    target = open_workspace(workspace)
+    with progress_bars("steps") as update:
         if not results_are_current(target):
-            renew_results(target, command_line(), update)
+            renew_results(target, read_command_line(), update)
         path = write_report(target, on_progress=lambda done, total: update("drawing", done, total))
-    say(f"report: [bold]{plain(path)}[/] ({path.stat().st_size / 1e6:.1f} MB)")
+    echo(f"report: [bold]{escape(path)}[/] ({path.stat().st_size / 1e6:.1f} MB)")
     if open_it:
         typer.launch(path.resolve().as_uri())

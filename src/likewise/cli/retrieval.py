@@ -10,13 +10,13 @@ from likewise.cli.console import (
     Seed,
     WorkspacePath,
     console,
-    names,
-    opened,
-    plain,
-    progress,
-    records,
-    say,
-    say_json,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    parse_names,
+    progress_bars,
+    to_records,
 )
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ def retrieval(
     from likewise.evaluation.retrieval import retrieval_table
     from likewise.workspace import write_parquet
 
-    target = opened(workspace)
-    known = read_column_classes(target, by, names(encoders))
+    target = open_workspace(workspace)
+    known = read_column_classes(target, by, parse_names(encoders))
     found, grouped = {}, {}
-    with progress("models") as update:
+    with progress_bars("models") as update:
         for done, name in enumerate(known.encoders):
             update("retrieval", done, len(known.encoders))
             vectors = read_vectors(target, name, known.images)
@@ -79,11 +79,11 @@ def retrieval(
     for name, table in tables.items():
         write_parquet(table, target.results_folder / f"{name}.parquet")
     if as_json:
-        say_json({name: records(table) for name, table in tables.items()})
+        echo_json({name: to_records(table) for name, table in tables.items()})
         return
     console().print(_by_encoder(tables["retrieval"], f"Images of the same {by} (%)"))
     first = tables["retrieval"].row(0, named=True)
-    say(f"[dim]{first['n_queries']} of {first['n_queries_total']} images have another one of their {by}[/]")
+    echo(f"[dim]{first['n_queries']} of {first['n_queries_total']} images have another one of their {by}[/]")
     if clusters:
         console().print(_clusters(tables["clustering"]))
 
@@ -109,18 +109,18 @@ def triplets(
     from likewise.evaluation.triplets import mean_item_vectors, triplet_agreement, triplet_agreement_table
     from likewise.workspace import write_parquet
 
-    target = opened(workspace)
-    asked, known = read_triplets(answers, order), read_column_classes(target, by, names(encoders))
+    target = open_workspace(workspace)
+    asked, known = read_triplets(answers, order), read_column_classes(target, by, parse_names(encoders))
     vectors = {name: read_vectors(target, name, known.images) for name in known.encoders}
     found = {name: triplet_agreement(asked, mean_item_vectors(each, known.values)) for name, each in vectors.items()}
     table = triplet_agreement_table(found, n_resamples=resamples, seed=seed, interval=interval)
     write_parquet(table, target.results_folder / "triplets.parquet")
     if as_json:
-        say_json(records(table))
+        echo_json(to_records(table))
         return
     console().print(_by_encoder(table, "Agreement with people's triplet answers (%)"))
     first = table.row(0, named=True)
-    say(f"[dim]{first['n_triplets']:,} of {first['n_triplets_total']:,} triplets, {first['n_queries']} references[/]")
+    echo(f"[dim]{first['n_triplets']:,} of {first['n_triplets_total']:,} triplets, {first['n_queries']} references[/]")
 
 
 def _by_encoder(table: "pl.DataFrame", title: str) -> "Table":
@@ -139,7 +139,7 @@ def _by_encoder(table: "pl.DataFrame", title: str) -> "Table":
     encoders = table["encoder"].unique(maintain_order=True).to_list()
     for name in sorted(encoders, key=lambda name: -(cells[name, measures[0]]["value"] or 0.0)):
         rows = (cells[name, measure] for measure in measures)
-        shown.add_row(plain(name), *(over_interval(row["value"], row["low"], row["high"]) for row in rows))
+        shown.add_row(escape(name), *(over_interval(row["value"], row["low"], row["high"]) for row in rows))
     return shown
 
 
@@ -154,5 +154,5 @@ def _clusters(table: "pl.DataFrame") -> "Table":
         shown.add_column(header)
     for row in table.iter_rows(named=True):
         numbers = (percent(row[name]) for name in ("value", "chance", "random_formula"))
-        shown.add_row(plain(row["encoder"]), row["measure"], *numbers)
+        shown.add_row(escape(row["encoder"]), row["measure"], *numbers)
     return shown

@@ -6,7 +6,7 @@ import polars as pl
 from rich.box import SIMPLE
 from rich.table import Table
 
-from likewise.cli.console import plain
+from likewise.cli.console import escape
 from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, Judged, P, cutoff_of, heading, is_sampled
 from likewise.evaluation.ranking import MAIN, grouped, not_significantly_worse, ranked
@@ -20,7 +20,7 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
     table = Table(title="How well each model finds what people call similar (%)", title_justify="left", box=SIMPLE)
     order = ranked(results)
     close = not_significantly_worse(differences, order) if differences is not None else []
-    table.caption = f"≈ not significantly worse than {plain(order[0])}" if close else None
+    table.caption = f"≈ not significantly worse than {escape(order[0])}" if close else None
     table.caption_justify = "left"
     table.add_column("model", overflow="fold")
     main, columns = str(MAIN), shown_measures(results)
@@ -34,7 +34,7 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
             place = "–" if first["value"] is None else order.index(encoder) + 1
             values = (cells[encoder, name]["value"] if (encoder, name) in cells else None for name in columns)
             table.add_row(
-                f"{place} {plain(encoder)}" + (" ≈" if encoder in close else ""),
+                f"{place} {escape(encoder)}" + (" ≈" if encoder in close else ""),
                 over_interval(first["value"], first["low"], first["high"]),
                 *map(percent, values),
             )
@@ -120,5 +120,5 @@ def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
             value = row[name]
             text = "–" if value is None else f"{value:.2f}" if name in ("item_recall", "spearman") else f"{value:,.0f}"
             cells.append(text)
-        table.add_row(plain(str(row[column]).replace("+", " + ")), *cells)
+        table.add_row(escape(str(row[column]).replace("+", " + ")), *cells)
     return table

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from rich.box import SIMPLE
 from rich.table import Table
 
-from likewise.cli.console import console, plain, say
+from likewise.cli.console import console, echo, escape
 from likewise.cli.tables import over_interval, p_value, percent
 from likewise.evaluation.rank_correlation import few_models_note
 from likewise.evaluation.ranking import MAIN, of_measure
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 SHORT = {"ROC-AUC": "ROC", "PR-AUC": "PR", "annotated": "anno.", "sampled": "neg."}
 
 
-def say_vsd_tables(done: "Evaluated") -> None:
+def print_vsd_tables(done: "Evaluated") -> None:
     """All of them; the last is Table 5, or Table 6 where the queries are pictures in the wild."""
     if done.tables["table_3"].is_empty():
-        say("no tables 2 and 3: no generator proposed the pairs of these labels")
+        echo("no tables 2 and 3: no generator proposed the pairs of these labels")
     else:
         _overlap(done.tables["table_2"])
         _robustness(done.tables["table_3"])
@@ -29,7 +29,7 @@ def say_vsd_tables(done: "Evaluated") -> None:
     _wide(done.tables["table_5"], "Table 5 (6 with queries in the wild): discovery (%)")
     same = done.tables["identification"].row(0, named=True)
     main = done.results.filter(of_measure(MAIN)).row(0, named=True)
-    say(
+    echo(
         f"[dim]of {main['n_queries_total']} queries, identification rests on {same['n_queries']} with another image of "
         f"their item, macro areas on {main['n_queries']} with both classes; {main['n_pairs']:,} labelled pairs. "
         "Intervals: 95 %, queries resampled. anno.: labelled negatives, neg.: sampled ones.\n"
@@ -38,14 +38,14 @@ def say_vsd_tables(done: "Evaluated") -> None:
         "images there are (Recall_cap@k, VSD_MRR_cap@k). PR-AUC is average precision (AP).[/]"
     )
     if why := done.summary.no_sampled_negatives:
-        say(f"[dim]no sampled negatives: {plain(why)}[/]")
+        echo(f"[dim]no sampled negatives: {escape(why)}[/]")
 
 
 def _overlap(matrix: "pl.DataFrame") -> None:
     names = matrix["generator"].to_list()
     table = _new("Table 2: candidates that two generators share (% of queries x k)", "", names)
     for row in matrix.iter_rows(named=True):
-        table.add_row(plain(row["generator"]), *(percent(row[name]) for name in names))
+        table.add_row(escape(row["generator"]), *(percent(row[name]) for name in names))
     console().print(table)
 
 
@@ -54,10 +54,10 @@ def _robustness(rows: "pl.DataFrame") -> None:
     n_models = max(rows["n_models"].to_list(), default=0)
     table = _new(f"Table 3: one generator left out; order of {n_models} models", "left out", head)
     for row in rows.iter_rows(named=True):
-        table.add_row(plain(row["generator"]), *_left(row, "micro"), *_left(row, "macro"))
+        table.add_row(escape(row["generator"]), *_left(row, "micro"), *_left(row, "macro"))
     console().print(table)
     if note := few_models_note(n_models):
-        say(f"[bold]{note}[/]")
+        echo(f"[bold]{note}[/]")
 
 
 def _left(row: dict[str, Any], average: str) -> list[str]:
@@ -87,7 +87,7 @@ def _part(rows: "pl.DataFrame", title: str, measures: list[str]) -> None:
             table.add_section()
             table.add_row(f"[dim]{group}[/]")
         cells = (over_interval(row[name], row[f"{name} low"], row[f"{name} high"], digits=0) for name in measures)
-        table.add_row(plain(row["encoder"]), *cells)
+        table.add_row(escape(row["encoder"]), *cells)
     console().print(table)
 
 

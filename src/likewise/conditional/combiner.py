@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from likewise.conditional.protocol import Features
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
-from likewise.workspace import read_json, void, write_atomically, write_json
+from likewise.workspace import discard, read_json, write_atomically, write_json
 
 if TYPE_CHECKING:
     from torch import nn
@@ -116,7 +116,7 @@ def write_combiner(folder: Path, combiner: TrainedCombiner) -> None:
     from safetensors.numpy import save
 
     state = {name: value.detach().cpu().numpy() for name, value in combiner.module.state_dict().items()}
-    write_atomically(folder / WEIGHTS, lambda file: void(file.write(save(state))))
+    write_atomically(folder / WEIGHTS, lambda file: discard(file.write(save(state))))
     values = {"format": FORMAT, "tower": combiner.tower, "shape": asdict(combiner.shape), "about": combiner.about}
     write_json(values, folder / SETTINGS)
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.catalog.readers.stored import read_stored_table
+from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.catalog.table import read_catalog
 from likewise.conditional.evaluate import TaskResult, TaskResults
 from likewise.conditional.image_text_features import ImageTextFeatures

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from likewise.catalog.readers.stored import read_stored_table
+from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.catalog.table import read_catalog
 from likewise.conditional.composers import ComposerMethod
 from likewise.conditional.image_text_features import ImageTextFeatures

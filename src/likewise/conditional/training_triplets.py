@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from likewise.catalog.readers.stored import read_stored_table
+from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.conditional.mining.step import read_triplets
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, check_templates
 from likewise.conditional.splits import SOURCES, load_split_benchmarks

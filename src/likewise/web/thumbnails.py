@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 from likewise.catalog import load_image
-from likewise.workspace import Workspace, void, write_atomically
+from likewise.workspace import Workspace, discard, write_atomically
 
 MAX_SIDE_PIXELS = 480
 QUALITY = 85
@@ -54,7 +54,7 @@ class Thumbnails:
         except (OSError, ValueError):
             return None
         with suppress(OSError):  # a full disk must not hide the picture: it is made again next time
-            write_atomically(cached, lambda file: void(file.write(content)))
+            write_atomically(cached, lambda file: discard(file.write(content)))
         return ImageContent(content, "image/jpeg", tag)
 
     def original(self, key: str) -> ImageContent | None:

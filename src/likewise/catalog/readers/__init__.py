@@ -24,9 +24,9 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.layouts import Layout, layouts
-from likewise.catalog.readers.reading import Coverage, Malformed, Reading
-from likewise.catalog.readers.stored import read_stored_table, store_tables
+from likewise.catalog.readers.layouts import DatasetLayout, layouts
+from likewise.catalog.readers.reading import Coverage, MalformedLine, Reading
+from likewise.catalog.readers.stored_tables import read_stored_table, store_tables
 from likewise.errors import LikewiseError
 
 
@@ -54,8 +54,8 @@ def read_tables(path: Path, reader: str, root: Path | None = None) -> dict[str, 
 
 __all__ = [
     "Coverage",
-    "Layout",
-    "Malformed",
+    "DatasetLayout",
+    "MalformedLine",
     "Reading",
     "layouts",
     "read",

@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog.readers.class_folders import read_class_folders
-from likewise.catalog.readers.notes import Notes, flag, integer, key_of, table, whole_box
-from likewise.catalog.readers.places import choose_root, folder_of
+from likewise.catalog.readers.locations import choose_root, folder_of
+from likewise.catalog.readers.parsing import AnnotationParser, parse_flag, parse_integer, parse_key, to_table, valid_box
 from likewise.catalog.readers.reading import BOX_COLUMNS, Reading
 from likewise.errors import LikewiseError
 
@@ -34,10 +34,10 @@ EXPECTED = "a file name, a class and a box of four whole numbers"
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per annotation, with category, class_id, split (train, test) and box."""
     folder = folder_of(path)
-    notes = Notes(folder)
+    parser = AnnotationParser(folder)
     if (folder / "cars_annos.mat").is_file():
         content = _load(folder / "cars_annos.mat")
-        lines = notes.each(
+        lines = parser.parse_each(
             folder / "cars_annos.mat", "annotation", _numbered(content, folder / "cars_annos.mat"), _parse_all, EXPECTED
         )
         names = _names(content)
@@ -46,21 +46,21 @@ def read(path: Path, root: Path | None = None) -> Reading:
         if not (kit / "cars_train_annos.mat").is_file():
             return read_class_folders(folder, root, "cars_annos.mat, devkit/cars_train_annos.mat")
         names = _names(_load(kit / "cars_meta.mat")) if (kit / "cars_meta.mat").is_file() else []
-        lines = _devkit(folder, kit, notes)
-    rows = table(
+        lines = _devkit(folder, kit, parser)
+    rows = to_table(
         (
             (n, image, names[c - 1] if c and 0 < c <= len(names) else None, c, split, *box)
             for n, (_, (image, c, split, box)) in enumerate(lines, 1)
         ),
         SCHEMA,
     )
-    return notes.reading(rows, choose_root(rows["image"], folder, root, ("..",)))
+    return parser.to_reading(rows, choose_root(rows["image"], folder, root, ("..",)))
 
 
 Line = tuple[str, int | None, str, tuple[float, ...]]
 
 
-def _devkit(folder: Path, kit: Path, notes: Notes) -> list[tuple[int, Line]]:
+def _devkit(folder: Path, kit: Path, parser: AnnotationParser) -> list[tuple[int, Line]]:
     lines: list[tuple[int, Line]] = []
     labelled = "cars_test_annos_withlabels.mat"
     test = next(
@@ -68,25 +68,25 @@ def _devkit(folder: Path, kit: Path, notes: Notes) -> list[tuple[int, Line]]:
     )
     for split, file in (("train", kit / "cars_train_annos.mat"), ("test", test)):
         if not file.is_file():
-            notes.remark(f"{file.name} is not there: no {split} pictures")
+            parser.add_remark(f"{file.name} is not there: no {split} pictures")
             continue
         numbered = _numbered(_load(file), file)
-        lines += notes.each(file, "annotation", numbered, partial(_parse_kit, split), EXPECTED)
+        lines += parser.parse_each(file, "annotation", numbered, partial(_parse_kit, split), EXPECTED)
     return lines
 
 
 def _parse_all(entry: Any) -> Line:
-    split = "test" if flag(_value(entry["test"])) else "train"
-    return key_of(str(_value(entry["relative_im_path"]))), integer(_value(entry["class"])), split, _box(entry)
+    split = "test" if parse_flag(_value(entry["test"])) else "train"
+    return parse_key(str(_value(entry["relative_im_path"]))), parse_integer(_value(entry["class"])), split, _box(entry)
 
 
 def _parse_kit(split: str, entry: Any) -> Line:
-    class_id = integer(_value(entry["class"])) if "class" in (entry.dtype.names or ()) else None
-    return f"cars_{split}/{key_of(str(_value(entry['fname'])))}", class_id, split, _box(entry)
+    class_id = parse_integer(_value(entry["class"])) if "class" in (entry.dtype.names or ()) else None
+    return f"cars_{split}/{parse_key(str(_value(entry['fname'])))}", class_id, split, _box(entry)
 
 
 def _box(entry: Any) -> tuple[float, ...]:
-    return whole_box([integer(_value(entry[f"bbox_{corner}"])) for corner in BOX_COLUMNS])
+    return valid_box([parse_integer(_value(entry[f"bbox_{corner}"])) for corner in BOX_COLUMNS])
 
 
 def _value(nested: Any) -> Any:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, table
-from likewise.catalog.readers.places import pictures_below
-from likewise.catalog.readers.reading import Malformed, Reading
+from likewise.catalog.readers.locations import list_images
+from likewise.catalog.readers.parsing import AnnotationParser, to_table
+from likewise.catalog.readers.reading import MalformedLine, Reading
 from likewise.errors import LikewiseError
 
 SPLITS = ("train", "val", "valid", "validation", "test")
@@ -21,20 +21,20 @@ SCHEMA = {
 
 def read_class_folders(path: Path, root: Path | None, expected: str) -> Reading:
     """One row per picture: category, class_id (1-based, classes sorted) and split where the folders say so."""
-    notes = Notes(path)
+    parser = AnnotationParser(path)
     found: list[tuple[str, str, str | None]] = []
-    for picture in pictures_below(path):
+    for picture in list_images(path):
         folders = picture.parts[:-1]
         split = next((part.lower() for part in folders if part.lower() in SPLITS), None)
         if not folders or folders[-1].lower() in SPLITS:
-            notes.malformed.append(Malformed(picture.as_posix(), 0, "file", "a picture in a class folder", "none"))
+            parser.malformed.append(MalformedLine(picture.as_posix(), 0, "file", "a picture in a class folder", "none"))
             continue
         found.append((picture.as_posix(), folders[-1], split))
     if not found:
         raise LikewiseError(f"{path} holds neither {expected} nor class folders with pictures: check the path.")
     classes = {name: number for number, name in enumerate(sorted({category for _, category, _ in found}), 1)}
-    rows = table(
+    rows = to_table(
         ((n, image, category, classes[category], split) for n, (image, category, split) in enumerate(found, 1)), SCHEMA
     )
-    notes.remark("no annotation files: classes are the names of the folders")
-    return notes.reading(rows, root or path)
+    parser.add_remark("no annotation files: classes are the names of the folders")
+    return parser.to_reading(rows, root or path)

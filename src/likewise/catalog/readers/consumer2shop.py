@@ -13,9 +13,9 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.deepfashion import LINES_ON_TOP, PARTITION, with_boxes
-from likewise.catalog.readers.notes import Notes, key_of, table
-from likewise.catalog.readers.places import choose_root, first_file
+from likewise.catalog.readers.deepfashion import HEADER_LINES, PARTITION, with_boxes
+from likewise.catalog.readers.locations import choose_root, find_file
+from likewise.catalog.readers.parsing import AnnotationParser, parse_key, to_table
 from likewise.catalog.readers.reading import Reading
 
 STATUSES = ("train", "val", "test")
@@ -24,20 +24,22 @@ SCHEMA = {"row": pl.Int64} | dict.fromkeys(("image", "item", "category", "split"
 
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per picture, with item, category, group (DRESSES …), split and domain; the pairs as a table."""
-    file = first_file(path, PARTITION, "Consumer-to-shop")
+    file = find_file(path, PARTITION, "Consumer-to-shop")
     folder = path if path.is_dir() else file.parent
-    notes = Notes(folder)
-    lines = notes.lines(file, _parse, f"`consumer_image shop_image item_id {'|'.join(STATUSES)}`", skip=LINES_ON_TOP)
-    pairs = table((values for _, values in lines), dict.fromkeys(("first", "second", "item", "split"), pl.String))
+    parser = AnnotationParser(folder)
+    lines = parser.parse_lines(
+        file, _parse, f"`consumer_image shop_image item_id {'|'.join(STATUSES)}`", skip=HEADER_LINES
+    )
+    pairs = to_table((values for _, values in lines), dict.fromkeys(("first", "second", "item", "split"), pl.String))
     seen = (
         (number, image, item, _folder(image, 2), split, _folder(image, 1), domain)
         for number, (consumer, shop, item, split) in lines
         for image, domain in ((consumer, "wild"), (shop, "shop"))
     )
-    rows = table(seen, SCHEMA).unique("image", keep="first", maintain_order=True)
-    rows = with_boxes(rows, folder, "list_bbox_consumer2shop.txt", "source_type", notes)
+    rows = to_table(seen, SCHEMA).unique("image", keep="first", maintain_order=True)
+    rows = with_boxes(rows, folder, "list_bbox_consumer2shop.txt", "source_type", parser)
     queries = rows.filter(pl.col("domain") == "wild").select("image", "item", "split")
-    return notes.reading(
+    return parser.to_reading(
         rows, choose_root(rows["image"], folder, root, ("Img", "..")), {"queries": queries, "pairs": pairs}
     )
 
@@ -46,7 +48,7 @@ def _parse(line: str) -> tuple[str, str, str, str]:
     consumer, shop, item, split = line.split()
     if split not in STATUSES:
         raise ValueError(split)
-    return key_of(consumer), key_of(shop), item, split
+    return parse_key(consumer), parse_key(shop), item, split
 
 
 def _folder(image: str, level: int) -> str | None:

@@ -16,7 +16,15 @@ from typing import TypeVar
 import polars as pl
 
 from likewise.catalog.readers.class_folders import read_class_folders
-from likewise.catalog.readers.notes import Notes, corners, flag, integer, key_of, table, whole_box
+from likewise.catalog.readers.parsing import (
+    AnnotationParser,
+    box_from_size,
+    parse_flag,
+    parse_integer,
+    parse_key,
+    to_table,
+    valid_box,
+)
 from likewise.catalog.readers.reading import BOX_COLUMNS, Reading
 
 T = TypeVar("T")
@@ -34,15 +42,15 @@ def read(path: Path, root: Path | None = None) -> Reading:
     """One row per line of images.txt, with category, class_id, split (train, test) and box."""
     if not (path / "images.txt").is_file():
         return read_class_folders(path, root, "images.txt")
-    notes = Notes(path)
-    images = notes.lines(path / "images.txt", _numbered(key_of), "`image_id path`")
-    classes = _by_id(path / "classes.txt", str, "`class_id class_name`", notes)
-    labels = _by_id(path / "image_class_labels.txt", integer, "`image_id class_id`", notes)
-    train = _by_id(path / "train_test_split.txt", flag, "`image_id 0|1`", notes)
-    boxes = _by_id(path / "bounding_boxes.txt", _box, "`image_id x y width height`", notes)
-    shelves = ("images/", "")
+    parser = AnnotationParser(path)
+    images = parser.parse_lines(path / "images.txt", _numbered(parse_key), "`image_id path`")
+    classes = _by_id(path / "classes.txt", str, "`class_id class_name`", parser)
+    labels = _by_id(path / "image_class_labels.txt", parse_integer, "`image_id class_id`", parser)
+    train = _by_id(path / "train_test_split.txt", parse_flag, "`image_id 0|1`", parser)
+    boxes = _by_id(path / "bounding_boxes.txt", _box, "`image_id x y width height`", parser)
+    folders = ("images/", "")
     base = root or path
-    below = next((s for s in shelves if any((base / s / name).is_file() for _, (_, name) in images)), shelves[0])
+    below = next((s for s in folders if any((base / s / name).is_file() for _, (_, name) in images)), folders[0])
     rows = []
     for line, (number, name) in images:
         class_id = labels.get(number)
@@ -50,24 +58,24 @@ def read(path: Path, root: Path | None = None) -> Reading:
         split = None if number not in train else "train" if train[number] else "test"
         box = boxes.get(number, (None,) * len(BOX_COLUMNS))
         rows.append((line, f"{below}{name}", category, class_id, split, *box))
-    return notes.reading(table(rows, SCHEMA), base)
+    return parser.to_reading(to_table(rows, SCHEMA), base)
 
 
 def _numbered(parse: Callable[[str], T]) -> Callable[[str], tuple[int, T]]:
     def both(line: str) -> tuple[int, T]:
         number, rest = line.split(maxsplit=1)
-        return integer(number), parse(rest)
+        return parse_integer(number), parse(rest)
 
     return both
 
 
-def _by_id(file: Path, parse: Callable[[str], T], expected: str, notes: Notes) -> dict[int, T]:
+def _by_id(file: Path, parse: Callable[[str], T], expected: str, parser: AnnotationParser) -> dict[int, T]:
     if not file.is_file():
-        notes.remark(f"{file.name} is not there: what it says is left empty")
+        parser.add_remark(f"{file.name} is not there: what it says is left empty")
         return {}
-    return dict(values for _, values in notes.lines(file, _numbered(parse), expected))
+    return dict(values for _, values in parser.parse_lines(file, _numbered(parse), expected))
 
 
 def _box(rest: str) -> tuple[float, ...]:
     x, y, width, height = rest.split()
-    return whole_box(corners(x, y, width, height))
+    return valid_box(box_from_size(x, y, width, height))

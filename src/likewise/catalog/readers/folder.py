@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 
 from likewise.catalog.images import IMAGE_ENDINGS
-from likewise.catalog.readers.notes import Notes, table
-from likewise.catalog.readers.places import pictures_below
+from likewise.catalog.readers.locations import list_images
+from likewise.catalog.readers.parsing import AnnotationParser, to_table
 from likewise.catalog.readers.reading import Reading
 from likewise.errors import LikewiseError
 
@@ -17,27 +17,27 @@ def read(path: Path, root: Path | None = None) -> Reading:
     """All pictures below `path`, in sorted order; hidden files and folders are passed over."""
     if not path.is_dir():
         raise LikewiseError(f"{path} is not a folder: give a folder of pictures, or another reader.")
-    every = pictures_below(path)
+    every = list_images(path)
     found = [picture for picture in every if is_text(picture)]
     if not found:
         raise LikewiseError(
             f"{path} holds no pictures (looked for {', '.join(sorted(IMAGE_ENDINGS))} in it and below): check the path."
         )
-    rows = table(
+    rows = to_table(
         (
             (number, picture.as_posix(), picture.parts[0] if len(picture.parts) > 1 else None)
             for number, picture in enumerate(found, 1)
         ),
         SCHEMA,
     )
-    notes = Notes(path)
+    parser = AnnotationParser(path)
     if len(found) < len(every):
         first = next(picture for picture in every if not is_text(picture))
-        notes.remark(
+        parser.add_remark(
             f"{len(every) - len(found)} pictures were left out because their names are not UTF-8 "
             f"(first: {str(first)!a}): rename them."
         )
-    return notes.reading(rows, root or path)
+    return parser.to_reading(rows, root or path)
 
 
 def is_text(name: Path) -> bool:

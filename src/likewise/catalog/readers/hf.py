@@ -15,27 +15,27 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import DOES_NOT_FIT, Notes, read_json
-from likewise.catalog.readers.pictures import relative_keys, write_picture
-from likewise.catalog.readers.places import folder_of
-from likewise.catalog.readers.reading import Malformed, Reading, SourceFile
+from likewise.catalog.readers.embedded_images import relative_keys, write_image
+from likewise.catalog.readers.locations import folder_of
+from likewise.catalog.readers.parsing import PARSE_ERRORS, AnnotationParser, read_json
+from likewise.catalog.readers.reading import MalformedLine, Reading, SourceFile
 from likewise.catalog.readers.table import with_numbers
 from likewise.errors import LikewiseError
 
-PICTURES_AT_ONCE = 256
+IMAGES_PER_BATCH = 256
 
 
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per picture, with every column that a Parquet file of plain values can hold."""
     base = folder_of(path).absolute()
-    notes = Notes(base)
+    parser = AnnotationParser(base)
     parts: list[pl.DataFrame] = []
     for split, files, features in _splits(path):
         n_rows = 0
         for file in files:
             part = _load(file)
-            notes.files.append(SourceFile(notes.name(file), len(part)))
-            parts.append(_part(part, split, features, n_rows, file, (base, root), notes))
+            parser.files.append(SourceFile(parser.name(file), len(part)))
+            parts.append(_part(part, split, features, n_rows, file, (base, root), parser))
             n_rows += len(part)
     if not parts:
         raise LikewiseError(f"{path} lists no data files: copy the folder again.")
@@ -43,7 +43,7 @@ def read(path: Path, root: Path | None = None) -> Reading:
     rows = rows.with_columns(pl.int_range(1, len(rows) + 1, dtype=pl.Int64).alias("row"))
     keys, shared = relative_keys(rows["image"].to_list(), root or base)
     rows = rows.with_columns(pl.Series("image", keys, pl.String))
-    return notes.reading(rows.select("row", "image", pl.exclude("row", "image")), shared)
+    return parser.to_reading(rows.select("row", "image", pl.exclude("row", "image")), shared)
 
 
 def _splits(path: Path) -> list[tuple[str | None, list[Path], dict[str, Any]]]:
@@ -80,7 +80,7 @@ def _load(file: Path) -> pl.DataFrame:
 def _saved(folder: Path) -> tuple[list[Path], dict[str, Any]]:
     try:
         files = [folder / str(file["filename"]) for file in read_json(folder / "state.json")["_data_files"]]
-    except DOES_NOT_FIT as error:
+    except PARSE_ERRORS as error:
         raise LikewiseError(f"{folder / 'state.json'} is not of this layout: it lists no `_data_files`.") from error
     if absent := [file for file in files if not file.is_file()]:
         raise LikewiseError(f"{folder / 'state.json'} names {absent[0].name}, which is not there: copy it again.")
@@ -96,21 +96,23 @@ def _part(
     n_before: int,
     file: Path,
     places: tuple[Path, Path | None],
-    notes: Notes,
+    parser: AnnotationParser,
 ) -> pl.DataFrame:
     """The rows of one file: pictures written or pointed to, labels by name, the rest as it is."""
     column = _image_column(part, features, file)
     base, root = places
     keys: list[tuple[int, str]] = []
-    values = (value for piece in part.iter_slices(PICTURES_AT_ONCE) for value in piece[column].to_list())
+    values = (value for piece in part.iter_slices(IMAGES_PER_BATCH) for value in piece[column].to_list())
     for number, value in enumerate(values, n_before + 1):
         content, path = (value["bytes"], value["path"] or "") if value else (None, "")
         if content:
-            keys.append((number, write_picture(content, path, root, split or "images", number)))
+            keys.append((number, write_image(content, path, root, split or "images", number)))
         elif path:
             keys.append((number, str(base / path if root is None or (base / path).is_file() else root / path)))
         else:
-            notes.malformed.append(Malformed(notes.name(file), number, "row", "a picture as bytes or path", "none"))
+            parser.malformed.append(
+                MalformedLine(parser.name(file), number, "row", "a picture as bytes or path", "none")
+            )
     kept = with_numbers(part.drop(column), n_before).filter(pl.col("row").is_in([n for n, _ in keys]))
     if "image" in kept.columns:
         kept = kept.rename({"image": "image_in_source"})

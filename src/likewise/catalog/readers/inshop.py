@@ -9,9 +9,9 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.deepfashion import LINES_ON_TOP, PARTITION, with_boxes
-from likewise.catalog.readers.notes import Notes, key_of, table
-from likewise.catalog.readers.places import choose_root, first_file
+from likewise.catalog.readers.deepfashion import HEADER_LINES, PARTITION, with_boxes
+from likewise.catalog.readers.locations import choose_root, find_file
+from likewise.catalog.readers.parsing import AnnotationParser, parse_key, to_table
 from likewise.catalog.readers.reading import Reading
 
 STATUSES = ("train", "query", "gallery")
@@ -20,21 +20,21 @@ SCHEMA = {"row": pl.Int64} | dict.fromkeys(("image", "item", "category", "split"
 
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per line of the partition file, with item, category, gender and split (train, query, gallery)."""
-    file = first_file(path, PARTITION, "In-shop")
+    file = find_file(path, PARTITION, "In-shop")
     folder = path if path.is_dir() else file.parent
-    notes = Notes(folder)
-    lines = notes.lines(file, _parse, f"`image_name item_id {'|'.join(STATUSES)}`", skip=LINES_ON_TOP)
-    rows = table(((number, *values) for number, values in lines), SCHEMA)
-    rows = with_boxes(rows, folder, "list_bbox_inshop.txt", "pose_type", notes)
+    parser = AnnotationParser(folder)
+    lines = parser.parse_lines(file, _parse, f"`image_name item_id {'|'.join(STATUSES)}`", skip=HEADER_LINES)
+    rows = to_table(((number, *values) for number, values in lines), SCHEMA)
+    rows = with_boxes(rows, folder, "list_bbox_inshop.txt", "pose_type", parser)
     queries = rows.filter(pl.col("split") == "query").select("image", "item")
-    return notes.reading(rows, choose_root(rows["image"], folder, root, ("Img", "..")), {"queries": queries})
+    return parser.to_reading(rows, choose_root(rows["image"], folder, root, ("Img", "..")), {"queries": queries})
 
 
 def _parse(line: str) -> tuple[str, str, str | None, str, str | None]:
     image, item, split = line.split()
     if split not in STATUSES:
         raise ValueError(split)
-    key = key_of(image)
+    key = parse_key(image)
     parts = key.split("/")
     gender, category = (parts[1], parts[2]) if len(parts) > 4 else (None, None)
     return key, item, category, split, gender

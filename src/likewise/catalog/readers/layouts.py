@@ -8,7 +8,7 @@ from likewise.extensions import extensions
 
 
 @dataclass(frozen=True)
-class Layout:
+class DatasetLayout:
     """One reader, for people who choose one."""
 
     expects: str
@@ -20,26 +20,30 @@ class Layout:
 
 
 LAYOUTS = {
-    "folder": Layout("a folder of pictures; its first level of sub-folders are the categories"),
-    "table": Layout("a CSV, TSV, Parquet or JSONL file with a column `image`, paths relative to the file or to --root"),
-    "triplets": Layout("a folder with catalog.csv and triplets.csv, or such a triplets file", ("triplets",)),
-    "oml": Layout("open-metric-learning's CSV: label, path, split, is_query, is_gallery", ("queries",)),
-    "hf": Layout(
+    "folder": DatasetLayout("a folder of pictures; its first level of sub-folders are the categories"),
+    "table": DatasetLayout(
+        "a CSV, TSV, Parquet or JSONL file with a column `image`, paths relative to the file or to --root"
+    ),
+    "triplets": DatasetLayout("a folder with catalog.csv and triplets.csv, or such a triplets file", ("triplets",)),
+    "oml": DatasetLayout("open-metric-learning's CSV: label, path, split, is_query, is_gallery", ("queries",)),
+    "hf": DatasetLayout(
         "a folder written by Hugging Face `datasets` (save_to_disk), or Parquet files from the hub",
         writes_pictures=True,
     ),
-    "inshop": Layout("DeepFashion In-shop: Eval/list_eval_partition.txt, Anno/list_bbox_inshop.txt", ("queries",)),
-    "consumer2shop": Layout("DeepFashion Consumer-to-shop: Eval/list_eval_partition.txt", ("queries", "pairs")),
-    "vsd": Layout("VSD-Fashion: the JSON files of one of its four tasks, or of several", ("queries", "labels")),
-    "cub": Layout("CUB-200-2011: images.txt and its companions, or class folders"),
-    "cars": Layout("Cars196: cars_annos.mat, devkit/*.mat, or class folders"),
-    "sop": Layout("Stanford Online Products: Ebay_train.txt, Ebay_test.txt"),
-    "zappos": Layout("UT-Zappos50K: meta-data.csv; filenames.json and tripletlists/ of CSN", ("triplets",)),
+    "inshop": DatasetLayout(
+        "DeepFashion In-shop: Eval/list_eval_partition.txt, Anno/list_bbox_inshop.txt", ("queries",)
+    ),
+    "consumer2shop": DatasetLayout("DeepFashion Consumer-to-shop: Eval/list_eval_partition.txt", ("queries", "pairs")),
+    "vsd": DatasetLayout("VSD-Fashion: the JSON files of one of its four tasks, or of several", ("queries", "labels")),
+    "cub": DatasetLayout("CUB-200-2011: images.txt and its companions, or class folders"),
+    "cars": DatasetLayout("Cars196: cars_annos.mat, devkit/*.mat, or class folders"),
+    "sop": DatasetLayout("Stanford Online Products: Ebay_train.txt, Ebay_test.txt"),
+    "zappos": DatasetLayout("UT-Zappos50K: meta-data.csv; filenames.json and tripletlists/ of CSN", ("triplets",)),
 }
 
 
 @cache
-def layouts() -> dict[str, Layout]:
+def layouts() -> dict[str, DatasetLayout]:
     """By the name of the reader: those of the core, then those of installed extensions."""
     found = _beside("likewise.catalog.readers", LAYOUTS)
     for extension in extensions():
@@ -48,5 +52,5 @@ def layouts() -> dict[str, Layout]:
     return found
 
 
-def _beside(package: str, listed: Mapping[str, Layout]) -> dict[str, Layout]:
+def _beside(package: str, listed: Mapping[str, DatasetLayout]) -> dict[str, DatasetLayout]:
     return {name: replace(each, module=each.module or f"{package}.{name}") for name, each in listed.items()}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, flag
-from likewise.catalog.readers.places import choose_root, folder_of
+from likewise.catalog.readers.locations import choose_root, folder_of
+from likewise.catalog.readers.parsing import AnnotationParser, parse_flag
 from likewise.catalog.readers.reading import Reading
 from likewise.catalog.readers.table import read_table, with_numbers
 from likewise.errors import LikewiseError
@@ -27,8 +27,8 @@ def read(path: Path, root: Path | None = None) -> Reading:
         if len(tables) != 1:
             raise LikewiseError(f"{path} holds {len(tables)} CSV files: give the one to read.")
         file = tables[0]
-    notes = Notes(file.parent)
-    lines = read_table(file, notes)
+    parser = AnnotationParser(file.parent)
+    lines = read_table(file, parser)
     if absent := [column for column in REQUIRED if column not in lines.columns]:
         raise LikewiseError(
             f"{file} is not open-metric-learning's table: it has no column {', '.join(absent)} "
@@ -38,9 +38,9 @@ def read(path: Path, root: Path | None = None) -> Reading:
     def fits(line: dict[str, object]) -> tuple[object, ...]:
         if line["split"] not in SPLITS or line["path"] is None or line["label"] is None:
             raise ValueError(line)
-        return (line["path"], *(None if line[role] in (None, "") else flag(line[role]) for role in REQUIRED[3:]))
+        return (line["path"], *(None if line[role] in (None, "") else parse_flag(line[role]) for role in REQUIRED[3:]))
 
-    checked = notes.each(
+    checked = parser.parse_each(
         file,
         "row",
         list(enumerate(lines.to_dicts(), 1)),
@@ -59,7 +59,7 @@ def read(path: Path, root: Path | None = None) -> Reading:
     rows = rows.rename({name: short for name, short in BOX.items() if name in rows.columns})
     rows = rows.select("row", "image", "item", pl.exclude("row", "image", "item"))
     queries = rows.filter("is_query").select("image", "item", "split")
-    return notes.reading(rows, choose_root(keys, file, root), {"queries": queries})
+    return parser.to_reading(rows, choose_root(keys, file, root), {"queries": queries})
 
 
 def _key(path: str, root: Path) -> str:

@@ -13,7 +13,7 @@ BOX_COLUMNS = ("x1", "y1", "x2", "y2")
 
 
 @dataclass(frozen=True)
-class Malformed:
+class MalformedLine:
     """One line (or entry of a JSON list) that does not fit its layout and was left out; from 1, 0 for a file."""
 
     file: str
@@ -42,7 +42,7 @@ class Coverage:
     files: tuple[SourceFile, ...] = ()
     found: int = 0
     missing: tuple[str, ...] = ()
-    malformed: tuple[Malformed, ...] = ()
+    malformed: tuple[MalformedLine, ...] = ()
     remarks: tuple[str, ...] = ()
     root: Path = Path()
 
@@ -87,7 +87,7 @@ class Reading:
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
 
 
-def look_for(keys: Iterable[str], root: Path) -> tuple[int, tuple[str, ...]]:
+def find_missing(keys: Iterable[str], root: Path) -> tuple[int, tuple[str, ...]]:
     """How many different pictures lie under `root`, and the keys of those that do not."""
     different = dict.fromkeys(keys)
     missing = tuple(key for key in different if not os.path.isfile(os.path.join(root, key)))  # noqa: PTH113, PTH118

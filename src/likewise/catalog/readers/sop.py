@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, integer, key_of, table
-from likewise.catalog.readers.places import choose_root
+from likewise.catalog.readers.locations import choose_root
+from likewise.catalog.readers.parsing import AnnotationParser, parse_integer, parse_key, to_table
 from likewise.catalog.readers.reading import Reading
 from likewise.errors import LikewiseError
 
@@ -30,20 +30,20 @@ def read(path: Path, root: Path | None = None) -> Reading:
     files = {split: path / name for split, name in FILES.items() if (path / name).is_file()}
     if not files:
         raise LikewiseError(f"{path} holds neither {' nor '.join(FILES.values())}: give the folder of Online Products.")
-    notes = Notes(path)
+    parser = AnnotationParser(path)
     rows = []
     for split, file in files.items():
-        for _, (number, class_id, super_id, image) in notes.lines(
+        for _, (number, class_id, super_id, image) in parser.parse_lines(
             file, _parse, "`image_id class_id super_class_id path`", skip=1
         ):
             category = image.split("/")[0].removesuffix("_final") if "/" in image else str(super_id)
             rows.append((number, image, str(class_id), category, split, class_id, super_id))
     for split in FILES.keys() - files.keys():
-        notes.remark(f"{FILES[split]} is not there: no {split} pictures")
-    found = table(rows, SCHEMA)
-    return notes.reading(found, choose_root(found["image"], path, root))
+        parser.add_remark(f"{FILES[split]} is not there: no {split} pictures")
+    found = to_table(rows, SCHEMA)
+    return parser.to_reading(found, choose_root(found["image"], path, root))
 
 
 def _parse(line: str) -> tuple[int, int, int, str]:
     number, class_id, super_id, image = line.split(maxsplit=3)
-    return integer(number), integer(class_id), integer(super_id), key_of(image)
+    return parse_integer(number), parse_integer(class_id), parse_integer(super_id), parse_key(image)

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, read_text
+from likewise.catalog.readers.parsing import AnnotationParser, read_text
 from likewise.catalog.readers.reading import Reading, SourceFile
 from likewise.errors import LikewiseError
 
@@ -25,8 +25,8 @@ ENDINGS = (*SEPARATORS, *JSON_LINES, PARQUET)
 
 def read(path: Path, root: Path | None = None) -> Reading:
     """The table's rows; pictures are looked for relative to `root`, or to the table's own folder."""
-    notes = Notes(path.parent)
-    return notes.reading(with_numbers(read_table(path, notes)), root or path.parent)
+    parser = AnnotationParser(path.parent)
+    return parser.to_reading(with_numbers(read_table(path, parser)), root or path.parent)
 
 
 def with_numbers(rows: pl.DataFrame, before: int = 0) -> pl.DataFrame:
@@ -36,9 +36,9 @@ def with_numbers(rows: pl.DataFrame, before: int = 0) -> pl.DataFrame:
     return rows.with_row_index("row", offset=before + 1).with_columns(pl.col("row").cast(pl.Int64))
 
 
-def read_table(path: Path, notes: Notes | None = None) -> pl.DataFrame:
+def read_table(path: Path, parser: AnnotationParser | None = None) -> pl.DataFrame:
     """Any table file by its ending, or a sentence that says what is wrong with it."""
-    notes = notes or Notes(path.parent)
+    parser = parser or AnnotationParser(path.parent)
     ending = path.suffix.lower()
     if ending not in ENDINGS or path.is_dir():
         raise LikewiseError(f"{path} is no table I can read: give a file ending in {', '.join(sorted(ENDINGS))}.")
@@ -47,21 +47,21 @@ def read_table(path: Path, notes: Notes | None = None) -> pl.DataFrame:
     try:
         if ending == PARQUET:
             rows = pl.read_parquet(path, glob=False)
-            notes.files.append(SourceFile(notes.name(path), len(rows)))
+            parser.files.append(SourceFile(parser.name(path), len(rows)))
             return rows
-        return _json_lines(path, notes) if ending in JSON_LINES else _separated(path, SEPARATORS[ending], notes)
+        return _json_lines(path, parser) if ending in JSON_LINES else _separated(path, SEPARATORS[ending], parser)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise LikewiseError(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
 
 
-def _separated(path: Path, separator: str, notes: Notes) -> pl.DataFrame:
+def _separated(path: Path, separator: str, parser: AnnotationParser) -> pl.DataFrame:
     """Polars where every line clearly fits; else each line is checked, with its number, by the standard library."""
     content = read_text(path)
     if _is_plain(content, separator):
         rows = pl.read_csv(
             io.BytesIO(content.encode()), separator=separator, **as_written(content.split("\n", 1)[0].split(separator))
         )
-        notes.files.append(SourceFile(notes.name(path), len(rows)))
+        parser.files.append(SourceFile(parser.name(path), len(rows)))
         return rows
     numbered = list(_records(content, separator))
     if not numbered:
@@ -73,7 +73,7 @@ def _separated(path: Path, separator: str, notes: Notes) -> pl.DataFrame:
             raise ValueError(record)
         return [value.strip() for value in record]
 
-    good = notes.each(path, "line", list(numbered[1:]), fits, f"{len(header)} fields ({', '.join(header)})")
+    good = parser.parse_each(path, "line", list(numbered[1:]), fits, f"{len(header)} fields ({', '.join(header)})")
     buffer = io.StringIO()
     csv.writer(buffer).writerows([header, *(record for _, record in good)])
     return pl.read_csv(io.BytesIO(buffer.getvalue().encode()), **as_written(header))
@@ -103,11 +103,11 @@ def _records(content: str, separator: str) -> Iterator[tuple[int, list[str]]]:
         start = reader.line_num + 1
 
 
-def _json_lines(path: Path, notes: Notes) -> pl.DataFrame:
+def _json_lines(path: Path, parser: AnnotationParser) -> pl.DataFrame:
     def parse(line: str) -> str:
         if not isinstance(json.loads(line), dict):
             raise ValueError(line)
         return line
 
-    good = notes.lines(path, parse, "a JSON object")
+    good = parser.parse_lines(path, parse, "a JSON object")
     return pl.read_ndjson(io.BytesIO("\n".join(line for _, line in good).encode()), infer_schema_length=None)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, table
-from likewise.catalog.readers.places import first_file, folder_of
+from likewise.catalog.readers.locations import find_file, folder_of
+from likewise.catalog.readers.parsing import AnnotationParser, to_table
 from likewise.catalog.readers.reading import Reading
 from likewise.catalog.readers.table import read_table, with_numbers
 from likewise.errors import LikewiseError
@@ -27,9 +27,9 @@ NO_ROWS = {"row": pl.Int64, "image": pl.String}
 def read(path: Path, root: Path | None = None) -> Reading:
     """Triplets with whatever stood beside them (votes, split); rows from the catalog file where there is one."""
     folder = folder_of(path)
-    notes = Notes(folder)
-    file = first_file(path, ("triplets.csv", "triplets.tsv", "triplets.parquet", "triplets.jsonl"), "the triplets")
-    triplets = read_table(file, notes)
+    parser = AnnotationParser(folder)
+    file = find_file(path, ("triplets.csv", "triplets.tsv", "triplets.parquet", "triplets.jsonl"), "the triplets")
+    triplets = read_table(file, parser)
     names = {}
     for column, spellings in SPELLINGS.items():
         found = next((name for name in triplets.columns if name.strip().lower() in spellings), None)
@@ -41,11 +41,11 @@ def read(path: Path, root: Path | None = None) -> Reading:
         names[found] = column
     triplets = triplets.rename(names).with_columns(pl.col(*SPELLINGS).cast(pl.String))
     catalog = next((folder / name for name in CATALOG if (folder / name).is_file()), None)
-    rows = with_numbers(read_table(catalog, notes)) if catalog else table([], NO_ROWS)
+    rows = with_numbers(read_table(catalog, parser)) if catalog else to_table([], NO_ROWS)
     triplets = triplets.select(
         *SPELLINGS, pl.lit(_level(triplets, rows), pl.String).alias("names"), pl.exclude(*SPELLINGS)
     )
-    return notes.reading(rows, root or folder, {"triplets": triplets})
+    return parser.to_reading(rows, root or folder, {"triplets": triplets})
 
 
 def _level(triplets: pl.DataFrame, rows: pl.DataFrame) -> str | None:

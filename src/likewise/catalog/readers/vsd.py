@@ -20,8 +20,17 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, corners, flag, key_of, number, read_json, table, text
-from likewise.catalog.readers.places import choose_root, files_like, folder_of
+from likewise.catalog.readers.locations import choose_root, find_files, folder_of
+from likewise.catalog.readers.parsing import (
+    AnnotationParser,
+    box_from_size,
+    parse_flag,
+    parse_key,
+    parse_number,
+    parse_text,
+    read_json,
+    to_table,
+)
 from likewise.catalog.readers.reading import BOX_COLUMNS, Reading
 from likewise.errors import LikewiseError
 
@@ -42,7 +51,7 @@ QUERY_SCHEMA = dict.fromkeys(("image", "split", "task"), pl.String)
 
 
 @dataclass
-class Found:
+class VsdContent:
     """What the files of a folder say, as they are read one after the other."""
 
     images: list[tuple[Any, ...]] = field(default_factory=list)
@@ -55,25 +64,25 @@ class Found:
 
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per picture with item, category, phase as split, box, is_query and is_gallery; labels and queries."""
-    notes, found = Notes(folder_of(path)), Found()
-    for file in files_like(path, ("*.json",), "one of VSD-Fashion's tasks"):
-        _take(file, found, notes)
-    labels = pl.concat(found.labels, how="diagonal") if found.labels else table([], LABEL_SCHEMA)
+    parser, found = AnnotationParser(folder_of(path)), VsdContent()
+    for file in find_files(path, ("*.json",), "one of VSD-Fashion's tasks"):
+        _add_file(file, found, parser)
+    labels = pl.concat(found.labels, how="diagonal") if found.labels else to_table([], LABEL_SCHEMA)
     if not found.images and labels.is_empty():
         raise LikewiseError(f"{path} is not VSD-Fashion: none of its JSON files holds images, seeds or tags.")
     if len(found.tasks) > 1:
-        notes.remark(
+        parser.add_remark(
             "several tasks: is_query and is_gallery are those of all together; give one task's folder for its own"
         )
-    queries = table(found.seeds, QUERY_SCHEMA) if found.seeds else _queries_of(labels)
+    queries = to_table(found.seeds, QUERY_SCHEMA) if found.seeds else _queries_of(labels)
     numbered = ((n, *values) for n, values in enumerate(found.images, 1))
-    rows = table(numbered, IMAGE_SCHEMA) if found.images else _named(labels)
+    rows = to_table(numbered, IMAGE_SCHEMA) if found.images else _with_names_from_paths(labels)
     rows = _with_roles(rows.unique("image", keep="first", maintain_order=True), queries, found)
     base = choose_root(rows["image"], path, root, ("datasets", "..", "../datasets"))
-    return notes.reading(rows, base, {"queries": queries.unique(maintain_order=True), "labels": labels})
+    return parser.to_reading(rows, base, {"queries": queries.unique(maintain_order=True), "labels": labels})
 
 
-def _take(file: Path, found: Found, notes: Notes) -> None:
+def _add_file(file: Path, found: VsdContent, parser: AnnotationParser) -> None:
     """Add one file's content; a file that holds something else is passed over."""
     content, task, part = read_json(file), _task(file), _part(file)
     kind = _kind(content)
@@ -82,21 +91,25 @@ def _take(file: Path, found: Found, notes: Notes) -> None:
     if isinstance(content, dict):
         listed = content.get("gallery_phases") or []
         phases = list(enumerate(listed, 1)) if isinstance(listed, list) else [(1, None)]
-        found.gallery_phases |= {name for _, name in notes.each(file, "phase", phases, text, "a name", counted=False)}
+        found.gallery_phases |= {
+            name for _, name in parser.parse_each(file, "phase", phases, parse_text, "a name", counted=False)
+        }
     if kind == "metadata":
-        images = notes.entries(file, _image, "an image with id, path and phase", inside="images", content=content)
+        images = parser.parse_entries(
+            file, _image, "an image with id, path and phase", inside="images", content=content
+        )
         found.images += [values for _, values in images]
     elif kind == "manifest" and part != "train":
-        listed_images = notes.entries(file, _path, "an image with a path", inside="images", content=content)
+        listed_images = parser.parse_entries(file, _path, "an image with a path", inside="images", content=content)
         found.manifest |= {key for _, key in listed_images}
     elif kind == "seeds":
-        seeds = notes.entries(file, key_of, "a path", inside="seeds", content=content)
+        seeds = parser.parse_entries(file, parse_key, "a path", inside="seeds", content=content)
         found.seeds += [(key, part, task) for _, key in seeds]
     elif kind == "tags":
-        tags = notes.entries(file, _tag, '{"key": [seed, candidate], "value": 0|1}', content=content)
-        found.labels.append(table(((*values, part, task) for _, values in tags), LABEL_SCHEMA))
+        tags = parser.parse_entries(file, _tag, '{"key": [seed, candidate], "value": 0|1}', content=content)
+        found.labels.append(to_table(((*values, part, task) for _, values in tags), LABEL_SCHEMA))
     elif kind == "examples":
-        found.labels.append(_examples(file, notes))
+        found.labels.append(_examples(file, parser))
 
 
 def _kind(content: Any) -> str | None:
@@ -124,17 +137,17 @@ def _part(file: Path) -> str | None:
 
 def _image(entry: dict[str, Any]) -> tuple[Any, ...]:
     named = (entry.get(name) for name in ("category", "color"))
-    described = (text(value) if value else None for value in named)
-    return (_path(entry), text(entry["id"]), *described, text(entry["phase"]), *_box(entry.get("bbox")))
+    described = (parse_text(value) if value else None for value in named)
+    return (_path(entry), parse_text(entry["id"]), *described, parse_text(entry["phase"]), *_box(entry.get("bbox")))
 
 
 def _box(box: Any) -> tuple[float | None, ...]:
     """In either spelling; an empty box is none, so that its picture stays."""
     if isinstance(box, dict):
-        edges = tuple(number(box[corner]) for corner in BOX_COLUMNS)
+        edges = tuple(parse_number(box[corner]) for corner in BOX_COLUMNS)
     elif box:
         x, y, height, width = box
-        edges = corners(x, y, width, height)
+        edges = box_from_size(x, y, width, height)
     else:
         edges = ()
     empty = not edges or edges[2] <= edges[0] or edges[3] <= edges[1]
@@ -142,23 +155,23 @@ def _box(box: Any) -> tuple[float | None, ...]:
 
 
 def _path(entry: dict[str, Any]) -> str:
-    return key_of(entry["path"])
+    return parse_key(entry["path"])
 
 
 def _tag(entry: dict[str, Any]) -> tuple[str, str, int]:
     query, candidate = entry["key"]
-    return key_of(query), key_of(candidate), int(flag(entry["value"]))
+    return parse_key(query), parse_key(candidate), int(parse_flag(entry["value"]))
 
 
-def _examples(file: Path, notes: Notes) -> pl.DataFrame:
+def _examples(file: Path, parser: AnnotationParser) -> pl.DataFrame:
     """Labelled pairs with the rank (zero-based) and similarity that some models gave them."""
 
     def parse(entry: dict[str, Any]) -> dict[str, Any]:
         scores = {name: float(value) for name, value in entry.items() if name.startswith(("rank_", "sim_"))}
-        pair = {"query": key_of(entry["query"]), "candidate": key_of(entry["gallery"])}
-        return {**pair, "label": int(flag(entry["value"])), **scores}
+        pair = {"query": parse_key(entry["query"]), "candidate": parse_key(entry["gallery"])}
+        return {**pair, "label": int(parse_flag(entry["value"])), **scores}
 
-    found = notes.entries(file, parse, "an object with query, gallery and value")
+    found = parser.parse_entries(file, parse, "an object with query, gallery and value")
     pairs = pl.from_dicts([values for _, values in found], infer_schema_length=None)
     return pairs.drop("rank_std", strict=False).with_columns(
         pl.col("label").cast(pl.Int8),
@@ -172,7 +185,7 @@ def _queries_of(labels: pl.DataFrame) -> pl.DataFrame:
     return labels.select(pl.col("query").alias("image"), *names).unique(maintain_order=True)
 
 
-def _named(labels: pl.DataFrame) -> pl.DataFrame:
+def _with_names_from_paths(labels: pl.DataFrame) -> pl.DataFrame:
     """DeepFashion's paths tell item and category: img/WOMEN/Dresses/id_00000002/02_1_front.jpg."""
     images = pl.concat([labels["query"], labels["candidate"]]).unique(maintain_order=True)
     rows = []
@@ -180,10 +193,10 @@ def _named(labels: pl.DataFrame) -> pl.DataFrame:
         found = re.search(r"([^/]+)/(id_\d+)/[^/]+$", image)
         item = "/".join(image.split("/")[:-1]) if found else None  # both benchmarks count their ids from 1
         rows.append((n, image, item, found[1] if found else None, None, None, *(None,) * len(BOX_COLUMNS)))
-    return table(rows, IMAGE_SCHEMA).drop(*BOX_COLUMNS, "color", "split")
+    return to_table(rows, IMAGE_SCHEMA).drop(*BOX_COLUMNS, "color", "split")
 
 
-def _with_roles(rows: pl.DataFrame, queries: pl.DataFrame, found: Found) -> pl.DataFrame:
+def _with_roles(rows: pl.DataFrame, queries: pl.DataFrame, found: VsdContent) -> pl.DataFrame:
     """Queries are the seeds that are not of the training part; candidates the manifest's pictures of gallery phases."""
     asked = queries.filter(pl.col("split").ne_missing("train")) if "split" in queries.columns else queries
     taken_by_customer = pl.col("image").str.contains(r"co[mn]sumer_[^/]*$")

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, integer, key_of, table
-from likewise.catalog.readers.places import pictures_below
+from likewise.catalog.readers.locations import list_images
+from likewise.catalog.readers.parsing import AnnotationParser, parse_integer, parse_key, to_table
 from likewise.catalog.readers.reading import Reading
 from likewise.catalog.readers.table import read_table
 from likewise.errors import LikewiseError
@@ -29,26 +29,26 @@ LIST_NAME = re.compile(r"(?P<condition>.+)_tripletlist_(?P<split>[^_]+)$")
 
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per picture on disk or named by the files, with CID as item and the shoe's attributes; triplets."""
-    notes = Notes(path)
+    parser = AnnotationParser(path)
     base = root or path
     below = next((folder for folder in PICTURES if (base / folder).is_dir()), ".")
-    on_disk = [(base / below / picture).relative_to(base).as_posix() for picture in pictures_below(base / below)]
+    on_disk = [(base / below / picture).relative_to(base).as_posix() for picture in list_images(base / below)]
     meta_file = next((path / name for name in META if (path / name).is_file()), None)
     listed_file = path / "filenames.json"
     if meta_file is None and not listed_file.is_file() and not (on_disk and on_disk[0].count("/") >= 3):
         raise LikewiseError(f"{path} holds neither {META[0]} nor filenames.json: give the folder of UT-Zappos50K.")
-    listed = notes.lines(listed_file, key_of, "a path") if listed_file.is_file() else []
+    listed = parser.parse_lines(listed_file, parse_key, "a path") if listed_file.is_file() else []
     place = {"/".join(key.split("/")[-4:]): key for key in on_disk}
     named = [place.get("/".join(name.split("/")[-4:]), name) for _, name in listed]
     keys = list(dict.fromkeys([*named, *on_disk]))
-    rows = table(
+    rows = to_table(
         ((n, key, Path(key).stem.replace(".", "-"), *_folders(key)) for n, key in enumerate(keys, 1)),
         {"row": pl.Int64, **dict.fromkeys(("image", "item", "category", "subcategory", "brand"), pl.String)},
     )
     if meta_file is not None:
-        rows = _with_meta(rows, meta_file, notes)
-    triplets = _triplets(path, named, notes)
-    return notes.reading(rows, base, {"triplets": triplets})
+        rows = _with_meta(rows, meta_file, parser)
+    triplets = _triplets(path, named, parser)
+    return parser.to_reading(rows, base, {"triplets": triplets})
 
 
 def _folders(key: str) -> tuple[str | None, ...]:
@@ -56,9 +56,9 @@ def _folders(key: str) -> tuple[str | None, ...]:
     return tuple(parts[-4:-1]) if len(parts) >= 4 else (None, None, None)
 
 
-def _with_meta(rows: pl.DataFrame, file: Path, notes: Notes) -> pl.DataFrame:
+def _with_meta(rows: pl.DataFrame, file: Path, parser: AnnotationParser) -> pl.DataFrame:
     """Attributes by CID; a shoe of the table without a picture is named by what its path would end in."""
-    meta = read_table(file, notes)
+    meta = read_table(file, parser)
     if "CID" not in meta.columns:
         raise LikewiseError(f"{file} is not UT-Zappos50K's meta-data.csv: it has no column CID.")
     meta = meta.rename({**NAMES, "SubCategory": "subcategory"}, strict=False).with_columns(
@@ -74,14 +74,14 @@ def _with_meta(rows: pl.DataFrame, file: Path, notes: Notes) -> pl.DataFrame:
     return both.with_columns(pl.int_range(1, len(both) + 1, dtype=pl.Int64).alias("row"))
 
 
-def _triplets(path: Path, named: list[str], notes: Notes) -> pl.DataFrame:
+def _triplets(path: Path, named: list[str], parser: AnnotationParser) -> pl.DataFrame:
     files = sorted((path / "tripletlists").glob("*_tripletlist_*.txt")) or sorted(path.glob("*_tripletlist_*.txt"))
     if files and not named:
-        notes.remark("filenames.json is not there: the triplet lists cannot be read")
+        parser.add_remark("filenames.json is not there: the triplet lists cannot be read")
         files = []
 
     def parse(line: str) -> tuple[str, str, str]:
-        anchor, far, close = map(integer, line.split())
+        anchor, far, close = map(parse_integer, line.split())
         if min(anchor, far, close) < 0:
             raise ValueError(line)
         return named[anchor], named[close], named[far]
@@ -89,6 +89,6 @@ def _triplets(path: Path, named: list[str], notes: Notes) -> pl.DataFrame:
     found = []
     for file in files:
         about = LIST_NAME.match(file.stem)
-        lines = notes.lines(file, parse, f"`anchor far close`, numbers below {len(named)}")
+        lines = parser.parse_lines(file, parse, f"`anchor far close`, numbers below {len(named)}")
         found += [(*values, *(about.groups() if about else (None, None))) for _, values in lines]
-    return table(found, TRIPLET_SCHEMA)
+    return to_table(found, TRIPLET_SCHEMA)

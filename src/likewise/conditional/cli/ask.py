@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, WorkspacePath, console, opened, plain, progress, records, say, say_json
+from likewise.cli.console import (
+    AsJson,
+    WorkspacePath,
+    console,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    progress_bars,
+    to_records,
+)
 
 
 def ask(
@@ -34,8 +44,8 @@ def ask(
     from likewise.conditional.report.search_page import SearchQuery, write_search_page
     from likewise.conditional.search import Searcher, parse_condition
 
-    target = opened(workspace)
-    with progress("images") as update:
+    target = open_workspace(workspace)
+    with progress_bars("images") as update:
         searcher = Searcher.open(target, encoder, method, workers=workers, on_progress=update)
     found = searcher.search(image, text, text_weight=weight, top_k=top_k)
     where = page or workspace / "asked.html"
@@ -51,18 +61,18 @@ def ask(
     )
     write_search_page(where, query, found, target.root)
     if as_json:
-        say_json({"page": str(where), "encoder": query.encoder, "method": query.method, "found": records(found)})
+        echo_json({"page": str(where), "encoder": query.encoder, "method": query.method, "found": to_records(found)})
         return
     from rich.box import SIMPLE
     from rich.table import Table
 
-    shown = Table(title=plain(query.title), title_justify="left", box=SIMPLE)
+    shown = Table(title=escape(query.title), title_justify="left", box=SIMPLE)
     for header in ("", "image", "category", "score"):
         shown.add_column(header, justify="right" if header in ("", "score") else "left", overflow="fold")
     for row in found.iter_rows(named=True):
-        shown.add_row(str(row["rank"]), plain(row["image"]), plain(row["category"]), f"{row['score']:.3f}")
+        shown.add_row(str(row["rank"]), escape(row["image"]), escape(row["category"]), f"{row['score']:.3f}")
     console().print(shown)
-    say(
-        f"[dim]{len(found)} of {query.n_images:,} images by {plain(query.method)} with {plain(query.encoder)}; "
-        f"pictures: {plain(where)}[/]"
+    echo(
+        f"[dim]{len(found)} of {query.n_images:,} images by {escape(query.method)} with {escape(query.encoder)}; "
+        f"pictures: {escape(where)}[/]"
     )

@@ -10,13 +10,13 @@ from likewise.cli.console import (
     Seed,
     WorkspacePath,
     console,
-    names,
-    opened,
-    plain,
-    progress,
-    records,
-    say,
-    say_json,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    parse_names,
+    progress_bars,
+    to_records,
 )
 
 if TYPE_CHECKING:
@@ -62,25 +62,25 @@ def build(
     from likewise.conditional.templates.step import build_template_set
     from likewise.conditional.templates.workspace_annotations import AnnotationOptions
 
-    options = AnnotationOptions(category, names(attributes) or None, words, where, half, kinds)
-    with progress("templates") as update:
+    options = AnnotationOptions(category, parse_names(attributes) or None, words, where, half, kinds)
+    with progress_bars("templates") as update:
         built = build_template_set(
-            opened(workspace),
+            open_workspace(workspace),
             name,
             options,
-            tasks=names(tasks),
+            tasks=parse_names(tasks),
             per_task=per_task,
             seed=seed,
             replace=replace,
             on_progress=update,
         )
     if as_json:
-        say_json({"name": name, "file": str(built.path), "tasks": records(built.counts)})
+        echo_json({"name": name, "file": str(built.path), "tasks": to_records(built.counts)})
         return
-    say(f"[bold]{plain(built.path)}[/]: {len(built.templates):,} templates")
+    echo(f"[bold]{escape(built.path)}[/]: {len(built.templates):,} templates")
     for row in built.counts.iter_rows(named=True):
         what = row["task"].replace("_", " ")
-        say(f"  {what:<17} {row['n']:>5,} templates, {row['n_conditions']} conditions, {row['candidates']} candidates")
+        echo(f"  {what:<17} {row['n']:>5,} templates, {row['n_conditions']} conditions, {row['candidates']} candidates")
 
 
 def audit(
@@ -103,22 +103,28 @@ def audit(
     """
     from likewise.conditional.templates.step import audit_template_set
 
-    with progress("images") as update:
+    with progress_bars("images") as update:
         found = audit_template_set(
-            opened(workspace), templates, encoder, opened(annotations) if annotations else None, on_progress=update
+            open_workspace(workspace),
+            templates,
+            encoder,
+            open_workspace(annotations) if annotations else None,
+            on_progress=update,
         )
     if as_json:
-        say_json({"templates": found.n_templates, "counts": records(found.counts), "problems": records(found.problems)})
+        echo_json(
+            {"templates": found.n_templates, "counts": to_records(found.counts), "problems": to_records(found.problems)}
+        )
         return
     if found.problems.is_empty():
-        say(f"{found.n_templates:,} templates, no problem found ({plain(found.checked)})")
+        echo(f"{found.n_templates:,} templates, no problem found ({escape(found.checked)})")
         return
-    say(f"{found.n_templates:,} templates ({plain(found.checked)})")
+    echo(f"{found.n_templates:,} templates ({escape(found.checked)})")
     for row in found.counts.iter_rows(named=True):
-        say(f"  {row['problem']}: {row['n']:,} in {row['task'].replace('_', ' ')}")
+        echo(f"  {row['problem']}: {row['n']:,} in {row['task'].replace('_', ' ')}")
     for row in found.problems.head(SHOWN).iter_rows(named=True):
-        say(f"  [dim]{row['task']} {row['template']}: {row['problem']} ({plain(row['detail'])})[/]")
-    say(f"[dim]all of them: {plain(found.path)}[/]")
+        echo(f"  [dim]{row['task']} {row['template']}: {row['problem']} ({escape(row['detail'])})[/]")
+    echo(f"[dim]all of them: {escape(found.path)}[/]")
 
 
 def evaluate(
@@ -145,10 +151,10 @@ def evaluate(
     from likewise.conditional.search import default_tower
     from likewise.conditional.step import RESULTS, RecallSettings, evaluate_conditions, read_results
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     settings = RecallSettings(
-        names(encoders) or [default_tower(target)],
-        names(methods),
+        parse_names(encoders) or [default_tower(target)],
+        parse_names(methods),
         templates,
         split,
         official,
@@ -156,14 +162,14 @@ def evaluate(
         resamples,
         seed,
     )
-    with progress("images") as update:
+    with progress_bars("images") as update:
         found = evaluate_conditions(target, settings, workers=workers, on_progress=update)
     if as_json:
-        say_json(records(found))
+        echo_json(to_records(found))
         return
     for name in found["templates"].unique(maintain_order=True):
         console().print(recalls(read_results(target, name, official=official), name, official=official))
-    say(f"[dim]with every method measured here before; {plain(target.results_folder / RESULTS)}[/]")
+    echo(f"[dim]with every method measured here before; {escape(target.results_folder / RESULTS)}[/]")
 
 
 def recalls(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":
@@ -180,7 +186,7 @@ def recalls(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":
         shown.add_column(header, justify="right" if header else "left", no_wrap=bool(header))
     several = found["encoder"].n_unique() > 1
     for task in sorted(found["task"].unique(maintain_order=True), key=lambda task: task == "average"):
-        shown.add_row(f"[bold]{plain(task.replace('_', ' '))}[/]")
+        shown.add_row(f"[bold]{escape(task.replace('_', ' '))}[/]")
         rows = found.filter(task=task)
         for encoder, method in rows.select("encoder", "method").unique(maintain_order=True).iter_rows():
             cells = {row["measure"]: row for row in rows.filter(encoder=encoder, method=method).iter_rows(named=True)}
@@ -188,7 +194,7 @@ def recalls(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":
                 continue
             first = cells[measures[0]]
             shown.add_row(
-                "  " + plain(f"{encoder}: {method}" if several else method),
+                "  " + escape(f"{encoder}: {method}" if several else method),
                 with_interval(first["value"], first["low"], first["high"]),
                 *(percent(cells[measure]["value"]) if measure in cells else "" for measure in measures[1:]),
                 percent(first["chance"]),

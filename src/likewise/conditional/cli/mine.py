@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, console, plain, progress, say, say_json
+from likewise.cli.console import AsJson, Seed, console, echo, echo_json, escape, progress_bars
 
 
 def mine(
@@ -48,7 +48,7 @@ def mine(
     from likewise.conditional.report.mining import write_mining_page
     from likewise.workspace import Workspace
 
-    with progress("") as update:
+    with progress_bars("") as update:
         mined = mine_triplets(
             captions,
             folder,
@@ -65,7 +65,7 @@ def mine(
         page = write_mining_page(folder, root, seed=seed, on_progress=update)
     if as_json:
         steps = [asdict(step) for step in mined.funnel]
-        say_json({"folder": str(folder), "n_triplets": mined.n_triplets, "funnel": steps, "seconds": mined.seconds})
+        echo_json({"folder": str(folder), "n_triplets": mined.n_triplets, "funnel": steps, "seconds": mined.seconds})
         return
     from rich.box import SIMPLE
     from rich.table import Table
@@ -76,4 +76,4 @@ def mine(
     for step in mined.funnel:
         table.add_row(step.step, f"{step.n:,}", step.unit, step.why)
     console().print(table)
-    say(f"[bold]{mined.n_triplets:,} triplets[/] in {plain(folder)}; look at them in {plain(page)}")
+    echo(f"[bold]{mined.n_triplets:,} triplets[/] in {escape(folder)}; look at them in {escape(page)}")

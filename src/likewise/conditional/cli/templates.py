@@ -10,12 +10,12 @@ from likewise.cli.console import (
     Seed,
     WorkspacePath,
     console,
-    opened,
-    plain,
-    progress,
-    records,
-    say,
-    say_json,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    progress_bars,
+    to_records,
 )
 from likewise.conditional.cli.condition import Templates, Workers, recalls
 from likewise.workspace import Workspace
@@ -39,17 +39,17 @@ def verify(
     """
     from likewise.conditional.templates.verify_step import post_questions
 
-    posted = post_questions(opened(workspace), templates, per_task=per_task, guests=guests, seed=seed)
+    posted = post_questions(open_workspace(workspace), templates, per_task=per_task, guests=guests, seed=seed)
     if as_json:
-        say_json(
+        echo_json(
             {"templates": posted.name, "questions": posted.n_questions, "new": posted.n_new, "address": posted.address}
         )
         return
-    say(f"{posted.n_questions:,} questions about {plain(posted.name)}, {posted.n_new:,} of them new")
+    echo(f"{posted.n_questions:,} questions about {escape(posted.name)}, {posted.n_new:,} of them new")
     where = f"anyone can answer at {posted.address}" if guests else "invited experts find them under Questions"
-    say(
-        f"[dim]`likewise label serve {plain(workspace)}` starts the site; {where}. Then: "
-        f"`likewise condition verified {plain(workspace)} --templates {plain(posted.name)}`[/]"
+    echo(
+        f"[dim]`likewise label serve {escape(workspace)}` starts the site; {where}. Then: "
+        f"`likewise condition verified {escape(workspace)} --templates {escape(posted.name)}`[/]"
     )
 
 
@@ -66,13 +66,13 @@ def verified(
     """
     from likewise.conditional.templates.verify_step import collect_answers
 
-    found = collect_answers(opened(workspace), templates, min_people=min_people, replace=replace)
+    found = collect_answers(open_workspace(workspace), templates, min_people=min_people, replace=replace)
     if as_json:
-        say_json({"file": str(found.path), "scores": records(found.scores), "verdicts": records(found.verdicts)})
+        echo_json({"file": str(found.path), "scores": to_records(found.scores), "verdicts": to_records(found.verdicts)})
         return
     kept, answered = int(found.verdicts["kept"].sum()), len(found.verdicts)
     console().print(recalls(found.scores, f"{found.name}, by people", official=False))
-    say(f"[bold]{plain(found.path)}[/]: {kept:,} of {answered:,} answered templates: most people chose the target")
+    echo(f"[bold]{escape(found.path)}[/]: {kept:,} of {answered:,} answered templates: most people chose the target")
 
 
 def crops(
@@ -90,15 +90,15 @@ def crops(
     """
     from likewise.conditional.templates.crops import crop_templates, parse_crop_mode
 
-    with progress("pictures") as update:
+    with progress_bars("pictures") as update:
         made = crop_templates(
-            opened(workspace), Workspace(target), templates, mode=parse_crop_mode(crop), on_progress=update
+            open_workspace(workspace), Workspace(target), templates, mode=parse_crop_mode(crop), on_progress=update
         )
     if as_json:
-        say_json({"pictures": made.n_pictures, "templates": made.n_templates, "left_out": made.n_left_out})
+        echo_json({"pictures": made.n_pictures, "templates": made.n_templates, "left_out": made.n_left_out})
         return
-    say(
-        f"[bold]{plain(target)}[/]: {made.n_pictures:,} pictures of {made.n_templates:,} templates, "
+    echo(
+        f"[bold]{escape(target)}[/]: {made.n_pictures:,} pictures of {made.n_templates:,} templates, "
         f"{made.n_left_out:,} left out"
     )
 
@@ -118,9 +118,11 @@ def submit(
     """
     from likewise.conditional.submission import submit_cirr
 
-    with progress("images") as update:
-        done = submit_cirr(opened(workspace), folder, encoder, method, split, workers=workers, on_progress=update)
+    with progress_bars("images") as update:
+        done = submit_cirr(
+            open_workspace(workspace), folder, encoder, method, split, workers=workers, on_progress=update
+        )
     if as_json:
-        say_json({"questions": done.n_questions, "files": [str(path) for path in done.files]})
+        echo_json({"questions": done.n_questions, "files": [str(path) for path in done.files]})
         return
-    say(f"{done.n_questions:,} questions answered and checked: {plain(', '.join(map(str, done.files)))}")
+    echo(f"{done.n_questions:,} questions answered and checked: {escape(', '.join(map(str, done.files)))}")

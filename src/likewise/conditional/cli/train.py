@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, WorkspacePath, console, names, opened, plain, progress, say, say_json
+from likewise.cli.console import (
+    AsJson,
+    Seed,
+    WorkspacePath,
+    console,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    parse_names,
+    progress_bars,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,14 +68,16 @@ def two_tower(
 
     from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 
-    settings = TwoTowerSettings(base, tuple(names(columns)), where, dim, steps, seed=seed)
-    with progress("steps") as update:
-        trained = train_two_tower(opened(workspace), folder, settings, workers=workers, force=force, on_progress=update)
+    settings = TwoTowerSettings(base, tuple(parse_names(columns)), where, dim, steps, seed=seed)
+    with progress_bars("steps") as update:
+        trained = train_two_tower(
+            open_workspace(workspace), folder, settings, workers=workers, force=force, on_progress=update
+        )
     if as_json:
-        say_json(asdict(trained))
+        echo_json(asdict(trained))
         return
-    say(
-        f"[bold]two-tower:{plain(folder)}[/] learned from {trained.n_images:,} images in {trained.seconds:,.0f} s; "
+    echo(
+        f"[bold]two-tower:{escape(folder)}[/] learned from {trained.n_images:,} images in {trained.seconds:,.0f} s; "
         f"{trained.n_held_out:,} held-out images find their own caption among {trained.n_captions:,} "
         f"in {100 * trained.recall_at_1:.1f} % of cases, among the first five in {100 * trained.recall_at_5:.1f} %"
     )
@@ -104,12 +117,12 @@ def train(
     from likewise.conditional.training_triplets import read_training_triplets, read_validation
     from likewise.errors import LikewiseError
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     folder = target.path / COMBINERS_FOLDER / name
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(f"{folder} holds a Combiner already: choose another `--name`, or add `--force`.")
     settings = TrainingSettings(
-        tuple(names(tune)),
+        tuple(parse_names(tune)),
         steps,
         batch,
         rate,
@@ -120,7 +133,7 @@ def train(
         seed=seed,
     )
     learned, held = read_training_triplets(triplets, target), read_validation(validate, target)
-    with progress("steps") as update:
+    with progress_bars("steps") as update:
         trained = train_combiner(
             target,
             TwoTower.from_spec(encoder),
@@ -131,7 +144,7 @@ def train(
             on_progress=update,
         )
     if as_json:
-        say_json(
+        echo_json(
             {
                 "folder": str(folder),
                 "encoder": trained.tower.spec,
@@ -144,17 +157,17 @@ def train(
             }
         )
         return
-    say(
-        f"[bold]{plain(folder)}[/] learned from {trained.n_triplets:,} triplets in {trained.seconds:,.0f} s; "
+    echo(
+        f"[bold]{escape(folder)}[/] learned from {trained.n_triplets:,} triplets in {trained.seconds:,.0f} s; "
         f"R@1 {100 * trained.best_recall:.1f} % on {trained.n_templates:,} validation templates, "
         f"best at step {trained.best_step:,}"
     )
     if trained.tower.spec != encoder:
-        say(f"use it with the encoder that was trained along: [bold]{plain(trained.tower.spec)}[/]")
-    say(
-        f"next, on templates that it has not seen: [bold]likewise condition evaluate {plain(quote(str(workspace)))} "
-        f"--with {plain(quote(trained.tower.spec))} --templates NAME "
-        f"--methods {plain(quote(f'image+text,combiner:{folder}'))}[/]"
+        echo(f"use it with the encoder that was trained along: [bold]{escape(trained.tower.spec)}[/]")
+    echo(
+        f"next, on templates that it has not seen: [bold]likewise condition evaluate {escape(quote(str(workspace)))} "
+        f"--with {escape(quote(trained.tower.spec))} --templates NAME "
+        f"--methods {escape(quote(f'image+text,combiner:{folder}'))}[/]"
     )
 
 
@@ -186,7 +199,7 @@ def study(
     from likewise.conditional.training_triplets import load_templates, read_training_triplets, read_validation
     from likewise.errors import LikewiseError
 
-    target, wanted = opened(workspace), names(parts)
+    target, wanted = open_workspace(workspace), parse_names(parts)
     unknown = set(wanted) - {studies.ABLATION, studies.SCALING, studies.BACKBONES}
     if unknown:
         raise LikewiseError(f"there is no part {sorted(unknown)[0]!r}: choose ablation, scaling, backbones.")
@@ -201,17 +214,17 @@ def study(
     if studies.SCALING in wanted:
         arms += studies.scaling(learned, encoder, settings, unfiltered=plain_mined)
     if studies.BACKBONES in wanted:
-        arms += studies.backbones(learned, [encoder, *names(backbones)], settings)
+        arms += studies.backbones(learned, [encoder, *parse_names(backbones)], settings)
     validation, templates = read_validation(validate, target), load_templates(test, target)
-    with progress("trainings") as update:
+    with progress_bars("trainings") as update:
         found = studies.run_study(target, arms, validation, templates, place, seeds=seeds, on_progress=update)
     table = studies.summarize_study(found)
     page = write_study_page(place, table)
     if as_json:
-        say_json({"folder": str(place), "summary": table.to_dicts()})
+        echo_json({"folder": str(place), "summary": table.to_dicts()})
         return
     _print(table)
-    say(f"plots and table in {plain(page)}")
+    echo(f"plots and table in {escape(page)}")
 
 
 def _print(table: "pl.DataFrame") -> None:

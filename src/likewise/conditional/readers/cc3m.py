@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, table, text
-from likewise.catalog.readers.places import files_like, folder_of
+from likewise.catalog.readers.locations import find_files, folder_of
+from likewise.catalog.readers.parsing import AnnotationParser, parse_text, to_table
 from likewise.catalog.readers.reading import Reading
 
 NO_ROWS = {"row": pl.Int64, "image": pl.String}
@@ -19,11 +19,11 @@ SCHEMA = dict.fromkeys(("caption", "url", "split"), pl.String)
 def read(path: Path, root: Path | None = None) -> Reading:
     """All captions with their addresses; the split is what the file's name says (train or val)."""
     folder = folder_of(path)
-    notes, captions = Notes(folder), []
-    for file in files_like(path, ("*.tsv",), "Conceptual Captions"):
+    parser, captions = AnnotationParser(folder), []
+    for file in find_files(path, ("*.tsv",), "Conceptual Captions"):
         split = next((part for part in ("train", "val", "test") if part in file.stem.lower()), None)
-        captions += [(*values, split) for _, values in notes.lines(file, _parse, "`caption<TAB>url`")]
-    return notes.reading(table([], NO_ROWS), root or folder, {"captions": table(captions, SCHEMA)})
+        captions += [(*values, split) for _, values in parser.parse_lines(file, _parse, "`caption<TAB>url`")]
+    return parser.to_reading(to_table([], NO_ROWS), root or folder, {"captions": to_table(captions, SCHEMA)})
 
 
 def _parse(line: str) -> tuple[str, str]:
@@ -32,4 +32,4 @@ def _parse(line: str) -> tuple[str, str]:
         caption, url = url, caption
     if not url.strip().startswith(("http://", "https://")):
         raise ValueError(url)
-    return text(caption), text(url)
+    return parse_text(caption), parse_text(url)

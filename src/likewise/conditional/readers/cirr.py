@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, integer, key_of, table, text
-from likewise.catalog.readers.places import choose_root, files_like, folder_of
+from likewise.catalog.readers.locations import choose_root, find_files, folder_of
+from likewise.catalog.readers.parsing import AnnotationParser, parse_integer, parse_key, parse_text, to_table
 from likewise.catalog.readers.reading import Reading
 from likewise.errors import LikewiseError
 
@@ -32,25 +32,25 @@ def read(path: Path, root: Path | None = None) -> Reading:
     """One row per picture of the split files, with its name and split."""
     if path.is_file():
         raise LikewiseError(f"{path} is a file: give the folder that holds CIRR's captions and splits.")
-    notes, rows, templates = Notes(folder_of(path)), [], []
+    parser, rows, templates = AnnotationParser(folder_of(path)), [], []
     keys: dict[str, str] = {}
-    for file in files_like(path, ("split.rc2.*.json",), "CIRR"):
-        for number, (name, key) in notes.pairs(file, _placed, "a name and a path"):
+    for file in find_files(path, ("split.rc2.*.json",), "CIRR"):
+        for number, (name, key) in parser.parse_pairs(file, _placed, "a name and a path"):
             keys[name] = key
             rows.append((number, key, name, _split(file)))
-    for file in files_like(path, ("cap.rc2.*.json",), "CIRR"):
-        lines = notes.entries(file, _template, "pairid, reference, caption and img_set")
+    for file in find_files(path, ("cap.rc2.*.json",), "CIRR"):
+        lines = parser.parse_entries(file, _template, "pairid, reference, caption and img_set")
         unknown = {name for _, line in lines for name in line[2:4] if name and name not in keys}
         if unknown:
-            notes.remark(f"{file.name}: {len(unknown)} pictures are in no split file, the first is {min(unknown)}")
+            parser.add_remark(f"{file.name}: {len(unknown)} pictures are in no split file, the first is {min(unknown)}")
         for _, (pair, caption, reference, target, members, soft) in lines:
             named = [keys.get(name, name) for name in members]
             places = (keys.get(reference, reference), keys.get(target, target) if target else None)
             soft_keys = [keys.get(name, name) for name in soft]
             templates.append((pair, _split(file), caption, *places, named, soft_keys, list(soft.values())))
-    found = table(rows, ROW_SCHEMA).unique("image", keep="first", maintain_order=True)
+    found = to_table(rows, ROW_SCHEMA).unique("image", keep="first", maintain_order=True)
     base = choose_root(found["image"], path, root, ("img_raw", "images", "..", "../img_raw"))
-    return notes.reading(found, base, {"templates": table(templates, TEMPLATE_SCHEMA)})
+    return parser.to_reading(found, base, {"templates": to_table(templates, TEMPLATE_SCHEMA)})
 
 
 def _split(file: Path) -> str:
@@ -58,12 +58,19 @@ def _split(file: Path) -> str:
 
 
 def _placed(pair: tuple[str, object]) -> tuple[str, str]:
-    return text(pair[0]), key_of(pair[1])
+    return parse_text(pair[0]), parse_key(pair[1])
 
 
 def _template(entry: dict[str, Any]) -> tuple[int, str, str, str | None, list[str], dict[str, float]]:
     target = entry.get("target_hard")
-    soft = {text(name): float(score) for name, score in (entry.get("target_soft") or {}).items()}
-    members = [text(name) for name in entry["img_set"]["members"]]
-    reference = text(entry["reference"])
-    return integer(entry["pairid"]), text(entry["caption"]), reference, text(target) if target else None, members, soft
+    soft = {parse_text(name): float(score) for name, score in (entry.get("target_soft") or {}).items()}
+    members = [parse_text(name) for name in entry["img_set"]["members"]]
+    reference = parse_text(entry["reference"])
+    return (
+        parse_integer(entry["pairid"]),
+        parse_text(entry["caption"]),
+        reference,
+        parse_text(target) if target else None,
+        members,
+        soft,
+    )

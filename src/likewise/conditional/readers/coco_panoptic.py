@@ -13,8 +13,16 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, corners, flag, integer, read_json, table, text
-from likewise.catalog.readers.places import Shelf, files_like, folder_of
+from likewise.catalog.readers.locations import ImageFinder, find_files, folder_of
+from likewise.catalog.readers.parsing import (
+    AnnotationParser,
+    box_from_size,
+    parse_flag,
+    parse_integer,
+    parse_text,
+    read_json,
+    to_table,
+)
 from likewise.catalog.readers.reading import BOX_COLUMNS, Reading
 from likewise.errors import LikewiseError
 
@@ -40,36 +48,42 @@ def read(path: Path, root: Path | None = None) -> Reading:
     folder = folder_of(path)
     if path.is_file() and folder.name == "annotations":
         folder = folder.parent
-    notes, rows, objects = Notes(folder), [], []
-    for file in files_like(path, ("panoptic_*.json",), "COCO panoptic"):
+    parser, rows, objects = AnnotationParser(folder), [], []
+    for file in find_files(path, ("panoptic_*.json",), "COCO panoptic"):
         content = read_json(file)
         if not isinstance(content, dict) or "annotations" not in content:
             raise LikewiseError(f"{file} is not COCO panoptic: expected an object with `annotations` and `categories`.")
         split = file.stem.removeprefix("panoptic_")
-        shelf = Shelf(root or folder, (split, f"images/{split}", "."))
-        names = _by_id(content, "categories", _category, file, notes)
-        pictures = _by_id(content, "images", _picture, file, notes)
+        finder = ImageFinder(root or folder, (split, f"images/{split}", "."))
+        names = _by_id(content, "categories", _category, file, parser)
+        pictures = _by_id(content, "images", _picture, file, parser)
         seen: set[int] = set()
-        for number, (image_id, segments) in notes.entries(
+        for number, (image_id, segments) in parser.parse_entries(
             file, _annotation, "an annotation with image_id and segments_info", inside="annotations", content=content
         ):
             name, size = pictures.get(image_id, (f"{image_id:012d}.jpg", 0))
-            image = shelf.key(name)
+            image = finder.find_key(name)
             if image_id not in seen:
                 rows.append((number, image, image_id, split))
                 seen.add(image_id)
             objects += [_object(image, segment, names, size) for segment in segments]
-    return notes.reading(table(rows, ROW_SCHEMA), root or folder, {"objects": table(objects, OBJECT_SCHEMA)})
+    return parser.to_reading(to_table(rows, ROW_SCHEMA), root or folder, {"objects": to_table(objects, OBJECT_SCHEMA)})
 
 
 def _annotation(entry: dict[str, Any]) -> tuple[int, list[Segment]]:
-    return integer(entry["image_id"]), [_segment(segment) for segment in entry["segments_info"]]
+    return parse_integer(entry["image_id"]), [_segment(segment) for segment in entry["segments_info"]]
 
 
 def _segment(segment: dict[str, Any]) -> Segment:
-    box = corners(*segment["bbox"]) if segment.get("bbox") else (None,) * len(BOX_COLUMNS)
-    crowd = bool(integer(segment.get("iscrowd", 0)))
-    return integer(segment["id"]), integer(segment["category_id"]), integer(segment["area"]), crowd, box
+    box = box_from_size(*segment["bbox"]) if segment.get("bbox") else (None,) * len(BOX_COLUMNS)
+    crowd = bool(parse_integer(segment.get("iscrowd", 0)))
+    return (
+        parse_integer(segment["id"]),
+        parse_integer(segment["category_id"]),
+        parse_integer(segment["area"]),
+        crowd,
+        box,
+    )
 
 
 def _object(image: str, segment: Segment, names: dict[int, Category], size: int) -> tuple[object, ...]:
@@ -79,21 +93,32 @@ def _object(image: str, segment: Segment, names: dict[int, Category], size: int)
 
 
 def _by_id(
-    content: dict[str, Any], part: str, parse: Callable[[dict[str, Any]], T], file: Path, notes: Notes
+    content: dict[str, Any], part: str, parse: Callable[[dict[str, Any]], T], file: Path, parser: AnnotationParser
 ) -> dict[int, T]:
     listed = content.get(part) or []
     numbered = list(enumerate(listed, 1)) if isinstance(listed, list) else [(1, listed)]
-    found = notes.each(
-        file, f"{part} entry", numbered, lambda entry: (integer(entry["id"]), parse(entry)), "an id", counted=False
+    found = parser.parse_each(
+        file,
+        f"{part} entry",
+        numbered,
+        lambda entry: (parse_integer(entry["id"]), parse(entry)),
+        "an id",
+        counted=False,
     )
     return dict(pair for _, pair in found)
 
 
 def _category(entry: dict[str, Any]) -> Category:
     family, thing = entry.get("supercategory"), entry.get("isthing")
-    return text(entry["name"]), None if family is None else text(family), None if thing is None else flag(thing)
+    return (
+        parse_text(entry["name"]),
+        None if family is None else parse_text(family),
+        None if thing is None else parse_flag(thing),
+    )
 
 
 def _picture(entry: dict[str, Any]) -> tuple[str, int]:
     """Name and number of pixels (0 where the size is not given)."""
-    return text(entry["file_name"]), integer(entry.get("width") or 0) * integer(entry.get("height") or 0)
+    return parse_text(entry["file_name"]), parse_integer(entry.get("width") or 0) * parse_integer(
+        entry.get("height") or 0
+    )

@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, table, text
-from likewise.catalog.readers.places import Shelf, files_like, folder_of
+from likewise.catalog.readers.locations import ImageFinder, find_files, folder_of
+from likewise.catalog.readers.parsing import AnnotationParser, parse_text, to_table
 from likewise.catalog.readers.reading import Reading
 
 FOLDERS = ("images", "resized_image", "image_data", ".")
@@ -30,27 +30,29 @@ TEMPLATE_SCHEMA = {
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per picture of the split files and of the captions, with category and split."""
     folder = folder_of(path)
-    notes, shelf = Notes(folder), Shelf(root or folder, FOLDERS, ENDINGS)
+    parser, finder = AnnotationParser(folder), ImageFinder(root or folder, FOLDERS, ENDINGS)
     rows: list[tuple[object, ...]] = []
     templates: list[tuple[object, ...]] = []
-    files = files_like(path, ("split.*.json", "cap.*.json"), "FashionIQ")
+    files = find_files(path, ("split.*.json", "cap.*.json"), "FashionIQ")
     for file in sorted(files, key=lambda file: file.name.startswith("cap.")):  # splits say more about a picture
         _, category, split = (*file.stem.split("."), "", "")[:3]
         if file.name.startswith("split."):
-            names = notes.entries(file, text, "a picture's name")
-            rows += [(number, shelf.key(name), name, category, split) for number, name in names]
+            names = parser.parse_entries(file, parse_text, "a picture's name")
+            rows += [(number, finder.find_key(name), name, category, split) for number, name in names]
             continue
-        for number, (reference, target, captions) in notes.entries(file, _parse, "candidate, target and captions"):
-            pictures = [shelf.key(name) if name else None for name in (reference, target)]
+        for number, (reference, target, captions) in parser.parse_entries(
+            file, _parse, "candidate, target and captions"
+        ):
+            pictures = [finder.find_key(name) if name else None for name in (reference, target)]
             templates.append((number, category, split, " and ".join(captions), *pictures, captions))
-            rows += [(number, shelf.key(name), name, category, split) for name in (reference, target) if name]
-    found = table(rows, ROW_SCHEMA).unique("image", keep="first", maintain_order=True)
-    return notes.reading(found, root or folder, {"templates": table(templates, TEMPLATE_SCHEMA)})
+            rows += [(number, finder.find_key(name), name, category, split) for name in (reference, target) if name]
+    found = to_table(rows, ROW_SCHEMA).unique("image", keep="first", maintain_order=True)
+    return parser.to_reading(found, root or folder, {"templates": to_table(templates, TEMPLATE_SCHEMA)})
 
 
 def _parse(entry: dict[str, Any]) -> tuple[str, str | None, list[str]]:
     target = entry.get("target")
-    captions = [text(caption) for caption in entry["captions"]]
+    captions = [parse_text(caption) for caption in entry["captions"]]
     if not captions:
         raise ValueError(entry)
-    return text(entry["candidate"]), text(target) if target else None, captions
+    return parse_text(entry["candidate"]), parse_text(target) if target else None, captions

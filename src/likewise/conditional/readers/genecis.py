@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, corners, integer, table, text
-from likewise.catalog.readers.places import Shelf, files_like, folder_of
+from likewise.catalog.readers.locations import ImageFinder, find_files, folder_of
+from likewise.catalog.readers.parsing import AnnotationParser, box_from_size, parse_integer, parse_text, to_table
 from likewise.catalog.readers.reading import BOX_COLUMNS, Reading
 
 PATTERNS = ("focus_*.json", "change_*.json")
@@ -42,14 +42,16 @@ Picture = tuple[bool, str, Box]  # of COCO?, name, box
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per picture that a template names; `template` counts from 0 in each file, as the published code does."""
     folder = folder_of(path)
-    notes = Notes(folder)
-    coco, genome = Shelf(root or folder, COCO_FOLDERS), Shelf(root or folder, GENOME_FOLDERS)
+    parser = AnnotationParser(folder)
+    coco, genome = ImageFinder(root or folder, COCO_FOLDERS), ImageFinder(root or folder, GENOME_FOLDERS)
     templates: list[tuple[object, ...]] = []
     candidates: list[tuple[object, ...]] = []
-    for file in files_like(path, PATTERNS, "GeneCIS"):
+    for file in find_files(path, PATTERNS, "GeneCIS"):
         task, again = file.stem, []
-        for number, (condition, pictures) in notes.entries(file, _parse, "condition, reference, target and gallery"):
-            keys = [(coco if of_coco else genome).key(name) for of_coco, name, _ in pictures]
+        for number, (condition, pictures) in parser.parse_entries(
+            file, _parse, "condition, reference, target and gallery"
+        ):
+            keys = [(coco if of_coco else genome).find_key(name) for of_coco, name, _ in pictures]
             templates.append((task, number - 1, condition, keys[0], keys[1], keys[2:]))
             for position, (key, (_, _, box)) in enumerate(zip(keys, pictures, strict=True)):
                 role = ("reference", "target")[position] if position < 2 else "distractor"
@@ -58,20 +60,20 @@ def read(path: Path, root: Path | None = None) -> Reading:
             if pictures[1] in pictures[2:]:
                 again.append(number - 1)
         if again:
-            notes.remark(
+            parser.add_remark(
                 f"{file.name}: the target stands in the gallery again in template {', '.join(map(str, again))}"
             )
-    tables = {"templates": table(templates, TEMPLATE_SCHEMA), "candidates": table(candidates, CANDIDATE_SCHEMA)}
+    tables = {"templates": to_table(templates, TEMPLATE_SCHEMA), "candidates": to_table(candidates, CANDIDATE_SCHEMA)}
     images = tables["candidates"]["image"].unique(maintain_order=True)
-    return notes.reading(table(enumerate(images, 1), ROW_SCHEMA), root or folder, tables)
+    return parser.to_reading(to_table(enumerate(images, 1), ROW_SCHEMA), root or folder, tables)
 
 
 def _parse(entry: dict[str, Any]) -> tuple[str, list[Picture]]:
     pictures = [_picture(entry["reference"]), _picture(entry["target"]), *map(_picture, entry["gallery"])]
-    return text(entry["condition"]), pictures
+    return parse_text(entry["condition"]), pictures
 
 
 def _picture(entry: dict[str, Any]) -> Picture:
     if "val_image_id" in entry:
-        return True, f"{integer(entry['val_image_id']):012d}.jpg", (None,) * len(BOX_COLUMNS)
-    return False, f"{text(entry['image_id'])}.jpg", corners(*entry["instance_bbox"])
+        return True, f"{parse_integer(entry['val_image_id']):012d}.jpg", (None,) * len(BOX_COLUMNS)
+    return False, f"{parse_text(entry['image_id'])}.jpg", box_from_size(*entry["instance_bbox"])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, table
-from likewise.catalog.readers.places import pictures_below
-from likewise.catalog.readers.reading import Malformed, Reading
+from likewise.catalog.readers.locations import list_images
+from likewise.catalog.readers.parsing import AnnotationParser, to_table
+from likewise.catalog.readers.reading import MalformedLine, Reading
 from likewise.errors import LikewiseError
 
 TEST_NOUNS = """
@@ -27,10 +27,10 @@ def read(path: Path, root: Path | None = None) -> Reading:
     """One row per picture: noun as category, adjective, and split."""
     base = root or path
     below = "images" if (base / "images").is_dir() else "."
-    notes = Notes(base)
+    parser = AnnotationParser(base)
     rows: list[tuple[object, ...]] = []
     odd: set[str] = set()
-    for picture in pictures_below(base / below):
+    for picture in list_images(base / below):
         words = picture.parts[0].split() if len(picture.parts) > 1 else []
         if len(words) != 2:
             odd.add(picture.parts[0])
@@ -39,15 +39,15 @@ def read(path: Path, root: Path | None = None) -> Reading:
             key = (base / below / picture).relative_to(base).as_posix()
             split = "test" if noun in TEST else "train"
             rows.append((len(rows) + 1, key, noun, adjective, noun, split))
-    notes.malformed += [Malformed(name, 0, "folder", "`<adjective> <noun>`", repr(name)) for name in sorted(odd)]
+    parser.malformed += [MalformedLine(name, 0, "folder", "`<adjective> <noun>`", repr(name)) for name in sorted(odd)]
     if not rows:
         raise LikewiseError(
             f"{base / below} has no folders `<adjective> <noun>` with pictures: give MIT-States' folder."
         )
-    found = table(rows, SCHEMA)
+    found = to_table(rows, SCHEMA)
     test = found.filter(pl.col("split") == "test")
     others = test.select("noun", pl.col("adjective").alias("condition")).unique(maintain_order=True)
     queries = test.join(others, on="noun", maintain_order="left_right").filter(
         pl.col("adjective") != pl.col("condition")
     )
-    return notes.reading(found, base, {"queries": queries.select("image", "condition", "noun", "adjective")})
+    return parser.to_reading(found, base, {"queries": queries.select("image", "condition", "noun", "adjective")})

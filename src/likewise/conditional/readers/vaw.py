@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, corners, table, text
-from likewise.catalog.readers.places import Shelf, files_like, folder_of
+from likewise.catalog.readers.locations import ImageFinder, find_files, folder_of
+from likewise.catalog.readers.parsing import AnnotationParser, box_from_size, parse_text, to_table
 from likewise.catalog.readers.reading import BOX_COLUMNS, Reading
 
 PATTERNS = ("train*.json", "val*.json", "test*.json")
@@ -28,33 +28,33 @@ ATTRIBUTE_SCHEMA = {"image": pl.String, "object": pl.String, "attribute": pl.Str
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per picture that has an annotated object."""
     folder = folder_of(path)
-    notes, shelf = Notes(folder), Shelf(root or folder, FOLDERS, (".jpg",))
+    parser, finder = AnnotationParser(folder), ImageFinder(root or folder, FOLDERS, (".jpg",))
     rows: list[tuple[object, ...]] = []
     objects: list[tuple[object, ...]] = []
     attributes: list[tuple[object, ...]] = []
     seen: set[str] = set()
-    for file in files_like(path, PATTERNS, "VAW"):
+    for file in find_files(path, PATTERNS, "VAW"):
         split = next((name for name in ("train", "val", "test") if file.stem.startswith(name)), file.stem)
-        for number, (image_id, instance, name, box, present, absent) in notes.entries(
+        for number, (image_id, instance, name, box, present, absent) in parser.parse_entries(
             file, _parse, "an object with image_id, instance_id, instance_bbox and attributes"
         ):
-            image = shelf.key(image_id)
+            image = finder.find_key(image_id)
             if image not in seen:
                 rows.append((number, image, image_id, split))
                 seen.add(image)
             objects.append((image, instance, name, split, *box))
             attributes += [(image, instance, attribute, True) for attribute in present]
             attributes += [(image, instance, attribute, False) for attribute in absent]
-    tables = {"objects": table(objects, OBJECT_SCHEMA), "attributes": table(attributes, ATTRIBUTE_SCHEMA)}
-    return notes.reading(table(rows, ROW_SCHEMA), root or folder, tables)
+    tables = {"objects": to_table(objects, OBJECT_SCHEMA), "attributes": to_table(attributes, ATTRIBUTE_SCHEMA)}
+    return parser.to_reading(to_table(rows, ROW_SCHEMA), root or folder, tables)
 
 
 def _parse(entry: dict[str, Any]) -> tuple[str, str, str, tuple[float, ...], list[str], list[str]]:
     return (
-        text(entry["image_id"]).removesuffix(".jpg"),
-        text(entry["instance_id"]),
-        text(entry["object_name"]),
-        corners(*entry["instance_bbox"]),
-        [text(name) for name in entry.get("positive_attributes") or []],
-        [text(name) for name in entry.get("negative_attributes") or []],
+        parse_text(entry["image_id"]).removesuffix(".jpg"),
+        parse_text(entry["instance_id"]),
+        parse_text(entry["object_name"]),
+        box_from_size(*entry["instance_bbox"]),
+        [parse_text(name) for name in entry.get("positive_attributes") or []],
+        [parse_text(name) for name in entry.get("negative_attributes") or []],
     )

@@ -14,7 +14,7 @@ from PIL import Image
 
 from likewise.catalog.images import load_image
 from likewise.catalog.make import make_catalog
-from likewise.catalog.readers.stored import read_stored_table
+from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.conditional.protocol import images_of
 from likewise.conditional.templates.files import read_templates, template_settings, templates_file, write_templates
 from likewise.conditional.templates.step import boxes_file

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.stored import read_stored_table
+from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.conditional.protocol import check_templates
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from likewise.catalog.readers.stored import read_stored_table
+from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.catalog.table import read_catalog, select
 from likewise.conditional.templates.annotations import (
     ATTRIBUTE_KINDS,

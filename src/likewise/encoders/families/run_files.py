@@ -22,7 +22,7 @@ from likewise.encoders.digests import file_digest
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
-from likewise.workspace import read_json, void, write_atomically, write_json
+from likewise.workspace import discard, read_json, write_atomically, write_json
 
 FORMAT = 1
 SETTINGS, WEIGHTS = "encoder.json", "encoder.safetensors"
@@ -84,7 +84,7 @@ def write_run(
     for number, (matrix, offset) in enumerate(layers):
         tensors[f"layer{number}.matrix"] = np.ascontiguousarray(matrix, np.float32)
         tensors[f"layer{number}.offset"] = np.ascontiguousarray(offset, np.float32)
-    write_atomically(folder / WEIGHTS, lambda file: void(file.write(save(tensors))))
+    write_atomically(folder / WEIGHTS, lambda file: discard(file.write(save(tensors))))
     values = {"format": FORMAT, "kind": kind, "bases": list(bases), "dim": dim, "about": dict(about or {})}
     if groups > 1:
         values["groups"] = groups

@@ -26,7 +26,7 @@ from likewise.encoders.protocol import Encoder, OpenEncoder, Vectors
 from likewise.encoders.spec import Spec
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
-from likewise.workspace import read_json, void, write_atomically, write_json
+from likewise.workspace import discard, read_json, write_atomically, write_json
 
 if TYPE_CHECKING:
     from torch import nn
@@ -119,7 +119,7 @@ def write_two_tower(folder: Path, shape: TwoTowerConfig, head: "nn.Module", text
     for prefix, module in (("image.", head), ("text.", text)):
         for name, value in module.state_dict().items():
             tensors[prefix + name] = np.ascontiguousarray(value.detach().cpu().numpy())
-    write_atomically(folder / WEIGHTS, lambda file: void(file.write(save(tensors))))
+    write_atomically(folder / WEIGHTS, lambda file: discard(file.write(save(tensors))))
     write_json({"format": FORMAT, **asdict(shape)}, folder / SETTINGS)
 
 

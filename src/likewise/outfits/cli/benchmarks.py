@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from likewise.cli.console import AsJson, WorkspacePath, console, opened, plain, progress, say, say_json
+from likewise.cli.console import AsJson, WorkspacePath, console, echo, echo_json, escape, open_workspace, progress_bars
 from likewise.errors import LikewiseError
 
 Models = Annotated[
@@ -33,11 +33,11 @@ def benchmark(
     from likewise.outfits.polyvore import evaluate_benchmark, read_benchmark
     from likewise.workspace import write_parquet
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     if not model:
         raise LikewiseError("there is no model to measure: add `--model random`.")
     asked = read_benchmark(target, split)
-    with progress("models") as update:
+    with progress_bars("models") as update:
         tables = []
         for place, text in enumerate(model):
             update("models", place, len(model))
@@ -46,11 +46,11 @@ def benchmark(
     path = target.results_folder / f"outfits-{split}.parquet"
     write_parquet(results, path)
     if as_json:
-        say_json(results.to_dicts())
+        echo_json(results.to_dicts())
         return
     rows = [(row["model"], row["test"], row) for row in results.iter_rows(named=True)]
     _print("Data-set questions (%)", ("model", "test"), rows)
-    say(f"{plain(path)}")
+    echo(f"{escape(path)}")
 
 
 def order(
@@ -69,14 +69,14 @@ def order(
     table = read_parquet(scores / "scores.parquet", "likewise outfits score TEST")
     orders = compare_orders(by_set, score_values(table))
     if as_json:
-        say_json(
+        echo_json(
             {"by_vote": orders.by_vote, "votes": orders.votes, "under": orders.by_score, "kendall": orders.kendall}
         )
         return
-    say(f"by vote over {len(sets)} test sets: " + " > ".join(plain(name) for name in orders.by_vote))
+    echo(f"by vote over {len(sets)} test sets: " + " > ".join(escape(name) for name in orders.by_vote))
     for score, names in orders.by_score.items():
         verdict = "the same order" if orders.agrees[score] else f"Kendall's tau {orders.kendall[score]:.2f}"
-        say(f"  by {score}: " + " > ".join(plain(name) for name in names) + f"  ({verdict})")
+        echo(f"  by {score}: " + " > ".join(escape(name) for name in names) + f"  ({verdict})")
 
 
 def checkpoints(
@@ -99,14 +99,14 @@ def checkpoints(
     from likewise.outfits.report.checkpoints import write_checkpoints_page
 
     validation = validation_curve(model)
-    with progress("epochs") as update:
+    with progress_bars("epochs") as update:
         made = compare_checkpoint_files(
             model, validation, test, output or model / "checkpoints", report_on, sets or [], split, update
         )
         page = write_checkpoints_page(made, output or model / "checkpoints", model.name)
     facts: dict[str, Any] = {"chosen": made.chosen, "table": made.table.to_dicts(), "curves": made.curves.to_dicts()}
     if as_json:
-        say_json(facts)
+        echo_json(facts)
         return
     rows = [
         (JUDGES[row["judge"]], f"{row['test']} (epoch {row['epoch']})", row) for row in made.table.iter_rows(named=True)
@@ -116,8 +116,8 @@ def checkpoints(
         if judge in made.chosen:
             better, equal, worse = count_wins(made.table, judge)
             counts = f"{better} better, {equal} equal, {worse} worse"
-            say(f"  {JUDGES[judge]} against own validation, on tests of neither: {counts}")
-    say(f"{plain(page)}")
+            echo(f"  {JUDGES[judge]} against own validation, on tests of neither: {counts}")
+    echo(f"{escape(page)}")
 
 
 def _value(row: dict[str, Any]) -> str:
@@ -141,8 +141,8 @@ def _print(title: str, heads: tuple[str, str], rows: list[tuple[str, str, dict[s
     for first, second, row in rows:
         counts = ("" if row[name] is None else f"{row[name]:,}" for name in ("n", "n_total"))
         table.add_row(
-            plain(first),
-            plain(second),
+            escape(first),
+            escape(second),
             _value(row),
             percent(row["chance"]),
             *counts,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, WorkspacePath, names, opened, plain, say, say_json
+from likewise.cli.console import AsJson, Seed, WorkspacePath, echo, echo_json, escape, open_workspace, parse_names
 from likewise.errors import LikewiseError
 
 MapOption = Annotated[str | None, typer.Option("--map", help="Your words for categories: `sandals=shoes,jumper=tops`.")]
@@ -20,12 +20,12 @@ def rules(as_json: AsJson = False) -> None:
     from likewise.outfits.rules import GROUPS, RULES
 
     if as_json:
-        say_json({"groups": GROUPS, "rules": {rule.name: rule.reason for rule in RULES}})
+        echo_json({"groups": GROUPS, "rules": {rule.name: rule.reason for rule in RULES}})
         return
     for group, categories in GROUPS.items():
-        say(f"[bold]{group}[/]: {', '.join(categories)}")
+        echo(f"[bold]{group}[/]: {', '.join(categories)}")
     for rule in RULES:
-        say(f"  {rule.name}: {rule.reason}")
+        echo(f"  {rule.name}: {rule.reason}")
 
 
 def generate(
@@ -46,19 +46,19 @@ def generate(
 
     if n < 1:
         raise LikewiseError(f"the number of outfits must be at least 1, not {n}.")
-    target = opened(workspace)
+    target = open_workspace(workspace)
     path = output or outfits_file(target)
     report = generate_outfits(target, n, select, dict_of(map_), path, seed, replace=replace).report
     if as_json:
-        say_json(asdict(report) | {"file": str(path)})
+        echo_json(asdict(report) | {"file": str(path)})
         return
-    say(f"{plain(path)}: [bold]{report.n_outfits:,} outfits[/], all of them valid")
-    say("  length: " + ", ".join(f"{length}: {count:,}" for length, count in report.lengths.items()))
+    echo(f"{escape(path)}: [bold]{report.n_outfits:,} outfits[/], all of them valid")
+    echo("  length: " + ", ".join(f"{length}: {count:,}" for length, count in report.lengths.items()))
     for name, about in report.categories.items():
-        say(f"  {name:<10} {about.n_items:>7,} items, in {100 * about.share_of_outfits:5.1f} % of the outfits")
+        echo(f"  {name:<10} {about.n_items:>7,} items, in {100 * about.share_of_outfits:5.1f} % of the outfits")
     if report.left_out:
-        words = ", ".join(f"{plain(word)} ({count:,})" for word, count in list(report.left_out.items())[:8])
-        say(f"  left out, because none of the twenty categories is meant: {words}")
+        words = ", ".join(f"{escape(word)} ({count:,})" for word, count in list(report.left_out.items())[:8])
+        echo(f"  left out, because none of the twenty categories is meant: {words}")
 
 
 def check(
@@ -74,18 +74,18 @@ def check(
 
     checked = check_outfit_file(table, dict_of(map_))
     if as_json:
-        say_json(asdict(checked))
+        echo_json(asdict(checked))
         return
-    say(f"{checked.n_valid:,} of {checked.n_outfits:,} outfits are valid")
+    echo(f"{checked.n_valid:,} of {checked.n_outfits:,} outfits are valid")
     for reason, count in checked.reasons.items():
-        say(f"  {count:,}: {reason}")
+        echo(f"  {count:,}: {reason}")
     for outfit, reasons in list(checked.refused.items())[:10]:
-        say(f"  {plain(outfit)}: {reasons}")
+        echo(f"  {escape(outfit)}: {reasons}")
 
 
 def dict_of(text: str | None) -> dict[str, str]:
     """`a=b,c=d` as a dictionary."""
-    pairs = [part.partition("=") for part in names(text)]
+    pairs = [part.partition("=") for part in parse_names(text)]
     if wrong := [part for part, equals, _ in pairs if not equals]:
         raise LikewiseError(f"write WORD=CATEGORY, not {wrong[0]!r}.")
     return {word.strip(): value.strip() for word, _, value in pairs}

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from likewise.cli.console import AsJson, WorkspacePath, names, opened, plain, say, say_json
-from likewise.cli.label_site import Database, votes_of
+from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, escape, open_workspace, parse_names
+from likewise.cli.label_site import Database, open_votes_database
 from likewise.errors import LikewiseError
 
 
@@ -42,7 +42,7 @@ def make_test(
     from likewise.outfits.simulated import simulate_test
     from likewise.outfits.stages import advance, trust_categories
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     given: dict[str, Any] = {
         "n_seed_outfits": outfits,
         "n_experts": experts,
@@ -63,22 +63,22 @@ def make_test(
     plan = builder.start(OutfitTestPlan(**given), given=tuple(given))
     if not plan.sort:
         trust_categories(builder, plan)
-    with votes_of(target, database) as engine:
+    with open_votes_database(target, database) as engine:
         status = simulate_test(builder, engine, n_crowd=simulate, seed=plan.seed) if simulate else None
         status = status or advance(builder, engine, close=close)
         made = publish_test(builder, engine, bundle, licence=licence) if bundle is not None else None
     if as_json:
         facts = {key: getattr(status, key) for key in ("stage", "answered", "wanted", "people", "finished")}
-        say_json(facts | {"sentence": status.sentence, "checksum": made.card["checksum"] if made else None})
+        echo_json(facts | {"sentence": status.sentence, "checksum": made.card["checksum"] if made else None})
         return
-    say(f"[bold]{plain(name)}[/]: {plain(status.sentence)}")
+    echo(f"[bold]{escape(name)}[/]: {escape(status.sentence)}")
     for person, n in status.people.items():
-        say(f"  {plain(person)}: {n:,} answers")
+        echo(f"  {escape(person)}: {n:,} answers")
     if not status.finished and status.wanted:
-        say(f"  experts come in by `likewise label invite {plain(workspace)} --name NAME`, the site is")
-        say(f"  `likewise label serve {plain(workspace)}`; `--close` ends this stage with what is answered")
+        echo(f"  experts come in by `likewise label invite {escape(workspace)} --name NAME`, the site is")
+        echo(f"  `likewise label serve {escape(workspace)}`; `--close` ends this stage with what is answered")
     if made is not None:
-        say(f"{plain(bundle)}: {len(made.questions)} questions, checksum {made.card['checksum'][:16]}…")
+        echo(f"{escape(bundle)}: {len(made.questions)} questions, checksum {made.card['checksum'][:16]}…")
 
 
 def factors(workspace: WorkspacePath, database: Database = None, as_json: AsJson = False) -> None:
@@ -91,22 +91,22 @@ def factors(workspace: WorkspacePath, database: Database = None, as_json: AsJson
     from likewise.outfits.factors import count_factors
     from likewise.outfits.publish import read_factor_tags
 
-    with votes_of(opened(workspace), database) as engine:
+    with open_votes_database(open_workspace(workspace), database) as engine:
         counted = count_factors(read_factor_tags(engine))
     if as_json:
-        say_json(asdict(counted))
+        echo_json(asdict(counted))
         return
-    say(f"{counted.n_questions:,} questions, tagged by {counted.n_people} people")
+    echo(f"{counted.n_questions:,} questions, tagged by {counted.n_people} people")
     for factor, n in sorted(counted.questions_by_factor.items(), key=lambda pair: -pair[1]):
-        say(f"  {factor:<10} {n:>6,} questions")
+        echo(f"  {factor:<10} {n:>6,} questions")
     for number, n in counted.questions_by_number.items():
-        say(f"  {n:,} questions rest on {number} factors")
+        echo(f"  {n:,} questions rest on {number} factors")
 
 
 def _quotas(text: str | None) -> dict[str, int] | None:
     if text is None:
         return None
-    pairs = [part.partition("=") for part in names(text)]
+    pairs = [part.partition("=") for part in parse_names(text)]
     if wrong := [part for part, equals, value in pairs if not equals or not value.strip().isdecimal()]:
         raise LikewiseError(f"write GROUP=NUMBER, not {wrong[0]!r}.")
     return {group.strip(): int(value) for group, _, value in pairs}

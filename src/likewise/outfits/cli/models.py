@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, WorkspacePath, opened, plain, progress, say, say_json
+from likewise.cli.console import AsJson, Seed, WorkspacePath, echo, echo_json, escape, open_workspace, progress_bars
 
 if TYPE_CHECKING:
     from likewise.outfits.models.card import OutfitModelCard
@@ -64,22 +64,22 @@ def train(
     from likewise.outfits.report.learning import write_curves
     from likewise.outfits.training.step import TrainingRequest, train_outfit_model
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     request = TrainingRequest(
         model, name, encoders, whole, preset, outfits, n_outfits, select, tuple(test or ()), leave_out, epochs, width,
         rate, seed, words, near,
     )  # fmt: skip
-    with progress("batches") as update:
+    with progress_bars("batches") as update:
         card = train_outfit_model(target, request, force=force, on_progress=update)
     folder = models_folder(target) / request.folder_name
     plot = write_curves(folder)
     if as_json:
-        say_json({"folder": str(folder), **_facts(card)})
+        echo_json({"folder": str(folder), **_facts(card)})
         return
     _print_card(card, folder)
     if plot is not None:
-        say(f"  curves: {plain(plot)}")
-    say(f"  test it: `likewise outfits score TEST --model {plain(folder)}`")
+        echo(f"  curves: {escape(plot)}")
+    echo(f"  test it: `likewise outfits score TEST --model {escape(folder)}`")
 
 
 def _facts(card: "OutfitModelCard") -> dict[str, object]:
@@ -89,17 +89,17 @@ def _facts(card: "OutfitModelCard") -> dict[str, object]:
 
 def _print_card(card: "OutfitModelCard", folder: Path) -> None:
     about = card.training
-    say(f"[bold]{plain(card.name)}[/] ({card.kind}) in {plain(folder)}")
+    echo(f"[bold]{escape(card.name)}[/] ({card.kind}) in {escape(folder)}")
     inputs = f"{card.encoders}{' as words' if card.n_caption_words else ''}" or card.trunk
-    say(f"  learned from {about.n_outfits:,} outfits of {about.n_items:,} items, looking through {plain(inputs)}")
+    echo(f"  learned from {about.n_outfits:,} outfits of {about.n_items:,} items, looking through {escape(inputs)}")
     if about.preset is not None and about.validation_accuracy is not None:
-        say(
+        echo(
             f"  epoch {about.epoch} is the best of {about.preset.epochs}: "
             f"{100 * about.validation_accuracy:.1f} % of {about.n_validation} blanks filled rightly"
         )
-    say(f"  visual-semantic term: {card.visual_semantic}")
+    echo(f"  visual-semantic term: {card.visual_semantic}")
     for key, value in card.notes.items():
-        say(f"  {key}: {value}")
+        echo(f"  {key}: {value}")
 
 
 def models(
@@ -113,18 +113,18 @@ def models(
     from likewise.outfits.models.card import models_folder
     from likewise.outfits.models.registry import MODEL_KINDS, trained_models
 
-    trained = trained_models(models_folder(opened(workspace))) if workspace else {}
+    trained = trained_models(models_folder(open_workspace(workspace))) if workspace else {}
     if as_json:
-        say_json({"kinds": MODEL_KINDS, "trained": [_facts(card) for card in trained.values()]})
+        echo_json({"kinds": MODEL_KINDS, "trained": [_facts(card) for card in trained.values()]})
         return
     for kind, what in MODEL_KINDS.items():
-        say(f"[bold]{kind:<16}[/] {what}")
+        echo(f"[bold]{kind:<16}[/] {what}")
     for name, card in trained.items():
         about = card.training
         accuracy = (
             f", {100 * about.validation_accuracy:.1f} % of blanks" if about.validation_accuracy is not None else ""
         )
-        say(f"trained: [bold]{plain(name)}[/] ({card.kind}), {about.n_outfits:,} outfits{accuracy}")
+        echo(f"trained: [bold]{escape(name)}[/] ({card.kind}), {about.n_outfits:,} outfits{accuracy}")
 
 
 def targeted_data(
@@ -156,13 +156,13 @@ def targeted_data(
     from likewise.outfits.training.step import TrainingRequest
     from likewise.outfits.training.targeted_data import train_with_targeted_data
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     tests = (test,) if measure_on is None else (test, measure_on)
     results = [OutfitTestResults(open_test(path), path.with_name(f"{path.stem}-results")) for path in tests]
     request = TrainingRequest(
         model, encoders=encoders, preset=preset, n_outfits=n_outfits, tests=tests, epochs=epochs, seed=seed, words=words
     )
-    with progress("batches") as update:
+    with progress_bars("batches") as update:
         asked = [(each.test.questions, OutfitTestFeatures(each, update)) for each in results]
         done = train_with_targeted_data(
             target,
@@ -174,7 +174,7 @@ def targeted_data(
             on_progress=update,
         )
     if as_json:
-        say_json(
+        echo_json(
             {
                 "dimension": done.weak_dimension,
                 "n_more": done.n_extra_outfits,
@@ -190,14 +190,14 @@ def targeted_data(
 def _print_targeted_data(done: "TargetedDataResult") -> None:
     from likewise.outfits.cli.tests import print_scores
 
-    say(f"weakest: [bold]{done.weak_dimension}[/]; {done.n_extra_outfits:,} more outfits on it, or without a focus")
+    echo(f"weakest: [bold]{done.weak_dimension}[/]; {done.n_extra_outfits:,} more outfits on it, or without a focus")
     print_scores(done.scores)
     mine = done.differences.filter(
         (done.differences["dimension"] == done.weak_dimension) | done.differences["score"].is_in(["AATs"])
     )
     for row in mine.iter_rows(named=True):
         what = row["dimension"] or row["score"]
-        say(
-            f"  {what}: {plain(row['model_b'])} minus {plain(row['model_a'])} {-100 * row['difference']:+.1f} points, "
-            f"p = {row['p_holm']:.3f} after Holm (n = {row['n_questions']})"
+        echo(
+            f"  {what}: {escape(row['model_b'])} minus {escape(row['model_a'])} {-100 * row['difference']:+.1f} points"
+            f", p = {row['p_holm']:.3f} after Holm (n = {row['n_questions']})"
         )

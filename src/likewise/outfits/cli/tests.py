@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, console, plain, progress, say, say_json
+from likewise.cli.console import AsJson, Seed, console, echo, echo_json, escape, progress_bars
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def wardrobe_test(
     """
     from likewise.outfits.wardrobe import Scale, make_wardrobe_test
 
-    with progress("pictures") as update:
+    with progress_bars("pictures") as update:
         made = make_wardrobe_test(
             test,
             seed=seed,
@@ -46,11 +46,11 @@ def wardrobe_test(
             on_progress=update,
         )
     if as_json:
-        say_json({key: made.card[key] for key in ("title", "sizes", "made", "checksum")})
+        echo_json({key: made.card[key] for key in ("title", "sizes", "made", "checksum")})
         return
     kinds = ", ".join(f"{n} {kind}" for kind, n in made.card["sizes"]["kinds"].items())
-    say(f"{plain(test)}: [bold]{len(made.questions)} questions[/] ({kinds}), checksum {made.card['checksum'][:16]}…")
-    say(f"  take it: `likewise outfits score {plain(test)} --model random --model mean-cosine:colour`")
+    echo(f"{escape(test)}: [bold]{len(made.questions)} questions[/] ({kinds}), checksum {made.card['checksum'][:16]}…")
+    echo(f"  take it: `likewise outfits score {escape(test)} --model random --model mean-cosine:colour`")
 
 
 def show(test: TestPath, checksum: Annotated[str | None, typer.Option(help="Refuse any other test.")] = None) -> None:
@@ -62,7 +62,7 @@ def show(test: TestPath, checksum: Annotated[str | None, typer.Option(help="Refu
 
     opened = open_test(test, checksum)
     console().print(card_text(opened), markup=False)
-    say(f"every file matches; checksum {opened.card['checksum']}")
+    echo(f"every file matches; checksum {opened.card['checksum']}")
 
 
 def score(
@@ -98,7 +98,7 @@ def score(
     if not model and not answers:
         raise LikewiseError("there is no model to test: add `--model random`, or `--answers mine.csv`.")
     results = OutfitTestResults(open_test(test), output or test.with_name(f"{test.stem}-results"))
-    with progress("steps") as update:
+    with progress_bars("steps") as update:
         features = OutfitTestFeatures(results, update)
         opened = [open_model(text, features, models) for text in model or []]
         scored = score_models(
@@ -109,15 +109,15 @@ def score(
 
             write_taste_page(results, scored)
     if as_json:
-        say_json(results_summary(results, scored) | {"differences": scored.differences.to_dicts()})
+        echo_json(results_summary(results, scored) | {"differences": scored.differences.to_dicts()})
         return
     print_scores(scored.scores)
     close = scored.differences.filter(
         ~scored.differences["significant"] & scored.differences["score"].is_in(["LATs", "AATs"])
     )
     for row in close.iter_rows(named=True):
-        say(f"  no significant difference in {row['score']}: {plain(row['model_a'])} and {plain(row['model_b'])}")
-    say(f"{plain(results.page if page else results.folder)}: {len(results.test.questions)} questions")
+        echo(f"  no significant difference in {row['score']}: {escape(row['model_a'])} and {escape(row['model_b'])}")
+    echo(f"{escape(results.page if page else results.folder)}: {len(results.test.questions)} questions")
 
 
 def print_scores(scores: "pl.DataFrame") -> None:
@@ -140,7 +140,7 @@ def _table(scores: "pl.DataFrame", columns: list[str]) -> object:
     for name in ("score", "n", "chance"):
         table.add_column(name, justify="left" if name == "score" else "right", no_wrap=True)
     for name in columns:
-        table.add_column(plain(name), justify="right", overflow="fold")
+        table.add_column(escape(name), justify="right", overflow="fold")
     for (label, dimension), rows in shown.group_by("score", "dimension", maintain_order=True):
         by_model = {row["model"]: row for row in rows.iter_rows(named=True)}
         first = rows.row(0, named=True)

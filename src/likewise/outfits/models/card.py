@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.outfits.training.presets import Preset
-from likewise.workspace import Workspace, read_json, read_parquet, void, write_atomically, write_json
+from likewise.workspace import Workspace, discard, read_json, read_parquet, write_atomically, write_json
 
 FORMAT = 1
 Arrays = dict[str, NDArray[Any]]
@@ -111,7 +111,7 @@ def write_arrays(arrays: Arrays, path: Path) -> None:
     from safetensors.numpy import save
 
     content = save({name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)})
-    write_atomically(path, lambda file: void(file.write(content)))
+    write_atomically(path, lambda file: discard(file.write(content)))
 
 
 def read_arrays(path: Path) -> Arrays:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, first_line, table, text
-from likewise.catalog.readers.places import Shelf, files_like, folder_of
+from likewise.catalog.readers.locations import ImageFinder, find_files, folder_of
+from likewise.catalog.readers.parsing import AnnotationParser, first_line, parse_text, to_table
 from likewise.catalog.readers.reading import Reading
 from likewise.outfits.readers.polyvore import OUTFIT_SCHEMA
 
@@ -21,24 +21,24 @@ ROW_SCHEMA = {"row": pl.Int64, "image": pl.String, "item": pl.String, "category"
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per top and per bottom that a pair names; ids of the two kinds may be equal, items are `top-<id>`."""
     folder = folder_of(path)
-    notes, base = Notes(folder), root or folder
-    shelves = {kind: Shelf(base, _folders(kind), ENDINGS) for kind in KINDS}
+    parser, base = AnnotationParser(folder), root or folder
+    finders = {kind: ImageFinder(base, _folders(kind), ENDINGS) for kind in KINDS}
     rows: dict[str, tuple[object, ...]] = {}
     pairs: list[tuple[str, str]] = []
     outfits: list[tuple[object, ...]] = []
-    for file in files_like(path, ("gnd_top_bottom_pairs*.csv",), "FashionVC"):
-        for number, ids in notes.lines(file, _parse, "`top,bottom`", skip=_header(file)):
+    for file in find_files(path, ("gnd_top_bottom_pairs*.csv",), "FashionVC"):
+        for number, ids in parser.parse_lines(file, _parse, "`top,bottom`", skip=_header(file)):
             items = [f"{kind}-{name}" for kind, name in zip(KINDS, ids, strict=True)]
             pairs.append((items[0], items[1]))
             for place, (item, kind, name) in enumerate(zip(items, KINDS, ids, strict=True), 1):
-                image = shelves[kind].key(name)
+                image = finders[kind].find_key(name)
                 rows.setdefault(item, (number, image, item, kind))
                 outfits.append((f"{file.stem}-{number}", item, place, image, kind, None))
     tables = {
-        "pairs": table(pairs, {"first": pl.String, "second": pl.String}),
-        "outfits": table(outfits, OUTFIT_SCHEMA),
+        "pairs": to_table(pairs, {"first": pl.String, "second": pl.String}),
+        "outfits": to_table(outfits, OUTFIT_SCHEMA),
     }
-    return notes.reading(table(rows.values(), ROW_SCHEMA), base, tables)
+    return parser.to_reading(to_table(rows.values(), ROW_SCHEMA), base, tables)
 
 
 def _folders(kind: str) -> list[str]:
@@ -53,4 +53,4 @@ def _header(file: Path) -> int:
 
 def _parse(line: str) -> tuple[str, str]:
     top, bottom = line.replace("\t", ",").split(",")
-    return text(top), text(bottom)
+    return parse_text(top), parse_text(bottom)

@@ -17,8 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, integer, table, text
-from likewise.catalog.readers.places import files_like, folder_of
+from likewise.catalog.readers.locations import find_files, folder_of
+from likewise.catalog.readers.parsing import AnnotationParser, parse_integer, parse_text, to_table
 from likewise.catalog.readers.reading import Reading
 from likewise.outfits.readers.polyvore import (
     COMPATIBILITY_SCHEMA,
@@ -40,14 +40,14 @@ Item = tuple[int, str | None, str | None, str | None]
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per item of an outfit, with category, the item's title as caption, and split."""
     folder = folder_of(path)
-    notes, base = Notes(folder), root or folder
+    parser, base = AnnotationParser(folder), root or folder
     below = "images/" if (base / "images").is_dir() or root is None else ""
-    names = _categories(folder, notes)
+    names = _categories(folder, parser)
     rows: list[tuple[object, ...]] = []
     outfits: list[tuple[object, ...]] = []
-    for file in files_like(path, OUTFITS, "Maryland Polyvore"):
+    for file in find_files(path, OUTFITS, "Maryland Polyvore"):
         split = file.stem.split("_")[0]
-        for number, (set_id, items) in notes.entries(file, _outfit, ITEM):
+        for number, (set_id, items) in parser.parse_entries(file, _outfit, ITEM):
             for index, caption, category_id, product in items:
                 item, image = f"{set_id}_{index}", f"{below}{set_id}/{index}.jpg"
                 category = names.get(category_id, category_id) if category_id else None
@@ -56,45 +56,45 @@ def read(path: Path, root: Path | None = None) -> Reading:
     questions = []
     for file in sorted(folder.rglob(QUESTIONS)):
         split = _split(file)
-        asked = notes.entries(file, lambda entry: parse_question(entry, first_is_right), "question and answers")
+        asked = parser.parse_entries(file, lambda entry: parse_question(entry, first_is_right), "question and answers")
         questions += [(number, split, *values) for number, values in asked]
     lines = []
     for file in sorted(folder.rglob(COMPATIBILITY)):
-        found = notes.lines(file, parse_compatibility, "`1|0 SETID_INDEX SETID_INDEX …`")
+        found = parser.parse_lines(file, parse_compatibility, "`1|0 SETID_INDEX SETID_INDEX …`")
         lines += [(number, "test", *values) for number, values in found]
     tables = {
-        "outfits": table(outfits, OUTFIT_SCHEMA),
-        "questions": table(questions, QUESTION_SCHEMA),
-        "compatibility": table(lines, COMPATIBILITY_SCHEMA),
+        "outfits": to_table(outfits, OUTFIT_SCHEMA),
+        "questions": to_table(questions, QUESTION_SCHEMA),
+        "compatibility": to_table(lines, COMPATIBILITY_SCHEMA),
     }
-    return notes.reading(table(rows, ROW_SCHEMA), base, tables)
+    return parser.to_reading(to_table(rows, ROW_SCHEMA), base, tables)
 
 
 def _outfit(entry: dict[str, Any]) -> tuple[str, list[Item]]:
-    return text(entry["set_id"]), [_item(item) for item in entry["items"]]
+    return parse_text(entry["set_id"]), [_item(item) for item in entry["items"]]
 
 
 def _item(item: dict[str, Any]) -> Item:
     product = re.search(r"[?&/]t?id[=/](\d+)", str(item.get("image") or ""))
     category = item.get("categoryid")
     return (
-        integer(item["index"]),
+        parse_integer(item["index"]),
         str(item.get("name") or "").strip() or None,
-        None if category is None else text(category),
+        None if category is None else parse_text(category),
         product[1] if product else None,
     )
 
 
-def _categories(folder: Path, notes: Notes) -> dict[str, str]:
+def _categories(folder: Path, parser: AnnotationParser) -> dict[str, str]:
     file = next(iter(sorted(folder.rglob("category_id.txt"))), None)
     if file is None:
         return {}
 
     def parse(line: str) -> tuple[str, str]:
         number, name = line.split(maxsplit=1)
-        return str(integer(number)), name
+        return str(parse_integer(number)), name
 
-    return dict(values for _, values in notes.lines(file, parse, "`categoryid name`"))
+    return dict(values for _, values in parser.parse_lines(file, parse, "`categoryid name`"))
 
 
 def _split(file: Path) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import flag, integer, text
+from likewise.catalog.readers.parsing import parse_flag, parse_integer, parse_text
 
 OUTFIT_SCHEMA = {
     "outfit": pl.String,
@@ -39,7 +39,7 @@ def parse_question(entry: dict[str, Any], right: Callable[[list[str], list[str]]
     if not items or len(answers) < 2:
         raise ValueError(entry)
     blank = entry.get("blank_position")
-    return items, answers, right(items, answers), None if blank is None else integer(blank)
+    return items, answers, right(items, answers), None if blank is None else parse_integer(blank)
 
 
 def first_is_right(items: list[str], answers: list[str]) -> int:
@@ -58,12 +58,12 @@ def parse_compatibility(line: str) -> tuple[int, list[str]]:
     label, *items = line.split()
     if len(items) < 2:
         raise ValueError(line)
-    return int(flag(label)), [_reference(name) for name in items]
+    return int(parse_flag(label)), [_reference(name) for name in items]
 
 
 def _reference(value: object) -> str:
-    name = text(value)
+    name = parse_text(value)
     set_id, index = name.rsplit("_", 1)
     if not set_id:
         raise ValueError(name)
-    return f"{set_id}_{integer(index)}"
+    return f"{set_id}_{parse_integer(index)}"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, first_line, integer, key_of, table
-from likewise.catalog.readers.places import Shelf
+from likewise.catalog.readers.locations import ImageFinder
+from likewise.catalog.readers.parsing import AnnotationParser, first_line, parse_integer, parse_key, to_table
 from likewise.catalog.readers.reading import Reading
 from likewise.errors import LikewiseError
 from likewise.outfits.readers.polyvore import COMPATIBILITY_SCHEMA, OUTFIT_SCHEMA, QUESTION_SCHEMA
@@ -37,38 +37,41 @@ def read(path: Path, root: Path | None = None) -> Reading:
                 f"{path} holds no image_list_top: give one folder tuples_630, tuples_519, tuples_53 or tuples_32."
             )
         folder = found[0].parent
-    notes = Notes(folder)
+    parser = AnnotationParser(folder)
     base = root or next((b for b in (folder, folder.parent) if (b / "images").is_dir()), folder)
-    shelf = Shelf(base, FOLDERS)
-    lists = {c: [n for _, n in notes.lines(folder / f"image_list_{c}", key_of, "a picture's name")] for c in CATEGORIES}
+    finder = ImageFinder(base, FOLDERS)
+    lists = {
+        c: [n for _, n in parser.parse_lines(folder / f"image_list_{c}", parse_key, "a picture's name")]
+        for c in CATEGORIES
+    }
     items = {c: [name.rsplit(".", 1)[0] for name in names] for c, names in lists.items()}
-    pictures = {item: shelf.key(name) for c in CATEGORIES for item, name in zip(items[c], lists[c], strict=True)}
+    pictures = {item: finder.find_key(name) for c in CATEGORIES for item, name in zip(items[c], lists[c], strict=True)}
     kinds = {item: category for category in CATEGORIES for item in items[category]}
-    rows = table(((n, pictures[item], item, kinds[item]) for n, item in enumerate(pictures, 1)), ROW_SCHEMA)
+    rows = to_table(((n, pictures[item], item, kinds[item]) for n, item in enumerate(pictures, 1)), ROW_SCHEMA)
     outfits: list[tuple[object, ...]] = []
     lines: list[tuple[object, ...]] = []
     for split in ("train", "val", "test"):
         for ending, kind in KINDS.items():
             file = folder / f"tuples_{split}_{ending}"
-            for number, (user, members) in _tuples(file, items, notes) if file.is_file() else []:
+            for number, (user, members) in _tuples(file, items, parser) if file.is_file() else []:
                 lines.append((number, split, int(kind == "positive"), members, user, kind))
                 if kind == "positive":
                     named = ((f"{split}-{number}", item, place, pictures[item], kinds[item], split, user)
                              for place, item in enumerate(members, 1))  # fmt: skip
                     outfits += named
     tables = {
-        "outfits": table(outfits, OUTFIT_SCHEMA | USERS),
-        "questions": table(_questions(folder / "fill_in_blank_test", items, notes), QUESTION_SCHEMA | USERS),
-        "compatibility": table(lines, COMPATIBILITY_SCHEMA | USERS | {"kind": pl.String}),
+        "outfits": to_table(outfits, OUTFIT_SCHEMA | USERS),
+        "questions": to_table(_questions(folder / "fill_in_blank_test", items, parser), QUESTION_SCHEMA | USERS),
+        "compatibility": to_table(lines, COMPATIBILITY_SCHEMA | USERS | {"kind": pl.String}),
     }
-    return notes.reading(rows, base, tables)
+    return parser.to_reading(rows, base, tables)
 
 
 def _outfit(fields: list[str], header: list[str], items: dict[str, list[str]]) -> Outfit:
     """(user, items) of one tuple; numbers are places in the list that the header names."""
     if len(fields) != len(header):
         raise ValueError(fields)
-    numbers = [integer(field) for field in fields]
+    numbers = [parse_integer(field) for field in fields]
     if min(numbers) < -1:
         raise ValueError(fields)
     members = [items[c][n] for c, n in zip(header[1:], numbers[1:], strict=True) if n >= 0]
@@ -84,14 +87,14 @@ def _header(file: Path) -> list[str]:
     return header
 
 
-def _tuples(file: Path, items: dict[str, list[str]], notes: Notes) -> list[tuple[int, Outfit]]:
+def _tuples(file: Path, items: dict[str, list[str]], parser: AnnotationParser) -> list[tuple[int, Outfit]]:
     header = _header(file)
-    return notes.lines(
+    return parser.parse_lines(
         file, lambda line: _outfit(line.split(","), header, items), f"`{','.join(header)}` within the lists", skip=1
     )
 
 
-def _questions(file: Path, items: dict[str, list[str]], notes: Notes) -> list[tuple[object, ...]]:
+def _questions(file: Path, items: dict[str, list[str]], parser: AnnotationParser) -> list[tuple[object, ...]]:
     if not file.is_file():
         return []
     header = _header(file)
@@ -107,4 +110,4 @@ def _questions(file: Path, items: dict[str, list[str]], notes: Notes) -> list[tu
         return shared, [members[blank] for _, members in tuples], 0, blank + 1, tuples[0][0]
 
     expected = f"{CHOICES} tuples `{','.join(header[:width])}` that differ in one item"
-    return [(number, "test", *values) for number, values in notes.lines(file, parse, expected, skip=1)]
+    return [(number, "test", *values) for number, values in parser.parse_lines(file, parse, expected, skip=1)]

@@ -17,8 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog.readers.notes import Notes, integer, table, text
-from likewise.catalog.readers.places import Shelf, first_file
+from likewise.catalog.readers.locations import ImageFinder, find_file
+from likewise.catalog.readers.parsing import AnnotationParser, parse_integer, parse_text, to_table
 from likewise.catalog.readers.reading import Reading
 from likewise.outfits.readers.polyvore import (
     COMPATIBILITY_SCHEMA,
@@ -40,16 +40,18 @@ EXPECTED = "an outfit with set_id and items, each with item_id and index"
 
 def read(path: Path, root: Path | None = None) -> Reading:
     """One row per item, with semantic category, title as caption, and the split it was first met in."""
-    notes = Notes(path)
+    parser = AnnotationParser(path)
     version = path
     if not any((path / f"{split}.json").is_file() for split in SPLITS):
-        version = first_file(path, [f"{v}/{s}.json" for v in VERSIONS for s in SPLITS], "Polyvore Outfits").parent
+        version = find_file(path, [f"{v}/{s}.json" for v in VERSIONS for s in SPLITS], "Polyvore Outfits").parent
         if all((path / other).is_dir() for other in VERSIONS):
-            notes.remark(f"both versions are there, read was {version.name}: give the other one's folder to read that")
+            parser.add_remark(
+                f"both versions are there, read was {version.name}: give the other one's folder to read that"
+            )
     beside = version if path == version and (path / "categories.csv").is_file() else version.parent
-    about = _metadata(beside, notes)
+    about = _metadata(beside, parser)
     base = root or (beside if (beside / "images").is_dir() else path)
-    shelf = Shelf(base, ("images", "."), (".jpg",))
+    finder = ImageFinder(base, ("images", "."), (".jpg",))
     rows: dict[str, tuple[object, ...]] = {}
     outfits: list[tuple[object, ...]] = []
     items: dict[str, str] = {}
@@ -57,22 +59,24 @@ def read(path: Path, root: Path | None = None) -> Reading:
         file = version / f"{split}.json"
         if not file.is_file():
             continue
-        for number, (set_id, members) in notes.entries(file, _outfit, EXPECTED):
+        for number, (set_id, members) in parser.parse_entries(file, _outfit, EXPECTED):
             for item, index in members:
                 items[f"{set_id}_{index}"] = item
                 category, fine, caption = about.get(item, (None, None, None))
-                image = shelf.key(item)
+                image = finder.find_key(item)
                 rows.setdefault(item, (number, image, item, category, fine, caption, split))
                 outfits.append((set_id, item, index, image, category, split))
-    tables = {"outfits": table(outfits, OUTFIT_SCHEMA), **_tests(version, items, notes)}
-    return notes.reading(table(rows.values(), ROW_SCHEMA), base, tables)
+    tables = {"outfits": to_table(outfits, OUTFIT_SCHEMA), **_tests(version, items, parser)}
+    return parser.to_reading(to_table(rows.values(), ROW_SCHEMA), base, tables)
 
 
 def _outfit(entry: dict[str, Any]) -> tuple[str, list[tuple[str, int]]]:
-    return text(entry["set_id"]), [(text(item["item_id"]), integer(item["index"])) for item in entry["items"]]
+    return parse_text(entry["set_id"]), [
+        (parse_text(item["item_id"]), parse_integer(item["index"])) for item in entry["items"]
+    ]
 
 
-def _tests(version: Path, items: dict[str, str], notes: Notes) -> dict[str, pl.DataFrame]:
+def _tests(version: Path, items: dict[str, str], parser: AnnotationParser) -> dict[str, pl.DataFrame]:
     unknown: set[str] = set()
 
     def known(names: list[str]) -> list[str]:
@@ -83,40 +87,40 @@ def _tests(version: Path, items: dict[str, str], notes: Notes) -> dict[str, pl.D
     lines: list[tuple[object, ...]] = []
     for split in SPLITS:
         if (file := version / f"fill_in_blank_{split}.json").is_file():
-            asked = notes.entries(
+            asked = parser.parse_entries(
                 file, lambda entry: parse_question(entry, of_the_same_set), "question, and one answer of the same set"
             )
             questions += [(n, split, known(given), known(answers), *rest) for n, (given, answers, *rest) in asked]
         if (file := version / f"compatibility_{split}.txt").is_file():
-            found = notes.lines(file, parse_compatibility, "`1|0 SETID_INDEX SETID_INDEX …`")
+            found = parser.parse_lines(file, parse_compatibility, "`1|0 SETID_INDEX SETID_INDEX …`")
             lines += [(number, split, label, known(members)) for number, (label, members) in found]
     if unknown:
-        notes.remark(
+        parser.add_remark(
             f"{len(unknown)} items of questions and lines belong to no outfit read, the first is {min(unknown)}"
         )
-    return {"questions": table(questions, QUESTION_SCHEMA), "compatibility": table(lines, COMPATIBILITY_SCHEMA)}
+    return {"questions": to_table(questions, QUESTION_SCHEMA), "compatibility": to_table(lines, COMPATIBILITY_SCHEMA)}
 
 
-def _metadata(folder: Path, notes: Notes) -> dict[str, tuple[str | None, str | None, str | None]]:
+def _metadata(folder: Path, parser: AnnotationParser) -> dict[str, tuple[str | None, str | None, str | None]]:
     """item -> (semantic category, fine category, title)."""
     fine: dict[str, tuple[str, str]] = {}
     if (file := folder / "categories.csv").is_file():
 
         def parse(line: str) -> tuple[str, tuple[str, str]]:
             number, name, semantic = next(csv.reader([line]))
-            return str(integer(number)), (name.strip(), semantic.strip())
+            return str(parse_integer(number)), (name.strip(), semantic.strip())
 
-        fine = dict(values for _, values in notes.lines(file, parse, "`category_id,fine,semantic`"))
+        fine = dict(values for _, values in parser.parse_lines(file, parse, "`category_id,fine,semantic`"))
     file = folder / "polyvore_item_metadata.json"
     if not file.is_file():
-        notes.remark(f"{file.name} is not there: items have no category")
+        parser.add_remark(f"{file.name} is not there: items have no category")
         return {}
 
     def one(pair: tuple[str, dict[str, Any]]) -> tuple[str, tuple[str | None, str | None, str | None]]:
         item, known = pair
         name, semantic = fine.get(str(known.get("category_id", "")).strip(), ("", ""))
-        coarse = text(known["semantic_category"]) if known.get("semantic_category") else semantic or None
+        coarse = parse_text(known["semantic_category"]) if known.get("semantic_category") else semantic or None
         title = known.get("title") or known.get("url_name") or ""
-        return text(item), (coarse, name or None, str(title).strip() or None)
+        return parse_text(item), (coarse, name or None, str(title).strip() or None)
 
-    return dict(values for _, values in notes.pairs(file, one, "an item's id and what is known of it"))
+    return dict(values for _, values in parser.parse_pairs(file, one, "an item's id and what is known of it"))

@@ -12,13 +12,13 @@ from likewise.cli.console import (
     Seed,
     WorkspacePath,
     console,
-    names,
-    one_bar,
-    opened,
-    plain,
-    records,
-    say,
-    say_json,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    parse_names,
+    single_progress_bar,
+    to_records,
 )
 from likewise.cli.engines import Address, Engine, on_ray
 
@@ -81,7 +81,7 @@ def check(
     from likewise.training.reality_check import prepare_run, run_reality_check, search_all_methods
     from likewise.training.report.check import write_check_page
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     plan = make_plan(
         preset,
         trunk=trunk,
@@ -94,14 +94,14 @@ def check(
         dim=dim,
     )
     ray = on_ray(engine, address)
-    with one_bar("trials and reruns") as update, _runner(workers, plan.n_folds, ray, address) as runner:
+    with single_progress_bar("trials and reruns") as update, _runner(workers, plan.n_folds, ray, address) as runner:
         if search_only:
-            config, run, chosen = prepare_run(target, names(methods), plan, column, encoder, name, seed)
+            config, run, chosen = prepare_run(target, parse_names(methods), plan, column, encoder, name, seed)
             search_all_methods(config, run, chosen, seed, storage, runner, update)
             return
         done = run_reality_check(
             target,
-            names(methods),
+            parse_names(methods),
             plan,
             runner,
             column=column,
@@ -110,18 +110,22 @@ def check(
             seed=seed,
             storage=storage,
             claims=claims,
-            other_runs=[Path(each) for each in names(beside)],
+            other_runs=[Path(each) for each in parse_names(beside)],
             on_progress=update,
         )
     page = write_check_page(done.run.path)
     if as_json:
-        say_json(
-            {"accuracy": records(done.accuracy), "differences": records(done.differences), **done.summary.to_dict()}
+        echo_json(
+            {
+                "accuracy": to_records(done.accuracy),
+                "differences": to_records(done.differences),
+                **done.summary.to_dict(),
+            }
         )
         return
     console().print(_accuracy_table(done))
     _print_summary(done)
-    say(f"everything is in [bold]{plain(done.run.path)}[/]; look at [bold]{plain(page)}[/]")
+    echo(f"everything is in [bold]{escape(done.run.path)}[/]; look at [bold]{escape(page)}[/]")
 
 
 @contextmanager
@@ -165,7 +169,7 @@ def _accuracy_table(done: "RealityCheckResult") -> "Table":
                 row = cells[method, embedding, measure]
                 margin = "" if row["low"] is None else f"\n[dim]±{percent((row['high'] - row['low']) / 2)}[/]"
                 values.append(f"{percent(row['value'])}{margin}")
-        shown.add_row(plain(summary.methods[method].title if method in summary.methods else method), *values)
+        shown.add_row(escape(summary.methods[method].title if method in summary.methods else method), *values)
     return shown
 
 
@@ -173,7 +177,7 @@ def _print_summary(done: "RealityCheckResult") -> None:
     summary, accuracy = done.summary, done.accuracy
     row = accuracy.row(0, named=True)
     trunk = summary.encoder or "a small network"
-    say(
+    echo(
         f"[dim]{row['n_queries']:,} of {row['n_queries_total']:,} test images have another one of their class; "
         f"mean and half of the 95 % interval of {summary.plan.n_reruns} reruns; the trunk is {trunk} "
         f"({summary.trunk}), the paper's is {summary.papers_trunk}; conc.: the embeddings of all "
@@ -182,7 +186,7 @@ def _print_summary(done: "RealityCheckResult") -> None:
     _print_best(done)
     for name, method in summary.methods.items():
         if method.n_failed:
-            say(f"[yellow]{name}[/]: {method.n_failed} of {method.n_trials} trials failed")
+            echo(f"[yellow]{name}[/]: {method.n_failed} of {method.n_trials} trials failed")
 
 
 def _print_best(done: "RealityCheckResult") -> None:
@@ -193,12 +197,12 @@ def _print_best(done: "RealityCheckResult") -> None:
     untrained = float(main.filter(method=PRETRAINED)["value"][0])
     best = main.filter(main["method"] != PRETRAINED).row(0, named=True)
     title = done.summary.methods[best["method"]].title
-    say(
-        f"highest concatenated MAP@R: {plain(title)}, {100 * best['value']:.1f} %; without training "
+    echo(
+        f"highest concatenated MAP@R: {escape(title)}, {100 * best['value']:.1f} %; without training "
         f"{100 * untrained:.1f} %"
     )
     if best["value"] <= untrained:
-        say(
+        echo(
             "[yellow]no loss is better than the trunk without training[/]: let them train longer (--steps), at another "
             "rate (--lr), or on more classes"
         )

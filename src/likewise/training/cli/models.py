@@ -10,13 +10,13 @@ from likewise.cli.console import (
     Seed,
     WorkspacePath,
     console,
-    names,
-    opened,
-    plain,
-    progress,
-    records,
-    say,
-    say_json,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    parse_names,
+    progress_bars,
+    to_records,
 )
 
 if TYPE_CHECKING:
@@ -82,24 +82,26 @@ def perceptual(
     from likewise.training.perceptual.settings import NetworkPlan, PerceptualSettings
     from likewise.training.perceptual.step import train_perceptual
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     settings = PerceptualSettings(
-        bases=tuple(names(encoders)),
+        bases=tuple(parse_names(encoders)),
         triplets=triplets,
         order=order,
         by=by,
         test=test,
-        unseen=tuple(names(unseen)),  # type: ignore[arg-type]  # checked by the step
-        hidden=tuple(int(size) for size in names(hidden)),
+        unseen=tuple(parse_names(unseen)),  # type: ignore[arg-type]  # checked by the step
+        hidden=tuple(int(size) for size in parse_names(hidden)),
         trunk=NetworkPlan(trunk, steps, batch=batch, rate=rate) if trunk else None,
         n_folds=folds,
         seed=seed,
     )
-    with progress("steps") as update:
+    with progress_bars("steps") as update:
         done = train_perceptual(target, settings, name, force=force, on_progress=update)
     if as_json:
         summary = {key: value for key, value in done.summary.to_dict().items() if key != "queries"}
-        say_json({"summary": summary, "results": records(done.results), "calibration": records(done.reliability.bins)})
+        echo_json(
+            {"summary": summary, "results": to_records(done.results), "calibration": to_records(done.reliability.bins)}
+        )
         return
     _print_perceptual(workspace, done)
 
@@ -132,7 +134,7 @@ def finetune(
     from likewise.training.finetune.step import FinetuneSettings
     from likewise.training.finetune.step import finetune as train
 
-    target = opened(workspace)
+    target = open_workspace(workspace)
     settings = FinetuneSettings(
         encoder=encoder,
         task=task,  # type: ignore[arg-type]  # checked by the step
@@ -141,26 +143,26 @@ def finetune(
         rate=rate,
         weight_decay=weight_decay,
         where=where,
-        leave_out=tuple(names(leave_out)),
+        leave_out=tuple(parse_names(leave_out)),
         n_local=small_crops,
         seed=seed,
     )
-    with progress("batches") as update:
+    with progress_bars("batches") as update:
         done = train(target, settings, name or default_name(encoder, task), on_progress=update)
     from likewise.training.report.finetuning import write_curve
 
     picture = write_curve(done.curve, done.run.folder / "curve.svg")
     if as_json:
-        say_json({"summary": done.summary.to_dict(), "curve": records(done.curve)})
+        echo_json({"summary": done.summary.to_dict(), "curve": to_records(done.curve)})
         return
     summary = done.summary
     several = {"item": "items", "category": "categories"}
     classes = ", ".join(f"{count:,} {several[head]}" for head, count in summary.n_classes.items()) or "no labels"
-    say(
-        f"{plain(done.run.name)}: {plain(encoder)} trained for {epochs} epochs on {summary.n_images:,} images "
-        f"({classes}); loss {summary.loss_first:.3f} to {summary.loss_last:.3f}, see {plain(picture)}"
+    echo(
+        f"{escape(done.run.name)}: {escape(encoder)} trained for {epochs} epochs on {summary.n_images:,} images "
+        f"({classes}); loss {summary.loss_first:.3f} to {summary.loss_last:.3f}, see {escape(picture)}"
     )
-    say(f"[dim]next: likewise encode {plain(workspace)} --with run:{plain(done.run.name)}[/]")
+    echo(f"[dim]next: likewise encode {escape(workspace)} --with run:{escape(done.run.name)}[/]")
 
 
 def default_name(encoder: str, task: str) -> str:
@@ -172,9 +174,9 @@ def default_name(encoder: str, task: str) -> str:
 
 def _print_perceptual(workspace: Path, done: "PerceptualResult") -> None:
     summary = done.summary
-    say(
+    echo(
         f"{done.run.name}: learned from {summary.n_answers:,} answers ({summary.n_votes:,} votes) "
-        f"over {', '.join(map(plain, summary.bases))}; {done.run.dim} dimensions"
+        f"over {', '.join(map(escape, summary.bases))}; {done.run.dim} dimensions"
     )
     for kind in done.results["unseen"].unique(maintain_order=True):
         _print_results(done.results, kind)
@@ -182,16 +184,16 @@ def _print_perceptual(workspace: Path, done: "PerceptualResult") -> None:
 
     ahead = encoders_ahead(done.results)
     if ahead:
-        say(
-            f"[bold]not better than what was there:[/] {', '.join(map(plain, ahead))} agrees with people more, beyond "
+        echo(
+            f"[bold]not better than what was there:[/] {', '.join(map(escape, ahead))} agrees with people more, beyond "
             "chance, on what is unseen: bring more answers before you use this encoder."
         )
     curve = summary.calibration
-    say(
+    echo(
         f"chosen: {summary.chosen}; probabilities are off by "
         f"{100 * curve.expected_error:.1f} points on average ({curve.n_votes:,} unseen votes)"
     )
-    say(f"[dim]next: likewise encode {plain(workspace)} --with run:{plain(done.run.name)}[/]")
+    echo(f"[dim]next: likewise encode {escape(workspace)} --with run:{escape(done.run.name)}[/]")
 
 
 def _print_results(results: "pl.DataFrame", kind: str) -> None:
@@ -210,7 +212,7 @@ def _print_results(results: "pl.DataFrame", kind: str) -> None:
     for row in rows.iter_rows(named=True):
         p = "" if row["p_holm"] is None else f"{row['p_holm']:.3f}"
         gain = "" if row["p_holm"] is None else with_interval(row["gain"], row["gain_low"], row["gain_high"])
-        table.add_row(plain(row["encoder"]), with_interval(row["value"], row["low"], row["high"]), gain, p)
+        table.add_row(escape(row["encoder"]), with_interval(row["value"], row["low"], row["high"]), gain, p)
     console().print(table)
     first = rows.row(0, named=True)
-    say(f"[dim]{first['n_answers']:,} answers to {first['n_queries']:,} queries; intervals are 95 %[/]")
+    echo(f"[dim]{first['n_answers']:,} answers to {first['n_queries']:,} queries; intervals are 95 %[/]")

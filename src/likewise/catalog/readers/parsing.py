@@ -1,4 +1,4 @@
-"""Reading annotation files line by line or entry by entry, writing down what does not fit and going on.
+"""Parsing annotation files line by line or entry by entry, writing down what does not fit and going on.
 
 Files may start with a byte-order mark, end lines the Windows way, carry trailing spaces, and give numbers as text.
 """
@@ -11,38 +11,40 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from likewise.catalog.readers.reading import Coverage, Malformed, Reading, SourceFile, look_for
+from likewise.catalog.readers.reading import Coverage, MalformedLine, Reading, SourceFile, find_missing
 from likewise.errors import LikewiseError
 
 T = TypeVar("T")
 Schema = Mapping[str, Any]
 
-DOES_NOT_FIT = (ValueError, KeyError, TypeError, IndexError, AttributeError)
-LONGEST_QUOTE = 80
+PARSE_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError)
+MAX_QUOTE_LENGTH = 80
 
 
 @dataclass
-class Notes:
+class AnnotationParser:
     """What was read and what did not fit; paths are written relative to `base`."""
 
     base: Path
     files: list[SourceFile] = field(default_factory=list)
-    malformed: list[Malformed] = field(default_factory=list)
+    malformed: list[MalformedLine] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
     def name(self, file: Path) -> str:
         return file.relative_to(self.base).as_posix() if file.is_relative_to(self.base) else str(file)
 
-    def remark(self, sentence: str) -> None:
+    def add_remark(self, sentence: str) -> None:
         self.remarks.append(sentence)
 
-    def lines(self, file: Path, parse: Callable[[str], T], expected: str, *, skip: int = 0) -> list[tuple[int, T]]:
+    def parse_lines(
+        self, file: Path, parse: Callable[[str], T], expected: str, *, skip: int = 0
+    ) -> list[tuple[int, T]]:
         """Every line that `parse` accepts, with its number; `skip` leaves out lines at the top."""
         numbered = enumerate(read_text(file).split("\n"), 1)
         kept = [(n, stripped) for n, line in numbered if n > skip and (stripped := line.strip())]
-        return self.each(file, "line", kept, parse, expected)
+        return self.parse_each(file, "line", kept, parse, expected)
 
-    def entries(
+    def parse_entries(
         self, file: Path, parse: Callable[[Any], T], expected: str, *, inside: str | None = None, content: Any = None
     ) -> list[tuple[int, T]]:
         """Every entry of a JSON list (or of the list under the key `inside`) that `parse` accepts, counted from 1.
@@ -55,16 +57,16 @@ class Notes:
         if not isinstance(content, list):
             where = f" under the key {inside!r}" if inside else ""
             raise LikewiseError(f"{file} is not of this layout: expected a list{where} of {expected}.")
-        return self.each(file, "entry", list(enumerate(content, 1)), parse, expected)
+        return self.parse_each(file, "entry", list(enumerate(content, 1)), parse, expected)
 
-    def pairs(self, file: Path, parse: Callable[[tuple[str, Any]], T], expected: str) -> list[tuple[int, T]]:
+    def parse_pairs(self, file: Path, parse: Callable[[tuple[str, Any]], T], expected: str) -> list[tuple[int, T]]:
         """Every (key, value) of a JSON object that `parse` accepts, counted from 1."""
         content = read_json(file)
         if not isinstance(content, dict):
             raise LikewiseError(f"{file} is not of this layout: expected an object with {expected} in each entry.")
-        return self.each(file, "entry", list(enumerate(content.items(), 1)), parse, expected)
+        return self.parse_each(file, "entry", list(enumerate(content.items(), 1)), parse, expected)
 
-    def each(
+    def parse_each(
         self,
         file: Path,
         unit: str,
@@ -76,12 +78,12 @@ class Notes:
     ) -> list[tuple[int, T]]:
         """Parse one by one; what raises is written down and left out, unless nothing fits at all."""
         good: list[tuple[int, T]] = []
-        bad: list[Malformed] = []
+        bad: list[MalformedLine] = []
         for number, value in numbered:
             try:
                 good.append((number, parse(value)))
-            except DOES_NOT_FIT:
-                bad.append(Malformed(self.name(file), number, unit, expected, quote(value)))
+            except PARSE_ERRORS:
+                bad.append(MalformedLine(self.name(file), number, unit, expected, quote_value(value)))
         if bad and not good:
             raise LikewiseError(
                 f"{file} is not of this layout: {unit} {bad[0].line} should be {expected}, but is {bad[0].found}."
@@ -91,10 +93,10 @@ class Notes:
         self.malformed += bad
         return good
 
-    def reading(self, rows: pl.DataFrame, root: Path, tables: dict[str, pl.DataFrame] | None = None) -> Reading:
+    def to_reading(self, rows: pl.DataFrame, root: Path, tables: dict[str, pl.DataFrame] | None = None) -> Reading:
         """Put everything together; here it is looked up which pictures exist."""
         named = rows["image"].drop_nulls().cast(pl.String).str.strip_chars() if "image" in rows.columns else pl.Series()
-        found, missing = look_for((str(key) for key in named if key), root)
+        found, missing = find_missing((str(key) for key in named if key), root)
         coverage = Coverage(
             tuple(self.files), found, missing, tuple(self.malformed), tuple(dict.fromkeys(self.remarks)), root
         )
@@ -120,33 +122,33 @@ def read_json(file: Path) -> Any:
         ) from error
 
 
-def quote(value: object) -> str:
+def quote_value(value: object) -> str:
     """A line as it stood, shortened; an entry as JSON."""
     shown = repr(value) if isinstance(value, str) else json.dumps(value, default=str)
-    return shown if len(shown) <= LONGEST_QUOTE else f"{shown[: LONGEST_QUOTE - 1]}…"
+    return shown if len(shown) <= MAX_QUOTE_LENGTH else f"{shown[: MAX_QUOTE_LENGTH - 1]}…"
 
 
-def table(rows: Iterable[tuple[object, ...]], schema: Schema) -> pl.DataFrame:
+def to_table(rows: Iterable[tuple[object, ...]], schema: Schema) -> pl.DataFrame:
     """Rows of plain values as a typed table, empty ones included."""
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     by_name = zip(schema.items(), columns, strict=True)
     return pl.DataFrame([pl.Series(name, values, dtype, strict=False) for (name, dtype), values in by_name])
 
 
-def text(value: object) -> str:
+def parse_text(value: object) -> str:
     """A name or id, given as text or as a number."""
     if type(value) is str and (stripped := value.strip()):
         return stripped
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(value)
     if isinstance(value, float):
-        value = integer(value)
+        value = parse_integer(value)
     if not (name := str(value).strip()):
         raise ValueError("empty")
     return name
 
 
-def integer(value: object) -> int:
+def parse_integer(value: object) -> int:
     """A whole number, given as a number or as text."""
     if type(value) is int:
         return value
@@ -158,7 +160,7 @@ def integer(value: object) -> int:
     return int(whole)
 
 
-def number(value: object) -> float:
+def parse_number(value: object) -> float:
     """A number, given as one or as text."""
     if type(value) is float or type(value) is int:
         return float(value)
@@ -167,20 +169,20 @@ def number(value: object) -> float:
     return float(str(value))
 
 
-def flag(value: object) -> bool:
+def parse_flag(value: object) -> bool:
     """0 or 1 (or true, false), given as a number or as text."""
     return {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}[str(value).strip().lower()]
 
 
-def corners(x: object, y: object, width: object, height: object) -> tuple[float, float, float, float]:
+def box_from_size(x: object, y: object, width: object, height: object) -> tuple[float, float, float, float]:
     """A box given by its corner and size, as left, top, right, bottom."""
-    left, top, w, h = (number(value) for value in (x, y, width, height))
+    left, top, w, h = (parse_number(value) for value in (x, y, width, height))
     if not (w >= 0 and h >= 0):  # also refuses not-a-number
         raise ValueError((width, height))
     return left, top, left + w, top + h
 
 
-def whole_box(box: Sequence[float]) -> tuple[float, ...]:
+def valid_box(box: Sequence[float]) -> tuple[float, ...]:
     """A box (left, top, right, bottom) that has an inside; a ValueError for any other."""
     x1, y1, x2, y2 = box
     if not (x2 > x1 and y2 > y1):  # also refuses not-a-number
@@ -188,9 +190,9 @@ def whole_box(box: Sequence[float]) -> tuple[float, ...]:
     return x1, y1, x2, y2
 
 
-def key_of(value: object) -> str:
+def parse_key(value: object) -> str:
     """A path as written in a file, as a key: without `./` in front; one that leads out of the root is refused."""
-    key = text(value).removeprefix("./").lstrip("/")
+    key = parse_text(value).removeprefix("./").lstrip("/")
     if ".." in key.split("/"):
         raise ValueError(key)
     return key

@@ -7,7 +7,7 @@ from pathlib import Path
 from likewise.errors import LikewiseError
 
 NOT_IN_NAMES = re.compile(r"[^\w-]")  # a split's name cannot lead out of the folder
-STARTS = {
+FILE_SIGNATURES = {
     b"\xff\xd8\xff": ".jpg",
     b"\x89PNG": ".png",
     b"GIF8": ".gif",
@@ -18,11 +18,11 @@ STARTS = {
 }
 
 
-def write_picture(content: bytes, name: str, root: Path | None, folder: str, number: int) -> str:
+def write_image(content: bytes, name: str, root: Path | None, folder: str, number: int) -> str:
     """Write one picture below `root` unless it is already there, and return its absolute path."""
     if root is None:
         raise LikewiseError("the pictures are stored inside the data: say with `root` where to write them.")
-    ending = next((e for start, e in STARTS.items() if content.startswith(start)), Path(name).suffix or ".img")
+    ending = next((e for start, e in FILE_SIGNATURES.items() if content.startswith(start)), Path(name).suffix or ".img")
     file = root.absolute() / NOT_IN_NAMES.sub("_", folder) / f"{number:07d}{ending}"
     if not file.is_file() or file.stat().st_size != len(content) or file.read_bytes() != content:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -6,30 +6,30 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
-from likewise.cli.console import console, say
+from likewise.cli.console import console, echo
 
 if TYPE_CHECKING:
     from likewise.labeling.dashboard import Dashboard
 
 
-def say_board(board: "Dashboard", stability: str) -> None:
+def print_dashboard(board: "Dashboard", stability: str) -> None:
     """Progress by expert, then agreement, cost and whether more labels would matter."""
-    say(f"[bold]{escape(board.project.name)}[/]{'  (paused)' if board.project.paused else ''}")
+    echo(f"[bold]{escape(board.project.name)}[/]{'  (paused)' if board.project.paused else ''}")
     console().print(_experts(board))
     agreed = board.agreement
     interval = f" ({agreed.alpha_low:.2f} to {agreed.alpha_high:.2f})" if agreed.alpha_low is not None else ""
-    say(f"agreement: alpha {_number(agreed.alpha, 2)}{interval}, kappa {_number(agreed.kappa, 2)}")
+    echo(f"agreement: alpha {_number(agreed.alpha, 2)}{interval}, kappa {_number(agreed.kappa, 2)}")
     for reason in agreed.reasons:
-        say(f"  [dim]{escape(reason)}[/]")
+        echo(f"  [dim]{escape(reason)}[/]")
     share = "–" if board.positives_share is None else f"{100 * board.positives_share:.0f} %"
-    say(f"similar so far: {share} of the answered pairs; {board.n_divided:,} pairs divide the experts")
+    echo(f"similar so far: {share} of the answered pairs; {board.n_divided:,} pairs divide the experts")
     cost = board.cost
     left = "" if cost.hours_left is None else f", {cost.hours_left:,.1f} left"
     brute = "" if cost.brute_force_hours is None else f"; brute force would take {cost.brute_force_hours:,.0f} each"
     speed = "" if cost.speed_up is None else f" ({cost.speed_up:,.0f}x more pairs)"
     untimed = f" (without {cost.untimed:,} answers that came without a time)" if cost.untimed else ""
-    say(f"hours: {cost.hours_spent:,.1f} spent on {cost.pairs:,} pairs{untimed}{left}{brute}{speed}")
-    say(f"would more labels change the order of the models? {escape(stability)}")
+    echo(f"hours: {cost.hours_spent:,.1f} spent on {cost.pairs:,} pairs{untimed}{left}{brute}{speed}")
+    echo(f"would more labels change the order of the models? {escape(stability)}")
 
 
 def _experts(board: "Dashboard") -> Table:

@@ -8,10 +8,10 @@ from pathlib import Path
 from likewise.catalog.images import IMAGE_ENDINGS
 from likewise.errors import LikewiseError
 
-TRIED = 200
+MAX_KEYS_TRIED = 200
 
 
-def first_file(path: Path, names: Sequence[str], what: str) -> Path:
+def find_file(path: Path, names: Sequence[str], what: str) -> Path:
     """The first of `names` that exists in the folder `path` (or `path` itself, when it is that file)."""
     if path.is_file():
         return path
@@ -21,7 +21,7 @@ def first_file(path: Path, names: Sequence[str], what: str) -> Path:
     return found
 
 
-def files_like(path: Path, patterns: Sequence[str], what: str) -> list[Path]:
+def find_files(path: Path, patterns: Sequence[str], what: str) -> list[Path]:
     """Files below the folder `path` that match, sorted; `path` itself when it is a file."""
     if path.is_file():
         return [path]
@@ -40,13 +40,13 @@ def choose_root(keys: Iterable[str], path: Path, root: Path | None, below: Seque
     if root is not None:
         return root
     base = folder_of(path)
-    tried = list(islice(keys, TRIED))
+    tried = list(islice(keys, MAX_KEYS_TRIED))
     candidates = [base, *(base / name for name in below)]
     counts = [sum((candidate / key).is_file() for key in tried) for candidate in candidates]
     return candidates[counts.index(max(counts))]
 
 
-def pictures_below(folder: Path) -> list[Path]:
+def list_images(folder: Path) -> list[Path]:
     """All pictures in and below a folder, relative to it and sorted; hidden files and folders are passed over."""
     found = []
     for here, folders, files in os.walk(folder):
@@ -57,7 +57,7 @@ def pictures_below(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-class Shelf:
+class ImageFinder:
     """Finds pictures by bare name in a few known folders, each listed only once."""
 
     def __init__(self, root: Path, folders: Sequence[str], endings: Sequence[str] = ("",)) -> None:
@@ -68,7 +68,7 @@ class Shelf:
     def _list(folder: Path) -> set[str]:
         return set(os.listdir(folder)) if folder.is_dir() else set()  # noqa: PTH208 (names only, and many)
 
-    def key(self, name: str) -> str:
+    def find_key(self, name: str) -> str:
         """The key of the picture: where it was found, else in the first folder with the first ending."""
         for folder in self.folders:
             for ending in self.endings:

@@ -160,7 +160,7 @@ def _fit(
         torch.manual_seed(settings.seed)
         head: Any = image_head(shape)
         text: Any = text_tower(shape)
-        head.settle(torch.from_numpy(features[train]))
+        head.fit_components(torch.from_numpy(features[train]))
         with torch.inference_mode():
             reduced = head.reduce(torch.from_numpy(features)).numpy()
         scale = torch.nn.Parameter(torch.tensor(np.log(1 / 0.07), dtype=torch.float32))

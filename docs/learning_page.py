@@ -13,6 +13,7 @@ from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_
 from likewise.evaluation.differences import randomisation_p, swap_signs
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.retrieval import retrieval
+from likewise.training.runs import read_run_table
 from likewise.workspace import Workspace, read_json
 
 LEARNED = "perceptual"
@@ -90,7 +91,10 @@ def ends(low: float, high: float) -> str:
 
 
 def _people(run: Path, title: str, kinds: tuple[str, ...], picked: str = "") -> str:
-    results, summary = pl.read_parquet(run / "results.parquet"), read_json(run / "summary.json")
+    results, summary = (
+        read_run_table(run / "results.parquet", "likewise train perceptual"),
+        read_json(run / "summary.json"),
+    )
     lines = [f"\n### {title}\n"]
     several, base = len(summary["bases"]), spec_name(summary["bases"][0]) if summary["trunk"] else ""
     built = f"`{summary['bases'][0]}` itself" if summary["trunk"] else f"over {several} stored encoders{picked}"
@@ -215,7 +219,7 @@ def _clothing(space: Path) -> str:
 
 def draw(run: Path, target: Path) -> None:
     """Agreement of every encoder, and the reliability of the learned one."""
-    results = pl.read_parquet(run / "results.parquet")
+    results = read_run_table(run / "results.parquet", "likewise train perceptual")
     kind = "given test" if "given test" in set(results["unseen"]) else results["unseen"][0]
     rows = results.filter((pl.col("unseen") == kind) & (pl.col("metric") == results["metric"][0])).sort("value")
     bins = pl.read_parquet(run / "calibration.parquet")

@@ -19,6 +19,7 @@ import polars as pl
 
 from likewise.training.context import CheckConfig, FoldTask, run_fold
 from likewise.training.plan import TrainingPlan
+from likewise.training.runs import read_run_table
 from likewise.training.workers import local_workers
 from likewise.workspace import read_json, write_json
 
@@ -100,8 +101,10 @@ def section(workspace: Path, name: str, found: dict[str, Any]) -> str:
     """A heading, what was done, and the paper's table."""
     summary, plan = found["summary"], found["summary"]["plan"]
     folder = workspace / "runs" / name
-    accuracy = pl.read_parquet(folder / "accuracy.parquet")
-    differences = pl.read_parquet(folder / "differences.parquet")
+    tables = (
+        read_run_table(folder / f"{each}.parquet", "likewise train check") for each in ("accuracy", "differences")
+    )
+    accuracy, differences = tables
     trunk = (
         f"a small network (`{summary['encoder']}`), trained whole"
         if summary["trunk"] == "small"

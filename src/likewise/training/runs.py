@@ -14,11 +14,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from likewise.errors import LikewiseError
 from likewise.training.context import CheckConfig
-from likewise.workspace import Workspace, read_json, write_json
+from likewise.workspace import Workspace, read_json, read_parquet, write_json
 
 FORMAT = 1
+EARLIER_COLUMNS = {"metric": "measure", "real": "significant", "R-Precision": "R_Precision"}
+EARLIER_MEASURES = {"R-Precision": "R_Precision", "ROC-AUC": "ROC_AUC", "PR-AUC": "AP"}
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,12 @@ def run_folder(workspace: Workspace, name: str) -> RunFolder:
     if not name or name != folder_name(name):
         raise LikewiseError(f"{name!r} cannot name a run: use letters, digits, dots and dashes.")
     return RunFolder(workspace.path / "runs" / name)
+
+
+def read_run_table(path: Path, made_by: str) -> pl.DataFrame:
+    """A table of a run; one that an earlier version wrote gets the names of today."""
+    table = read_parquet(path, made_by).rename(EARLIER_COLUMNS, strict=False)
+    return table.with_columns(pl.col("measure").replace(EARLIER_MEASURES)) if "measure" in table.columns else table
 
 
 def begin_run(run: RunFolder, config: CheckConfig, methods: list[str], seed: int, catalog: str) -> None:

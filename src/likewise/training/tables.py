@@ -16,8 +16,7 @@ from likewise.evaluation.differences import ALPHA, holm_correction, randomisatio
 from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.training.final_evaluation import EMBEDDINGS, MEASURES, PRETRAINED
 from likewise.training.hyperparameter_search import Trial
-from likewise.training.runs import RunFolder
-from likewise.workspace import read_parquet
+from likewise.training.runs import RunFolder, read_run_table
 
 ACCURACY_SCHEMA = pl.Schema(
     {
@@ -53,7 +52,7 @@ def read_reruns(run: RunFolder, method: str, n_reruns: int) -> pl.DataFrame:
     """Test values per query of all reruns of a method."""
     tables = []
     for rerun in range(1 if method == PRETRAINED else n_reruns):
-        table = read_parquet(run.rerun_file(method, rerun), "likewise train check")
+        table = read_run_table(run.rerun_file(method, rerun), "likewise train check")
         tables.append(table.with_columns(pl.lit(rerun, pl.Int64).alias("rerun")))
     return pl.concat(tables)
 

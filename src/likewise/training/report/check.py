@@ -11,8 +11,9 @@ from likewise.report.page import render
 from likewise.report.plots.palette import model_styles
 from likewise.training.final_evaluation import EMBEDDINGS, MEASURES, PRETRAINED
 from likewise.training.report.check_plots import MethodBar, accuracy_plot, curve_plot, improvement_plot, year_plot
+from likewise.training.runs import read_run_table
 from likewise.training.summary import CheckSummary
-from likewise.workspace import read_json, read_parquet, write_text
+from likewise.workspace import read_json, write_text
 
 MAIN = "MAP@R"
 TABLES = ("accuracy", "differences", "curves", "importance", "best_values", "relative")
@@ -21,7 +22,7 @@ TABLES = ("accuracy", "differences", "curves", "importance", "best_values", "rel
 def write_check_page(folder: Path) -> Path:
     """Write the page from what lies in the run's folder."""
     summary = CheckSummary.from_dict(read_json(folder / "summary.json"))
-    tables = {name: read_parquet(folder / f"{name}.parquet", "likewise train check") for name in TABLES}
+    tables = {name: read_run_table(folder / f"{name}.parquet", "likewise train check") for name in TABLES}
     cited = folder / "claims.json"
     claims = read_json(cited) if cited.exists() else {"source": "", "reported": None, "improved": None}
     titles = {name: method.title for name, method in summary.methods.items()}

@@ -7,6 +7,7 @@ from likewise.report.sections import Section, SectionContext
 from likewise.training.perceptual.summary import PerceptualSummary
 from likewise.training.report.learned_encoders import learned_encoders
 from likewise.training.report.training_effects import training_effects
+from likewise.training.runs import read_run_table
 from likewise.workspace import Workspace, read_json, read_parquet
 
 PACKAGE = "likewise.training.report"
@@ -39,7 +40,7 @@ def perceptual_runs(workspace: Workspace) -> dict[str, tuple[pl.DataFrame, Perce
     for path in sorted((workspace.path / "runs").glob("*/encoder.json")):
         written = read_json(path)
         if written["about"].get("learned_from") in ("labels", "triplets"):
-            results = read_parquet(path.with_name("results.parquet"), "likewise train perceptual --force")
+            results = read_run_table(path.with_name("results.parquet"), "likewise train perceptual --force")
             found[path.parent.name] = results, PerceptualSummary.from_dict(written["about"])
     return found
 

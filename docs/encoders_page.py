@@ -28,8 +28,8 @@ def page() -> str:
         ),
         not_public=" and ".join(NOT_PUBLIC.values()),
     )
-    before, code, after = text.split("```")
-    return f"{reflow(before)}```{code}```{reflow(after)}".rstrip() + "\n"
+    parts = text.split("```")  # every other one is code
+    return "```".join(part if number % 2 else reflow(part) for number, part in enumerate(parts)).rstrip() + "\n"
 
 
 def reflow(text: str) -> str:
@@ -106,6 +106,29 @@ likewise.make_catalog(workspace, reading.rows, reading.root, "folder")
 encode_catalog(workspace, ["colour?crop=0.8", "(colour?crop=0.8+layout)?pca=4&on=all&name=small"], workers=1)
 images = reading.rows["image"].to_list()
 print(read_vectors(workspace, "small", images).shape)
+```
+
+In scikit-learn (`pip install 'likewise[sklearn]'`) every encoder is a transformer. It takes paths, Pillow images or
+arrays, and stands in a Pipeline:
+
+```python
+from pathlib import Path
+
+import likewise
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+
+paths = sorted(Path("photos").rglob("*.png"))
+to_plot = make_pipeline(likewise.sklearn.Encoder("blend"), PCA(2)).fit_transform(paths)
+print(to_plot.shape)
+```
+
+A package of your own can bring an encoder that everybody who installs it can name. Its `pyproject.toml` says which
+callable returns the encoder, an object as in `likewise/encoders/protocol.py`:
+
+```toml
+[project.entry-points."likewise.encoders"]
+my-encoder = "my_package:MyEncoder"
 ```
 
 ## Data sets

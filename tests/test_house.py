@@ -19,6 +19,7 @@ ROOMS = [
     "workspace",
     "catalog",
     "encoders",
+    "sklearn",
     "search",
     "discovery",
     "labeling",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
+    from likewise import sklearn as sklearn
     from likewise.catalog import load_image, make_catalog, read_catalog
     from likewise.catalog.readers import read
     from likewise.discovery.step import PoolSettings, make_pool, read_pool, store_pool
@@ -66,7 +67,13 @@ __all__ = [
 ]
 
 
+_MODULES = ("sklearn",)
+"""Modules that need an extra: attributes of the package, but not among the names that `*` imports."""
+
+
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return import_module(f"likewise.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'likewise' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

@@ -24,6 +24,7 @@ EXTRA_BY_PACKAGE = {
     "optuna": "train",
     "pytorch_metric_learning": "train",
     "textblob": "mine",
+    "sklearn": "sklearn",
 }
 
 _ONE_AT_A_TIME = threading.RLock()
@@ -42,9 +43,14 @@ def import_optional(module: str, what: str) -> Any:
     except ImportError as error:
         if error.name and not error.name.startswith(package):
             package = error.name.split(".")[0]
-        extra = EXTRA_BY_PACKAGE.get(package)
-        install = f"pip install 'likewise[{extra}]'" if extra else f"pip install {package.replace('_', '-')}"
-        raise LikewiseError(f"{what} needs {package}, which is not installed: run `{install}`.") from error
+        raise missing_dependency(package, what) from error
+
+
+def missing_dependency(package: str, what: str) -> LikewiseError:
+    """The sentence about a package that `what` needs, with the command that installs it."""
+    extra = EXTRA_BY_PACKAGE.get(package)
+    install = f"pip install 'likewise[{extra}]'" if extra else f"pip install {package.replace('_', '-')}"
+    return LikewiseError(f"{what} needs {package}, which is not installed: run `{install}`.")
 
 
 def require_installed(package: str, what: str) -> None:

@@ -79,7 +79,7 @@ def test_a_model_that_is_not_here_is_one_sentence(run: Run, workspace: Workspace
 
 def test_help_and_the_list_load_no_network_library() -> None:
     code = (
-        "import sys; from likewise.encoders.listing import available; available(); "
+        "import sys; from likewise.encoders.listing import list_encoders; list_encoders(); "
         "print([m for m in ('torch', 'transformers', 'onnxruntime', 'huggingface_hub') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -33,3 +33,18 @@ def test_importing_the_registry_loads_no_heavy_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("spec", "version"),
+    [
+        ("blend?size=64", "blend@2 crop=1 flip=0 box=0 size=64"),
+        ("efficientnet-lite0", "efficientnet-lite0@6dab3201530d"),
+        ("efficientnet-lite0?pooling=stages", "efficientnet-lite0-stages@1f3885df6cc5"),
+        ("efficientnet-lite2?frame=pad&size=128&unscaled=1", "efficientnet-lite2@20cc00487d5b"),
+        ("small?crop=0.9&box=1", "small@bc5bc1c0b94c"),
+    ],
+)
+def test_versions_stay_so_that_vectors_made_before_are_still_current(spec: str, version: str) -> None:
+    """They digest the text of `Recipe`: renaming it or one of its fields would make everybody's vectors stale."""
+    assert get_encoder(spec).version == version

@@ -12,7 +12,7 @@ from likewise.discovery import (
     draw_random_pairs,
     pairs_to_label,
     pool_pairs,
-    propose_candidates,
+    propose_pairs,
     sample_queries,
 )
 from likewise.discovery.pool import apply_budget
@@ -37,7 +37,7 @@ def test_proposals_equal_brute_force(seed: int, views: int, k: int, one_per_item
     query_gallery = QueryGallery.from_catalog(catalog, images[::5], images)
     vectors = vectors_of(len(images), seed)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    rows = propose_candidates("m", query_gallery, vectors[::5], vectors, k, one_per_item=one_per_item)
+    rows = propose_pairs("m", query_gallery, vectors[::5], vectors, k, one_per_item=one_per_item)
     for query in query_gallery.queries:
         others = [image for image in images if item[image] != item[query]]
         others.sort(key=lambda image: (-float(vectors[images.index(query)] @ vectors[images.index(image)]), image))
@@ -53,11 +53,11 @@ def test_a_pair_from_two_generators_keeps_both() -> None:
     images = catalog["image"].to_list()
     query_gallery = QueryGallery.from_catalog(catalog, images[:2], images)
     vectors = vectors_of(6, 0)
-    pool = pl.concat([propose_candidates(name, query_gallery, vectors[:2], vectors, 3) for name in ("a", "b")])
+    pool = pl.concat([propose_pairs(name, query_gallery, vectors[:2], vectors, 3) for name in ("a", "b")])
     assert len(pool) == 12
     assert pool_pairs(pool)["n_generators"].to_list() == [2] * 6
     with pytest.raises(LikewiseError, match="cannot be called 'random'"):
-        propose_candidates(RANDOM, query_gallery, vectors[:2], vectors, 3)
+        propose_pairs(RANDOM, query_gallery, vectors[:2], vectors, 3)
 
 
 def test_random_pairs_are_uniform_admissible_distinct_and_seeded() -> None:
@@ -88,7 +88,7 @@ def test_budgets_keep_the_best_ranks_and_whole_pairs() -> None:
     query_gallery = QueryGallery.from_catalog(catalog, images[:4], images)
     pool = pl.concat(
         [
-            propose_candidates(name, query_gallery, vectors_of(4, seed), vectors_of(30, seed), 5)
+            propose_pairs(name, query_gallery, vectors_of(4, seed), vectors_of(30, seed), 5)
             for seed, name in enumerate("abc")
         ]
     )

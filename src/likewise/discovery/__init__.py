@@ -2,14 +2,7 @@
 
 from likewise.discovery.budget import budget_table
 from likewise.discovery.overlap import duplicate_share, generator_table, overlap_table
-from likewise.discovery.pool import (
-    RANDOM,
-    QueryGallery,
-    draw_random_pairs,
-    pairs_to_label,
-    pool_pairs,
-    propose_candidates,
-)
+from likewise.discovery.pool import RANDOM, QueryGallery, draw_random_pairs, pairs_to_label, pool_pairs, propose_pairs
 from likewise.discovery.prevalence import Prevalence, prevalence
 from likewise.discovery.queries import sample_queries
 
@@ -25,6 +18,6 @@ __all__ = [
     "pairs_to_label",
     "pool_pairs",
     "prevalence",
-    "propose_candidates",
+    "propose_pairs",
     "sample_queries",
 ]

@@ -69,7 +69,7 @@ class QueryGallery:
         return np.asarray(sizes[self.query_items], dtype=np.int64)
 
 
-def propose_candidates(
+def propose_pairs(
     generator: str,
     query_gallery: QueryGallery,
     query_vectors: Floats,
@@ -157,10 +157,8 @@ def apply_budget(pool: pl.DataFrame, seed: int, per_query: int | None, total: in
         if budget is not None and budget < 1:
             raise LikewiseError(f"a budget of {budget} pairs {name} leaves nothing to label: give at least 1.")
     pairs = pool_pairs(pool)
-    tie_break = np.random.default_rng(seed).permutation(len(pairs))
-    pairs = pairs.with_columns(tie_break=tie_break).sort(
-        "best_rank", "n_generators", "tie_break", descending=[False, True, False]
-    )
+    draw = np.random.default_rng(seed).permutation(len(pairs))
+    pairs = pairs.with_columns(draw=draw).sort("best_rank", "n_generators", "draw", descending=[False, True, False])
     if per_query is not None:
         pairs = pairs.filter(pl.int_range(pl.len()).over("query") < per_query)
     if total is not None:

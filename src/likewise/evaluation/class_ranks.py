@@ -68,7 +68,7 @@ def rank_same_class(
         exact = round_to_grid(gallery)
         for block in _blocks(query_rows, same_class.count):
             accumulator = RankAccumulator(
-                queries[block], gallery, _select(same_class, block), 0.0, count_ahead=whole_rank
+                queries[block], gallery, same_class.subset(block), 0.0, count_ahead=whole_rank
             )
             _rank_against(accumulator, round_to_grid(queries[block]), exact, own_row[block])
             _record(ranks, accumulator, block, query_labels, gallery_labels)
@@ -97,7 +97,7 @@ def _rank_in_float32(
     undecided = [np.empty(0, np.int64)]
     for block in _blocks(np.flatnonzero(same_class.count), same_class.count):
         accumulator = RankAccumulator(
-            queries[block], gallery, _select(same_class, block), tolerance, count_ahead=whole_rank
+            queries[block], gallery, same_class.subset(block), tolerance, count_ahead=whole_rank
         )
         _rank_against(accumulator, queries[block], gallery, own_row[block])
         _record(ranks, accumulator, block, query_labels, gallery_labels)
@@ -162,15 +162,6 @@ def _blocks(query_rows: Ints, n_same_class: Ints) -> list[Ints]:
     total = np.cumsum(np.maximum(n_same_class[query_rows], MAX_NEIGHBOURS_KEPT // (16 * TILE)))
     cuts = np.flatnonzero(np.diff(total // (MAX_NEIGHBOURS_KEPT // 2))) + 1
     return [block for block in np.split(query_rows, cuts) if len(block)]
-
-
-def _select(same_class: SameClass, block: Ints) -> SameClass:
-    return SameClass(
-        same_class.count[block],
-        same_class.first_row[block],
-        same_class.first_score[block],
-        same_class.last_score[block],
-    )
 
 
 def _record(

@@ -20,6 +20,8 @@ from likewise.progress import ProgressCallback
 from likewise.search import pair_scores
 from likewise.search.scores import Floats as Vectors
 
+VectorsByEncoder = Mapping[str, tuple[Vectors, Vectors]]  # of queries and gallery
+
 
 @dataclass(frozen=True)
 class GroundTruth:
@@ -81,9 +83,7 @@ def truth_coverage(
     )
 
 
-def full_truth_auc(
-    query_gallery: QueryGallery, truth: GroundTruth, vectors: Mapping[str, tuple[Vectors, Vectors]]
-) -> dict[str, float]:
+def full_truth_auc(query_gallery: QueryGallery, truth: GroundTruth, vectors: VectorsByEncoder) -> dict[str, float]:
     """Macro ROC-AUC of every encoder over all admissible pairs."""
     result = {}
     for encoder, (queries, gallery) in vectors.items():
@@ -96,7 +96,7 @@ def fidelity_table(
     pool: pl.DataFrame,
     query_gallery: QueryGallery,
     truth: GroundTruth,
-    vectors: Mapping[str, tuple[Vectors, Vectors]],
+    vectors: VectorsByEncoder,
     on_progress: ProgressCallback | None = None,
 ) -> pl.DataFrame:
     """For every subset of generators and k: Spearman with the order under the full truth, and recall of similar items.
@@ -109,7 +109,8 @@ def fidelity_table(
     query = np.array([query_of[image] for image in proposals.pairs["query"]], dtype=np.int64)
     candidate = np.array([candidate_of[image] for image in proposals.pairs["candidate"]], dtype=np.int64)
     width, n_items = len(query_gallery.gallery), int(query_gallery.gallery_items.max()) + 1
-    all_labels = np.zeros(len(query_gallery.queries) * width, dtype=np.int8)
+    n_queries = len(query_gallery.queries)
+    all_labels = np.zeros(n_queries * width, dtype=np.int8)
     all_labels[truth.query * width + truth.candidate] = truth.label
     label = all_labels[query * width + candidate]
     similar = np.unique((truth.query * n_items + query_gallery.gallery_items[truth.candidate])[truth.label == 1])
@@ -124,10 +125,7 @@ def fidelity_table(
         best_rank = proposals.ranks[:, subset].min(axis=1)
         for k in range(1, proposals.k_max + 1):
             inside = best_rank < k
-            auc = [
-                _macro(query[inside], scores[name][inside], label[inside], len(query_gallery.queries))
-                for name in vectors
-            ]
+            auc = [_macro(query[inside], scores[name][inside], label[inside], n_queries) for name in vectors]
             order = spearman(np.array(auc), np.array([full[name] for name in vectors]))
             recall = len(np.unique(pair_item[inside & (label == 1)])) / max(1, len(similar))
             names = "+".join(proposals.generators[g] for g in subset)

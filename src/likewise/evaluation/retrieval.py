@@ -175,10 +175,8 @@ def _sums(one: Retrieval, measure: Measure, resample: ResamplingUnit) -> QuerySu
     sums = QuerySums.mean_of(one.per_query(measure))
     if resample == "query":
         return sums
-    numerator, denominator = (
-        np.bincount(one.label, part).astype(np.float64) for part in (sums.numerator, sums.denominator)
-    )
-    return QuerySums(numerator, denominator)
+    parts = (np.bincount(one.label, part).astype(np.float64) for part in (sums.numerator, sums.denominator))
+    return QuerySums(*parts)
 
 
 def _resample(sums: Sequence[QuerySums], n_resamples: int, seed: int) -> list[Floats]:

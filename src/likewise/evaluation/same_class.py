@@ -25,6 +25,9 @@ class SameClass:
     first_score: Floats
     last_score: Floats
 
+    def subset(self, rows: Ints) -> "SameClass":
+        return SameClass(self.count[rows], self.first_row[rows], self.first_score[rows], self.last_score[rows])
+
 
 def round_to_grid(vectors: Vectors) -> Floats:
     """Components as multiples of 2^-26 in float64, so that every product and sum of unit vectors is exact."""

@@ -90,9 +90,8 @@ class TripletAgreement:
         else:
             numerator, denominator = np.maximum(v, w), v + w
         n_anchors = len(self.anchors)
-        return QuerySums(
-            *(np.bincount(self.anchor, part, n_anchors).astype(np.float64) for part in (numerator, denominator))
-        )
+        parts = (np.bincount(self.anchor, part, n_anchors).astype(np.float64) for part in (numerator, denominator))
+        return QuerySums(*parts)
 
     def value(self, measure: str = MAJORITY) -> float:
         return self.sums(measure).value()

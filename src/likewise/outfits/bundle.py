@@ -24,7 +24,7 @@ from likewise.evaluation.bundles.files import (
     CARD,
     Entry,
     FileRecord,
-    check_entry_name,
+    check_name,
     file_record,
     open_entries,
     read_entry,
@@ -137,7 +137,7 @@ def _entries(
         files[f"{name}.parquet"] = file_record(buffer.getvalue())
         yield f"{name}.parquet", buffer.getvalue()
     for image in tables["items"]["image"].unique().sort():
-        check_entry_name(f"images/{image}", "the test")
+        check_name(f"images/{image}", "the test")
         content = read_image(image)
         files[f"images/{image}"] = file_record(content)
         yield f"images/{image}", content

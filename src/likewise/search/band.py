@@ -49,8 +49,8 @@ def top_k_and_band(
     for start in range(0, len(queries), step):
         part = np.arange(start, min(start + step, len(queries)))
         some, own = queries[part], query_groups[part]
-        approximate, listed = knn_float32(some, gallery, fetch)
-        top = (approximate[:, :top_length], listed[:, :top_length])
+        approx, listed = knn_float32(some, gallery, fetch)
+        top = (approx[:, :top_length], listed[:, :top_length])
         rows[part], scores[part], certain = rerank_exactly(some, gallery, k, *top, own, gallery_groups, one_per_group)
         for unsure in _nonempty(part[~certain]):
             again = top_k(
@@ -62,7 +62,7 @@ def top_k_and_band(
                 one_per_group=one_per_group,
             )
             rows[unsure], scores[unsure] = again.indices, again.scores
-        between[part], certain = _band(some, gallery, approximate, listed, gallery_groups[listed] != own[:, None], band)
+        between[part], certain = _band(some, gallery, approx, listed, gallery_groups[listed] != own[:, None], band)
         for unsure in _nonempty(part[~certain]):
             whole = top_k(
                 queries[unsure], gallery, last, query_groups=query_groups[unsure], gallery_groups=gallery_groups
@@ -72,11 +72,11 @@ def top_k_and_band(
 
 
 def _band(
-    queries: Floats, gallery: Floats, approximate: Floats, listed: Rows, allowed: Mask, band: tuple[int, int]
+    queries: Floats, gallery: Floats, approx: Floats, listed: Rows, allowed: Mask, band: tuple[int, int]
 ) -> tuple[Rows, Mask]:
-    """Rows of the band from rough lists, and whether each query's band is certain."""
+    """Rows of the band from approximate lists, and whether each query's band is certain."""
     order = np.argsort(~allowed, axis=1, kind="stable")
-    listed, approximate = np.take_along_axis(listed, order, 1), np.take_along_axis(approximate, order, 1)
+    listed, approx = np.take_along_axis(listed, order, 1), np.take_along_axis(approx, order, 1)
     n_allowed = allowed.sum(axis=1)
     complete = listed.shape[1] >= len(gallery)
     narrow = band[1] - band[0] < 2 * WINDOW  # the two ends would disturb each other
@@ -85,7 +85,7 @@ def _band(
         if end <= 0 or end >= listed.shape[1]:
             certain &= complete | (end <= 0)
             continue
-        certain &= _rerank_band_end(queries, gallery, approximate, listed, n_allowed, end)
+        certain &= _rerank_band_end(queries, gallery, approx, listed, n_allowed, end)
         certain &= complete | (n_allowed > end)
     first, last = band
     rows = np.where(np.arange(listed.shape[1])[None, :] < n_allowed[:, None], listed, NO_INDEX)[:, first:last]
@@ -94,20 +94,18 @@ def _band(
     return _sorted_indices(padded), certain
 
 
-def _rerank_band_end(
-    queries: Floats, gallery: Floats, approximate: Floats, listed: Rows, n_allowed: Rows, end: int
-) -> Mask:
+def _rerank_band_end(queries: Floats, gallery: Floats, approx: Floats, listed: Rows, n_allowed: Rows, end: int) -> Mask:
     """Put the candidates around rank `end` in their exact order (in place); whether each query's end is now certain.
 
-    Only those whose rough score is too near the other side's to be told apart are scored exactly; whoever is further
+    Only those whose approximate score is too near the other side's are scored exactly; whoever is further
     away than float32 can err is on the right side already.
     """
     gap = 2.0 * float32_error(gallery.shape[1])
     left, right = max(0, end - WINDOW), min(listed.shape[1], end + WINDOW)
-    near, inside = approximate[:, left:right], np.arange(left, right)[None, :] < end
+    near, inside = approx[:, left:right], np.arange(left, right)[None, :] < end
     within = np.arange(left, right)[None, :] < n_allowed[:, None]
-    best_outside = np.where(n_allowed > end, approximate[:, end], -np.inf)[:, None]
-    worst_inside = approximate[:, end - 1][:, None]
+    best_outside = np.where(n_allowed > end, approx[:, end], -np.inf)[:, None]
+    worst_inside = approx[:, end - 1][:, None]
     unsure = within & np.where(inside, near <= best_outside + gap, near >= worst_inside - gap)
     exact = np.where(within, np.where(inside, np.inf, BELOW_EVERY_COSINE), -np.inf)  # own group behind everybody else
     query, place = np.nonzero(unsure)

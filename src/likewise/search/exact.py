@@ -68,9 +68,7 @@ def top_k(
             unsure = []
             for first in range(0, len(waiting), step):
                 part = waiting[first : first + step]
-                found = _search_block(
-                    queries[part], gallery, k, fetch, query_groups[part], gallery_groups, one_per_group
-                )
+                found = _search(queries[part], gallery, k, fetch, query_groups[part], gallery_groups, one_per_group)
                 rows[part], scores[part] = found[0], found[1]
                 unsure.append(part[~found[2]])
             waiting = np.concatenate(unsure)
@@ -87,20 +85,20 @@ def list_length(k: int, gallery_groups: Rows, one_per_group: bool) -> int:
     return length + min(int(sizes.max()), MAX_GROUP_FETCHED) + EXTRA_CANDIDATES
 
 
-def _search_block(
+def _search(
     queries: Floats, gallery: Floats, k: int, fetch: int, own: Rows, groups: Rows, one_per_group: bool
 ) -> tuple[Rows, Scores, Mask]:
     """One try with lists of length `fetch`: rows, scores, and whether each query's answer is certain."""
-    approximate, listed = knn_float32(queries, gallery, fetch)
-    return rerank_exactly(queries, gallery, k, approximate, listed, own, groups, one_per_group)
+    approx, listed = knn_float32(queries, gallery, fetch)
+    return rerank_exactly(queries, gallery, k, approx, listed, own, groups, one_per_group)
 
 
 def knn_float32(queries: Floats, gallery: Floats, length: int) -> tuple[Floats, Rows]:
     """faiss's float32 scores and rows, best first; the last bits of the scores depend on the batch."""
     import faiss
 
-    approximate, listed = faiss.knn(queries, gallery, int(length), metric=faiss.METRIC_INNER_PRODUCT)
-    return approximate, listed
+    approx, listed = faiss.knn(queries, gallery, int(length), metric=faiss.METRIC_INNER_PRODUCT)
+    return approx, listed
 
 
 def float32_error(dim: int) -> float:
@@ -109,21 +107,14 @@ def float32_error(dim: int) -> float:
 
 
 def rerank_exactly(
-    queries: Floats,
-    gallery: Floats,
-    k: int,
-    approximate: Floats,
-    listed: Rows,
-    own: Rows,
-    groups: Rows,
-    one_per_group: bool,
+    queries: Floats, gallery: Floats, k: int, approx: Floats, listed: Rows, own: Rows, groups: Rows, one_per_group: bool
 ) -> tuple[Rows, Scores, Mask]:
-    """The exact best k among rough lists: rows, scores, and whether nothing outside the lists can be among them."""
+    """The exact best k of approximate lists: rows, scores, and whether nothing outside can be among them."""
     complete = listed.shape[1] >= len(gallery)
     tolerance = float32_error(gallery.shape[1])
     allowed = groups[listed] != own[:, None]
     repeated = mark_repeated_groups(groups[listed]) if one_per_group else np.zeros(listed.shape, dtype=np.bool_)
-    listed, approximate, allowed, left_out = _prune_lists(listed, approximate, allowed, k, tolerance, repeated)
+    listed, approx, allowed, left_out = _prune_lists(listed, approx, allowed, k, tolerance, repeated)
     exact = list_scores(queries, gallery, listed)
     exact[~allowed] = -np.inf
     order = np.lexsort((listed, -exact))
@@ -144,19 +135,19 @@ def rerank_exactly(
 
 
 def _prune_lists(
-    listed: Rows, approximate: Floats, allowed: Mask, k: int, tolerance: float, repeated: Mask
+    listed: Rows, approx: Floats, allowed: Mask, k: int, tolerance: float, repeated: Mask
 ) -> tuple[Rows, Floats, Mask, Scores]:
-    """Cut the lists to the columns that can still be among the best k; also the best rough score left out.
+    """Cut the lists to the columns that can still be among the best k; also the best approximate score left out.
 
     `repeated` marks candidates whose group stood further left; they use up no place among the k.
     """
-    last = approximate[:, -1].astype(np.float64)
+    last = approx[:, -1].astype(np.float64)
     counted = np.cumsum(allowed & ~repeated, axis=1)
     enough = counted[:, -1] >= k
     kth = np.where(enough, np.argmax(counted >= k, axis=1), listed.shape[1] - 1)
-    limit = np.take_along_axis(approximate, kth[:, None], 1) - 2.0 * tolerance
-    width = max(min(k, listed.shape[1]), int((approximate >= limit).sum(axis=1).max()))
-    return listed[:, :width], approximate[:, :width], allowed[:, :width], last
+    limit = np.take_along_axis(approx, kth[:, None], 1) - 2.0 * tolerance
+    width = max(min(k, listed.shape[1]), int((approx >= limit).sum(axis=1).max()))
+    return listed[:, :width], approx[:, :width], allowed[:, :width], last
 
 
 def mark_repeated_groups(groups: Rows) -> Mask:

@@ -157,14 +157,14 @@ def search_index(index: Any, problem: KnnProblem) -> Neighbours:
     step = max(1, BLOCK_ENTRIES // length)
     for start in range(0, len(problem.queries), step):
         part = problem.subset(np.arange(start, min(start + step, len(problem.queries))))
-        approximate, listed = index.search(part.queries, length)
+        approx, listed = index.search(part.queries, length)
         short = (listed == NO_INDEX).any(axis=1)
         listed[short] = 0
         found, exact, _ = rerank_exactly(
             part.queries,
             part.gallery,
             part.k,
-            approximate,
+            approx,
             listed,
             part.query_groups,
             part.gallery_groups,

@@ -16,13 +16,9 @@ def merge_neighbours(
     parts: Sequence[Neighbours], starts: Sequence[int], k: int, gallery_groups: Rows, *, one_per_group: bool = False
 ) -> Neighbours:
     """The best k over all parts; `starts` says at which row of the gallery each part begins."""
-    rows = np.concatenate(
-        [
-            np.where(part.indices == NO_INDEX, NO_INDEX, part.indices + start)
-            for part, start in zip(parts, starts, strict=True)
-        ],
-        axis=1,
-    )
+    offset = zip(parts, starts, strict=True)
+    shifted = [np.where(part.indices == NO_INDEX, NO_INDEX, part.indices + start) for part, start in offset]
+    rows = np.concatenate(shifted, axis=1)
     scores = np.concatenate([part.scores for part in parts], axis=1)
     scores = np.where(rows == NO_INDEX, -np.inf, scores)
     order = np.lexsort((rows, -scores))

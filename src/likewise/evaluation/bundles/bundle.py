@@ -28,7 +28,7 @@ from likewise.evaluation.bundles.files import (
     Entry,
     FileRecord,
     OpenEntry,
-    check_entry_name,
+    check_name,
     file_record,
     open_entries,
     read_entry,
@@ -137,7 +137,7 @@ def _payload(workspace: Workspace, tables: BundleTables, *, with_images: bool) -
         getattr(tables, name).write_parquet(buffer, compression="zstd")
         yield f"{name}.parquet", buffer.getvalue()
     for image in tables.catalog["image"] if with_images else ():
-        check_entry_name(f"images/{image}", str(workspace.catalog_file))
+        check_name(f"images/{image}", str(workspace.catalog_file))
         try:
             yield f"images/{image}", (workspace.root / image).read_bytes()
         except OSError as error:

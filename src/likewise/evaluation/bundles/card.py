@@ -12,14 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.bundles.files import (
-    CARD,
-    FileRecord,
-    check_entry_name,
-    checksum_error,
-    open_entries,
-    read_entry,
-)
+from likewise.evaluation.bundles.files import CARD, FileRecord, check_name, checksum_error, open_entries, read_entry
 
 FORMAT, VERSION = "likewise-bundle", 1
 
@@ -57,7 +50,7 @@ def read_card(data: bytes, path: Path, form: str, version: int, what: str) -> di
     if card.get("checksum") != checksum_of(card):
         raise checksum_error(path, CARD)
     for name in card["files"]:
-        check_entry_name(name, f"{path}: {CARD}")
+        check_name(name, f"{path}: {CARD}")
     return dict(card)
 
 

@@ -38,7 +38,7 @@ def file_record(content: bytes) -> FileRecord:
     return FileRecord(len(content), hashlib.sha256(content).hexdigest())
 
 
-def check_entry_name(name: str, where: str) -> None:
+def check_name(name: str, where: str) -> None:
     """Refuse a name that is not a plain relative path."""
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or "\\" in name or "\0" in name or ":" in parts[0]:

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     features = ImageTextFeatures.random(templates, DIM)
     image, text, both = baselines()
     found = score_templates(templates, features, [both])
-    value = recall_table({"random": found}, n_resamples=10).filter(task="average", measure="R@1")["value"].item()
+    value = recall_table({"random": found}, n_resamples=10).filter(task="average", measure="Recall@1")["value"].item()
     assert abs(value - one_by_one(templates, features)) < 1e-3, "both ways must agree"
     seconds = cpu_seconds(
         {

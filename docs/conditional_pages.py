@@ -78,7 +78,7 @@ def _told(found: dict[str, Any]) -> str:
 
 def _apart(rows: list[dict[str, Any]]) -> str:
     """Whether the Combiner's interval of the average meets a baseline's."""
-    average = {row["method"]: row for row in rows if row["metric"] == "R@1" and row["task"] == "average"}
+    average = {row["method"]: row for row in rows if row["measure"] == "Recall@1" and row["task"] == "average"}
     low = average[METHODS[-1]]["low"]
     met = [method for method in METHODS[:-1] if average[method]["high"] >= low]
     if not met:
@@ -146,7 +146,7 @@ def _study(found: dict[str, Any]) -> list[str]:
 
 def _behind(rows: list[dict[str, Any]]) -> str:
     """In which tasks a baseline is better."""
-    value = {(row["method"], row["task"]): row["value"] for row in rows if row["metric"] == "R@1"}
+    value = {(row["method"], row["task"]): row["value"] for row in rows if row["measure"] == "Recall@1"}
     lost = [
         f"{task.replace('_', ' ')} ({better})"
         for task in TASKS
@@ -161,7 +161,7 @@ def paragraph(text: str) -> list[str]:
 
 
 def _table(rows: list[dict[str, Any]]) -> list[str]:
-    cells = {(row["method"], row["task"]): row for row in rows if row["metric"] == "R@1"}
+    cells = {(row["method"], row["task"]): row for row in rows if row["measure"] == "Recall@1"}
     tasks = [task for task in TASKS if (METHODS[0], task) in cells]
     lines = [
         "| method | " + " | ".join(task.replace("_", " ") for task in tasks) + " |",
@@ -186,7 +186,9 @@ def combiner_picture(results: dict[str, tuple[str, dict[str, Any]]], path: Path)
     figure = Figure(figsize=(9, 2.6), layout="constrained", dpi=140)
     panels = figure.subplots(1, len(results), squeeze=False)[0]
     for axes, (title, found) in zip(panels, results.values(), strict=True):
-        rows = {row["method"]: row for row in found["table"] if row["metric"] == "R@1" and row["task"] == "average"}
+        rows = {
+            row["method"]: row for row in found["table"] if row["measure"] == "Recall@1" and row["task"] == "average"
+        }
         for place, method in enumerate(METHODS):
             row = rows[method]
             value, low, high = (100 * row[name] for name in ("value", "low", "high"))

@@ -1,6 +1,7 @@
 """Recall@k that is fair to ties: against all orders of a short list, chance levels, constant and random scores."""
 
 from itertools import pairwise, permutations
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,8 @@ from likewise.conditional.evaluate import recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, Floats, QueryBatch
 from likewise.conditional.recall import chance_recall, rank_targets, recall_at_k
+from likewise.conditional.step import RESULTS, read_results, store_results
+from likewise.workspace import Workspace, write_parquet
 
 N = 1500
 
@@ -97,7 +100,7 @@ def test_a_method_that_cannot_answer_a_task_has_no_average() -> None:
     asked = templates(20)
     table = recall_table(
         {"none": score_templates(asked, ImageTextFeatures.random(asked, dim=8), [OnlyObjects()])}
-    ).filter(measure="R@1")
+    ).filter(measure="Recall@1")
     values = dict(table.select("task", "value").iter_rows())
     assert values["focus_attribute"] is None and values["average"] is None
     assert values["change_object"] == pytest.approx(1 / 15)
@@ -129,6 +132,21 @@ def test_templates_without_all_their_images_are_left_out_and_counted() -> None:
     fewer = ImageTextFeatures(
         [features.images[row] for row in kept], features.image_features[kept], features.texts, features.text_features
     )
-    table = recall_table({"none": score_templates(asked, fewer, baselines()[:1])}).filter(task="average", measure="R@1")
+    table = recall_table({"none": score_templates(asked, fewer, baselines()[:1])}).filter(
+        task="average", measure="Recall@1"
+    )
     named = pl.concat_list("reference", "target", "gallery").list.contains(lost)
     assert table["n"].item() == 60 - asked.filter(named).height < table["n_total"].item() == 60
+
+
+def test_results_of_an_earlier_version_stay_in_the_table(tmp_path: Path) -> None:
+    """It named the column `metric` and the measure `R@1`."""
+    asked, workspace = templates(20), Workspace(tmp_path)
+    features = ImageTextFeatures.random(asked, dim=8)
+    old, new = (recall_table({"none": score_templates(asked, features, [method])}) for method in baselines()[:2])
+    earlier = store_results(workspace, "small", old, official=False)
+    as_written = earlier.rename({"measure": "metric"}).with_columns(pl.col("metric").str.replace("Recall@", "R@"))
+    write_parquet(as_written, workspace.results_folder / RESULTS)
+    assert read_results(workspace, "small").equals(earlier)
+    later = store_results(workspace, "small", new, official=False)
+    assert read_results(workspace, "small").equals(pl.concat([earlier, later]))

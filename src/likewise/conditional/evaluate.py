@@ -109,7 +109,7 @@ def accuracy_table(
         )
         for number, task in enumerate(names)
     }
-    return pl.DataFrame(_rows(name, name, "R@1", estimates), schema=RESULT_SCHEMA, orient="row")
+    return pl.DataFrame(_rows(name, name, "Recall@1", estimates), schema=RESULT_SCHEMA, orient="row")
 
 
 def _rows(encoder: str, method: str, measure: str, estimates: "dict[str, _Estimate]") -> list[tuple[object, ...]]:

@@ -68,9 +68,7 @@ def store_results(workspace: Workspace, name: str, table: pl.DataFrame, *, offic
 
 def read_results(workspace: Workspace, name: str, *, official: bool = False) -> pl.DataFrame:
     """Everything ever measured on a set of templates, with ties counted in one of the two ways."""
-    path = workspace.results_folder / RESULTS
-    stored = read_parquet(path, f"likewise condition evaluate {workspace.path}")
-    return stored.filter(templates=name, ties="official" if official else "fair")
+    return _read_stored(workspace).filter(templates=name, ties="official" if official else "fair")
 
 
 def _template_tables(
@@ -127,11 +125,18 @@ def _annotation_loader(workspace: Workspace, name: str) -> Callable[[], ImageAnn
     return load
 
 
+def _read_stored(workspace: Workspace) -> pl.DataFrame:
+    """The table of results; earlier versions wrote the measure `Recall@1` as the metric `R@1`."""
+    stored = read_parquet(workspace.results_folder / RESULTS, f"likewise condition evaluate {workspace.path}")
+    if "metric" not in stored.columns:
+        return stored
+    return stored.rename({"metric": "measure"}).with_columns(pl.col("measure").str.replace(r"^R@", "Recall@"))
+
+
 def _merge_stored(workspace: Workspace, found: pl.DataFrame) -> pl.DataFrame:
-    path = workspace.results_folder / RESULTS
-    if not path.exists():
+    if not (workspace.results_folder / RESULTS).exists():
         return found
-    earlier = pl.read_parquet(path, glob=False)
+    earlier = _read_stored(workspace)
     if earlier.schema != found.schema:  # of an older version: its rows cannot stand in one table with these
         return found
     kept = earlier.join(found, on=["templates", "ties", "encoder", "method"], how="anti", maintain_order="left")

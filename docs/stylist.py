@@ -26,11 +26,12 @@ from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.results import OutfitTestFeatures, OutfitTestResults, score_models
 from likewise.outfits.scoring import grade_answers, score_table
 from likewise.outfits.training.examples import OutfitExamples
-from likewise.outfits.training.step import TrainingRequest, styled_examples, train_outfit_model
+from likewise.outfits.training.step import TrainingRequest, train_outfit_model
 from likewise.outfits.training.targeted_data import TargetedDataResult, train_with_targeted_data
-from likewise.outfits.wardrobe import N_ITEMS, Scale, draw, make_wardrobe_test, wardrobe_items
-from likewise.outfits.wardrobe_aat import make_aat
 from likewise.synthetic import DIMENSIONS, build_wardrobe, compatibility_many
+from likewise.synthetic.outfits.aat_questions import make_aat
+from likewise.synthetic.outfits.examples import styled_examples
+from likewise.synthetic.outfits.taste_test import N_ITEMS, Scale, draw, make_wardrobe_test, wardrobe_items
 from likewise.workspace import Workspace
 
 HERE = Path(__file__).parent
@@ -128,7 +129,7 @@ def request(plan: Plan, kind: str) -> TrainingRequest:
 
 def outfits_of(plan: Plan) -> OutfitExamples:
     """What the wardrobe's stylists put together; the same for every model."""
-    return styled_examples(plan.workspace, request(plan, KINDS[0]), read_catalog(plan.workspace))
+    return styled_examples(request(plan, KINDS[0]), read_catalog(plan.workspace))
 
 
 def train_kind(plan: Plan, examples: OutfitExamples, kind: str) -> None:
@@ -226,7 +227,9 @@ def targeted_data(plan: Plan, results: OutfitTestResults) -> TargetedDataResult:
     asked = replace(request(plan, CURED), tests=(plan.test, path))
     sources = (OutfitTestFeatures(results), OutfitTestFeatures(closer))
     measure_on = (closer.test.questions, sources[1])
-    return train_with_targeted_data(plan.workspace, asked, results.test.questions, sources[0], measure_on=measure_on)
+    return train_with_targeted_data(
+        plan.workspace, asked, results.test.questions, sources[0], outfit_source=styled_examples, measure_on=measure_on
+    )
 
 
 if __name__ == "__main__":

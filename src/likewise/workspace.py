@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the command line imports this module for every `--help`
     import polars as pl
 
 FORMAT = 1
-WARDROBE = "wardrobe"
+WARDROBE = "wardrobe"  # the source of a catalog that was drawn here
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,11 @@ class Workspace:
     @property
     def problems_file(self) -> Path:
         return self.path / "problems.parquet"
+
+    @property
+    def truth_file(self) -> Path:
+        """The pairs of items that look alike, of a catalog whose truth is known."""
+        return self.path / "truth.parquet"
 
     @property
     def tables_folder(self) -> Path:
@@ -110,9 +115,9 @@ class Workspace:
         return (self.path / str(self.settings()["root"])).resolve()
 
     @property
-    def knows_truth(self) -> bool:
-        """True for the drawn wardrobe, where it is known which items look alike."""
-        return bool(self.settings()["source"] == WARDROBE)
+    def has_truth(self) -> bool:
+        """Whether it is known which items look alike: a table of truth is there."""
+        return self.truth_file.exists()
 
     def encoders(self) -> list[str]:
         """Names of the encoders whose vectors are complete, sorted."""

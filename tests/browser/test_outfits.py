@@ -18,9 +18,9 @@ from likewise.outfits.aat import questions_from_drafts
 from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
 from likewise.outfits.lat import add_people_counts
 from likewise.outfits.publish import catalog_items, read_drafts, selected_drafts
-from likewise.outfits.simulated import simulate_test
 from likewise.outfits.stages import advance
 from likewise.synthetic import build_wardrobe, draw_item
+from likewise.synthetic.outfits.people import simulate_test
 from likewise.workspace import Workspace
 from tests.browser.site import OWNER_KEY, PHONE, TOO_SOON_MS, Site, opened, saved
 

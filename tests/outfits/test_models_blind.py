@@ -18,12 +18,12 @@ from likewise.outfits.protocol import OutfitModel
 from likewise.outfits.scoring import grade_answers, score_table
 from likewise.outfits.training.examples import OutfitExamples
 from likewise.outfits.training.presets import Preset
-from likewise.outfits.training.stylists import style_outfits
 from likewise.outfits.training.trainer import TrainingJob, train_model
 from likewise.outfits.vectors import VectorLookup
-from likewise.outfits.wardrobe import wardrobe_items
-from likewise.outfits.wardrobe_aat import make_aat
 from likewise.synthetic import ATTRIBUTE_NAMES, ATTRIBUTES
+from likewise.synthetic.outfits.aat_questions import make_aat
+from likewise.synthetic.outfits.stylists import style_outfits
+from likewise.synthetic.outfits.taste_test import wardrobe_items
 
 COLOURS = ("colour", "second_colour")
 PRESET = Preset(48, epochs=5, batch_size=64, n_negatives=3, learning_rate=3e-3)

@@ -30,9 +30,9 @@ from likewise.outfits.publish import (
     replace_distractor,
     selected_drafts,
 )
-from likewise.outfits.simulated import simulate_test
 from likewise.outfits.stages import advance, trust_categories
 from likewise.synthetic import build_wardrobe
+from likewise.synthetic.outfits.people import simulate_test
 from likewise.workspace import Workspace
 
 PLAN = OutfitTestPlan(

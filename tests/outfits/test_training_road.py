@@ -17,13 +17,13 @@ from likewise.errors import LikewiseError
 from likewise.outfits.bundle import open_test, write_test
 from likewise.outfits.generate import check_outfits, sample_outfits
 from likewise.outfits.tables import outfit_table
-from likewise.outfits.training.stylists import loves_colours, style_outfits
 from likewise.outfits.training.targeted_data import split_questions
-from likewise.outfits.wardrobe import wardrobe_items
-from likewise.outfits.wardrobe_aat import make_aat
 from likewise.synthetic import DIMENSIONS, compatibility_many
 from likewise.synthetic.build import build_wardrobe
 from likewise.synthetic.harmony import NEUTRALS
+from likewise.synthetic.outfits.aat_questions import make_aat
+from likewise.synthetic.outfits.stylists import loves_colours, style_outfits
+from likewise.synthetic.outfits.taste_test import wardrobe_items
 from likewise.synthetic.vocabulary import RGB
 from likewise.workspace import Workspace
 

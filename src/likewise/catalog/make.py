@@ -10,6 +10,7 @@ import polars as pl
 
 from likewise.catalog.check import PROBLEM_SCHEMA, check_rows
 from likewise.catalog.table import KEY_COLUMNS, MADE_COLUMNS, catalog_fingerprint
+from likewise.catalog.truth import check_truth
 from likewise.errors import LikewiseError
 from likewise.workspace import FORMAT, Workspace, write_json, write_parquet
 
@@ -33,10 +34,14 @@ def make_catalog(
     source: str,
     *,
     source_settings: dict[str, Any] | None = None,
+    truth: pl.DataFrame | None = None,
     replace: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> NewCatalog:
-    """Check `rows` (at least a column `image`, relative to `root`) and write catalog, problems and settings."""
+    """Check `rows` (at least a column `image`, relative to `root`) and write catalog, problems and settings.
+
+    `truth`: the pairs of items that look alike (`item_a`, `item_b`), where that is known.
+    """
     if workspace.settings_file.exists() and not replace:
         raise LikewiseError(
             f"{workspace.path} already holds a workspace: choose another folder, or replace its catalog "
@@ -51,8 +56,13 @@ def make_catalog(
         why = f" (first: row {first['row']}, {first['image']}: {first['detail']})" if first else ""
         raise LikewiseError(f"none of the {len(rows)} rows has a usable picture under {root}{why}.")
     catalog = _fill_defaults(good)
+    similar = None if truth is None else check_truth(truth, catalog)
     write_parquet(problems, workspace.problems_file)
     write_parquet(catalog, workspace.catalog_file)
+    if similar is None:
+        workspace.truth_file.unlink(missing_ok=True)
+    else:
+        write_parquet(similar, workspace.truth_file)
     settings = {
         "format": FORMAT,
         "root": _relative(root, workspace.path),

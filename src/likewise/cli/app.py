@@ -17,6 +17,7 @@ from likewise.cli import (
     plan,
     report,
     retrieval,
+    simulate,
     status,
 )
 from likewise.cli.extension_commands import GroupWithExtensions
@@ -55,7 +56,7 @@ app.add_typer(encode.app, name="encoders")
 app.command("discover")(discover.discover)
 app.command("budget")(discover.budget)
 app.add_typer(label.app, name="label")
-app.command("simulate")(label.simulate)
+app.command("simulate")(simulate.simulate)
 app.command("evaluate")(evaluate.evaluate)
 app.command("retrieval")(retrieval.retrieval)
 app.command("triplets")(retrieval.triplets)

@@ -23,9 +23,9 @@ def demo(
     from likewise.cli.discover import budget, discover
     from likewise.cli.encode import encode
     from likewise.cli.evaluate import evaluate
-    from likewise.cli.label import simulate
     from likewise.cli.new import new
     from likewise.cli.report import report
+    from likewise.cli.simulate import simulate
     from likewise.workspace import WARDROBE, Workspace
 
     started = time.perf_counter()

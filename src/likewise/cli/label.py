@@ -1,4 +1,4 @@
-"""`likewise label ...` and `likewise simulate`: answers of people (or of simulated ones) become labels."""
+"""`likewise label ...`: answers of people become labels."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -100,14 +100,14 @@ def import_votes(
         update("storing votes", 0, 2)
         stored = import_votes_file(target, votes, database, replace=replace)
         update("storing votes", 1, 2)
-        labelled = _rebuild_labels(target, rule, database)
+        labelled = rebuild_labels(target, rule, database)
     added = stored.added
     if as_json:
-        echo_json({"added": added.to_dict(), "blank": stored.n_blank, "labels": _result_json(labelled)})
+        echo_json({"added": added.to_dict(), "blank": stored.n_blank, "labels": result_json(labelled)})
         return
     outside = f", {stored.n_pairs_outside_pool} pairs are not in the pool" if stored.n_pairs_outside_pool else ""
     echo(f"{added.added:,} votes added, {added.repeated:,} were there already, {stored.n_blank:,} left blank{outside}")
-    _print_labels(labelled)
+    print_labels(labelled)
 
 
 @app.command("consensus")
@@ -118,37 +118,11 @@ def consensus(
 
     Example: `likewise label consensus shoes --rule dawid-skene`
     """
-    labelled = _rebuild_labels(open_workspace(workspace), rule, database)
+    labelled = rebuild_labels(open_workspace(workspace), rule, database)
     if as_json:
-        echo_json(_result_json(labelled))
+        echo_json(result_json(labelled))
     else:
-        _print_labels(labelled)
-
-
-def simulate(
-    workspace: WorkspacePath,
-    experts: Annotated[int, typer.Option(help="How many simulated experts.")] = 3,
-    rule: RuleOption = None,
-    seed: Seed = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Let simulated experts answer every pair of the pool; only for the wardrobe, whose truth is known.
-
-    Example: `likewise simulate demo --experts 3`
-    """
-    from likewise.labeling.step import add_simulated_votes
-
-    target = open_workspace(workspace)
-    n_pairs, added = add_simulated_votes(target, experts, seed)
-    labelled = _rebuild_labels(target, rule)
-    if as_json:
-        echo_json({"added": added.to_dict(), "labels": _result_json(labelled)})
-        return
-    if added.added:
-        echo(f"{experts} simulated experts gave {added.added:,} votes on {n_pairs:,} pairs")
-    else:
-        echo(f"the {added.repeated:,} votes of {experts} simulated experts were there already")
-    _print_labels(labelled)
+        print_labels(labelled)
 
 
 def _check_rule(rule: str | None) -> str | None:
@@ -162,17 +136,17 @@ def _check_rule(rule: str | None) -> str | None:
     return rule
 
 
-def _rebuild_labels(workspace: Workspace, rule: str | None, database: str | None = None) -> "LabelingResult":
+def rebuild_labels(workspace: Workspace, rule: str | None, database: str | None = None) -> "LabelingResult":
     from likewise.labeling.step import update_labels
 
     return update_labels(workspace, _check_rule(rule), database)  # type: ignore[arg-type]
 
 
-def _result_json(labelled: "LabelingResult") -> dict[str, Any]:
+def result_json(labelled: "LabelingResult") -> dict[str, Any]:
     return {"consensus": labelled.consensus.summary.to_dict(), "agreement": labelled.agreement.to_dict()}
 
 
-def _print_labels(labelled: "LabelingResult") -> None:
+def print_labels(labelled: "LabelingResult") -> None:
     if labelled.replaced_imported:
         echo(f"[bold]the imported labels[/], whose place these take, are kept in {labelled.replaced_imported}")
     summary, agreed = labelled.consensus.summary, labelled.agreement

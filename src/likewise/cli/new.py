@@ -11,6 +11,8 @@ from likewise.progress import ProgressCallback
 from likewise.workspace import WARDROBE, Workspace
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from likewise.catalog.readers import Coverage, Reading
 
 MAX_PROBLEMS_SHOWN = 8
@@ -32,6 +34,9 @@ def new(
         typer.Option(help="Layout of the source: folder, table, inshop, cub …; `likewise readers` lists all."),
     ] = None,
     root: Annotated[Path | None, typer.Option(help="Where the image paths start, if not at the source.")] = None,
+    truth: Annotated[
+        Path | None, typer.Option(help="Where it is known: a table of the pairs of similar items, item_a and item_b.")
+    ] = None,
     wardrobe: Annotated[bool, typer.Option("--wardrobe", help="Draw the built-in fashion world instead.")] = False,
     items: Annotated[int, typer.Option(help="Wardrobe: how many items.")] = 600,
     views: Annotated[int, typer.Option(help="Wardrobe: shop images per item.")] = 3,
@@ -46,15 +51,19 @@ def new(
     """
     from likewise.catalog import make_catalog
     from likewise.catalog.readers import reader_for, store_tables
+    from likewise.catalog.readers.table import read_table
 
     if (source is None) != wardrobe:
         raise LikewiseError("give either a folder or table of images, or --wardrobe: `likewise new shoes ~/photos`.")
+    if truth is not None and wardrobe:
+        raise LikewiseError("the truth of the wardrobe is known already: leave --truth out.")
     target = Workspace(workspace)
     if target.settings_file.exists() and not replace:
         raise LikewiseError(
             f"{workspace} already holds a workspace: choose another folder, or replace its catalog with --replace."
         )
     reading: Reading | None = None
+    similar = None if truth is None else read_table(truth)
     settings: dict[str, Any]
     if source is not None:
         name = reader_for(source, reader)
@@ -65,13 +74,14 @@ def new(
         if reading is None:
             name, pictures = WARDROBE, workspace / "images"
             settings = {"items": items, "views": views, "wild": wild, "seed": seed}
-            rows = _draw_wardrobe(pictures, settings, update)
+            rows, similar = _draw_wardrobe(pictures, settings, update)
         made = make_catalog(
             target,
             rows,
             pictures,
             name,
             source_settings=settings,
+            truth=similar,
             replace=replace,
             on_progress=lambda done, total: update("checking", done, total),
         )
@@ -129,10 +139,14 @@ def readers(as_json: AsJson = False) -> None:
     console().print(listed)
 
 
-def _draw_wardrobe(pictures: Path, settings: dict[str, Any], update: ProgressCallback) -> Any:
+def _draw_wardrobe(
+    pictures: Path, settings: dict[str, Any], update: ProgressCallback
+) -> "tuple[pl.DataFrame, pl.DataFrame]":
+    """The rows of a wardrobe, and its truth."""
     from likewise.synthetic import build_wardrobe
+    from likewise.synthetic.truth import similar_item_pairs
 
-    return build_wardrobe(
+    rows = build_wardrobe(
         pictures,
         n_items=settings["items"],
         views_per_item=settings["views"],
@@ -140,6 +154,7 @@ def _draw_wardrobe(pictures: Path, settings: dict[str, Any], update: ProgressCal
         seed=settings["seed"],
         on_progress=lambda done, total: update("drawing", done, total),
     )
+    return rows, similar_item_pairs(rows)
 
 
 def _read_source(target: Workspace, source: Path, name: str, root: Path | None, as_json: bool) -> "Reading":

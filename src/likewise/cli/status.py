@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, escape, open_workspace
-from likewise.workspace import Workspace, read_json, read_parquet
+from likewise.workspace import WARDROBE, Workspace, read_json, read_parquet
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _next_command(target: Workspace, found: WorkspaceStatus) -> str:
         return f"likewise encode {target.path}"
     if not found.pool:
         return f"likewise discover {target.path}"
-    if not found.labels and target.knows_truth:
+    if not found.labels and found.source == WARDROBE:
         return f"likewise simulate {target.path}"
     if not found.labels:
         return f"likewise label serve {target.path} (a labelling site), or label sheet, then label import"

@@ -172,7 +172,7 @@ def evaluate_workspace(
     if groups is not None:
         tables["expert_groups"] = groups.values
     catalog, sampled = read_catalog(workspace), done.gathered.sampled
-    truth = ground_truth(catalog, pool.query_gallery) if workspace.knows_truth else None
+    truth = ground_truth(workspace, pool.query_gallery) if workspace.has_truth else None
     summary = EvaluationSummary(
         prevalence=prevalence(pool.rows, labels, pool.query_gallery.n_pairs, seconds_per_pair),
         labels=from_json(LabelsNote, read_labels_note(workspace)),

@@ -1,14 +1,15 @@
-"""Where the truth is known (the wardrobe): every pair's true label, and what each choice of a pool would have found."""
+"""Where the truth is known (truth.parquet): the true label of every pair, and what each choice of a pool would find."""
 
+import numpy as np
 import polars as pl
 
 from likewise.catalog import read_catalog
+from likewise.catalog.truth import TRUTH_SCHEMA, check_truth, read_truth
 from likewise.discovery import QueryGallery, budget_table
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.step import PoolSettings, make_pool
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.fidelity import GroundTruth, admissible_pairs, fidelity_table
-from likewise.labeling.simulate import true_labels
 from likewise.labeling.step import read_labels
 from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, write_parquet
@@ -24,7 +25,7 @@ def write_budget(
     pool = make_pool(workspace, settings, on_progress)
     labels = read_labels(workspace) if workspace.labels_file.exists() else None
     table = budget_table(pool.rows, labels, seconds_per_pair)
-    if workspace.knows_truth:
+    if workspace.has_truth:
         vectors = {
             name: (
                 read_vectors(workspace, name, pool.query_gallery.queries),
@@ -32,7 +33,7 @@ def write_budget(
             )
             for name in settings.generators
         }
-        truth = ground_truth(read_catalog(workspace), pool.query_gallery)
+        truth = ground_truth(workspace, pool.query_gallery)
         fidelity = fidelity_table(pool.rows, pool.query_gallery, truth, vectors, on_progress)
         table = table.join(
             fidelity.select("generators", "k", "item_recall", "spearman"), on=["generators", "k"], how="left"
@@ -41,15 +42,18 @@ def write_budget(
     return table
 
 
-def ground_truth(catalog: pl.DataFrame, query_gallery: QueryGallery) -> GroundTruth:
-    """The true label of every admissible pair, for catalogs whose truth is known."""
+def ground_truth(workspace: Workspace, query_gallery: QueryGallery) -> GroundTruth:
+    """The true label of every admissible pair, by the workspace's table of truth."""
     query, candidate = admissible_pairs(query_gallery)
-    pairs = pl.DataFrame(
-        {
-            "query": pl.Series(query_gallery.queries).gather(query),
-            "candidate": pl.Series(query_gallery.gallery).gather(candidate),
-        }
+    catalog = read_catalog(workspace)
+    similar = check_truth(read_truth(workspace), catalog)
+    number = {item: place for place, item in enumerate(catalog["item"].unique().sort())}
+    item_of = {image: number[item] for image, item in catalog.select("image", "item").iter_rows()}
+    first, second = (np.array([number[item] for item in similar[name]], dtype=np.int64) for name in TRUTH_SCHEMA)
+    of_query, of_candidate = (
+        np.array([item_of[image] for image in images], dtype=np.int64)
+        for images in (query_gallery.queries, query_gallery.gallery)
     )
-    labelled = true_labels(catalog, pairs)  # sorted by pair, as `pairs` is: queries and gallery are sorted by key
-    assert labelled.select("query", "candidate").equals(pairs)
-    return GroundTruth(query, candidate, labelled["label"].to_numpy())
+    pairs = of_query[query] * len(number) + of_candidate[candidate]
+    true = np.concatenate([first * len(number) + second, second * len(number) + first])
+    return GroundTruth(query, candidate, np.isin(pairs, true).astype(np.int8))

@@ -1,4 +1,4 @@
-"""People -> labels: votes are imported or simulated, kept in a store, and become one label per pair.
+"""People -> labels: votes are kept in a store, and become one label per pair.
 
 The store's names are loaded when first used, so that arithmetic on votes does not wait for SQLAlchemy.
 """
@@ -11,7 +11,6 @@ from likewise.labeling.consensus import Consensus, ConsensusSummary, consensus
 from likewise.labeling.dawid_skene import DawidSkene, dawid_skene
 from likewise.labeling.imports import CheckedVotes, ParsedVotes, check_votes, read_votes_file
 from likewise.labeling.sheet import voting_sheet
-from likewise.labeling.simulate import SimulatedExpert, sample_experts, simulate_votes, true_labels
 from likewise.labeling.votes import ANSWERS, CANNOT_TELL, NOT_SIMILAR, SIMILAR, tidy_votes
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ __all__ = [
     "DawidSkene",
     "InterAnnotatorAgreement",
     "ParsedVotes",
-    "SimulatedExpert",
     "add_votes",
     "agreement",
     "check_votes",
@@ -39,10 +37,7 @@ __all__ = [
     "open_votes",
     "read_votes",
     "read_votes_file",
-    "sample_experts",
-    "simulate_votes",
     "tidy_votes",
-    "true_labels",
     "voting_sheet",
 ]
 

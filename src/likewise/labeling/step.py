@@ -7,14 +7,11 @@ from typing import Any, get_args
 import polars as pl
 
 from likewise.catalog import catalog_fingerprint, read_catalog
-from likewise.discovery import pairs_to_label
 from likewise.errors import LikewiseError
 from likewise.labeling.agreement import InterAnnotatorAgreement, agreement
 from likewise.labeling.consensus import Consensus, Rule, consensus
 from likewise.labeling.imports import check_votes, read_votes_file
-from likewise.labeling.simulate import sample_experts, simulate_votes
 from likewise.labeling.store import AddedVotes, add_votes, count_votes_by_source, open_votes, read_votes
-from likewise.labeling.store.clock import simulated_time
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
 from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
 
@@ -50,22 +47,6 @@ def import_votes_file(
     added = add_votes(engine, read.votes, f"import {path.name}", replace=replace)
     engine.dispose()
     return ImportedVotes(added, read.n_blank, checked.n_pairs_outside_pool)
-
-
-def add_simulated_votes(workspace: Workspace, n_experts: int, seed: int) -> tuple[int, AddedVotes]:
-    """Let simulated experts answer every pair of the pool: how many pairs, and what was stored."""
-    if not workspace.knows_truth:
-        raise LikewiseError(
-            f"{workspace.path} is not a wardrobe: simulate works only where the truth is known; "
-            "other catalogs need people's votes (`likewise label sheet`, then `likewise label import`)."
-        )
-    pairs = pairs_to_label(read_parquet(workspace.pool_file, f"likewise discover {workspace.path}"))
-    votes = simulate_votes(read_catalog(workspace), pairs, sample_experts(n_experts, seed), seed)
-    with simulated_time(str(votes["time"].max())):
-        engine = open_votes(workspace)
-        added = add_votes(engine, votes, f"{SIMULATED} seed={seed}")
-        engine.dispose()
-    return len(pairs), added
 
 
 def update_labels(workspace: Workspace, rule: Rule | None = None, database: str | None = None) -> LabelingResult:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.synthetic.vocabulary import CATEGORIES as DRAWN
 
 Counts = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -24,7 +23,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "one-piece": ("dresses", "jumpsuits"),
     "shoes": ("shoes",),
     "bags": ("bags",),
-    "accessories": DRAWN[DRAWN.index("earrings") :],
+    "accessories": (
+        *("earrings", "necklaces", "rings", "bracelets", "watches", "hats"),
+        *("eyewear", "gloves", "legwear", "neckwear", "hair wear", "brooch"),
+    ),
 }
 CATEGORIES: tuple[str, ...] = tuple(name for names in GROUPS.values() for name in names)
 GROUP_OF: dict[str, str] = {name: group for group, names in GROUPS.items() for name in names}

@@ -2,7 +2,7 @@
 
 import typer
 
-from likewise.outfits.cli import benchmarks, generate, make, models, tests
+from likewise.outfits.cli import benchmarks, generate, make, models, tests, wardrobe_test
 
 app = typer.Typer(
     help="The stylist's room: generate outfits, make a test of taste (A100), take it.", no_args_is_help=True
@@ -10,7 +10,7 @@ app = typer.Typer(
 app.command("make-test")(make.make_test)
 app.command("factors")(make.factors)
 app.command("score")(tests.score)
-app.command("wardrobe-test")(tests.wardrobe_test)
+app.command("wardrobe-test")(wardrobe_test.wardrobe_test)
 app.command("show")(tests.show)
 app.command("models")(models.models)
 app.command("train")(models.train)

@@ -39,8 +39,8 @@ def make_test(
     """
     from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
     from likewise.outfits.publish import publish_test
-    from likewise.outfits.simulated import simulate_test
     from likewise.outfits.stages import advance, trust_categories
+    from likewise.synthetic.outfits.people import simulate_test
 
     target = open_workspace(workspace)
     given: dict[str, Any] = {

@@ -63,6 +63,7 @@ def train(
     from likewise.outfits.models.card import models_folder
     from likewise.outfits.report.learning import write_curves
     from likewise.outfits.training.step import TrainingRequest, train_outfit_model
+    from likewise.synthetic.outfits.examples import outfit_source
 
     target = open_workspace(workspace)
     request = TrainingRequest(
@@ -70,7 +71,7 @@ def train(
         rate, seed, words, near,
     )  # fmt: skip
     with progress_bars("batches") as update:
-        card = train_outfit_model(target, request, force=force, on_progress=update)
+        card = train_outfit_model(target, request, outfit_source=outfit_source(target), force=force, on_progress=update)
     folder = models_folder(target) / request.folder_name
     plot = write_curves(folder)
     if as_json:
@@ -155,6 +156,7 @@ def targeted_data(
     from likewise.outfits.results import OutfitTestFeatures, OutfitTestResults
     from likewise.outfits.training.step import TrainingRequest
     from likewise.outfits.training.targeted_data import train_with_targeted_data
+    from likewise.synthetic.outfits.examples import outfit_source
 
     target = open_workspace(workspace)
     tests = (test,) if measure_on is None else (test, measure_on)
@@ -168,6 +170,7 @@ def targeted_data(
             target,
             request,
             *asked[0],
+            outfit_source=outfit_source(target),
             measure_on=asked[1] if measure_on is not None else None,
             share=share,
             dimension=dimension,

@@ -1,4 +1,4 @@
-"""`likewise outfits wardrobe-test`, `score` and `show`: tests of taste as bundles, and models that take them."""
+"""`likewise outfits score` and `show`: tests of taste as bundles, and models that take them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,44 +13,6 @@ if TYPE_CHECKING:
 
 TestPath = Annotated[Path, typer.Argument(metavar="TEST", help="The test: a folder or zip.", show_default=False)]
 MODELS_BESIDE = 6  # in one table; more would not fit 80 columns
-
-
-def wardrobe_test(
-    test: TestPath,
-    n_lat: Annotated[int, typer.Option(min=0, help="LAT questions, answered by simulated people.")] = 100,
-    n_aat: Annotated[int, typer.Option(help="AAT questions, at least one for each of 27 sub-dimensions.")] = 100,
-    n_items: Annotated[int, typer.Option(help="Items of the wardrobe that questions are made from.")] = 4000,
-    only: Annotated[
-        list[str] | None, typer.Option(help="AAT questions of this dimension alone, again for more of them.")
-    ] = None,
-    crowd: Annotated[int, typer.Option(help="How many simulated people answer in the end.")] = 200,
-    seed: Seed = 0,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over a test that is there.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Build a complete A100-like test from the drawn wardrobe, in seconds.
-
-    Example: `likewise outfits wardrobe-test taste.zip --seed 7`
-    """
-    from likewise.outfits.wardrobe import Scale, make_wardrobe_test
-
-    with progress_bars("pictures") as update:
-        made = make_wardrobe_test(
-            test,
-            seed=seed,
-            n_items=n_items,
-            scale=Scale.of(n_lat, crowd),
-            n_aat=n_aat,
-            only=tuple(only or ()),
-            overwrite=replace,
-            on_progress=update,
-        )
-    if as_json:
-        echo_json({key: made.card[key] for key in ("title", "sizes", "made", "checksum")})
-        return
-    kinds = ", ".join(f"{n} {kind}" for kind, n in made.card["sizes"]["kinds"].items())
-    echo(f"{escape(test)}: [bold]{len(made.questions)} questions[/] ({kinds}), checksum {made.card['checksum'][:16]}…")
-    echo(f"  take it: `likewise outfits score {escape(test)} --model random --model mean-cosine:colour`")
 
 
 def show(test: TestPath, checksum: Annotated[str | None, typer.Option(help="Refuse any other test.")] = None) -> None:

@@ -1,5 +1,6 @@
 """The step `likewise outfits train` on the files of a workspace: which outfits, which vectors, which folder."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,18 +13,14 @@ from likewise.optional_dependencies import import_optional
 from likewise.outfits.bundle import open_test
 from likewise.outfits.models.card import OutfitModelCard, models_folder, read_model_card
 from likewise.outfits.models.feature_source import WorkspaceFeatures, joined_vectors
-from likewise.outfits.protocol import Item
 from likewise.outfits.training.callbacks import EpochCallback
-from likewise.outfits.training.examples import OutfitExamples, column_by_image, examples_from_tables
-from likewise.outfits.training.leakage import image_digests, items_in_questions, leaked_items
+from likewise.outfits.training.examples import OutfitExamples, examples_from_tables
+from likewise.outfits.training.leakage import image_digests, items_in_questions
 from likewise.outfits.training.popularity import train_popularity
 from likewise.outfits.training.presets import get_preset
 from likewise.outfits.training.run_folder import claim_folder, fingerprint_examples
-from likewise.outfits.training.stylists import style_outfits
 from likewise.progress import ProgressCallback
 from likewise.workspace import Workspace, read_parquet
-
-VALIDATION_STRIDE = 6  # every sixth item of a wardrobe is kept for choosing the epoch
 
 
 @dataclass(frozen=True)
@@ -54,8 +51,14 @@ class TrainingRequest:
         return self.name or self.kind
 
 
-def load_examples(workspace: Workspace, request: TrainingRequest) -> OutfitExamples:
-    """The outfits to train on: a table, those a data set brought, or those that a wardrobe's stylists make."""
+OutfitSource = Callable[[TrainingRequest, pl.DataFrame, str | None, int], OutfitExamples]
+"""Makes outfits from a catalog's items: request, catalog, a dimension that counts more, what is added to the seed."""
+
+
+def load_examples(
+    workspace: Workspace, request: TrainingRequest, outfit_source: OutfitSource | None = None
+) -> OutfitExamples:
+    """The outfits to train on: a table, those a data set brought, or those that `outfit_source` makes."""
     catalog = select(read_catalog(workspace), request.select)
     allowed_images = usable_images(workspace, request, catalog)
     table = workspace.tables_folder / "outfits.parquet"
@@ -64,8 +67,8 @@ def load_examples(workspace: Workspace, request: TrainingRequest) -> OutfitExamp
         examples = examples_from_tables(
             _with_images(rows, catalog), catalog, seed=request.seed, allowed_images=allowed_images
         )
-    elif workspace.knows_truth:
-        return styled_examples(workspace, request, catalog.filter(pl.col("image").is_in(sorted(allowed_images))))
+    elif outfit_source is not None:
+        return outfit_source(request, catalog.filter(pl.col("image").is_in(sorted(allowed_images))), None, 0)
     else:
         raise LikewiseError(
             f"{workspace.path} has no outfits to train on: give a table `outfit, item, image, category, position` "
@@ -112,52 +115,19 @@ def _with_images(rows: pl.DataFrame, catalog: pl.DataFrame) -> pl.DataFrame:
     return rows
 
 
-def styled_examples(
-    workspace: Workspace, request: TrainingRequest, catalog: pl.DataFrame, focus: str | None = None, seed_shift: int = 0
-) -> OutfitExamples:
-    """Outfits that simulated stylists make of a wardrobe's items; items of tests are on no shelf to begin with.
-
-    Every sixth item is kept for the outfits that choose the epoch, so they show items that training does not.
-    """
-    items = catalog.unique("item", keep="first", maintain_order=True)
-    captions, digests = column_by_image(catalog, "caption"), column_by_image(catalog, "digest")
-    whole = OutfitExamples((), (), (), captions, digests, column_by_image(catalog, "item"))
-    for path in request.tests:
-        items = _without_test(items, whole, path)
-    late = (pl.int_range(pl.len()) % VALIDATION_STRIDE == 0).over("category")
-    seed = request.seed + seed_shift
-    early = items.filter(~late)
-    train = style_outfits(early, request.n_outfits, seed=seed, focus=focus)
-    extra_items = tuple(Item(*row) for row in early.select("item", "category", "image").iter_rows())
-    n_valid = max(50, request.n_outfits // 10)
-    valid = style_outfits(items.filter(late), min(n_valid, 600), seed=request.seed + 1, people=2)
-    return OutfitExamples(
-        train.outfits, valid.outfits, train.users, captions, digests, whole.item_by_image, extra_items
-    )
-
-
-def _without_test(items: pl.DataFrame, catalog: OutfitExamples, path: Path) -> pl.DataFrame:
-    test = open_test(path)
-    own = [Item(*row) for row in items.select("item", "category", "image").iter_rows()]
-    found = {
-        item.item
-        for item in leaked_items(own, items_in_questions(test.questions), catalog.digests, image_digests(test))
-    }
-    return items.filter(~pl.col("item").is_in(sorted(found)))
-
-
 def train_outfit_model(
     workspace: Workspace,
     request: TrainingRequest,
     examples: OutfitExamples | None = None,
     *,
+    outfit_source: OutfitSource | None = None,
     force: bool = False,
     on_epoch: EpochCallback | None = None,
     on_progress: ProgressCallback | None = None,
 ) -> OutfitModelCard:
     """Train a model and leave it in `WORKSPACE/outfit_models/NAME`; a finished one is left as it is."""
     if examples is None:
-        examples = load_examples(workspace, request)
+        examples = load_examples(workspace, request, outfit_source)
     folder = models_folder(workspace) / request.folder_name
     encoders, features = choose_encoders(workspace, request), WorkspaceFeatures(workspace)
     if request.kind == "popular":

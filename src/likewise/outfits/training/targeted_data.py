@@ -21,9 +21,9 @@ from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.scoring import difference_table, grade_answers, score_table
 from likewise.outfits.training.examples import OutfitExamples
 from likewise.outfits.training.step import (
+    OutfitSource,
     TrainingRequest,
     load_examples,
-    styled_examples,
     train_outfit_model,
     usable_images,
 )
@@ -63,6 +63,7 @@ def train_with_targeted_data(
     questions: Sequence[OutfitQuestion],
     features: FeatureSource,
     *,
+    outfit_source: OutfitSource | None,
     measure_on: tuple[Sequence[OutfitQuestion], FeatureSource] | None = None,
     share: float = 0.5,
     dimension: str | None = None,
@@ -72,7 +73,7 @@ def train_with_targeted_data(
 
     `measure_on`: the questions of a second test, and where its pictures are seen.
     """
-    if not workspace.knows_truth:
+    if outfit_source is None:
         raise LikewiseError(
             "outfits on one dimension can only be made for a wardrobe: collect such outfits yourself, add them to your "
             "table and train again with `likewise outfits train --outfits`."
@@ -85,17 +86,17 @@ def train_with_targeted_data(
         measuring_features = measure_on[1]
     if not finding or not measuring:
         raise LikewiseError("the test has too few AAT questions to find a weakness and to measure the gain.")
-    first = _train(workspace, request, None, on_progress)
+    base = load_examples(workspace, request, outfit_source)
+    first = _train(workspace, request, base, on_progress)
     found = _scores(workspace, [first], finding, features)[0].filter(pl.col("score") == "index")
     weak = dimension or str(found.sort("value", "dimension")["dimension"][0])
     if weak not in found["dimension"].to_list():
         raise LikewiseError(f"the test asks nothing about {weak!r}; it has {', '.join(found['dimension'])}.")
     more = max(1, round(share * request.n_outfits))
-    base = load_examples(workspace, request)
     names = [first]
     for word, focus in (("focus", weak), ("more", None)):
         name = f"{first}-{weak}" if focus else f"{first}-more"
-        added = _extra_examples(workspace, replace(request, n_outfits=more), focus, SEED_SHIFTS[word])
+        added = _extra_examples(workspace, replace(request, n_outfits=more), outfit_source, focus, SEED_SHIFTS[word])
         names.append(_train(workspace, replace(request, name=name), _add_examples(base, added), on_progress))
     scores, differences = _scores(workspace, names, measuring, measuring_features)
     return TargetedDataResult(weak, found, scores, differences, more, (names[0], names[1], names[2]))
@@ -104,17 +105,19 @@ def train_with_targeted_data(
 def _train(
     workspace: Workspace,
     request: TrainingRequest,
-    examples: OutfitExamples | None,
+    examples: OutfitExamples,
     on_progress: ProgressCallback | None,
 ) -> str:
     train_outfit_model(workspace, request, examples, on_progress=on_progress)
     return request.folder_name
 
 
-def _extra_examples(workspace: Workspace, request: TrainingRequest, focus: str | None, shift: int) -> OutfitExamples:
+def _extra_examples(
+    workspace: Workspace, request: TrainingRequest, outfit_source: OutfitSource, focus: str | None, shift: int
+) -> OutfitExamples:
     catalog = select(read_catalog(workspace), request.select)
     seen = catalog.filter(pl.col("image").is_in(sorted(usable_images(workspace, request, catalog))))
-    return styled_examples(workspace, request, seen, focus, shift)
+    return outfit_source(request, seen, focus, shift)
 
 
 def _add_examples(base: OutfitExamples, added: OutfitExamples) -> OutfitExamples:

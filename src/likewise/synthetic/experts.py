@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.labeling.votes import CANNOT_TELL, NOT_SIMILAR, PAIR, SIMILAR, VOTE_SCHEMA, hash_bytes, tidy_votes
+from likewise.synthetic.similarity import BASE_WEIGHTS, SIMILAR_AT, similarity
+from likewise.synthetic.vocabulary import ATTRIBUTE_NAMES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -45,8 +47,6 @@ class SimulatedExpert:
 
 def sample_experts(n: int, seed: int = 0) -> list[SimulatedExpert]:
     """n different experts; the first of many are the same as the first of few."""
-    from likewise.synthetic import BASE_WEIGHTS
-
     if n < 1:
         raise LikewiseError(f"cannot simulate {n} experts: ask for one or more.")
     averaged = {name: weight for name, weight in BASE_WEIGHTS.items() if name != "category"}
@@ -73,8 +73,6 @@ def sample_experts(n: int, seed: int = 0) -> list[SimulatedExpert]:
 
 def true_labels(catalog: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     """The documented truth: query, candidate, similarity, label (0 or 1), sorted by pair."""
-    from likewise.synthetic import SIMILAR_AT, similarity
-
     pairs = pairs.select(PAIR).unique().sort(PAIR)
     items, rows, columns = _item_rows(catalog, pairs)
     true = similarity(items, rows, columns)
@@ -90,8 +88,6 @@ def simulate_votes(
     The times are made up too: each expert starts on the same day and works through the queries in a random order,
     four hours a day, so a vote's time (unlike its answer) depends on which other pairs were asked.
     """
-    from likewise.synthetic import SIMILAR_AT, similarity
-
     names = [expert.name for expert in experts]
     if not names or len(set(names)) < len(names):
         raise LikewiseError("simulated votes need experts of different names: take them from sample_experts.")
@@ -143,8 +139,6 @@ def _times(pairs: pl.DataFrame, seconds: Floats, expert: str, seed: int) -> list
 
 def _item_rows(catalog: pl.DataFrame, pairs: pl.DataFrame) -> tuple[pl.DataFrame, Ints, Ints]:
     """The catalog's items, one row each, and the row of every query's and candidate's item."""
-    from likewise.synthetic.vocabulary import ATTRIBUTE_NAMES
-
     missing = [name for name in ("image", "item", "category", *ATTRIBUTE_NAMES) if name not in catalog.columns]
     if missing:
         raise LikewiseError(

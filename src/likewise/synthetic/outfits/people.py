@@ -19,8 +19,9 @@ from likewise.outfits.builder import OutfitTestBuilder
 from likewise.outfits.category_mapping import map_category
 from likewise.outfits.stages import BuildStatus, advance
 from likewise.outfits.tables import outfits_from_table
-from likewise.outfits.wardrobe import judged, keep_value, rate_value, simulated_answers, trained
 from likewise.synthetic import Taste, sample_taste
+from likewise.synthetic.outfits.taste_test import judged, keep_value, rate_value, simulated_answers, trained
+from likewise.synthetic.truth import is_wardrobe
 
 BATCH_ROWS = 500
 Judge = Callable[[Taste, np.random.Generator], dict[str, str]]
@@ -28,7 +29,7 @@ Judge = Callable[[Taste, np.random.Generator], dict[str, str]]
 
 def simulate_test(builder: OutfitTestBuilder, engine: Engine, *, n_crowd: int = 50, seed: int = 0) -> BuildStatus:
     """Answer stage after stage until the crowd's questionnaire is closed; rounds that are not due yet end it early."""
-    if not builder.workspace.knows_truth:
+    if not is_wardrobe(builder.workspace):
         raise LikewiseError(f"{builder.workspace.path} is not a wardrobe: only there can people be simulated.")
     plan = builder.plan()
     rng = np.random.default_rng([seed, 11])

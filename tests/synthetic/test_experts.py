@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from likewise.errors import LikewiseError
-from likewise.labeling import agreement, consensus, sample_experts, simulate_votes, true_labels
+from likewise.labeling import agreement, consensus
 from likewise.synthetic import BASE_WEIGHTS, SIMILAR_AT, make_items, similarity
+from likewise.synthetic.experts import sample_experts, simulate_votes, true_labels
 
 N_ITEMS = 400
 TOP_K = 6

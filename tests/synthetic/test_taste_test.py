@@ -10,9 +10,9 @@ import pytest
 from likewise.errors import LikewiseError
 from likewise.outfits.bundle import OutfitTest, open_test, write_test
 from likewise.outfits.dimensions import AAT_PLAN, SUB_DIMENSIONS
-from likewise.outfits.wardrobe import N_ITEMS, Scale, make_lat, make_wardrobe_test, wardrobe_items
-from likewise.outfits.wardrobe_aat import Attributes, make_aat
 from likewise.synthetic import ATTRIBUTE_NAMES, DIMENSIONS, compatibility_many
+from likewise.synthetic.outfits.aat_questions import Attributes, make_aat
+from likewise.synthetic.outfits.taste_test import N_ITEMS, Scale, make_lat, make_wardrobe_test, wardrobe_items
 
 SMALL = Scale(n_seed_outfits=4000, n_rated=500, n_consistent=200, n_questions=8, n_panel=4, n_rounds=2, n_crowd=30)
 ATTRIBUTES_OF = {

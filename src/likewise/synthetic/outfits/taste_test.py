@@ -34,9 +34,9 @@ from likewise.outfits.lat import (
 )
 from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
 from likewise.outfits.tables import outfits_from_table
-from likewise.outfits.wardrobe_aat import make_aat
 from likewise.progress import ProgressCallback
 from likewise.synthetic import Taste, compatibility_many, draw_item, make_items, sample_taste
+from likewise.synthetic.outfits.aat_questions import make_aat
 
 Attributes = dict[str, str | None]
 KEEP_AT = 0.55  # a simulated expert keeps what they rate at least so

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_a_column_of_a_table_is_encoded_beside_other_columns(paths: list[str]) -
         ([7], "image 0 is a int"),
     ],
 )
-def test_what_is_no_image_is_an_error_in_one_sentence(given: object, complaint: str) -> None:
+def test_what_is_no_image_is_an_error_in_one_sentence(given: Iterable[object], complaint: str) -> None:
     with pytest.raises(LikewiseError, match=complaint):
         lw.sklearn.Encoder("layout").transform(given)
     with pytest.raises(LikewiseError, match="did you mean 'layout'"):

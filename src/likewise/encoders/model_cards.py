@@ -33,16 +33,11 @@ class ModelCard:
     description: str
 
 
+SMALL = "ImageNet network for small machines"
 EFFICIENTNET_LITE = (
-    ModelCard(
-        "efficientnet-lite0", "", 1280, 19, 4.7, "Apache-2.0", "ImageNet network for small machines, 224 pixels."
-    ),
-    ModelCard(
-        "efficientnet-lite1", "", 1280, 22, 5.4, "Apache-2.0", "ImageNet network for small machines, 240 pixels."
-    ),
-    ModelCard(
-        "efficientnet-lite2", "", 1280, 25, 6.1, "Apache-2.0", "ImageNet network for small machines, 260 pixels."
-    ),
+    ModelCard("efficientnet-lite0", "", 1280, 19, 4.7, LICENCE, f"{SMALL}, 224 pixels."),
+    ModelCard("efficientnet-lite1", "", 1280, 22, 5.4, LICENCE, f"{SMALL}, 240 pixels."),
+    ModelCard("efficientnet-lite2", "", 1280, 25, 6.1, LICENCE, f"{SMALL}, 260 pixels."),
 )
 
 HUB_MODELS = (

@@ -60,9 +60,7 @@ def run_on_ray(
     chunks: Iterable[Chunk], workers: int, networks: Mapping[str, Encoder], *, address: str | None = None
 ) -> Generator[EncodedResults, None, None]:
     """As `pipeline.run_locally`, on the cluster at `address`, or on `workers` cores of this machine."""
-    load_networks(
-        networks
-    )  # decides here, once, which runtime the networks use; workers read the decision from the cache
+    load_networks(networks)  # decides here, once, which runtime they use; workers read the decision from the cache
     chunks = iter(chunks)
     first = next(chunks, None)
     if first is None:

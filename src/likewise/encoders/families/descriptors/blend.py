@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from PIL import Image
 
 from likewise.encoders.families.descriptors.colour import ColourDescriptor
-from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit_image
+from likewise.encoders.families.descriptors.fitted_image import Descriptor
 from likewise.encoders.families.descriptors.layout import LayoutDescriptor
 from likewise.encoders.families.descriptors.shape import ShapeDescriptor
 from likewise.encoders.families.descriptors.texture import TextureDescriptor
@@ -21,29 +20,20 @@ from likewise.encoders.protocol import Encoder, Prepared, Vectors
 
 SHARES = {"colour": 0.20, "texture": 0.35, "shape": 0.40, "layout": 0.05}
 
-PARTS: tuple[Encoder, ...] = (
-    ColourDescriptor(),
-    TextureDescriptor(),
-    ShapeDescriptor(),
-    LayoutDescriptor(),
-)  # in the order of SHARES
+# in the order of SHARES
+PARTS: tuple[Encoder, ...] = (ColourDescriptor(), TextureDescriptor(), ShapeDescriptor(), LayoutDescriptor())
 
 
 @dataclass(frozen=True)
-class BlendDescriptor:
+class BlendDescriptor(Descriptor):
     """Weighted combination of the four descriptors."""
 
     name: str = "blend"
     version: str = "blend@2"
-    pixels: int = SIDE
-    preparation: str = PREPARATION
 
     @property
     def dim(self) -> int:
         return sum(encoder.dim for encoder in PARTS)
-
-    def prepare(self, image: Image.Image) -> Prepared:
-        return fit_image(image)
 
     @property
     def parts(self) -> tuple[str, ...]:

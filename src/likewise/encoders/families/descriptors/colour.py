@@ -12,9 +12,8 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit_image, foreground_weights
+from likewise.encoders.families.descriptors.fitted_image import SIDE, Descriptor, foreground_weights
 from likewise.encoders.normalization import unit_vector
 from likewise.encoders.protocol import Prepared, Vectors
 
@@ -25,20 +24,15 @@ HALVES = 0.5  # weight of the upper and the lower half beside the whole
 
 
 @dataclass(frozen=True)
-class ColourDescriptor:
+class ColourDescriptor(Descriptor):
     """Soft Lab palette histogram."""
 
     name: str = "colour"
     version: str = "colour@1"
-    pixels: int = SIDE
-    preparation: str = PREPARATION
 
     @property
     def dim(self) -> int:
         return 3 * len(palette())
-
-    def prepare(self, image: Image.Image) -> Prepared:
-        return fit_image(image)
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         return np.stack([describe(fitted) for fitted in batch])

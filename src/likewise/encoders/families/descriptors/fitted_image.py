@@ -1,13 +1,29 @@
 """The picture every built-in descriptor looks at: fitted into 128 x 128, with a weight for "this is the thing"."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from likewise.encoders.families.descriptors.foreground import foreground_mask
+from likewise.encoders.protocol import Prepared
 
 SIDE = 128
 PREPARATION = "fit 128"  # of all encoders that prepare with `fit_image`
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """What all descriptors have in common."""
+
+    name: str
+    version: str
+    pixels: int = SIDE
+    preparation: str = PREPARATION
+
+    def prepare(self, image: Image.Image) -> Prepared:
+        return fit_image(image)
 
 
 def fit_image(image: Image.Image) -> NDArray[np.uint8]:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, fit_image
+from likewise.encoders.families.descriptors.fitted_image import SIDE, Descriptor
 from likewise.encoders.normalization import unit_vector
 from likewise.encoders.protocol import Prepared, Vectors
 
@@ -22,20 +21,15 @@ KEPT = 28  # of each channel: the diagonals up to frequency sum 6
 
 
 @dataclass(frozen=True)
-class LayoutDescriptor:
+class LayoutDescriptor(Descriptor):
     """Low-frequency cosine coefficients of lightness, colour and foreground."""
 
     name: str = "layout"
     version: str = "layout@1"
-    pixels: int = SIDE
-    preparation: str = PREPARATION
 
     @property
     def dim(self) -> int:
         return 4 * KEPT
-
-    def prepare(self, image: Image.Image) -> Prepared:
-        return fit_image(image)
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         return np.stack([describe(fitted) for fitted in batch])

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-from likewise.encoders.families.descriptors.fitted_image import PREPARATION, SIDE, crop_foreground_square, fit_image
+from likewise.encoders.families.descriptors.fitted_image import Descriptor, crop_foreground_square
 from likewise.encoders.families.descriptors.gradients import oriented_edges
 from likewise.encoders.normalization import unit_vector
 from likewise.encoders.protocol import Prepared, Vectors
@@ -24,20 +23,15 @@ SILHOUETTE_WEIGHT = 0.4
 
 
 @dataclass(frozen=True)
-class ShapeDescriptor:
+class ShapeDescriptor(Descriptor):
     """Oriented edges in cells, and the silhouette."""
 
     name: str = "shape"
     version: str = "shape@1"
-    pixels: int = SIDE
-    preparation: str = PREPARATION
 
     @property
     def dim(self) -> int:
         return CELLS * CELLS * DIRECTIONS + SILHOUETTE * SILHOUETTE
-
-    def prepare(self, image: Image.Image) -> Prepared:
-        return fit_image(image)
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         return np.stack([describe(fitted) for fitted in batch])

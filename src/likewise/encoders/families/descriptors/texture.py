@@ -11,15 +11,8 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-from likewise.encoders.families.descriptors.fitted_image import (
-    PREPARATION,
-    SIDE,
-    fit_image,
-    foreground_weights,
-    luminance,
-)
+from likewise.encoders.families.descriptors.fitted_image import Descriptor, foreground_weights, luminance
 from likewise.encoders.families.descriptors.gradients import downsample_half, oriented_edges
 from likewise.encoders.normalization import unit_vector
 from likewise.encoders.protocol import Prepared, Vectors
@@ -35,20 +28,15 @@ EDGE_WEIGHT = 0.8
 
 
 @dataclass(frozen=True)
-class TextureDescriptor:
+class TextureDescriptor(Descriptor):
     """Local binary patterns and edge statistics at several scales."""
 
     name: str = "texture"
     version: str = "texture@1"
-    pixels: int = SIDE
-    preparation: str = PREPARATION
 
     @property
     def dim(self) -> int:
         return PATTERN_SCALES * UNIFORM + SCALES * (DIRECTIONS + len(CONTRASTS) + 1)
-
-    def prepare(self, image: Image.Image) -> Prepared:
-        return fit_image(image)
 
     def encode(self, batch: Sequence[Prepared]) -> Vectors:
         return np.stack([describe(fitted) for fitted in batch])

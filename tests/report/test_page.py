@@ -208,7 +208,7 @@ def test_where_the_truth_is_known_the_page_says_what_was_found(shop: Workspace) 
 
 def test_progress_ends_at_its_total(shop: Workspace) -> None:
     steps: list[tuple[int, int]] = []
-    write_report(shop, lambda done, total: steps.append((done, total)))
+    write_report(shop, lambda _, done, total: steps.append((done, total)))
     assert len({total for _, total in steps}) == 1
     assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
 

@@ -8,7 +8,7 @@ import pytest
 from likewise.evaluation.expert_groups import ExpertGroupsSummary
 from likewise.evaluation.identification import TwoOrders
 from likewise.evaluation.measures import AP, ROC_AUC
-from likewise.report.groups import expert_groups
+from likewise.report.expert_groups import expert_groups
 from likewise.report.identification import identification
 from likewise.report.leaderboard import leaderboard
 from likewise.report.pool_order import pool_order
@@ -70,7 +70,7 @@ def test_the_sentence_names_the_measure_that_moves(
     spearman: dict[str, tuple[float | None, float | None]], said: str
 ) -> None:
     made = pool_order(*orders_of(**spearman), ["a"])
-    assert made is not None and said in made.words
+    assert made is not None and said in made.conclusion
     assert [name for name, _, _ in made.measures] == [AREA, HITS]  # the smallest k as a number: 10, not 20
 
 
@@ -91,11 +91,11 @@ def test_what_identification_says_about_discovery_depends_on_the_interval(low: f
     correlation = (low + high) / 2, low, high
     orders = TwoOrders("Recall_cap@5", 3, *correlation, *correlation)
     made = identification(table, orders, board)
-    assert made is not None and said in made.words
+    assert made is not None and said in made.conclusion
     assert "3 models are too few for a rank correlation" in made.numbers
     assert [point.encoder for point in made.points] == ["b", "a"]  # c has no discovery value to plot
     two = identification(table, replace(orders, n_models=2), board)
-    assert two is not None and "2 models the two orders cannot be compared" in two.words
+    assert two is not None and "2 models the two orders cannot be compared" in two.conclusion
 
 
 def test_groups_of_experts_say_how_often_the_winner_stays() -> None:
@@ -104,8 +104,8 @@ def test_groups_of_experts_say_how_often_the_winner_stays() -> None:
     table = pl.DataFrame(rows, schema=["kind", "group", "encoder", "value"], orient="row")
     made = expert_groups(table, ExpertGroupsSummary("a", 0.62, 5, 0), ["a", "not measured"])
     assert made is not None
-    assert made.words == "a stays first in 62\u00a0% of 5 groups of 2 drawn with replacement from these experts."
-    assert made.ends["a"] == f"{100 * made.ranges[0].low:.1f}–{100 * made.ranges[0].high:.1f}"
+    assert made.conclusion == "a stays first in 62\u00a0% of 5 groups of 2 drawn with replacement from these experts."
+    assert made.intervals["a"] == f"{100 * made.ranges[0].low:.1f}–{100 * made.ranges[0].high:.1f}"
     (only,) = made.ranges
     assert only.ticks == (0.8,) and only.dots == (0.7, 0.9)
     assert 0.75 <= only.low < only.high <= 0.79

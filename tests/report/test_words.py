@@ -11,13 +11,23 @@ from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.measures import ROC_AUC, P
 from likewise.evaluation.step import evaluate
 from likewise.report.differences import against_best, not_significantly_worse
+from likewise.report.formatting import (
+    amount,
+    count,
+    join_names,
+    p_value,
+    percent,
+    plural,
+    points,
+    signed,
+    small_percent,
+)
 from likewise.report.gallery import choose_queries
 from likewise.report.headline import verdict
 from likewise.report.leaderboard import leaderboard
-from likewise.report.making import commands, meanings, settings
-from likewise.report.numbers import amount, count, listed, p_value, percent, points, several, signed, small_percent
 from likewise.report.plots.palette import model_styles
-from likewise.report.plots.svg import spread
+from likewise.report.plots.svg import spread_labels
+from likewise.report.provenance import commands_to_reproduce, describe_measures, settings_table
 from likewise.report.tables import read_tables
 from likewise.search.index import IndexRecall
 from likewise.workspace import Workspace
@@ -92,16 +102,16 @@ def test_whiskers_share_one_axis_and_stay_on_it() -> None:
         (amount(1464.4), "1,464"),
         (amount(8.175), "8.2"),
         (count(54170), "54,170"),
-        (several(1, "query", "queries"), "1 query"),
-        (several(2000, "query", "queries"), "2,000 queries"),
+        (plural(1, "query", "queries"), "1 query"),
+        (plural(2000, "query", "queries"), "2,000 queries"),
         (points(-0.0123), "−1.2"),
         (signed(-0.4), "−0.40"),
         (signed(-0.001), "0.00"),
         (p_value(0.0004), "p\u00a0<\u00a00.001"),
         (p_value(None), "p undefined"),
-        (listed(["a"]), "a"),
-        (listed(["a", "b", "c"]), "a, b and c"),
-        (listed(list("abcdefg"), most=3), "a, b, c and 4 others"),
+        (join_names(["a"]), "a"),
+        (join_names(["a", "b", "c"]), "a, b and c"),
+        (join_names(list("abcdefg"), max_names=3), "a, b, c and 4 others"),
     ],
 )
 def test_numbers_are_written_for_people(written: str, expected: str) -> None:
@@ -109,7 +119,7 @@ def test_numbers_are_written_for_people(written: str, expected: str) -> None:
 
 
 def test_the_commands_would_lead_here_again(shop: Workspace) -> None:
-    lines = commands(read_tables(shop), "small shop")
+    lines = commands_to_reproduce(read_tables(shop), "small shop")
     assert lines[0] == "likewise new 'small shop' FOLDER"
     assert lines[2] == (
         "likewise discover 'small shop' --k 3 --n-queries 9 --with colour,shape --by-category --seed 1 --random 20"
@@ -122,16 +132,16 @@ def test_the_commands_would_lead_here_again(shop: Workspace) -> None:
 def test_the_settings_of_the_evaluation_come_from_its_summary(shop: Workspace) -> None:
     evaluate(shop, ks=(3, 7), n_resamples=60, seed=4, interval="bca")
     tables = read_tables(shop)
-    assert "likewise evaluate 'small shop' --k 3,7 --resamples 60 --seed 4 --interval bca" in commands(
+    assert "likewise evaluate 'small shop' --k 3,7 --resamples 60 --seed 4 --interval bca" in commands_to_reproduce(
         tables, "small shop"
     )
-    assert dict(settings(tables))["evaluation"].startswith("k 3, 7; 60 resamples; bca intervals; seed 4")
-    assert "over 60 bootstrap resamples" in meanings(tables.summary)["95 % interval"]
+    assert dict(settings_table(tables))["evaluation"].startswith("k 3, 7; 60 resamples; bca intervals; seed 4")
+    assert "over 60 bootstrap resamples" in describe_measures(tables.summary)["95 % interval"]
     evaluate(shop, n_resamples=60, measures=[P @ 2, ROC_AUC(average="micro")])
     tables = read_tables(shop)
     chosen = """--k 2 --measures 'P@2 ROC_AUC(average="micro")'"""
-    assert f"likewise evaluate 'small shop' {chosen} --resamples 60" in commands(tables, "small shop")
-    assert 'measures P@2, ROC_AUC(average="micro")' in dict(settings(tables))["evaluation"]
+    assert f"likewise evaluate 'small shop' {chosen} --resamples 60" in commands_to_reproduce(tables, "small shop")
+    assert 'measures P@2, ROC_AUC(average="micro")' in dict(settings_table(tables))["evaluation"]
 
 
 def test_the_gallery_visits_every_category_before_any_twice() -> None:
@@ -152,7 +162,7 @@ def test_colours_follow_the_name_not_the_place() -> None:
 
 
 def test_labels_move_apart_but_keep_their_order() -> None:
-    moved = spread([1.0, 1.0, 1.01, 5.0], gap=0.5)
+    moved = spread_labels([1.0, 1.0, 1.01, 5.0], gap=0.5)
     assert moved == sorted(moved)
     assert all(upper - lower >= 0.5 - 1e-6 for lower, upper in pairwise(moved))
     assert moved[3] == 5.0
@@ -160,8 +170,8 @@ def test_labels_move_apart_but_keep_their_order() -> None:
 
 def test_a_pool_made_through_an_index_says_so_with_its_recall(shop: Workspace) -> None:
     tables = read_tables(shop)
-    assert "index" not in dict(settings(tables))
+    assert "index" not in dict(settings_table(tables))
     recall = IndexRecall("ivf", 6, 0.991, 0.95, 0.998, 200, 8)
     through = replace(tables, pool_settings=tables.pool_settings | {"index": "ivf"}, recalls={"shape": recall})
-    assert dict(settings(through))["index"] == "shape: ivf index, recall@6 99.1 % (95.0–99.8, n=200)"
-    assert any("--index ivf" in line for line in commands(through, "shop"))
+    assert dict(settings_table(through))["index"] == "shape: ivf index, recall@6 99.1 % (95.0–99.8, n=200)"
+    assert any("--index ivf" in line for line in commands_to_reproduce(through, "shop"))

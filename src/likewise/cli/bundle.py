@@ -84,9 +84,9 @@ def leaderboard(
 
     Example: `likewise leaderboard board.html shoes bags results/mine.parquet`
     """
-    from likewise.report.standings import write_standings
+    from likewise.report.leaderboard_page import write_leaderboard_page
 
-    write_standings(results, page, title=title)
+    write_leaderboard_page(results, page, title=title)
     echo(f"leaderboard: [bold]{page}[/]")
     if open_it:
         typer.launch(page.resolve().as_uri())

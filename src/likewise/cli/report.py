@@ -24,7 +24,7 @@ def report(
     with progress_bars("steps") as update:
         if not results_are_current(target):
             renew_results(target, read_command_line(), update)
-        path = write_report(target, on_progress=lambda done, total: update("drawing", done, total))
+        path = write_report(target, on_progress=update)
     echo(f"report: [bold]{escape(path)}[/] ({path.stat().st_size / 1e6:.1f} MB)")
     if open_it:
         typer.launch(path.resolve().as_uri())

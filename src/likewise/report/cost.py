@@ -30,7 +30,7 @@ def best_sets(budget: pl.DataFrame, pool_k: int) -> BestSets | None:
     return BestSets(k, at_k, lines)
 
 
-def this_pool(budget: pl.DataFrame, k: int, n_pool_pairs: int) -> tuple[float, float] | None:
+def locate_pool(budget: pl.DataFrame, k: int, n_pool_pairs: int) -> tuple[float, float] | None:
     """Hours and expected positives of the pool as it was labelled, if the budget was made for the same queries."""
     row = budget.filter(
         (pl.col("k") == k) & (pl.col("n_pairs") == n_pool_pairs) & pl.col("expected_positives").is_not_null()

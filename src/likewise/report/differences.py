@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from likewise.evaluation.ranking import against
+from likewise.report.formatting import NBSP, interval, p_value, points
 from likewise.report.leaderboard import Leaderboard
-from likewise.report.numbers import NBSP, interval, p_value, points
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Difference:
     significant: bool
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         if self.value is None:
             return "undefined"
         ends = interval(self.low, self.high, signed=True)

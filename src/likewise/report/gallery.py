@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.report.numbers import NBSP, percent
-from likewise.report.pictures import Album
+from likewise.report.formatting import NBSP, percent
+from likewise.report.thumbnails import EmbeddedThumbnails
 
 N_QUERIES = 12
 RANDOM = "random"  # rows of the pool that no generator proposed
@@ -15,7 +15,7 @@ KINDS = {"missed": "Missed", "false friend": "False friends"}
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CandidateCard:
     """One candidate of a query: what the experts said and who proposed it."""
 
     image: str
@@ -25,15 +25,15 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class QueryShown:
+class QueryCard:
     image: str
-    candidates: list[Candidate]
+    candidates: list[CandidateCard]
     n_similar: int
     n_labelled: int
 
 
 @dataclass(frozen=True)
-class Mistake:
+class MistakeCard:
     query: str
     candidate: str
     verdict: str
@@ -57,7 +57,9 @@ def choose_queries(pool: pl.DataFrame, catalog: pl.DataFrame, seed: int, n: int 
     return [query for _, _, query in sorted(turns)[:n]]
 
 
-def show_queries(pool: pl.DataFrame, labels: pl.DataFrame, queries: list[str], album: Album) -> list[QueryShown]:
+def query_cards(
+    pool: pl.DataFrame, labels: pl.DataFrame, queries: list[str], thumbnails: EmbeddedThumbnails
+) -> list[QueryCard]:
     """Their candidates (random pairs are left out): similar ones first, then by best rank."""
     proposed = pool.filter(pl.col("query").is_in(queries) & (pl.col("generator") != RANDOM))
     proposed = proposed.sort("rank", "generator").group_by(PAIR, maintain_order=True).agg("generator", "rank")
@@ -70,23 +72,23 @@ def show_queries(pool: pl.DataFrame, labels: pl.DataFrame, queries: list[str], a
     for query in queries:
         rows = proposed.filter(pl.col("query") == query)
         for image in (query, *rows["candidate"]):
-            album.want(image)
+            thumbnails.add(image)
         candidates = [_candidate(row) for row in rows.iter_rows(named=True)]
         known = rows["label"].drop_nulls()
-        shown.append(QueryShown(query, candidates, int(known.cast(pl.Int64).sum()), len(known)))
+        shown.append(QueryCard(query, candidates, int(known.cast(pl.Int64).sum()), len(known)))
     return shown
 
 
-def _candidate(row: dict[str, object]) -> Candidate:
+def _candidate(row: dict[str, object]) -> CandidateCard:
     names, ranks = row["generator"], row["rank"]
     assert isinstance(names, list) and isinstance(ranks, list)
     by = ", ".join(name if rank is None else f"{name} {rank + 1}" for name, rank in zip(names, ranks, strict=True))
-    return Candidate(str(row["candidate"]), _verdict(row["label"]), _votes(row), by)
+    return CandidateCard(str(row["candidate"]), _verdict(row["label"]), _votes(row), by)
 
 
-def show_mistakes(
-    mistakes: pl.DataFrame, labels: pl.DataFrame, encoders: list[str], album: Album
-) -> list[tuple[str, list[tuple[str, list[Mistake]]]]]:
+def mistake_cards(
+    mistakes: pl.DataFrame, labels: pl.DataFrame, encoders: list[str], thumbnails: EmbeddedThumbnails
+) -> list[tuple[str, list[tuple[str, list[MistakeCard]]]]]:
     """For every encoder both kinds: (encoder, [(kind, mistakes)])."""
     told = mistakes.join(labels, on=PAIR, how="left", maintain_order="left")
     shown = []
@@ -96,18 +98,18 @@ def show_mistakes(
         for kind in KINDS:
             rows = own.filter(pl.col("kind") == kind)
             for image in (*rows["query"], *rows["candidate"]):
-                album.want(image)
+                thumbnails.add(image)
             kinds.append((kind, [_mistake(row) for row in rows.iter_rows(named=True)]))
         shown.append((encoder, kinds))
     return shown
 
 
-def _mistake(row: dict[str, object]) -> Mistake:
+def _mistake(row: dict[str, object]) -> MistakeCard:
     severity, score = row["severity"], row["score"]
     assert isinstance(severity, float) and isinstance(score, float)
     share = "all" if severity >= 1.0 else f"{percent(severity, 0)}{NBSP}% of the"
     side = f"below {share} dissimilar ones" if row["kind"] == "missed" else f"above {share} similar ones"
-    return Mistake(str(row["query"]), str(row["candidate"]), _verdict(row["label"]), _votes(row), side, score)
+    return MistakeCard(str(row["query"]), str(row["candidate"]), _verdict(row["label"]), _votes(row), side, score)
 
 
 def _verdict(label: object) -> str:

@@ -5,8 +5,8 @@ from typing import Any
 from likewise.evaluation.fidelity import TruthCoverage
 from likewise.evaluation.summary import EvaluationSummary
 from likewise.report.differences import Difference, not_significantly_worse
+from likewise.report.formatting import NBSP, amount, interval, join_names, percent, plural, small_percent
 from likewise.report.leaderboard import Leaderboard
-from likewise.report.numbers import NBSP, amount, interval, listed, percent, several, small_percent
 
 RULES = {
     "majority": "majority of the votes (a tie counts as not similar)",
@@ -14,7 +14,7 @@ RULES = {
     "dawid-skene": "Dawid–Skene (experts weighed by how reliable they prove to be)",
 }
 CHANCE = 0.5  # macro ROC-AUC of an order by lot
-HOW = "paired over the same queries, p after Holm’s correction"
+TEST_DESCRIPTION = "paired over the same queries, p after Holm’s correction"
 
 
 def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name: str) -> tuple[str, str]:
@@ -23,7 +23,7 @@ def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name:
     if best.main.value is None:
         return (
             "These labels cannot rank the models",
-            f"None of the {several(board.n_queries_total, 'query', 'queries')} has both a candidate labelled similar "
+            f"None of the {plural(board.n_queries_total, 'query', 'queries')} has both a candidate labelled similar "
             "and one labelled not similar, so macro ROC-AUC is undefined.",
         )
     others = [model.encoder for model in board.models[1:] if model.main.value is not None]
@@ -39,26 +39,26 @@ def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name:
         lead = "No model is shown to find what people call similar better than chance would"
         return lead, f"The best, {best.encoder}: {numbers[0].lower()}{numbers[1:]}; an order by lot has 50{NBSP}%."
     if tied:
-        lead = f"{best.encoder} leads, but cannot be told apart from {listed(tied)}"
-        near = listed([f"over {other} {differences[other].words}" for other in tied], most=3)
-        return lead, f"{numbers}. Its lead {near}: {HOW}."
+        lead = f"{best.encoder} leads, but cannot be told apart from {join_names(tied)}"
+        near = join_names([f"over {other} {differences[other].text}" for other in tied], max_names=3)
+        return lead, f"{numbers}. Its lead {near}: {TEST_DESCRIPTION}."
     lead = f"{best.encoder} finds best what people call similar"
-    return lead, f"{numbers}. Its lead over the next, {others[0]}: {differences[others[0]].words}, {HOW}."
+    return lead, f"{numbers}. Its lead over the next, {others[0]}: {differences[others[0]].text}, {TEST_DESCRIPTION}."
 
 
 def basis(board: Leaderboard, summary: EvaluationSummary) -> str:
     """Queries, pairs, experts and rule."""
     labels = summary.labels
-    asked = f"{several(board.n_queries_total, 'query', 'queries')} against {several(summary.n_gallery, 'image')}"
-    pairs, n_experts = several(board.n_pairs, "labelled pair"), labels.agreement.n_experts
+    asked = f"{plural(board.n_queries_total, 'query', 'queries')} against {plural(summary.n_gallery, 'image')}"
+    pairs, n_experts = plural(board.n_pairs, "labelled pair"), labels.agreement.n_experts
     if not n_experts:
         return f"{asked}; {pairs}, imported without votes."
     kind = "simulated expert" if labels.simulated else "expert"
     rule = labels.consensus.rule
-    return f"{asked}; {pairs} by {several(n_experts, kind)}; consensus: {RULES.get(rule, rule)}."
+    return f"{asked}; {pairs} by {plural(n_experts, kind)}; consensus: {RULES.get(rule, rule)}."
 
 
-def found(truth: TruthCoverage | None) -> str | None:
+def truth_sentence(truth: TruthCoverage | None) -> str | None:
     """Where the truth is known: what was found of it, and at what cost."""
     if not truth:
         return None
@@ -70,7 +70,9 @@ def found(truth: TruthCoverage | None) -> str | None:
     )
 
 
-def left_out(board: Leaderboard, summary: EvaluationSummary, settings: dict[str, Any], n_missing: int) -> list[str]:
+def exclusion_notes(
+    board: Leaderboard, summary: EvaluationSummary, settings: dict[str, Any], n_missing: int
+) -> list[str]:
     """What the numbers do not rest on, each with its count; empty if nothing was left out."""
     notes = []
     main = board.columns[0].queries
@@ -83,16 +85,16 @@ def left_out(board: Leaderboard, summary: EvaluationSummary, settings: dict[str,
     )
     for n, what, why in counted:
         if n:
-            notes.append(f"{several(n, what, 'queries' if what == 'query' else what + 's')} left out {why}")
+            notes.append(f"{plural(n, what, 'queries' if what == 'query' else what + 's')} left out {why}")
     unanswered = summary.labels.consensus.n_unanswered
     if unanswered:
-        notes.append(f"{several(unanswered, 'pair')} without a label: no expert could tell")
+        notes.append(f"{plural(unanswered, 'pair')} without a label: no expert could tell")
     if n_missing:
-        notes.append(f"{several(n_missing, 'picture')} of this page could not be read; a placeholder stands there")
+        notes.append(f"{plural(n_missing, 'picture')} of this page could not be read; a placeholder stands there")
     return notes
 
 
-def facts(summary: EvaluationSummary) -> list[tuple[str, str, str]]:
+def key_facts(summary: EvaluationSummary) -> list[tuple[str, str, str]]:
     """Four numbers to remember: (value, unit or name, what it is)."""
     cost, agreed = summary.prevalence, summary.labels.agreement
     rows = [

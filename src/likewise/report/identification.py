@@ -6,21 +6,21 @@ import polars as pl
 
 from likewise.evaluation.identification import TwoOrders
 from likewise.evaluation.rank_correlation import few_models_note
+from likewise.report.formatting import NBSP, interval, percent, plural, signed
 from likewise.report.leaderboard import Leaderboard
-from likewise.report.numbers import NBSP, interval, percent, several, signed
 
 
 @dataclass(frozen=True)
-class Found:
+class IdentificationCell:
     """One model's value of one measure, as text, with its interval."""
 
     value: float | None
     text: str
-    ends: str
+    interval: str
 
 
 @dataclass(frozen=True)
-class Point:
+class IdentificationPoint:
     """One model in the plot: value, low and high of identification (x) and discovery (y)."""
 
     encoder: str
@@ -33,11 +33,11 @@ class Identification:
     measures: list[str]
     main: str
     encoders: list[str]
-    cells: dict[tuple[str, str], Found]
-    points: list[Point]
+    cells: dict[tuple[str, str], IdentificationCell]
+    points: list[IdentificationPoint]
     n_queries: int
     n_queries_total: int
-    words: str
+    conclusion: str
     numbers: str
 
 
@@ -48,16 +48,18 @@ def identification(table: pl.DataFrame | None, orders: TwoOrders | None, board: 
     rows = {(row["encoder"], row["measure"]): row for row in table.iter_rows(named=True)}
     main = orders.identification
     cells = {
-        key: Found(row["value"], percent(row["value"]), interval(row["low"], row["high"])) for key, row in rows.items()
+        key: IdentificationCell(row["value"], percent(row["value"]), interval(row["low"], row["high"]))
+        for key, row in rows.items()
     }
     points = []
     for model in board.models:
         row = rows.get((model.encoder, main))
         if row is None:
             continue
-        x, y = _ends(row["value"], row["low"], row["high"]), _ends(model.main.value, model.main.low, model.main.high)
+        x = _with_interval(row["value"], row["low"], row["high"])
+        y = _with_interval(model.main.value, model.main.low, model.main.high)
         if x and y:
-            points.append(Point(model.encoder, x, y))
+            points.append(IdentificationPoint(model.encoder, x, y))
     first = table.row(0, named=True)
     measures = table["measure"].unique(maintain_order=True).to_list()
     known = set(table["encoder"])
@@ -69,22 +71,22 @@ def identification(table: pl.DataFrame | None, orders: TwoOrders | None, board: 
         points,
         first["n_queries"],
         first["n_queries_total"],
-        *_words(orders),
+        *_conclusion(orders),
     )
 
 
-def _ends(value: float | None, low: float | None, high: float | None) -> tuple[float, float, float] | None:
+def _with_interval(value: float | None, low: float | None, high: float | None) -> tuple[float, float, float] | None:
     if value is None:
         return None
     return value, value if low is None else low, value if high is None else high
 
 
-def _words(orders: TwoOrders) -> tuple[str, str]:
+def _conclusion(orders: TwoOrders) -> tuple[str, str]:
     """What the correlation of the two orders says, by its interval, and the numbers."""
     by = f"identification ({orders.identification})"
     n_models = orders.n_models
     if orders.spearman is None or n_models < 3:
-        return f"With {several(n_models, 'model')} the two orders cannot be compared.", ""
+        return f"With {plural(n_models, 'model')} the two orders cannot be compared.", ""
     low, high = orders.spearman_low, orders.spearman_high
     if low is None or high is None:
         said = f"Whether the order by {by} says anything about the order by discovery (macro ROC-AUC) is not known"

@@ -6,7 +6,7 @@ import polars as pl
 
 from likewise.evaluation.measures import AP, ROC_AUC, cutoff_of, heading, is_sampled
 from likewise.evaluation.ranking import MAIN, Group, grouped, ranked
-from likewise.report.numbers import NBSP, interval, percent
+from likewise.report.formatting import NBSP, interval, percent
 
 PREFERRED = tuple(map(str, (MAIN, ROC_AUC(average="micro"), AP, AP(average="micro"))))
 SCALE_STEP = 0.05  # the whiskers' axis starts and ends at multiples of this
@@ -42,7 +42,7 @@ class Whisker:
 
 
 @dataclass(frozen=True)
-class Model:
+class LeaderboardRow:
     encoder: str
     generator: bool
     place: int | None
@@ -54,14 +54,14 @@ class Model:
 @dataclass(frozen=True)
 class Leaderboard:
     columns: list[Column]
-    models: list[Model]
+    models: list[LeaderboardRow]
     sides: list[Group]
     axis: tuple[float, float]
     n_pairs: int
     n_queries_total: int
 
     @property
-    def groups(self) -> list[tuple[str, str, list[Model]]]:
+    def groups(self) -> list[tuple[str, str, list[LeaderboardRow]]]:
         """(id, heading, models) of the groups that have any."""
         by_name = {model.encoder: model for model in self.models}
         return [
@@ -99,7 +99,7 @@ def leaderboard(results: pl.DataFrame) -> Leaderboard:
     cells = {encoder: [_cell(rows.get((encoder, name)), highest) for name, highest in best.items()] for encoder in fed}
     axis = _axis([row[0] for row in cells.values()])
     models = [
-        Model(
+        LeaderboardRow(
             encoder,
             fed[encoder],
             place if cells[encoder][0].value is not None else None,

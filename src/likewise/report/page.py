@@ -8,8 +8,8 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from likewise.report.numbers import FILTERS
-from likewise.report.plots.palette import variables
+from likewise.report.formatting import FILTERS
+from likewise.report.plots.palette import css_variables
 
 REPORT = "likewise.report"
 
@@ -29,7 +29,7 @@ def render(template: str, package: str = REPORT, **context: Any) -> str:
         style=Markup(asset("style.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        colours=list(variables().values()),
+        colours=list(css_variables().values()),
         **context,
     )
 

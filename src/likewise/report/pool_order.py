@@ -7,12 +7,12 @@ import polars as pl
 
 from likewise.evaluation.measures import cutoff_of, heading
 from likewise.evaluation.rank_correlation import few_models_note
+from likewise.report.formatting import DASH, join_names, p_value, percent, signed
 from likewise.report.leaderboard import PREFERRED
-from likewise.report.numbers import DASH, listed, p_value, percent, signed
 
 
 @dataclass(frozen=True)
-class Order:
+class OrderCorrelation:
     """Spearman with the order under all labels; `heat` grows from 0 (the same order) to 1 (none, or reversed)."""
 
     text: str
@@ -28,8 +28,8 @@ class PoolOrder:
     encoders: list[str]
     means: dict[tuple[str, str], tuple[str, str, str]]
     removed: list[str]
-    orders: dict[tuple[str, str], Order]
-    words: str
+    orders: dict[tuple[str, str], OrderCorrelation]
+    conclusion: str
     few: str | None  # what to say where the models are too few
 
 
@@ -54,7 +54,7 @@ def pool_order(models: pl.DataFrame | None, orders: pl.DataFrame | None, encoder
         means,
         orders["removed"].unique(maintain_order=True).to_list(),
         cells,
-        _words(orders, measures),
+        _conclusion(orders, measures),
         few_models_note(max(orders["n_models"].to_list(), default=0)),
     )
 
@@ -73,15 +73,15 @@ def _measures(orders: pl.DataFrame) -> list[str]:
     return [*dict.fromkeys(first), *(name for name in found if cutoff_of(name) == smallest)]
 
 
-def _order(row: dict[str, Any]) -> Order:
+def _order(row: dict[str, Any]) -> OrderCorrelation:
     """With the exact p where every order of the models could be counted, otherwise the t approximation."""
     spearman, p = row["spearman"], row.get("p_exact")
     if spearman is None:
-        return Order(DASH, "undefined", 0.0)
-    return Order(signed(spearman), p_value(row["p_value"] if p is None else p), min(1.0, 1.0 - spearman))
+        return OrderCorrelation(DASH, "undefined", 0.0)
+    return OrderCorrelation(signed(spearman), p_value(row["p_value"] if p is None else p), min(1.0, 1.0 - spearman))
 
 
-def _words(orders: pl.DataFrame, measures: list[str]) -> str:
+def _conclusion(orders: pl.DataFrame, measures: list[str]) -> str:
     """Which measure's order moves most, and whether that of macro ROC-AUC does."""
     n_models = max(orders["n_models"].to_list(), default=0)
     lowest: dict[str, tuple[float, str]] = {}
@@ -99,7 +99,7 @@ def _words(orders: pl.DataFrame, measures: list[str]) -> str:
     for key, (low, removed) in moving.items():
         if low == worst:
             without.setdefault(removed, []).append(measure_words(key))
-    where = "; ".join(f"by {listed(names, most=6)} without {removed}" for removed, names in without.items())
+    where = "; ".join(f"by {join_names(names, max_names=6)} without {removed}" for removed, names in without.items())
     moves = f"The order moves most (Spearman {signed(worst)}) {where}"
     main = lowest.get(PREFERRED[0])
     if main and main[0] > worst:

@@ -1,41 +1,53 @@
 """The protocols beside the leaderboard, ready for their templates; None where results are of an older evaluation."""
 
+from dataclasses import dataclass
 from typing import Any
 
-from likewise.report.groups import expert_groups
-from likewise.report.identification import identification
+from likewise.evaluation.pool_recall import PoolRecall
+from likewise.report.expert_groups import ExpertGroupsTable, expert_groups
+from likewise.report.identification import Identification, identification
 from likewise.report.leaderboard import Leaderboard
-from likewise.report.pictures import Album
 from likewise.report.plots.curves import Styles
-from likewise.report.pool_order import pool_order
+from likewise.report.pool_order import PoolOrder, pool_order
 from likewise.report.tables import Tables
-from likewise.report.unlabelled import unlabelled
+from likewise.report.thumbnails import EmbeddedThumbnails
+from likewise.report.unlabelled import Unlabelled, unlabelled
 
 
-def protocols(tables: Tables, board: Leaderboard, album: Album) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ProtocolSections:
     """By the name that the page's templates know."""
+
+    pool_order: PoolOrder | None
+    identification: Identification | None
+    unlabelled: Unlabelled | None
+    groups: ExpertGroupsTable | None
+    pool_recall: PoolRecall | None
+
+
+def protocol_sections(tables: Tables, board: Leaderboard, thumbnails: EmbeddedThumbnails) -> ProtocolSections:
     encoders = [model.encoder for model in board.models]
     summary = tables.summary
-    return {
-        "pool_order": pool_order(tables.leave_one_out, tables.leave_one_out_orders, encoders),
-        "identification": identification(tables.identification, summary.orders, board),
-        "unlabelled": unlabelled(tables.incomplete, tables.next_pairs, board, album),
-        "groups": expert_groups(tables.expert_groups, summary.expert_groups, encoders),
-        "pool_recall": summary.pool_recall,
-    }
+    return ProtocolSections(
+        pool_order=pool_order(tables.leave_one_out, tables.leave_one_out_orders, encoders),
+        identification=identification(tables.identification, summary.orders, board),
+        unlabelled=unlabelled(tables.incomplete, tables.next_pairs, board, thumbnails),
+        groups=expert_groups(tables.expert_groups, summary.expert_groups, encoders),
+        pool_recall=summary.pool_recall,
+    )
 
 
-def protocol_plots(made: dict[str, Any], styles: Styles) -> dict[str, Any]:
+def protocol_plots(sections: ProtocolSections, styles: Styles) -> dict[str, Any]:
     """What matplotlib draws for them; None where there is nothing to draw."""
     from likewise.report.plots.ranges import range_plot
     from likewise.report.plots.scatter import identification_plot
 
     drawn: dict[str, Any] = dict.fromkeys(("identification_plot", "bounds_plot", "groups_plot"))
-    found, open_, groups = made["identification"], made["unlabelled"], made["groups"]
+    found, unlabelled, groups = sections.identification, sections.unlabelled, sections.groups
     if found and len(found.points) > 1:
         drawn["identification_plot"] = identification_plot(found.points, styles, found.main)
-    if open_ and open_.ranges:
-        drawn["bounds_plot"] = range_plot("bounds", open_.ranges, styles, "macro ROC-AUC")
+    if unlabelled and unlabelled.ranges:
+        drawn["bounds_plot"] = range_plot("bounds", unlabelled.ranges, styles, "macro ROC-AUC")
     if groups and groups.ranges:
         drawn["groups_plot"] = range_plot("groups", groups.ranges, styles, "macro ROC-AUC")
     return drawn

@@ -7,9 +7,9 @@ from markupsafe import Markup
 
 from likewise.errors import LikewiseError
 from likewise.extensions import extensions
-from likewise.report.pictures import Album
 from likewise.report.plots.curves import Styles
 from likewise.report.tables import Tables
+from likewise.report.thumbnails import EmbeddedThumbnails
 from likewise.workspace import Workspace
 
 PARTS = (
@@ -30,11 +30,11 @@ PARTS = (
 
 @dataclass(frozen=True)
 class SectionContext:
-    """What a section is made from; a picture it shows is asked for with `album.want`."""
+    """What a section is made from; a picture it shows is asked for with `thumbnails.add`."""
 
     workspace: Workspace
     tables: Tables
-    album: Album
+    thumbnails: EmbeddedThumbnails
     styles: Styles
     marks: dict[str, tuple[int, int]]
     """Of every model the number of its colour and of its mark."""

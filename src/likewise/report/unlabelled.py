@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from likewise.report.formatting import join_names
 from likewise.report.leaderboard import Leaderboard
-from likewise.report.numbers import listed
-from likewise.report.pictures import Album
-from likewise.report.plots.ranges import Range
+from likewise.report.plots.ranges import PlotRange
+from likewise.report.thumbnails import EmbeddedThumbnails
 
 N_NEXT = 8
 
 
 @dataclass(frozen=True)
-class Incomplete:
+class UnlabelledBounds:
     """One model: the share of its lists that is judged, bpref, and the bounds of its macro ROC-AUC."""
 
     encoder: str
@@ -30,22 +30,22 @@ class Incomplete:
 class Unlabelled:
     k: int
     judged: list[str]
-    models: list[Incomplete]
+    models: list[UnlabelledBounds]
     next_pairs: list[tuple[str, str]]
     n_next: int
-    words: str
+    conclusion: str
 
     @property
-    def ranges(self) -> list[Range]:
+    def ranges(self) -> list[PlotRange]:
         return [
-            Range(one.encoder, one.low, one.high, value=one.value)
+            PlotRange(one.encoder, one.low, one.high, value=one.value)
             for one in self.models
             if one.low is not None and one.high is not None
         ]
 
 
 def unlabelled(
-    table: pl.DataFrame | None, next_pairs: pl.DataFrame | None, board: Leaderboard, album: Album
+    table: pl.DataFrame | None, next_pairs: pl.DataFrame | None, board: Leaderboard, thumbnails: EmbeddedThumbnails
 ) -> Unlabelled | None:
     """None for results of an older `likewise evaluate`; the album gets the pictures of the next pairs."""
     if table is None or table.is_empty():
@@ -53,7 +53,7 @@ def unlabelled(
     rows = {row["encoder"]: row for row in table.iter_rows(named=True)}
     judged = [place for place, column in enumerate(board.columns) if column.measure.startswith("Judged@")]
     models = [
-        Incomplete(
+        UnlabelledBounds(
             model.encoder,
             [model.cells[place].value for place in judged],
             row["bpref"],
@@ -69,12 +69,12 @@ def unlabelled(
     waiting = next_pairs.select("query", "candidate").rows() if next_pairs is not None else []
     for pair in waiting[:N_NEXT]:
         for image in pair:
-            album.want(image)
+            thumbnails.add(image)
     titles = [board.columns[place].title for place in judged]
-    return Unlabelled(table["k"][0], titles, models, waiting[:N_NEXT], len(waiting), _words(models))
+    return Unlabelled(table["k"][0], titles, models, waiting[:N_NEXT], len(waiting), _conclusion(models))
 
 
-def _words(models: list[Incomplete]) -> str:
+def _conclusion(models: list[UnlabelledBounds]) -> str:
     """Whose bar reaches the leading model's; mixtures of both cases could lie outside, so nothing is called sure."""
     known = [one for one in models if one.low is not None and one.high is not None]
     if len(known) < 2:
@@ -84,6 +84,6 @@ def _words(models: list[Incomplete]) -> str:
         return "Every candidate in these lists has a label: nothing is left open."
     near = [one.encoder for one in others if (one.high or 0.0) >= (best.low or 0.0)]
     if near:
-        overlap = f"The bar of {best.encoder} overlaps with that of {listed(near)}"
+        overlap = f"The bar of {best.encoder} overlaps with that of {join_names(near)}"
         return f"{overlap}: the missing labels could change the order."
     return f"In neither case does another model’s bar reach that of {best.encoder}."

@@ -1,6 +1,5 @@
 """Puts the page together: tables in, one HTML file out that opens without a network; the same bytes every time."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,40 +8,41 @@ import polars as pl
 from likewise.evaluation.measures import AP, ROC_AUC
 from likewise.evaluation.measures.base import AreaMeasure
 from likewise.evaluation.ranking import of_measure
-from likewise.report import headline, making
-from likewise.report.cost import best_sets, faithfulness, this_pool
+from likewise.progress import ProgressCallback
+from likewise.report import headline, provenance
+from likewise.report.cost import best_sets, faithfulness, locate_pool
 from likewise.report.differences import against_best, not_significantly_worse
-from likewise.report.gallery import KINDS, choose_queries, show_mistakes, show_queries
+from likewise.report.gallery import KINDS, choose_queries, mistake_cards, query_cards
 from likewise.report.leaderboard import leaderboard
 from likewise.report.page import render
-from likewise.report.pictures import Album
 from likewise.report.plots.curves import Styles
 from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
-from likewise.report.protocols import protocol_plots, protocols
+from likewise.report.protocols import ProtocolSections, protocol_plots, protocol_sections
 from likewise.report.sections import PARTS, SectionContext, added_sections
 from likewise.report.tables import Tables, read_tables
+from likewise.report.thumbnails import EmbeddedThumbnails
 from likewise.workspace import Workspace, write_text
 
 PAGE_STEPS = 100  # drawing the plots takes about as long as so many thumbnails
 
 
-def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] | None = None) -> Path:
+def write_report(workspace: Workspace, on_progress: ProgressCallback | None = None) -> Path:
     """Write report/index.html from what is in the workspace and return its path."""
     tables = read_tables(workspace)
     name = workspace.path.resolve().name
     board = leaderboard(tables.results)
-    album = Album(workspace.root, tables.catalog)
+    thumbnails = EmbeddedThumbnails(workspace.root, tables.catalog)
     seed = int(tables.pool_settings.get("seed", 0))
-    queries = show_queries(tables.pool, tables.labels, choose_queries(tables.pool, tables.catalog, seed), album)
+    queries = query_cards(tables.pool, tables.labels, choose_queries(tables.pool, tables.catalog, seed), thumbnails)
     encoders = [model.encoder for model in board.models]
-    mistakes = show_mistakes(tables.mistakes, tables.labels, encoders, album)
+    mistakes = mistake_cards(tables.mistakes, tables.labels, encoders, thumbnails)
     differences = against_best(tables.differences, board)
-    beside = protocols(tables, board, album)
+    sections = protocol_sections(tables, board, thumbnails)
     styles = model_styles({*encoders, *tables.generators["generator"]})
     marks = {name: (MODEL_LIGHT.index(colour), DASHES.index(dash)) for name, (colour, dash) in styles.items()}
-    added = added_sections(SectionContext(workspace, tables, album, styles, marks))
-    n_steps = album.n_wanted + PAGE_STEPS
-    album.embed(lambda done, _: on_progress(done, n_steps) if on_progress else None)
+    added = added_sections(SectionContext(workspace, tables, thumbnails, styles, marks))
+    n_steps = thumbnails.n_images + PAGE_STEPS
+    thumbnails.embed(lambda _, done, __: on_progress("drawing", done, n_steps) if on_progress else None)
     page = render(
         "page.html",
         name=name,
@@ -52,28 +52,28 @@ def write_report(workspace: Workspace, on_progress: Callable[[int, int], None] |
         differences=differences,
         alike=not_significantly_worse(board, differences),
         basis=headline.basis(board, tables.summary),
-        found=headline.found(tables.summary.truth),
-        facts=headline.facts(tables.summary),
-        left_out=headline.left_out(board, tables.summary, tables.settings, album.n_missing),
+        found=headline.truth_sentence(tables.summary.truth),
+        facts=headline.key_facts(tables.summary),
+        left_out=headline.exclusion_notes(board, tables.summary, tables.settings, thumbnails.n_missing),
         generators=tables.generators.to_dicts(),
         overlap=_overlap(tables.overlap),
-        album=album,
+        thumbnails=thumbnails,
         queries=queries,
         mistakes=mistakes,
         kinds=KINDS,
-        commands=making.commands(tables, name),
-        settings=making.settings(tables),
-        meanings=making.meanings(tables.summary),
+        commands=provenance.commands_to_reproduce(tables, name),
+        settings=provenance.settings_table(tables),
+        meanings=provenance.describe_measures(tables.summary),
         rules=headline.RULES,
         marks=marks,
         parts=PARTS,
         added=added,
-        **beside,
-        **_plots(tables, beside, styles),
+        **vars(sections),
+        **_plots(tables, sections, styles),
     )
     write_text(page, workspace.report_file)
     if on_progress:
-        on_progress(n_steps, n_steps)
+        on_progress("drawing", n_steps, n_steps)
     return workspace.report_file
 
 
@@ -90,7 +90,7 @@ def _overlap(overlap: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def _plots(tables: Tables, beside: dict[str, Any], styles: Styles) -> dict[str, Any]:
+def _plots(tables: Tables, sections: ProtocolSections, styles: Styles) -> dict[str, Any]:
     """Everything matplotlib draws; None where there is nothing to draw."""
     from likewise.report.plots import budget as budget_plots
     from likewise.report.plots import curves as curve_plots
@@ -99,23 +99,23 @@ def _plots(tables: Tables, beside: dict[str, Any], styles: Styles) -> dict[str, 
     drawn["budget_made"] = tables.budget is not None
     if len(tables.curves):
         share = tables.summary.prevalence.p_pool
-        drawn["roc"] = curve_plots.roc_plot(tables.curves, _micro(tables, ROC_AUC), styles)
-        drawn["pr"] = curve_plots.pr_plot(tables.curves, _micro(tables, AP), styles, share)
+        drawn["roc"] = curve_plots.roc_plot(tables.curves, _micro_areas(tables, ROC_AUC), styles)
+        drawn["pr"] = curve_plots.pr_plot(tables.curves, _micro_areas(tables, AP), styles, share)
     if tables.budget is not None:
         pool, cost = tables.summary.pool, tables.summary.prevalence
         drawn["sets"] = sets = best_sets(tables.budget, pool.k)
         if sets:
-            here = this_pool(tables.budget, pool.k, cost.n_pool_pairs)
+            here = locate_pool(tables.budget, pool.k, cost.n_pool_pairs)
             drawn["yield_plot"] = budget_plots.yield_plot(sets.lines, here)
         faithful = faithfulness(tables.budget)
         if faithful is not None:
             drawn["recall"] = budget_plots.recall_plot(faithful)
             if faithful["spearman"].null_count() < len(faithful):
                 drawn["spearman"] = budget_plots.spearman_plot(faithful)
-    return drawn | protocol_plots(beside, styles)
+    return drawn | protocol_plots(sections, styles)
 
 
-def _micro(tables: Tables, area: AreaMeasure) -> dict[str, float | None]:
+def _micro_areas(tables: Tables, area: AreaMeasure) -> dict[str, float | None]:
     """The area under each curve; curves are drawn over all pairs, so it is the micro one."""
     drawn = tables.curves["encoder"].unique().to_list()
     rows = tables.results.filter(of_measure(area(average="micro")) & pl.col("encoder").is_in(drawn))

@@ -1,7 +1,6 @@
 """The page of mined triplets: what every filter left and why, and some triplets, drawn by lot, with their pictures."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -9,8 +8,8 @@ from markupsafe import Markup
 
 from likewise.progress import ProgressCallback
 from likewise.report.page import render
-from likewise.report.pictures import Album
 from likewise.report.plots.svg import draw
+from likewise.report.thumbnails import EmbeddedThumbnails
 from likewise.workspace import write_text
 
 N_SHOWN = 24
@@ -44,12 +43,14 @@ def write_mining_page(
     funnel = pl.read_parquet(folder / "funnel.parquet", glob=False)
     chosen = triplets.sample(min(n_shown, triplets.height), seed=seed, shuffle=True)
     shown = _examples(folder, chosen)
-    album = Album(root or folder, pl.DataFrame(schema={"image": pl.String(), "category": pl.String()}))
+    thumbnails = EmbeddedThumbnails(
+        root or folder, pl.DataFrame(schema={"image": pl.String(), "category": pl.String()})
+    )
     if root is not None:
         for each in shown:
             for image in (each.reference, each.target, *(image for _, image in each.distractors)):
-                album.want(image)
-        album.embed(on_progress and partial(on_progress, "pictures"))
+                thumbnails.add(image)
+        thumbnails.embed(on_progress)
     page = render(
         "mining.html",
         package="likewise.conditional.report",
@@ -58,7 +59,7 @@ def write_mining_page(
         plot=_plot(funnel),
         shown=shown,
         n_triplets=triplets.height,
-        album=album,
+        thumbnails=thumbnails,
         pictures=root is not None,
     )
     path = folder / "index.html"

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.report.page import render
-from likewise.report.pictures import Album
+from likewise.report.thumbnails import EmbeddedThumbnails
 from likewise.workspace import write_text
 
 
@@ -32,11 +32,11 @@ class SearchQuery:
 
 def write_search_page(path: Path, query: SearchQuery, found: pl.DataFrame, root: Path) -> None:
     """Write one page that needs nothing else; `found` is what `Searcher.search` gave, pictures are below `root`."""
-    album = Album(root, found.select("image", "category"))
+    thumbnails = EmbeddedThumbnails(root, found.select("image", "category"))
     reference = str(query.image.resolve()) if query.image else None
     for image in (*([reference] if reference else []), *found["image"]):
-        album.want(image)
-    album.embed()
+        thumbnails.add(image)
+    thumbnails.embed()
     page = render(
         "search_page.html",
         package="likewise.conditional.report",
@@ -50,6 +50,6 @@ def write_search_page(path: Path, query: SearchQuery, found: pl.DataFrame, root:
         method=query.method,
         n_images=query.n_images,
         found=found.to_dicts(),
-        album=album,
+        thumbnails=thumbnails,
     )
     write_text(page, path)

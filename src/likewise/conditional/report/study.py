@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
-from likewise.report.numbers import percent
+from likewise.report.formatting import percent
 from likewise.report.page import render
-from likewise.report.pictures import Album
 from likewise.report.plots.palette import MODEL_LIGHT, SOFT
 from likewise.report.plots.svg import draw
+from likewise.report.thumbnails import EmbeddedThumbnails
 from likewise.workspace import write_text
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def write_study_page(folder: Path, table: pl.DataFrame) -> Path:
         rows=table.to_dicts(),
         plots=plots,
         titles=TITLES,
-        album=Album(folder, pl.DataFrame(schema={"image": pl.String(), "category": pl.String()})),
+        thumbnails=EmbeddedThumbnails(folder, pl.DataFrame(schema={"image": pl.String(), "category": pl.String()})),
     )
     path = folder / "index.html"
     write_text(page, path)

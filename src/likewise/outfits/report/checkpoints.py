@@ -7,7 +7,7 @@ import polars as pl
 from markupsafe import Markup
 
 from likewise.outfits.checkpoints import JUDGES, CheckpointComparison, count_wins
-from likewise.report.numbers import percent
+from likewise.report.formatting import percent
 from likewise.report.page import render
 from likewise.report.plots.palette import INK, MODEL_LIGHT
 from likewise.report.plots.svg import draw

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from likewise.report.numbers import percent
+from likewise.report.formatting import percent
 from likewise.report.plots.curves import Styles
 from likewise.report.plots.palette import INK, RULE, SOFT
 from likewise.report.plots.svg import draw

@@ -11,8 +11,8 @@ from likewise.outfits.report.bars import ScoreBar, bar_plot
 from likewise.outfits.report.radar import radar_plot
 from likewise.outfits.results import OutfitTestResults, OutfitTestScores, prepare_workspace
 from likewise.report.page import asset, render
-from likewise.report.pictures import Album
 from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
+from likewise.report.thumbnails import EmbeddedThumbnails
 from likewise.workspace import write_text
 
 WHOLE_TEST_SCORES = ("LATs", "mLATs", "AATs", "FITB")
@@ -44,11 +44,11 @@ def write_taste_page(results: OutfitTestResults, scored: OutfitTestScores) -> Pa
     questions = results.test.questions
     workspace = prepare_workspace(results)
     catalog = pl.read_parquet(workspace.catalog_file, glob=False)
-    album = Album(workspace.root, catalog)
+    thumbnails = EmbeddedThumbnails(workspace.root, catalog)
     for question in questions:
         for item in (*question.items, *question.choices):
-            album.want(item.image)
-    album.embed()
+            thumbnails.add(item.image)
+    thumbnails.embed()
     models = scored.scores["model"].unique(maintain_order=True).to_list()
     styles = model_styles(models)
     page = render(
@@ -68,7 +68,7 @@ def write_taste_page(results: OutfitTestResults, scored: OutfitTestScores) -> Pa
         radar=_radar(scored.scores, models),
         bars=_bars(scored.scores, models),
         groups=_groups(questions, scored.graded),
-        album=album,
+        thumbnails=thumbnails,
     )
     write_text(page, results.page)
     return results.page

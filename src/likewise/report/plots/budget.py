@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
-from likewise.report.numbers import amount, several
+from likewise.report.formatting import amount, plural
 from likewise.report.plots.palette import INK, SOFT, step_colour
-from likewise.report.plots.svg import draw, spread
+from likewise.report.plots.svg import draw, spread_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def yield_plot(lines: pl.DataFrame, pool: tuple[float, float] | None) -> Markup:
 
     best = lines.row(-1, named=True)
     spoken = (
-        f"Expected similar pairs against hours. With {several(best['n_generators'], 'generator')} and k = {best['k']}: "
+        f"Expected similar pairs against hours. With {plural(best['n_generators'], 'generator')} and k = {best['k']}: "
         f"{best['expected_positives']:.0f} pairs in {amount(best['hours'])} hours."
     )
     return draw("yield", SIZE, spoken, paint)
@@ -76,10 +76,10 @@ def _ordered_lines(axes: "Axes", table: pl.DataFrame, x: str, y: str) -> None:
         axes.plot(line[x].to_list(), line[y].to_list(), color=colour, marker="o", markersize=3.2)
         ends.append((line[x][-1], line[y][-1], colour, size))
     low, high = axes.get_ylim()
-    heights = spread([end[1] for end in ends], LABEL_GAP * (high - low))
+    heights = spread_labels([end[1] for end in ends], LABEL_GAP * (high - low))
     for (at, _, colour, size), height in zip(ends, heights, strict=True):
         axes.annotate(
-            several(size, "generator") if size == sizes[-1] else str(size),
+            plural(size, "generator") if size == sizes[-1] else str(size),
             (at, height),
             xytext=(6, 0),
             textcoords="offset points",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
-from likewise.report.numbers import NBSP, percent, several
+from likewise.report.formatting import NBSP, percent, plural
 from likewise.report.plots.palette import SOFT, Dash
 from likewise.report.plots.svg import draw
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SIZE = (4.6, 4.1)
 LINE_HEIGHT = 0.056
-MOST_NAMES = 7  # more would cover the plot
+MAX_NAMES = 7  # more would cover the plot
 OTHERS: tuple[str, Dash] = (SOFT, "solid")
 Styles = Mapping[str, tuple[str, Dash]]
 Areas = Mapping[str, float | None]
@@ -28,7 +28,7 @@ def roc_plot(curves: pl.DataFrame, areas: Areas, styles: Styles) -> Markup:
         _frame(axes, "dissimilar pairs let through (%)", "similar pairs found (%)")
         _names(axes, areas, styles, at_top=False)
 
-    return draw("roc", SIZE, f"ROC curves. {_spoken(areas)}", paint)
+    return draw("roc", SIZE, f"ROC curves. {_alt_text(areas)}", paint)
 
 
 def pr_plot(curves: pl.DataFrame, areas: Areas, styles: Styles, positive_share: float | None) -> Markup:
@@ -40,7 +40,7 @@ def pr_plot(curves: pl.DataFrame, areas: Areas, styles: Styles, positive_share: 
         high = positive_share is not None and positive_share > 0.5
         _names(axes, areas, styles, at_top=not high)
 
-    return draw("pr", SIZE, f"Precision-recall curves. {_spoken(areas)}", paint)
+    return draw("pr", SIZE, f"Precision-recall curves. {_alt_text(areas)}", paint)
 
 
 def _lines(axes: "Axes", curves: pl.DataFrame, areas: Areas, styles: Styles) -> None:
@@ -48,8 +48,8 @@ def _lines(axes: "Axes", curves: pl.DataFrame, areas: Areas, styles: Styles) -> 
     ordered = _ordered(areas)
     for place, encoder in reversed(list(enumerate(ordered))):
         points = curves.filter(pl.col("encoder") == encoder)
-        colour, dash = styles[encoder] if place < MOST_NAMES else OTHERS
-        width = 1.5 if place < MOST_NAMES else 0.7
+        colour, dash = styles[encoder] if place < MAX_NAMES else OTHERS
+        width = 1.5 if place < MAX_NAMES else 0.7
         axes.plot(points["x"].to_list(), points["y"].to_list(), color=colour, linestyle=dash, linewidth=width)
 
 
@@ -60,9 +60,9 @@ def _ordered(areas: Areas) -> list[str]:
 def _names(axes: "Axes", areas: Areas, styles: Styles, *, at_top: bool) -> None:
     """A column of names with their lines, at the right, in the corner that curves leave empty."""
     ordered = _ordered(areas)
-    rows = [(f"{name}{NBSP}{NBSP}{percent(areas[name])}", *styles[name], 1.7) for name in ordered[:MOST_NAMES]]
-    if len(ordered) > MOST_NAMES:
-        rows.append((several(len(ordered) - MOST_NAMES, "other"), *OTHERS, 0.7))
+    rows = [(f"{name}{NBSP}{NBSP}{percent(areas[name])}", *styles[name], 1.7) for name in ordered[:MAX_NAMES]]
+    if len(ordered) > MAX_NAMES:
+        rows.append((plural(len(ordered) - MAX_NAMES, "other"), *OTHERS, 0.7))
     first = 0.98 if at_top else 0.03 + LINE_HEIGHT * len(rows)
     for place, (text, colour, dash, width) in enumerate(rows):
         height = first - LINE_HEIGHT * (place + 0.5)
@@ -77,5 +77,5 @@ def _frame(axes: "Axes", x: str, y: str) -> None:
     axes.set_yticklabels([f"{100 * tick:.0f}" for tick in ticks])
 
 
-def _spoken(areas: Areas) -> str:
+def _alt_text(areas: Areas) -> str:
     return "Areas in percent: " + ", ".join(f"{name} {percent(areas[name])}" for name in _ordered(areas)) + "."

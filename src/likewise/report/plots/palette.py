@@ -18,7 +18,7 @@ DASHES = ("solid", (0, (4, 1.6)), (0, (1.2, 1.4)), (0, (6, 1.5, 1.5, 1.5)))
 Dash = str | tuple[int, tuple[float, ...]]
 
 
-def variables() -> dict[str, tuple[str, str, str]]:
+def css_variables() -> dict[str, tuple[str, str, str]]:
     """CSS variable by light colour: name, light, dark."""
     names = {
         INK: ("--ink", INK, "#e8eaed"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from likewise.report.numbers import interval, percent
+from likewise.report.formatting import interval, percent
 from likewise.report.plots.curves import Styles
 from likewise.report.plots.palette import INK, SOFT
 from likewise.report.plots.svg import draw
@@ -20,7 +20,7 @@ CHANCE = 0.5
 
 
 @dataclass(frozen=True)
-class Range:
+class PlotRange:
     """A bar from `low` to `high`; `value` is a filled dot, `dots` are rings, `ticks` upright lines."""
 
     encoder: str
@@ -31,7 +31,7 @@ class Range:
     ticks: tuple[float, ...] = ()
 
 
-def range_plot(name: str, rows: Sequence[Range], styles: Styles, what: str) -> Markup:
+def range_plot(name: str, rows: Sequence[PlotRange], styles: Styles, what: str) -> Markup:
     """Shares in percent along the x axis; the first row on top."""
 
     def paint(axes: "Axes") -> None:

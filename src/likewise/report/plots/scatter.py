@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from likewise.report.identification import Point
-from likewise.report.numbers import percent
+from likewise.report.formatting import percent
+from likewise.report.identification import IdentificationPoint
 from likewise.report.plots.curves import Styles
-from likewise.report.plots.svg import draw, spread
+from likewise.report.plots.svg import draw, spread_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ SIZE = (4.9, 3.9)
 LABEL_GAP = 0.06  # between names at the right, as a share of the plot's height
 
 
-def identification_plot(points: Sequence[Point], styles: Styles, measure: str) -> Markup:
+def identification_plot(points: Sequence[IdentificationPoint], styles: Styles, measure: str) -> Markup:
     def paint(axes: "Axes") -> None:
         for point in points:
             (x, x_low, x_high), (y, y_low, y_high) = point.x, point.y
@@ -26,7 +26,7 @@ def identification_plot(points: Sequence[Point], styles: Styles, measure: str) -
             axes.plot([x, x], [y_low, y_high], color=colour, linewidth=1.2, alpha=0.55)
             axes.plot(x, y, color=colour, marker="o", markersize=6, linestyle="none")
         low, high = axes.get_ylim()
-        heights = spread([point.y[0] for point in points], LABEL_GAP * (high - low))
+        heights = spread_labels([point.y[0] for point in points], LABEL_GAP * (high - low))
         for point, height in zip(points, heights, strict=True):
             axes.annotate(
                 point.encoder,

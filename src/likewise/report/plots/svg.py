@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from likewise.report.plots.palette import INK, RULE, SOFT, variables
+from likewise.report.plots.palette import INK, RULE, SOFT, css_variables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,10 +50,10 @@ def draw(name: str, size: tuple[float, float], alt: str, paint: Callable[["Axes"
     with matplotlib.rc_context(style):
         figure = Figure(figsize=size, layout="constrained")
         paint(figure.add_subplot())
-        return inline(figure, alt)
+        return inline_svg(figure, alt)
 
 
-def inline(figure: "Figure", alt: str) -> Markup:
+def inline_svg(figure: "Figure", alt: str) -> Markup:
     """The <svg> element alone, ready to stand in the page."""
     file = BytesIO()
     figure.savefig(file, format="svg", metadata=NO_METADATA)
@@ -63,18 +63,18 @@ def inline(figure: "Figure", alt: str) -> Markup:
     text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.S)
     text = re.sub(r'<g id="[^"]*"', "<g", text)
     text = re.sub(r' (width|height)="[^"]*pt"', "", text, count=2)
-    text = re.sub(r"-?\d+\.\d{3,}", _shorter, text)
-    for colour, (variable, light, _) in variables().items():
+    text = re.sub(r"-?\d+\.\d{3,}", _round_number, text)
+    for colour, (variable, light, _) in css_variables().items():
         text = text.replace(colour, f"var({variable}, {light})")
     return Markup(text.replace("<svg", f'<svg role="img" aria-label="{escape(alt)}"', 1))
 
 
-def _shorter(number: re.Match[str]) -> str:
+def _round_number(number: re.Match[str]) -> str:
     """Two decimals of a point are finer than any screen."""
     return f"{float(number.group()):.2f}".rstrip("0").rstrip(".")
 
 
-def spread(heights: list[float], gap: float) -> list[float]:
+def spread_labels(heights: list[float], gap: float) -> list[float]:
     """Move labels apart until neighbours are at least `gap` from each other, keeping their order and their middle."""
     order = sorted(range(len(heights)), key=lambda place: heights[place])
     moved = list(heights)

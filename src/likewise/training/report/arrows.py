@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from likewise.report.numbers import percent
+from likewise.report.formatting import percent
 from likewise.report.plots.curves import Styles
 from likewise.report.plots.palette import INK, SOFT
-from likewise.report.plots.svg import draw, spread
+from likewise.report.plots.svg import draw, spread_labels
 from likewise.training.report.training_effects import Arrow
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def trained_plot(arrows: Sequence[Arrow], styles: Styles, measure: str) -> Marku
             axes.plot(*arrow.end, color=colour, marker="o", markersize=3, linestyle="none", zorder=3 + place)
         axes.margins(MARGIN)
         low, high = axes.get_ylim()
-        heights = spread([arrow.end[1] for arrow in arrows], LABEL_GAP * (high - low))
+        heights = spread_labels([arrow.end[1] for arrow in arrows], LABEL_GAP * (high - low))
         for arrow, height in zip(arrows, heights, strict=True):
             away = arrow.end[0] < arrow.start[0]  # the name stands beyond the tip, where no arrow comes from
             axes.annotate(

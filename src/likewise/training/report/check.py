@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from likewise.report.numbers import DASH, listed, percent, several
+from likewise.report.formatting import DASH, join_names, percent, plural
 from likewise.report.page import render
 from likewise.report.plots.palette import model_styles
 from likewise.training.final_evaluation import EMBEDDINGS, MEASURES, PRETRAINED
@@ -102,7 +102,7 @@ def _verdict(
     elif PRETRAINED in others:
         first = "Training gains nothing that could be told from chance"
     elif others:
-        first = f"{titles[best]} is ahead, but not of {listed([titles[name] for name in others])}"
+        first = f"{titles[best]} is ahead, but not of {join_names([titles[name] for name in others])}"
     else:
         first = f"{titles[best]} is the best loss for these images"
     spread = max(trained.values()) - min(trained.values()) if trained else 0.0
@@ -204,5 +204,5 @@ def _matrix(differences: pl.DataFrame, titles: Mapping[str, str]) -> dict[str, A
             }
     names = list(dict.fromkeys(name for pair in cells for name in pair))
     largest = max((abs(cell["lead"]) for cell in cells.values()), default=1.0) or 1.0
-    basis = several(int(here["n_classes"][0]), "test class", "test classes") if len(here) else ""
+    basis = plural(int(here["n_classes"][0]), "test class", "test classes") if len(here) else ""
     return {"names": names, "titles": titles, "cells": cells, "largest": largest, "basis": basis}

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from likewise.report.numbers import percent
+from likewise.report.formatting import percent
 from likewise.report.plots.curves import Styles
 from likewise.report.plots.palette import INK, MODEL_LIGHT, SOFT
-from likewise.report.plots.svg import draw, spread
+from likewise.report.plots.svg import draw, spread_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +121,7 @@ def curve_plot(lines: Mapping[str, Sequence[tuple[int, float]]], styles: Styles)
             axes.plot(steps, values, color=colour, linestyle=dash, linewidth=1.6 if place < NAMED_CURVES else 0.7)
         low, high = axes.get_ylim()
         named = ordered[:NAMED_CURVES]
-        heights = spread([lines[title][-1][1] for title in named], 0.06 * (high - low))
+        heights = spread_labels([lines[title][-1][1] for title in named], 0.06 * (high - low))
         last = max(steps for line in lines.values() for steps, _ in line)
         for title, height in zip(named, heights, strict=True):
             axes.annotate(

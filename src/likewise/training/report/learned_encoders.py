@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from likewise.report.numbers import interval, p_value, percent, points
+from likewise.report.formatting import interval, p_value, percent, points
 from likewise.training.perceptual.summary import PerceptualSummary
 
 UNSEEN = {

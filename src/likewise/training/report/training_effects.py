@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from likewise.evaluation.differences import ALPHA
-from likewise.report.numbers import interval, listed, p_value, percent, points
+from likewise.report.formatting import interval, join_names, p_value, percent, points
 
 DISCOVERY, IDENTIFICATION = "discovery", "identification"
 TASKS = {"id": "items", "cat": "categories", "id+c": "items and categories", "dino": "no labels (DINO)"}
@@ -72,7 +72,7 @@ def training_effects(table: pl.DataFrame | None) -> TrainingEffects | None:
         networks,
         {question: row["measure"] for question, row in first.items()},
         {question: row["n_queries"] for question, row in first.items()},
-        listed(sorted({each.base for each in networks})),
+        join_names(sorted({each.base for each in networks})),
         _sentence(networks),
         arrows,
     )
@@ -96,7 +96,7 @@ def _sentence(networks: list[TrainedNetwork]) -> str:
     said = []
     for question, what in ((DISCOVERY, "finding what looks alike"), (IDENTIFICATION, "finding the same item")):
         better, worse = those(question, 1), those(question, -1)
-        parts = [f"helped {listed(better)}"] if better else []
-        parts += [f"harmed {listed(worse)}"] if worse else []
+        parts = [f"helped {join_names(better)}"] if better else []
+        parts += [f"harmed {join_names(worse)}"] if worse else []
         said.append(f"At {what}, training {' and '.join(parts) or 'changed nothing significantly'}.")
     return " ".join(said)

@@ -6,8 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from likewise.report.standings import write_standings
-from tests.report.test_standings import result, write_result
+from likewise.report.leaderboard_page import write_leaderboard_page
+from tests.report.test_leaderboard_page import result, write_result
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def standings(page: Page, tmp_path: Path) -> Page:
     fed = result("dino", 0.81, generator=True) + result("clip", 0.77, generator=True)
     ours = write_result(tmp_path / "one.parquet", fed)
     mine = write_result(tmp_path / "two.parquet", result("mine", 0.84), date="2026-04-02T08:00:00Z")
-    file = write_standings([ours, mine], tmp_path / "page.html")
+    file = write_leaderboard_page([ours, mine], tmp_path / "page.html")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.context.set_offline(True)

@@ -59,15 +59,15 @@ def p_value(p: float | None) -> str:
     return f"p{NBSP}<{NBSP}0.001" if p < 0.001 else f"p{NBSP}={NBSP}{p:.3f}"
 
 
-def several(n: int, one: str, more: str | None = None) -> str:
+def plural(n: int, one: str, more: str | None = None) -> str:
     """`1 query`, `12 queries`."""
     return f"{n:,} {one if n == 1 else more or one + 's'}"
 
 
-def listed(names: list[str], most: int = 4) -> str:
+def join_names(names: list[str], max_names: int = 4) -> str:
     """`a`, `a and b`, `a, b and c`, `a, b, c and 5 others`."""
-    if len(names) > most + 1:
-        names = [*names[:most], f"{len(names) - most} others"]
+    if len(names) > max_names + 1:
+        names = [*names[:max_names], f"{len(names) - max_names} others"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -80,5 +80,5 @@ FILTERS = {
     "interval": interval,
     "p_value": p_value,
     "signed": signed,
-    "several": several,
+    "plural": plural,
 }

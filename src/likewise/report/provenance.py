@@ -9,7 +9,7 @@ from likewise.evaluation.summary import EvaluationSettings, EvaluationSummary
 from likewise.report.tables import Tables
 from likewise.workspace import WARDROBE
 
-MEANINGS = {
+MEASURE_DESCRIPTIONS = {
     "ROC_AUC": "the chance that a pair labelled similar scores above one labelled not similar; 50 % is a coin toss.",
     "AP": "average precision: the mean share of similar pairs in the list down to each similar one.",
     "macro / micro": "macro: one value per query that has both classes, then the mean; micro: all pairs in one list.",
@@ -21,53 +21,53 @@ MEANINGS = {
     "Fleiss’ κ, Krippendorff’s α": "agreement beyond chance: 0 is chance, 1 is perfect.",
 }
 
-BESIDE = {
+OTHER_DESCRIPTIONS = {
     "lead, p": "the difference of two models over the same resampled queries; p from swapping their results query by "
     "query at random, after Holm’s correction for all pairs of models; real below 0.05.",
     "Spearman, Kendall": "how far two orders of the models agree: 1 the same order, 0 unrelated, −1 reversed; with "
     "fewer than five models that says little. p counts all orders of up to eight models, else the t approximation.",
     "bpref": "1 minus the share of labelled dissimilar candidates above each similar one; no label, no effect.",
 }
-INTERVALS = {
+INTERVAL_DESCRIPTIONS = {
     "percentile": "2.5th to 97.5th percentile over {n} bootstrap resamples of the queries, the same for every model.",
     "bca": "bias-corrected, accelerated (BCa), over {n} bootstrap resamples of the queries, the same for every model.",
 }
 
 
-def meanings(summary: EvaluationSummary) -> dict[str, str]:
+def describe_measures(summary: EvaluationSummary) -> dict[str, str]:
     """What each number means, with the interval as it was made."""
-    said = {**MEANINGS, **BESIDE}
+    described = {**MEASURE_DESCRIPTIONS, **OTHER_DESCRIPTIONS}
     made = summary.settings
-    said["95 % interval"] = INTERVALS[made.interval].format(n=f"{made.n_resamples:,}")
-    return said
+    described["95 % interval"] = INTERVAL_DESCRIPTIONS[made.interval].format(n=f"{made.n_resamples:,}")
+    return described
 
 
-def commands(tables: Tables, workspace: str) -> list[str]:
-    """The road to this page; the folder of pictures and the files of votes carry their own names."""
-    name, labels = shlex.quote(workspace), tables.summary.labels
+def commands_to_reproduce(tables: Tables, workspace: str) -> list[str]:
+    """The commands that lead to this page; the folder of pictures and the files of votes carry their own names."""
+    name, labels, pool = shlex.quote(workspace), tables.summary.labels, tables.pool_settings
     rule, seconds = labels.consensus.rule, tables.summary.prevalence.seconds_per_pair
     slow = f"--seconds-per-pair {seconds:g}" if seconds != SECONDS_PER_PAIR else ""
     lines = [
-        [_new(tables.settings, name)],
+        [_new_command(tables.settings, name)],
         [f"likewise encode {name} --with {shlex.quote(','.join(tables.encoder_notes))}"],
-        [f"likewise discover {name}", *_discover(tables.pool_settings)] if tables.summary.pool.generators else [],
-        *([_votes(source, name, labels.agreement.n_experts)] for source in dict.fromkeys(labels.sources)),
+        [f"likewise discover {name}", *_discover_options(pool)] if tables.summary.pool.generators else [],
+        *([_votes_command(source, name, labels.agreement.n_experts)] for source in dict.fromkeys(labels.sources)),
         [f"likewise label consensus {name} --rule {rule}" if rule != "majority" else ""],
-        [f"likewise evaluate {name}", *_evaluate(tables.summary.settings), slow],
-        [f"likewise budget {name}", *_budget(tables), slow] if tables.budget is not None else [],
+        [f"likewise evaluate {name}", *_evaluate_options(tables.summary.settings), slow],
+        [f"likewise budget {name}", *_budget_options(tables), slow] if tables.budget is not None else [],
         [f"likewise report {name}"],
     ]
     return [line for line in (" ".join(filter(None, parts)) for parts in lines) if line]
 
 
-def _discover(pool: dict[str, Any]) -> list[str]:
-    parts = _options(pool, {"--k": "k", "--n-queries": "n_queries"}) + _range(pool)
+def _discover_options(pool: dict[str, Any]) -> list[str]:
+    parts = _options(pool, {"--k": "k", "--n-queries": "n_queries"}) + _range_options(pool)
     parts += _options(pool, {"--per-query": "per_query_budget", "--total": "total_budget", "--random": "n_random"})
     parts += _options(pool, {"--index": "index"})
     return parts if pool.get("one_per_item", True) else [*parts, "--every-image"]
 
 
-def _evaluate(made: EvaluationSettings) -> list[str]:
+def _evaluate_options(made: EvaluationSettings) -> list[str]:
     """The options that differ from the command's own."""
     usual = EvaluationSettings()
     parts = [f"--k {','.join(map(str, made.ks))}"] if made.ks != usual.ks else []
@@ -77,17 +77,17 @@ def _evaluate(made: EvaluationSettings) -> list[str]:
     return parts + _options(changed, options)
 
 
-def _budget(tables: Tables) -> list[str]:
+def _budget_options(tables: Tables) -> list[str]:
     """k and the number of queries are read off the table; the rest is taken to be as in the pool."""
     assert tables.budget is not None
     if tables.budget.is_empty():
         return []
     widest = tables.budget.row(-1, named=True)
     n_queries = round(widest["n_pairs"] / widest["pairs_per_query"])
-    return [f"--k {widest['k']}", f"--n-queries {n_queries}", *_range(tables.pool_settings)]
+    return [f"--k {widest['k']}", f"--n-queries {n_queries}", *_range_options(tables.pool_settings)]
 
 
-def _range(pool: dict[str, Any]) -> list[str]:
+def _range_options(pool: dict[str, Any]) -> list[str]:
     """What `discover` and `budget` understand alike: who proposes, and among which images."""
     parts = [f"--with {shlex.quote(','.join(pool.get('generators', [])))}"]
     parts += _options(pool, {"--queries": "queries", "--gallery": "gallery"})
@@ -101,7 +101,7 @@ def _options(settings: dict[str, Any], names: dict[str, str]) -> list[str]:
     ]
 
 
-def _new(settings: dict[str, Any], name: str) -> str:
+def _new_command(settings: dict[str, Any], name: str) -> str:
     made = settings.get("source_settings") or {}
     if settings["source"] != WARDROBE:
         return f"likewise new {name} {'TABLE' if settings['source'] == 'table' else 'FOLDER'}"
@@ -109,7 +109,7 @@ def _new(settings: dict[str, Any], name: str) -> str:
     return f"likewise new {name} --wardrobe {options}".rstrip()
 
 
-def _votes(source: str, name: str, n_experts: int) -> str:
+def _votes_command(source: str, name: str, n_experts: int) -> str:
     kind, _, rest = source.partition(" ")
     if kind == "simulated":
         seed = rest.partition("seed=")[2]
@@ -121,7 +121,7 @@ def _votes(source: str, name: str, n_experts: int) -> str:
     return f"# votes: {source}"
 
 
-def settings(tables: Tables) -> list[tuple[str, str]]:
+def settings_table(tables: Tables) -> list[tuple[str, str]]:
     """What decided the numbers, as pairs of name and value."""
     summary, made = tables.summary, tables.settings
     source = made["source"]
@@ -135,18 +135,18 @@ def settings(tables: Tables) -> list[tuple[str, str]]:
         ("catalog", f"{source}: {summary.n_images:,} images of {summary.n_items:,} items"),
         ("fingerprint", str(made.get("fingerprint", "–"))),
         ("models", "; ".join(encoders)),
-        ("pool", _pool(tables.pool_settings)),
+        ("pool", _describe_pool(tables.pool_settings)),
         ("index", "; ".join(f"{generator}: {recall}" for generator, recall in tables.recalls.items())),
         ("votes", "; ".join(dict.fromkeys(summary.labels.sources))),
         ("consensus", summary.labels.consensus.rule),
-        ("evaluation", _evaluation(summary)),
+        ("evaluation", _describe_evaluation(summary)),
         ("seconds per pair", f"{summary.prevalence.seconds_per_pair:g}"),
         ("likewise", version("likewise")),
     ]
     return [row for row in rows if row[1]]
 
 
-def _evaluation(summary: EvaluationSummary) -> str:
+def _describe_evaluation(summary: EvaluationSummary) -> str:
     made = summary.settings
     parts = [
         f"k {', '.join(str(k) for k in made.ks)}",
@@ -160,7 +160,7 @@ def _evaluation(summary: EvaluationSummary) -> str:
     return "; ".join(parts)
 
 
-def _pool(pool: dict[str, Any]) -> str:
+def _describe_pool(pool: dict[str, Any]) -> str:
     parts = [
         key.replace("_", " ") + ("" if value is True else f" {value}")
         for key, value in pool.items()

@@ -13,21 +13,21 @@ import polars as pl
 from likewise.errors import LikewiseError
 from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.provenance import ResultNote, note_file, read_note
+from likewise.report.formatting import plural
 from likewise.report.headline import RULES
-from likewise.report.leaderboard import Cell, Column, Leaderboard, Model, Whisker, leaderboard
-from likewise.report.making import MEANINGS
-from likewise.report.numbers import several
+from likewise.report.leaderboard import Cell, Column, Leaderboard, LeaderboardRow, Whisker, leaderboard
 from likewise.report.page import render
 from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
+from likewise.report.provenance import MEASURE_DESCRIPTIONS
 from likewise.workspace import read_parquet, write_text
 
 WORKSPACE_RESULTS = Path("results") / "discovery.parquet"
 INTERVAL = "over bootstrap resamples of the queries: percentile, or BCa where the command of a row says so."
-APART = "\x1f"  # between the number of a result and an encoder's name, so that one name may stand in several results
+SEPARATOR = "\x1f"  # between the number of a result and an encoder's name, which may stand in several results
 
 
 @dataclass(frozen=True)
-class Result:
+class ResultTable:
     """A table of results and its note."""
 
     table: pl.DataFrame
@@ -35,7 +35,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Standing:
+class LeaderboardEntry:
     """One row: a model in one result."""
 
     encoder: str
@@ -51,7 +51,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class BenchmarkLeaderboard:
     """Everything measured on the same queries, gallery and labels."""
 
     name: str
@@ -60,27 +60,27 @@ class Benchmark:
     simulated: bool
     board: Leaderboard
     columns: list[Column]
-    standings: list[Standing]
+    entries: list[LeaderboardEntry]
     commands: list[str]
 
 
-def write_standings(results: Sequence[Path], page: Path, *, title: str = "Leaderboard") -> Path:
+def write_leaderboard_page(results: Sequence[Path], page: Path, *, title: str = "Leaderboard") -> Path:
     """Write the page from result files, workspaces, or folders of result files; returns its path."""
     if page.is_dir():
         raise LikewiseError(f"{page} is a folder: name the page, such as {page / 'leaderboard.html'}.")
-    benchmarks = standings([read_result(path) for path in result_files(results)])
-    encoders = {row.encoder for benchmark in benchmarks for row in benchmark.standings}
+    benchmarks = rank_by_benchmark([read_result(path) for path in result_files(results)])
+    encoders = {row.encoder for benchmark in benchmarks for row in benchmark.entries}
     marks = {
         name: (MODEL_LIGHT.index(colour), DASHES.index(dash)) for name, (colour, dash) in model_styles(encoders).items()
     }
-    dates = [row.day for benchmark in benchmarks for row in benchmark.standings]
-    counted = f"{several(len(dates), 'result')} on {several(len(benchmarks), 'benchmark')}"
+    dates = [row.day for benchmark in benchmarks for row in benchmark.entries]
+    counted = f"{plural(len(dates), 'result')} on {plural(len(benchmarks), 'benchmark')}"
     page_text = render(
-        "standings.html",
+        "leaderboard_page.html",
         title=title,
         benchmarks=benchmarks,
         marks=marks,
-        meanings=MEANINGS | {"95 % interval": INTERVAL},
+        meanings=MEASURE_DESCRIPTIONS | {"95 % interval": INTERVAL},
         counted=f"{counted}, the latest of {max(dates)}",
     )
     write_text(page_text, page)
@@ -106,54 +106,54 @@ def result_files(paths: Sequence[Path]) -> list[Path]:
     return list({file.resolve(): file for file in found}.values())
 
 
-def read_result(path: Path) -> Result:
+def read_result(path: Path) -> ResultTable:
     table = read_parquet(path, "likewise evaluate")
     missing = [column for column in RESULT_SCHEMA if column not in table.columns]
     if missing or table.is_empty():
         what = f"no column {', '.join(missing)}" if missing else "no model"
         raise LikewiseError(f"{path} has {what}: it is not a table that `likewise evaluate` wrote.")
-    return Result(table.select(RESULT_SCHEMA.names()), read_note(path))
+    return ResultTable(table.select(RESULT_SCHEMA.names()), read_note(path))
 
 
-def standings(results: Sequence[Result]) -> list[Benchmark]:
+def rank_by_benchmark(results: Sequence[ResultTable]) -> list[BenchmarkLeaderboard]:
     """Results by benchmark, those with the most rows first; within one, by falling macro ROC-AUC."""
-    by_id: dict[str, list[Result]] = {}
+    by_id: dict[str, list[ResultTable]] = {}
     for result in sorted(results, key=lambda one: (one.note.date, one.note.command)):
         by_id.setdefault(result.note.benchmark_id, []).append(result)
-    benchmarks = [_benchmark(key, group) for key, group in by_id.items()]
-    return sorted(benchmarks, key=lambda one: (-len(one.standings), one.name, one.id))
+    benchmarks = [_rank_benchmark(key, group) for key, group in by_id.items()]
+    return sorted(benchmarks, key=lambda one: (-len(one.entries), one.name, one.id))
 
 
-def _benchmark(key: str, results: list[Result]) -> Benchmark:
+def _rank_benchmark(key: str, results: list[ResultTable]) -> BenchmarkLeaderboard:
     tables = [
-        one.table.with_columns(encoder=pl.concat_str(pl.lit(f"{number}{APART}"), "encoder"))
+        one.table.with_columns(encoder=pl.concat_str(pl.lit(f"{number}{SEPARATOR}"), "encoder"))
         for number, one in enumerate(results)
     ]
     board = leaderboard(pl.concat(tables))
     shown = board.shown
-    ordered = [results[int(model.encoder.partition(APART)[0])].note for model in board.models]
+    ordered = [results[int(model.encoder.partition(SEPARATOR)[0])].note for model in board.models]
     commands = list(dict.fromkeys(note.command for note in ordered))
     note = results[0].note
-    return Benchmark(
+    return BenchmarkLeaderboard(
         name=note.benchmark,
         id=key,
         basis=_basis(board, note),
         simulated=note.simulated,
         board=board,
         columns=[board.columns[place] for place in shown],
-        standings=[_standing(*row, shown, commands) for row in zip(board.models, ordered, strict=True)],
+        entries=[_make_entry(*row, shown, commands) for row in zip(board.models, ordered, strict=True)],
         commands=commands,
     )
 
 
-def _standing(model: Model, note: ResultNote, shown: list[int], commands: list[str]) -> Standing:
-    encoder, cells = model.encoder.partition(APART)[2], [model.cells[place] for place in shown]
-    return Standing(encoder, model.generator, cells, model.whisker, note, commands.index(note.command) + 1)
+def _make_entry(model: LeaderboardRow, note: ResultNote, shown: list[int], commands: list[str]) -> LeaderboardEntry:
+    encoder, cells = model.encoder.partition(SEPARATOR)[2], [model.cells[place] for place in shown]
+    return LeaderboardEntry(encoder, model.generator, cells, model.whisker, note, commands.index(note.command) + 1)
 
 
 def _basis(board: Leaderboard, note: ResultNote) -> str:
-    experts = several(note.n_experts, "simulated expert" if note.simulated else "expert")
+    experts = plural(note.n_experts, "simulated expert" if note.simulated else "expert")
     who = f"labelled by {experts}" if note.n_experts else "labels imported without votes"
     rule = f"; consensus: {RULES[note.consensus]}" if note.consensus in RULES else ""
-    pairs = several(board.n_pairs, "labelled pair")
-    return f"{several(board.n_queries_total, 'query', 'queries')}, {pairs}, {who}{rule}."
+    pairs = plural(board.n_pairs, "labelled pair")
+    return f"{plural(board.n_queries_total, 'query', 'queries')}, {pairs}, {who}{rule}."

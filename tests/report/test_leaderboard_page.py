@@ -9,7 +9,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.measures import AP, ROC_AUC, Judged, P
 from likewise.evaluation.provenance import ResultNote, write_note
-from likewise.report.standings import read_result, standings, write_standings
+from likewise.report.leaderboard_page import rank_by_benchmark, read_result, write_leaderboard_page
 from likewise.workspace import Workspace, write_parquet
 from tests.report.test_page import FETCHING, Page
 
@@ -62,21 +62,21 @@ def results(tmp_path: Path) -> list[Path]:
 
 
 def page_of(results: list[Path], tmp_path: Path) -> Page:
-    return Page(write_standings(results, tmp_path / "page.html").read_text(encoding="utf-8"))
+    return Page(write_leaderboard_page(results, tmp_path / "page.html").read_text(encoding="utf-8"))
 
 
 def test_results_of_one_benchmark_are_ranked_together_and_others_apart(results: list[Path]) -> None:
-    shoes, bags = standings([read_result(path) for path in results])
-    assert [(row.encoder, row.day) for row in shoes.standings] == [
+    shoes, bags = rank_by_benchmark([read_result(path) for path in results])
+    assert [(row.encoder, row.day) for row in shoes.entries] == [
         ("mine", "2026-04-02"),
         ("dino", "2026-03-01"),
         ("clip", "2026-04-02"),
         ("clip", "2026-03-01"),
     ]
-    assert [row.generator for row in shoes.standings] == [False, True, False, True]
-    assert [cell.best for cell in shoes.standings[0].cells[:4]] == [True] * 4
+    assert [row.generator for row in shoes.entries] == [False, True, False, True]
+    assert [cell.best for cell in shoes.entries[0].cells[:4]] == [True] * 4
     assert [column.title for column in shoes.columns] == ["ROC_AUC", "ROC_AUC", "AP", "AP", "P@5", "Judged@5"]
-    assert len(bags.standings) == 1
+    assert len(bags.entries) == 1
 
 
 def test_the_page_tells_interval_date_and_command_of_every_row(results: list[Path], tmp_path: Path) -> None:
@@ -111,10 +111,10 @@ def test_the_page_is_self_contained_and_harmless(results: list[Path], tmp_path: 
 
 
 def test_the_same_results_give_the_same_bytes_in_any_order(results: list[Path], tmp_path: Path) -> None:
-    first = write_standings(results, tmp_path / "a.html").read_bytes()
-    assert write_standings(results[::-1], tmp_path / "b.html").read_bytes() == first
-    assert write_standings([*results, results[0]], tmp_path / "c.html").read_bytes() == first
-    assert write_standings([tmp_path], tmp_path / "d.html").read_bytes() == first  # a folder of results
+    first = write_leaderboard_page(results, tmp_path / "a.html").read_bytes()
+    assert write_leaderboard_page(results[::-1], tmp_path / "b.html").read_bytes() == first
+    assert write_leaderboard_page([*results, results[0]], tmp_path / "c.html").read_bytes() == first
+    assert write_leaderboard_page([tmp_path], tmp_path / "d.html").read_bytes() == first  # a folder of results
 
 
 def test_a_workspace_stands_for_its_results(shop: Workspace, tmp_path: Path) -> None:
@@ -128,18 +128,18 @@ def test_a_workspace_stands_for_its_results(shop: Workspace, tmp_path: Path) -> 
 def test_what_is_wrong_is_one_sentence(results: list[Path], tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     with pytest.raises(LikewiseError, match="needs results"):
-        write_standings([], page)
+        write_leaderboard_page([], page)
     (tmp_path / "empty").mkdir()
     with pytest.raises(LikewiseError, match="holds no results"):
-        write_standings([tmp_path / "empty"], page)
+        write_leaderboard_page([tmp_path / "empty"], page)
     with pytest.raises(LikewiseError, match="does not exist yet: run `likewise evaluate` first"):
-        write_standings([tmp_path / "none.parquet"], page)
+        write_leaderboard_page([tmp_path / "none.parquet"], page)
     write_parquet(pl.DataFrame({"x": [1]}), tmp_path / "x.parquet")
     with pytest.raises(LikewiseError, match="has no column encoder"):
-        write_standings([tmp_path / "x.parquet"], page)
+        write_leaderboard_page([tmp_path / "x.parquet"], page)
     (tmp_path / "one.note.json").unlink()
     with pytest.raises(LikewiseError, match=r"one\.note\.json does not exist: evaluate again"):
-        write_standings(results, page)
+        write_leaderboard_page(results, page)
     with pytest.raises(LikewiseError, match="is a folder: name the page"):
-        write_standings(results, tmp_path / "empty")
+        write_leaderboard_page(results, tmp_path / "empty")
     assert not page.exists()

@@ -1,6 +1,8 @@
-"""The plan of the house holds: rooms import only rooms above them, base rooms never import torch, starting is light."""
+"""The plan of the house holds: the core imports only rooms above, extensions and synthetic import the core and not the
+other way round, nothing is imported in a circle, privately or not at all, and starting is light."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,6 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import likewise
+from likewise.catalog.readers import layouts
 
 SOURCE = Path(likewise.__file__).parent
 ROOMS = [
@@ -31,6 +34,17 @@ ROOMS = [
 ]
 EXTENSIONS = ["training", "conditional", "outfits"]
 SYNTHETIC = "synthetic"
+KNOW_SYNTHETIC = {
+    "cli/new.py",  # --wardrobe
+    "cli/simulate.py",
+    "outfits/cli/make.py",  # --simulate
+    "outfits/cli/models.py",  # stylists make the outfits to train on
+    "outfits/cli/wardrobe_test.py",
+}
+STARTED_BY_NAME = {
+    "likewise.__main__",  # python -m likewise
+    "likewise.labeling.store.migrations",  # alembic finds these in their folder
+}
 WITHOUT_TORCH = {
     "errors",
     "optional_dependencies",
@@ -76,6 +90,23 @@ def test_every_room_imports_only_rooms_above_it() -> None:
         for other, module in rooms_imported_by(file):
             if other in ROOMS:
                 assert ROOMS.index(other) <= ROOMS.index(room), f"{file} imports {module}"
+
+
+def test_the_core_and_extensions_know_each_other_in_one_direction_only() -> None:
+    known = {"__init__", "__main__", SYNTHETIC, *ROOMS, *EXTENSIONS}
+    for file in SOURCE.rglob("*.py"):
+        room, path = room_of(file), file.relative_to(SOURCE).as_posix()
+        assert room in known, f"{path}: a new room belongs into the plan"
+        imported = {other for other, _ in rooms_imported_by(file)}
+        assert not {other for other in EXTENSIONS if other != room} & imported or room == SYNTHETIC, path
+        assert SYNTHETIC not in imported or room == SYNTHETIC or path in KNOW_SYNTHETIC, path
+
+
+def test_the_core_does_not_even_mention_a_module_of_an_extension() -> None:
+    for file in SOURCE.rglob("*.py"):
+        if room_of(file) in ROOMS:
+            text = file.read_text(encoding="utf-8")
+            assert not [name for name in (*EXTENSIONS, SYNTHETIC) if f'"likewise.{name}' in text], file
 
 
 def test_base_rooms_never_import_torch() -> None:
@@ -144,3 +175,45 @@ def test_no_import_cycles() -> None:
         TopologicalSorter(import_graph()).prepare()
     except CycleError as error:
         raise AssertionError(" -> ".join(reversed(error.args[1]))) from error
+
+
+def test_nothing_private_is_imported_from_another_module() -> None:
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("likewise"):
+                private = [name.name for name in node.names if re.match(r"_(?!_)", name.name)]
+                assert not private, f"{file} imports {private[0]} of {node.module}"
+
+
+def test_a_class_name_stands_for_one_class() -> None:
+    homes: dict[str, list[str]] = {}
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(file.relative_to(SOURCE).as_posix())
+    assert not {name: files for name, files in homes.items() if len(files) > 1}
+
+
+def test_no_module_is_an_orphan() -> None:
+    """Every module is imported, if only by the docs, or named: by an entry point, an extension, a table of families."""
+    graph = import_graph()
+    used = set().union(*graph.values()) | {layout.module for layout in layouts().values()}
+    names = "|".join(re.escape(module) for module in sorted(graph, key=len, reverse=True))
+    named = re.compile(rf"[\"'\[]({names})(?=[\"':\]])")
+    project = Path(__file__).parents[1]
+    for file in (project / "docs").glob("*.py"):
+        used |= imports_of(file)
+    for file in (*SOURCE.rglob("*.py"), project / "pyproject.toml"):
+        used |= set(named.findall(file.read_text(encoding="utf-8")))
+    used |= {parent for module in used for parent in parents_of(module)}
+    alone = {
+        module
+        for module in graph.keys() - used
+        if module not in STARTED_BY_NAME and not STARTED_BY_NAME & set(parents_of(module))
+    }
+    assert not alone
+
+
+def parents_of(module: str) -> list[str]:
+    parts = module.split(".")
+    return [".".join(parts[:place]) for place in range(1, len(parts))]

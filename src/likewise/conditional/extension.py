@@ -10,6 +10,13 @@ EXTENSION = Extension(
         "ask": "likewise.conditional.cli.ask:ask",
         "mine": "likewise.conditional.cli.mine:mine",
     },
+    workspace_methods={
+        "build_template_set": "likewise.conditional.templates.step:build_template_set",
+        "audit_template_set": "likewise.conditional.templates.step:audit_template_set",
+        "train_two_tower": "likewise.conditional.two_tower:train_two_tower",
+        "train_combiner": "likewise.conditional.training:train_combiner",
+        "evaluate_conditions": "likewise.conditional.step:evaluate_conditions",
+    },
     readers="likewise.conditional.readers:LAYOUTS",
     pages="likewise.conditional.web:PAGES",
 )

@@ -6,5 +6,9 @@ EXTENSION = Extension(
     name="training",
     summary="Fair comparison of losses, fine-tuning, and learning from experts.",
     commands={"train": "likewise.training.cli:app"},
+    workspace_methods={
+        "finetune": "likewise.training.finetune.step:finetune",
+        "train_perceptual": "likewise.training.perceptual.step:train_perceptual",
+    },
     report_sections=("likewise.training.report.sections:TRAINED", "likewise.training.report.sections:LEARNED"),
 )

@@ -1,4 +1,4 @@
-"""Measure the constants of `likewise plan` anew: `python -m benchmarks.constants` writes them into the package.
+"""Measure the constants of `likewise plan compute` anew: `python -m benchmarks.constants` writes them into the package.
 
 The numbers of Ray and of the catalog's memory need `python -m benchmarks.ray`, which adds them to the same file.
 """

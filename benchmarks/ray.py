@@ -3,7 +3,7 @@
 `python -m benchmarks.ray` runs itself in a network namespace of its own (Linux, root), because Ray listens on the
 network card; beside the clock it counts the CPU seconds of all processes in there.  Encoding is run over few and over
 many pictures, which tells what starting costs from what a picture costs.  `keep` after it writes what Ray costs into
-the constants of `likewise plan`.
+the constants of `likewise plan compute`.
 """
 
 import json
@@ -157,7 +157,7 @@ def overhead(rows: list[Row]) -> float:
 
 
 def keep(start: float, rows: list[Row]) -> None:
-    """Write what Ray costs into the constants of `likewise plan`."""
+    """Write what Ray costs into the constants of `likewise plan compute`."""
     write_constants(replace(read_constants(), ray_start_seconds=start, ray_overhead=overhead(rows)))
 
 

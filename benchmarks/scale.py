@@ -230,12 +230,12 @@ only the table of their names may grow:
 
 ## A plan
 
-`likewise plan --images 100M --dim 768 --encoders 6` states memory, time and cost before anything is bought. For a
-machine of 64 cores and 512 GB, Ray workers of 16 cores, and 0.05 a core and hour:
+`likewise plan compute --images 100M --dim 768 --encoders 6` states memory, time and cost before anything is bought. For
+a machine of 64 cores and 512 GB, Ray workers of 16 cores, and 0.05 a core and hour:
 
 {plan}
 
-It multiplies constants, which `likewise plan --measure` measures on your machine; those of the package:
+It multiplies constants, which `likewise plan compute --measure` measures on your machine; those of the package:
 
 {constants}
 """

@@ -54,8 +54,8 @@ def combiner_page(results: dict[str, tuple[str, dict[str, Any]]], study: dict[st
         "```",
         "",
         *paragraph(
-            "`--tune image,text` trains the encoder along, `--on` also takes a folder of `likewise mine` or `official` "
-            "(CIRR's own triplets), and `--validate official` stops early on CIRR's validation split."
+            "`--tune image,text` trains the encoder along, `--on` also takes a folder of `likewise condition mine` or "
+            "`official` (CIRR's own triplets), and `--validate official` stops early on CIRR's validation split."
         ),
         "",
     ]
@@ -210,13 +210,13 @@ def mining_page(measured: dict[str, Any], benchmark: dict[str, Any] | None) -> s
         "# Mining triplets from captions",
         "",
         *paragraph(
-            "Written by `docs/conditional_results.py`. `likewise mine` reads relations (subject, relation, object) out "
-            "of captions, keeps those of things that can be seen, and pairs them: same subject, other object, other "
-            "image. The condition of a triplet is what is said about the target, `on canvas`."
+            "Written by `docs/conditional_results.py`. `likewise condition mine` reads relations (subject, relation, "
+            "object) out of captions, keeps those of things that can be seen, and pairs them: same subject, other "
+            "object, other image. The condition of a triplet is what is said about the target, `on canvas`."
         ),
         "",
         "```",
-        "likewise mine captions.tsv --concreteness ratings.txt --to mined",
+        "likewise condition mine captions.tsv --concreteness ratings.txt --to mined",
         "```",
         "",
         *paragraph(

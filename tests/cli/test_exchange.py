@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 import pytrec_eval
-import typer
 
-from likewise.cli import bundle, exchange
+from likewise.cli import bundle
+from likewise.cli.app import app
 from likewise.encoders import read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import open_bundle
@@ -36,26 +36,20 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 @pytest.fixture
 def typed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Typed:
-    """`typed("bundle", ...)` runs one command and gives what it printed."""
+    """`typed("bundle", "benchmark", ...)` runs one command and gives what it printed."""
     monkeypatch.setenv("COLUMNS", "200")
-    app = typer.Typer()
-    app.command("import-labels")(exchange.import_labels)
-    app.command("export-labels")(exchange.export_labels)
-    app.command("export-run")(exchange.export_run)
-    app.command("bundle")(bundle.bundle)
-    app.command("leaderboard")(bundle.leaderboard)
 
     def _typed(*arguments: object) -> str:
-        app(list(map(str, arguments)), standalone_mode=False)
+        app([str(argument) for argument in arguments], standalone_mode=False)
         return capsys.readouterr().out
 
     return _typed
 
 
 def test_trec_eval_users_can_check_us(labelled: Workspace, typed: Typed, tmp_path: Path) -> None:
-    assert "only chance proposed" in typed("export-labels", labelled.path, tmp_path / "all.qrels")
-    typed("export-labels", labelled.path, tmp_path / "l.qrels", "--as-evaluated")
-    typed("export-run", labelled.path, tmp_path / "l.run", "--with", "layout")
+    assert "only chance proposed" in typed("label", "export", labelled.path, tmp_path / "all.qrels")
+    typed("label", "export", labelled.path, tmp_path / "l.qrels", "--as-evaluated")
+    typed("bundle", "run", labelled.path, tmp_path / "l.run", "--with", "layout")
     with (tmp_path / "l.qrels").open() as qrels, (tmp_path / "l.run").open() as run:
         evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(qrels), {"P_5", "num_rel"})
         theirs = [query for query in evaluator.evaluate(pytrec_eval.parse_run(run)).values() if query["num_rel"]]
@@ -67,27 +61,27 @@ def test_trec_eval_users_can_check_us(labelled: Workspace, typed: Typed, tmp_pat
 
 
 def test_runs_say_what_they_list(labelled: Workspace, typed: Typed, tmp_path: Path) -> None:
-    said = typed("export-run", labelled.path, tmp_path / "a.run", "--with", "colour", "--candidates", "judged-pairs")
+    said = typed("bundle", "run", labelled.path, tmp_path / "a.run", "--with", "colour", "--candidates", "judged-pairs")
     judged = pl.read_parquet(labelled.labels_file).height
     assert "tag colour:judged-pairs" in said
     assert 0 < len((tmp_path / "a.run").read_text().splitlines()) < judged  # chance's pairs are not among them
     with pytest.raises(LikewiseError, match="already exists: add `--replace`"):
-        typed("export-run", labelled.path, tmp_path / "a.run", "--with", "colour")
+        typed("bundle", "run", labelled.path, tmp_path / "a.run", "--with", "colour")
     with pytest.raises(LikewiseError, match="best-image-per-item, every-image or judged-pairs, not 'all'"):
-        typed("export-run", labelled.path, tmp_path / "b.run", "--with", "colour", "--candidates", "all")
+        typed("bundle", "run", labelled.path, tmp_path / "b.run", "--with", "colour", "--candidates", "all")
     with pytest.raises(LikewiseError, match="depth of at least 1"):
-        typed("export-run", labelled.path, tmp_path / "b.run", "--with", "colour", "--depth", 0)
-    typed("export-run", labelled.path, tmp_path / "b.run", "--with", "colour", "--depth", 2)
+        typed("bundle", "run", labelled.path, tmp_path / "b.run", "--with", "colour", "--depth", 0)
+    typed("bundle", "run", labelled.path, tmp_path / "b.run", "--with", "colour", "--depth", 2)
     assert len((tmp_path / "b.run").read_text().splitlines()) == 2 * 8
 
 
 def test_labels_go_out_and_come_back(labelled: Workspace, typed: Typed, tmp_path: Path) -> None:
-    typed("export-labels", labelled.path, tmp_path / "tags.json")
+    typed("label", "export", labelled.path, tmp_path / "tags.json")
     read = read_labels_file(tmp_path / "tags.json")
     assert read.labels.equals(pl.read_parquet(labelled.labels_file).select("query", "candidate", "label"))
     before = labelled.labels_file.read_bytes()
     with pytest.raises(LikewiseError, match="made from the votes of 3 experts"):
-        typed("import-labels", labelled.path, tmp_path / "tags.json")
+        typed("label", "import", labelled.path, tmp_path / "tags.json")
     assert labelled.labels_file.read_bytes() == before
 
 
@@ -99,7 +93,7 @@ def test_a_bundle_is_made_measured_and_put_on_a_page(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = tmp_path / "shapes.zip"
-    said = typed("bundle", labelled.path, path, "--title", "Shapes [v1]", "--licence", "CC0-1.0")
+    said = typed("bundle", "benchmark", labelled.path, path, "--title", "Shapes [v1]", "--licence", "CC0-1.0")
     assert open_bundle(path).card["checksum"] in said
     assert bundle.is_bundle(path)
     assert not bundle.is_bundle(labelled.path)
@@ -109,7 +103,7 @@ def test_a_bundle_is_made_measured_and_put_on_a_page(
     bundle.evaluate_bundle(path, [str(tmp_path / "mine.npy")], measures=default_measures([5]), resamples=20, out=out)
     assert "Shapes [v1]: 8 queries" in capsys.readouterr().out
     assert read_note(out).command == "likewise evaluate 'my shapes.zip' --vectors mine.npy"
-    typed("leaderboard", tmp_path / "board.html", out, "--title", "Shapes")
+    typed("bundle", "leaderboard", tmp_path / "board.html", out, "--title", "Shapes")
     assert "likewise evaluate &#39;my shapes.zip&#39; --vectors mine.npy" in (tmp_path / "board.html").read_text()
 
 
@@ -117,15 +111,15 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
     labelled: Workspace, typed: Typed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "shapes"
-    typed("bundle", labelled.path, path, "--title", "S", "--licence", "CC0-1.0")
+    typed("bundle", "benchmark", labelled.path, path, "--title", "S", "--licence", "CC0-1.0")
     np.save(tmp_path / "v=1.npy", read_vectors(labelled, "shape", open_bundle(path).images))
-    typed("export-run", labelled.path, tmp_path / "c.run", "--with", "colour", "--candidates", "every-image")
+    typed("bundle", "run", labelled.path, tmp_path / "c.run", "--with", "colour", "--candidates", "every-image")
     vectors = [str(tmp_path / "v=1.npy"), f"again={tmp_path / 'v=1.npy'}"]
     at_3 = default_measures([3])
     bundle.evaluate_bundle(path, vectors, runs=[f"c={tmp_path / 'c.run'}"], measures=at_3, resamples=5, as_json=True)
     results = json.loads(capsys.readouterr().out)["results"]
     assert list(dict.fromkeys(row["encoder"] for row in results)) == ["v=1", "again", "c"]
-    typed("export-run", labelled.path, tmp_path / "short.run", "--with", "colour", "--depth", 2)
+    typed("bundle", "run", labelled.path, tmp_path / "short.run", "--with", "colour", "--depth", 2)
     bundle.evaluate_bundle(path, [], runs=[str(tmp_path / "short.run")], measures=at_3, resamples=5)
     assert "judged pairs are not in the run, so its areas are undefined" in capsys.readouterr().out
     with pytest.raises(LikewiseError, match="not 'first'"):
@@ -144,7 +138,7 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
 def test_what_a_bundle_cannot_honour_is_refused(
     option: tuple[str, str], labelled: Workspace, typed: Typed, run: Run, tmp_path: Path
 ) -> None:
-    typed("bundle", labelled.path, tmp_path / "shapes", "--title", "S", "--licence", "CC0-1.0")
+    typed("bundle", "benchmark", labelled.path, tmp_path / "shapes", "--title", "S", "--licence", "CC0-1.0")
     done = run("evaluate", tmp_path / "shapes", "--vectors", tmp_path / "mine.npy", *option)
     assert done.code == 2
     assert "leave --with, --protocol, --seconds-per-pair and --next-pairs out" in " ".join(done.err.split())
@@ -152,14 +146,14 @@ def test_what_a_bundle_cannot_honour_is_refused(
 
 def test_labels_from_elsewhere_need_no_pool(labelled: Workspace, run: Run, tmp_path: Path) -> None:
     """Their pairs become the pool: the same areas as where they were made, and no model counts as a generator."""
-    sent = json.loads(run("export-labels", labelled.path, tmp_path / "theirs.json", "--as-evaluated", "--json").out)
+    sent = json.loads(run("label", "export", labelled.path, tmp_path / "theirs.json", "--as-evaluated", "--json").out)
     there = json.loads(run("evaluate", labelled.path, "--json", "--resamples", 20).out)["results"]
     here = Workspace(tmp_path / "here")
     shutil.copytree(labelled.path, here.path)
     for path in (here.pool_file, here.pool_settings_file, here.labels_file, here.labels_settings_file):
         path.unlink()
     shutil.rmtree(here.results_folder)
-    ran = run("import-labels", here.path, tmp_path / "theirs.json")
+    ran = run("label", "import", here.path, tmp_path / "theirs.json")
     assert f"{sent['n_labels']} labels" in ran.out and "these pairs are the pool" in ran.out
     found = json.loads(run("evaluate", here.path, "--json", "--resamples", 20).out)["results"]
     areas = [[row["value"] for row in rows if row["measure"].startswith(("ROC_AUC", "AP"))] for rows in (there, found)]
@@ -167,8 +161,8 @@ def test_labels_from_elsewhere_need_no_pool(labelled: Workspace, run: Run, tmp_p
     assert not any(row["generator"] for row in found)
     said = run("evaluate", here.path, "--protocol", "all", "--resamples", 20).out
     assert "no generator proposed the pairs of these labels, so none can be left out" in said
-    assert run("report", here.path).code == run("bundle", here.path, tmp_path / "b.zip", *NAMED).code == 0
-    again = run("import-labels", here.path, tmp_path / "theirs.json", "--gallery", "category=nothing")
+    assert run("report", here.path).code == run("bundle", "benchmark", here.path, tmp_path / "b.zip", *NAMED).code == 0
+    again = run("label", "import", here.path, tmp_path / "theirs.json", "--gallery", "category=nothing")
     assert again.code == 2
     assert run("discover", here.path, "--k", 2, "--n-queries", 12, "--random", 0, "--replace").code == 0
     said = " ".join(run("evaluate", here.path, "--resamples", 20).out.split())

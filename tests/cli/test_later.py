@@ -85,7 +85,7 @@ def test_votes_that_take_the_place_of_imported_labels_say_where_those_are(pooled
     )
     labels: Path = pooled.path / "theirs.csv"
     votes.select("query", "candidate").unique().sort("query", "candidate").with_columns(label=1).write_csv(labels)
-    assert run("import-labels", pooled.path, labels).code == 0
+    assert run("label", "import", pooled.path, labels).code == 0
     votes.write_csv(pooled.path / "votes.csv")
     ran = run("label", "import", pooled.path, pooled.path / "votes.csv")
     assert ran.code == 0, ran.err

@@ -43,7 +43,7 @@ def test_a_bundle_is_evaluated_as_typed_and_refuses_what_it_cannot_honour(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "shapes.zip"
-    assert run("bundle", labelled.path, path, "--title", "Shapes", "--licence", "CC0-1.0").code == 0
+    assert run("bundle", "benchmark", labelled.path, path, "--title", "Shapes", "--licence", "CC0-1.0").code == 0
     for name in ("shape", "colour"):
         np.save(tmp_path / f"{name}.npy", read_vectors(labelled, name, open_bundle(path).images))
     vectors = ("--vectors", tmp_path / "shape.npy", "--vectors", tmp_path / "colour.npy", "--resamples", 200)
@@ -79,9 +79,10 @@ def test_every_interval_is_percentile_or_bca(labelled: Workspace, run: Run) -> N
         for one in (plain, bca)
     ]
     assert values[0] == values[1]
-    by_class = ("retrieval", labelled.path, "--by", "category", "--resamples", 200, "--json")
+    by_class = ("evaluate", labelled.path, "--classes", "category", "--resamples", 200, "--json")
     ways = [
-        json.loads(run(*by_class, *more).out)["retrieval"] for more in ((), ("--interval", "bca"), ("--draw", "class"))
+        json.loads(run(*by_class, *more).out)["retrieval"]
+        for more in ((), ("--interval", "bca"), ("--resample", "class"))
     ]
     lows = [[row["low"] for row in way] for way in ways]
     assert lows[0] != lows[1] and lows[0] != lows[2]
@@ -93,7 +94,7 @@ def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_pat
     assert run("new", target.path, "--wardrobe", "--items", 150, "--views", 1).code == 0
     assert run("encode", target.path, "--with", "colour,layout").code == 0
     assert run("discover", target.path, "--k", 4, "--n-queries", 12, "--random", 400).code == 0
-    assert run("simulate", target.path).code == 0
+    assert run("label", "simulate", target.path).code == 0
 
     def sampled(*more: object) -> dict[str, float]:
         ran = run("evaluate", target.path, "--json", "--resamples", 20, *more)
@@ -105,7 +106,7 @@ def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_pat
     assert set(both) == {"colour", "layout"}
     assert sampled("--with", "colour") == {"colour": both["colour"]}
     path = tmp_path / "b.zip"
-    assert run("bundle", target.path, path, "--title", "W", "--licence", "CC0-1.0").code == 0
+    assert run("bundle", "benchmark", target.path, path, "--title", "W", "--licence", "CC0-1.0").code == 0
     negatives = open_bundle(path).tables.negatives
     labels = pl.read_parquet(target.labels_file)
     assert len(negatives) > 10

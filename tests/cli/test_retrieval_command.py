@@ -1,4 +1,4 @@
-"""`likewise retrieval` and `likewise triplets` as typed: what they print, what they store, what they refuse."""
+"""`evaluate --classes` and `evaluate --triplets` as typed: what they print, what they store, what they refuse."""
 
 import json
 
@@ -15,10 +15,10 @@ from .test_road import pooled  # noqa: F401 - a fixture
 
 
 def test_retrieval_by_any_column(pooled: Workspace, run: Run) -> None:  # noqa: F811
-    ran = run("retrieval", pooled.path, "--by", "category", "--clusters", "--resamples", 20)
+    ran = run("evaluate", pooled.path, "--classes", "category", "--clusters", "--resamples", 20)
     assert ran.code == 0, ran.err
     assert "24 of 24 images have another one of their category" in ran.out
-    numbers = json.loads(run("retrieval", pooled.path, "--by", "category", "--json", "--resamples", 20).out)
+    numbers = json.loads(run("evaluate", pooled.path, "--classes", "category", "--json", "--resamples", 20).out)
     rows = {(row["encoder"], row["measure"]): row for row in numbers["retrieval"]}
     catalog = pl.read_parquet(pooled.catalog_file)
     ours = retrieval(read_vectors(pooled, "shape", catalog["image"].to_list()), catalog["category"].to_list())
@@ -26,7 +26,7 @@ def test_retrieval_by_any_column(pooled: Workspace, run: Run) -> None:  # noqa: 
     assert rows["shape", "MAP@R"]["value"] > rows["colour", "MAP@R"]["value"]
     stored = pl.read_parquet(pooled.results_folder / "retrieval.parquet")
     assert stored.height == len(numbers["retrieval"])
-    assert "no column 'shelf'" in run("retrieval", pooled.path, "--by", "shelf").err
+    assert "no column 'shelf'" in run("evaluate", pooled.path, "--classes", "shelf").err
 
 
 def test_triplets_with_the_order_said(pooled: Workspace, run: Run) -> None:  # noqa: F811
@@ -37,7 +37,7 @@ def test_triplets_with_the_order_said(pooled: Workspace, run: Run) -> None:  # n
     answers = pooled.path / "answers.csv"
     rows = [(first[0], near, away) for near, away in zip(close, far, strict=True)]
     pl.DataFrame(rows, schema=["anchor", "close", "far"], orient="row").write_csv(answers)
-    typed = ("triplets", pooled.path, answers, "--order")
+    typed = ("evaluate", pooled.path, "--triplets", answers, "--order")
     ran = run(*typed, "anchor close far", "--with", "shape", "--json")
     assert json.loads(ran.out)[0]["value"] == 1.0
     assert f"{len(rows)} of {len(rows)} triplets, 1 references" in run(*typed, "anchor close far").out

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from likewise.cli.moved import MOVED
 from likewise.workspace import Workspace
 
 from .conftest import Run
@@ -96,7 +97,7 @@ def test_sheet_is_blind_and_comes_back_as_votes(pooled: Workspace, run: Run, tmp
 
 
 def test_budget_before_and_after_labels(pooled: Workspace, run: Run) -> None:
-    ran = run("budget", pooled.path, "--k", 4, "--n-queries", 6, "--json")
+    ran = run("plan", "labels", pooled.path, "--k", 4, "--n-queries", 6, "--json")
     table = pl.DataFrame(json.loads(ran.out))
     assert table.filter(pl.col("generators") == "colour+shape")["k"].to_list() == [1, 2, 3, 4]
     assert table["expected_positives"].null_count() == len(table)
@@ -109,11 +110,13 @@ def test_budget_is_about_the_queries_of_the_stored_pool(pooled: Workspace, run: 
         run("discover", pooled.path, "--with", "colour", *words, "--every-image", "--random", 0, "--replace").code == 0
     )
     n_pairs = pl.read_parquet(pooled.pool_file).height
-    table = pl.DataFrame(json.loads(run("budget", pooled.path, "--k", 4, "--json").out))
+    table = pl.DataFrame(json.loads(run("plan", "labels", pooled.path, "--k", 4, "--json").out))
     assert table.filter(pl.col("k") == 3).select("generators", "n_pairs").rows() == [("colour", n_pairs)]
-    fewer = pl.DataFrame(json.loads(run("budget", pooled.path, "--k", 3, "--n-queries", 2, "--json").out))
+    fewer = pl.DataFrame(json.loads(run("plan", "labels", pooled.path, "--k", 3, "--n-queries", 2, "--json").out))
     assert fewer["n_pairs"].to_list() == [2, 4, 6]
-    both = pl.DataFrame(json.loads(run("budget", pooled.path, "--with", "colour,shape", "--k", 2, "--json").out))
+    both = pl.DataFrame(
+        json.loads(run("plan", "labels", pooled.path, "--with", "colour,shape", "--k", 2, "--json").out)
+    )
     assert set(both["generators"]) == {"colour", "shape", "colour+shape"}
 
 
@@ -230,7 +233,7 @@ def test_names_given_twice_and_names_with_brackets(tmp_path: Path, shapes_table:
     assert run("encode", target, "--with", "colour,colour", "--workers", 1).code == 0
     assert run("discover", target, "--with", "colour,colour", "--k", 2, "--n-queries", 4).code == 0
     assert not pl.read_parquet(Workspace(target).pool_file, glob=False).is_duplicated().any()
-    assert run("budget", target, "--with", "colour,colour", "--k", 2, "--n-queries", 4).code == 0
+    assert run("plan", "labels", target, "--with", "colour,colour", "--k", 2, "--n-queries", 4).code == 0
     assert "my[old]shapes" in run("status", target).out
     Workspace(target).pool_file.write_bytes(b"damaged")
     damaged = run("status", target)
@@ -246,19 +249,24 @@ def test_demo_does_not_touch_another_workspace(workspace: Workspace, run: Run) -
 
 def test_every_command_shows_an_example(run: Run) -> None:
     listed = run("--help").out
-    for command in (
-        "new",
-        "encode",
-        "encoders",
-        "discover",
-        "budget",
-        "simulate",
-        "evaluate",
-        "report",
-        "status",
-        "demo",
-    ):
+    for command in ("new", "encode", "discover", "evaluate", "report", "status", "demo"):
         assert command in listed
         assert f"Example: likewise {command}" in run(command, "--help").out
-    for command in ("sheet", "import", "consensus"):
-        assert f"Example: likewise label {command}" in run("label", command, "--help").out
+    for group, commands in {
+        "label": ("sheet", "import", "export", "consensus", "simulate"),
+        "plan": ("labels", "compute"),
+        "list": ("encoders", "readers", "measures", "extensions"),
+        "bundle": ("benchmark", "leaderboard", "run", "encoder"),
+    }.items():
+        assert group in listed
+        for command in commands:
+            assert f"Example: likewise {group} {command}" in run(group, command, "--help").out
+
+
+def test_the_help_is_one_screen_and_old_commands_name_the_new_ones(run: Run) -> None:
+    lines = run("--help").out.splitlines()
+    assert len(lines) <= 24 and max(map(len, lines)) <= 80
+    assert sum(line.startswith("  ") for line in lines) <= 14
+    for words, new in MOVED.items():
+        told = run(*words)
+        assert told.code == 2 and f"is now `likewise {new}`" in told.err

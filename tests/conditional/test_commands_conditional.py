@@ -41,15 +41,15 @@ def test_build_audit_evaluate(run: Run, drawn: Workspace, tower: TwoTower) -> No
 def test_ask_prints_and_shows(run: Run, drawn: Workspace, tower: TwoTower) -> None:
     key = tower.encoded_images(drawn)[7]
     named = ("--with", tower.spec)  # other tests of this folder leave features of further encoders here
-    ran = run("ask", drawn.path, *named, "--image", key, "--text", "but in red", "--top", 5)
+    ran = run("condition", "ask", drawn.path, *named, "--image", key, "--text", "but in red", "--top", 5)
     assert ran.code == 0 and "Like this, but “in red”" in ran.out
     page = (drawn.path / "asked.html").read_text()
     assert page.count("<symbol") == 7 and "in red" in page  # five found, the reference, the placeholder
-    found = json.loads(run("ask", drawn.path, *named, "--image", drawn.root / key, "--text", "red", "--json").out)[
-        "found"
-    ]
+    found = json.loads(
+        run("condition", "ask", drawn.path, *named, "--image", drawn.root / key, "--text", "red", "--json").out
+    )["found"]
     assert len(found) == 12 and [row["rank"] for row in found] == list(range(1, 13))
-    wrong = run("ask", drawn.path, *named, "--image", "no-such.jpg", "--text", "red")
+    wrong = run("condition", "ask", drawn.path, *named, "--image", "no-such.jpg", "--text", "red")
     assert wrong.code == 2 and "no-such.jpg is neither a file nor an image" in wrong.err
 
 

@@ -153,7 +153,17 @@ def test_the_command_writes_a_page_with_funnel_and_triplets(captions: Path, rati
     from typer.testing import CliRunner
 
     folder = tmp_path / "mined"
-    asked = ["mine", str(captions), "--concreteness", str(ratings), "--to", str(folder), "--n-triplets", "100"]
+    asked = [
+        "condition",
+        "mine",
+        str(captions),
+        "--concreteness",
+        str(ratings),
+        "--to",
+        str(folder),
+        "--n-triplets",
+        "100",
+    ]
     ran = CliRunner().invoke(app, [*asked, "--workers", "1", "--json"])
     assert ran.exit_code == 0, ran.output
     told = json.loads(ran.stdout)

@@ -1,4 +1,4 @@
-"""`likewise encode` and `likewise encoders` as a user types them."""
+"""`likewise encode` and `likewise list encoders` as a user types them."""
 
 import json
 import subprocess

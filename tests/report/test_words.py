@@ -125,7 +125,9 @@ def test_the_commands_would_lead_here_again(shop: Workspace) -> None:
         "likewise discover 'small shop' --k 3 --n-queries 9 --with colour,shape --by-category --seed 1 --random 20"
     )
     assert "likewise label import 'small shop' votes.csv" in lines
-    assert lines[-2] == "likewise budget 'small shop' --k 4 --n-queries 9 --with colour,shape --by-category --seed 1"
+    assert (
+        lines[-2] == "likewise plan labels 'small shop' --k 4 --n-queries 9 --with colour,shape --by-category --seed 1"
+    )
     assert lines[-1] == "likewise report 'small shop'"
 
 

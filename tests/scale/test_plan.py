@@ -80,7 +80,7 @@ def test_counts_are_read_as_people_write_them() -> None:
 def test_the_command_states_where_its_constants_come_from(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["likewise", "plan", "--images", "100M", "--dim", "768", "--encoders", "6"]
+    words = ["likewise", "plan", "compute", "--images", "100M", "--dim", "768", "--encoders", "6"]
     for more in (["--memory", "1"], ["--memory", "1000"], ["--memory", "1", "--json"]):
         monkeypatch.setattr("sys.argv", words + more)
         monkeypatch.setenv("COLUMNS", "80")

@@ -7,16 +7,16 @@ import typer
 from likewise import __version__
 from likewise.cli import (
     bundle,
+    bundle_files,
     demo,
     discover,
     encode,
     evaluate,
-    exchange,
     label,
+    lists,
     new,
     plan,
     report,
-    retrieval,
     simulate,
     status,
 )
@@ -33,6 +33,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+label.app.command("simulate")(simulate.simulate)
+planning = typer.Typer(help="What labelling or computing will cost, before it begins.", no_args_is_help=True)
+planning.command("labels")(discover.budget)
+planning.command("compute")(plan.compute)
+bundles = typer.Typer(help="Publish a benchmark, a leaderboard, a TREC run, an ONNX encoder.", no_args_is_help=True)
+bundles.command("benchmark")(bundle.benchmark)
+bundles.command("leaderboard")(bundle.leaderboard)
+bundles.command("run")(bundle_files.export_run)
+bundles.command("encoder")(bundle_files.encoder_file)
+
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -43,29 +53,20 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Which model finds what looks alike to people?"""
 
 
-app.command("new")(new.new)
-app.command("readers")(new.readers)
-app.command("encode")(encode.encode)
-app.add_typer(encode.app, name="encoders")
-app.command("discover")(discover.discover)
-app.command("budget")(discover.budget)
+app.command("new", short_help="Make a workspace from a folder of images, a table or a data set.")(new.new)
+app.command("encode", short_help="Turn every image into a vector, once per encoder.")(encode.encode)
+app.command("discover", short_help="Choose the pairs that experts will label.")(discover.discover)
 app.add_typer(label.app, name="label")
-app.command("simulate")(simulate.simulate)
-app.command("evaluate")(evaluate.evaluate)
-app.command("retrieval")(retrieval.retrieval)
-app.command("triplets")(retrieval.triplets)
-app.command("report")(report.report)
-app.command("leaderboard")(bundle.leaderboard)
-app.command("bundle")(bundle.bundle)
-app.command("import-labels")(exchange.import_labels)
-app.command("export-labels")(exchange.export_labels)
-app.command("export-run")(exchange.export_run)
-app.command("plan")(plan.plan)
+app.command("evaluate", short_help="Measure every model against labels, classes or triplets.")(evaluate.evaluate)
+app.command("report", short_help="Write one self-contained page with every number.")(report.report)
 app.command("status")(status.status)
-app.command("demo")(demo.demo)
+app.add_typer(planning, name="plan")
+app.add_typer(lists.app, name="list")
+app.add_typer(bundles, name="bundle")
+app.command("demo", short_help="Run every step on a drawn wardrobe, in a minute.")(demo.demo)

@@ -1,4 +1,4 @@
-"""`likewise bundle` and `likewise leaderboard`, and what `likewise evaluate` does with a bundle."""
+"""`likewise bundle ...`: benchmarks and leaderboards, and what `likewise evaluate` does with a bundle."""
 
 import shlex
 import sys
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from likewise.evaluation.measures import Measure
 
 
-def bundle(
+def benchmark(
     workspace: WorkspacePath,
     output: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A zip, or a folder to make.", show_default=False)],
     title: Annotated[str, typer.Option(help="What it is called.")],
@@ -44,7 +44,7 @@ def bundle(
 ) -> None:
     """Make a benchmark bundle: labels, queries and gallery in one file that measures any model anywhere.
 
-    Example: `likewise bundle shoes shoes.zip --title "Shoes 2026" --licence CC-BY-4.0`
+    Example: `likewise bundle benchmark shoes shoes.zip --title "Shoes 2026" --licence CC-BY-4.0`
     """
     from likewise.evaluation.bundles.bundle import make_bundle
 
@@ -82,7 +82,7 @@ def leaderboard(
 ) -> None:
     """Build a static leaderboard from several results: sortable, with intervals, dates and commands.
 
-    Example: `likewise leaderboard board.html shoes bags results/mine.parquet`
+    Example: `likewise bundle leaderboard board.html shoes bags results/mine.parquet`
     """
     from likewise.report.leaderboard_page import write_leaderboard_page
 

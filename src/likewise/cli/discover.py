@@ -1,4 +1,4 @@
-"""`likewise discover` and `likewise budget`: which pairs to show the experts, and what that costs."""
+"""`likewise discover` and `likewise plan labels`: which pairs to show the experts, and what that costs."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -152,7 +152,7 @@ def budget(
     Where a pool is stored, generators, queries, gallery and seed are its own unless you say otherwise, so that its
     labels count; without one, as `likewise discover` would choose them.
 
-    Example: `likewise budget shoes --k 12 --seconds-per-pair 8`
+    Example: `likewise plan labels shoes --k 12 --seconds-per-pair 8`
     """
     from likewise.discovery.step import budget_settings
     from likewise.evaluation.truth import write_budget

@@ -1,4 +1,4 @@
-"""`likewise encode` and `likewise encoders`: pictures to vectors."""
+"""`likewise encode` and `likewise list encoders`: pictures to vectors."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 MAX_LEFT_OUT_SHOWN = 5
 
-app = typer.Typer(no_args_is_help=False, rich_markup_mode="markdown")
-
 
 def encode(
     workspace: WorkspacePath,
@@ -47,7 +45,7 @@ def encode(
     """Turn every image into a vector, once per encoder; goes on where it stopped.
 
     An encoder may have options, as in `efficientnet-lite0?flip=1&size=256`, and several joined by `+` make one.
-    `likewise encoders` lists what there is.
+    `likewise list encoders` lists what there is.
 
     Example: `likewise encode shoes --with colour,shape,blend`
 
@@ -111,56 +109,3 @@ def _print_encoded(workspace: "Workspace", done: "list[EncodingResult]", as_json
             console().print(f"  {each.image}: {each.why}", markup=False)
         if one.left_out > MAX_LEFT_OUT_SHOWN:
             echo(f"  [dim]and {one.left_out - MAX_LEFT_OUT_SHOWN} more, all in vectors/{one.encoder}/meta.json[/]")
-
-
-@app.callback(invoke_without_command=True)
-def encoders(context: typer.Context, as_json: AsJson = False) -> None:
-    """List the encoders that can be named after --with: size, dimensions, licence, and whether they are here.
-
-    Beside the names there are `hf:ID-or-FOLDER` (transformers), `onnx:FILE` and `python:MODULE:NAME`.
-
-    Example: `likewise encoders`
-    """
-    from dataclasses import asdict
-
-    from rich.padding import Padding
-
-    from likewise.encoders.listing import list_encoders
-
-    if context.invoked_subcommand:
-        return
-    if as_json:
-        echo_json([asdict(one) for one in list_encoders()])
-        return
-    echo(f"[bold]{'encoder':<20}{'dim':>5}{'MB':>7}{'M param.':>10}  {'here':<6}licence[/]")
-    for one in list_encoders():
-        size, weights = (f"{one.megabytes:,}", f"{one.parameters:g}") if one.megabytes else ("–", "–")
-        here = "[green]yes[/]   " if one.here else "no    "
-        echo(f"[bold]{one.name:<20}[/]{one.dim:>5}{size:>7}{weights:>10}  {here}{one.licence}")
-        source = "" if one.source in ("built in", "PyPI package") else f" [dim]{one.source}[/]"
-        console().print(Padding(one.description + source, (0, 0, 0, 4)))
-
-
-@app.command("export")
-def export(
-    encoder: Annotated[str, typer.Argument(metavar="ENCODER", help="A torch encoder, such as efficientnet-lite0.")],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The ONNX file to write.")],
-    as_json: AsJson = False,
-) -> None:
-    """Write a torch encoder as an ONNX file, with its preparation beside it, and compare the two.
-
-    Example: `likewise encoders export efficientnet-lite0 lite0.onnx`
-    """
-    from dataclasses import asdict
-
-    from likewise.encoders.running.export import export_encoder
-
-    result = export_encoder(encoder, file)
-    if as_json:
-        echo_json({"file": str(file)} | asdict(result))
-        return
-    echo(f"[bold]{file}[/]: largest difference {result.max_difference:.1e} in batches of 1, 3 and 4")
-    echo(
-        f"  one core: torch {result.torch_images_per_second:,.0f} images/s, "
-        f"onnxruntime {result.onnx_images_per_second:,.0f}"
-    )

@@ -20,6 +20,7 @@ from likewise.cli.console import (
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
+    from likewise.evaluation.bootstrap import Interval
     from likewise.evaluation.step import Evaluated
     from likewise.evaluation.summary import EvaluationSummary
 
@@ -59,6 +60,23 @@ def evaluate(
             "Everything is computed and stored in any case."
         ),
     ] = "discovery",
+    classes: Annotated[
+        str | None,
+        typer.Option(help="Measure retrieval by class instead: images with the same value in this column are right."),
+    ] = None,
+    clusters: Annotated[
+        bool, typer.Option("--clusters", help="With --classes: also NMI, AMI and F1 of k-means, beside random vectors.")
+    ] = False,
+    resample: Annotated[
+        str, typer.Option(help="With --classes: draw queries, or whole classes (wider intervals): query or class.")
+    ] = "query",
+    triplets: Annotated[
+        Path | None, typer.Option(help='Measure agreement with answers to "which looks more like the anchor?" (a CSV).')
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option(help='With --triplets: its columns, "anchor close far" or "anchor far close".')
+    ] = None,
+    by: Annotated[str, typer.Option(help="With --triplets: the catalog column that the answers name.")] = "item",
     vectors: Annotated[
         list[str] | None, typer.Option(help="Bundle: vectors to measure, [NAME=]FILE.npy|npz|parquet|safetensors.")
     ] = None,
@@ -71,9 +89,10 @@ def evaluate(
     ] = "undefined",
     as_json: AsJson = False,
 ) -> None:
-    """Measure every model against the labels, under every protocol, with intervals.
+    """Measure every model against the labels (or classes, or triplets), with intervals.
 
-    Example: `likewise evaluate shoes --protocol identification`, or `likewise evaluate bundle.zip --vectors mine.npy`
+    Example: `likewise evaluate shoes --protocol identification`, `likewise evaluate birds --classes category`, or
+    `likewise evaluate bundle.zip --vectors mine.npy`
     """
     from typing import get_args
 
@@ -91,6 +110,11 @@ def evaluate(
         raise LikewiseError(f"there is no interval {interval!r}: choose one of {', '.join(get_args(Interval))}.")
     if resamples < 1:
         raise LikewiseError(f"--resamples must be at least 1, not {resamples}.")
+    if classes is not None or triplets is not None:
+        _evaluate_without_labels(
+            workspace, classes, triplets, order, by, encoders, resamples, seed, interval, resample, clusters, as_json
+        )
+        return
     if is_bundle(workspace):
         if encoders or wanted != ["discovery"] or (seconds_per_pair, next_pairs) != (SECONDS_PER_PAIR, NEXT_PAIRS):
             raise LikewiseError(
@@ -142,6 +166,34 @@ def evaluate(
         else:
             print_protocol(name, done)
     _print_learned(done.summary)
+
+
+def _evaluate_without_labels(
+    workspace: Path,
+    classes: str | None,
+    triplets: Path | None,
+    order: str | None,
+    by: str,
+    encoders: str | None,
+    resamples: int,
+    seed: int,
+    interval: "Interval",
+    resample: str,
+    clusters: bool,
+    as_json: bool,
+) -> None:
+    from likewise.cli.retrieval import evaluate_classes, evaluate_triplets
+
+    if classes is not None and triplets is not None:
+        raise LikewiseError("--classes and --triplets are two questions: ask one at a time.")
+    if resample not in ("query", "class"):
+        raise LikewiseError(f"--resample takes query or class, not {resample!r}.")
+    if classes is not None:
+        evaluate_classes(workspace, classes, encoders, resamples, seed, interval, resample, clusters, as_json)  # type: ignore[arg-type]
+        return
+    if triplets is None or order is None:
+        raise LikewiseError('--triplets needs --order "anchor close far" (or "anchor far close"), as its columns are.')
+    evaluate_triplets(workspace, triplets, order, by, encoders, resamples, seed, interval, as_json)
 
 
 def _print_learned(summary: "EvaluationSummary") -> None:

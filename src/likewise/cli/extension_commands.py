@@ -1,4 +1,4 @@
-"""Commands of extensions beside those of the core; each is imported when it is called or listed."""
+"""The top of the command line: the core's commands, those of extensions behind them, and a help of one screen."""
 
 from typing import Any
 
@@ -6,7 +6,12 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from likewise.cli.moved import new_command
+from likewise.errors import LikewiseError
 from likewise.extensions import command_targets
+
+ROAD = ("new", "encode", "discover", "label", "evaluate", "report")
+HELP_WIDTH = 78
 
 
 class GroupWithExtensions(TyperGroup):
@@ -25,6 +30,28 @@ class GroupWithExtensions(TyperGroup):
             return own
         extension, target = command_targets()[cmd_name]
         return _as_command(cmd_name, extension.load(target))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        moved = new_command(args) if args and self.get_command(ctx, args[0]) is None else None
+        if moved is not None:
+            raise LikewiseError(
+                f"`likewise {args[0]}` is now `likewise {moved}`: see `likewise {moved.split()[0]} --help`."
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Every command on a line of its own, the road first, all on one screen of 24 lines."""
+        added = [name for name in self.list_commands(ctx) if name in command_targets()]
+        further = [name for name in self.list_commands(ctx) if name not in (*ROAD, *added)]
+        lines = ["Usage: likewise COMMAND ...   (`likewise COMMAND --help` shows an example)", self.help or ""]
+        for heading, names in (("Steps", ROAD), ("Extensions", added), ("Tools", further)):
+            lines += ["", f"{heading}:", *(self._line(ctx, name) for name in names)]
+        lines += ["", self.epilog or ""]
+        typer.echo("\n".join(lines))
+
+    def _line(self, ctx: Any, name: str) -> str:
+        text = f"  {name:<11}{self.get_command(ctx, name).get_short_help_str(limit=200)}"
+        return text if len(text) <= HELP_WIDTH else text[: HELP_WIDTH - 1].rsplit(" ", 1)[0] + " …"
 
 
 def _as_command(name: str, target: Any) -> object:

@@ -7,6 +7,7 @@ import typer
 
 from likewise.cli import label_site, label_votes
 from likewise.cli.console import AsJson, Seed, WorkspacePath, echo, echo_json, open_workspace, progress_bars
+from likewise.cli.exchange import import_labels
 from likewise.cli.label_site import Database
 from likewise.errors import LikewiseError
 from likewise.workspace import Workspace, read_parquet, write_atomically
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from likewise.labeling.step import LabelingResult
 
 app = typer.Typer(
-    help="Experts' answers: the labelling site, a sheet to fill in, votes to import, the consensus.",
+    help="Experts' answers: the site, sheets, import and export, consensus.",
     no_args_is_help=True,
 )
 app.command("serve")(label_site.serve)
@@ -76,25 +77,34 @@ def import_votes(
     votes: Annotated[
         Path,
         typer.Argument(
-            metavar="VOTES",
-            help="CSV, Parquet or JSONL with query, candidate, expert, answer and, if known, time.",
+            metavar="FILE",
+            help="Votes (query, candidate, expert, answer) or labels without votes (query, candidate, label; VSD "
+            ".json, TREC .qrels).",
             show_default=False,
         ),
     ],
     rule: RuleOption = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Let new answers replace other answers to a pair.")
+        bool, typer.Option("--replace", help="Replace other answers to a pair, or the labels already there.")
     ] = False,
+    positive_from: Annotated[int, typer.Option(help="Labels: grades from here up are similar.")] = 1,
+    gallery: Annotated[
+        str | None, typer.Option(help="Labels without a pool: only such candidates, e.g. domain=shop; default: all.")
+    ] = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add experts' votes and rebuild the labels.
+    """Add experts' votes and rebuild the labels; or take labels that come without votes.
 
-    Example: `likewise label import shoes votes.csv`
+    Example: `likewise label import shoes votes.csv`, `likewise label import shoes vsd-tags.json`
     """
+    from likewise.labeling.imports import holds_votes
     from likewise.labeling.step import import_votes_file
 
     target = open_workspace(workspace)
+    if not holds_votes(votes):
+        import_labels(target, votes, positive_from=positive_from, gallery=gallery, replace=replace, as_json=as_json)
+        return
     _check_rule(rule)
     with progress_bars("steps") as update:
         update("storing votes", 0, 2)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, open_workspace, parse_names, progress_bars
+from likewise.cli.exchange import Output, export_labels, refuse_existing
 from likewise.cli.label_site import Database, ExpertName, open_votes_database
 from likewise.errors import LikewiseError
 from likewise.workspace import discard, write_atomically
@@ -71,27 +72,36 @@ def remove_votes(
 
 def export(
     workspace: WorkspacePath,
-    output: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)],
+    output: Output,
     what: Annotated[
-        str | None,
-        typer.Option(help="labels, vsd, crowdkit or events; by the file's ending otherwise (.parquet, .json, .csv)."),
-    ] = None,
-    rule: Annotated[str, typer.Option(help="majority, exclude or dawid-skene.")] = "majority",
+        str, typer.Option(help="labels (as they are stored), votes (crowd-kit's CSV), or events (the full log, CSV).")
+    ] = "labels",
+    as_evaluated: Annotated[
+        bool, typer.Option("--as-evaluated", help="Labels: leave out pairs that were only drawn at random.")
+    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite the file.")] = False,
     database: Database = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Write the consensus (Parquet or VSD's JSON), the votes (crowd-kit's CSV) or the full event log.
+    """Write the labels (VSD .json, TREC .qrels, .csv, .tsv, .parquet), the votes, or the event log.
 
-    Example: `likewise label export shoes votes.csv --what crowdkit`
+    Example: `likewise label export shoes shoes.qrels --as-evaluated`
     """
-    from likewise.labeling.exports import EXPORTS
+    from likewise.labeling.exports import Export
     from likewise.labeling.exports import export as content_of
 
-    kinds = {file.partition(".")[0]: file for file in EXPORTS}
-    endings = {".parquet": "labels", ".json": "vsd", ".csv": "crowdkit"}
-    kind = what or endings.get(output.suffix.lower())
-    if kind not in kinds:
-        raise LikewiseError(f"cannot tell what to write to {output}: add --what {'|'.join(kinds)}.")
-    with open_votes_database(open_workspace(workspace), database) as engine:
-        content = content_of(engine, kinds[kind], rule)  # type: ignore[arg-type]
+    target = open_workspace(workspace)
+    if what == "labels":
+        export_labels(target, output, as_evaluated=as_evaluated, replace=replace, as_json=as_json)
+        return
+    files: dict[str, Export] = {"votes": "crowdkit.csv", "events": "events.csv"}
+    if what not in files:
+        raise LikewiseError(f"there is nothing called {what!r} to export: --what takes labels, votes or events.")
+    refuse_existing(output, replace=replace)
+    with open_votes_database(target, database) as engine:
+        content = content_of(engine, files[what])
     write_atomically(output, lambda file: discard(file.write(content)))
-    echo(f"{output}: {len(content):,} bytes ({kinds[kind]})")
+    if as_json:
+        echo_json({"file": str(output), "bytes": len(content)})
+    else:
+        echo(f"{output}: {len(content):,} bytes ({files[what]})")

@@ -1,11 +1,11 @@
-"""`likewise new`: a workspace from a folder, a table, a data set or the drawn wardrobe; `likewise readers`: a list."""
+"""`likewise new`: a workspace from a folder, a table, a data set or the drawn wardrobe."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, console, echo, echo_json, progress_bars, to_records
+from likewise.cli.console import AsJson, Seed, echo, echo_json, progress_bars, to_records
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.workspace import WARDROBE, Workspace
@@ -31,7 +31,7 @@ def new(
     ] = None,
     reader: Annotated[
         str | None,
-        typer.Option(help="Layout of the source: folder, table, inshop, cub …; `likewise readers` lists all."),
+        typer.Option(help="Layout of the source: folder, table, inshop, cub …; `likewise list readers` lists all."),
     ] = None,
     root: Annotated[Path | None, typer.Option(help="Where the image paths start, if not at the source.")] = None,
     truth: Annotated[
@@ -115,28 +115,6 @@ def new(
         echo(f"  row {problem['row']}, {what}, {mark}")
     if len(made.problems) > MAX_PROBLEMS_SHOWN:
         echo(f"  … {len(made.problems) - MAX_PROBLEMS_SHOWN} more in {target.problems_file}")
-
-
-def readers(as_json: AsJson = False) -> None:
-    """List the data-set layouts that `likewise new --reader` knows, and the tables each gives beside the catalog.
-
-    Example: `likewise readers`
-    """
-    from likewise.catalog.readers import layouts
-
-    if as_json:
-        echo_json(
-            [{"reader": name, "expects": each.expects, "tables": each.tables} for name, each in layouts().items()]
-        )
-        return
-    from rich.table import Table
-
-    listed = Table(box=None, pad_edge=False)
-    for heading in ("reader", "what to give it", "tables"):
-        listed.add_column(heading, overflow="fold")
-    for name, each in layouts().items():
-        listed.add_row(f"[bold]{name}[/]", each.expects.replace("[", r"\["), ", ".join(each.tables))
-    console().print(listed)
 
 
 def _draw_wardrobe(

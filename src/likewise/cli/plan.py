@@ -1,4 +1,4 @@
-"""`likewise plan`: what a catalog of a given size needs."""
+"""`likewise plan compute ...`: what labelling and computing will cost, before either begins."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from likewise.scale.plan import DeploymentEstimate
 
 
-def plan(
+def compute(
     images: Annotated[str, typer.Option(help="How many images: 52000, 250k, 100M.")],
     dim: Annotated[int, typer.Option(help="Dimensions of a vector.")] = 768,
     encoders: Annotated[int, typer.Option(help="How many encoders.")] = 6,
@@ -32,7 +32,7 @@ def plan(
 ) -> None:
     """Memory, time and cost of encoding and searching: one machine, with an index, and on Ray workers.
 
-    Example: `likewise plan --images 100M --dim 768 --encoders 6`
+    Example: `likewise plan compute --images 100M --dim 768 --encoders 6`
     """
     from dataclasses import asdict
 

@@ -1,14 +1,9 @@
-"""`likewise retrieval` and `likewise triplets`: a catalog's own classes, or people's triplet answers, as the truth."""
+"""What `likewise evaluate` does with --classes and --triplets: classes or people's triplet answers as the truth."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from typing import TYPE_CHECKING
 
 from likewise.cli.console import (
-    AsJson,
-    Seed,
-    WorkspacePath,
     console,
     echo,
     echo_json,
@@ -23,35 +18,22 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-With = Annotated[
-    str | None, typer.Option("--with", help="Encoders, comma-separated; every one that has vectors by default.")
-]
-Resamples = Annotated[int, typer.Option(min=1, help="Bootstrap resamples for the 95 % intervals.")]
-Kind = Annotated[
-    Literal["percentile", "bca"], typer.Option("--interval", help="How the 95 % intervals are made: percentile or bca.")
-]
+    from likewise.evaluation.bootstrap import Interval
+    from likewise.evaluation.retrieval import ResamplingUnit
 
 
-def retrieval(
-    workspace: WorkspacePath,
-    by: Annotated[str, typer.Option(help="The catalog column whose equal values are one class.")] = "item",
-    encoders: With = None,
-    resamples: Resamples = 1000,
-    seed: Seed = 0,
-    interval: Kind = "percentile",
-    draw: Annotated[
-        Literal["query", "class"],
-        typer.Option(help="What a resample draws: queries, or whole classes for more careful intervals."),
-    ] = "query",
-    clusters: Annotated[
-        bool, typer.Option("--clusters", help="Also NMI, AMI and F1 of k-means, beside those of random vectors.")
-    ] = False,
-    as_json: AsJson = False,
+def evaluate_classes(
+    workspace: Path,
+    by: str,
+    encoders: str | None,
+    resamples: int,
+    seed: int,
+    interval: "Interval",
+    draw: "ResamplingUnit",
+    clusters: bool,
+    as_json: bool,
 ) -> None:
-    """Class-based retrieval: P@1, R_Precision, MAP@R and MRR by the classes of a catalog column.
-
-    Example: `likewise retrieval birds --by category`
-    """
+    """`likewise evaluate --classes`: P@1, R_Precision, MAP@R and MRR by the classes of a catalog column."""
     from likewise.encoders.storage.reading import read_vectors
     from likewise.evaluation.clustering import RANDOM_VECTORS, clustering, clustering_table, random_clustering
     from likewise.evaluation.column_classes import read_column_classes
@@ -88,21 +70,18 @@ def retrieval(
         console().print(_clusters(tables["clustering"]))
 
 
-def triplets(
-    workspace: WorkspacePath,
-    answers: Annotated[Path, typer.Argument(metavar="TRIPLETS", help="A CSV of answers.", show_default=False)],
-    order: Annotated[str, typer.Option(help='The order of its columns: "anchor close far" or "anchor far close".')],
-    by: Annotated[str, typer.Option(help="The catalog column the answers name.")] = "item",
-    encoders: With = None,
-    resamples: Resamples = 1000,
-    seed: Seed = 0,
-    interval: Kind = "percentile",
-    as_json: AsJson = False,
+def evaluate_triplets(
+    workspace: Path,
+    answers: Path,
+    order: str,
+    by: str,
+    encoders: str | None,
+    resamples: int,
+    seed: int,
+    interval: "Interval",
+    as_json: bool,
 ) -> None:
-    """Agreement with people's answers to "which of two looks more like the reference?".
-
-    Example: `likewise triplets stones answers.csv --order "anchor close far"`
-    """
+    """`likewise evaluate --triplets`: agreement with people's answers."""
     from likewise.encoders.storage.reading import read_vectors
     from likewise.evaluation.column_classes import read_column_classes
     from likewise.evaluation.triplet_file import read_triplets

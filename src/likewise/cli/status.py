@@ -92,7 +92,7 @@ def _next_command(target: Workspace, found: WorkspaceStatus) -> str:
     if not found.pool:
         return f"likewise discover {target.path}"
     if not found.labels and found.source == WARDROBE:
-        return f"likewise simulate {target.path}"
+        return f"likewise label simulate {target.path}"
     if not found.labels:
         return f"likewise label serve {target.path} (a labelling site), or label sheet, then label import"
     if not found.results or found.stale:

@@ -7,8 +7,6 @@ EXTENSION = Extension(
     summary="Similarity under a condition (GeneCIS): templates, mining, Combiner, search with a text.",
     commands={
         "condition": "likewise.conditional.cli:app",
-        "ask": "likewise.conditional.cli.ask:ask",
-        "mine": "likewise.conditional.cli.mine:mine",
     },
     workspace_methods={
         "build_template_set": "likewise.conditional.templates.step:build_template_set",

@@ -72,7 +72,7 @@ class ConditionalMethod(Protocol):
 class Composer(Protocol):
     """A method that first makes one query vector of reference and condition; its scores are dot products with it.
 
-    Such a method can search a whole catalog (`likewise ask`), and `composers.py` makes a `ConditionalMethod` of it.
+    Such a method can search a whole catalog (`condition ask`), and `composers.py` makes a `ConditionalMethod` of it.
     """
 
     @property

@@ -27,7 +27,7 @@ MIN_OWN_NEGATIVES = 5
 
 
 def read_training_triplets(source: str, workspace: Workspace) -> pl.DataFrame:
-    """Triplets from a folder of `likewise mine`, a Parquet file, or a set of templates of the workspace.
+    """Triplets from a folder of `likewise condition mine`, a Parquet file, or a set of templates of the workspace.
 
     `official` is what a data set brought along, CIRR's own triplets for instance, of which the split `train` is used.
     """

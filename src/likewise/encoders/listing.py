@@ -13,7 +13,7 @@ from likewise.errors import LikewiseError
 
 @dataclass(frozen=True)
 class EncoderInfo:
-    """What `likewise encoders` prints."""
+    """What `likewise list encoders` prints."""
 
     name: str
     dim: int

@@ -7,6 +7,7 @@ not been answered yet: it is skipped and counted. A time without an offset is ta
 
 import io
 import json
+import re
 from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -69,6 +70,18 @@ def read_votes_file(path: Path) -> ParsedVotes:
     refuse_two_answers(votes, f"{path}: ")
     tidy = tidy_votes(votes)
     return ParsedVotes(tidy, table.height, table.height - votes.height, votes.height - tidy.height)
+
+
+def holds_votes(path: Path) -> bool:
+    """Whether a file has answers of experts; one with labels alone (VSD .json, TREC .qrels, a column label) has not."""
+    if path.suffix.lower() not in (".csv", ".tsv", ".parquet", ".jsonl") or not path.is_file():
+        return path.suffix.lower() not in (".json", ".qrels", ".qrel", ".txt")
+    if path.suffix.lower() == ".parquet":
+        names = set(pl.read_parquet_schema(path))
+    else:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            names = {name.strip(' "{}\r\n').partition('"')[0] for name in re.split(r"[,;\t]", file.readline())}
+    return bool(names & {"expert", "answer"}) or "label" not in names
 
 
 @dataclass(frozen=True)

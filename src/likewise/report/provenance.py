@@ -54,7 +54,7 @@ def commands_to_reproduce(tables: Tables, workspace: str) -> list[str]:
         *([_votes_command(source, name, labels.agreement.n_experts)] for source in dict.fromkeys(labels.sources)),
         [f"likewise label consensus {name} --rule {rule}" if rule != "majority" else ""],
         [f"likewise evaluate {name}", *_evaluate_options(tables.summary.settings), slow],
-        [f"likewise budget {name}", *_budget_options(tables), slow] if tables.budget is not None else [],
+        [f"likewise plan labels {name}", *_budget_options(tables), slow] if tables.budget is not None else [],
         [f"likewise report {name}"],
     ]
     return [line for line in (" ".join(filter(None, parts)) for parts in lines) if line]
@@ -113,11 +113,13 @@ def _votes_command(source: str, name: str, n_experts: int) -> str:
     kind, _, rest = source.partition(" ")
     if kind == "simulated":
         seed = rest.partition("seed=")[2]
-        return f"likewise simulate {name} --experts {n_experts}" + (f" --seed {shlex.quote(seed)}" if seed else "")
+        return f"likewise label simulate {name} --experts {n_experts}" + (
+            f" --seed {shlex.quote(seed)}" if seed else ""
+        )
     if kind == "import":
         return f"likewise label import {name} {shlex.quote(rest)}"
     if kind == "labels":
-        return f"likewise import-labels {name} {shlex.quote(rest)}"
+        return f"likewise label import {name} {shlex.quote(rest)}"
     return f"# votes: {source}"
 
 

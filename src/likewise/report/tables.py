@@ -18,7 +18,7 @@ from likewise.workspace import Workspace, read_json, read_parquet
 class Tables:
     """The tables and notes that the page is drawn from.
 
-    `budget` is None until `likewise budget` was run, the other optional ones in results of an older `evaluate`;
+    `budget` is None until `likewise plan labels` was run, the other optional ones in results of an older `evaluate`;
     `expert_groups` also where there are no votes of several experts.
     """
 

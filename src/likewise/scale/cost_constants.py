@@ -1,4 +1,4 @@
-"""The constants behind `likewise plan`, measured on the machine this runs on, in seconds of one core.
+"""The constants behind `likewise plan compute`, measured on the machine this runs on, in seconds of one core.
 
 CPU seconds are counted, not the clock, so that other programs on the machine do not spoil the numbers.
 """

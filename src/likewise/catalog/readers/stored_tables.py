@@ -22,6 +22,6 @@ def read_stored_table(workspace: Workspace, name: str) -> pl.DataFrame:
         there = ", ".join(sorted(other.stem for other in workspace.tables_folder.glob("*.parquet"))) or "none"
         raise LikewiseError(
             f"{workspace.path} has no table {name!r} (it has: {there}): "
-            "make the workspace with a reader that gives it (`likewise readers` lists them)."
+            "make the workspace with a reader that gives it (`likewise list readers` lists them)."
         )
     return pl.read_parquet(file, glob=False)

@@ -2,7 +2,7 @@
 
 import typer
 
-from likewise.conditional.cli import condition, templates, train
+from likewise.conditional.cli import ask, condition, mine, templates, train
 
 app = typer.Typer(
     name="condition",
@@ -10,6 +10,8 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
+app.command("ask")(ask.ask)
+app.command("mine")(mine.mine)
 app.command("build")(condition.build)
 app.command("audit")(condition.audit)
 app.command("evaluate")(condition.evaluate)

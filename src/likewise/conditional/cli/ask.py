@@ -1,4 +1,4 @@
-"""`likewise ask`: like this image, but with a condition."""
+"""`likewise condition ask`: like this image, but with a condition."""
 
 from pathlib import Path
 from typing import Annotated
@@ -39,7 +39,7 @@ def ask(
 ) -> None:
     """Find images like one of yours under a condition; prints them and writes a page that shows them.
 
-    Example: `likewise ask shop --image coat.jpg --text "but in red"`
+    Example: `likewise condition ask shop --image coat.jpg --text "but in red"`
     """
     from likewise.conditional.report.search_page import SearchQuery, write_search_page
     from likewise.conditional.search import Searcher, parse_condition

@@ -1,4 +1,4 @@
-"""`likewise mine`: training triplets from captions."""
+"""`likewise condition mine`: training triplets from captions."""
 
 from pathlib import Path
 from typing import Annotated
@@ -39,7 +39,7 @@ def mine(
     A caption gives relations (subject, relation, object). Relations of things that can be seen, with subjects that are
     frequent enough, are paired: same subject, other object, other image. Goes on where it stopped.
 
-    Example: `likewise mine captions.tsv --concreteness ratings.txt --to mined`
+    Example: `likewise condition mine captions.tsv --concreteness ratings.txt --to mined`
     """
     from dataclasses import asdict
 

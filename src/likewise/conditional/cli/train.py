@@ -29,7 +29,7 @@ TrainingTriplets = Annotated[
     str,
     typer.Option(
         "--on",
-        help="What to learn from: a folder of `likewise mine`, a Parquet file, a set of templates, `official` (CIRR).",
+        help="What to learn from: a folder of `condition mine`, a Parquet file, a set of templates, `official` (CIRR).",
         show_default=False,
     ),
 ]

@@ -1,4 +1,4 @@
-"""`likewise mine`: captions -> relations -> filters -> triplets, in one folder that opens with ordinary tools.
+"""`likewise condition mine`: captions -> relations -> filters -> triplets, in one folder of ordinary files.
 
 captions.parquet          image, caption
 relations/part-*.parquet  row (of the caption), subject, relation, object
@@ -159,7 +159,7 @@ def _images_of(folder: Path, rows: pl.Series) -> pl.Series:
 def read_triplets(path: Path) -> pl.DataFrame:
     """The mined triplets of a folder or a Parquet file; reference, target and condition are needed."""
     path = triplets_file(path) if path.is_dir() else path
-    triplets = read_parquet(path, "likewise mine CAPTIONS")
+    triplets = read_parquet(path, "likewise condition mine CAPTIONS")
     missing = {"reference", "target", "condition"} - set(triplets.columns)
     if missing:
         raise LikewiseError(f"{path} has no column {', '.join(sorted(missing))}: triplets need all three.")

@@ -1,6 +1,6 @@
 """`onnx:<file>`: any ONNX model from (n, 3, height, width) to one vector per picture.
 
-How pictures are prepared stands in `<file>.json` beside it, as `likewise encoders export` writes it, or in the spec:
+How pictures are prepared stands in `<file>.json` beside it, as `likewise bundle encoder` writes it, or in the spec:
 `onnx:model.onnx?size=224&mean=0.5/0.5/0.5&std=0.5/0.5/0.5`.
 """
 

@@ -10,7 +10,7 @@ from likewise.evaluation.measures.precision import P
 from likewise.evaluation.measures.r_precision import MAP_at_R, R_Precision
 from likewise.evaluation.measures.recall import Recall, Recall_cap, Success
 from likewise.evaluation.measures.reciprocal_rank import MRR, VSD_MRR, VSD_MRR_cap
-from likewise.evaluation.measures.registry import register_measure
+from likewise.evaluation.measures.registry import known_measures, register_measure
 from likewise.evaluation.measures.roc_auc import ROC_AUC
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "cutoffs",
     "heading",
     "is_sampled",
+    "known_measures",
     "nDCG",
     "parse_measure",
     "parse_measures",

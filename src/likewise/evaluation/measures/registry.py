@@ -1,5 +1,6 @@
 """The measures there are, by name: the built-in ones and those a user registered."""
 
+import sys
 from collections.abc import Callable
 from typing import overload
 
@@ -24,6 +25,17 @@ KNOWN: dict[str, Measure] = {
     )
 }
 OWN: dict[str, OwnMeasure] = {}
+
+
+def known_measures() -> dict[str, str]:
+    """Every measure by its name, with what it is in a sentence."""
+    described = {name: _described(one) for name, one in KNOWN.items()}
+    return described | {name: (one.function.__doc__ or "a measure of yours").strip() for name, one in OWN.items()}
+
+
+def _described(measure: Measure) -> str:
+    """The first sentence of its family's module, which has the formula."""
+    return (sys.modules[type(measure).__module__].__doc__ or "").strip().partition("\n")[0]
 
 
 @overload

@@ -4,9 +4,7 @@ import typer
 
 from likewise.outfits.cli import benchmarks, generate, make, models, tests, wardrobe_test
 
-app = typer.Typer(
-    help="The stylist's room: generate outfits, make a test of taste (A100), take it.", no_args_is_help=True
-)
+app = typer.Typer(help="Outfits: generate them, test taste (A100), train models, score.", no_args_is_help=True)
 app.command("make-test")(make.make_test)
 app.command("factors")(make.factors)
 app.command("score")(tests.score)

@@ -4,9 +4,7 @@ import typer
 
 from likewise.training.cli import check, models
 
-app = typer.Typer(
-    help="Train models: the fair check of losses, fine-tuning, and learning from experts.", no_args_is_help=True
-)
+app = typer.Typer(help="Compare losses fairly, fine-tune, or learn from experts' votes.", no_args_is_help=True)
 
 
 @app.callback()

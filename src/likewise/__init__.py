@@ -9,71 +9,70 @@ from typing import TYPE_CHECKING
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
-    from likewise import sklearn as sklearn
-    from likewise.catalog import load_image, make_catalog, read_catalog
-    from likewise.catalog.readers import read
-    from likewise.discovery.step import PoolSettings, make_pool, read_pool, store_pool
+    from likewise import sklearn
+    from likewise.api.evaluate import Comparison, EvaluationResult, evaluate
+    from likewise.api.retrieval import RetrievalResult, retrieval, triplets
+    from likewise.api.search import PoolResult, SearchResult, pool, search
+    from likewise.api.table_result import TableResult
+    from likewise.api.workspace import Workspace
+    from likewise.catalog import load_image
     from likewise.encoders.registry import get_encoder
-    from likewise.encoders.running.encode import encode_catalog
-    from likewise.encoders.storage.reading import read_vectors
-    from likewise.evaluation.step import evaluate
-    from likewise.labeling.step import read_labels, update_labels
-    from likewise.report import write_report
-    from likewise.search import top_k
-    from likewise.workspace import Workspace
+    from likewise.evaluation import measures
+    from likewise.evaluation.measures import parse_measure, register_measure
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "PoolSettings": "likewise.discovery.step",
-    "Workspace": "likewise.workspace",
-    "encode_catalog": "likewise.encoders.running.encode",
-    "evaluate": "likewise.evaluation.step",
+    "Comparison": "likewise.api.evaluate",
+    "EvaluationResult": "likewise.api.evaluate",
+    "PoolResult": "likewise.api.search",
+    "RetrievalResult": "likewise.api.retrieval",
+    "SearchResult": "likewise.api.search",
+    "TableResult": "likewise.api.table_result",
+    "Workspace": "likewise.api.workspace",
+    "evaluate": "likewise.api.evaluate",
     "get_encoder": "likewise.encoders.registry",
     "load_image": "likewise.catalog",
-    "make_catalog": "likewise.catalog",
-    "make_pool": "likewise.discovery.step",
-    "read": "likewise.catalog.readers",
-    "read_catalog": "likewise.catalog",
-    "read_labels": "likewise.labeling.step",
-    "read_pool": "likewise.discovery.step",
-    "read_vectors": "likewise.encoders.storage.reading",
-    "store_pool": "likewise.discovery.step",
-    "top_k": "likewise.search",
-    "update_labels": "likewise.labeling.step",
-    "write_report": "likewise.report",
+    "parse_measure": "likewise.evaluation.measures",
+    "pool": "likewise.api.search",
+    "register_measure": "likewise.evaluation.measures",
+    "retrieval": "likewise.api.retrieval",
+    "search": "likewise.api.search",
+    "triplets": "likewise.api.retrieval",
 }
+_MODULES = {"measures": "likewise.evaluation.measures", "sklearn": "likewise.sklearn"}
 
 __all__ = [
+    "Comparison",
+    "EvaluationResult",
     "LikewiseError",
-    "PoolSettings",
+    "PoolResult",
+    "RetrievalResult",
+    "SearchResult",
+    "TableResult",
     "Workspace",
     "__version__",
-    "encode_catalog",
     "evaluate",
     "get_encoder",
     "load_image",
-    "make_catalog",
-    "make_pool",
-    "read",
-    "read_catalog",
-    "read_labels",
-    "read_pool",
-    "read_vectors",
-    "store_pool",
-    "top_k",
-    "update_labels",
-    "write_report",
+    "measures",
+    "parse_measure",
+    "pool",
+    "register_measure",
+    "retrieval",
+    "search",
+    "sklearn",
+    "triplets",
 ]
-
-
-_MODULES = ("sklearn",)
-"""Modules that need an extra: attributes of the package, but not among the names that `*` imports."""
 
 
 def __getattr__(name: str) -> object:
     if name in _MODULES:
-        return import_module(f"likewise.{name}")
+        return import_module(_MODULES[name])
     if name not in _HOME:
         raise AttributeError(f"module 'likewise' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

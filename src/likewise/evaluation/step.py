@@ -68,6 +68,7 @@ class Evaluated:
     tables: dict[str, pl.DataFrame]
     summary: EvaluationSummary
     pairs: JudgedPairs
+    evaluation: Evaluation
 
     @property
     def results(self) -> pl.DataFrame:
@@ -194,7 +195,7 @@ def evaluate_workspace(
         orders=orders_of(done, settings.ks),
         expert_groups=None if groups is None else groups.summary,
     )
-    return Evaluated(tables, summary, pairs)
+    return Evaluated(tables, summary, pairs, done)
 
 
 def protocol_tables(

@@ -1,0 +1,186 @@
+"""`likewise.search` and `likewise.pool`: neighbours of rows, and the pairs that experts should label."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from likewise.api.inputs import KeyedRows, read_embeddings, read_items, read_models
+from likewise.api.table_result import TableResult
+from likewise.catalog import items_of, read_catalog
+from likewise.discovery.overlap import generator_table, overlap_table
+from likewise.discovery.pool import QueryGallery, draw_random_pairs, pairs_to_label, propose_candidates, sort_pool
+from likewise.discovery.step import Pool
+from likewise.encoders.storage.store import common_images, read_vectors
+from likewise.errors import LikewiseError
+from likewise.progress import ProgressCallback
+from likewise.search import NO_INDEX, Neighbours, top_k
+from likewise.workspace import WorkspaceFolder
+
+
+@dataclass(frozen=True, repr=False)
+class SearchResult(TableResult):
+    """`indices` and `scores` are queries x k, best first (-1 where a gallery has no more); `table` has their keys."""
+
+    indices: NDArray[np.int64] | None = None
+    scores: NDArray[np.floating[Any]] | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class PoolResult(TableResult):
+    """`table` has a row per query, candidate and generator; `pairs` is what experts see, each pair once."""
+
+    n_queries: int = 0
+    k: int = 0
+
+    @property
+    def pairs(self) -> pl.DataFrame:
+        return pairs_to_label(self.table)
+
+    def overlap(self) -> pl.DataFrame:
+        """The share of pairs that two generators both propose."""
+        return overlap_table(self.table, self.n_queries, self.k)
+
+    def short_table(self) -> pl.DataFrame:
+        return generator_table(self.table, None).select("generator", "n_pairs", "n_unique")
+
+
+def search(
+    queries: Any,
+    gallery: Any = None,
+    *,
+    k: int = 10,
+    items: Any = None,
+    keys: Sequence[Any] | None = None,
+    one_per_item: bool = False,
+    on_progress: ProgressCallback | None = None,
+) -> SearchResult:
+    """The k most similar rows by cosine, exact.
+
+    With `gallery`, every row of `queries` is searched there. Without it, every row is a query among all the others;
+    rows of the same item (`items`) are then no candidates, and `one_per_item` keeps the best row of each item only.
+    """
+    values, rows = read_embeddings(queries, keys)
+    if gallery is None:
+        numbers = _item_numbers(read_items(items, rows))
+        found = top_k(
+            values,
+            values,
+            k,
+            query_groups=numbers,
+            gallery_groups=numbers,
+            one_per_group=one_per_item,
+            on_progress=on_progress,
+        )
+        gallery_rows = rows
+    else:
+        if items is not None or one_per_item:
+            raise LikewiseError("items say which rows of one set belong together: leave them out with a gallery.")
+        gallery_values, gallery_rows = read_embeddings(gallery)
+        found = top_k(values, gallery_values, k, on_progress=on_progress)
+    title = f"The {k} nearest of {len(gallery_rows.given):,} rows for {len(values):,} queries"
+    return _search_result(found, rows.given, gallery_rows.given, title)
+
+
+def pool(
+    embeddings: Any,
+    *,
+    k: int = 6,
+    items: Any = None,
+    keys: Sequence[Any] | None = None,
+    queries: Sequence[Any] | None = None,
+    n_queries: int | None = None,
+    n_random: int = 0,
+    seed: int = 0,
+    on_progress: ProgressCallback | None = None,
+) -> PoolResult:
+    """The union of every model's k best candidates for each query (EDS): which pairs experts should label.
+
+    Queries are all rows, those named, or `n_queries` drawn by `seed`. `n_random` adds pairs drawn uniformly from all,
+    for the prevalence estimate. Only the best image of each item is proposed, never the query's own item.
+    """
+    models, rows = read_models(embeddings, keys)
+    chosen = rows.as_text(queries) if queries is not None else list(rows.text)
+    if n_queries is not None and n_queries < len(chosen):
+        drawn = np.random.default_rng(seed).choice(len(chosen), n_queries, replace=False)
+        chosen = [chosen[row] for row in sorted(drawn.tolist())]
+    catalog = pl.DataFrame({"image": rows.text, "item": read_items(items, rows)})
+    unknown = sorted(set(chosen) - set(rows.text))
+    if unknown:
+        raise LikewiseError(f"the query {unknown[0]!r} has no embedding ({len(unknown)} such queries).")
+    task = QueryGallery.from_catalog(catalog, chosen, rows.text)
+    row_of = {key: row for row, key in enumerate(rows.text)}
+    query_rows, gallery_rows = [row_of[key] for key in task.queries], [row_of[key] for key in task.gallery]
+    proposed = [
+        propose_candidates(name, task, values[query_rows], values[gallery_rows], k, on_progress=on_progress)
+        for name, values in models.items()
+    ]
+    table = sort_pool(pl.concat([*proposed, draw_random_pairs(task, n_random, seed)]))
+    return _pool_result(_with_given_keys(table, rows), task, list(models), k)
+
+
+def pool_result(made: Pool) -> PoolResult:
+    """The pool of a workspace, to look at."""
+    task = made.query_gallery
+    return _pool_result(made.rows, task, made.settings.generators, made.settings.k)
+
+
+def search_workspace(workspace: WorkspaceFolder, encoder: str, queries: Sequence[str] | None, k: int) -> SearchResult:
+    """The nearest items of images of a workspace under one stored encoder."""
+    catalog = read_catalog(workspace)
+    images = common_images(workspace, [encoder], catalog["image"].to_list())
+    chosen = list(images) if queries is None else list(queries)
+    unknown = sorted(set(chosen) - set(images))
+    if unknown:
+        raise LikewiseError(
+            f"{encoder} has no vector of {unknown[0]!r}: name an image of the catalog, as its column image."
+        )
+    item_of = dict(zip(catalog["image"], items_of(catalog).tolist(), strict=True))
+    groups = [np.array([item_of[image] for image in each], dtype=np.int64) for each in (chosen, images)]
+    found = top_k(
+        read_vectors(workspace, encoder, chosen),
+        read_vectors(workspace, encoder, images),
+        k,
+        query_groups=groups[0],
+        gallery_groups=groups[1],
+        one_per_group=True,
+    )
+    return _search_result(found, chosen, images, f"{encoder}: the {k} nearest items of {len(chosen):,} images")
+
+
+def _search_result(
+    found: Neighbours, queries: Sequence[str] | Sequence[int], gallery: Sequence[str] | Sequence[int], title: str
+) -> SearchResult:
+    query, rank = np.nonzero(found.indices != NO_INDEX)
+    table = pl.DataFrame(
+        {
+            "query": [queries[row] for row in query],
+            "rank": rank + 1,
+            "candidate": [gallery[row] for row in found.indices[query, rank]],
+            "score": found.scores[query, rank],
+        }
+    )
+    return SearchResult(table, title, "cosine similarity, rank 1 is the nearest.", found.indices, found.scores)
+
+
+def _pool_result(table: pl.DataFrame, task: QueryGallery, generators: Sequence[str], k: int) -> PoolResult:
+    n_pairs = len(pairs_to_label(table))
+    note = (
+        f"{n_pairs:,} pairs to label of {task.n_item_pairs:,} (query, item) pairs: "
+        f"{100 * n_pairs / task.n_item_pairs:.1f} % of labelling everything."
+    )
+    title = f"A pool of {n_pairs:,} pairs: {len(generators)} generators, {len(task.queries):,} queries, k = {k}"
+    return PoolResult(table, title, note, len(task.queries), k)
+
+
+def _item_numbers(items: Sequence[str]) -> NDArray[np.int64]:
+    return np.unique(np.asarray(items, dtype=np.str_), return_inverse=True)[1].astype(np.int64)
+
+
+def _with_given_keys(table: pl.DataFrame, rows: KeyedRows) -> pl.DataFrame:
+    if not rows.are_row_numbers:
+        return table
+    return table.with_columns(pl.col("query", "candidate").cast(pl.Int64))

@@ -1,0 +1,226 @@
+"""`likewise.Workspace`: the folder with a method for every step; each returns an object that shows itself.
+
+Extensions add methods of their own (`workspace.train_check(...)`): they are looked up when first used.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from likewise.api.table_result import TableResult
+from likewise.errors import LikewiseError
+from likewise.extensions import workspace_method_targets
+from likewise.progress import ProgressCallback
+from likewise.workspace import WorkspaceFolder
+
+if TYPE_CHECKING:
+    from likewise.api.evaluate import EvaluationResult
+    from likewise.api.search import PoolResult, SearchResult
+    from likewise.labeling.consensus import Rule
+
+
+@dataclass(frozen=True, repr=False)
+class CatalogResult(TableResult):
+    """`table` is the catalog; `problems` lists what was wrong with images, kept or left out."""
+
+    problems: pl.DataFrame | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class EncodingResult(TableResult):
+    """A row per encoder: dimensions, images, what was left out, seconds."""
+
+
+@dataclass(frozen=True, repr=False)
+class LabelsResult(TableResult):
+    """`table` has a row per labelled pair; `agreement` says how far the experts agree."""
+
+    fleiss_kappa: float | None = None
+    krippendorff_alpha: float | None = None
+
+    def short_table(self) -> pl.DataFrame:
+        return self.table.group_by("label").len("pairs").sort("label")
+
+
+@dataclass(frozen=True, repr=False)
+class ReportResult(TableResult):
+    """The page that was written: `path` opens in any browser."""
+
+    path: Path = Path()
+
+    def _repr_html_(self) -> str:
+        return f'<a href="{self.path.resolve().as_uri()}" target="_blank">{self.path}</a>'
+
+
+@dataclass(frozen=True)
+class Workspace(WorkspaceFolder):
+    """A workspace in Python: `Workspace("shoes")` opens or names the folder; nothing is made before `.new()`."""
+
+    def new(
+        self,
+        source: str | Path,
+        *,
+        reader: str | None = None,
+        root: str | Path | None = None,
+        replace: bool = False,
+        on_progress: ProgressCallback | None = None,
+    ) -> CatalogResult:
+        """Make the catalog from a folder of images, a table, or a data set that a reader knows."""
+        from likewise.catalog import make_catalog
+        from likewise.catalog.readers import read, reader_for, store_tables
+
+        if self.settings_file.exists() and not replace:
+            raise LikewiseError(f"{self.path} already holds a workspace: choose another folder, or pass replace=True.")
+        name = reader_for(Path(source), reader)
+        reading = read(Path(source), name, root=None if root is None else Path(root))
+        settings = {"coverage": reading.coverage.counts(), "tables": sorted(reading.tables)}
+        made = make_catalog(
+            self,
+            reading.rows,
+            reading.root,
+            name,
+            source_settings=settings,
+            replace=replace,
+            on_progress=on_progress,
+        )
+        store_tables(self, reading.tables)
+        title = f"{self.path}: {len(made.catalog):,} images of {made.catalog['item'].n_unique():,} items"
+        return CatalogResult(made.catalog, title, f"{made.n_left_out} images left out", made.problems)
+
+    def catalog(self) -> pl.DataFrame:
+        """One row per image."""
+        from likewise.catalog import read_catalog
+
+        return read_catalog(self)
+
+    def vectors(self, encoder: str) -> "pl.DataFrame":
+        """The stored vectors of an encoder: image and vector."""
+        from likewise.encoders.storage.store import encoded_images, read_vectors
+
+        images = encoded_images(self, encoder)
+        return pl.DataFrame({"image": images, "vector": list(read_vectors(self, encoder, images))})
+
+    def encode(
+        self,
+        *encoders: str,
+        workers: int | None = 1,
+        force: bool = False,
+        on_progress: ProgressCallback | None = None,
+    ) -> EncodingResult:
+        """Turn every image into a vector, once per encoder; goes on where it stopped.
+
+        More `workers` start processes: in a script, call it under `if __name__ == "__main__":`.
+        """
+        from likewise.encoders import BUILT_IN
+        from likewise.encoders.running.encode import encode_catalog
+
+        done = encode_catalog(self, encoders or BUILT_IN, workers=workers, force=force, on_progress=on_progress)
+        table = pl.DataFrame(
+            [(one.encoder, one.dim, one.images, len(one.left_out), one.seconds) for one in done],
+            schema=["encoder", "dim", "images", "left_out", "seconds"],
+            orient="row",
+        )
+        return EncodingResult(table, f"{self.path}: {len(done)} encoders")
+
+    def search(self, encoder: str, queries: Sequence[str] | None = None, *, k: int = 10) -> "SearchResult":
+        """The nearest items of some images (or of all) under one encoder, before any label exists."""
+        from likewise.api.search import search_workspace
+
+        return search_workspace(self, encoder, queries, k)
+
+    def discover(
+        self,
+        *,
+        generators: Sequence[str] | None = None,
+        k: int = 6,
+        n_queries: int = 100,
+        n_random: int = 500,
+        seed: int = 0,
+        replace: bool = False,
+        on_progress: ProgressCallback | None = None,
+    ) -> "PoolResult":
+        """Pool the candidates of several encoders and store the pairs that experts will label."""
+        from likewise.api.search import pool_result
+        from likewise.discovery.step import PoolSettings, make_pool, store_pool
+
+        names = tuple(generators or self.encoders())
+        settings = PoolSettings(names, k=k, n_queries=n_queries, n_random=n_random, seed=seed)
+        made = make_pool(self, settings, on_progress)
+        store_pool(self, made, replace=replace)
+        return pool_result(made)
+
+    def import_votes(self, path: str | Path, *, replace: bool = False) -> LabelsResult:
+        """Store a file of votes (query, candidate, expert, answer) and make labels from all votes."""
+        from likewise.labeling.step import import_votes_file
+
+        import_votes_file(self, Path(path), replace=replace)
+        return self.labels()
+
+    def labels(self, rule: "Rule | None" = None) -> LabelsResult:
+        """The consensus of all stored votes, made anew; imported labels where there are no votes."""
+        from likewise.labeling.step import read_labels, update_labels
+
+        if not self.votes_file.exists() and self.labels_file.exists():
+            return LabelsResult(read_labels(self), f"{self.path}: imported labels")
+        made = update_labels(self, rule)
+        summary, agreement = made.consensus.summary, made.agreement
+        title = f"{self.path}: {summary.n_labelled:,} labels by {summary.rule}, {summary.n_similar:,} similar"
+        kappa, alpha = agreement.fleiss_kappa.value, agreement.krippendorff_alpha.value
+        note = "" if alpha is None else f"{agreement.n_experts} experts, Krippendorff's alpha {alpha:.2f}"
+        return LabelsResult(made.consensus.labels, title, note, kappa, alpha)
+
+    def evaluate(
+        self,
+        encoders: Sequence[str] | None = None,
+        *,
+        measures: str | None = None,
+        store: bool | None = None,
+        on_progress: ProgressCallback | None = None,
+    ) -> "EvaluationResult":
+        """Measure every encoder (or those named) against the labels.
+
+        The evaluation of all encoders with the default measures is stored in results/, which the report shows; one
+        with other options is returned only, unless `store=True` makes it the report's.
+        """
+        from likewise.api.evaluate import evaluate_folder
+
+        return evaluate_folder(self, encoders, measures, store, on_progress)
+
+    def report(self, on_progress: ProgressCallback | None = None) -> ReportResult:
+        """Write report/index.html; evaluates first where that was not done yet or is stale."""
+        from likewise.evaluation.step import renew_results
+        from likewise.evaluation.stored import results_are_current
+        from likewise.report import write_report
+
+        if not results_are_current(self):
+            renew_results(self, "Workspace.report()", on_progress)
+        path = write_report(self, on_progress)
+        size = pl.DataFrame({"page": [str(path)], "megabytes": [path.stat().st_size / 1e6]})
+        return ReportResult(size, f"{self.path}: report", path=path)
+
+    def __getattr__(self, name: str) -> Any:
+        targets = {} if name.startswith("_") else workspace_method_targets()
+        if name not in targets:
+            raise AttributeError(f"a workspace has no {name!r}; its methods: {', '.join(method_names())}")
+        extension, target = targets[name]
+        return partial(extension.load(target), self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *workspace_method_targets()})
+
+    def _repr_html_(self) -> str:
+        return f"<code>{self!r}</code>"
+
+    def __repr__(self) -> str:
+        there = f"{len(self.encoders())} encoders" if self.settings_file.exists() else "not made yet: .new(SOURCE)"
+        return f"Workspace({str(self.path)!r}): {there}"
+
+
+def method_names() -> list[str]:
+    """Every step, the core's and the extensions'."""
+    own = [name for name, value in vars(Workspace).items() if callable(value) and not name.startswith("_")]
+    return sorted({*own, *workspace_method_targets()})

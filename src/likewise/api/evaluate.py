@@ -13,7 +13,7 @@ from likewise.evaluation.bootstrap import RESAMPLES
 from likewise.evaluation.compute import Evaluation, evaluate_vectors
 from likewise.evaluation.discovery import DEFAULT_MEASURES
 from likewise.evaluation.measures import Measure, cutoffs, parse_measure, parse_measures
-from likewise.evaluation.pairs import build_judged_pairs, refuse_lonely_queries
+from likewise.evaluation.pairs import build_judged_pairs, refuse_queries_without_candidates
 from likewise.evaluation.ranking import MAIN, of_measure
 from likewise.evaluation.step import evaluate_workspace
 from likewise.evaluation.stored import store_evaluation
@@ -162,7 +162,7 @@ def evaluate(
         raise LikewiseError(f"the query {unknown[0]!r} has no embedding ({len(unknown)} such queries).")
     gallery = sorted(rows.text)
     pairs = build_judged_pairs(catalog, given, named, gallery)
-    refuse_lonely_queries(pairs)
+    refuse_queries_without_candidates(pairs)
     row_of = {key: row for row, key in enumerate(rows.text)}
     query_rows, gallery_rows = [row_of[key] for key in named], [row_of[key] for key in gallery]
     chosen = _measures(measures)

@@ -1,4 +1,4 @@
-"""`likewise.search` and `likewise.pool`: neighbours of rows, and the pairs that experts should label."""
+"""`likewise.neighbours` and `likewise.pool`: neighbours of rows, and the pairs that experts should label."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from likewise.catalog import items_of, read_catalog
 from likewise.discovery.overlap import generator_table, overlap_table
 from likewise.discovery.pool import QueryGallery, draw_random_pairs, pairs_to_label, propose_candidates, sort_pool
 from likewise.discovery.step import Pool
-from likewise.encoders.storage.store import common_images, read_vectors
+from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
+from likewise.neighbours import NO_INDEX, Neighbours, top_k
 from likewise.progress import ProgressCallback
-from likewise.search import NO_INDEX, Neighbours, top_k
 from likewise.workspace import WorkspaceFolder
 
 
@@ -45,7 +45,8 @@ class PoolResult(TableResult):
         return overlap_table(self.table, self.n_queries, self.k)
 
     def short_table(self) -> pl.DataFrame:
-        return generator_table(self.table, None).select("generator", "n_pairs", "n_unique")
+        keys = pl.col("query", "candidate").cast(pl.String)
+        return generator_table(self.table.with_columns(keys), None).select("generator", "n_pairs", "n_unique")
 
 
 def search(

@@ -99,7 +99,7 @@ class Workspace(WorkspaceFolder):
 
     def vectors(self, encoder: str) -> "pl.DataFrame":
         """The stored vectors of an encoder: image and vector."""
-        from likewise.encoders.storage.store import encoded_images, read_vectors
+        from likewise.encoders.storage.reading import encoded_images, read_vectors
 
         images = encoded_images(self, encoder)
         return pl.DataFrame({"image": images, "vector": list(read_vectors(self, encoder, images))})

@@ -29,7 +29,7 @@ from likewise.encoders.networks.network import Network
 from likewise.encoders.protocol import Prepared
 from likewise.encoders.registry import get_encoder
 from likewise.machine import usable_cores
-from likewise.workspace import FORMAT, Workspace, write_json, write_parquet
+from likewise.workspace import FORMAT, WorkspaceFolder, write_json, write_parquet
 
 ENCODER = "efficientnet-lite0"
 PICTURES, FEW_IMAGES, IMAGES, BATCH, ROUNDS = 64, 64, 6144, 32, 3
@@ -128,7 +128,7 @@ def bare(paths: list[Path]) -> dict[str, tuple[int, Cost]]:
     return {way: (n_images, cost(work, n_images)) for way, (n_images, work) in works.items()}
 
 
-def commands(small: Workspace, large: Workspace) -> tuple[Cost, Cost]:
+def commands(small: WorkspaceFolder, large: WorkspaceFolder) -> tuple[Cost, Cost]:
     """Of one image: the whole command over the large catalog, and what the images beyond the small one cost."""
     n_small, n_large = (len(pl.read_parquet(each.catalog_file)) for each in (small, large))
     few, many = command(small, ENCODER)[0], command(large, ENCODER)[0]
@@ -168,7 +168,7 @@ def cost(work: Callable[[], object], n_images: int, rounds: int = 3) -> Cost:
     return Cost(median(seconds for seconds, _ in found), median(cpu for _, cpu in found))
 
 
-def command(workspace: Workspace, encoder: str) -> tuple[Cost, float]:
+def command(workspace: WorkspaceFolder, encoder: str) -> tuple[Cost, float]:
     """Run the command in a process of its own: cost per image, and the peak of all its processes in megabytes."""
     words = ["encode", str(workspace.path), "--with", encoder, "--json", "--force"]
     n_images = len(pl.read_parquet(workspace.catalog_file))
@@ -236,9 +236,9 @@ def thumbnail(number: int) -> Image.Image:
     return photograph(number).resize((64, 48))
 
 
-def make_workspace(folder: Path, n_images: int, draw: Callable[[int], Image.Image], n_drawn: int) -> Workspace:
+def make_workspace(folder: Path, n_images: int, draw: Callable[[int], Image.Image], n_drawn: int) -> WorkspaceFolder:
     """A catalog of `n_images` names for `n_drawn` pictures: names cost no space."""
-    pictures, workspace = folder / "pictures", Workspace(folder / "workspace")
+    pictures, workspace = folder / "pictures", WorkspaceFolder(folder / "workspace")
     pictures.mkdir()
     digests = []
     for number in range(n_drawn):

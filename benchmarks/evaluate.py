@@ -21,7 +21,7 @@ from likewise.evaluation.discovery import (
 )
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives, sampled_scores
-from likewise.search.scores import Floats
+from likewise.neighbours.scores import Floats
 
 LABELS, K, TOP, ROUNDS = 54_170, 9, 100, 5
 

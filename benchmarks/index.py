@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise.scale.cost_constants import clustered_vectors, core_seconds
-from likewise.search.index import (
+from likewise.neighbours.index import (
     KINDS,
     KnnProblem,
     build_index,
@@ -23,6 +22,7 @@ from likewise.search.index import (
     tune_effort,
     wilson_interval,
 )
+from likewise.scale.cost_constants import clustered_vectors, core_seconds
 
 SIZES, DIM, QUERIES, K = (52_000, 250_000, 1_000_000), 256, 1000, 10
 TUNED = 100

@@ -34,7 +34,7 @@ from likewise.labeling.store.experts import invite_expert
 from likewise.labeling.store.pairs import add_pairs
 from likewise.labeling.store.project import change_project
 from likewise.labeling.store.queue import next_pairs
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 EXPERTS = 50
 WANTED_PER_SECOND = 100.0
@@ -46,8 +46,8 @@ import sys
 from pathlib import Path
 from likewise.web.serve import serve
 from likewise.web.settings import SiteSettings
-from likewise.workspace import Workspace
-serve(SiteSettings(Workspace(Path(sys.argv[1])), sys.argv[2], port=int(sys.argv[3])))
+from likewise.workspace import WorkspaceFolder
+serve(SiteSettings(WorkspaceFolder(Path(sys.argv[1])), sys.argv[2], port=int(sys.argv[3])))
 """
 
 
@@ -81,7 +81,7 @@ def main() -> None:
                 server.cleanup()
 
 
-def under_load(kind: str, workspace: Workspace, url: str) -> None:
+def under_load(kind: str, workspace: WorkspaceFolder, url: str) -> None:
     """50 experts, first at the wanted rate, then as fast as they can; then acknowledged against stored votes."""
     engine = open_votes(url)
     change_project(engine, repeat_share=0.0)
@@ -180,7 +180,7 @@ async def vote(port: int, tokens: list[str], n_votes: int, per_second: float | N
     return load
 
 
-def many_pairs(kind: str, workspace: Workspace, url: str) -> None:
+def many_pairs(kind: str, workspace: WorkspaceFolder, url: str) -> None:
     """The first page and the next pair of a project with 100,000 pairs."""
     engine = open_votes(url, serving=True)
     with engine.begin() as connection:
@@ -242,13 +242,13 @@ def another_database(url: str) -> str:
     return url.replace("/postgres?", "/many?")
 
 
-def small_workspace(folder: Path) -> Workspace:
+def small_workspace(folder: Path) -> WorkspaceFolder:
     """A catalog of 30 plain pictures; the load is on the votes, not on the images."""
     pictures = folder / "pictures"
     pictures.mkdir()
     for number in range(30):
         Image.new("RGB", (32, 32), (8 * number, 0, 0)).save(pictures / f"{number:02}.png")
-    reading, workspace = read(pictures), Workspace(folder / "ws")
+    reading, workspace = read(pictures), WorkspaceFolder(folder / "ws")
     make_catalog(workspace, reading.rows, reading.root, "folder")
     return workspace
 
@@ -260,7 +260,7 @@ def pairs_of(images: list[str], n_queries: int, n_candidates: int) -> pl.DataFra
 
 
 @contextmanager
-def running(workspace: Workspace, url: str, port: int) -> Iterator[None]:
+def running(workspace: WorkspaceFolder, url: str, port: int) -> Iterator[None]:
     """The site in a process of its own, which ends with the block."""
     server = subprocess.Popen([sys.executable, "-c", SERVE, str(workspace.path), url, str(port)])
     try:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from likewise.evaluation.discovery import EncoderScores, ranked_results
 from likewise.evaluation.measures.ranked import RankedResults
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.search import as_unit
+from likewise.neighbours import as_unit
 
 QUERIES, CANDIDATES, UNJUDGED = 500, 27, 6
 ONE_CLASS = 25  # queries with positives only, and as many with negatives only

@@ -32,7 +32,7 @@ from likewise.scale.cost_constants import clustered_vectors, read_constants
 from likewise.scale.encoding import run_on_ray
 from likewise.scale.search import ray_engine
 from likewise.scale.tasks import run_tasks
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 FEW_IMAGES, IMAGES, VECTORS, DIM, QUERIES, WORKERS = 64, 1024, 52_000, 256, 2000, 2
 ENCODER = "efficientnet-lite0"
@@ -105,7 +105,7 @@ def inside(small: bool) -> None:
     print(json.dumps([start, [asdict(row) for row in rows]]))
 
 
-def workspace_of_vectors(folder: Path, n_vectors: int) -> Workspace:
+def workspace_of_vectors(folder: Path, n_vectors: int) -> WorkspaceFolder:
     """A catalog whose vectors are imported; its pictures are names only."""
     folder.mkdir()
     workspace = make_workspace(folder, n_vectors, photograph, 1)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.evaluation.retrieval import retrieval
-from likewise.search import as_unit, top_k
+from likewise.neighbours import as_unit, top_k
 
 IMAGES, CLASSES, DIM, SMALLEST, LARGEST = 60_502, 11_316, 128, 2, 12
 NOISE = 1.6

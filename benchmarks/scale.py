@@ -18,9 +18,9 @@ from typing import Any
 from benchmarks import encode, index, ray
 from benchmarks.constants import DIM, IMAGES, VECTORS, catalog_bytes, write_constants
 from likewise.machine import usable_cores
+from likewise.neighbours.index import HNSW_M, KINDS
 from likewise.scale.cost_constants import CostConstants, measure_constants, read_constants
 from likewise.scale.plan import CatalogSize, estimate_deployments
-from likewise.search.index import HNSW_M, KINDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
 NOT_RUN = "*Not run yet.*"

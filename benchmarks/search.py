@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import medians, print_beside
-from likewise.search import top_k
+from likewise.neighbours import top_k
 
 QUERIES, GALLERY, DIM, K, IMAGES_PER_ITEM = 2000, 52_712, 768, 100, 6
 ROUNDS = 7

@@ -35,7 +35,7 @@ from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
 from likewise.encoders.families.two_tower import read_two_tower_config
 from likewise.synthetic import build_wardrobe
-from likewise.workspace import WARDROBE, Workspace, read_json, write_json, write_text
+from likewise.workspace import WARDROBE, WorkspaceFolder, read_json, write_json, write_text
 
 DOCS = Path(__file__).parent
 ITEMS, VIEWS, SEED = 2000, 2, 7
@@ -80,8 +80,8 @@ def divided(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(pl.col("item").cast(pl.String).replace_strict(part).alias("split"))
 
 
-def workspace_of(road: Road, data: Path, work: Path) -> Workspace:
-    found = Workspace(work / road.name)
+def workspace_of(road: Road, data: Path, work: Path) -> WorkspaceFolder:
+    found = WorkspaceFolder(work / road.name)
     if found.catalog_file.exists():
         return found
     if road.name == "wardrobe":
@@ -134,7 +134,9 @@ def travel(road: Road, data: Path, work: Path) -> None:
     )
 
 
-def choose(workspace: Workspace, tower: TwoTower, sets: dict[str, pl.DataFrame]) -> tuple[Path, list[dict[str, Any]]]:
+def choose(
+    workspace: WorkspaceFolder, tower: TwoTower, sets: dict[str, pl.DataFrame]
+) -> tuple[Path, list[dict[str, Any]]]:
     """Train every choice, and the folder of the one that is best on the validation templates."""
     rows, folders = [], []
     for settings in CHOICES:

@@ -21,7 +21,7 @@ from likewise.conditional.mining.step import mine_triplets
 from likewise.conditional.report.study import study_figure
 from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
-from likewise.workspace import Workspace, read_json, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 
 N_TRIPLETS = 8_192
 SEEDS, STEPS, BATCH, TOWER_STEPS = 3, 250, 64, 300
@@ -55,7 +55,7 @@ def studied(data: Path, work: Path, docs: Path) -> None:
 
 
 def _run(data: Path, work: Path) -> None:
-    workspace = Workspace(work / "wardrobe")
+    workspace = WorkspaceFolder(work / "wardrobe")
     captions = work / "wardrobe-captions.parquet"
     if not captions.exists():
         rows = read_catalog(workspace).filter(split="train")

@@ -101,7 +101,7 @@ from pathlib import Path
 import likewise
 from likewise.encoders import encode_catalog, read_vectors
 
-workspace = likewise.Workspace(Path("shoes"))
+workspace = likewise.WorkspaceFolder(Path("shoes"))
 reading = likewise.read(Path("photos"))
 likewise.make_catalog(workspace, reading.rows, reading.root, "folder")
 encode_catalog(workspace, ["colour?crop=0.8", "(colour?crop=0.8+layout)?pca=4&on=all&name=small"], workers=1)

@@ -14,7 +14,7 @@ from likewise.evaluation.differences import randomisation_p, swap_signs
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.retrieval import retrieval
 from likewise.training.runs import read_run_table
-from likewise.workspace import Workspace, read_json
+from likewise.workspace import WorkspaceFolder, read_json
 
 LEARNED = "perceptual"
 SHOWN = 4  # of the encoders beside the learned one
@@ -77,7 +77,7 @@ def write_page(work: Path, target: Path) -> None:
         parts.append(_people(shop, "Wardrobe: labels of simulated experts", ("queries", "items")))
     parts.append(_effects(work))
     clothing = work / "clothing"
-    if "lite0-cat" in Workspace(clothing).encoders():
+    if "lite0-cat" in WorkspaceFolder(clothing).encoders():
         parts.append(_clothing(clothing))
     (target / "learning.md").write_text("".join(parts), encoding="utf-8")
 
@@ -176,7 +176,7 @@ def _by_item(space: Path, rows: pl.DataFrame) -> list[str]:
     for encoder in encoders:
         values = []
         for half in halves.values():
-            vectors = read_vectors(Workspace(space), encoder, half["image"].to_list())
+            vectors = read_vectors(WorkspaceFolder(space), encoder, half["image"].to_list())
             found = QuerySums.mean_of(retrieval(vectors, half["item"].to_list()).per_query("MAP@R"))
             low, high = percentile_interval(found.resampled(query_weights(len(found.numerator), RESAMPLES, 0)))
             values.append(f"{percent(found.value())} ({ends(low, high)})")
@@ -196,7 +196,7 @@ def _clothing(space: Path) -> str:
     catalog = pl.read_parquet(space / "catalog.parquet").filter(pl.col("split") == "test")
     images, labels = catalog["image"].to_list(), catalog["category"].to_list()
     before, after = (
-        retrieval(read_vectors(Workspace(space), name, images), labels)
+        retrieval(read_vectors(WorkspaceFolder(space), name, images), labels)
         for name in ("efficientnet-lite0_size-64", "lite0-cat")
     )
     about = read_json(space / "runs" / "lite0-cat" / "summary.json")

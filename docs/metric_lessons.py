@@ -25,7 +25,7 @@ from likewise.evaluation.clustering import clustering, random_nmi
 from likewise.evaluation.retrieval import retrieval
 from likewise.report.plots.palette import MODEL_LIGHT
 from likewise.report.plots.svg import STYLE
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "metric_lessons"
@@ -149,7 +149,7 @@ def untrained_table(data: Path, most_images: int) -> str:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for each in DATA:
-            workspace = Workspace(Path(folder) / each.folder)
+            workspace = WorkspaceFolder(Path(folder) / each.folder)
             reading = read(data / each.folder / "catalog.csv")
             make_catalog(workspace, reading.rows, reading.root, "table")
             catalog = first_classes(read_catalog(workspace), each.column, most_images)
@@ -219,7 +219,7 @@ class _Features:
         return self.call(pixels)
 
 
-def vectors_of(network: Network, workspace: Workspace, images: list[str]) -> Array:
+def vectors_of(network: Network, workspace: WorkspaceFolder, images: list[str]) -> Array:
     from likewise.catalog.images import load_image
 
     parts = []

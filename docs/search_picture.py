@@ -18,7 +18,7 @@ from likewise.labeling.store.engine import open_votes, write_transaction
 from likewise.labeling.store.images import ensure_images
 from likewise.web.app import create_app
 from likewise.web.settings import SiteSettings
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 HERE = Path(__file__).parent
 PORT = 8791
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--image", required=True, help="the key of the reference")
     parser.add_argument("--text", default="but in red")
     given = parser.parse_args()
-    workspace = Workspace(given.workspace)
+    workspace = WorkspaceFolder(given.workspace)
     engine = open_votes(workspace)
     with write_transaction(engine) as connection:
         number = ensure_images(connection, [given.image])[given.image]

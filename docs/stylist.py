@@ -32,7 +32,7 @@ from likewise.synthetic import DIMENSIONS, build_wardrobe, compatibility_many
 from likewise.synthetic.outfits.aat_questions import make_aat
 from likewise.synthetic.outfits.examples import styled_examples
 from likewise.synthetic.outfits.taste_test import N_ITEMS, Scale, draw, make_wardrobe_test, wardrobe_items
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 HERE = Path(__file__).parent
 SEEING = "efficientnet-lite0?pooling=stages"
@@ -57,8 +57,8 @@ class Plan:
     epochs: int
 
     @property
-    def workspace(self) -> Workspace:
-        return Workspace(self.work / "wardrobe")
+    def workspace(self) -> WorkspaceFolder:
+        return WorkspaceFolder(self.work / "wardrobe")
 
     @property
     def test(self) -> Path:
@@ -191,7 +191,7 @@ def blindness(plan: Plan, results: OutfitTestResults) -> pl.DataFrame:
 
 def grey_features(plan: Plan, questions: Sequence[OutfitQuestion]) -> FeatureSource:
     """The vectors of the same test, every item drawn grey: choices that differ in colour become one picture."""
-    workspace = Workspace(plan.work / f"grey-{TEST_SEED}")
+    workspace = WorkspaceFolder(plan.work / f"grey-{TEST_SEED}")
     if not workspace.settings_file.exists():
         say("drawing the test in grey")
         items = wardrobe_items(N_ITEMS, TEST_SEED)

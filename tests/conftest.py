@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 COLOURS = ("red", "orange", "blue", "green")
 SHAPES = ("circle", "square", "triangle")
@@ -51,9 +51,9 @@ def shapes_table(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, shapes_table: Path) -> Workspace:
+def workspace(tmp_path: Path, shapes_table: Path) -> WorkspaceFolder:
     """A workspace whose catalog holds the 24 shape pictures (12 items, 3 categories)."""
-    target = Workspace(tmp_path / "ws")
+    target = WorkspaceFolder(tmp_path / "ws")
     reading = read(shapes_table)
     make_catalog(target, reading.rows, reading.root, "table")
     return target

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from likewise.synthetic import SIMILAR_AT, similarity
-from likewise.workspace import Workspace, read_json
+from likewise.workspace import WorkspaceFolder, read_json
 
 DATED = "results/discovery.note.json"  # says when the results were made; the only file that reads the clock
 
@@ -23,14 +23,14 @@ def demo(folder: Path, *options: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, str]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[WorkspaceFolder, str]:
     """The demo in full size: 600 items, 1,800 images, 100 queries, 5 encoders, k = 6, 3 experts."""
     folder = tmp_path_factory.mktemp("whole")
     printed = demo(folder)
-    return Workspace(folder / "demo"), printed
+    return WorkspaceFolder(folder / "demo"), printed
 
 
-def test_sizes_are_as_promised(whole: tuple[Workspace, str]) -> None:
+def test_sizes_are_as_promised(whole: tuple[WorkspaceFolder, str]) -> None:
     workspace, _ = whole
     catalog, pool = pl.read_parquet(workspace.catalog_file), pl.read_parquet(workspace.pool_file)
     assert (len(catalog), catalog["item"].n_unique(), catalog["category"].n_unique()) == (1800, 600, 20)
@@ -40,7 +40,7 @@ def test_sizes_are_as_promised(whole: tuple[Workspace, str]) -> None:
     assert workspace.report_file.exists()
 
 
-def test_the_share_found_is_what_brute_force_counts(whole: tuple[Workspace, str]) -> None:
+def test_the_share_found_is_what_brute_force_counts(whole: tuple[WorkspaceFolder, str]) -> None:
     workspace, printed = whole
     catalog = pl.read_parquet(workspace.catalog_file)
     items = catalog.unique("item").sort("item")
@@ -72,7 +72,7 @@ def test_the_share_found_is_what_brute_force_counts(whole: tuple[Workspace, str]
     assert cost < 6
 
 
-def test_the_combination_is_better_than_each_part(whole: tuple[Workspace, str]) -> None:
+def test_the_combination_is_better_than_each_part(whole: tuple[WorkspaceFolder, str]) -> None:
     workspace, _ = whole
     results = pl.read_parquet(workspace.results_folder / "discovery.parquet")
     for measure in ("ROC_AUC", 'ROC_AUC(average="micro")', "AP", "P@5"):
@@ -101,7 +101,7 @@ def test_running_it_again_does_nothing_twice(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in shards} == shards
 
 
-def test_numbers_as_json(whole: tuple[Workspace, str]) -> None:
+def test_numbers_as_json(whole: tuple[WorkspaceFolder, str]) -> None:
     workspace, _ = whole
     ran = subprocess.run(
         [sys.executable, "-m", "likewise", "evaluate", str(workspace.path), "--json"],

@@ -24,7 +24,7 @@ WARDROBE = "wardrobe"  # the source of a catalog that was drawn here
 
 
 @dataclass(frozen=True)
-class Workspace:
+class WorkspaceFolder:
     """Paths of one workspace; holds no data."""
 
     path: Path

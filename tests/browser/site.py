@@ -32,7 +32,7 @@ from likewise.labeling.store.queue import next_pairs
 from likewise.labeling.store.read import read_events
 from likewise.web.app import create_app
 from likewise.web.settings import SiteSettings
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.conftest import COLOURS, SHAPES, write_shapes
 
 GENERATOR = "encoder-of-the-pool"
@@ -42,9 +42,9 @@ import sys, uvicorn
 from pathlib import Path
 from likewise.web.app import create_app
 from likewise.web.settings import SiteSettings
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 port = int(sys.argv[2])
-app = create_app(SiteSettings(workspace=Workspace(Path(sys.argv[1])), port=port, owner_key={OWNER_KEY!r}))
+app = create_app(SiteSettings(workspace=WorkspaceFolder(Path(sys.argv[1])), port=port, owner_key={OWNER_KEY!r}))
 uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning", timeout_graceful_shutdown=1)
 """
 QUERIES = ("circle-red", "square-blue", "triangle-green", "circle-orange")
@@ -54,9 +54,9 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch":
 PairKey = tuple[str, str]
 
 
-def make_workspace(folder: Path) -> Workspace:
+def make_workspace(folder: Path) -> WorkspaceFolder:
     """Drawn shapes, and a pool of four queries with six candidates each."""
-    workspace = Workspace(folder / "ws")
+    workspace = WorkspaceFolder(folder / "ws")
     reading_of = read(write_shapes(folder / "pictures"))
     make_catalog(workspace, reading_of.rows, reading_of.root, "table")
     rows = []
@@ -74,7 +74,7 @@ def make_workspace(folder: Path) -> Workspace:
 class Site:
     """A server in a thread (quick to start), or as a process of its own that can be killed."""
 
-    def __init__(self, workspace: Workspace, own_process: bool = False) -> None:
+    def __init__(self, workspace: WorkspaceFolder, own_process: bool = False) -> None:
         self.workspace = workspace
         self.own_process = own_process
         self.process: subprocess.Popen[bytes] | None = None

@@ -21,7 +21,7 @@ from likewise.outfits.publish import catalog_items, read_drafts, selected_drafts
 from likewise.outfits.stages import advance
 from likewise.synthetic import build_wardrobe, draw_item
 from likewise.synthetic.outfits.people import simulate_test
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.browser.site import OWNER_KEY, PHONE, TOO_SOON_MS, Site, opened, saved
 
 AAT_PLAN = OutfitTestPlan(
@@ -42,7 +42,7 @@ AGAIN = {colour: f"bags-drawn-again-{colour}" for colour in ("red", "orange", "b
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("outfits")
-    workspace = Workspace(folder / "ws")
+    workspace = WorkspaceFolder(folder / "ws")
     rows = build_wardrobe(folder / "pictures", n_items=160, views_per_item=1, workers=1)
     rows = pl.concat([rows, one_bag_in_three_colours(rows, folder / "pictures")])
     make_catalog(workspace, rows, folder / "pictures", "wardrobe")

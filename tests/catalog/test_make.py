@@ -12,7 +12,7 @@ from likewise.catalog import catalog_fingerprint, load_image, make_catalog, read
 from likewise.catalog.check import MAX_PIXELS
 from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_json
+from likewise.workspace import WorkspaceFolder, read_json
 
 
 def save(path: Path, mode: str = "RGB", size: tuple[int, int] = (32, 24), **options: object) -> None:
@@ -28,7 +28,7 @@ def test_a_folder_gives_categories_from_its_sub_folders(tmp_path: Path) -> None:
     save(tmp_path / "in" / ".hidden" / "no.jpg")
     (tmp_path / "in" / "notes.txt").write_text("not a picture")
     reading = read(tmp_path / "in")
-    workspace = Workspace(tmp_path / "ws")
+    workspace = WorkspaceFolder(tmp_path / "ws")
     make_catalog(workspace, reading.rows, reading.root, "folder")
     catalog = read_catalog(workspace)
     assert catalog.select("image", "item", "category").rows() == [
@@ -60,7 +60,7 @@ def test_every_problem_is_reported_with_its_row_and_good_rows_go_on(tmp_path: Pa
         *("good.jpg", "missing.jpg", "truncated.jpg", "empty.jpg", "noise.png", "tiny.png", "cmyk.jpg"),
         *("palette.png", "turned.jpg", "twin.jpg", "huge.png", "good.jpg", None),
     ]
-    workspace = Workspace(tmp_path / "ws")
+    workspace = WorkspaceFolder(tmp_path / "ws")
     made = make_catalog(workspace, pl.DataFrame({"image": names}), root, "table")
     found = {(row["row"], row["problem"]): row for row in made.problems.iter_rows(named=True)}
     assert {key: row["kept"] for key, row in found.items()} == {
@@ -98,7 +98,7 @@ def test_tables_keep_their_further_columns(tmp_path: Path, ending: str) -> None:
     else:
         rows.write_csv(path, separator="\t" if ending == ".tsv" else ",")
     reading = read(path)
-    workspace = Workspace(tmp_path / "ws")
+    workspace = WorkspaceFolder(tmp_path / "ws")
     make_catalog(workspace, reading.rows, reading.root, "table")
     catalog = read_catalog(workspace)
     assert catalog["item"].to_list() == ["7", "b.png"]  # an image without an item is an item of its own
@@ -120,7 +120,7 @@ def test_item_007_is_not_item_7(tmp_path: Path) -> None:
         save(tmp_path / name)
     (tmp_path / "catalog.csv").write_text("image,item,price\na.png,007,1.5\nb.png,7,2\nc.png,1e5,3\n")
     reading = read(tmp_path / "catalog.csv")
-    made = make_catalog(Workspace(tmp_path / "ws"), reading.rows, reading.root, "table")
+    made = make_catalog(WorkspaceFolder(tmp_path / "ws"), reading.rows, reading.root, "table")
     assert made.catalog["item"].to_list() == ["007", "7", "1e5"]
     assert made.catalog["price"].sum() == 6.5  # other columns keep their numbers
 
@@ -136,17 +136,17 @@ def test_mistakes_are_said_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("photo\na.jpg\n")
     reading = read(tmp_path / "table.csv")
     with pytest.raises(LikewiseError, match=r"no column `image` \(it has: row, photo\)"):
-        make_catalog(Workspace(tmp_path / "ws"), reading.rows, reading.root, "table")
+        make_catalog(WorkspaceFolder(tmp_path / "ws"), reading.rows, reading.root, "table")
     (tmp_path / "table.xml").write_text("<a/>")
     with pytest.raises(LikewiseError, match="no table I can read"):
         read(tmp_path / "table.xml")
     with pytest.raises(LikewiseError, match=r"none of the 1 rows .*first: row 1, no.jpg: .* does not exist"):
-        make_catalog(Workspace(tmp_path / "ws"), pl.DataFrame({"image": ["no.jpg"]}), tmp_path, "table")
+        make_catalog(WorkspaceFolder(tmp_path / "ws"), pl.DataFrame({"image": ["no.jpg"]}), tmp_path, "table")
     with pytest.raises(LikewiseError, match="not a workspace"):
-        read_catalog(Workspace(tmp_path / "ws"))
+        read_catalog(WorkspaceFolder(tmp_path / "ws"))
 
 
-def test_an_existing_workspace_is_not_overwritten(workspace: Workspace, shapes_table: Path) -> None:
+def test_an_existing_workspace_is_not_overwritten(workspace: WorkspaceFolder, shapes_table: Path) -> None:
     reading = read(shapes_table)
     before = workspace.catalog_file.read_bytes()
     with pytest.raises(LikewiseError, match="already holds a workspace"):
@@ -155,7 +155,7 @@ def test_an_existing_workspace_is_not_overwritten(workspace: Workspace, shapes_t
     assert workspace.catalog_file.read_bytes() == before  # the same rows give the same bytes
 
 
-def test_fingerprint_changes_with_a_picture(workspace: Workspace, shapes_table: Path) -> None:
+def test_fingerprint_changes_with_a_picture(workspace: WorkspaceFolder, shapes_table: Path) -> None:
     before = catalog_fingerprint(read_catalog(workspace))
     reading = read(shapes_table)
     save(shapes_table.parent / "circle" / "red-0.png")
@@ -163,7 +163,7 @@ def test_fingerprint_changes_with_a_picture(workspace: Workspace, shapes_table: 
     assert catalog_fingerprint(read_catalog(workspace)) != before
 
 
-def test_selecting_rows(workspace: Workspace) -> None:
+def test_selecting_rows(workspace: WorkspaceFolder) -> None:
     catalog = read_catalog(workspace)
     assert len(select(catalog, None)) == 24
     assert len(select(catalog, "domain=wild")) == 12

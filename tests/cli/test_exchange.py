@@ -20,7 +20,7 @@ from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.exchange.labels_io import read_labels_file
 from likewise.evaluation.provenance import read_note
 from likewise.evaluation.step import evaluate
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.evaluation.making import make_labelled
 
 from .conftest import Run
@@ -30,7 +30,7 @@ NAMED = ("--title", "Shapes", "--licence", "CC0-1.0")
 
 
 @pytest.fixture(scope="module")
-def labelled(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> WorkspaceFolder:
     return make_labelled(tmp_path_factory.mktemp("exchange"))
 
 
@@ -46,7 +46,7 @@ def typed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
     return _typed
 
 
-def test_trec_eval_users_can_check_us(labelled: Workspace, typed: Typed, tmp_path: Path) -> None:
+def test_trec_eval_users_can_check_us(labelled: WorkspaceFolder, typed: Typed, tmp_path: Path) -> None:
     assert "only chance proposed" in typed("label", "export", labelled.path, tmp_path / "all.qrels")
     typed("label", "export", labelled.path, tmp_path / "l.qrels", "--as-evaluated")
     typed("bundle", "run", labelled.path, tmp_path / "l.run", "--with", "layout")
@@ -60,7 +60,7 @@ def test_trec_eval_users_can_check_us(labelled: Workspace, typed: Typed, tmp_pat
     assert ours["n_queries"][0] == len(theirs)
 
 
-def test_runs_say_what_they_list(labelled: Workspace, typed: Typed, tmp_path: Path) -> None:
+def test_runs_say_what_they_list(labelled: WorkspaceFolder, typed: Typed, tmp_path: Path) -> None:
     said = typed("bundle", "run", labelled.path, tmp_path / "a.run", "--with", "colour", "--candidates", "judged-pairs")
     judged = pl.read_parquet(labelled.labels_file).height
     assert "tag colour:judged-pairs" in said
@@ -75,7 +75,7 @@ def test_runs_say_what_they_list(labelled: Workspace, typed: Typed, tmp_path: Pa
     assert len((tmp_path / "b.run").read_text().splitlines()) == 2 * 8
 
 
-def test_labels_go_out_and_come_back(labelled: Workspace, typed: Typed, tmp_path: Path) -> None:
+def test_labels_go_out_and_come_back(labelled: WorkspaceFolder, typed: Typed, tmp_path: Path) -> None:
     typed("label", "export", labelled.path, tmp_path / "tags.json")
     read = read_labels_file(tmp_path / "tags.json")
     assert read.labels.equals(pl.read_parquet(labelled.labels_file).select("query", "candidate", "label"))
@@ -86,7 +86,7 @@ def test_labels_go_out_and_come_back(labelled: Workspace, typed: Typed, tmp_path
 
 
 def test_a_bundle_is_made_measured_and_put_on_a_page(
-    labelled: Workspace,
+    labelled: WorkspaceFolder,
     typed: Typed,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -108,7 +108,7 @@ def test_a_bundle_is_made_measured_and_put_on_a_page(
 
 
 def test_models_of_a_bundle_are_named_by_file_or_by_hand(
-    labelled: Workspace, typed: Typed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    labelled: WorkspaceFolder, typed: Typed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "shapes"
     typed("bundle", "benchmark", labelled.path, path, "--title", "S", "--licence", "CC0-1.0")
@@ -136,7 +136,7 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
 
 @pytest.mark.parametrize("option", [("--with", "layout"), ("--protocol", "recall"), ("--next-pairs", "7")])
 def test_what_a_bundle_cannot_honour_is_refused(
-    option: tuple[str, str], labelled: Workspace, typed: Typed, run: Run, tmp_path: Path
+    option: tuple[str, str], labelled: WorkspaceFolder, typed: Typed, run: Run, tmp_path: Path
 ) -> None:
     typed("bundle", "benchmark", labelled.path, tmp_path / "shapes", "--title", "S", "--licence", "CC0-1.0")
     done = run("evaluate", tmp_path / "shapes", "--vectors", tmp_path / "mine.npy", *option)
@@ -144,11 +144,11 @@ def test_what_a_bundle_cannot_honour_is_refused(
     assert "leave --with, --protocol, --seconds-per-pair and --next-pairs out" in " ".join(done.err.split())
 
 
-def test_labels_from_elsewhere_need_no_pool(labelled: Workspace, run: Run, tmp_path: Path) -> None:
+def test_labels_from_elsewhere_need_no_pool(labelled: WorkspaceFolder, run: Run, tmp_path: Path) -> None:
     """Their pairs become the pool: the same areas as where they were made, and no model counts as a generator."""
     sent = json.loads(run("label", "export", labelled.path, tmp_path / "theirs.json", "--as-evaluated", "--json").out)
     there = json.loads(run("evaluate", labelled.path, "--json", "--resamples", 20).out)["results"]
-    here = Workspace(tmp_path / "here")
+    here = WorkspaceFolder(tmp_path / "here")
     shutil.copytree(labelled.path, here.path)
     for path in (here.pool_file, here.pool_settings_file, here.labels_file, here.labels_settings_file):
         path.unlink()

@@ -6,20 +6,20 @@ from pathlib import Path
 import polars as pl
 
 from likewise.discovery import RANDOM
-from likewise.workspace import Workspace, read_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_parquet
 
 from .conftest import Run
 from .test_road import labelled, pooled, similar_if_same_shape  # noqa: F401 - fixtures
 
 
-def judged_pairs(run: Run, workspace: Workspace) -> int:
+def judged_pairs(run: Run, workspace: WorkspaceFolder) -> int:
     ran = run("evaluate", workspace.path, "--json", "--k", "1,3", "--resamples", 50)
     assert ran.code == 0, ran.err
     rows = json.loads(ran.out)["results"]
     return max(int(row["n_pairs"]) for row in rows if row["measure"] == "ROC_AUC")
 
 
-def test_labels_of_random_pairs_judge_nobody_after_their_pool_is_gone(labelled: Workspace, run: Run) -> None:  # noqa: F811
+def test_labels_of_random_pairs_judge_nobody_after_their_pool_is_gone(labelled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
     before = pl.read_parquet(labelled.pool_file)
     proposed = before.filter(pl.col("generator") != RANDOM).select("query", "candidate").unique()
     assert judged_pairs(run, labelled) == len(proposed)
@@ -29,7 +29,7 @@ def test_labels_of_random_pairs_judge_nobody_after_their_pool_is_gone(labelled: 
     assert judged_pairs(run, labelled) == len(proposed)
 
 
-def test_further_generators_keep_the_queries_and_the_pairs_that_are_there(labelled: Workspace, run: Run) -> None:  # noqa: F811
+def test_further_generators_keep_the_queries_and_the_pairs_that_are_there(labelled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
     before, queries = pl.read_parquet(labelled.pool_file), read_json(labelled.pool_settings_file)["queries"]
     assert run("encode", labelled.path, "--with", "layout", "--workers", 1).code == 0
     ran = run("label", "add-pairs", labelled.path, "--with", "layout", "--json")
@@ -44,7 +44,7 @@ def test_further_generators_keep_the_queries_and_the_pairs_that_are_there(labell
     assert "layout fed this pool already" in again.err
 
 
-def test_a_pool_made_before_the_items_were_corrected_is_refused(pooled: Workspace, run: Run) -> None:  # noqa: F811
+def test_a_pool_made_before_the_items_were_corrected_is_refused(pooled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
     catalog = pl.read_parquet(pooled.catalog_file)
     write_parquet(catalog.with_columns(item=pl.lit("all the same thing")), pooled.catalog_file)
     ran = run("label", "add-pairs", pooled.path)
@@ -52,7 +52,7 @@ def test_a_pool_made_before_the_items_were_corrected_is_refused(pooled: Workspac
     assert "the items of the catalog changed" in ran.err
 
 
-def test_pairs_of_a_file_are_asked_and_a_sheet_leaves_out_what_is_answered(labelled: Workspace, run: Run) -> None:  # noqa: F811
+def test_pairs_of_a_file_are_asked_and_a_sheet_leaves_out_what_is_answered(labelled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
     images = pl.read_parquet(labelled.catalog_file)["image"].to_list()
     answered = pl.read_parquet(labelled.pool_file).select("query", "candidate").unique().sort("query", "candidate")
     known = set(answered.iter_rows())
@@ -77,7 +77,7 @@ def test_pairs_of_a_file_are_asked_and_a_sheet_leaves_out_what_is_answered(label
     assert "more.csv names 1 of" in ran.err
 
 
-def test_votes_that_take_the_place_of_imported_labels_say_where_those_are(pooled: Workspace, run: Run) -> None:  # noqa: F811
+def test_votes_that_take_the_place_of_imported_labels_say_where_those_are(pooled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
     votes = pl.DataFrame(
         similar_if_same_shape(pl.read_parquet(pooled.pool_file)),
         schema=["query", "candidate", "expert", "answer"],
@@ -98,7 +98,7 @@ def test_votes_that_take_the_place_of_imported_labels_say_where_those_are(pooled
     assert "imported" not in again.out
 
 
-def test_status_says_when_results_are_older_than_the_labels(labelled: Workspace, run: Run) -> None:  # noqa: F811
+def test_status_says_when_results_are_older_than_the_labels(labelled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
     judged_pairs(run, labelled)
     assert json.loads(run("status", labelled.path, "--json").out)["stale"] is False
     assert run("label", "consensus", labelled.path, "--rule", "exclude").code == 0

@@ -9,14 +9,14 @@ import pytest
 
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.bundles.bundle import open_bundle
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .conftest import Run
 from .test_road import labelled, pooled  # noqa: F401 - fixtures
 
 
 @pytest.mark.parametrize("models", ["shape", "colour,shape", "colour,shape,layout"])
-def test_every_protocol_is_printed_for_few_models(labelled: Workspace, run: Run, models: str) -> None:  # noqa: F811
+def test_every_protocol_is_printed_for_few_models(labelled: WorkspaceFolder, run: Run, models: str) -> None:  # noqa: F811
     if "layout" in models:
         assert run("encode", labelled.path, "--with", "layout", "--workers", 1).code == 0
     ran = run("evaluate", labelled.path, "--with", models, "--protocol", "all", "--k", "1,3", "--resamples", 20)
@@ -38,7 +38,7 @@ def test_every_protocol_is_printed_for_few_models(labelled: Workspace, run: Run,
 
 
 def test_a_bundle_is_evaluated_as_typed_and_refuses_what_it_cannot_honour(
-    labelled: Workspace,  # noqa: F811
+    labelled: WorkspaceFolder,  # noqa: F811
     run: Run,
     tmp_path: Path,
 ) -> None:
@@ -68,7 +68,7 @@ def test_a_bundle_is_evaluated_as_typed_and_refuses_what_it_cannot_honour(
         assert ran.err
 
 
-def test_every_interval_is_percentile_or_bca(labelled: Workspace, run: Run) -> None:  # noqa: F811
+def test_every_interval_is_percentile_or_bca(labelled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
     typed = ("evaluate", labelled.path, "--protocol", "all", "--k", "1,3", "--resamples", 200, "--json")
     plain, bca = (json.loads(run(*typed, *more).out)["tables"] for more in ((), ("--interval", "bca")))
     for table in ("discovery", "differences"):
@@ -90,7 +90,7 @@ def test_every_interval_is_percentile_or_bca(labelled: Workspace, run: Run) -> N
 
 
 def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_path: Path, run: Run) -> None:
-    target = Workspace(tmp_path / "w")
+    target = WorkspaceFolder(tmp_path / "w")
     assert run("new", target.path, "--wardrobe", "--items", 150, "--views", 1).code == 0
     assert run("encode", target.path, "--with", "colour,layout").code == 0
     assert run("discover", target.path, "--k", 4, "--n-queries", 12, "--random", 400).code == 0
@@ -114,7 +114,7 @@ def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_pat
 
 
 def test_measures_are_chosen_by_name_and_renewed_with_the_report(
-    labelled: Workspace,  # noqa: F811
+    labelled: WorkspaceFolder,  # noqa: F811
     run: Run,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -8,13 +8,13 @@ import pytest
 
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.retrieval import retrieval
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .conftest import Run
 from .test_road import pooled  # noqa: F401 - a fixture
 
 
-def test_retrieval_by_any_column(pooled: Workspace, run: Run) -> None:  # noqa: F811
+def test_retrieval_by_any_column(pooled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
     ran = run("evaluate", pooled.path, "--classes", "category", "--clusters", "--resamples", 20)
     assert ran.code == 0, ran.err
     assert "24 of 24 images have another one of their category" in ran.out
@@ -29,7 +29,7 @@ def test_retrieval_by_any_column(pooled: Workspace, run: Run) -> None:  # noqa: 
     assert "no column 'shelf'" in run("evaluate", pooled.path, "--classes", "shelf").err
 
 
-def test_triplets_with_the_order_said(pooled: Workspace, run: Run) -> None:  # noqa: F811
+def test_triplets_with_the_order_said(pooled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
     items = pl.read_parquet(pooled.catalog_file).select("item", "category").unique().sort("item")
     first, others = items.row(0), items.slice(1)
     close = others.filter(pl.col("category") == first[1])["item"].to_list()

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from likewise.cli.moved import MOVED
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .conftest import Run
 
@@ -25,16 +25,16 @@ def similar_if_same_shape(pool: pl.DataFrame) -> list[tuple[str, str, str, str]]
 
 
 @pytest.fixture
-def pooled(tmp_path: Path, shapes_table: Path, run: Run) -> Workspace:
+def pooled(tmp_path: Path, shapes_table: Path, run: Run) -> WorkspaceFolder:
     target = tmp_path / "shapes"
     assert run("new", target, shapes_table).code == 0
     assert run("encode", target, "--with", "colour,shape", "--workers", 1).code == 0
     assert run("discover", target, "--k", 3, "--n-queries", 6, "--random", 20).code == 0
-    return Workspace(target)
+    return WorkspaceFolder(target)
 
 
 @pytest.fixture
-def labelled(pooled: Workspace, run: Run) -> Workspace:
+def labelled(pooled: WorkspaceFolder, run: Run) -> WorkspaceFolder:
     votes = pooled.path / "votes.csv"
     columns = ["query", "candidate", "expert", "answer"]
     pl.DataFrame(similar_if_same_shape(pl.read_parquet(pooled.pool_file)), schema=columns, orient="row").write_csv(
@@ -44,7 +44,7 @@ def labelled(pooled: Workspace, run: Run) -> Workspace:
     return pooled
 
 
-def test_the_road_from_pictures_to_a_report(labelled: Workspace, run: Run) -> None:
+def test_the_road_from_pictures_to_a_report(labelled: WorkspaceFolder, run: Run) -> None:
     labels = pl.read_parquet(labelled.labels_file)
     assert (labels["label"] == 1).to_list() == [
         query.split("/")[0] == candidate.split("/")[0]
@@ -69,7 +69,7 @@ def test_the_road_from_pictures_to_a_report(labelled: Workspace, run: Run) -> No
     assert "data:image/jpeg;base64," in labelled.report_file.read_text()
 
 
-def test_report_evaluates_when_labels_are_newer(labelled: Workspace, run: Run) -> None:
+def test_report_evaluates_when_labels_are_newer(labelled: WorkspaceFolder, run: Run) -> None:
     assert not (labelled.results_folder / "discovery.parquet").exists()
     assert run("report", labelled.path).code == 0
     first = (labelled.results_folder / "summary.json").stat().st_mtime_ns
@@ -80,7 +80,7 @@ def test_report_evaluates_when_labels_are_newer(labelled: Workspace, run: Run) -
     assert (labelled.results_folder / "summary.json").stat().st_mtime_ns > first
 
 
-def test_sheet_is_blind_and_comes_back_as_votes(pooled: Workspace, run: Run, tmp_path: Path) -> None:
+def test_sheet_is_blind_and_comes_back_as_votes(pooled: WorkspaceFolder, run: Run, tmp_path: Path) -> None:
     sheet = tmp_path / "anna.csv"
     assert run("label", "sheet", pooled.path, sheet, "--expert", "anna").code == 0
     table = pl.read_csv(sheet)
@@ -96,7 +96,7 @@ def test_sheet_is_blind_and_comes_back_as_votes(pooled: Workspace, run: Run, tmp
     assert pl.read_parquet(pooled.labels_file).height == 3
 
 
-def test_budget_before_and_after_labels(pooled: Workspace, run: Run) -> None:
+def test_budget_before_and_after_labels(pooled: WorkspaceFolder, run: Run) -> None:
     ran = run("plan", "labels", pooled.path, "--k", 4, "--n-queries", 6, "--json")
     table = pl.DataFrame(json.loads(ran.out))
     assert table.filter(pl.col("generators") == "colour+shape")["k"].to_list() == [1, 2, 3, 4]
@@ -104,7 +104,7 @@ def test_budget_before_and_after_labels(pooled: Workspace, run: Run) -> None:
     assert "spearman" not in table.columns  # nobody knows the truth of these pictures
 
 
-def test_budget_is_about_the_queries_of_the_stored_pool(pooled: Workspace, run: Run) -> None:
+def test_budget_is_about_the_queries_of_the_stored_pool(pooled: WorkspaceFolder, run: Run) -> None:
     words = ["--k", 3, "--n-queries", 5, "--queries", "domain=wild", "--gallery", "domain=shop", "--seed", 4]
     assert (
         run("discover", pooled.path, "--with", "colour", *words, "--every-image", "--random", 0, "--replace").code == 0
@@ -120,7 +120,7 @@ def test_budget_is_about_the_queries_of_the_stored_pool(pooled: Workspace, run: 
     assert set(both["generators"]) == {"colour", "shape", "colour+shape"}
 
 
-def test_wild_queries_against_the_shop(pooled: Workspace, run: Run) -> None:
+def test_wild_queries_against_the_shop(pooled: WorkspaceFolder, run: Run) -> None:
     ran = run("discover", pooled.path, "--k", 3, "--queries", "domain=wild", "--gallery", "domain=shop", "--replace")
     assert ran.code == 0
     pool = pl.read_parquet(pooled.pool_file)
@@ -139,7 +139,7 @@ def test_wild_queries_against_the_shop(pooled: Workspace, run: Run) -> None:
     assert numbers["summary"]["n_gallery"] == 12
 
 
-def test_status_says_what_is_next(workspace: Workspace, run: Run) -> None:
+def test_status_says_what_is_next(workspace: WorkspaceFolder, run: Run) -> None:
     assert f"likewise encode {workspace.path}" in run("status", workspace.path).out.replace("\n", "")
     facts = json.loads(run("status", workspace.path, "--json").out)
     assert facts["images"] == 24
@@ -163,7 +163,9 @@ def test_status_says_what_is_next(workspace: Workspace, run: Run) -> None:
         (["report", "{ws}"], "there are no vectors"),
     ],
 )
-def test_every_mistake_is_one_sentence(workspace: Workspace, run: Run, arguments: list[str], sentence: str) -> None:
+def test_every_mistake_is_one_sentence(
+    workspace: WorkspaceFolder, run: Run, arguments: list[str], sentence: str
+) -> None:
     names = {"ws": workspace.path, "none": workspace.path.parent / "none", "other": workspace.path.parent / "other"}
     ran = run(*(argument.format(**names) for argument in arguments))
     assert ran.code == 2
@@ -172,7 +174,7 @@ def test_every_mistake_is_one_sentence(workspace: Workspace, run: Run, arguments
     assert "Traceback" not in ran.err
 
 
-def test_mistakes_further_down_the_road(labelled: Workspace, run: Run, shapes_table: Path) -> None:
+def test_mistakes_further_down_the_road(labelled: WorkspaceFolder, run: Run, shapes_table: Path) -> None:
     other = run("discover", labelled.path, "--k", 2)
     assert (other.code, "made with other settings" in other.err) == (2, True)
     assert "there is no consensus rule 'loudest'" in run("label", "consensus", labelled.path, "--rule", "loudest").err
@@ -192,7 +194,7 @@ def test_mistakes_further_down_the_road(labelled: Workspace, run: Run, shapes_ta
     assert "made for another catalog" in run("evaluate", labelled.path).err
 
 
-def test_labels_of_other_pictures_are_refused(labelled: Workspace, run: Run, shapes_table: Path) -> None:
+def test_labels_of_other_pictures_are_refused(labelled: WorkspaceFolder, run: Run, shapes_table: Path) -> None:
     """The same keys, another picture: after encoding and pooling anew the old votes must not pass for the new ones."""
     figure = shapes_table.parent / "circle" / "red-0.png"
     figure.write_bytes((shapes_table.parent / "square" / "blue-0.png").read_bytes())
@@ -204,20 +206,20 @@ def test_labels_of_other_pictures_are_refused(labelled: Workspace, run: Run, sha
     assert "labels.parquet was made for another catalog" in refused.err
 
 
-def test_a_half_written_step_is_noticed(labelled: Workspace, run: Run) -> None:
+def test_a_half_written_step_is_noticed(labelled: WorkspaceFolder, run: Run) -> None:
     labelled.pool_settings_file.unlink()
     assert "was only half written: run `likewise discover" in run("evaluate", labelled.path).err
     labelled.labels_settings_file.unlink()
     assert "was only half written: run `likewise label consensus" in run("evaluate", labelled.path).err
 
 
-def test_the_rule_of_the_labels_stays_until_another_is_asked_for(labelled: Workspace, run: Run) -> None:
+def test_the_rule_of_the_labels_stays_until_another_is_asked_for(labelled: WorkspaceFolder, run: Run) -> None:
     assert run("label", "consensus", labelled.path, "--rule", "exclude").code == 0
     assert run("label", "import", labelled.path, labelled.path / "votes.csv").code == 0
     assert json.loads(run("label", "consensus", labelled.path, "--json").out)["consensus"]["rule"] == "exclude"
 
 
-def test_report_keeps_the_settings_of_the_evaluation_before(labelled: Workspace, run: Run) -> None:
+def test_report_keeps_the_settings_of_the_evaluation_before(labelled: WorkspaceFolder, run: Run) -> None:
     assert run("evaluate", labelled.path, "--k", "2,4", "--seed", 7, "--with", "colour").code == 0
     assert run("report", labelled.path).code == 0  # one model of two had been measured: measured again
     results = pl.read_parquet(labelled.results_folder / "discovery.parquet")
@@ -232,15 +234,15 @@ def test_names_given_twice_and_names_with_brackets(tmp_path: Path, shapes_table:
     assert "my[old]shapes" in made.out
     assert run("encode", target, "--with", "colour,colour", "--workers", 1).code == 0
     assert run("discover", target, "--with", "colour,colour", "--k", 2, "--n-queries", 4).code == 0
-    assert not pl.read_parquet(Workspace(target).pool_file, glob=False).is_duplicated().any()
+    assert not pl.read_parquet(WorkspaceFolder(target).pool_file, glob=False).is_duplicated().any()
     assert run("plan", "labels", target, "--with", "colour,colour", "--k", 2, "--n-queries", 4).code == 0
     assert "my[old]shapes" in run("status", target).out
-    Workspace(target).pool_file.write_bytes(b"damaged")
+    WorkspaceFolder(target).pool_file.write_bytes(b"damaged")
     damaged = run("status", target)
     assert (damaged.code, "cannot be read" in damaged.err) == (2, True)
 
 
-def test_demo_does_not_touch_another_workspace(workspace: Workspace, run: Run) -> None:
+def test_demo_does_not_touch_another_workspace(workspace: WorkspaceFolder, run: Run) -> None:
     refused = run("demo", workspace.path)
     assert refused.code == 2
     assert "holds another workspace than this demo would make" in refused.err

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from likewise.encoders import read_vectors
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .conftest import Run
 
@@ -38,7 +38,7 @@ def test_labels_become_an_encoder_that_is_measured_on_unseen_queries(shop: Path,
     assert all(row["unseen"] == "queries" and row["low"] <= row["value"] <= row["high"] for row in rows)
     assert told["summary"]["learned_from"] == "labels" and told["summary"]["bases"] == ["colour", "layout"]
     assert run("encode", shop, "--with", "run:perceptual").code == 0
-    workspace = Workspace(shop)
+    workspace = WorkspaceFolder(shop)
     assert workspace.encoders() == ["colour", "layout", "perceptual"]
     images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
     assert read_vectors(workspace, "perceptual", images).shape[0] == len(images)

@@ -7,7 +7,7 @@ import pytest
 from likewise.catalog import make_catalog
 from likewise.conditional.towers import TwoTower
 from likewise.synthetic import build_wardrobe
-from likewise.workspace import WARDROBE, Workspace
+from likewise.workspace import WARDROBE, WorkspaceFolder
 from tests.conditional.small_tower import learned, small_tower
 from tests.encoders.conftest import Tiny, cache, tiny
 
@@ -17,17 +17,17 @@ ITEMS = 240
 
 
 @pytest.fixture(scope="session")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> WorkspaceFolder:
     """A wardrobe of one picture per item; tests add files under names of their own."""
     folder = tmp_path_factory.mktemp("conditions")
-    target = Workspace(folder / "wardrobe")
+    target = WorkspaceFolder(folder / "wardrobe")
     rows = build_wardrobe(folder / "pictures", n_items=ITEMS, views_per_item=1, seed=5, workers=1)
     make_catalog(target, rows, folder / "pictures", WARDROBE)
     return target
 
 
 @pytest.fixture(scope="session")
-def tower(drawn: Workspace, tiny: Tiny, cache: Path) -> TwoTower:
+def tower(drawn: WorkspaceFolder, tiny: Tiny, cache: Path) -> TwoTower:
     """A tiny CLIP that has been through the wardrobe."""
     found = TwoTower.from_spec(f"hf:{tiny('clip')}")
     found.encode(drawn, workers=1)

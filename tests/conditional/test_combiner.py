@@ -34,7 +34,7 @@ from likewise.conditional.training_triplets import (
 )
 from likewise.conditional.validation import Validator, validation_size
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 
 QUICK = TrainingSettings(steps=60, batch=32, validate_every=20, learning_rate=1e-3)
 
@@ -114,7 +114,7 @@ def questions(images: list[str], n: int, seed: int) -> pl.DataFrame:
 
 
 def test_training_learns_what_no_baseline_can_and_is_reproducible(
-    drawn: Workspace, small_tower: TwoTower, tmp_path: Path
+    drawn: WorkspaceFolder, small_tower: TwoTower, tmp_path: Path
 ) -> None:
     tower, images = small_tower, small_tower.encoded_images(drawn)[:60]
     train, test = questions(images, 400, 0), questions(images, 150, 1)
@@ -133,7 +133,7 @@ def test_training_learns_what_no_baseline_can_and_is_reproducible(
 
 @pytest.mark.parametrize("tune", [("image",), ("text",), ("image", "text")])
 def test_tuning_changes_only_the_sides_it_names(
-    drawn: Workspace, tower: TwoTower, tmp_path: Path, tune: tuple[str, ...]
+    drawn: WorkspaceFolder, tower: TwoTower, tmp_path: Path, tune: tuple[str, ...]
 ) -> None:
     images = tower.encoded_images(drawn)[:24]
     settings = TrainingSettings(tune, steps=3, batch=4, validate_every=3, tune_rate=1e-3, negatives_per_triplet=2)
@@ -160,7 +160,7 @@ def test_held_out_references_are_not_trained_on() -> None:
         keep_encoded_triplets(triplets, ["other.jpg"])
 
 
-def test_the_command_trains_and_refuses_to_overwrite(drawn: Workspace, tower: TwoTower, tmp_path: Path) -> None:
+def test_the_command_trains_and_refuses_to_overwrite(drawn: WorkspaceFolder, tower: TwoTower, tmp_path: Path) -> None:
     images = tower.encoded_images(drawn)[:40]
     write_parquet(questions(images, 80, 0), tmp_path / "train.parquet")
     asked = ["condition", "train", str(drawn.path), "--name", "tried", "--with", tower.spec]
@@ -176,7 +176,7 @@ def test_the_command_trains_and_refuses_to_overwrite(drawn: Workspace, tower: Tw
 
 
 def test_a_combiner_is_not_measured_on_what_it_has_learned_from(
-    drawn: Workspace, tower: TwoTower, tmp_path: Path
+    drawn: WorkspaceFolder, tower: TwoTower, tmp_path: Path
 ) -> None:
     images = tower.encoded_images(drawn)[:40]
     train, held, other = questions(images, 60, 0), questions(images, 20, 1), questions(images, 30, 2)
@@ -191,7 +191,7 @@ def test_a_combiner_is_not_measured_on_what_it_has_learned_from(
             check_no_leakage(methods, told)
 
 
-def test_early_stopping_on_a_whole_split_masks_the_reference(drawn: Workspace, small_tower: TwoTower) -> None:
+def test_early_stopping_on_a_whole_split_masks_the_reference(drawn: WorkspaceFolder, small_tower: TwoTower) -> None:
     """With one gallery for all: text and image alone as composers give what `score_split` gives."""
     images = small_tower.encoded_images(drawn)[:50]
     asked = questions(images, 40, 0).with_columns(pl.concat_list("target").alias("targets"))
@@ -204,7 +204,7 @@ def test_early_stopping_on_a_whole_split_masks_the_reference(drawn: Workspace, s
 
 
 def test_the_triplets_that_a_data_set_brought_along(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path)
+    workspace = WorkspaceFolder(tmp_path)
     write_json({"format": 1, "root": ".", "source": "cirr"}, workspace.settings_file)
     rows = {"reference": ["a", "b"], "condition": ["x", "y"], "target": ["c", "d"], "split": ["train", "val"]}
     write_parquet(pl.DataFrame(rows), workspace.tables_folder / "templates.parquet")

@@ -8,13 +8,13 @@ import pytest
 from likewise.conditional.search import Searcher, SearchModel, parse_condition, search
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.cli.conftest import Run, run
 
 __all__ = ["run"]
 
 
-def test_build_audit_evaluate(run: Run, drawn: Workspace, tower: TwoTower) -> None:
+def test_build_audit_evaluate(run: Run, drawn: WorkspaceFolder, tower: TwoTower) -> None:
     built = run("condition", "build", drawn.path, "--name", "small", "--per-task", 40, "--json")
     counts = {row["task"]: row["n"] for row in json.loads(built.out)["tasks"]}
     assert built.code == 0 and set(counts.values()) == {40} and len(counts) == 4
@@ -38,7 +38,7 @@ def test_build_audit_evaluate(run: Run, drawn: Workspace, tower: TwoTower) -> No
     assert table["method"].n_unique() == 4 and set(table["n_total"]) == {40, 160}
 
 
-def test_ask_prints_and_shows(run: Run, drawn: Workspace, tower: TwoTower) -> None:
+def test_ask_prints_and_shows(run: Run, drawn: WorkspaceFolder, tower: TwoTower) -> None:
     key = tower.encoded_images(drawn)[7]
     named = ("--with", tower.spec)  # other tests of this folder leave features of further encoders here
     ran = run("condition", "ask", drawn.path, *named, "--image", key, "--text", "but in red", "--top", 5)
@@ -53,7 +53,7 @@ def test_ask_prints_and_shows(run: Run, drawn: Workspace, tower: TwoTower) -> No
     assert wrong.code == 2 and "no-such.jpg is neither a file nor an image" in wrong.err
 
 
-def test_the_slider_leads_from_image_to_text(drawn: Workspace, tower: TwoTower) -> None:
+def test_the_slider_leads_from_image_to_text(drawn: WorkspaceFolder, tower: TwoTower) -> None:
     searcher = Searcher.open(drawn, tower.spec, workers=1)
     key = searcher.images[3]
     image, text = (searcher.search(key, "red", text_weight=weight)["image"].to_list() for weight in (0.0, 1.0))

@@ -13,7 +13,7 @@ from likewise.conditional.templates.crops import crop_square, crop_templates, di
 from likewise.conditional.templates.files import read_templates
 from likewise.conditional.templates.step import build_template_set
 from likewise.conditional.templates.workspace_annotations import AnnotationOptions
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.conditional.test_build import vaw
 
 
@@ -44,15 +44,15 @@ def published(folder: Path) -> None:
 def test_published_attribute_templates_become_a_workspace_of_parts(tmp_path: Path) -> None:
     published(tmp_path / "genecis")
     reading = read(tmp_path / "genecis", "genecis")
-    source = Workspace(tmp_path / "ws")
+    source = WorkspaceFolder(tmp_path / "ws")
     make_catalog(source, reading.rows, reading.root, "genecis")
     store_tables(source, reading.tables)
-    made = crop_templates(source, Workspace(tmp_path / "parts"), mode="official")
+    made = crop_templates(source, WorkspaceFolder(tmp_path / "parts"), mode="official")
     assert (made.n_pictures, made.n_templates, made.n_left_out) == (4, 1, 0)
-    name, templates = read_templates(Workspace(tmp_path / "parts"))
+    name, templates = read_templates(WorkspaceFolder(tmp_path / "parts"))
     row = templates.row(0, named=True)
     assert row["reference"] != row["target"] and row["reference"].split("/")[1] == row["target"].split("/")[1] == "1"
-    pictures = set(read_catalog(Workspace(tmp_path / "parts"))["image"])
+    pictures = set(read_catalog(WorkspaceFolder(tmp_path / "parts"))["image"])
     assert {row["reference"], row["target"], *row["gallery"]} == pictures and name == "official"
 
 
@@ -63,15 +63,15 @@ def test_templates_built_from_vaw_rows_can_be_cut(tmp_path: Path) -> None:
     images = objects["image"].unique().sort().to_list()
     for image in images:
         Image.new("RGB", (64, 64), "white").save(root / image)
-    source = Workspace(tmp_path / "ws")
+    source = WorkspaceFolder(tmp_path / "ws")
     make_catalog(source, pl.DataFrame({"image": images}), root, "vaw")
     store_tables(source, {"objects": objects, "attributes": attributes})
     kinds = tmp_path / "kinds.json"
     kinds.write_text(json.dumps({"color": ["red", "blue", "green", "white"]}))
     built = build_template_set(source, "objects", AnnotationOptions(kinds_file=kinds), per_task=8)
     assert set(built.templates["task"]) == {"focus_attribute", "change_attribute"}
-    made = crop_templates(source, Workspace(tmp_path / "parts"), "objects")
+    made = crop_templates(source, WorkspaceFolder(tmp_path / "parts"), "objects")
     assert made.n_left_out == 0 and made.n_templates == len(built.templates)
-    _, templates = read_templates(Workspace(tmp_path / "parts"))
-    pictures = set(read_catalog(Workspace(tmp_path / "parts"))["image"])
+    _, templates = read_templates(WorkspaceFolder(tmp_path / "parts"))
+    pictures = set(read_catalog(WorkspaceFolder(tmp_path / "parts"))["image"])
     assert set(templates["target"]) <= pictures and set(templates["gallery"].explode()) <= pictures

@@ -15,7 +15,7 @@ from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, Floats, QueryBatch
 from likewise.conditional.recall import chance_recall, rank_targets, recall_at_k
 from likewise.conditional.step import RESULTS, read_results, store_results
-from likewise.workspace import Workspace, write_parquet
+from likewise.workspace import WorkspaceFolder, write_parquet
 
 N = 1500
 
@@ -141,7 +141,7 @@ def test_templates_without_all_their_images_are_left_out_and_counted() -> None:
 
 def test_results_of_an_earlier_version_stay_in_the_table(tmp_path: Path) -> None:
     """It named the column `metric` and the measure `R@1`."""
-    asked, workspace = templates(20), Workspace(tmp_path)
+    asked, workspace = templates(20), WorkspaceFolder(tmp_path)
     features = ImageTextFeatures.random(asked, dim=8)
     old, new = (recall_table({"none": score_templates(asked, features, [method])}) for method in baselines()[:2])
     earlier = store_results(workspace, "small", old, official=False)

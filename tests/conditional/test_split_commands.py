@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from likewise.conditional.towers import TwoTower
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.cli.conftest import Run, run
 from tests.encoders.conftest import Tiny
 
@@ -85,7 +85,7 @@ def cirr(folder: Path) -> list[tuple[set[str], Right]]:
     return [({f"dev/{name}.png" for name in names}, right)]
 
 
-def by_hand(workspace: Workspace, tower: TwoTower, gallery: set[str], right: Right, k: int) -> float:
+def by_hand(workspace: WorkspaceFolder, tower: TwoTower, gallery: set[str], right: Right, k: int) -> float:
     """Recall@k of image + text, one question after another: every picture of the split but the reference."""
     hit = 0
     keys = sorted(gallery)
@@ -119,7 +119,7 @@ def test_a_published_split_is_measured_with_its_whole_gallery(
         assert of_task["n"].to_list() == [len(right)] * 3
         for k, value in zip((1, 5, 10), of_task["value"], strict=True):
             assert value == pytest.approx(
-                by_hand(Workspace(tmp_path / "ws"), TwoTower.from_spec(spec), gallery, right, k)
+                by_hand(WorkspaceFolder(tmp_path / "ws"), TwoTower.from_spec(spec), gallery, right, k)
             )
         one = np.mean([len(wanted) / (len(gallery) - 1) for wanted in right.values()])
         assert of_task["chance"][0] == pytest.approx(one)

@@ -13,20 +13,20 @@ from likewise.conditional.templates.build import build_templates
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings
 from likewise.conditional.training_triplets import to_training_triplets
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 QUICK = TrainingSettings(steps=4, batch=16, validate_every=4)
 
 
 @pytest.fixture(scope="module")
-def templates(drawn: Workspace) -> pl.DataFrame:
+def templates(drawn: WorkspaceFolder) -> pl.DataFrame:
     return build_templates(
         catalog_annotations(read_catalog(drawn)), tasks=["change_attribute", "focus_attribute"], per_task=80
     )
 
 
 def test_a_study_goes_on_where_it_stopped(
-    drawn: Workspace, small_tower: TwoTower, templates: pl.DataFrame, tmp_path: Path
+    drawn: WorkspaceFolder, small_tower: TwoTower, templates: pl.DataFrame, tmp_path: Path
 ) -> None:
     triplets = to_training_triplets(templates)
     arms = [

@@ -13,11 +13,11 @@ from likewise.encoders import encode_catalog, encode_text, get_encoder
 from likewise.encoders.families.huggingface.image_processor import load_processor
 from likewise.encoders.families.huggingface.model import load_network
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.encoders.conftest import Tiny
 
 
-def test_features_are_those_of_transformers_unscaled(drawn: Workspace, tower: TwoTower, tiny: Tiny) -> None:
+def test_features_are_those_of_transformers_unscaled(drawn: WorkspaceFolder, tower: TwoTower, tiny: Tiny) -> None:
     import torch
 
     images = tower.encoded_images(drawn)[:6]
@@ -43,7 +43,7 @@ def test_texts_keep_their_order_and_length(tower: TwoTower) -> None:
     assert not np.allclose(np.linalg.norm(found, axis=1), 1.0, atol=0.05)
 
 
-def test_what_has_no_text_side_is_refused(tiny: Tiny, drawn: Workspace, tower: TwoTower) -> None:
+def test_what_has_no_text_side_is_refused(tiny: Tiny, drawn: WorkspaceFolder, tower: TwoTower) -> None:
     for spec in ("colour", f"hf:{tiny('vit')}", f"{tower.spec}?pooling=cls", "colour+shape"):
         with pytest.raises(LikewiseError, match="no text side"):
             TwoTower.from_spec(spec)
@@ -55,7 +55,7 @@ def test_what_has_no_text_side_is_refused(tiny: Tiny, drawn: Workspace, tower: T
 
 
 def test_a_tower_is_found_again_from_another_folder_and_after_a_move(
-    tmp_path: Path, workspace: Workspace, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, workspace: WorkspaceFolder, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(tiny("clip"), workspace.path / "tower")
     monkeypatch.chdir(workspace.path)
@@ -65,4 +65,4 @@ def test_a_tower_is_found_again_from_another_folder_and_after_a_move(
     assert encoded_towers(workspace) == [f"hf:{workspace.path.resolve()}/tower"]
     assert Searcher.open(workspace, workers=1).search(text="red", top_k=3).height == 3
     moved = workspace.path.rename(tmp_path / "moved")
-    assert encoded_towers(Workspace(moved)) == [f"hf:{moved.resolve()}/tower"]
+    assert encoded_towers(WorkspaceFolder(moved)) == [f"hf:{moved.resolve()}/tower"]

@@ -16,7 +16,7 @@ from likewise.encoders.families.text_features import hash_ngrams
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.text import encode_text, supports_text
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.conditional.small_tower import QUICK
 
 
@@ -26,7 +26,7 @@ def test_held_out_pictures_find_their_captions(learned: TwoTowerTrainingResult) 
     assert learned.recall_at_5 > 2 * 5 / learned.n_captions
 
 
-def test_short_texts_find_what_they_say(drawn: Workspace, small_tower: TwoTower) -> None:
+def test_short_texts_find_what_they_say(drawn: WorkspaceFolder, small_tower: TwoTower) -> None:
     """The first five pictures for a single word are of its category six times as often as by chance."""
     catalog = read_catalog(drawn)
     images = normalize(small_tower.image_features(drawn, catalog["image"].to_list()))
@@ -36,7 +36,7 @@ def test_short_texts_find_what_they_say(drawn: Workspace, small_tower: TwoTower)
     assert right.mean() >= 0.3
 
 
-def test_it_is_an_encoder_of_the_registry(drawn: Workspace, small_tower: TwoTower) -> None:
+def test_it_is_an_encoder_of_the_registry(drawn: WorkspaceFolder, small_tower: TwoTower) -> None:
     encoder = get_encoder(small_tower.spec)
     image = read_catalog(drawn)["image"][0]
     vector = encoder.encode([encoder.prepare(load_image(drawn.root / image, at_least=encoder.pixels))])
@@ -47,7 +47,7 @@ def test_it_is_an_encoder_of_the_registry(drawn: Workspace, small_tower: TwoTowe
 
 
 def test_the_same_seed_gives_the_same_encoder(
-    drawn: Workspace, learned: TwoTowerTrainingResult, tmp_path: Path
+    drawn: WorkspaceFolder, learned: TwoTowerTrainingResult, tmp_path: Path
 ) -> None:
     for folder in ("one", "two"):
         train_two_tower(drawn, tmp_path / folder, replace(QUICK, steps=5), workers=1)
@@ -70,7 +70,7 @@ def test_unknown_words_are_told_apart() -> None:
     assert hash_ngrams("") == hash_ngrams("!!") != hash_ngrams("a")
 
 
-def test_mistakes_are_sentences(drawn: Workspace, learned: TwoTowerTrainingResult, tmp_path: Path) -> None:
+def test_mistakes_are_sentences(drawn: WorkspaceFolder, learned: TwoTowerTrainingResult, tmp_path: Path) -> None:
     asked = ["condition", "two-tower", str(drawn.path)]
     for more, sentence in (
         ([str(learned.folder)], "holds a two-tower encoder already"),

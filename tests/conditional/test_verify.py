@@ -25,7 +25,7 @@ from likewise.labeling.store.models import StoredQuestion
 from likewise.labeling.store.question_queue import next_question
 from likewise.labeling.store.questions import add_question_answers
 from likewise.synthetic import make_items
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.cli.conftest import Run, run
 
 __all__ = ["run"]
@@ -83,7 +83,7 @@ def test_the_cleaned_set_holds_what_most_people_chose() -> None:
     assert (score["n"], score["n_total"], score["chance"]) == (4, 30, pytest.approx(1 / 15))
 
 
-def test_from_the_site_to_a_cleaned_set(run: Run, drawn: Workspace) -> None:
+def test_from_the_site_to_a_cleaned_set(run: Run, drawn: WorkspaceFolder) -> None:
     assert run("condition", "build", drawn.path, "--name", "asked", "--per-task", 6).code == 0
     early = run("condition", "verified", drawn.path, "--templates", "asked")
     assert early.code == 2 and "nobody has answered" in early.err

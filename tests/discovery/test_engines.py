@@ -10,19 +10,19 @@ from likewise.cli import main
 from likewise.discovery.step import PoolSettings, make_pool, read_pool, store_pool
 from likewise.encoders.storage.importing import import_vectors
 from likewise.scale.cost_constants import clustered_vectors
-from likewise.workspace import Workspace, read_json, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 
 N = 1200
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspaceFolder:
     """Vectors without pictures."""
     names = [f"{number:04d}.png" for number in range(N)]
     catalog = pl.DataFrame({"image": names, "item": names, "digest": names}).with_columns(
         pl.lit("thing").alias("category"), width=pl.lit(1, pl.Int32), height=pl.lit(1, pl.Int32)
     )
-    target = Workspace(tmp_path / "ws")
+    target = WorkspaceFolder(tmp_path / "ws")
     write_parquet(catalog, target.catalog_file)
     write_json({"format": 1, "root": ".", "source": "folder", "left_out": 0}, target.settings_file)
     np.save(tmp_path / "mine.npy", clustered_vectors(N, 12))
@@ -32,7 +32,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def test_the_recall_of_an_index_stays_with_the_pool(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    workspace: WorkspaceFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = PoolSettings(("mine",), k=5, n_queries=150, n_random=10)
     exact = make_pool(workspace, settings)
@@ -54,7 +54,7 @@ def test_the_recall_of_an_index_stays_with_the_pool(
 
 
 def test_an_index_and_a_cluster_are_not_asked_for_at_once(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    workspace: WorkspaceFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words, said in {
         "--index ivf --engine ray": "choose either --index or --engine ray, which searches all parts exactly",

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from likewise.workspace import Workspace, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 
 Colour = tuple[int, int, int]
 RED, ORANGE, BLUE, WHITE, BLACK = (200, 20, 30), (240, 130, 20), (30, 40, 200), (255, 255, 255), (0, 0, 0)
@@ -48,19 +48,19 @@ def random_picture(seed: int, width: int = 40, height: int = 30) -> Image.Image:
     return Image.fromarray(pixels).resize((width, height), Image.Resampling.BICUBIC)
 
 
-def make_workspace(folder: Path, n_images: int) -> Workspace:
+def make_workspace(folder: Path, n_images: int) -> WorkspaceFolder:
     """A workspace with `n_images` random PNG pictures."""
     pictures = folder / "pictures"
     pictures.mkdir(parents=True)
     for number in range(n_images):
         random_picture(number).save(pictures / f"{number:04d}.png")
-    workspace = Workspace(folder / "workspace")
+    workspace = WorkspaceFolder(folder / "workspace")
     write_json({"format": 1, "root": "../pictures", "source": "folder"}, workspace.settings_file)
     write_catalog(workspace)
     return workspace
 
 
-def write_catalog(workspace: Workspace) -> None:
+def write_catalog(workspace: WorkspaceFolder) -> None:
     paths = sorted(workspace.root.glob("*.png"))
     catalog = pl.DataFrame(
         {
@@ -75,7 +75,7 @@ def write_catalog(workspace: Workspace) -> None:
     write_parquet(catalog, workspace.catalog_file)
 
 
-def images_of(workspace: Workspace) -> list[str]:
+def images_of(workspace: WorkspaceFolder) -> list[str]:
     return sorted(path.name for path in workspace.root.glob("*.png"))
 
 

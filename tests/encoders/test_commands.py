@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from likewise.encoders import BUILT_IN, read_vectors
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from ..cli.conftest import Run, run
 from .conftest import Tiny
@@ -19,7 +19,7 @@ __all__ = ["run"]
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspaceFolder:
     return make_workspace(tmp_path, 6)
 
 
@@ -37,7 +37,7 @@ def test_the_list_says_size_licence_and_what_is_here(run: Run) -> None:
     assert "hf:facebook/dinov2-base" in table
 
 
-def test_export_and_encode_with_the_file(run: Run, tiny: Tiny, workspace: Workspace, tmp_path: Path) -> None:
+def test_export_and_encode_with_the_file(run: Run, tiny: Tiny, workspace: WorkspaceFolder, tmp_path: Path) -> None:
     file = tmp_path / "net.onnx"
     result = json.loads(run("encoders", "export", f"hf:{tiny('clip')}", file, "--json").out)
     assert result["max_difference"] < 1e-5
@@ -48,7 +48,7 @@ def test_export_and_encode_with_the_file(run: Run, tiny: Tiny, workspace: Worksp
     assert np.abs(both[0] - both[1]).max() < 1e-5
 
 
-def test_left_out_images_are_listed(run: Run, workspace: Workspace) -> None:
+def test_left_out_images_are_listed(run: Run, workspace: WorkspaceFolder) -> None:
     (workspace.root / "0002.png").write_bytes(b"broken")
     ran = run("encode", workspace.path, "--with", "layout", "--workers", 1)
     assert "1 left out" in ran.out
@@ -58,7 +58,7 @@ def test_left_out_images_are_listed(run: Run, workspace: Workspace) -> None:
     ]
 
 
-def test_vectors_are_imported(run: Run, workspace: Workspace, tmp_path: Path) -> None:
+def test_vectors_are_imported(run: Run, workspace: WorkspaceFolder, tmp_path: Path) -> None:
     images = images_of(workspace)
     np.save(tmp_path / "v.npy", np.eye(6, dtype=np.float32))
     (tmp_path / "keys.csv").write_text("image\n" + "\n".join(images) + "\n")
@@ -70,7 +70,7 @@ def test_vectors_are_imported(run: Run, workspace: Workspace, tmp_path: Path) ->
     assert "does not say which image" in run("encode", workspace.path, "--import", tmp_path / "v.npy").err
 
 
-def test_a_model_that_is_not_here_is_one_sentence(run: Run, workspace: Workspace) -> None:
+def test_a_model_that_is_not_here_is_one_sentence(run: Run, workspace: WorkspaceFolder) -> None:
     ran = run("encode", workspace.path, "--with", "clip")
     assert ran.code == 2
     assert ran.err.startswith("likewise: openai/clip-vit-base-patch16 is not on this machine")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from likewise.encoders import encode_catalog, get_encoder, left_out_images, read_vectors
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_parquet
 
 from .helpers import files, images_of, make_workspace, random_picture
 
@@ -17,7 +17,7 @@ PICTURES = 60
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspaceFolder:
     workspace = make_workspace(tmp_path, PICTURES)
     catalog = pl.read_parquet(workspace.catalog_file)
     split = pl.Series("split", ["train"] * 40 + ["test"] * 20)
@@ -25,7 +25,7 @@ def workspace(tmp_path: Path) -> Workspace:
     return workspace
 
 
-def encode(workspace: Workspace, *specs: str) -> None:
+def encode(workspace: WorkspaceFolder, *specs: str) -> None:
     encode_catalog(workspace, specs, workers=1, shard_rows=16)
 
 
@@ -34,7 +34,7 @@ def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("whiten", [False, True])
-def test_components_are_those_of_scikit_learn_fitted_on_the_split(workspace: Workspace, whiten: bool) -> None:
+def test_components_are_those_of_scikit_learn_fitted_on_the_split(workspace: WorkspaceFolder, whiten: bool) -> None:
     from sklearn.decomposition import PCA
 
     spec = f"layout?{'whiten' if whiten else 'pca'}=8&on=split:train"
@@ -48,7 +48,7 @@ def test_components_are_those_of_scikit_learn_fitted_on_the_split(workspace: Wor
     assert workspace.encoders() == ["layout", f"layout_{'whiten' if whiten else 'pca'}-8_on-split-train"]
 
 
-def test_components_need_a_stated_split_and_enough_images(workspace: Workspace) -> None:
+def test_components_need_a_stated_split_and_enough_images(workspace: WorkspaceFolder) -> None:
     with pytest.raises(LikewiseError, match=r"must say which images pca is fitted on: add on=split:train"):
         encode(workspace, "layout?pca=8")
     with pytest.raises(LikewiseError, match="either pca=N or whiten=N"):
@@ -61,7 +61,7 @@ def test_components_need_a_stated_split_and_enough_images(workspace: Workspace) 
         get_encoder("layout?pca=8&on=all")
 
 
-def test_the_similarity_of_encoders_side_by_side_is_their_weighted_mean(workspace: Workspace) -> None:
+def test_the_similarity_of_encoders_side_by_side_is_their_weighted_mean(workspace: WorkspaceFolder) -> None:
     encode(workspace, "colour?weight=3+layout")
     images = images_of(workspace)
     colour, layout, both = (
@@ -75,7 +75,7 @@ def test_the_similarity_of_encoders_side_by_side_is_their_weighted_mean(workspac
     assert joined.dim == both.shape[1]
 
 
-def test_components_of_several_and_an_image_that_one_of_them_lacks(workspace: Workspace) -> None:
+def test_components_of_several_and_an_image_that_one_of_them_lacks(workspace: WorkspaceFolder) -> None:
     encode(workspace, "colour")
     (workspace.root / "0005.png").write_bytes(b"broken")
     spec = "(colour+layout?flip=1)?pca=8&on=all"
@@ -85,7 +85,7 @@ def test_components_of_several_and_an_image_that_one_of_them_lacks(workspace: Wo
     assert read_vectors(workspace, spec, ["0004.png", "0006.png"]).shape == (2, 8)
 
 
-def test_half_precision_takes_half_the_space_and_stays_close(workspace: Workspace) -> None:
+def test_half_precision_takes_half_the_space_and_stays_close(workspace: WorkspaceFolder) -> None:
     encode(workspace, "layout", "layout?dtype=float16")
     images = images_of(workspace)
     full, half = read_vectors(workspace, "layout", images), read_vectors(workspace, "layout?dtype=float16", images)
@@ -96,7 +96,9 @@ def test_half_precision_takes_half_the_space_and_stays_close(workspace: Workspac
     assert read_json(workspace.vectors_folder / "layout_float16" / "meta.json")["dtype"] == "float16"
 
 
-def test_the_same_again_gives_the_same_files_and_nothing_is_done_twice(workspace: Workspace, tmp_path: Path) -> None:
+def test_the_same_again_gives_the_same_files_and_nothing_is_done_twice(
+    workspace: WorkspaceFolder, tmp_path: Path
+) -> None:
     spec = "layout?pca=8&on=split:train"
     encode(workspace, spec, "layout+shape")
     twin = make_workspace(tmp_path / "twin", PICTURES)
@@ -107,7 +109,7 @@ def test_the_same_again_gives_the_same_files_and_nothing_is_done_twice(workspace
     assert [each.new_images for each in encode_catalog(workspace, [spec, "layout+shape"], workers=1)] == [0, 0]
 
 
-def test_options_of_built_in_encoders(workspace: Workspace) -> None:
+def test_options_of_built_in_encoders(workspace: WorkspaceFolder) -> None:
     encode(workspace, "layout", "layout?flip=1", "layout?crop=0.5")
     images = images_of(workspace)
     plain, flipped, cropped = (
@@ -119,7 +121,7 @@ def test_options_of_built_in_encoders(workspace: Workspace) -> None:
         encode(workspace, "layout?pooling=mean")
 
 
-def test_a_built_in_encoder_of_a_smaller_size_does_not_see_fine_detail(workspace: Workspace) -> None:
+def test_a_built_in_encoder_of_a_smaller_size_does_not_see_fine_detail(workspace: WorkspaceFolder) -> None:
     """A chessboard of single pixels is plain grey once it is reduced."""
     from PIL import Image
 

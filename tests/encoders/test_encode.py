@@ -17,7 +17,7 @@ from likewise.encoders.running import pipeline
 from likewise.encoders.running.chunk import Chunk, PreparedChunk, encode_chunk
 from likewise.encoders.storage.files import EncodedChunk
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_json, write_json
+from likewise.workspace import WorkspaceFolder, read_json, write_json
 
 from .helpers import files, images_of, make_workspace, random_picture, write_catalog
 
@@ -26,17 +26,17 @@ SHARD = 5
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspaceFolder:
     return make_workspace(tmp_path, PICTURES)
 
 
-def encode(workspace: Workspace, *specs: str, workers: int = 1, force: bool = False) -> dict[str, int]:
+def encode(workspace: WorkspaceFolder, *specs: str, workers: int = 1, force: bool = False) -> dict[str, int]:
     """How many images each encoder went through in this run."""
     done = encode_catalog(workspace, specs, workers=workers, shard_rows=SHARD, force=force)
     return {each.encoder: each.new_images for each in done}
 
 
-def test_what_was_encoded_is_read_back_in_any_order(workspace: Workspace) -> None:
+def test_what_was_encoded_is_read_back_in_any_order(workspace: WorkspaceFolder) -> None:
     assert encode(workspace, *BUILT_IN) == dict.fromkeys(BUILT_IN, PICTURES)
     wanted = [images_of(workspace)[number] for number in (29, 0, 17, 17, 8)]
     for name in BUILT_IN:
@@ -48,7 +48,7 @@ def test_what_was_encoded_is_read_back_in_any_order(workspace: Workspace) -> Non
 
 
 def test_shards_are_joined_by_their_number_not_by_their_name(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    workspace: WorkspaceFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beyond 99,999 shards the names are longer, and shard 100,000 would stand before 10,001."""
 
@@ -63,7 +63,7 @@ def test_shards_are_joined_by_their_number_not_by_their_name(
     assert read_vectors(workspace, "colour", [image]).tobytes() == expected.tobytes()
 
 
-def test_only_shards_rows_and_meta_remain(workspace: Workspace) -> None:
+def test_only_shards_rows_and_meta_remain(workspace: WorkspaceFolder) -> None:
     encode(workspace, "layout")
     shards = [f"shard-{number:05d}.npy" for number in range(6)]
     folder = workspace.vectors_folder / "layout"
@@ -80,7 +80,7 @@ def test_only_shards_rows_and_meta_remain(workspace: Workspace) -> None:
     }
 
 
-def test_any_number_of_workers_writes_the_same_bytes(workspace: Workspace, tmp_path: Path) -> None:
+def test_any_number_of_workers_writes_the_same_bytes(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     twin = make_workspace(tmp_path / "twin", PICTURES)
     encode(workspace, "blend", "layout", workers=1)
     environment = dict(os.environ)
@@ -90,7 +90,7 @@ def test_any_number_of_workers_writes_the_same_bytes(workspace: Workspace, tmp_p
         assert files(workspace.vectors_folder / name) == files(twin.vectors_folder / name)
 
 
-def test_a_combination_is_the_same_alone_and_beside_its_parts(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_combination_is_the_same_alone_and_beside_its_parts(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     encode(workspace, "blend")
     twin = make_workspace(tmp_path / "twin", PICTURES)
     encode(twin, "blend", "shape", "colour", "layout", "texture")
@@ -100,7 +100,7 @@ def test_a_combination_is_the_same_alone_and_beside_its_parts(workspace: Workspa
     assert files(alone.vectors_folder / "shape") == files(twin.vectors_folder / "shape")
 
 
-def test_a_second_run_does_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_does_nothing(workspace: WorkspaceFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     encode(workspace, "layout")
     before = {path: path.stat().st_mtime_ns for path in (workspace.vectors_folder / "layout").iterdir()}
     monkeypatch.setattr(pipeline, "encode_chunk", None)  # would fail when called
@@ -112,19 +112,21 @@ HALF_A_RUN = """
 import sys, time
 from pathlib import Path
 from likewise.encoders import encode_catalog
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 if __name__ == "__main__":
     def wait_to_be_killed(stage, done, total):
         if done >= 15:  # with two shards written and a third at hand
             time.sleep(600)
-    workspace, workers = Workspace(Path(sys.argv[1])), int(sys.argv[2])
+    workspace, workers = WorkspaceFolder(Path(sys.argv[1])), int(sys.argv[2])
     encode_catalog(workspace, ["layout"], workers=workers, shard_rows=5, on_progress=wait_to_be_killed)
 """
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_killed_run_is_continued_and_leaves_no_trace(workspace: Workspace, tmp_path: Path, workers: int) -> None:
+def test_a_killed_run_is_continued_and_leaves_no_trace(
+    workspace: WorkspaceFolder, tmp_path: Path, workers: int
+) -> None:
     script = tmp_path / "run.py"
     script.write_text(HALF_A_RUN)
     folder = workspace.vectors_folder / "layout"
@@ -173,7 +175,7 @@ def alive(pid: int) -> bool:
 
 
 def test_a_damaged_finished_shard_is_made_again_when_continuing(
-    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: WorkspaceFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop_after(5, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
@@ -201,7 +203,7 @@ def stop_after(n_chunks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "encode_chunk", limited)
 
 
-def test_a_killed_worker_is_reported_in_one_sentence(workspace: Workspace) -> None:
+def test_a_killed_worker_is_reported_in_one_sentence(workspace: WorkspaceFolder) -> None:
     def kill_a_child(stage: str, done: int, total: int) -> None:
         if done:
             for child in child_processes(os.getpid()):
@@ -214,7 +216,7 @@ def test_a_killed_worker_is_reported_in_one_sentence(workspace: Workspace) -> No
     assert len(read_vectors(workspace, "layout", images_of(workspace))) == PICTURES
 
 
-def test_vectors_of_another_catalog_are_neither_read_nor_overwritten(workspace: Workspace) -> None:
+def test_vectors_of_another_catalog_are_neither_read_nor_overwritten(workspace: WorkspaceFolder) -> None:
     encode(workspace, "layout")
     before = files(workspace.vectors_folder / "layout")
     random_picture(1000).save(workspace.root / "1000.png")
@@ -229,7 +231,7 @@ def test_vectors_of_another_catalog_are_neither_read_nor_overwritten(workspace: 
     assert len(read_vectors(workspace, "layout", ["1000.png"])) == 1
 
 
-def test_vectors_of_another_version_are_neither_read_nor_overwritten(workspace: Workspace) -> None:
+def test_vectors_of_another_version_are_neither_read_nor_overwritten(workspace: WorkspaceFolder) -> None:
     encode(workspace, "layout")
     path = workspace.vectors_folder / "layout" / "meta.json"
     write_json(read_json(path) | {"version": "layout@0"}, path)
@@ -241,7 +243,7 @@ def test_vectors_of_another_version_are_neither_read_nor_overwritten(workspace: 
     read_vectors(workspace, "layout", ["0000.png"])
 
 
-def test_an_unreadable_picture_is_left_out_and_reported(workspace: Workspace) -> None:
+def test_an_unreadable_picture_is_left_out_and_reported(workspace: WorkspaceFolder) -> None:
     (workspace.root / "0003.png").write_bytes(b"not a picture")
     (workspace.root / "0009.png").unlink()
     whole = (workspace.root / "0010.png").read_bytes()
@@ -257,13 +259,15 @@ def test_an_unreadable_picture_is_left_out_and_reported(workspace: Workspace) ->
         read_vectors(workspace, "layout", ["0003.png", "0009.png", "0000.png"])
 
 
-def test_a_picture_that_was_mended_is_tried_again_and_leaves_no_trace(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_picture_that_was_mended_is_tried_again_and_leaves_no_trace(
+    workspace: WorkspaceFolder, tmp_path: Path
+) -> None:
     away = {name: (workspace.root / name).read_bytes() for name in ("0003.png", "0009.png", "0021.png")}
     joined = "layout+colour"
     untouched = tmp_path / "untouched"
     shutil.copytree(workspace.path, untouched / "workspace")
     shutil.copytree(workspace.root, untouched / "pictures")
-    encode_catalog(Workspace(untouched / "workspace"), [joined], workers=1, shard_rows=SHARD)
+    encode_catalog(WorkspaceFolder(untouched / "workspace"), [joined], workers=1, shard_rows=SHARD)
     (workspace.root / "0003.png").write_bytes(b"not a picture")
     (workspace.root / "0009.png").unlink()
     (workspace.root / "0021.png").write_bytes(b"")
@@ -283,7 +287,7 @@ def test_a_picture_that_was_mended_is_tried_again_and_leaves_no_trace(workspace:
         assert files(workspace.vectors_folder / encoder) == files(untouched / "workspace" / "vectors" / encoder)
 
 
-def test_a_catalog_whose_pictures_are_all_gone_is_an_error_that_can_be_mended(workspace: Workspace) -> None:
+def test_a_catalog_whose_pictures_are_all_gone_is_an_error_that_can_be_mended(workspace: WorkspaceFolder) -> None:
     away = workspace.root.rename(workspace.root.with_name("away"))
     with pytest.raises(LikewiseError, match=r"none of the 30 images .* still where they were"):
         encode(workspace, "layout")
@@ -291,7 +295,7 @@ def test_a_catalog_whose_pictures_are_all_gone_is_an_error_that_can_be_mended(wo
     assert encode(workspace, "layout") == {"layout": PICTURES}
 
 
-def test_progress_ends_at_the_total_and_never_goes_back(workspace: Workspace) -> None:
+def test_progress_ends_at_the_total_and_never_goes_back(workspace: WorkspaceFolder) -> None:
     seen: list[tuple[str, int, int]] = []
     encode_catalog(
         workspace, ["layout", "colour"], workers=1, shard_rows=SHARD, on_progress=lambda *step: seen.append(step)
@@ -303,7 +307,7 @@ def test_progress_ends_at_the_total_and_never_goes_back(workspace: Workspace) ->
     assert {total for _, _, total in seen} == {PICTURES}
 
 
-def test_two_runs_at_once_do_not_write_into_each_other(workspace: Workspace) -> None:
+def test_two_runs_at_once_do_not_write_into_each_other(workspace: WorkspaceFolder) -> None:
     def start_another(stage: str, done: int, total: int) -> None:
         with pytest.raises(LikewiseError, match=r"another process is writing vectors into .*layout"):
             encode_catalog(workspace, ["layout"], workers=1)
@@ -311,7 +315,7 @@ def test_two_runs_at_once_do_not_write_into_each_other(workspace: Workspace) -> 
     encode_catalog(workspace, ["layout"], workers=1, shard_rows=SHARD, on_progress=start_another)
 
 
-def test_an_unknown_encoder_stops_before_any_work(workspace: Workspace) -> None:
+def test_an_unknown_encoder_stops_before_any_work(workspace: WorkspaceFolder) -> None:
     with pytest.raises(LikewiseError, match="did you mean 'layout'"):
         encode_catalog(workspace, ["colour", "layuot"])
     assert workspace.encoders() == []

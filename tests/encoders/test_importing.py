@@ -10,7 +10,7 @@ import pytest
 from likewise.encoders import encode_catalog, import_vectors, left_out_images, read_vectors
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .helpers import images_of, make_workspace
 
@@ -18,11 +18,11 @@ PICTURES = 12
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspaceFolder:
     return make_workspace(tmp_path, PICTURES)
 
 
-def made_elsewhere(workspace: Workspace) -> tuple[list[str], Vectors]:
+def made_elsewhere(workspace: WorkspaceFolder) -> tuple[list[str], Vectors]:
     """Keys in an order of their own, and vectors of any length."""
     rng = np.random.default_rng(3)
     images = images_of(workspace)
@@ -59,7 +59,7 @@ def write(kind: str, folder: Path, images: list[str], vectors: Vectors) -> tuple
 @pytest.mark.parametrize(
     "kind", ["npy csv", "npy txt", "npy json", "npz", "parquet list", "parquet columns", "safetensors"]
 )
-def test_rows_are_matched_by_key_and_made_unit_length(workspace: Workspace, tmp_path: Path, kind: str) -> None:
+def test_rows_are_matched_by_key_and_made_unit_length(workspace: WorkspaceFolder, tmp_path: Path, kind: str) -> None:
     images, vectors = made_elsewhere(workspace)
     path, keys = write(kind, tmp_path, images, vectors)
     done = import_vectors(workspace, "mine", path, keys)
@@ -69,14 +69,14 @@ def test_rows_are_matched_by_key_and_made_unit_length(workspace: Workspace, tmp_
     assert workspace.encoders() == ["mine"]
 
 
-def test_images_without_a_row_are_left_out_and_listed(workspace: Workspace, tmp_path: Path) -> None:
+def test_images_without_a_row_are_left_out_and_listed(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     images, vectors = made_elsewhere(workspace)
     path, keys = write("npy txt", tmp_path, images[2:], vectors[2:])
     assert import_vectors(workspace, "mine", path, keys).left_out == 2
     assert [each.image for each in left_out_images(workspace, "mine")] == sorted(images[:2])
 
 
-def test_other_vectors_under_the_same_name_need_force(workspace: Workspace, tmp_path: Path) -> None:
+def test_other_vectors_under_the_same_name_need_force(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     images, vectors = made_elsewhere(workspace)
     path, keys = write("npy txt", tmp_path, images, vectors)
     import_vectors(workspace, "mine", path, keys)
@@ -88,7 +88,7 @@ def test_other_vectors_under_the_same_name_need_force(workspace: Workspace, tmp_
     assert read_vectors(workspace, "mine", images[:1])[0, 0] * vectors[0, 0] < 0
 
 
-def test_what_cannot_be_right_is_refused_before_anything_is_written(workspace: Workspace, tmp_path: Path) -> None:
+def test_what_cannot_be_right_is_refused_before_anything_is_written(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     images, vectors = made_elsewhere(workspace)
     path, keys = write("npy txt", tmp_path, images, vectors)
     assert keys is not None
@@ -127,7 +127,7 @@ def test_what_cannot_be_right_is_refused_before_anything_is_written(workspace: W
     refused("row 2 of .* has 1 numbers, the first row 2", file=ragged, listed=None)
 
 
-def test_imported_vectors_join_others(workspace: Workspace, tmp_path: Path) -> None:
+def test_imported_vectors_join_others(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     images, vectors = made_elsewhere(workspace)
     import_vectors(workspace, "mine", *write("npy txt", tmp_path, images, vectors))
     [done] = encode_catalog(workspace, ["mine+layout"], workers=1)

@@ -15,7 +15,7 @@ from PIL import Image
 from likewise.catalog.images import load_image
 from likewise.encoders import encode_catalog, get_encoder, left_out_images, read_vectors
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, write_parquet
+from likewise.workspace import WorkspaceFolder, write_parquet
 
 from .conftest import Tiny
 from .helpers import files, images_of, make_workspace, random_picture, write_catalog
@@ -26,11 +26,11 @@ SHARD = 10
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspaceFolder:
     return make_workspace(tmp_path, PICTURES)
 
 
-def test_workers_and_built_in_companions_change_nothing(workspace: Workspace, tiny: Tiny, tmp_path: Path) -> None:
+def test_workers_and_built_in_companions_change_nothing(workspace: WorkspaceFolder, tiny: Tiny, tmp_path: Path) -> None:
     deep, flipped = f"hf:{tiny('dinov2')}", f"hf:{tiny('vit')}?flip=1"
     alone = make_workspace(tmp_path / "alone", PICTURES)
     for spec in (deep, flipped, "layout"):
@@ -55,19 +55,19 @@ RUN = """
 import sys, time
 from pathlib import Path
 from likewise.encoders import encode_catalog
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 if __name__ == "__main__":
     def wait_to_be_killed(stage, done, total):
         if done >= 20:  # with one shard written and a second at hand
             time.sleep(600)
-    workspace = Workspace(Path(sys.argv[1]))
+    workspace = WorkspaceFolder(Path(sys.argv[1]))
     encode_catalog(workspace, [sys.argv[2]], workers=2, shard_rows=10, on_progress=wait_to_be_killed)
 """
 
 
 def test_a_killed_run_of_a_network_is_continued_and_leaves_no_trace(
-    workspace: Workspace, tiny: Tiny, tmp_path: Path
+    workspace: WorkspaceFolder, tiny: Tiny, tmp_path: Path
 ) -> None:
     spec = f"hf:{tiny('dinov2')}"
     twin = make_workspace(tmp_path / "twin", PICTURES)
@@ -123,7 +123,7 @@ def test_strange_pictures_are_read_and_broken_ones_listed(tmp_path: Path, tiny: 
     assert np.linalg.norm(vectors.astype(np.float64), axis=1) == pytest.approx(1.0, abs=1e-5)
 
 
-def with_boxes(workspace: Workspace, boxes: dict[str, list[float] | None]) -> None:
+def with_boxes(workspace: WorkspaceFolder, boxes: dict[str, list[float] | None]) -> None:
     catalog = pl.read_parquet(workspace.catalog_file)
     rows: list[list[float] | list[None]] = [boxes.get(image) or [None] * 4 for image in catalog["image"]]
     columns = {name: [row[i] for row in rows] for i, name in enumerate(("x1", "y1", "x2", "y2"))}
@@ -132,7 +132,7 @@ def with_boxes(workspace: Workspace, boxes: dict[str, list[float] | None]) -> No
     )
 
 
-def test_the_catalogs_box_is_what_the_encoder_sees(workspace: Workspace, tiny: Tiny) -> None:
+def test_the_catalogs_box_is_what_the_encoder_sees(workspace: WorkspaceFolder, tiny: Tiny) -> None:
     scene = random_picture(3, 1600, 1200)
     thing = random_picture(4, 400, 300)
     scene.paste(thing, (800, 600))
@@ -154,7 +154,7 @@ def test_the_catalogs_box_is_what_the_encoder_sees(workspace: Workspace, tiny: T
         assert same[0] == same[1], "without a box the whole picture"
 
 
-def test_a_box_that_cannot_be_is_an_error_and_one_outside_leaves_its_image_out(workspace: Workspace) -> None:
+def test_a_box_that_cannot_be_is_an_error_and_one_outside_leaves_its_image_out(workspace: WorkspaceFolder) -> None:
     with_boxes(workspace, {"0002.png": [5, 5, 5, 9]})
     with pytest.raises(LikewiseError, match=r"the catalog's box of 0002.png is empty \(5, 5, 5, 9\)"):
         encode_catalog(workspace, ["layout?box=1"], workers=1)
@@ -164,7 +164,7 @@ def test_a_box_that_cannot_be_is_an_error_and_one_outside_leaves_its_image_out(w
     assert (left_out.image, "lies outside the picture" in left_out.why) == ("0002.png", True)
 
 
-def test_boxes_in_one_column_are_read_as_list_text_or_struct(workspace: Workspace) -> None:
+def test_boxes_in_one_column_are_read_as_list_text_or_struct(workspace: WorkspaceFolder) -> None:
     from likewise.encoders.running.boxes import catalog_boxes
 
     catalog = pl.read_parquet(workspace.catalog_file).head(2)

@@ -7,75 +7,75 @@ import pytest
 
 from likewise.encoders import common_images, encode_catalog, encoded_images, read_vectors
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_json, write_json
+from likewise.workspace import WorkspaceFolder, read_json, write_json
 
 from .helpers import images_of, make_workspace
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspaceFolder:
     workspace = make_workspace(tmp_path, 10)
     encode_catalog(workspace, ["layout"], workers=1, shard_rows=4)
     return workspace
 
 
 @pytest.fixture
-def shard(workspace: Workspace) -> Path:
+def shard(workspace: WorkspaceFolder) -> Path:
     return workspace.vectors_folder / "layout" / "shard-00001.npy"
 
 
-def refused(workspace: Workspace, match: str) -> None:
+def refused(workspace: WorkspaceFolder, match: str) -> None:
     with pytest.raises(LikewiseError, match=match) as caught:
         read_vectors(workspace, "layout", images_of(workspace))
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
 
 
-def test_no_vectors_yet_names_the_command(workspace: Workspace) -> None:
+def test_no_vectors_yet_names_the_command(workspace: WorkspaceFolder) -> None:
     with pytest.raises(LikewiseError, match=r"no colour vectors in .* yet \(there are layout\): run .* --with colour"):
         read_vectors(workspace, "colour", ["0000.png"])
 
 
-def test_an_incomplete_run_is_not_read(workspace: Workspace) -> None:
+def test_an_incomplete_run_is_not_read(workspace: WorkspaceFolder) -> None:
     path = workspace.vectors_folder / "layout" / "meta.json"
     write_json(read_json(path) | {"complete": False}, path)
     refused(workspace, "is not complete yet: run `likewise encode .* --with layout` to finish it")
 
 
-def test_a_truncated_shard_is_refused_and_the_others_are_still_read(workspace: Workspace, shard: Path) -> None:
+def test_a_truncated_shard_is_refused_and_the_others_are_still_read(workspace: WorkspaceFolder, shard: Path) -> None:
     shard.write_bytes(shard.read_bytes()[:-8])
     refused(workspace, "shard-00001.npy is missing or damaged: .*--force")
     assert len(read_vectors(workspace, "layout", ["0000.png", "0009.png"])) == 2
 
 
-def test_a_shard_that_is_no_npy_file_is_refused(workspace: Workspace, shard: Path) -> None:
+def test_a_shard_that_is_no_npy_file_is_refused(workspace: WorkspaceFolder, shard: Path) -> None:
     shard.write_bytes(b"\0" * 5000)
     refused(workspace, "shard-00001.npy is missing or damaged")
 
 
-def test_an_empty_shard_file_is_refused(workspace: Workspace, shard: Path) -> None:
+def test_an_empty_shard_file_is_refused(workspace: WorkspaceFolder, shard: Path) -> None:
     shard.write_bytes(b"")
     refused(workspace, "shard-00001.npy is missing or damaged")
 
 
-def test_a_missing_shard_is_refused(workspace: Workspace, shard: Path) -> None:
+def test_a_missing_shard_is_refused(workspace: WorkspaceFolder, shard: Path) -> None:
     shard.unlink()
     refused(workspace, "shard-00001.npy is missing or damaged")
 
 
-def test_a_shard_with_too_few_rows_is_refused(workspace: Workspace, shard: Path) -> None:
+def test_a_shard_with_too_few_rows_is_refused(workspace: WorkspaceFolder, shard: Path) -> None:
     np.save(shard, np.load(shard)[:3])
     refused(workspace, r"float32 \(3, \d+\) instead of float32 \(4, \d+\)")
 
 
-def test_a_value_that_is_no_number_is_refused(workspace: Workspace, shard: Path) -> None:
+def test_a_value_that_is_no_number_is_refused(workspace: WorkspaceFolder, shard: Path) -> None:
     vectors = np.load(shard)
     vectors[2, 5] = np.nan
     np.save(shard, vectors)
     refused(workspace, r"not a number \(row 2, 0006.png\)")
 
 
-def test_damaged_meta_and_rows_are_refused(workspace: Workspace, shard: Path) -> None:
+def test_damaged_meta_and_rows_are_refused(workspace: WorkspaceFolder, shard: Path) -> None:
     rows, meta = shard.with_name("rows.parquet"), shard.with_name("meta.json")
     rows.write_bytes(b"PAR1")
     refused(workspace, "rows.parquet cannot be read")
@@ -83,13 +83,13 @@ def test_damaged_meta_and_rows_are_refused(workspace: Workspace, shard: Path) ->
     refused(workspace, "meta.json does not describe vectors")
 
 
-def test_missing_images_are_counted_and_three_are_named(workspace: Workspace) -> None:
+def test_missing_images_are_counted_and_three_are_named(workspace: WorkspaceFolder) -> None:
     wanted = ["0000.png", "a.png", "b.png", "c.png", "d.png"]
     with pytest.raises(LikewiseError, match=r"4 of 5 images .*\(first: a.png, b.png, c.png\)"):
         read_vectors(workspace, "layout", wanted)
 
 
-def test_common_images_are_those_all_encoders_have_in_the_given_order(workspace: Workspace) -> None:
+def test_common_images_are_those_all_encoders_have_in_the_given_order(workspace: WorkspaceFolder) -> None:
     (workspace.root / "0002.png").write_bytes(b"broken")
     encode_catalog(workspace, ["colour"], workers=1)
     assert encoded_images(workspace, "layout") == images_of(workspace)
@@ -100,6 +100,6 @@ def test_common_images_are_those_all_encoders_have_in_the_given_order(workspace:
     ]
 
 
-def test_a_name_cannot_lead_out_of_the_workspace(workspace: Workspace) -> None:
+def test_a_name_cannot_lead_out_of_the_workspace(workspace: WorkspaceFolder) -> None:
     with pytest.raises(LikewiseError, match="cannot name an encoder's vectors"):
         read_vectors(workspace, "../layout", [])

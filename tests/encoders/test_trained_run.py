@@ -11,7 +11,7 @@ from likewise.encoders import encode_catalog, get_encoder, read_vectors
 from likewise.encoders.families.run_files import Layer, write_run
 from likewise.encoders.networks.network import Network
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .helpers import images_of, make_workspace, random_picture
 
@@ -54,7 +54,7 @@ def test_a_moved_workspace_still_knows_its_runs_and_new_weights_are_new_vectors(
     dim = get_encoder("layout").dim
     write_run(workspace.path / "runs" / "mine", "adapter", ["layout"], layers(dim, 4), dim=4)
     encode_catalog(workspace, ["run:mine"], workers=1)
-    moved = Workspace(tmp_path / "moved")
+    moved = WorkspaceFolder(tmp_path / "moved")
     shutil.move(workspace.path, moved.path)
     assert encode_catalog(moved, ["mine"], workers=1)[0].new_images == 0
     write_run(moved.path / "runs" / "mine", "adapter", ["layout"], layers(dim, 6, 4), dim=4)

@@ -10,15 +10,15 @@ from likewise.discovery.step import PoolSettings, make_pool, store_pool
 from likewise.encoders import encode_catalog
 from likewise.labeling import add_votes, open_votes
 from likewise.labeling.step import update_labels
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.conftest import write_shapes
 
 ENCODERS = ["colour", "layout", "shape"]
 
 
-def make_labelled(folder: Path) -> Workspace:
+def make_labelled(folder: Path) -> WorkspaceFolder:
     """Everything up to labels; the experts call pictures similar when they show the same figure."""
-    target = Workspace(folder / "ws")
+    target = WorkspaceFolder(folder / "ws")
     reading = read(write_shapes(folder / "pictures"))
     make_catalog(target, reading.rows, reading.root, "table")
     encode_catalog(target, ENCODERS, workers=1)

@@ -29,34 +29,34 @@ from likewise.evaluation.measures import P
 from likewise.evaluation.pairs import JudgedPairs, refuse_queries_without_candidates
 from likewise.evaluation.provenance import benchmark_id, read_note, write_note
 from likewise.evaluation.step import evaluate
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.evaluation.making import ENCODERS, make_labelled
 
 ABOUT: dict[str, Any] = {"title": "Shapes", "licence": "CC0-1.0", "description": "Drawn figures."}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+def made(tmp_path_factory: pytest.TempPathFactory) -> WorkspaceFolder:
     return make_labelled(tmp_path_factory.mktemp("bundle"))
 
 
 @pytest.fixture
-def folder(made: Workspace, tmp_path: Path) -> Path:
+def folder(made: WorkspaceFolder, tmp_path: Path) -> Path:
     make_bundle(made, tmp_path / "shapes", **ABOUT)
     return tmp_path / "shapes"
 
 
 @pytest.fixture
-def zipped(made: Workspace, tmp_path: Path) -> Path:
+def zipped(made: WorkspaceFolder, tmp_path: Path) -> Path:
     make_bundle(made, tmp_path / "shapes.zip", **ABOUT)
     return tmp_path / "shapes.zip"
 
 
-def vectors_of(made: Workspace, name: str, bundle: Bundle) -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
+def vectors_of(made: WorkspaceFolder, name: str, bundle: Bundle) -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
     return read_vectors(made, name, bundle.images)
 
 
-def test_a_bundle_measures_exactly_as_its_workspace(made: Workspace, zipped: Path, tmp_path: Path) -> None:
+def test_a_bundle_measures_exactly_as_its_workspace(made: WorkspaceFolder, zipped: Path, tmp_path: Path) -> None:
     there = evaluate(made, n_resamples=60, measures=default_measures((3, 5))).results
     bundle = open_bundle(zipped)
     np.save(tmp_path / "c.npy", vectors_of(made, "colour", bundle))  # no keys: rows in the bundle's image order
@@ -75,7 +75,7 @@ def test_a_bundle_measures_exactly_as_its_workspace(made: Workspace, zipped: Pat
 
 
 def test_sampled_negatives_travel_with_the_bundle(
-    made: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: WorkspaceFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in [module for name, module in sys.modules.items() if name.startswith("likewise.evaluation")]:
         if hasattr(module, "NEGATIVE_RANKS"):  # the gallery is too small for ranks 100-499
@@ -89,7 +89,7 @@ def test_sampled_negatives_travel_with_the_bundle(
     assert here.equals(there)
 
 
-def test_a_run_file_is_measured_too(made: Workspace, zipped: Path, tmp_path: Path) -> None:
+def test_a_run_file_is_measured_too(made: WorkspaceFolder, zipped: Path, tmp_path: Path) -> None:
     bundle = open_bundle(zipped)
     pairs = bundle.tables.pairs
     vectors = [read_vectors(made, "layout", images) for images in (pairs.queries, pairs.gallery)]
@@ -119,7 +119,7 @@ def measure_short(bundle: Bundle, path: Path, missing: MissingPairs = "undefined
     return evaluate_bundle(bundle, {"layout": short}, n_resamples=5, missing=missing).results
 
 
-def test_the_same_bundle_has_the_same_bytes(made: Workspace, zipped: Path, folder: Path, tmp_path: Path) -> None:
+def test_the_same_bundle_has_the_same_bytes(made: WorkspaceFolder, zipped: Path, folder: Path, tmp_path: Path) -> None:
     again = make_bundle(made, tmp_path / "again.zip", **ABOUT)
     assert again.path.read_bytes() == zipped.read_bytes()
     assert open_bundle(folder).card == again.card
@@ -130,7 +130,7 @@ def test_the_same_bundle_has_the_same_bytes(made: Workspace, zipped: Path, folde
     assert other.card["benchmark_id"] == again.card["benchmark_id"]
 
 
-def test_the_card_tells_what_a_reader_needs_and_names_no_expert(made: Workspace, folder: Path) -> None:
+def test_the_card_tells_what_a_reader_needs_and_names_no_expert(made: WorkspaceFolder, folder: Path) -> None:
     card, text = open_bundle(folder).card, (folder / "card.md").read_text()
     assert (card["labels"]["n_experts"], card["labels"]["rule"]) == (3, "majority")
     assert card["labels"]["krippendorff_alpha"]["value"] == 1.0
@@ -144,7 +144,7 @@ def test_the_card_tells_what_a_reader_needs_and_names_no_expert(made: Workspace,
     assert wider.tables.catalog["domain"].n_unique() == 2
 
 
-def test_pictures_go_along_when_wanted(made: Workspace, tmp_path: Path) -> None:
+def test_pictures_go_along_when_wanted(made: WorkspaceFolder, tmp_path: Path) -> None:
     bundle = make_bundle(made, tmp_path / "with", with_images=True, **ABOUT)
     image = bundle.images[0]
     assert (tmp_path / "with" / "images" / image).read_bytes() == (made.root / image).read_bytes()
@@ -261,7 +261,7 @@ def test_vectors_that_do_not_fit_are_one_sentence(zipped: Path, tmp_path: Path) 
         evaluate_bundle(zipped, {"m": tmp_path / "nan.npy"}, measures=[P])
 
 
-def test_what_is_there_is_not_overwritten(made: Workspace, zipped: Path, folder: Path, tmp_path: Path) -> None:
+def test_what_is_there_is_not_overwritten(made: WorkspaceFolder, zipped: Path, folder: Path, tmp_path: Path) -> None:
     for path in (zipped, folder):
         with pytest.raises(LikewiseError, match="already exists: add `--replace`"):
             make_bundle(made, path, **ABOUT)
@@ -275,8 +275,8 @@ def test_what_is_there_is_not_overwritten(made: Workspace, zipped: Path, folder:
     assert not list(tmp_path.glob(".*"))
 
 
-def test_imported_labels_claim_no_experts(made: Workspace, tmp_path: Path) -> None:
-    copy = Workspace(tmp_path / "ws")
+def test_imported_labels_claim_no_experts(made: WorkspaceFolder, tmp_path: Path) -> None:
+    copy = WorkspaceFolder(tmp_path / "ws")
     shutil.copytree(made.path, copy.path)
     settings = json.loads(copy.settings_file.read_text())
     copy.settings_file.write_text(json.dumps(settings | {"root": str(made.root)}))

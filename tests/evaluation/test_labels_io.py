@@ -13,7 +13,7 @@ from likewise.evaluation.exchange.labels_import import IMPORTED, import_labels
 from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, read_labels_file, write_labels_file
 from likewise.labeling import read_votes_file
 from likewise.labeling.step import read_labels, read_labels_note
-from likewise.workspace import Workspace, read_json, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 
 ENDINGS = (".json", ".qrels", ".csv", ".tsv", ".parquet")
 
@@ -102,7 +102,7 @@ def test_what_is_wrong_is_one_sentence(tmp_path: Path, name: str, text: str, sen
     assert "\n" not in str(caught.value)
 
 
-def test_imported_labels_say_so_and_invent_no_votes(workspace: Workspace, tmp_path: Path) -> None:
+def test_imported_labels_say_so_and_invent_no_votes(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     path = tmp_path / "tags.json"
     write_labels_file(
         table([("circle/red-0.png", "circle/blue-0.png", 1), ("circle/red-0.png", "square/red-0.png", 0)]), path
@@ -120,7 +120,7 @@ def test_imported_labels_say_so_and_invent_no_votes(workspace: Workspace, tmp_pa
     assert pl.read_parquet(workspace.path / "labels.imported.parquet").equals(stored)  # outlives labels from votes
 
 
-def test_labels_already_there_give_way_only_when_asked(workspace: Workspace, tmp_path: Path) -> None:
+def test_labels_already_there_give_way_only_when_asked(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     labels = table([("circle/red-0.png", "circle/blue-0.png", 1)])
     write_labels_file(labels, path)
@@ -137,7 +137,7 @@ def test_labels_already_there_give_way_only_when_asked(workspace: Workspace, tmp
     assert read_json(workspace.labels_settings_file)["consensus"]["n_similar"] == 1
 
 
-def test_labels_of_another_catalog_are_counted_and_named(workspace: Workspace, tmp_path: Path) -> None:
+def test_labels_of_another_catalog_are_counted_and_named(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     write_labels_file(table([("circle/red-0.png", f"x{n}.png", 0) for n in range(4)]), path)
     with pytest.raises(LikewiseError) as caught:

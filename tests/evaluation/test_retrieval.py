@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from likewise.errors import LikewiseError
 from likewise.evaluation import class_ranks, rank_accumulator
 from likewise.evaluation.retrieval import MEASURES, RETRIEVAL_SCHEMA, Retrieval, retrieval, retrieval_table
-from likewise.search import as_unit
+from likewise.neighbours import as_unit
 
 Vectors = NDArray[np.float32]
 

@@ -25,7 +25,7 @@ from likewise.evaluation.exchange.run_models import (
 )
 from likewise.evaluation.exchange.trec import TrecRun, read_run, run_text, write_run
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
-from likewise.search.scores import Floats
+from likewise.neighbours.scores import Floats
 
 from .judging import result_table
 

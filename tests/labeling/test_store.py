@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from likewise.errors import LikewiseError
 from likewise.labeling import add_votes, count_votes_by_source, open_votes, read_votes, tidy_votes
 from likewise.labeling.store import read_events
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .factories import votes_of
 
@@ -24,8 +24,8 @@ VOTES = votes_of(ann="sn?", bob="s.n")
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    return Workspace(tmp_path)
+def workspace(tmp_path: Path) -> WorkspaceFolder:
+    return WorkspaceFolder(tmp_path)
 
 
 def rows_of(engine: Engine) -> list[tuple[object, ...]]:
@@ -47,7 +47,7 @@ def test_the_same_votes_give_the_same_table(tmp_path: Path) -> None:
     tables = []
     for number, votes in enumerate([VOTES, VOTES.sample(fraction=1.0, shuffle=True, seed=7)]):
         (tmp_path / str(number)).mkdir()
-        engine = open_votes(Workspace(tmp_path / str(number)))
+        engine = open_votes(WorkspaceFolder(tmp_path / str(number)))
         add_votes(engine, votes, "x")
         tables.append(rows_of(engine))
     assert tables[0] == tables[1]
@@ -98,12 +98,12 @@ def test_an_answer_outside_the_known_never_reaches_the_table(engine: Engine) -> 
         connection.execute(text(forge))
 
 
-def test_the_file_alone_holds_every_vote(workspace: Workspace, tmp_path: Path) -> None:
+def test_the_file_alone_holds_every_vote(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     """People back up votes.db and forget votes.db-wal."""
     engine = open_votes(workspace)
     add_votes(engine, VOTES, "x")
     (tmp_path / "copy").mkdir()
-    copy = Workspace(tmp_path / "copy")
+    copy = WorkspaceFolder(tmp_path / "copy")
     shutil.copy(workspace.votes_file, copy.votes_file)
     assert read_votes(open_votes(copy)).height == VOTES.height
 
@@ -162,13 +162,13 @@ def test_threads_share_an_engine(engine: Engine) -> None:
     assert read_votes(engine).height == 80
 
 
-def test_a_file_that_is_no_database_is_said_so(workspace: Workspace) -> None:
+def test_a_file_that_is_no_database_is_said_so(workspace: WorkspaceFolder) -> None:
     workspace.votes_file.write_text("query,candidate\n" * 100)
     with pytest.raises(LikewiseError, match=r"votes\.db could not be written \(file is not a database\)"):
         open_votes(workspace)
 
 
-def test_a_database_of_a_later_version_is_left_alone(workspace: Workspace) -> None:
+def test_a_database_of_a_later_version_is_left_alone(workspace: WorkspaceFolder) -> None:
     open_votes(workspace)
     connection = sqlite3.connect(workspace.votes_file)
     connection.execute("UPDATE alembic_version SET version_num = '0999'")
@@ -180,7 +180,7 @@ def test_a_database_of_a_later_version_is_left_alone(workspace: Workspace) -> No
 
 def test_wrong_places_are_said_so(tmp_path: Path) -> None:
     with pytest.raises(LikewiseError, match="does not exist: make the workspace first"):
-        open_votes(Workspace(tmp_path / "nowhere"))
+        open_votes(WorkspaceFolder(tmp_path / "nowhere"))
     with pytest.raises(LikewiseError, match="postgresql:// or sqlite:///"):
         open_votes("mysql://host/votes")
     with pytest.raises(LikewiseError, match="names no file"):

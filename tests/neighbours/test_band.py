@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.search import NO_INDEX, top_k, top_k_and_band
+from likewise.neighbours import NO_INDEX, top_k, top_k_and_band
 
 from .test_exact import unit_vectors
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.search import NO_INDEX, as_unit, pair_scores, top_k
+from likewise.neighbours import NO_INDEX, as_unit, pair_scores, top_k
 
 
 def unit_vectors(rng: np.random.Generator, n: int, dim: int, n_distinct: int | None = None) -> NDArray[np.float32]:

@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.search import NO_INDEX, top_k
-from likewise.search import index as module
-from likewise.search.index import index_top_k, recall_per_query, wilson_interval
+from likewise.neighbours import NO_INDEX, top_k
+from likewise.neighbours import index as module
+from likewise.neighbours.index import index_top_k, recall_per_query, wilson_interval
 
 N, DIM, K = 2000, 16, 8
 

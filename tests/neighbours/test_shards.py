@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.search import merge_neighbours, top_k
-from tests.search.test_exact import unit_vectors
+from likewise.neighbours import merge_neighbours, top_k
+from tests.neighbours.test_exact import unit_vectors
 
 
 @given(

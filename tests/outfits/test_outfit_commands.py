@@ -22,7 +22,7 @@ from likewise.outfits.protocol import Floats, Item, Outfit, OutfitQuestion, answ
 from likewise.outfits.report.checkpoints import write_checkpoints_page
 from likewise.outfits.results import OutfitTestResults, read_answers
 from likewise.outfits.rules import CATEGORIES
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 COLOURS = {"red": (200, 30, 30), "blue": (30, 30, 200), "green": (30, 160, 60)}
 
@@ -110,7 +110,7 @@ def test_generate_check_and_benchmark_on_a_workspace(tmp_path: Path) -> None:
         (tmp_path / f"{name}.png").write_bytes(patch(name))
         category = name.split("-")[0].replace("_", " ")
         rows.append((f"{name}.png", name, words.get(category, category)))
-    workspace = Workspace(tmp_path / "ws")
+    workspace = WorkspaceFolder(tmp_path / "ws")
     make_catalog(workspace, pl.DataFrame(rows, schema=["image", "item", "category"], orient="row"), tmp_path, "table")
     report = json.loads(run("generate", workspace.path, "--n", 300, "--json"))
     assert report["n_verified"] == 300

@@ -33,7 +33,7 @@ from likewise.outfits.publish import (
 from likewise.outfits.stages import advance, trust_categories
 from likewise.synthetic import build_wardrobe
 from likewise.synthetic.outfits.people import simulate_test
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 PLAN = OutfitTestPlan(
     sort=False,
@@ -49,9 +49,9 @@ PLAN = OutfitTestPlan(
 
 
 @pytest.fixture(scope="module")
-def wardrobe(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+def wardrobe(tmp_path_factory: pytest.TempPathFactory) -> WorkspaceFolder:
     folder = tmp_path_factory.mktemp("wardrobe")
-    workspace = Workspace(folder / "ws")
+    workspace = WorkspaceFolder(folder / "ws")
     rows = build_wardrobe(folder / "pictures", n_items=120, views_per_item=1, workers=1)
     make_catalog(workspace, rows, folder / "pictures", "wardrobe")
     return workspace
@@ -73,7 +73,7 @@ def answer_all(engine: Engine, slug: str, who: str, value: str, share: int = 0) 
     assert not stored.refused
 
 
-def test_stages_wait_for_people_and_go_on_where_they_stopped(wardrobe: Workspace, engine: Engine) -> None:
+def test_stages_wait_for_people_and_go_on_where_they_stopped(wardrobe: WorkspaceFolder, engine: Engine) -> None:
     builder = OutfitTestBuilder(wardrobe, "patient")
     builder.start(PLAN)
     trust_categories(builder, PLAN)
@@ -96,7 +96,9 @@ def test_stages_wait_for_people_and_go_on_where_they_stopped(wardrobe: Workspace
         builder.start(replace(PLAN, n_panel=9), given=("n_panel",))
 
 
-def test_a_distractor_is_replaced_on_the_site_until_somebody_answered(wardrobe: Workspace, engine: Engine) -> None:
+def test_a_distractor_is_replaced_on_the_site_until_somebody_answered(
+    wardrobe: WorkspaceFolder, engine: Engine
+) -> None:
     builder = OutfitTestBuilder(wardrobe, "by-hand")
     builder.start(replace(PLAN, n_panel=1))
     trust_categories(builder, PLAN)
@@ -123,7 +125,7 @@ def test_a_distractor_is_replaced_on_the_site_until_somebody_answered(wardrobe: 
 
 
 def test_simulated_people_finish_a_test_and_rounds_are_days_apart(
-    wardrobe: Workspace, engine: Engine, tmp_path: Path
+    wardrobe: WorkspaceFolder, engine: Engine, tmp_path: Path
 ) -> None:
     builder = OutfitTestBuilder(wardrobe, "whole")
     builder.start(replace(PLAN, sort=True))  # they also sort the images

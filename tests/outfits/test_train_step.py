@@ -10,12 +10,12 @@ from likewise.catalog.table import read_catalog
 from likewise.encoders.running.encode import encode_catalog
 from likewise.errors import LikewiseError
 from likewise.outfits.training.step import TrainingRequest, load_examples, train_outfit_model
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.outfits.toy_outfits import used_preset
 
 
 @pytest.fixture
-def asked(workspace: Workspace, tmp_path: Path) -> TrainingRequest:
+def asked(workspace: WorkspaceFolder, tmp_path: Path) -> TrainingRequest:
     """Twelve outfits of one item of every category, by the names of the items alone."""
     encode_catalog(workspace, ["colour", "shape"], workers=1)
     items = read_catalog(workspace).unique("item", keep="first", maintain_order=True)
@@ -31,7 +31,7 @@ def asked(workspace: Workspace, tmp_path: Path) -> TrainingRequest:
 
 
 def test_popular_and_trained_models_do_not_take_over_each_others_folders(
-    workspace: Workspace, asked: TrainingRequest
+    workspace: WorkspaceFolder, asked: TrainingRequest
 ) -> None:
     popular = replace(asked, kind="popular", name="mine")
     card = train_outfit_model(workspace, popular)
@@ -44,7 +44,7 @@ def test_popular_and_trained_models_do_not_take_over_each_others_folders(
         train_outfit_model(workspace, replace(popular, name="other", words=True))
 
 
-def test_the_card_says_what_was_asked_for_and_done(workspace: Workspace, asked: TrainingRequest) -> None:
+def test_the_card_says_what_was_asked_for_and_done(workspace: WorkspaceFolder, asked: TrainingRequest) -> None:
     assert used_preset(train_outfit_model(workspace, replace(asked, near_share=0.25))).near_share == 0.25
     whole = replace(asked, name="whole", encoders="", finetuned_encoder="small")
     assert used_preset(train_outfit_model(workspace, whole)).near_share == 0.0
@@ -54,7 +54,7 @@ def test_the_card_says_what_was_asked_for_and_done(workspace: Workspace, asked: 
 
 
 def test_an_outfit_with_an_item_that_nobody_knows_is_left_out_as_a_whole(
-    workspace: Workspace, asked: TrainingRequest
+    workspace: WorkspaceFolder, asked: TrainingRequest
 ) -> None:
     assert asked.outfits is not None
     before = load_examples(workspace, asked)

@@ -29,7 +29,7 @@ from likewise.outfits.training.leakage import check_not_trained_on
 from likewise.outfits.training.negatives import NegativeSampler, nearest_of_type
 from likewise.outfits.training.run_folder import state_file
 from likewise.outfits.training.trainer import ACCURACY, TrainingJob, train_model
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.outfits.toy_outfits import (
     CATEGORIES,
     ITEMS,
@@ -228,7 +228,7 @@ def test_words_are_captions_then_categories_then_nothing(tmp_path: Path) -> None
 CATEGORIES_IN_ORDER = tuple(sorted(CATEGORIES))
 
 
-def test_a_torch_encoder_is_trained_along(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_torch_encoder_is_trained_along(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     """Outfits of coloured shapes from pictures: the first layer learns too, and scores survive loading."""
     shapes, colours = ("circle", "square", "triangle"), ("red", "orange", "blue", "green")
     worn = tuple(

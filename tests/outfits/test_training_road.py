@@ -25,7 +25,7 @@ from likewise.synthetic.outfits.aat_questions import make_aat
 from likewise.synthetic.outfits.stylists import loves_colours, style_outfits
 from likewise.synthetic.outfits.taste_test import wardrobe_items
 from likewise.synthetic.vocabulary import RGB
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wardrobe of 160 items with colour vectors, and a small test from another wardrobe."""
     folder = tmp_path_factory.mktemp("road")
     rows = build_wardrobe(folder / "drawn", n_items=120, views_per_item=1, seed=2, workers=1)
-    workspace = Workspace(folder / "wardrobe")
+    workspace = WorkspaceFolder(folder / "wardrobe")
     make_catalog(workspace, rows, folder / "drawn", "wardrobe")
     encode_catalog(workspace, ["colour"], workers=1)
     questions, drawn = make_aat(wardrobe_items(200, 9), 54, 9)

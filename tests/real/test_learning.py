@@ -10,7 +10,7 @@ from likewise.catalog.readers import read
 from likewise.encoders import encode_catalog
 from likewise.training.perceptual.settings import PerceptualSettings
 from likewise.training.perceptual.step import train_perceptual
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .places import real_data
 
@@ -18,7 +18,7 @@ from .places import real_data
 @pytest.mark.slow
 def test_materials_from_four_descriptors(tmp_path: Path) -> None:
     source = real_data("materials")
-    workspace = Workspace(tmp_path / "materials")
+    workspace = WorkspaceFolder(tmp_path / "materials")
     reading = read(source / "catalog.csv")
     make_catalog(workspace, reading.rows, reading.root, "table")
     encode_catalog(workspace, ["colour", "texture", "shape", "layout"], workers=1)

@@ -15,7 +15,7 @@ from likewise.evaluation.truth import write_budget
 from likewise.labeling import NOT_SIMILAR, SIMILAR, add_votes, open_votes
 from likewise.labeling.step import update_labels
 from likewise.report import write_report
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 HOSTILE = """a "b" & 'c' <script>alert(1)<b>.png"""
 COLOURS = ("crimson", "orange", "navy", "green", "black", "hotpink", "teal", "gold")
@@ -43,7 +43,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
             name = HOSTILE if (shape, colour) == ("round", "navy") else f"{shape} {colour}.png"
             _draw(pictures / name, shape, colour)
             rows.append((name, f"{shape} & {colour}", shape))
-    target = Workspace(folder)
+    target = WorkspaceFolder(folder)
     make_catalog(target, pl.DataFrame(rows, schema=["image", "item", "category"], orient="row"), pictures, "folder")
     encode_catalog(target, ["colour", "layout", "shape"], workers=1)
     pool = make_pool(target, SETTINGS)
@@ -54,7 +54,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _vote(workspace: Workspace, pool: pl.DataFrame) -> None:
+def _vote(workspace: WorkspaceFolder, pool: pl.DataFrame) -> None:
     """Ann and Bob go by shape; the third one, with a name to be escaped, says yes to every other pair."""
     shape = dict(read_catalog(workspace).select("image", "category").iter_rows())
     pairs = pool.select("query", "candidate").unique().sort("query", "candidate")
@@ -75,11 +75,11 @@ def written(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of an unchanged copy, for tests that only read it."""
     copy = tmp_path_factory.mktemp("written") / finished.name
     shutil.copytree(finished, copy)
-    return write_report(Workspace(copy))
+    return write_report(WorkspaceFolder(copy))
 
 
 @pytest.fixture
-def shop(finished: Path, tmp_path: Path) -> Workspace:
+def shop(finished: Path, tmp_path: Path) -> WorkspaceFolder:
     copy = tmp_path / finished.name
     shutil.copytree(finished, copy)
-    return Workspace(copy)
+    return WorkspaceFolder(copy)

@@ -8,11 +8,11 @@ from likewise.evaluation.exchange.labels_import import import_labels
 from likewise.evaluation.exchange.labels_io import write_labels_file
 from likewise.evaluation.step import evaluate
 from likewise.report import write_report
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.report.test_page import Page
 
 
-def test_a_report_on_imported_labels(shop: Workspace, tmp_path: Path) -> None:
+def test_a_report_on_imported_labels(shop: WorkspaceFolder, tmp_path: Path) -> None:
     labels = tmp_path / "my tags.json"
     write_labels_file(pl.read_parquet(shop.labels_file), labels)
     import_labels(shop, labels, replace=True)

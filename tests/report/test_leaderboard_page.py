@@ -10,7 +10,7 @@ from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.measures import AP, ROC_AUC, Judged, P
 from likewise.evaluation.provenance import ResultNote, write_note
 from likewise.report.leaderboard_page import rank_by_benchmark, read_result, write_leaderboard_page
-from likewise.workspace import Workspace, write_parquet
+from likewise.workspace import WorkspaceFolder, write_parquet
 from tests.report.test_page import FETCHING, Page
 
 HOSTILE = """<script>alert("x")</script> & 'y'"""
@@ -117,7 +117,7 @@ def test_the_same_results_give_the_same_bytes_in_any_order(results: list[Path], 
     assert write_leaderboard_page([tmp_path], tmp_path / "d.html").read_bytes() == first  # a folder of results
 
 
-def test_a_workspace_stands_for_its_results(shop: Workspace, tmp_path: Path) -> None:
+def test_a_workspace_stands_for_its_results(shop: WorkspaceFolder, tmp_path: Path) -> None:
     file = shop.results_folder / "discovery.parquet"
     write_note(ResultNote("small shop", "c3", "2026-01-01T00:00:00Z", "likewise evaluate 'small shop'"), file)
     text = page_of([shop.path], tmp_path).text

@@ -15,7 +15,7 @@ import pytest
 from likewise.errors import LikewiseError
 from likewise.evaluation.fidelity import TruthCoverage
 from likewise.report import write_report
-from likewise.workspace import Workspace, read_json, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 from tests.report.conftest import COLOURS, HOSTILE
 
 FETCHING = {"src", "srcset", "poster", "data", "action", "formaction", "background"}
@@ -57,7 +57,7 @@ class Page(HTMLParser):
         return [attributes for _, attributes in self.tags if attribute in attributes]
 
 
-def page_of(workspace: Workspace) -> Page:
+def page_of(workspace: WorkspaceFolder) -> Page:
     return Page(write_report(workspace).read_text(encoding="utf-8"))
 
 
@@ -96,7 +96,7 @@ def test_names_of_files_and_experts_are_shown_not_run(written: Path) -> None:
     assert "<i>cy</i>" in page.text
 
 
-def test_a_model_may_have_any_name(shop: Workspace) -> None:
+def test_a_model_may_have_any_name(shop: WorkspaceFolder) -> None:
     odd = "_$\\frac{x}$ <b>&\"q'</b>"
     for name in ("discovery", "curves", "mistakes"):
         path = shop.results_folder / f"{name}.parquet"
@@ -107,7 +107,7 @@ def test_a_model_may_have_any_name(shop: Workspace) -> None:
     assert odd in "".join(page.words)
 
 
-def test_many_models_share_the_plots_without_covering_them(shop: Workspace) -> None:
+def test_many_models_share_the_plots_without_covering_them(shop: WorkspaceFolder) -> None:
     for name in ("discovery", "curves", "mistakes"):
         path = shop.results_folder / f"{name}.parquet"
         table = pl.read_parquet(path)
@@ -118,7 +118,7 @@ def test_many_models_share_the_plots_without_covering_them(shop: Workspace) -> N
     assert len([a for a in page.having("role") if a["role"] == "tab"]) == 12
 
 
-def test_the_same_workspace_gives_the_same_bytes(shop: Workspace, written: Path) -> None:
+def test_the_same_workspace_gives_the_same_bytes(shop: WorkspaceFolder, written: Path) -> None:
     assert write_report(shop).read_bytes() == written.read_bytes()
 
 
@@ -136,7 +136,7 @@ def test_each_picture_is_embedded_once_and_every_use_has_words(written: Path) ->
     assert len(ids) == len(set(ids))
 
 
-def test_a_picture_deleted_after_encoding_becomes_a_placeholder(shop: Workspace) -> None:
+def test_a_picture_deleted_after_encoding_becomes_a_placeholder(shop: WorkspaceFolder) -> None:
     for path in shop.root.glob("round *.png"):
         path.unlink()
     (shop.root / HOSTILE).write_bytes(b"not a picture")
@@ -147,15 +147,15 @@ def test_a_picture_deleted_after_encoding_becomes_a_placeholder(shop: Workspace)
     assert any(HOSTILE in (words or "") for words in gone)
 
 
-def test_without_results_the_error_names_the_command(shop: Workspace) -> None:
+def test_without_results_the_error_names_the_command(shop: WorkspaceFolder) -> None:
     (shop.results_folder / "summary.json").unlink()
     with pytest.raises(LikewiseError, match=f"likewise evaluate {shop.path}"):
         write_report(shop)
     with pytest.raises(LikewiseError, match="not a workspace"):
-        write_report(Workspace(shop.path / "nowhere"))
+        write_report(WorkspaceFolder(shop.path / "nowhere"))
 
 
-def test_without_a_budget_the_page_says_how_to_make_it(shop: Workspace, written: Path) -> None:
+def test_without_a_budget_the_page_says_how_to_make_it(shop: WorkspaceFolder, written: Path) -> None:
     assert 'id="plot-yield"' in written.read_text(encoding="utf-8")
     (shop.results_folder / "budget.parquet").unlink()
     page = page_of(shop)
@@ -163,7 +163,7 @@ def test_without_a_budget_the_page_says_how_to_make_it(shop: Workspace, written:
     assert "plot-yield" not in [a["id"] for a in page.having("id")]
 
 
-def test_undefined_values_are_dashes(shop: Workspace) -> None:
+def test_undefined_values_are_dashes(shop: WorkspaceFolder) -> None:
     path = shop.results_folder / "discovery.parquet"
     nothing = pl.lit(None, pl.Float64)
     results = pl.read_parquet(path).with_columns(
@@ -187,7 +187,7 @@ def test_undefined_values_are_dashes(shop: Workspace) -> None:
     assert len(cells) >= 3 * results["measure"].n_unique()
 
 
-def test_simulated_experts_wear_a_badge(shop: Workspace, written: Path) -> None:
+def test_simulated_experts_wear_a_badge(shop: WorkspaceFolder, written: Path) -> None:
     assert 'id="simulated"' not in written.read_text(encoding="utf-8")
     summary = read_json(shop.results_folder / "summary.json")
     summary["labels"]["simulated"] = True
@@ -195,7 +195,7 @@ def test_simulated_experts_wear_a_badge(shop: Workspace, written: Path) -> None:
     assert "simulated" in [a["id"] for a in page_of(shop).having("id")]
 
 
-def test_where_the_truth_is_known_the_page_says_what_was_found(shop: Workspace) -> None:
+def test_where_the_truth_is_known_the_page_says_what_was_found(shop: WorkspaceFolder) -> None:
     summary = read_json(shop.results_folder / "summary.json")
     summary["truth"] = asdict(TruthCoverage(80, 50, 0.625, 0.004, 0, 0, None, 0.0))
     write_json(summary, shop.results_folder / "summary.json")
@@ -206,7 +206,7 @@ def test_where_the_truth_is_known_the_page_says_what_was_found(shop: Workspace) 
     assert {"plot-spearman", "plot-recall"} <= {a["id"] for a in page.having("id")}
 
 
-def test_progress_ends_at_its_total(shop: Workspace) -> None:
+def test_progress_ends_at_its_total(shop: WorkspaceFolder) -> None:
     steps: list[tuple[int, int]] = []
     write_report(shop, lambda _, done, total: steps.append((done, total)))
     assert len({total for _, total in steps}) == 1

@@ -13,7 +13,7 @@ from likewise.report.identification import identification
 from likewise.report.leaderboard import leaderboard
 from likewise.report.pool_order import pool_order
 from likewise.report.unlabelled import N_NEXT
-from likewise.workspace import Workspace, read_json, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 from tests.report.test_page import Page, page_of
 from tests.report.test_words import results_of
 
@@ -111,7 +111,7 @@ def test_groups_of_experts_say_how_often_the_winner_stays() -> None:
     assert 0.75 <= only.low < only.high <= 0.79
 
 
-def test_every_section_of_a_new_evaluation_is_drawn(shop: Workspace) -> None:
+def test_every_section_of_a_new_evaluation_is_drawn(shop: WorkspaceFolder) -> None:
     page = page_of(shop)
     shown = {"pool-order-orders", "pool-order-means", "plot-bounds", "unlabelled-table", "plot-groups", "groups-table"}
     assert shown <= ids_of(page)
@@ -123,7 +123,7 @@ def test_every_section_of_a_new_evaluation_is_drawn(shop: Workspace) -> None:
     assert "older" not in {name for a in page.having("class") for name in (a["class"] or "").split()}
 
 
-def test_the_first_unlabelled_pairs_are_shown_as_pictures(shop: Workspace) -> None:
+def test_the_first_unlabelled_pairs_are_shown_as_pictures(shop: WorkspaceFolder) -> None:
     path = shop.results_folder / "next_pairs.parquet"
     waiting = pl.read_parquet(path)
     assert len(waiting) > N_NEXT
@@ -135,7 +135,7 @@ def test_the_first_unlabelled_pairs_are_shown_as_pictures(shop: Workspace) -> No
     assert "every candidate that the models put on top has a label" in page_of(shop).text
 
 
-def test_models_without_a_significant_difference_are_marked(shop: Workspace) -> None:
+def test_models_without_a_significant_difference_are_marked(shop: WorkspaceFolder) -> None:
     path = shop.results_folder / "differences.parquet"
     table = pl.read_parquet(path)
     for significant, n_marked in ((False, 2), (True, 0)):
@@ -145,7 +145,7 @@ def test_models_without_a_significant_difference_are_marked(shop: Workspace) -> 
         assert ("≈" in page.text) is not significant
 
 
-def test_the_main_table_holds_one_k_and_labelled_negatives_only(shop: Workspace) -> None:
+def test_the_main_table_holds_one_k_and_labelled_negatives_only(shop: WorkspaceFolder) -> None:
     path = shop.results_folder / "discovery.parquet"
     table = pl.read_parquet(path)
     measured = ROC_AUC, ROC_AUC(average="micro"), AP, AP(average="micro")
@@ -166,7 +166,7 @@ def test_the_main_table_holds_one_k_and_labelled_negatives_only(shop: Workspace)
     assert len(plots) == 2 and not any("43.2" in words for words in plots)  # the curves' areas are the labelled ones
 
 
-def test_results_of_an_older_evaluation_still_make_a_page(shop: Workspace) -> None:
+def test_results_of_an_older_evaluation_still_make_a_page(shop: WorkspaceFolder) -> None:
     for name in NEWER:
         (shop.results_folder / f"{name}.parquet").unlink()
     summary = read_json(shop.results_folder / "summary.json")
@@ -180,7 +180,7 @@ def test_results_of_an_older_evaluation_still_make_a_page(shop: Workspace) -> No
     assert not ids_of(page) & {"plot-bounds", "plot-groups", "plot-identification", "pool-recall", "pool-order-orders"}
 
 
-def test_a_table_of_replaced_votes_is_not_shown(shop: Workspace) -> None:
+def test_a_table_of_replaced_votes_is_not_shown(shop: WorkspaceFolder) -> None:
     summary = read_json(shop.results_folder / "summary.json")
     del summary["expert_groups"]
     write_json(summary, shop.results_folder / "summary.json")
@@ -188,13 +188,13 @@ def test_a_table_of_replaced_votes_is_not_shown(shop: Workspace) -> None:
     assert "plot-groups" not in ids_of(page_of(shop))
 
 
-def test_without_other_images_identification_is_skipped_in_a_sentence(shop: Workspace) -> None:
+def test_without_other_images_identification_is_skipped_in_a_sentence(shop: WorkspaceFolder) -> None:
     page = page_of(shop)  # one picture per item
     assert "No query has another image of its item" in page.text
     assert "identification-table" not in ids_of(page)
 
 
-def test_identification_is_drawn_where_there_are_other_images(shop: Workspace) -> None:
+def test_identification_is_drawn_where_there_are_other_images(shop: WorkspaceFolder) -> None:
     path = shop.results_folder / "identification.parquet"
     table = pl.read_parquet(path)
     found = table.with_columns(value=pl.lit(0.4), low=pl.lit(0.3), high=pl.lit(0.5), n_queries=pl.lit(7, pl.Int64))

@@ -10,6 +10,7 @@ from likewise.evaluation.differences import DIFFERENCE_SCHEMA
 from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.measures import ROC_AUC, P
 from likewise.evaluation.step import evaluate
+from likewise.neighbours.index import IndexRecall
 from likewise.report.differences import against_best, not_significantly_worse
 from likewise.report.formatting import (
     amount,
@@ -29,8 +30,7 @@ from likewise.report.plots.palette import model_styles
 from likewise.report.plots.svg import spread_labels
 from likewise.report.provenance import commands_to_reproduce, describe_measures, settings_table
 from likewise.report.tables import read_tables
-from likewise.search.index import IndexRecall
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 def results_of(**models: tuple[float, float, float] | None) -> pl.DataFrame:
@@ -118,7 +118,7 @@ def test_numbers_are_written_for_people(written: str, expected: str) -> None:
     assert written == expected
 
 
-def test_the_commands_would_lead_here_again(shop: Workspace) -> None:
+def test_the_commands_would_lead_here_again(shop: WorkspaceFolder) -> None:
     lines = commands_to_reproduce(read_tables(shop), "small shop")
     assert lines[0] == "likewise new 'small shop' FOLDER"
     assert lines[2] == (
@@ -131,7 +131,7 @@ def test_the_commands_would_lead_here_again(shop: Workspace) -> None:
     assert lines[-1] == "likewise report 'small shop'"
 
 
-def test_the_settings_of_the_evaluation_come_from_its_summary(shop: Workspace) -> None:
+def test_the_settings_of_the_evaluation_come_from_its_summary(shop: WorkspaceFolder) -> None:
     evaluate(shop, ks=(3, 7), n_resamples=60, seed=4, interval="bca")
     tables = read_tables(shop)
     assert "likewise evaluate 'small shop' --k 3,7 --resamples 60 --seed 4 --interval bca" in commands_to_reproduce(
@@ -170,7 +170,7 @@ def test_labels_move_apart_but_keep_their_order() -> None:
     assert moved[3] == 5.0
 
 
-def test_a_pool_made_through_an_index_says_so_with_its_recall(shop: Workspace) -> None:
+def test_a_pool_made_through_an_index_says_so_with_its_recall(shop: WorkspaceFolder) -> None:
     tables = read_tables(shop)
     assert "index" not in dict(settings_table(tables))
     recall = IndexRecall("ivf", 6, 0.991, 0.95, 0.998, 200, 8)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from likewise.neighbours import Neighbours
 from likewise.scale.search import GalleryPart, search_part
-from likewise.search import Neighbours
 
 FOLDER_OF_MARKERS = "LIKEWISE_TEST_MARKERS"
 

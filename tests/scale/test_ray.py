@@ -13,7 +13,7 @@ import pytest
 
 from likewise.encoders.running.encode import encode_catalog
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.encoders.helpers import files, make_workspace
 from tests.scale import deadly
 from tests.scale.namespace import run_alone
@@ -106,9 +106,9 @@ def answers(folder: Path) -> Answers:
 
 
 @pytest.fixture(scope="module")
-def local(folder: Path, answers: Answers) -> Workspace:
+def local(folder: Path, answers: Answers) -> WorkspaceFolder:
     """The same workspace encoded on this machine alone, with the same cache of exported networks."""
-    target = Workspace(folder / "local")
+    target = WorkspaceFolder(folder / "local")
     target.path.mkdir()
     for name in ("workspace.json", "catalog.parquet"):
         shutil.copy(folder / "workspace" / name, target.path / name)
@@ -142,7 +142,7 @@ def test_an_address_where_nobody_listens_is_answered_at_once(
 
 
 def test_encode_writes_the_same_bytes_though_a_worker_was_killed(
-    answers: Answers, folder: Path, local: Workspace
+    answers: Answers, folder: Path, local: WorkspaceFolder
 ) -> None:
     assert (folder / "markers" / "encoder").exists()
     names = [each["encoder"] for each in answers["encode"]]
@@ -152,7 +152,7 @@ def test_encode_writes_the_same_bytes_though_a_worker_was_killed(
 
 
 def test_discover_writes_the_same_pool_though_a_worker_was_killed(
-    answers: Answers, folder: Path, local: Workspace
+    answers: Answers, folder: Path, local: WorkspaceFolder
 ) -> None:
     assert (folder / "markers" / "search").exists()
     assert command("discover", local.path, *DISCOVER, "--json") == answers["discover"]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from likewise.encoders.running.encode import encode_catalog
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.encoders.helpers import files, make_workspace
 from tests.scale.namespace import run_alone
 from tests.scale.test_ray import command
@@ -101,7 +101,7 @@ def test_commands_on_a_cluster_at_an_address_write_the_same_bytes(
     assert "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN where it wants a token" in " ".join(said.split())
     assert len(set(answers["nodes"])) == 2
     assert [each["left_out_images"] for each in answers["encode"]] == [["0007.png"]] * 3
-    local = Workspace(tmp_path / "local")
+    local = WorkspaceFolder(tmp_path / "local")
     local.path.mkdir()
     for name in ("workspace.json", "catalog.parquet"):
         shutil.copy(tmp_path / "workspace" / name, local.path / name)

@@ -11,7 +11,7 @@ from likewise.cli.app import app
 from likewise.errors import LikewiseError
 from likewise.synthetic import SIMILAR_AT, build_wardrobe, make_items, similarity
 from likewise.synthetic.truth import similar_item_pairs
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 @pytest.mark.parametrize("seed", [0, 7])
@@ -45,7 +45,7 @@ def test_any_catalog_may_bring_its_truth(tmp_path: Path) -> None:
     source = str(tmp_path / "pictures" / "catalog.csv")
     new = ["new", str(tmp_path / "ws"), source, "--truth", str(tmp_path / "truth.csv"), "--json"]
     app(new, standalone_mode=False)
-    workspace = Workspace(tmp_path / "ws")
+    workspace = WorkspaceFolder(tmp_path / "ws")
     assert workspace.has_truth
     assert pl.read_parquet(workspace.truth_file).rows() == [(items[0], items[1])]
     app([*new[:3], "--replace", "--json"], standalone_mode=False)

@@ -20,7 +20,7 @@ from likewise.training.network import build_embedder
 from likewise.training.plan import TrainingPlan, make_plan
 from likewise.training.split import split_classes
 from likewise.training.trainer import FoldData
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 Check = Callable[..., dict[str, Any]]
 """(workspace, methods, more options) to the command's JSON."""
@@ -58,7 +58,7 @@ def toy_fold_data(dim: int = 16, fold: int = 0) -> FoldData:
     )
 
 
-def toy_workspace(folder: Path, n_classes: int = N_CLASSES) -> Workspace:
+def toy_workspace(folder: Path, n_classes: int = N_CLASSES) -> WorkspaceFolder:
     """Small pictures with a column `kind` of so many classes, and the vectors above under the name `toy`."""
     folder_of_images = folder / "pictures"
     folder_of_images.mkdir(parents=True)
@@ -70,7 +70,7 @@ def toy_workspace(folder: Path, n_classes: int = N_CLASSES) -> Workspace:
         Image.fromarray(np.clip(colour + noise, 0, 255).astype(np.uint8)).save(folder_of_images / image)
     table = pl.DataFrame({"image": images, "kind": [f"kind {image[:2]}" for image in images]})
     table.write_csv(folder_of_images / "catalog.csv")
-    workspace = Workspace(folder / "toy")
+    workspace = WorkspaceFolder(folder / "toy")
     reading = read(folder_of_images / "catalog.csv")
     make_catalog(workspace, reading.rows, reading.root, "table")
     np.save(folder / "toy.npy", toy_vectors()[: len(images)])
@@ -84,7 +84,7 @@ def toy_plan() -> TrainingPlan:
     return make_plan("quick", trials=4, steps=20, evaluate_every=10, reruns=2, dim=8)
 
 
-def check_command(workspace: Workspace, methods: str, *more: str) -> list[str]:
+def check_command(workspace: WorkspaceFolder, methods: str, *more: str) -> list[str]:
     """`likewise train check` with that plan on the toy."""
     plan = toy_plan()
     small = {"trials": plan.n_trials, "steps": plan.max_steps, "evaluate-every": plan.steps_between_evaluations}
@@ -94,7 +94,7 @@ def check_command(workspace: Workspace, methods: str, *more: str) -> list[str]:
     return [*command, "--methods", methods, *words, *more]
 
 
-def measured_again(workspace: Workspace, spec: str, config: CheckConfig) -> pl.DataFrame:
+def measured_again(workspace: WorkspaceFolder, spec: str, config: CheckConfig) -> pl.DataFrame:
     """What the exported encoder scores on the test classes, query by query."""
     encode_catalog(workspace, [spec], workers=1)
     split = open_context(config).split
@@ -102,6 +102,6 @@ def measured_again(workspace: Workspace, spec: str, config: CheckConfig) -> pl.D
     return pl.DataFrame({measure: found.per_query(measure) for measure in ("P@1", "R_Precision", "MAP@R")})
 
 
-def rerun_of(workspace: Workspace, method: str) -> pl.DataFrame:
+def rerun_of(workspace: WorkspaceFolder, method: str) -> pl.DataFrame:
     table = pl.read_parquet(workspace.path / "runs" / "check" / "reruns" / method / "0.parquet")
     return table.filter(pl.col("embedding") == "concatenated").select("P@1", "R_Precision", "MAP@R")

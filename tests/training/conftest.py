@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .check_toy import Check, check_command
 
@@ -28,7 +28,7 @@ def check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     """Run the command as a user would, in this process; its JSON."""
     from likewise.cli import main
 
-    def run(workspace: Workspace, methods: str, *more: str) -> dict[str, Any]:
+    def run(workspace: WorkspaceFolder, methods: str, *more: str) -> dict[str, Any]:
         monkeypatch.setattr(sys, "argv", ["likewise", *check_command(workspace, methods, *more)[3:], "--json"])
         capsys.readouterr()
         try:

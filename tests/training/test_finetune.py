@@ -16,7 +16,7 @@ from likewise.training.finetune.dino import DinoLearner, DinoSchedule, cosine_sc
 from likewise.training.finetune.step import FinetuneSettings, finetune, make_learner
 from likewise.training.finetune.targets import class_targets
 from likewise.training.network import load_trunk
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 ENCODER = "small?size=24"
 QUICK = {"encoder": ENCODER, "epochs": 3, "batch": 8, "rate": 3e-3}
@@ -26,12 +26,12 @@ def silent(what: str, done: int, total: int) -> None:
     """No progress."""
 
 
-def weights(workspace: Workspace, name: str) -> bytes:
+def weights(workspace: WorkspaceFolder, name: str) -> bytes:
     return (workspace.path / "runs" / name / "encoder.safetensors").read_bytes()
 
 
 @pytest.mark.parametrize("task", ["id", "cat", "id+c"])
-def test_the_loss_falls_and_the_backbone_becomes_an_encoder(workspace: Workspace, task: str) -> None:
+def test_the_loss_falls_and_the_backbone_becomes_an_encoder(workspace: WorkspaceFolder, task: str) -> None:
     settings = FinetuneSettings(task=task, **{**QUICK, "epochs": 6})  # type: ignore[arg-type]
     done = finetune(workspace, settings, f"tuned-{task[:2]}", on_progress=silent)
     losses = done.curve["loss"].to_list()
@@ -53,7 +53,7 @@ def test_the_loss_falls_and_the_backbone_becomes_an_encoder(workspace: Workspace
 
 
 @pytest.mark.parametrize("task", ["id+c", "dino"])
-def test_a_stopped_run_goes_on_to_the_same_weights(workspace: Workspace, task: str) -> None:
+def test_a_stopped_run_goes_on_to_the_same_weights(workspace: WorkspaceFolder, task: str) -> None:
     settings = FinetuneSettings(task=task, n_local=2, **QUICK)  # type: ignore[arg-type]
     finetune(workspace, settings, "whole", on_progress=silent)
 
@@ -76,7 +76,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(workspace: Workspace, task: s
     assert weights(workspace, "other") != weights(workspace, "whole")
 
 
-def test_a_killed_process_loses_one_epoch_at_most(workspace: Workspace) -> None:
+def test_a_killed_process_loses_one_epoch_at_most(workspace: WorkspaceFolder) -> None:
     settings = FinetuneSettings(task="cat", **QUICK)  # type: ignore[arg-type]
     finetune(workspace, settings, "whole", on_progress=silent)
     code = f"""
@@ -84,11 +84,11 @@ import os, signal, torch
 torch.set_num_threads(1)  # as in this process: sums of floats depend on it
 from pathlib import Path
 from likewise.training.finetune.step import FinetuneSettings, finetune
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 def die(what, done, total):
     if done == 8:
         os.kill(os.getpid(), signal.SIGKILL)
-finetune(Workspace(Path({str(workspace.path)!r})), {settings!r}, "killed", on_progress=die)
+finetune(WorkspaceFolder(Path({str(workspace.path)!r})), {settings!r}, "killed", on_progress=die)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert ran.returncode == -9, ran.stderr.decode()
@@ -129,7 +129,7 @@ def test_schedules_rise_and_fall_as_they_say() -> None:
     assert momentum[50] == pytest.approx(0.95) == cosine_schedule(0.9, 1.0, 0.5)
 
 
-def make_dino(workspace: Workspace, rate: float = 2e-3) -> DinoLearner:
+def make_dino(workspace: WorkspaceFolder, rate: float = 2e-3) -> DinoLearner:
     settings = FinetuneSettings(ENCODER, "dino", epochs=10, batch=12, rate=rate, n_local=2, momentum=0.99)
     torch.manual_seed(0)
     made = make_learner(workspace, settings, class_targets(read_catalog(workspace), "dino"), *load_trunk(ENCODER))
@@ -137,7 +137,7 @@ def make_dino(workspace: Workspace, rate: float = 2e-3) -> DinoLearner:
     return made
 
 
-def test_dino_learns_to_agree_with_itself_without_collapsing(workspace: Workspace) -> None:
+def test_dino_learns_to_agree_with_itself_without_collapsing(workspace: WorkspaceFolder) -> None:
     learner = make_dino(workspace)
     rows = [learner.train_epoch(number, np.random.default_rng(number), silent) for number in range(10)]
     assert np.mean([row["loss"] for row in rows[-3:]]) < 0.96 * rows[0]["loss"]
@@ -151,7 +151,7 @@ def test_dino_learns_to_agree_with_itself_without_collapsing(workspace: Workspac
     assert torch.allclose(learner.centre[0], 0.9 * before[0] + 0.1 * outputs, atol=1e-6)
 
 
-def test_images_and_classes_are_those_asked_for(workspace: Workspace) -> None:
+def test_images_and_classes_are_those_asked_for(workspace: WorkspaceFolder) -> None:
     catalog = read_catalog(workspace)
     targets = class_targets(catalog, "cat", where="domain=shop", leave_out=["circle"])
     assert len(targets.images) == 8 and targets.n_classes == {"category": 2}

@@ -15,17 +15,17 @@ from likewise.training.context import CheckConfig, FoldTask, open_context, run_f
 from likewise.training.guard import TestSetAccessError
 from likewise.training.hyperparameter_search import search_hyperparameters
 from likewise.training.plan import TrunkMode, make_plan
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .check_toy import toy_workspace
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> WorkspaceFolder:
     return toy_workspace(tmp_path)
 
 
-def make_config(workspace: Workspace, trunk: TrunkMode = "frozen") -> CheckConfig:
+def make_config(workspace: WorkspaceFolder, trunk: TrunkMode = "frozen") -> CheckConfig:
     plan = make_plan("quick", trunk=trunk, trials=3, steps=10, evaluate_every=10, dim=8)
     return CheckConfig(workspace.path, "kind", "toy" if trunk == "frozen" else "small", plan)
 
@@ -34,7 +34,7 @@ def here(function: Any, arguments: Sequence[Any]) -> list[Any]:
     return [function(each) for each in arguments]
 
 
-def test_every_access_to_a_test_row_is_refused_until_it_is_unlocked(workspace: Workspace) -> None:
+def test_every_access_to_a_test_row_is_refused_until_it_is_unlocked(workspace: WorkspaceFolder) -> None:
     trunks: tuple[TrunkMode, ...] = ("frozen", "small")
     for trunk in trunks:
         context = open_context(make_config(workspace, trunk))
@@ -54,7 +54,9 @@ def test_every_access_to_a_test_row_is_refused_until_it_is_unlocked(workspace: W
             access()
 
 
-def test_a_leak_of_test_classes_into_a_fold_is_caught(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leak_of_test_classes_into_a_fold_is_caught(
+    workspace: WorkspaceFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def leaking(config: CheckConfig) -> contexts.TrainingContext:
         context = open_context(config)
         fold = context.split.folds[0]
@@ -68,7 +70,7 @@ def test_a_leak_of_test_classes_into_a_fold_is_caught(workspace: Workspace, monk
             run_fold(replace(task, seed=seed))
 
 
-def test_a_search_is_the_same_when_the_test_rows_are_destroyed(workspace: Workspace) -> None:
+def test_a_search_is_the_same_when_the_test_rows_are_destroyed(workspace: WorkspaceFolder) -> None:
     config = make_config(workspace)
     before = search_hyperparameters(config, "triplet", str(workspace.path / "a.db"), "a", 0, here)
     context = open_context(config)

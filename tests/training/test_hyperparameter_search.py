@@ -24,7 +24,7 @@ from likewise.training.reality_check import prepare_run, run_reality_check
 from likewise.training.seeds import derive_seed
 from likewise.training.tables import t_interval
 from likewise.training.trainer import train_fold
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.databases import empty_postgresql
 
 from .check_toy import check_command, toy_fold_data, toy_plan, toy_workspace
@@ -47,7 +47,7 @@ def n_finished(database: Path) -> int:
 
 def test_killed_and_continued_gives_the_same_table(tmp_path: Path) -> None:
     undisturbed = toy_workspace(tmp_path)
-    broken = Workspace(tmp_path / "broken")
+    broken = WorkspaceFolder(tmp_path / "broken")
     shutil.copytree(undisturbed.path, broken.path)
     process = subprocess.Popen(check_command(broken, METHODS), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     folder = broken.path / "runs" / "check"

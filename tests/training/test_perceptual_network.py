@@ -19,14 +19,14 @@ from likewise.training.perceptual.network_learner import NetworkLearner
 from likewise.training.perceptual.network_training import NetworkInputs, NetworkTraining
 from likewise.training.perceptual.settings import NetworkPlan, PerceptualSettings
 from likewise.training.perceptual.step import train_perceptual
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 N_ITEMS = 40
 PLAN = NetworkPlan("small?size=16", steps=40, n_evaluations=2, batch=48, rate=1e-3, inner_folds=2)
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> tuple[Workspace, Path]:
+def world(tmp_path: Path) -> tuple[WorkspaceFolder, Path]:
     """Two pictures of every item, and people who see nothing but how red it is."""
     rng = np.random.default_rng(0)
     colours = rng.integers(0, 256, (N_ITEMS, 3))
@@ -46,14 +46,14 @@ def world(tmp_path: Path) -> tuple[Workspace, Path]:
         close, far = (one, other) if gaps[0] < gaps[1] else (other, one)
         lines.append(f"thing {anchor:02d},thing {close:02d},thing {far:02d}")
     (tmp_path / "answers.csv").write_text("\n".join(lines) + "\n")
-    workspace = Workspace(tmp_path / "world")
+    workspace = WorkspaceFolder(tmp_path / "world")
     reading = read(folder / "catalog.csv")
     make_catalog(workspace, reading.rows, reading.root, "table")
     return workspace, tmp_path / "answers.csv"
 
 
 def test_a_network_learns_what_people_look_at_and_stays_the_one_that_was_measured(
-    world: tuple[Workspace, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: tuple[WorkspaceFolder, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LIKEWISE_CACHE", str(tmp_path / "cache"))
     workspace, answers = world
@@ -84,12 +84,12 @@ def test_a_network_learns_what_people_look_at_and_stays_the_one_that_was_measure
         train_perceptual(workspace, PerceptualSettings(bases=("colour",), triplets=answers, trunk=PLAN), "both")
 
 
-def network_inputs(workspace: Workspace) -> NetworkInputs:
+def network_inputs(workspace: WorkspaceFolder) -> NetworkInputs:
     images = tuple(f"{item:02d}-0.png" for item in range(N_ITEMS))
     return NetworkInputs(PLAN, workspace.root, images, ImageVectors((), (), np.arange(N_ITEMS)))
 
 
-def test_pairs_teach_a_network_too_and_the_same_seed_teaches_the_same(world: tuple[Workspace, Path]) -> None:
+def test_pairs_teach_a_network_too_and_the_same_seed_teaches_the_same(world: tuple[WorkspaceFolder, Path]) -> None:
     workspace, _ = world
     inputs = network_inputs(workspace)
     red = np.array([float(np.asarray(Image.open(workspace.root / image))[..., 0].mean()) for image in inputs.images])
@@ -116,7 +116,7 @@ def test_pairs_teach_a_network_too_and_the_same_seed_teaches_the_same(world: tup
     assert not np.array_equal(other.vectors, last.vectors)
 
 
-def test_statistics_of_batch_norms_stay_fixed(world: tuple[Workspace, Path]) -> None:
+def test_statistics_of_batch_norms_stay_fixed(world: tuple[WorkspaceFolder, Path]) -> None:
     inputs = network_inputs(world[0])
     rows = np.arange(N_ITEMS)
     far = np.roll(rows, 2)

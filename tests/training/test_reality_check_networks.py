@@ -11,7 +11,7 @@ from likewise.encoders import encode_catalog, get_encoder
 from likewise.training.context import CheckConfig, FoldTask, run_fold
 from likewise.training.network import load_trunk
 from likewise.training.plan import make_plan
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.encoders.tiny import make_model
 
 from .check_toy import Check, measured_again, rerun_of, toy_workspace
@@ -20,7 +20,7 @@ LITE = "efficientnet-lite0?size=32"
 TINY = ("--trials", "1", "--reruns", "1", "--steps", "4", "--evaluate-every", "2", "--lr", "1e-3")
 
 
-def compare_onnx(workspace: Workspace, spec: str) -> None:
+def compare_onnx(workspace: WorkspaceFolder, spec: str) -> None:
     """The exported file gives what the encoder gives, for several pictures at once."""
     model = workspace.path / "runs" / "check" / "encoder" / "model.onnx"
     one, other = get_encoder(spec), get_encoder(f"onnx:{model}")

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from likewise.training.reality_check import run_reality_check
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.scale.namespace import run_alone
 
 from .check_toy import check_command, toy_plan, toy_workspace
@@ -19,7 +19,7 @@ from .check_toy import check_command, toy_plan, toy_workspace
 
 def on_the_cluster(folder: Path) -> list[str]:
     """Runs inside the namespace: the command as a user types it."""
-    command = check_command(Workspace(folder / "ray"), "triplet", "--engine", "ray", "--json")
+    command = check_command(WorkspaceFolder(folder / "ray"), "triplet", "--engine", "ray", "--json")
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
     return list(dict.fromkeys(row["method"] for row in json.loads(ran.stdout)["accuracy"]))

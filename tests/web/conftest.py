@@ -18,7 +18,7 @@ from likewise.labeling.store.project import change_project
 from likewise.web.app import create_app
 from likewise.web.security import SESSION_COOKIE
 from likewise.web.settings import SiteSettings
-from likewise.workspace import Workspace, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 from tests.databases import database
 
 __all__ = ["database"]
@@ -28,7 +28,7 @@ OWNER_KEY = "only-for-the-tests-0123456789"
 GENERATORS = ("zebra-encoder", "quokka-encoder")  # words that appear nowhere else
 
 
-def write_pool(workspace: Workspace, n_queries: int = 4, n_candidates: int = 6) -> pl.DataFrame:
+def write_pool(workspace: WorkspaceFolder, n_queries: int = 4, n_candidates: int = 6) -> pl.DataFrame:
     """Every query with its candidates, proposed by both generators."""
     images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
     rows = [
@@ -68,7 +68,7 @@ def csrf_of(page: str) -> str:
 
 
 @pytest.fixture
-def app(workspace: Workspace, database: str) -> Iterator[FastAPI]:
+def app(workspace: WorkspaceFolder, database: str) -> Iterator[FastAPI]:
     write_pool(workspace)
     first = open_votes(database)
     change_project(first, repeat_share=0.0)

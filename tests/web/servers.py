@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 from likewise.web.serve import serve
 from likewise.web.settings import SiteSettings
-from likewise.workspace import Workspace
-serve(SiteSettings(Workspace(Path(sys.argv[1])), sys.argv[2], port=int(sys.argv[3])))
+from likewise.workspace import WorkspaceFolder
+serve(SiteSettings(WorkspaceFolder(Path(sys.argv[1])), sys.argv[2], port=int(sys.argv[3])))
 """
 
 

@@ -15,7 +15,7 @@ from likewise.labeling.store.questionnaires import add_questionnaire
 from likewise.labeling.store.questions import NewQuestion, add_questions
 from likewise.web.extension_pages import EXPERT, GUEST
 from likewise.web.routes import expert_api, expert_pages, questions
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .conftest import BASE, GENERATORS, Browser, csrf_of
 from .test_access import MAY, VALUES, routes_of
@@ -83,7 +83,7 @@ def every_page(browser: Browser, role: str) -> list[tuple[str, str]]:
 
 
 def test_every_reply_is_blind(
-    app: FastAPI, engine: Engine, expert: Callable[[str], Browser], workspace: Workspace
+    app: FastAPI, engine: Engine, expert: Callable[[str], Browser], workspace: WorkspaceFolder
 ) -> None:
     images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
     set_gold_pairs(engine, PRACTICE, [(images[0], images[9], "similar", "a note")])
@@ -101,7 +101,7 @@ def test_every_reply_is_blind(
 
 
 def test_a_guest_of_a_public_questionnaire_learns_no_more(
-    app: FastAPI, engine: Engine, expert: Callable[[str], Browser], workspace: Workspace
+    app: FastAPI, engine: Engine, expert: Callable[[str], Browser], workspace: WorkspaceFolder
 ) -> None:
     images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
     add_questionnaire(engine, "open", "Open", consent="Really?", public=True, most_guests=5)

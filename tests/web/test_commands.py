@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.cli.conftest import Run, run
 
 __all__ = ["run"]
@@ -20,7 +20,7 @@ def test_every_command_shows_an_example(run: Run) -> None:
         assert f"Example: likewise label {command}" in run("label", command, "--help").out
 
 
-def test_a_project_from_the_command_line(run: Run, workspace: Workspace, tmp_path: Path) -> None:
+def test_a_project_from_the_command_line(run: Run, workspace: WorkspaceFolder, tmp_path: Path) -> None:
     ws = workspace.path
     assert run("encode", ws, "--with", "colour,shape", "--workers", 1).code == 0
     assert run("discover", ws, "--with", "colour", "--k", 3, "--n-queries", 6, "--random", 5).code == 0
@@ -52,7 +52,7 @@ def test_a_project_from_the_command_line(run: Run, workspace: Workspace, tmp_pat
     assert run("label", "revoke", ws, "--expert", "anna").code == 0
 
 
-def test_mistakes_are_one_sentence(run: Run, workspace: Workspace, tmp_path: Path) -> None:
+def test_mistakes_are_one_sentence(run: Run, workspace: WorkspaceFolder, tmp_path: Path) -> None:
     ws = workspace.path
     for arguments, sentence in (
         (["status", ws], "holds no votes yet"),

@@ -21,7 +21,7 @@ from likewise.labeling.store.experts import invite_expert
 from likewise.labeling.store.pairs import add_pairs
 from likewise.web.app import create_app
 from likewise.web.settings import SiteSettings
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .conftest import BASE, csrf_of, write_pool
 from .servers import free_port, logged_in, running
@@ -53,7 +53,7 @@ class Voter(threading.Thread):
             return  # the server is gone, as it should be
 
 
-def test_killing_the_server_under_load_loses_no_acknowledged_vote(workspace: Workspace, database: str) -> None:
+def test_killing_the_server_under_load_loses_no_acknowledged_vote(workspace: WorkspaceFolder, database: str) -> None:
     engine = open_votes(database)
     add_pairs(engine, write_pool(workspace, 4, 20))
     tokens = [invite_expert(engine, f"expert {number}") for number in range(EXPERTS)]
@@ -90,7 +90,7 @@ def test_killing_the_server_under_load_loses_no_acknowledged_vote(workspace: Wor
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="a small disk needs root: NOT run")
-def test_a_full_disk_is_said_and_what_was_stored_stays(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_full_disk_is_said_and_what_was_stored_stays(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     """votes.db lives on a disk of 1 MB that only the server's mount namespace sees; it is copied out at the end."""
     if shutil.which("unshare") is None or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
         pytest.skip("unshare is not allowed here: the full-disk test was NOT run")
@@ -134,7 +134,7 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(workspace: Workspace, tmp
 
 
 def test_a_locked_database_is_said_and_nothing_is_half_stored(
-    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: WorkspaceFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_engine, "BUSY_SECONDS_SERVING", 1)
     write_pool(workspace)

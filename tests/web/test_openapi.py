@@ -13,7 +13,7 @@ from likewise.labeling.store.experts import invite_expert, redeem_invitation
 from likewise.web.app import create_app
 from likewise.web.security import SESSION_COOKIE, csrf_token
 from likewise.web.settings import SiteSettings
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 from tests.conftest import write_shapes
 
 from .conftest import write_pool
@@ -25,7 +25,7 @@ TOKEN: dict[str, str] = {}
 @pytest.fixture(scope="module")
 def interface(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("openapi")
-    workspace = Workspace(folder / "ws")
+    workspace = WorkspaceFolder(folder / "ws")
     reading = read(write_shapes(folder / "pictures"))
     make_catalog(workspace, reading.rows, reading.root, "table")
     write_pool(workspace)

@@ -16,7 +16,7 @@ from likewise.web.passwords import hash_password, password_matches
 from likewise.web.security import SESSION_COOKIE
 from likewise.web.serve import prepare
 from likewise.web.settings import SiteSettings, is_loopback
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .conftest import BASE, OWNER_KEY, Browser, csrf_of
 
@@ -89,7 +89,7 @@ def test_cookies_cannot_be_read_by_scripts_or_sent_from_elsewhere(stranger: Test
     assert "Secure" not in cookie  # http on this machine
 
 
-def test_an_https_site_keeps_its_cookies_to_https(workspace: Workspace, database: str) -> None:
+def test_an_https_site_keeps_its_cookies_to_https(workspace: WorkspaceFolder, database: str) -> None:
     settings = SiteSettings(workspace, database, url="https://label.example.org", owner_key=OWNER_KEY)
     with TestClient(create_app(settings), base_url="https://label.example.org") as client:
         reply = client.get(f"/owner/enter/{OWNER_KEY}", follow_redirects=False)
@@ -135,7 +135,7 @@ def test_pictures_are_found_by_id_only(expert: Callable[[str], Browser], strange
 
 
 def test_thumbnails_are_cached_on_disk_and_in_the_browser(
-    expert: Callable[[str], Browser], workspace: Workspace, pictures: Path
+    expert: Callable[[str], Browser], workspace: WorkspaceFolder, pictures: Path
 ) -> None:
     anna = expert("Anna")
     shown = anna.get("/api/next").json()["pairs"][0]["query"]
@@ -154,7 +154,7 @@ def test_thumbnails_are_cached_on_disk_and_in_the_browser(
     assert anna.get(shown["full"]).status_code == 404
 
 
-def test_an_open_address_needs_a_password(workspace: Workspace) -> None:
+def test_an_open_address_needs_a_password(workspace: WorkspaceFolder) -> None:
     settings = SiteSettings(workspace, host="0.0.0.0")
     with pytest.raises(LikewiseError, match="needs a password"):
         prepare(settings)
@@ -164,7 +164,7 @@ def test_an_open_address_needs_a_password(workspace: Workspace) -> None:
         assert is_loopback(host) is local
 
 
-def test_a_local_site_without_a_password_gets_a_key(workspace: Workspace) -> None:
+def test_a_local_site_without_a_password_gets_a_key(workspace: WorkspaceFolder) -> None:
     keys = {prepare(SiteSettings(workspace)).owner_key for _ in range(2)}
     assert len(keys) == 2
     assert None not in keys

@@ -76,9 +76,11 @@ class EvaluationResult(TableResult):
             found = rows.filter((pl.col("encoder_a") == first) & (pl.col("encoder_b") == second)).to_dicts()
             if found:
                 row = found[0]
-                ends = (row["low"], row["high"]) if sign == 1 else (_negative(row["high"]), _negative(row["low"]))
+                low, high = row["low"], row["high"]
+                if sign == -1:
+                    low, high = _negative(high), _negative(low)
                 difference = row["difference"] if sign == 1 else _negative(row["difference"])
-                return Comparison(a, b, str(wanted), difference, *ends, row["p"], row["p_holm"], row["significant"])
+                return Comparison(a, b, str(wanted), difference, low, high, row["p"], row["p_holm"], row["significant"])
         measures = ", ".join(self.differences["measure"].unique(maintain_order=True))
         raise LikewiseError(f"there is no comparison of {a} and {b} by {wanted}; measures: {measures}.")
 

@@ -110,4 +110,4 @@ def _read_answers(answers: Any, order: str, rows: KeyedRows | None) -> pl.DataFr
             table = table.with_columns(pl.lit(votes).alias(name))
     if rows is not None:
         table = table.with_columns(pl.Series(role, rows.as_text(table[role].to_list())) for role in roles)
-    return sum_votes(table.select(TRIPLET_SCHEMA.names()).cast(TRIPLET_SCHEMA))  # type: ignore[arg-type]
+    return sum_votes(table.select(TRIPLET_SCHEMA.names()).cast(TRIPLET_SCHEMA))

@@ -12,7 +12,7 @@ from likewise.api.inputs import KeyedRows, read_embeddings, read_items, read_mod
 from likewise.api.table_result import TableResult
 from likewise.catalog import items_of, read_catalog
 from likewise.discovery.overlap import generator_table, overlap_table
-from likewise.discovery.pool import QueryGallery, draw_random_pairs, pairs_to_label, propose_candidates, sort_pool
+from likewise.discovery.pool import QueryGallery, draw_random_pairs, pairs_to_label, propose_pairs, sort_pool
 from likewise.discovery.step import Pool
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
@@ -116,7 +116,7 @@ def pool(
     row_of = {key: row for row, key in enumerate(rows.text)}
     query_rows, gallery_rows = [row_of[key] for key in task.queries], [row_of[key] for key in task.gallery]
     proposed = [
-        propose_candidates(name, task, values[query_rows], values[gallery_rows], k, on_progress=on_progress)
+        propose_pairs(name, task, values[query_rows], values[gallery_rows], k, on_progress=on_progress)
         for name, values in models.items()
     ]
     table = sort_pool(pl.concat([*proposed, draw_random_pairs(task, n_random, seed)]))
@@ -158,9 +158,9 @@ def _search_result(
     query, rank = np.nonzero(found.indices != NO_INDEX)
     table = pl.DataFrame(
         {
-            "query": [queries[row] for row in query],
+            "query": [queries[row] for row in query.tolist()],
             "rank": rank + 1,
-            "candidate": [gallery[row] for row in found.indices[query, rank]],
+            "candidate": [gallery[row] for row in found.indices[query, rank].tolist()],
             "score": found.scores[query, rank],
         }
     )

@@ -85,7 +85,7 @@ class Workspace(WorkspaceFolder):
             name,
             source_settings=settings,
             replace=replace,
-            on_progress=on_progress,
+            on_progress=None if on_progress is None else partial(on_progress, "checking"),
         )
         store_tables(self, reading.tables)
         title = f"{self.path}: {len(made.catalog):,} images of {made.catalog['item'].n_unique():,} items"
@@ -120,7 +120,7 @@ class Workspace(WorkspaceFolder):
 
         done = encode_catalog(self, encoders or BUILT_IN, workers=workers, force=force, on_progress=on_progress)
         table = pl.DataFrame(
-            [(one.encoder, one.dim, one.images, len(one.left_out), one.seconds) for one in done],
+            [(one.encoder, one.dim, one.images, one.left_out, one.seconds) for one in done],
             schema=["encoder", "dim", "images", "left_out", "seconds"],
             orient="row",
         )

@@ -12,7 +12,7 @@ from likewise.catalog.check import PROBLEM_SCHEMA, check_rows
 from likewise.catalog.table import KEY_COLUMNS, MADE_COLUMNS, catalog_fingerprint
 from likewise.catalog.truth import check_truth
 from likewise.errors import LikewiseError
-from likewise.workspace import FORMAT, Workspace, write_json, write_parquet
+from likewise.workspace import FORMAT, WorkspaceFolder, write_json, write_parquet
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class NewCatalog:
 
 
 def make_catalog(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     rows: pl.DataFrame,
     root: Path,
     source: str,

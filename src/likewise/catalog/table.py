@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet
 
 KEY_COLUMNS = ("image", "item", "category")
 MADE_COLUMNS = ("width", "height", "digest")
 
 
-def read_catalog(workspace: Workspace) -> pl.DataFrame:
+def read_catalog(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The catalog of a workspace, sorted by image key."""
     workspace.settings()
     return read_parquet(workspace.catalog_file, f"likewise new {workspace.path} FOLDER")

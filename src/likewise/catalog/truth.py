@@ -7,7 +7,7 @@ pairs a pool finds, and whether it orders the models as the whole truth would.
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet
 
 TRUTH_SCHEMA = pl.Schema({"item_a": pl.String, "item_b": pl.String})
 
@@ -31,6 +31,6 @@ def check_truth(table: pl.DataFrame, catalog: pl.DataFrame) -> pl.DataFrame:
     return ordered.unique().sort("item_a", "item_b")
 
 
-def read_truth(workspace: Workspace) -> pl.DataFrame:
+def read_truth(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The pairs of similar items, item_a before item_b."""
     return read_parquet(workspace.truth_file, f"likewise new {workspace.path} --truth FILE")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,9 +24,9 @@ SECONDS_BETWEEN_LINES = 10.0
 SECONDS_OF_SPEED = 3600.0
 
 
-def open_workspace(path: Path) -> Workspace:
+def open_workspace(path: Path) -> WorkspaceFolder:
     """The workspace at `path`, which must exist."""
-    workspace = Workspace(path)
+    workspace = WorkspaceFolder(path)
     workspace.settings()
     return workspace
 

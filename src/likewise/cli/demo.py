@@ -26,11 +26,11 @@ def demo(
     from likewise.cli.new import new
     from likewise.cli.report import report
     from likewise.cli.simulate import simulate
-    from likewise.workspace import WARDROBE, Workspace
+    from likewise.workspace import WARDROBE, WorkspaceFolder
 
     started = time.perf_counter()
     drawn = {"items": items, "views": 3, "wild": 0.0, "seed": seed}
-    target = Workspace(workspace)
+    target = WorkspaceFolder(workspace)
     if target.settings_file.exists():
         there = target.settings()
         if there["source"] != WARDROBE or there["source_settings"] != drawn:

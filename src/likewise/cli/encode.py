@@ -19,7 +19,7 @@ from likewise.cli.engines import Address, Engine, on_ray
 
 if TYPE_CHECKING:
     from likewise.encoders.storage.files import EncodingResult
-    from likewise.workspace import Workspace
+    from likewise.workspace import WorkspaceFolder
 
 MAX_LEFT_OUT_SHOWN = 5
 
@@ -82,7 +82,7 @@ def encode(
     _print_encoded(target, done, as_json)
 
 
-def _print_encoded(workspace: "Workspace", done: "list[EncodingResult]", as_json: bool) -> None:
+def _print_encoded(workspace: "WorkspaceFolder", done: "list[EncodingResult]", as_json: bool) -> None:
     from likewise.encoders.storage.reading import left_out_images
 
     if as_json:

@@ -112,7 +112,18 @@ def evaluate(
         raise LikewiseError(f"--resamples must be at least 1, not {resamples}.")
     if classes is not None or triplets is not None:
         _evaluate_without_labels(
-            workspace, classes, triplets, order, by, encoders, resamples, seed, interval, resample, clusters, as_json
+            workspace,
+            classes,
+            triplets,
+            order,
+            by,
+            encoders,
+            resamples,
+            seed,
+            interval,  # type: ignore[arg-type]
+            resample,
+            clusters,
+            as_json,
         )
         return
     if is_bundle(workspace):

@@ -7,13 +7,13 @@ import typer
 
 from likewise.cli.console import echo, echo_json
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 Output = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)]
 
 
 def import_labels(
-    workspace: Workspace, labels: Path, *, positive_from: int, gallery: str | None, replace: bool, as_json: bool
+    workspace: WorkspaceFolder, labels: Path, *, positive_from: int, gallery: str | None, replace: bool, as_json: bool
 ) -> None:
     """Take labels that come without votes; labels.json notes the file, and no votes are invented."""
     from likewise.evaluation.exchange.labels_import import import_labels as take
@@ -31,7 +31,7 @@ def import_labels(
         echo("  they were there already")
 
 
-def export_labels(target: Workspace, output: Path, *, as_evaluated: bool, replace: bool, as_json: bool) -> None:
+def export_labels(target: WorkspaceFolder, output: Path, *, as_evaluated: bool, replace: bool, as_json: bool) -> None:
     """Write the labels as VSD .json, TREC .qrels, .csv, .tsv or .parquet, as the file's name ends."""
     from likewise.discovery.step import read_pool, retired_pairs
     from likewise.evaluation.exchange.labels_io import drop_random_pairs, write_labels_file

@@ -10,7 +10,7 @@ from likewise.cli.console import AsJson, Seed, WorkspacePath, echo, echo_json, o
 from likewise.cli.exchange import import_labels
 from likewise.cli.label_site import Database
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_parquet, write_atomically
+from likewise.workspace import WorkspaceFolder, read_parquet, write_atomically
 
 if TYPE_CHECKING:
     from likewise.labeling.step import LabelingResult
@@ -146,7 +146,7 @@ def _check_rule(rule: str | None) -> str | None:
     return rule
 
 
-def rebuild_labels(workspace: Workspace, rule: str | None, database: str | None = None) -> "LabelingResult":
+def rebuild_labels(workspace: WorkspaceFolder, rule: str | None, database: str | None = None) -> "LabelingResult":
     from likewise.labeling.step import update_labels
 
     return update_labels(workspace, _check_rule(rule), database)  # type: ignore[arg-type]

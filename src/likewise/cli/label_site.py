@@ -9,7 +9,7 @@ import typer
 
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, open_workspace
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -26,7 +26,7 @@ ExpertName = Annotated[str, typer.Option("--expert", "--name", help="The expert'
 
 
 @contextmanager
-def open_votes_database(workspace: Workspace, database: str | None) -> "Iterator[Engine]":
+def open_votes_database(workspace: WorkspaceFolder, database: str | None) -> "Iterator[Engine]":
     """The votes database, closed at the end."""
     from likewise.labeling.store import open_votes
 

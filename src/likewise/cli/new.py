@@ -8,7 +8,7 @@ import typer
 from likewise.cli.console import AsJson, Seed, echo, echo_json, progress_bars, to_records
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import WARDROBE, Workspace
+from likewise.workspace import WARDROBE, WorkspaceFolder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,7 +57,7 @@ def new(
         raise LikewiseError("give either a folder or table of images, or --wardrobe: `likewise new shoes ~/photos`.")
     if truth is not None and wardrobe:
         raise LikewiseError("the truth of the wardrobe is known already: leave --truth out.")
-    target = Workspace(workspace)
+    target = WorkspaceFolder(workspace)
     if target.settings_file.exists() and not replace:
         raise LikewiseError(
             f"{workspace} already holds a workspace: choose another folder, or replace its catalog with --replace."
@@ -135,7 +135,7 @@ def _draw_wardrobe(
     return rows, similar_item_pairs(rows)
 
 
-def _read_source(target: Workspace, source: Path, name: str, root: Path | None, as_json: bool) -> "Reading":
+def _read_source(target: WorkspaceFolder, source: Path, name: str, root: Path | None, as_json: bool) -> "Reading":
     """Read the source and say how much of it is there, before anything else; without pictures there is no catalog."""
     from likewise.catalog.readers import layouts, read
 

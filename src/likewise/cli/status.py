@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, escape, open_workspace
-from likewise.workspace import WARDROBE, Workspace, read_json, read_parquet
+from likewise.workspace import WARDROBE, WorkspaceFolder, read_json, read_parquet
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def status(workspace: WorkspacePath, as_json: AsJson = False) -> None:
     echo(f"next: [bold]{escape(found.next)}[/]")
 
 
-def read_status(target: Workspace) -> WorkspaceStatus:
+def read_status(target: WorkspaceFolder) -> WorkspaceStatus:
     from likewise.evaluation.stored import results_are_current
 
     settings = target.settings()
@@ -67,7 +67,7 @@ def read_status(target: Workspace) -> WorkspaceStatus:
     return replace(found, next=_next_command(target, found))
 
 
-def _describe_pool(target: Workspace) -> str | None:
+def _describe_pool(target: WorkspaceFolder) -> str | None:
     if not target.pool_settings_file.exists():
         return None
     pool = read_parquet(target.pool_file, f"likewise discover {target.path} --replace")
@@ -77,14 +77,14 @@ def _describe_pool(target: Workspace) -> str | None:
     return f"{pairs:,} pairs {who}"
 
 
-def _describe_labels(target: Workspace) -> str | None:
+def _describe_labels(target: WorkspaceFolder) -> str | None:
     if not target.labels_settings_file.exists():
         return None
     summary = read_json(target.labels_settings_file)["consensus"]
     return f"{summary['n_labelled']:,} by {summary['rule']}, {summary['n_similar']:,} similar"
 
 
-def _next_command(target: Workspace, found: WorkspaceStatus) -> str:
+def _next_command(target: WorkspaceFolder, found: WorkspaceStatus) -> str:
     if found.unfinished:
         return f"likewise encode {target.path} --with {','.join(found.unfinished)}"
     if not found.encoders:

@@ -13,7 +13,7 @@ from likewise.encoders.storage.files import EncodedChunk, VectorsMeta, read_meta
 from likewise.encoders.storage.reading import read_vectors
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.optional_dependencies import import_optional
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 FAMILY = "two-tower"
 
@@ -23,7 +23,7 @@ def unscaled_spec(spec: str) -> str:
     return f"{spec}&unscaled=1" if "?" in spec else f"{spec}?unscaled=1"
 
 
-def encode_from_base_features(place: Workspace, spec: str) -> None:
+def encode_from_base_features(place: WorkspaceFolder, spec: str) -> None:
     """Write the features of `spec` where those of its base are complete; otherwise leave it to the pictures.
 
     `place` is a workspace whose vectors are unscaled features, `spec` an unscaled `two-tower:` encoder.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from likewise.conditional.protocol import Features, QueryBatch, images_of
 from likewise.conditional.towers import TwoTower
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 TEMPLATES_PER_BATCH = 128
 
@@ -25,7 +25,7 @@ class ImageTextFeatures:
     text_features: Features
 
     @classmethod
-    def load(cls, workspace: Workspace, tower: TwoTower, templates: pl.DataFrame) -> "ImageTextFeatures":
+    def load(cls, workspace: WorkspaceFolder, tower: TwoTower, templates: pl.DataFrame) -> "ImageTextFeatures":
         """What `templates` name; images without features are left out, and with them their templates."""
         have = set(tower.encoded_images(workspace))
         images = [image for image in images_of(templates) if image in have]

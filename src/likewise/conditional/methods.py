@@ -9,7 +9,7 @@ from likewise.conditional.task_specific import AttributePrediction, read_detecti
 from likewise.conditional.templates.annotations import ATTRIBUTE_KINDS, ImageAnnotations
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 BASELINES = ("image", "text", "image+text")
 COMBINER = "combiner"
@@ -17,12 +17,12 @@ COMBINERS_FOLDER = "combiners"
 """The folder of a workspace in which Combiners are kept, one folder each."""
 
 
-def combiner_names(workspace: Workspace) -> list[str]:
+def combiner_names(workspace: WorkspaceFolder) -> list[str]:
     """Names of the Combiners a workspace holds."""
     return sorted(path.parent.name for path in (workspace.path / COMBINERS_FOLDER).glob("*/combiner.json"))
 
 
-def get_composer(name: str, workspace: Workspace | None = None, tower: TwoTower | None = None) -> Composer:
+def get_composer(name: str, workspace: WorkspaceFolder | None = None, tower: TwoTower | None = None) -> Composer:
     """A method that makes one query vector; a Combiner by its folder or by its name in the workspace."""
     if name == "image":
         return ImageOnly()
@@ -44,7 +44,7 @@ def get_composer(name: str, workspace: Workspace | None = None, tower: TwoTower 
     return found
 
 
-def _combiner_folder(where: str, workspace: Workspace | None) -> Path:
+def _combiner_folder(where: str, workspace: WorkspaceFolder | None) -> Path:
     if where and (workspace is None or not (workspace.path / COMBINERS_FOLDER / where).is_dir()):
         return Path(where)
     if workspace is None:
@@ -58,7 +58,7 @@ def _combiner_folder(where: str, workspace: Workspace | None) -> Path:
 
 def get_methods(
     names: Sequence[str],
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     tower: TwoTower,
     *,
     annotations: Callable[[], ImageAnnotations | None] = lambda: None,

@@ -21,7 +21,7 @@ from likewise.conditional.protocol import Composer, Features
 from likewise.conditional.towers import TwoTower, encoded_towers, normalize
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace, read_json
+from likewise.workspace import WorkspaceFolder, read_json
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -42,7 +42,7 @@ _OPENING = re.compile(r"^(like (this|that|it)[,:]?\s+)?(but\s+)?", re.IGNORECASE
 class Searcher:
     """A catalog ready to be searched."""
 
-    workspace: Workspace
+    workspace: WorkspaceFolder
     tower: TwoTower
     composer: Composer
     images: list[str]
@@ -51,7 +51,7 @@ class Searcher:
     @classmethod
     def open(
         cls,
-        workspace: Workspace,
+        workspace: WorkspaceFolder,
         encoder: str | None = None,
         method: str | None = None,
         *,
@@ -142,7 +142,7 @@ class Searcher:
 
 
 def search(
-    workspace: Workspace | Path | str,
+    workspace: WorkspaceFolder | Path | str,
     image: "str | Path | Image.Image | None" = None,
     text: str = "",
     *,
@@ -152,7 +152,7 @@ def search(
     top_k: int = TOP_K,
 ) -> pl.DataFrame:
     """One search of a workspace; keep a `Searcher` for many."""
-    where = workspace if isinstance(workspace, Workspace) else Workspace(Path(workspace))
+    where = workspace if isinstance(workspace, WorkspaceFolder) else WorkspaceFolder(Path(workspace))
     searcher = Searcher.open(where, encoder, method, workers=1)
     return searcher.search(image, text, text_weight=text_weight, top_k=top_k)
 
@@ -162,7 +162,7 @@ def parse_condition(text: str) -> str:
     return _OPENING.sub("", " ".join(text.split()))
 
 
-def open_picture(path: Path, workspace: Workspace) -> "Image.Image":
+def open_picture(path: Path, workspace: WorkspaceFolder) -> "Image.Image":
     """A picture from a file."""
     if not path.is_file():
         raise LikewiseError(f"{path} is neither a file nor an image of {workspace.path}: give a picture or a key.")
@@ -172,7 +172,7 @@ def open_picture(path: Path, workspace: Workspace) -> "Image.Image":
         raise LikewiseError(f"{path} cannot be read as a picture ({error}).") from error
 
 
-def default_tower(workspace: Workspace) -> str:
+def default_tower(workspace: WorkspaceFolder) -> str:
     """The two-tower encoder a workspace has features of."""
     there = encoded_towers(workspace)
     if len(there) == 1:
@@ -198,7 +198,7 @@ class SearchModel:
         return f"{TwoTower(self.encoder).name}, {said}"
 
 
-def available_models(workspace: Workspace) -> list[SearchModel]:
+def available_models(workspace: WorkspaceFolder) -> list[SearchModel]:
     """What a workspace can be searched with, without loading it: first with Combiners, then with the plain mean."""
     towers = encoded_towers(workspace)
     named = [(spec, name) for spec in towers for name in _matching_combiners(workspace, TwoTower(spec))]
@@ -206,13 +206,13 @@ def available_models(workspace: Workspace) -> list[SearchModel]:
     return [*trained, *(SearchModel(spec, "image+text") for spec in towers)]
 
 
-def default_method(workspace: Workspace, tower: TwoTower) -> str:
+def default_method(workspace: WorkspaceFolder, tower: TwoTower) -> str:
     """The only Combiner of this encoder in the workspace, else the mean of image and text."""
     fitting = _matching_combiners(workspace, tower)
     return f"{COMBINER}:{fitting[0]}" if len(fitting) == 1 else "image+text"
 
 
-def _matching_combiners(workspace: Workspace, tower: TwoTower) -> list[str]:
+def _matching_combiners(workspace: WorkspaceFolder, tower: TwoTower) -> list[str]:
     return [name for name in combiner_names(workspace) if _trained_for(workspace.path / COMBINERS_FOLDER / name, tower)]
 
 

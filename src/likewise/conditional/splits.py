@@ -19,7 +19,7 @@ from likewise.conditional.protocol import ConditionalMethod, Floats, QueryBatch
 from likewise.conditional.recall import TargetRanks, concatenate_ranks, rank_targets
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 KS = (1, 5, 10)
 QUERIES_PER_BATCH = 256
@@ -45,7 +45,7 @@ class SplitBenchmark:
 SOURCES = ("cirr", "mit_states", "fashioniq")
 
 
-def load_split_benchmarks(workspace: Workspace, split: str | None = None) -> list[SplitBenchmark]:
+def load_split_benchmarks(workspace: WorkspaceFolder, split: str | None = None) -> list[SplitBenchmark]:
     """The queries of a workspace that was made from one of the three data sets."""
     source = str(workspace.settings()["source"])
     catalog = read_catalog(workspace)
@@ -125,7 +125,7 @@ def _gallery(catalog: pl.DataFrame, split: str) -> list[str]:
     return gallery
 
 
-def split_features(workspace: Workspace, tower: TwoTower, splits: Sequence[SplitBenchmark]) -> ImageTextFeatures:
+def split_features(workspace: WorkspaceFolder, tower: TwoTower, splits: Sequence[SplitBenchmark]) -> ImageTextFeatures:
     """Features of every picture and every condition of some splits."""
     have = set(tower.encoded_images(workspace))
     images = sorted({image for split in splits for image in split.gallery} & have)

@@ -22,7 +22,7 @@ from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace, read_parquet, write_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
 
 RESULTS = "conditions.parquet"
 
@@ -43,7 +43,7 @@ class RecallSettings:
 
 
 def evaluate_conditions(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     settings: RecallSettings,
     *,
     workers: int | None = None,
@@ -58,7 +58,7 @@ def evaluate_conditions(
     return pl.concat([store_results(workspace, name, table, official=settings.official) for name, table in tables])
 
 
-def store_results(workspace: Workspace, name: str, table: pl.DataFrame, *, official: bool) -> pl.DataFrame:
+def store_results(workspace: WorkspaceFolder, name: str, table: pl.DataFrame, *, official: bool) -> pl.DataFrame:
     """Put results on a set of templates into the workspace's table; those rows as they are stored."""
     ties = pl.lit("official" if official else "fair").alias("ties")
     found = table.select(pl.lit(name).alias("templates"), ties, *RESULT_SCHEMA)
@@ -66,13 +66,13 @@ def store_results(workspace: Workspace, name: str, table: pl.DataFrame, *, offic
     return found
 
 
-def read_results(workspace: Workspace, name: str, *, official: bool = False) -> pl.DataFrame:
+def read_results(workspace: WorkspaceFolder, name: str, *, official: bool = False) -> pl.DataFrame:
     """Everything ever measured on a set of templates, with ties counted in one of the two ways."""
     return _read_stored(workspace).filter(templates=name, ties="official" if official else "fair")
 
 
 def _template_tables(
-    workspace: Workspace, towers: Sequence[TwoTower], settings: RecallSettings
+    workspace: WorkspaceFolder, towers: Sequence[TwoTower], settings: RecallSettings
 ) -> list[tuple[str, pl.DataFrame]]:
     name, templates = read_templates(workspace, settings.templates)
     results: dict[str, TaskResults] = {}
@@ -87,7 +87,7 @@ def _template_tables(
 
 
 def _split_tables(
-    workspace: Workspace, towers: Sequence[TwoTower], settings: RecallSettings
+    workspace: WorkspaceFolder, towers: Sequence[TwoTower], settings: RecallSettings
 ) -> list[tuple[str, pl.DataFrame]]:
     splits = load_split_benchmarks(workspace, settings.split)
     results: dict[str, TaskResults] = {}
@@ -112,7 +112,7 @@ def _table(results: dict[str, TaskResults], ks: Sequence[int], settings: RecallS
     )
 
 
-def _annotation_loader(workspace: Workspace, name: str) -> Callable[[], ImageAnnotations | None]:
+def _annotation_loader(workspace: WorkspaceFolder, name: str) -> Callable[[], ImageAnnotations | None]:
     """The annotations that a set of templates was built from, looked up when a method needs them."""
 
     def load() -> ImageAnnotations | None:
@@ -125,7 +125,7 @@ def _annotation_loader(workspace: Workspace, name: str) -> Callable[[], ImageAnn
     return load
 
 
-def _read_stored(workspace: Workspace) -> pl.DataFrame:
+def _read_stored(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The table of results; earlier versions wrote the measure `Recall@1` as the metric `R@1`."""
     stored = read_parquet(workspace.results_folder / RESULTS, f"likewise condition evaluate {workspace.path}")
     if "metric" not in stored.columns:
@@ -133,7 +133,7 @@ def _read_stored(workspace: Workspace) -> pl.DataFrame:
     return stored.rename({"metric": "measure"}).with_columns(pl.col("measure").str.replace(r"^R@", "Recall@"))
 
 
-def _merge_stored(workspace: Workspace, found: pl.DataFrame) -> pl.DataFrame:
+def _merge_stored(workspace: WorkspaceFolder, found: pl.DataFrame) -> pl.DataFrame:
     if not (workspace.results_folder / RESULTS).exists():
         return found
     earlier = _read_stored(workspace)

@@ -24,7 +24,7 @@ from likewise.conditional.validation import ValidationSet
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace, read_json, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 
 ABLATION, SCALING, BACKBONES, BASELINE = "ablation", "scaling", "backbones", "baseline"
 SCALING_DIVISOR = 4
@@ -112,7 +112,7 @@ STUDY_SCHEMA = {
 
 
 def run_study(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     arms: Sequence[Arm],
     validation: ValidationSet | None,
     test: pl.DataFrame,
@@ -141,7 +141,7 @@ def run_study(
     return table
 
 
-def _baseline_rows(workspace: Workspace, spec: str, test: pl.DataFrame) -> list[dict[str, object]]:
+def _baseline_rows(workspace: WorkspaceFolder, spec: str, test: pl.DataFrame) -> list[dict[str, object]]:
     tower = TwoTower.from_spec(spec)
     tower.encode(workspace)
     methods: list[ConditionalMethod] = list(baselines())
@@ -154,7 +154,7 @@ def _baseline_rows(workspace: Workspace, spec: str, test: pl.DataFrame) -> list[
 
 
 def _run_arm(
-    workspace: Workspace, arm: Arm, seed: int, validation: ValidationSet | None, test: pl.DataFrame, folder: Path
+    workspace: WorkspaceFolder, arm: Arm, seed: int, validation: ValidationSet | None, test: pl.DataFrame, folder: Path
 ) -> list[dict[str, object]]:
     """The rows of one training, from the folder where it is finished already."""
     name = "".join(sign if sign.isalnum() else "-" for sign in f"{arm.part} {arm.name}")

@@ -23,7 +23,7 @@ from likewise.conditional.splits import SplitBenchmark, load_split_benchmarks, s
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace, read_json, write_json
+from likewise.workspace import WorkspaceFolder, read_json, write_json
 
 VERSION = "rc2"
 LENGTHS = {"recall": 50, "recall_subset": 3}
@@ -107,7 +107,7 @@ class CirrSubmission:
 
 
 def submit_cirr(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     folder: Path,
     encoder: str | None,
     method: str,

@@ -19,7 +19,7 @@ from likewise.encoders.spec import Spec, parse_spec
 from likewise.encoders.text import encode_text, supports_text
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -28,7 +28,7 @@ FEATURES_FOLDER = "features"
 
 
 @dataclass(frozen=True)
-class FeatureWorkspace(Workspace):
+class FeatureWorkspace(WorkspaceFolder):
     """The same workspace, with features where vectors would be."""
 
     @property
@@ -82,7 +82,7 @@ class TwoTower:
         return encoder.encode([encoder.prepare(picture) for picture in pictures])
 
     def encode(
-        self, workspace: Workspace, *, workers: int | None = None, on_progress: ProgressCallback | None = None
+        self, workspace: WorkspaceFolder, *, workers: int | None = None, on_progress: ProgressCallback | None = None
     ) -> None:
         """Make the features of every image of the catalog, going on where an earlier run stopped."""
         from likewise.encoders.running.encode import encode_catalog
@@ -91,20 +91,20 @@ class TwoTower:
         encode_from_base_features(place, self.unscaled)
         encode_catalog(place, [self.unscaled], workers=workers, on_progress=on_progress)
 
-    def image_features(self, workspace: Workspace, images: Sequence[str]) -> Features:
+    def image_features(self, workspace: WorkspaceFolder, images: Sequence[str]) -> Features:
         """(len(images), dim) of catalog images, which `encode` has made."""
         from likewise.encoders.storage.reading import read_vectors
 
         return read_vectors(FeatureWorkspace(workspace.path), self.unscaled, images)
 
-    def encoded_images(self, workspace: Workspace) -> list[str]:
+    def encoded_images(self, workspace: WorkspaceFolder) -> list[str]:
         """The catalog images that have features, in catalog order."""
         from likewise.encoders.storage.reading import encoded_images
 
         return encoded_images(FeatureWorkspace(workspace.path), self.unscaled)
 
 
-def encoded_towers(workspace: Workspace) -> list[str]:
+def encoded_towers(workspace: WorkspaceFolder) -> list[str]:
     """Specs of the two-tower encoders whose features are in a workspace, complete."""
     from likewise.encoders.storage.files import read_meta
 

@@ -22,7 +22,7 @@ from likewise.encoders.short_names import resolve_short_name
 from likewise.encoders.spec import parse_spec
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 Inputs = NDArray[Any]
 MAX_IMAGES = 200_000
@@ -32,7 +32,7 @@ MAX_IMAGES = 200_000
 class TrainableEncoder(Protocol):
     """Both sides of an encoder as torch modules."""
 
-    def image_inputs(self, workspace: Workspace, images: Sequence[str]) -> Inputs:
+    def image_inputs(self, workspace: WorkspaceFolder, images: Sequence[str]) -> Inputs:
         """What the image side reads, one row per image."""
 
     def image(self, inputs: Inputs) -> Any:
@@ -77,7 +77,7 @@ class _TrainableTwoTower:
         self.shape, head, self.side = load_towers(folder)
         self.head = head
 
-    def image_inputs(self, workspace: Workspace, images: Sequence[str]) -> Inputs:
+    def image_inputs(self, workspace: WorkspaceFolder, images: Sequence[str]) -> Inputs:
         features = encode_base(workspace, self.shape.base, images, None, None)
         with self.torch.inference_mode():
             reduced: Inputs = self.head.reduce(self.torch.from_numpy(features)).numpy()
@@ -116,7 +116,7 @@ class _TrainableTransformers:
         self.tokenizer: Any = AutoTokenizer.from_pretrained(str(self.folder), local_files_only=True)
         self.network.eval()
 
-    def image_inputs(self, workspace: Workspace, images: Sequence[str]) -> Inputs:
+    def image_inputs(self, workspace: WorkspaceFolder, images: Sequence[str]) -> Inputs:
         from likewise.catalog import load_image
 
         if len(images) > MAX_IMAGES:

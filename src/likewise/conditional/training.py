@@ -26,7 +26,7 @@ from likewise.conditional.validation import ValidationSet, Validator, validation
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace, write_parquet
+from likewise.workspace import WorkspaceFolder, write_parquet
 
 if TYPE_CHECKING:
     from torch import nn
@@ -113,7 +113,7 @@ class TrainingArrays:
 
 
 def train_combiner(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     tower: TwoTower,
     triplets: pl.DataFrame,
     validation: ValidationSet | None,
@@ -160,7 +160,7 @@ def train_combiner(
 
 
 def _prepare(
-    workspace: Workspace, tower: TwoTower, triplets: pl.DataFrame, settings: TrainingSettings
+    workspace: WorkspaceFolder, tower: TwoTower, triplets: pl.DataFrame, settings: TrainingSettings
 ) -> TrainingArrays:
     images = images_of(triplets)
     row_of = {image: row for row, image in enumerate(images)}
@@ -192,7 +192,7 @@ def _fit(
     module: "nn.Module",
     shape: CombinerShape,
     tower: TwoTower,
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     validation: ValidationSet,
     settings: TrainingSettings,
     on_progress: ProgressCallback | None,

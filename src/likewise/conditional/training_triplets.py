@@ -17,7 +17,7 @@ from likewise.conditional.splits import SOURCES, load_split_benchmarks
 from likewise.conditional.templates.files import OFFICIAL, read_templates
 from likewise.conditional.validation import ValidationSet
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet
 
 TRAINING_TRIPLET_SCHEMA = {name: TEMPLATE_SCHEMA[name] for name in ("reference", "condition", "target", "gallery")}
 HELD_OUT = "held out"
@@ -26,7 +26,7 @@ MIN_OWN_NEGATIVES = 5
 """Negatives with which a triplet is a template by itself."""
 
 
-def read_training_triplets(source: str, workspace: Workspace) -> pl.DataFrame:
+def read_training_triplets(source: str, workspace: WorkspaceFolder) -> pl.DataFrame:
     """Triplets from a folder of `likewise condition mine`, a Parquet file, or a set of templates of the workspace.
 
     `official` is what a data set brought along, CIRR's own triplets for instance, of which the split `train` is used.
@@ -41,7 +41,7 @@ def read_training_triplets(source: str, workspace: Workspace) -> pl.DataFrame:
     return to_training_triplets(read_templates(workspace, source)[1])
 
 
-def read_validation(source: str | None, workspace: Workspace) -> ValidationSet | None:
+def read_validation(source: str | None, workspace: WorkspaceFolder) -> ValidationSet | None:
     """Questions for early stopping: a set of templates, a file of them, or `official` for CIRR's validation split."""
     if source is None:
         return None
@@ -50,7 +50,7 @@ def read_validation(source: str | None, workspace: Workspace) -> ValidationSet |
     return load_templates(source, workspace)
 
 
-def load_templates(source: str, workspace: Workspace) -> pl.DataFrame:
+def load_templates(source: str, workspace: WorkspaceFolder) -> pl.DataFrame:
     """Templates, by the name of their set in the workspace or by a file."""
     if Path(source).is_file():
         return check_templates(read_parquet(Path(source), "likewise condition build"), source)

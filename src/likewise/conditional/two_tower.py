@@ -35,7 +35,7 @@ from likewise.encoders.storage.files import vectors_folder
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 COMPONENTS = 384
 DEFAULT_BASE = "efficientnet-lite0?pooling=stages"
@@ -74,7 +74,7 @@ class TwoTowerTrainingResult:
 
 
 def train_two_tower(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     folder: Path,
     settings: TwoTowerSettings | None = None,
     *,
@@ -104,7 +104,7 @@ def train_two_tower(
     return TwoTowerTrainingResult(folder, len(train), len(held), *measured, time.monotonic() - started)
 
 
-def captioned_rows(workspace: Workspace, settings: TwoTowerSettings) -> pl.DataFrame:
+def captioned_rows(workspace: WorkspaceFolder, settings: TwoTowerSettings) -> pl.DataFrame:
     """The rows to learn from."""
     catalog = select(read_catalog(workspace), settings.where)
     missing = [name for name in settings.columns if name not in catalog.columns]
@@ -122,7 +122,11 @@ def captioned_rows(workspace: Workspace, settings: TwoTowerSettings) -> pl.DataF
 
 
 def encode_base(
-    workspace: Workspace, base: str, images: Sequence[str], workers: int | None, on_progress: ProgressCallback | None
+    workspace: WorkspaceFolder,
+    base: str,
+    images: Sequence[str],
+    workers: int | None,
+    on_progress: ProgressCallback | None,
 ) -> Features:
     """Unscaled features of the base network, made where they are missing."""
     from likewise.encoders.running.encode import encode_catalog

@@ -18,7 +18,7 @@ from likewise.conditional.towers import TwoTower
 from likewise.conditional.trainable import TrainableEncoder
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 ValidationSet = pl.DataFrame | Sequence[SplitBenchmark]
 IMAGES_PER_BATCH = 512
@@ -35,7 +35,7 @@ class Validator:
 
     def __init__(
         self,
-        workspace: Workspace,
+        workspace: WorkspaceFolder,
         tower: TwoTower,
         validation: ValidationSet,
         tuned: TrainableEncoder | None = None,

@@ -12,17 +12,17 @@ from likewise.discovery.pool import QueryGallery
 from likewise.encoders.storage.files import vectors_folder
 from likewise.encoders.storage.reading import read_checked_meta, read_vectors
 from likewise.errors import LikewiseError
+from likewise.neighbours import Neighbours, top_k
+from likewise.neighbours.index import KINDS, IndexRecall, index_top_k
 from likewise.progress import ProgressCallback
-from likewise.search import Neighbours, top_k
-from likewise.search.index import KINDS, IndexRecall, index_top_k
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 @dataclass(frozen=True)
 class SearchRequest:
     """One generator looking for the k best candidates of every query."""
 
-    workspace: Workspace
+    workspace: WorkspaceFolder
     generator: str
     query_gallery: QueryGallery
     k: int

@@ -13,9 +13,9 @@ import polars as pl
 
 from likewise.catalog import items_of
 from likewise.errors import LikewiseError
+from likewise.neighbours import NO_INDEX, Neighbours, top_k
+from likewise.neighbours.scores import Floats, Rows
 from likewise.progress import ProgressCallback
-from likewise.search import NO_INDEX, Neighbours, top_k
-from likewise.search.scores import Floats, Rows
 
 RANDOM = "random"
 POOL_SCHEMA = pl.Schema(

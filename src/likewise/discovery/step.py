@@ -12,9 +12,9 @@ from likewise.discovery.pool import RANDOM, QueryGallery, apply_budget, candidat
 from likewise.discovery.queries import sample_queries
 from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
+from likewise.neighbours.index import IndexRecall
 from likewise.progress import ProgressCallback
-from likewise.search.index import IndexRecall
-from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Pool:
     recalls: dict[str, IndexRecall] = field(default_factory=dict)
 
 
-def select_query_gallery(workspace: Workspace, settings: PoolSettings) -> QueryGallery:
+def select_query_gallery(workspace: WorkspaceFolder, settings: PoolSettings) -> QueryGallery:
     """The queries and gallery that the settings choose, among images every generator has vectors for."""
     catalog = read_catalog(workspace)
     usable = common_images(workspace, settings.generators, catalog["image"].to_list())
@@ -65,7 +65,7 @@ def select_query_gallery(workspace: Workspace, settings: PoolSettings) -> QueryG
 
 
 def make_pool(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     settings: PoolSettings,
     on_progress: ProgressCallback | None = None,
     engine: SearchEngine | None = None,
@@ -85,7 +85,9 @@ def make_pool(
     return Pool(sort_pool(pl.concat([pool, random])), settings, query_gallery, recalls)
 
 
-def extend_pool(workspace: Workspace, generators: Sequence[str], on_progress: ProgressCallback | None = None) -> Pool:
+def extend_pool(
+    workspace: WorkspaceFolder, generators: Sequence[str], on_progress: ProgressCallback | None = None
+) -> Pool:
     """The stored pool with the proposals of further generators: the same queries and gallery, nothing is written.
 
     Pairs that are there stay. A budget was for the first generators; whoever adds more pairs knows it.
@@ -110,7 +112,7 @@ def extend_pool(workspace: Workspace, generators: Sequence[str], on_progress: Pr
 
 
 def _propose(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     settings: PoolSettings,
     generators: Sequence[str],
     query_gallery: QueryGallery,
@@ -129,7 +131,7 @@ def _propose(
     return pl.concat(proposed), recalls
 
 
-def store_pool(workspace: Workspace, pool: Pool, *, replace: bool = False) -> bool:
+def store_pool(workspace: WorkspaceFolder, pool: Pool, *, replace: bool = False) -> bool:
     """Write the pool; False if the very same one was there. Another one is replaced only when asked."""
     description = _description(workspace, pool)
     if workspace.pool_settings_file.exists() and workspace.pool_file.exists():
@@ -149,14 +151,14 @@ def store_pool(workspace: Workspace, pool: Pool, *, replace: bool = False) -> bo
     return True
 
 
-def retired_pairs(workspace: Workspace) -> pl.DataFrame:
+def retired_pairs(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The random pairs (query, candidate) of pools that were replaced; empty where there was none."""
     if not workspace.retired_pairs_file.exists():
         return pl.DataFrame(schema={"query": pl.String, "candidate": pl.String})
     return read_parquet(workspace.retired_pairs_file, f"likewise discover {workspace.path} --replace")
 
 
-def _retire_random_pairs(workspace: Workspace) -> None:
+def _retire_random_pairs(workspace: WorkspaceFolder) -> None:
     """Remember which pairs were drawn at random: their labels stay easy negatives when the pool is gone."""
     old = read_parquet(workspace.pool_file, "likewise discover")
     proposed = old.filter(pl.col("generator") != RANDOM)
@@ -167,7 +169,7 @@ def _retire_random_pairs(workspace: Workspace) -> None:
         write_parquet(together, workspace.retired_pairs_file)
 
 
-def read_pool(workspace: Workspace) -> Pool:
+def read_pool(workspace: WorkspaceFolder) -> Pool:
     """The stored pool, with the queries and gallery it was made over."""
     made_by = f"likewise discover {workspace.path}"
     rows = read_parquet(workspace.pool_file, made_by)
@@ -191,7 +193,7 @@ def read_pool(workspace: Workspace) -> Pool:
     return Pool(rows, settings, QueryGallery.from_catalog(catalog, description["queries"], gallery), recalls)
 
 
-def budget_settings(workspace: Workspace, k: int, **asked: Any) -> PoolSettings:
+def budget_settings(workspace: WorkspaceFolder, k: int, **asked: Any) -> PoolSettings:
     """Settings for looking at every k up to this one: what is asked for (not None), and otherwise the stored pool's.
 
     The queries, and with them the labels, are then the pool's own; its budgets and its index are left aside.
@@ -209,7 +211,7 @@ def _settings(description: dict[str, Any]) -> PoolSettings:
     return PoolSettings(**stored | {"generators": tuple(stored["generators"])})
 
 
-def _description(workspace: Workspace, pool: Pool) -> dict[str, Any]:
+def _description(workspace: WorkspaceFolder, pool: Pool) -> dict[str, Any]:
     catalog = read_catalog(workspace)
     gallery = set(pool.query_gallery.gallery)
     left_out = [image for image in select(catalog, pool.settings.gallery)["image"] if image not in gallery]

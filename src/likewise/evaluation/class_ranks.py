@@ -14,9 +14,9 @@ import numpy as np
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.rank_accumulator import RankAccumulator
 from likewise.evaluation.same_class import SameClass, find_same_class, round_to_grid
+from likewise.neighbours.exact import FLOAT32_ROUNDOFF
+from likewise.neighbours.scores import Floats as Vectors
 from likewise.progress import ProgressCallback
-from likewise.search.exact import FLOAT32_ROUNDOFF
-from likewise.search.scores import Floats as Vectors
 
 TILE = 1024
 THREADS = 2

@@ -23,8 +23,8 @@ from likewise.evaluation.partition import (
     partition,
 )
 from likewise.evaluation.retrieval import Labels, encode_labels
-from likewise.search import as_unit
-from likewise.search.scores import Floats as Vectors
+from likewise.neighbours import as_unit
+from likewise.neighbours.scores import Floats as Vectors
 
 ITERATIONS = 20
 RANDOM_VECTORS = "random vectors"

@@ -8,7 +8,7 @@ import polars as pl
 from likewise.catalog import read_catalog
 from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class ColumnClasses:
     values: list[str]
 
 
-def read_column_classes(workspace: Workspace, column: str, encoders: Sequence[str] = ()) -> ColumnClasses:
+def read_column_classes(workspace: WorkspaceFolder, column: str, encoders: Sequence[str] = ()) -> ColumnClasses:
     """The encoders named, or all that have vectors, and what they can be compared on."""
     catalog = read_catalog(workspace)
     if column not in catalog.columns:

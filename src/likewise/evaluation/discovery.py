@@ -16,8 +16,8 @@ from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, Estimate, Judged,
 from likewise.evaluation.measures.ranked import PairScores, RankedResults, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.query_sums import Floats
-from likewise.search import as_unit, pair_scores, top_k, top_k_and_band
-from likewise.search.scores import Floats as Vectors
+from likewise.neighbours import as_unit, pair_scores, top_k, top_k_and_band
+from likewise.neighbours.scores import Floats as Vectors
 
 KS = (5, 9)
 RESULT_SCHEMA = pl.Schema(

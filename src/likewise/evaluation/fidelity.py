@@ -16,9 +16,9 @@ from likewise.discovery.pool import QueryGallery, pairs_to_label
 from likewise.evaluation.auc import Floats, Ints, roc_auc, sort_pairs
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import spearman
+from likewise.neighbours import pair_scores
+from likewise.neighbours.scores import Floats as Vectors
 from likewise.progress import ProgressCallback
-from likewise.search import pair_scores
-from likewise.search.scores import Floats as Vectors
 
 VectorsByEncoder = Mapping[str, tuple[Vectors, Vectors]]  # of queries and gallery
 

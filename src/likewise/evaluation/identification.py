@@ -19,8 +19,8 @@ from likewise.evaluation.measures.ranked import PADDING, RankedResults
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.evaluation.rank_correlation import kendall, spearman
-from likewise.search import NO_INDEX, as_unit, top_k
-from likewise.search.scores import Floats as Vectors
+from likewise.neighbours import NO_INDEX, as_unit, top_k
+from likewise.neighbours.scores import Floats as Vectors
 
 MAIN = Recall_cap @ 5
 

@@ -13,8 +13,8 @@ from likewise.evaluation.identification import Identified, identify
 from likewise.evaluation.incomplete import unlabelled_candidates
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives, sampled_scores
-from likewise.search import as_unit, pair_scores
-from likewise.search.scores import Floats as Vectors
+from likewise.neighbours import as_unit, pair_scores
+from likewise.neighbours.scores import Floats as Vectors
 
 # Of the queries and of the gallery, in the order of the judged pairs' own.
 EncoderVectors = tuple[NDArray[np.floating[Any]], NDArray[np.floating[Any]]]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.same_class import SameClass
-from likewise.search import pair_scores
-from likewise.search.scores import Floats as Vectors
+from likewise.neighbours import pair_scores
+from likewise.neighbours.scores import Floats as Vectors
 
 Tile = NDArray[np.floating]
 Mask = NDArray[np.bool_]

@@ -27,8 +27,8 @@ from likewise.evaluation.class_ranks import rank_same_class
 from likewise.evaluation.measures import MRR, MAP_at_R, Measure, P, R_Precision, Success, parse_measure
 from likewise.evaluation.measures.recall import SuccessAtK
 from likewise.evaluation.query_sums import QuerySums
+from likewise.neighbours import NO_INDEX, as_unit
 from likewise.progress import ProgressCallback
-from likewise.search import NO_INDEX, as_unit
 
 MEASURES: tuple[Measure, ...] = (P @ 1, R_Precision, MAP_at_R, MRR)
 MAX_WEIGHTS_AT_ONCE = 4_000_000

@@ -1,6 +1,6 @@
 """The gallery images of a query's class: how many there are, and how similar the first and the last of them are.
 
-These few scores, exact as in `likewise.search.scores`, are all that class-based measures ask about: everybody
+These few scores, exact as in `likewise.neighbours.scores`, are all that class-based measures ask about: everybody
 else matters only by standing before or behind them.
 """
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from likewise.evaluation.auc import Floats, Ints
-from likewise.search import NO_INDEX
-from likewise.search.scores import GRID
-from likewise.search.scores import Floats as Vectors
+from likewise.neighbours import NO_INDEX
+from likewise.neighbours.scores import GRID
+from likewise.neighbours.scores import Floats as Vectors
 
 MAX_SCORES_AT_ONCE = 4_000_000
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.search import NO_INDEX, pair_scores
-from likewise.search.scores import Floats, Rows, Scores
+from likewise.neighbours import NO_INDEX, pair_scores
+from likewise.neighbours.scores import Floats, Rows, Scores
 
 NEGATIVE_RANKS = (100, 500)
 FNV_START, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)

@@ -58,7 +58,7 @@ from likewise.evaluation.vsd_tables import vsd_tables
 from likewise.labeling.step import read_labels, read_labels_note, read_stored_votes
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Evaluated:
 class StoredVectors(Mapping[str, EncoderVectors]):
     """Vectors of a workspace for the queries and gallery of judged pairs, read when an encoder is asked for."""
 
-    workspace: Workspace
+    workspace: WorkspaceFolder
     pairs: JudgedPairs
 
     def __getitem__(self, encoder: str) -> EncoderVectors:
@@ -94,7 +94,7 @@ class StoredVectors(Mapping[str, EncoderVectors]):
 
 
 def evaluate(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     encoders: Sequence[str] | None = None,
     *,
     measures: Sequence[Measure] | None = None,
@@ -126,7 +126,7 @@ def evaluate(
     return done
 
 
-def renew_results(workspace: Workspace, command: str, on_progress: ProgressCallback | None = None) -> Evaluated:
+def renew_results(workspace: WorkspaceFolder, command: str, on_progress: ProgressCallback | None = None) -> Evaluated:
     """Evaluate again with the options of the evaluation before, where there was one."""
     before = read_summary(workspace)
     settings = EvaluationSettings() if before is None else before.settings
@@ -137,7 +137,7 @@ def renew_results(workspace: Workspace, command: str, on_progress: ProgressCallb
 
 
 def evaluate_workspace(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     encoders: Sequence[str] | None,
     settings: EvaluationSettings,
     seconds_per_pair: float = SECONDS_PER_PAIR,
@@ -223,7 +223,7 @@ def protocol_tables(
     }
 
 
-def _expert_groups(workspace: Workspace, done: Evaluation, seed: int) -> ExpertGroups | None:
+def _expert_groups(workspace: WorkspaceFolder, done: Evaluation, seed: int) -> ExpertGroups | None:
     """None where the labels come without votes of several experts."""
     if read_labels_note(workspace)["consensus"]["rule"] == IMPORTED:
         return None
@@ -236,7 +236,7 @@ def _expert_groups(workspace: Workspace, done: Evaluation, seed: int) -> ExpertG
     return expert_groups(done.gathered.scored, pairs, votes, seed, weights=done.weights, kind=done.interval)
 
 
-def _why_none(workspace: Workspace, generators: Sequence[str], n_gallery: int) -> str:
+def _why_none(workspace: WorkspaceFolder, generators: Sequence[str], n_gallery: int) -> str:
     if not generators:
         return "no generator proposed the pairs of these labels, and they are drawn from the generators' lists"
     gone = [name for name in generators if name not in workspace.encoders()]
@@ -246,7 +246,7 @@ def _why_none(workspace: Workspace, generators: Sequence[str], n_gallery: int) -
     return f"the gallery of {n_gallery} images is too small: they are drawn from ranks {first} to {end - 1}"
 
 
-def _judged(workspace: Workspace, encoders: Sequence[str], labels: pl.DataFrame, pool: Pool) -> JudgedPairs:
+def _judged(workspace: WorkspaceFolder, encoders: Sequence[str], labels: pl.DataFrame, pool: Pool) -> JudgedPairs:
     """Labels without the pairs that only chance proposed; images restricted to those every encoder has."""
     used = drop_random_pairs(labels, pool.rows, retired_pairs(workspace))
     queries = common_images(workspace, encoders, pool.query_gallery.queries)

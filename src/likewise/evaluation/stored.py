@@ -9,15 +9,15 @@ from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import make_result_note, write_note
 from likewise.evaluation.summary import EvaluationSummary
 from likewise.evaluation.training_gains import learned_from_labels
-from likewise.workspace import Workspace, read_json, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 
 
-def summary_file(workspace: Workspace) -> Path:
+def summary_file(workspace: WorkspaceFolder) -> Path:
     return workspace.results_folder / "summary.json"
 
 
 def store_evaluation(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     tables: Mapping[str, pl.DataFrame],
     summary: EvaluationSummary,
     pairs: JudgedPairs,
@@ -31,7 +31,7 @@ def store_evaluation(
     write_json(summary.to_dict(), summary_file(workspace))
 
 
-def read_summary(workspace: Workspace) -> EvaluationSummary | None:
+def read_summary(workspace: WorkspaceFolder) -> EvaluationSummary | None:
     """The summary of the stored results; None without any, or where another version of likewise wrote them."""
     if not summary_file(workspace).exists():
         return None
@@ -41,14 +41,14 @@ def read_summary(workspace: Workspace) -> EvaluationSummary | None:
     return EvaluationSummary.from_dict(content)
 
 
-def unbiased_encoders(workspace: Workspace) -> list[str]:
+def unbiased_encoders(workspace: WorkspaceFolder) -> list[str]:
     """Every encoder that has vectors and did not learn from the labels it would be measured on."""
     names = workspace.encoders()
     knowing = learned_from_labels(workspace, names)
     return [name for name in names if name not in knowing]
 
 
-def results_are_current(workspace: Workspace) -> bool:
+def results_are_current(workspace: WorkspaceFolder) -> bool:
     """Whether results/ was written after everything it rests on, and about every encoder there is."""
     summary = read_summary(workspace)
     if summary is None or summary.encoders != unbiased_encoders(workspace):

@@ -19,7 +19,7 @@ from likewise.evaluation.bootstrap import Interval, interval_from
 from likewise.evaluation.differences import holm_correction, randomisation_p, swap_signs
 from likewise.evaluation.measures import Measure
 from likewise.evaluation.query_sums import Floats, QuerySums
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 DISCOVERY, IDENTIFICATION = "discovery", "identification"
 TRAINED_SCHEMA = pl.Schema(
@@ -49,7 +49,7 @@ class TrainedFromBase:
     task: str
 
 
-def trained_from_base(workspace: Workspace, encoders: Sequence[str]) -> list[TrainedFromBase]:
+def trained_from_base(workspace: WorkspaceFolder, encoders: Sequence[str]) -> list[TrainedFromBase]:
     """The trained networks among the encoders, with what they come from."""
     found = []
     for encoder in encoders:
@@ -62,22 +62,22 @@ def trained_from_base(workspace: Workspace, encoders: Sequence[str]) -> list[Tra
     return found
 
 
-def learned_from_labels(workspace: Workspace, encoders: Sequence[str]) -> list[str]:
+def learned_from_labels(workspace: WorkspaceFolder, encoders: Sequence[str]) -> list[str]:
     """Those that learned from the labels of this workspace: to measure them on these labels would fool everybody."""
     return _learned_from(workspace, encoders, ("labels",))
 
 
-def learned_from_people(workspace: Workspace, encoders: Sequence[str]) -> list[str]:
+def learned_from_people(workspace: WorkspaceFolder, encoders: Sequence[str]) -> list[str]:
     """Those that learned from its labels, or from triplets."""
     return _learned_from(workspace, encoders, ("labels", "triplets"))
 
 
-def _learned_from(workspace: Workspace, encoders: Sequence[str], sources: Sequence[str]) -> list[str]:
+def _learned_from(workspace: WorkspaceFolder, encoders: Sequence[str], sources: Sequence[str]) -> list[str]:
     runs = {encoder: _run_of(workspace, encoder) for encoder in encoders}
     return [encoder for encoder, run in runs.items() if run is not None and run.about.get("learned_from") in sources]
 
 
-def _run_of(workspace: Workspace, encoder: str) -> TrainedRun | None:
+def _run_of(workspace: WorkspaceFolder, encoder: str) -> TrainedRun | None:
     """The run of this workspace that made an encoder's vectors, if one did."""
     meta = read_meta(vectors_folder(workspace, encoder))
     if meta is None or not meta.spec.startswith("run:"):

@@ -24,8 +24,8 @@ from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_of, query_weights
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.triplet_file import ROLES
-from likewise.search import as_unit, pair_scores
-from likewise.search.scores import Floats as Vectors
+from likewise.neighbours import as_unit, pair_scores
+from likewise.neighbours.scores import Floats as Vectors
 
 MAJORITY, VOTES, CEILING = "majority", "votes", "ceiling"
 AGREEMENT_SCHEMA = pl.Schema(

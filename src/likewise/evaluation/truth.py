@@ -12,11 +12,11 @@ from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.fidelity import GroundTruth, admissible_pairs, fidelity_table
 from likewise.labeling.step import read_labels
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace, write_parquet
+from likewise.workspace import WorkspaceFolder, write_parquet
 
 
 def write_budget(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     settings: PoolSettings,
     seconds_per_pair: float = SECONDS_PER_PAIR,
     on_progress: ProgressCallback | None = None,
@@ -42,7 +42,7 @@ def write_budget(
     return table
 
 
-def ground_truth(workspace: Workspace, query_gallery: QueryGallery) -> GroundTruth:
+def ground_truth(workspace: WorkspaceFolder, query_gallery: QueryGallery) -> GroundTruth:
     """The true label of every admissible pair, by the workspace's table of truth."""
     query, candidate = admissible_pairs(query_gallery)
     catalog = read_catalog(workspace)

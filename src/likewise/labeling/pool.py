@@ -6,12 +6,12 @@ from sqlalchemy import Engine
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.pairs import add_pairs
 from likewise.labeling.store.project import read_setting, write_setting
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 POOL_SETTING = "pool_taken"
 
 
-def add_pool_pairs(engine: Engine, workspace: Workspace) -> None:
+def add_pool_pairs(engine: Engine, workspace: WorkspaceFolder) -> None:
     """Ask about every pair of the workspace's pool, unless this very file was taken in before."""
     if not workspace.pool_file.exists():
         return

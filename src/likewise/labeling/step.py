@@ -13,7 +13,7 @@ from likewise.labeling.consensus import Consensus, Rule, consensus
 from likewise.labeling.imports import check_votes, read_votes_file
 from likewise.labeling.store import AddedVotes, add_votes, count_votes_by_source, open_votes, read_votes
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
-from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
 
 SIMULATED = "simulated"
 
@@ -37,7 +37,7 @@ class ImportedVotes:
 
 
 def import_votes_file(
-    workspace: Workspace, path: Path, database: str | None = None, *, replace: bool = False
+    workspace: WorkspaceFolder, path: Path, database: str | None = None, *, replace: bool = False
 ) -> ImportedVotes:
     """Check a file of votes against the catalog and store them; a pair's other answer stays unless `replace`."""
     read = read_votes_file(path)
@@ -49,7 +49,7 @@ def import_votes_file(
     return ImportedVotes(added, read.n_blank, checked.n_pairs_outside_pool)
 
 
-def update_labels(workspace: Workspace, rule: Rule | None = None, database: str | None = None) -> LabelingResult:
+def update_labels(workspace: WorkspaceFolder, rule: Rule | None = None, database: str | None = None) -> LabelingResult:
     """Rebuild labels.parquet from every stored vote (of votes.db, or of a database URL).
 
     Without a rule the one of the present labels stays, or `majority` for the first.
@@ -85,7 +85,7 @@ def update_labels(workspace: Workspace, rule: Rule | None = None, database: str 
     return LabelingResult(agreed, how_far, imported)
 
 
-def read_stored_votes(workspace: Workspace) -> pl.DataFrame | None:
+def read_stored_votes(workspace: WorkspaceFolder) -> pl.DataFrame | None:
     """Every vote behind the labels (of another database: as they were then), or None where labels came without."""
     if workspace.votes_copy_file.exists():
         return read_parquet(workspace.votes_copy_file, f"likewise label consensus {workspace.path} --database URL")
@@ -97,14 +97,14 @@ def read_stored_votes(workspace: Workspace) -> pl.DataFrame | None:
     return votes
 
 
-def _imported_labels(workspace: Workspace) -> Path | None:
+def _imported_labels(workspace: WorkspaceFolder) -> Path | None:
     """Where the copy of the present labels is, if they were imported."""
     if not workspace.labels_settings_file.exists() or "imported" not in read_labels_note(workspace):
         return None
     return workspace.imported_labels_file if workspace.imported_labels_file.exists() else None
 
 
-def current_rule(workspace: Workspace) -> Rule:
+def current_rule(workspace: WorkspaceFolder) -> Rule:
     """The rule of the present labels, or `majority` where there are none."""
     if not workspace.labels_settings_file.exists():
         return "majority"
@@ -112,7 +112,7 @@ def current_rule(workspace: Workspace) -> Rule:
     return rule if rule in get_args(Rule) else "majority"
 
 
-def read_labels(workspace: Workspace) -> pl.DataFrame:
+def read_labels(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The consensus labels (query, candidate, label, ...), which must belong to the workspace's catalog."""
     if workspace.labels_file.exists() and not workspace.labels_settings_file.exists():
         raise LikewiseError(
@@ -128,7 +128,7 @@ def read_labels(workspace: Workspace) -> pl.DataFrame:
     return read_parquet(workspace.labels_file, f"likewise label import {workspace.path} VOTES.csv")
 
 
-def read_labels_note(workspace: Workspace) -> dict[str, Any]:
+def read_labels_note(workspace: WorkspaceFolder) -> dict[str, Any]:
     """Rule, agreement and sources of the labels."""
     note: dict[str, Any] = read_json(workspace.labels_settings_file)
     return note

@@ -6,7 +6,7 @@ from the same fetch.
 
 import numpy as np
 
-from likewise.search.exact import (
+from likewise.neighbours.exact import (
     BLOCK_ENTRIES,
     BLOCK_QUERIES,
     NO_INDEX,
@@ -18,7 +18,7 @@ from likewise.search.exact import (
     rerank_exactly,
     top_k,
 )
-from likewise.search.scores import Floats, Rows, as_unit, pair_scores
+from likewise.neighbours.scores import Floats, Rows, as_unit, pair_scores
 
 BELOW_EVERY_COSINE = -2.0  # below every cosine
 WINDOW = 20  # candidates on either side of a band's end that are scored exactly

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
+from likewise.neighbours.scores import Floats, Rows, Scores, as_unit, list_scores
 from likewise.progress import ProgressCallback
-from likewise.search.scores import Floats, Rows, Scores, as_unit, list_scores
 
 BLOCK_QUERIES = 4096
 BLOCK_ENTRIES = 2_000_000  # queries x list length held at once

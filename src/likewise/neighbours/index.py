@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from likewise.errors import LikewiseError
-from likewise.search.exact import BLOCK_ENTRIES, NO_INDEX, Neighbours, list_length, rerank_exactly, top_k
-from likewise.search.scores import Floats, Rows, Scores, as_unit
+from likewise.neighbours.exact import BLOCK_ENTRIES, NO_INDEX, Neighbours, list_length, rerank_exactly, top_k
+from likewise.neighbours.scores import Floats, Rows, Scores, as_unit
 from likewise.workspace import write_atomically
 
 KINDS = ("ivf", "hnsw")

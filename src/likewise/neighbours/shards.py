@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from likewise.search.exact import NO_INDEX, Neighbours, mark_repeated_groups
-from likewise.search.scores import Rows
+from likewise.neighbours.exact import NO_INDEX, Neighbours, mark_repeated_groups
+from likewise.neighbours.scores import Rows
 
 
 def merge_neighbours(

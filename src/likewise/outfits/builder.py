@@ -12,7 +12,7 @@ from likewise.outfits.lat import N_DISTRACTORS, QUOTAS
 from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.step import outfits_folder
 from likewise.outfits.tables import answer_table, item_table, question_table, questions_from_tables
-from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
 
 STAGES = ("sort", "generate", "keep", "rate", "blank", "panel", "rounds", "final", "crowd")
 CONSENT = (
@@ -53,7 +53,7 @@ class OutfitTestPlan:
 class OutfitTestBuilder:
     """A test in the making."""
 
-    workspace: Workspace
+    workspace: WorkspaceFolder
     name: str
 
     @property
@@ -118,7 +118,7 @@ class OutfitTestBuilder:
         return questions_from_tables(asked, items, answers)
 
 
-def list_builders(workspace: Workspace) -> list[OutfitTestBuilder]:
+def list_builders(workspace: WorkspaceFolder) -> list[OutfitTestBuilder]:
     """The tests that are being made in a workspace."""
     folder = outfits_folder(workspace) / "tests"
     return [OutfitTestBuilder(workspace, path.parent.name) for path in sorted(folder.glob("*/plan.json"))]

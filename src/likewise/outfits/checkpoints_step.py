@@ -11,7 +11,7 @@ from likewise.outfits.polyvore import read_benchmark
 from likewise.outfits.protocol import OutfitModel
 from likewise.outfits.results import OutfitTestFeatures, OutfitTestResults
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 
 
 def compare_checkpoint_files(
@@ -27,7 +27,7 @@ def compare_checkpoint_files(
     """Run the experiment and write curves.parquet, table.parquet and chosen.json into `output`."""
     judging = OutfitTestResults(open_test(test), output / "judging")
     reporting = OutfitTestResults(open_test(report_on), output / "reporting") if report_on is not None else None
-    workspaces = {path.name: Workspace(path) for path in sets}
+    workspaces = {path.name: WorkspaceFolder(path) for path in sets}
     made = compare_checkpoints(
         epoch_loader(model, OutfitTestFeatures(judging, on_progress)),
         validation,

@@ -18,7 +18,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.auc import roc_auc, sort_pairs
 from likewise.outfits.protocol import Floats, Item, Outfit, OutfitModel, OutfitQuestion
 from likewise.outfits.scoring import Z_95, grade_answers, wilson_interval
-from likewise.workspace import Workspace, read_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet
 
 RESULT_SCHEMA = pl.Schema(
     {
@@ -56,7 +56,7 @@ class OutfitBenchmark:
     compatibility_sets: list[CompatibilitySet]
 
 
-def read_benchmark(workspace: Workspace, split: str) -> OutfitBenchmark:
+def read_benchmark(workspace: WorkspaceFolder, split: str) -> OutfitBenchmark:
     """The questions and lines of a split whose items all have a picture in the catalog."""
     catalog = read_catalog(workspace)
     items = items_by_name(catalog)

@@ -26,7 +26,7 @@ from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.lat import replace_choice
 from likewise.outfits.protocol import Item, OutfitQuestion
 from likewise.outfits.stages import to_site_questions
-from likewise.workspace import Workspace, read_json
+from likewise.workspace import WorkspaceFolder, read_json
 
 DRAFT, VOTE, FACTOR = "aat-draft", "aat-vote", "factor"
 NON_ATTRIBUTE_COLUMNS = {
@@ -44,13 +44,13 @@ NON_ATTRIBUTE_COLUMNS = {
 }
 
 
-def catalog_items(workspace: Workspace, mapping: Mapping[str, str] | None = None) -> dict[str, Item]:
+def catalog_items(workspace: WorkspaceFolder, mapping: Mapping[str, str] | None = None) -> dict[str, Item]:
     """The items of a catalog that have one of the twenty categories."""
     items, _ = categorize_items(read_catalog(workspace), mapping)
     return {name: Item(name, category, image) for name, image, category in items.iter_rows()}
 
 
-def catalog_attributes(workspace: Workspace) -> ItemAttributes:
+def catalog_attributes(workspace: WorkspaceFolder) -> ItemAttributes:
     """Whatever else a catalog says about its items, in words."""
     catalog = read_catalog(workspace).unique("item", keep="first", maintain_order=True)
     columns = [c for c, kind in catalog.schema.items() if kind == pl.String and c not in NON_ATTRIBUTE_COLUMNS]

@@ -24,7 +24,7 @@ from likewise.outfits.tables import item_table
 from likewise.outfits.training.leakage import check_not_trained_on, image_digests, items_in_questions
 from likewise.outfits.vectors import VectorLookup, read_image_vectors
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace, write_atomically, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, write_atomically, write_json, write_parquet
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class OutfitTestResults:
     folder: Path
 
     @property
-    def workspace(self) -> Workspace:
-        return Workspace(self.folder / "pictures")
+    def workspace(self) -> WorkspaceFolder:
+        return WorkspaceFolder(self.folder / "pictures")
 
     @property
     def page(self) -> Path:
@@ -75,7 +75,7 @@ class OutfitTestScores:
     speed: dict[str, float]
 
 
-def prepare_workspace(results: OutfitTestResults) -> Workspace:
+def prepare_workspace(results: OutfitTestResults) -> WorkspaceFolder:
     """The workspace of the test's pictures, made on first use; a zipped test's pictures are unpacked into it."""
     workspace, source = results.workspace, f"test {results.test.card['checksum']}"
     inside = results.test.path / "images"

@@ -13,20 +13,20 @@ from likewise.catalog.table import read_catalog, select
 from likewise.errors import LikewiseError
 from likewise.outfits.category_mapping import categorize_items, check_mapping, map_category
 from likewise.outfits.generate import GeneratedOutfits, check_outfits, sample_outfits
-from likewise.workspace import Workspace, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 
 
-def outfits_folder(workspace: Workspace) -> Path:
+def outfits_folder(workspace: WorkspaceFolder) -> Path:
     """Where everything about outfits of a workspace lies."""
     return workspace.path / "outfits"
 
 
-def outfits_file(workspace: Workspace) -> Path:
+def outfits_file(workspace: WorkspaceFolder) -> Path:
     return outfits_folder(workspace) / "outfits.parquet"
 
 
 def generate_outfits(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     n_outfits: int,
     conditions: str | None = None,
     mapping: Mapping[str, str] | None = None,

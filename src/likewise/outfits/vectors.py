@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class VectorLookup:
         return np.asarray(self.vectors[self.indices(images)], dtype=np.float32)
 
 
-def read_image_vectors(workspace: Workspace, encoder: str) -> VectorLookup:
+def read_image_vectors(workspace: WorkspaceFolder, encoder: str) -> VectorLookup:
     """All vectors of an encoder in a workspace."""
     from likewise.encoders.storage.reading import encoded_images, read_vectors
 

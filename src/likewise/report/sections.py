@@ -10,7 +10,7 @@ from likewise.extensions import extensions
 from likewise.report.plots.curves import Styles
 from likewise.report.tables import Tables
 from likewise.report.thumbnails import EmbeddedThumbnails
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 PARTS = (
     "headline",
@@ -32,7 +32,7 @@ PARTS = (
 class SectionContext:
     """What a section is made from; a picture it shows is asked for with `thumbnails.add`."""
 
-    workspace: Workspace
+    workspace: WorkspaceFolder
     tables: Tables
     thumbnails: EmbeddedThumbnails
     styles: Styles

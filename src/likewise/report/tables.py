@@ -10,8 +10,8 @@ from likewise.catalog import read_catalog
 from likewise.errors import LikewiseError
 from likewise.evaluation.stored import read_summary, summary_file
 from likewise.evaluation.summary import EvaluationSummary
-from likewise.search.index import IndexRecall
-from likewise.workspace import Workspace, read_json, read_parquet
+from likewise.neighbours.index import IndexRecall
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Tables:
     encoder_notes: dict[str, dict[str, Any]]
 
 
-def read_tables(workspace: Workspace) -> Tables:
+def read_tables(workspace: WorkspaceFolder) -> Tables:
     """All of them, or an error that names the command still to run."""
     settings = workspace.settings()
     evaluate = f"likewise evaluate {workspace.path}"
@@ -90,7 +90,7 @@ def read_tables(workspace: Workspace) -> Tables:
     )
 
 
-def _encoder_note(workspace: Workspace, encoder: str) -> dict[str, Any]:
+def _encoder_note(workspace: WorkspaceFolder, encoder: str) -> dict[str, Any]:
     return _json_or_empty(workspace.vectors_folder / encoder / "meta.json")
 
 

@@ -21,12 +21,12 @@ from likewise.report.protocols import ProtocolSections, protocol_plots, protocol
 from likewise.report.sections import PARTS, SectionContext, added_sections
 from likewise.report.tables import Tables, read_tables
 from likewise.report.thumbnails import EmbeddedThumbnails
-from likewise.workspace import Workspace, write_text
+from likewise.workspace import WorkspaceFolder, write_text
 
 PAGE_STEPS = 100  # drawing the plots takes about as long as so many thumbnails
 
 
-def write_report(workspace: Workspace, on_progress: ProgressCallback | None = None) -> Path:
+def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | None = None) -> Path:
     """Write report/index.html from what is in the workspace and return its path."""
     tables = read_tables(workspace)
     name = workspace.path.resolve().name

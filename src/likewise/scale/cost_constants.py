@@ -20,8 +20,8 @@ from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
-from likewise.search.index import KnnProblem, build_index, search_index, tune_effort
-from likewise.search.scores import Floats
+from likewise.neighbours.index import KnnProblem, build_index, search_index, tune_effort
+from likewise.neighbours.scores import Floats
 from likewise.workspace import read_json
 
 PACKAGED_CONSTANTS = Path(__file__).with_name("constants.json")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import ceil, log2, sqrt
 
 from likewise.errors import LikewiseError
+from likewise.neighbours.index import HNSW_M
 from likewise.scale.cost_constants import CostConstants
 from likewise.scale.search import MAX_PART_BYTES
-from likewise.search.index import HNSW_M
 
 GIGABYTE = 1e9
 HOUR = 3600.0

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from likewise.discovery.engines import SearchEngine, SearchRequest, SearchResult
 from likewise.encoders.storage.reading import VectorLocations, locate_vectors, read_locations
+from likewise.neighbours import Neighbours, merge_neighbours, top_k
+from likewise.neighbours.scores import Rows
 from likewise.progress import ProgressCallback
 from likewise.scale.cluster import cluster, cluster_cores
 from likewise.scale.tasks import run_tasks
-from likewise.search import Neighbours, merge_neighbours, top_k
-from likewise.search.scores import Rows
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 MAX_PART_BYTES = 512 * 1024**2  # of vectors that one worker holds at a time
 
@@ -38,7 +38,7 @@ class GalleryPart:
 
 def search_part(part: GalleryPart) -> Neighbours:
     """The best k of one part; runs on a worker."""
-    workspace = Workspace(part.workspace)
+    workspace = WorkspaceFolder(part.workspace)
     return top_k(
         read_locations(workspace, part.generator, part.queries),
         read_locations(workspace, part.generator, part.gallery),

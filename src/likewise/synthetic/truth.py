@@ -6,7 +6,7 @@ import polars as pl
 from likewise.catalog import read_catalog
 from likewise.catalog.truth import TRUTH_SCHEMA
 from likewise.synthetic.similarity import SIMILAR_AT, similarity
-from likewise.workspace import WARDROBE, Workspace, write_parquet
+from likewise.workspace import WARDROBE, WorkspaceFolder, write_parquet
 
 ROWS_AT_ONCE = 256
 
@@ -28,12 +28,12 @@ def similar_item_pairs(catalog: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=TRUTH_SCHEMA).sort(*TRUTH_SCHEMA)
 
 
-def is_wardrobe(workspace: Workspace) -> bool:
+def is_wardrobe(workspace: WorkspaceFolder) -> bool:
     """True for a catalog that was drawn here."""
     return bool(workspace.settings()["source"] == WARDROBE)
 
 
-def add_missing_truth(workspace: Workspace) -> None:
+def add_missing_truth(workspace: WorkspaceFolder) -> None:
     """Write the table of truth of a wardrobe that was drawn before there were such tables."""
     if is_wardrobe(workspace) and not workspace.has_truth:
         write_parquet(similar_item_pairs(read_catalog(workspace)), workspace.truth_file)

@@ -8,10 +8,10 @@ from likewise.labeling.store import AddedVotes, add_votes, open_votes
 from likewise.labeling.store.clock import simulated_time
 from likewise.synthetic.experts import sample_experts, simulate_votes
 from likewise.synthetic.truth import is_wardrobe
-from likewise.workspace import Workspace, read_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet
 
 
-def add_simulated_votes(workspace: Workspace, n_experts: int, seed: int) -> tuple[int, AddedVotes]:
+def add_simulated_votes(workspace: WorkspaceFolder, n_experts: int, seed: int) -> tuple[int, AddedVotes]:
     """Let simulated experts answer every pair of the pool: how many pairs, and what was stored."""
     if not is_wardrobe(workspace):
         raise LikewiseError(

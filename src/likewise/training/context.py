@@ -20,7 +20,7 @@ from likewise.training.network import build_embedder, calibrate_batch_norm, get_
 from likewise.training.plan import TrainingPlan
 from likewise.training.split import ClassSplit, Rows, split_catalog
 from likewise.training.trainer import FoldData, TrainedFold, split_batches, train_fold
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
     from torch import nn
@@ -85,7 +85,7 @@ class TrainingContext:
 
 def open_context(config: CheckConfig) -> TrainingContext:
     """A context whose test rows are locked."""
-    workspace = Workspace(config.workspace)
+    workspace = WorkspaceFolder(config.workspace)
     catalog = read_catalog(workspace)
     if config.plan.trunk == "frozen":
         if config.encoder is None:

@@ -18,7 +18,7 @@ from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.evaluation.training_gains import learned_from_labels
 from likewise.labeling.step import read_labels
-from likewise.search import pair_scores
+from likewise.neighbours import pair_scores
 from likewise.training.context import TrainingContext
 from likewise.training.final_evaluation import concatenate_embeddings, load_network
 from likewise.training.summary import DiscoveryScore

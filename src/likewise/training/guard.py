@@ -12,7 +12,7 @@ from likewise.catalog.images import load_image
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.reading import read_vectors
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 class TestSetAccessError(LikewiseError):
@@ -26,7 +26,7 @@ class TestSetGuard:
     """Reads rows of a workspace, but no row of `test_images` before `unlock` was called."""
 
     __test__ = False
-    workspace: Workspace
+    workspace: WorkspaceFolder
     test_images: frozenset[str]
     is_unlocked: bool = False
 

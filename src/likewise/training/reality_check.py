@@ -30,7 +30,7 @@ from likewise.training.relative_improvement import relative_improvement_table
 from likewise.training.runs import RunFolder, begin_run, run_folder
 from likewise.training.summary import CheckSummary, ExportedEncoder, FoldSizes, MethodSummary
 from likewise.training.tables import accuracy_table, difference_table, read_reruns, trial_table
-from likewise.workspace import Workspace, read_json, write_json, write_parquet, write_text
+from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet, write_text
 
 PAPER_TRUNK = "BN-Inception with ImageNet weights"
 
@@ -46,7 +46,7 @@ class RealityCheckResult:
 
 
 def run_reality_check(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     methods: Sequence[str],
     plan: TrainingPlan,
     runner: TaskRunner,
@@ -100,7 +100,7 @@ def run_reality_check(
 
 
 def prepare_run(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     methods: Sequence[str],
     plan: TrainingPlan,
     column: str,
@@ -117,7 +117,7 @@ def prepare_run(
     return config, run, loss_methods
 
 
-def choose_trunk_encoder(workspace: Workspace, plan: TrainingPlan, encoder: str | None) -> str:
+def choose_trunk_encoder(workspace: WorkspaceFolder, plan: TrainingPlan, encoder: str | None) -> str:
     """The vectors or the network that a trunk needs."""
     if plan.trunk == "small":
         if encoder and encoder.partition("?")[0] != SMALL:

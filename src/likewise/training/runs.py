@@ -18,7 +18,7 @@ import polars as pl
 
 from likewise.errors import LikewiseError
 from likewise.training.context import CheckConfig
-from likewise.workspace import Workspace, read_json, read_parquet, write_json
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json
 
 FORMAT = 1
 EARLIER_COLUMNS = {"metric": "measure", "real": "significant", "R-Precision": "R_Precision"}
@@ -79,7 +79,7 @@ def folder_name(method: str) -> str:
     return re.sub(r"[^\w.=-]+", "-", method).strip("-.")
 
 
-def run_folder(workspace: Workspace, name: str) -> RunFolder:
+def run_folder(workspace: WorkspaceFolder, name: str) -> RunFolder:
     if not name or name != folder_name(name):
         raise LikewiseError(f"{name!r} cannot name a run: use letters, digits, dots and dashes.")
     return RunFolder(workspace.path / "runs" / name)

@@ -11,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 
 from likewise.errors import LikewiseError
 from likewise.extensions import extensions
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 EXPERT, GUEST, OWNER, STRANGER = "expert", "guest", "owner", "stranger"
 ROLES = frozenset({EXPERT, GUEST, OWNER, STRANGER})
@@ -32,7 +32,7 @@ class Pages:
     folder: Path
     links: Mapping[str, str] = field(default_factory=dict)
     """Between the owner's pages: address and label."""
-    state: Callable[[Workspace], object] | None = None
+    state: Callable[[WorkspaceFolder], object] | None = None
     """Makes what the routes share; they find it in `app.state` under the extension's name."""
 
     def routes(self) -> Iterator[Route]:
@@ -67,7 +67,7 @@ def owner_links() -> list[tuple[str, str]]:
     return sorted(links, key=lambda link: link[1])
 
 
-def mount_extensions(app: FastAPI, workspace: Workspace) -> None:
+def mount_extensions(app: FastAPI, workspace: WorkspaceFolder) -> None:
     """Add the pages of every extension to the site."""
     for name, pages in extension_pages().items():
         for router in pages.routers:

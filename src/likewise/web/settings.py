@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class SiteSettings:
     this machine only, and ends with that server.
     """
 
-    workspace: Workspace
+    workspace: WorkspaceFolder
     database: str | None = None  # None: votes.db of the workspace
     host: str = "127.0.0.1"
     port: int = 8000

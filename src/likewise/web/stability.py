@@ -14,11 +14,11 @@ from likewise.labeling.consensus import consensus
 from likewise.labeling.stability import Stability, order_stability
 from likewise.labeling.step import current_rule
 from likewise.labeling.store.read import read_votes
-from likewise.search import as_unit, pair_scores
-from likewise.workspace import Workspace
+from likewise.neighbours import as_unit, pair_scores
+from likewise.workspace import WorkspaceFolder
 
 
-def ranking_stability(workspace: Workspace, engine: Engine) -> Stability:
+def ranking_stability(workspace: WorkspaceFolder, engine: Engine) -> Stability:
     """The verdict and how often the leading model stays first (`winner_share`, None where it cannot be said)."""
     try:
         return _ranking_stability(workspace, engine)
@@ -26,7 +26,7 @@ def ranking_stability(workspace: Workspace, engine: Engine) -> Stability:
         return Stability(f"Not known: {error}")
 
 
-def _ranking_stability(workspace: Workspace, engine: Engine) -> Stability:
+def _ranking_stability(workspace: WorkspaceFolder, engine: Engine) -> Stability:
     models = workspace.encoders()
     if not models:
         return Stability("Not known: no model has vectors yet.")

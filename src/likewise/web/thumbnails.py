@@ -7,7 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 from likewise.catalog import load_image
-from likewise.workspace import Workspace, discard, write_atomically
+from likewise.workspace import WorkspaceFolder, discard, write_atomically
 
 MAX_SIDE_PIXELS = 480
 QUALITY = 85
@@ -34,7 +34,7 @@ class ImageContent:
 class Thumbnails:
     """Pictures of the catalog by key; a key that is not in the catalog is never turned into a path."""
 
-    def __init__(self, workspace: Workspace, keys: frozenset[str]) -> None:
+    def __init__(self, workspace: WorkspaceFolder, keys: frozenset[str]) -> None:
         self.root, self.keys = workspace.root, keys
         self.folder = workspace.path / "thumbnails"
 

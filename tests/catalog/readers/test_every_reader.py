@@ -11,7 +11,7 @@ import pytest
 from likewise.catalog import make_catalog, read_catalog
 from likewise.catalog.readers import Reading, layouts, read, read_stored_table, read_tables, store_tables
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .making import MADE, source
 
@@ -49,7 +49,7 @@ def test_coverage_rows_and_tables(tmp_path: Path, reader: str) -> None:
 @pytest.mark.parametrize("reader", sorted(MADE.keys() - WITHOUT_PICTURES))
 def test_what_is_there_becomes_a_workspace(tmp_path: Path, reader: str) -> None:
     reading = read(source(reader, tmp_path / "in"), reader)
-    workspace = Workspace(tmp_path / "ws")
+    workspace = WorkspaceFolder(tmp_path / "ws")
     made = make_catalog(workspace, reading.rows, reading.root, reader)
     store_tables(workspace, reading.tables)
     assert len(read_catalog(workspace)) == reading.coverage.found
@@ -61,7 +61,7 @@ def test_what_is_there_becomes_a_workspace(tmp_path: Path, reader: str) -> None:
 
 
 def test_tables_of_an_earlier_source_do_not_stay(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path)
+    workspace = WorkspaceFolder(tmp_path)
     store_tables(workspace, {"labels": pl.DataFrame({"a": [1]}), "queries": pl.DataFrame({"a": [2]})})
     store_tables(workspace, {"queries": pl.DataFrame({"a": [3]})})
     assert [file.name for file in workspace.tables_folder.iterdir()] == ["queries.parquet"]

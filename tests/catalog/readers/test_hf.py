@@ -10,7 +10,7 @@ from PIL import Image
 from likewise.catalog import make_catalog, read_catalog
 from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 from .making import picture, write_json
 
@@ -42,7 +42,7 @@ def test_hugging_face_pictures_inside_the_files(tmp_path: Path) -> None:
     ]
     assert (reading.coverage.found, reading.coverage.rows) == (3, 4)
     assert str(reading.coverage.malformed[0]).endswith("row 2: expected a picture as bytes or path, found none")
-    workspace = Workspace(tmp_path / "ws")
+    workspace = WorkspaceFolder(tmp_path / "ws")
     make_catalog(workspace, reading.rows, reading.root, "hf")
     assert len(read_catalog(workspace)) == 3
     written = (tmp_path / "out" / "train" / "0000001.png").stat().st_mtime_ns
@@ -113,7 +113,7 @@ def test_odd_columns_do_not_get_in_the_way(tmp_path: Path) -> None:
         *("images/0000002.png", "x", 2, 9),
     )
     assert (first["split"], first["part"], first["tags"], first["category"]) == ("z", None, ["a"], "dog")
-    made = make_catalog(Workspace(tmp_path / "ws"), reading.rows, reading.root, "hf")
+    made = make_catalog(WorkspaceFolder(tmp_path / "ws"), reading.rows, reading.root, "hf")
     assert len(made.catalog) == 2
 
 

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from likewise.catalog.readers import layouts, read_stored_table
-from likewise.cli import new as command
-from likewise.workspace import Workspace, read_json
+from likewise.cli import lists
+from likewise.workspace import WorkspaceFolder, read_json
 
 from ...cli.conftest import Run, run
 from .making import source
@@ -30,7 +30,7 @@ def test_coverage_is_said_before_anything_else_and_tables_are_stored(tmp_path: P
     assert said.index("4 pictures named, 3 found") < said.index("2 malformed") < said.index("3 images of 3 items")
     assert "entry 5: expected an image with id, path and phase" in said
     assert "labels.parquet: 2 rows" in said
-    workspace = Workspace(tmp_path / "ws")
+    workspace = WorkspaceFolder(tmp_path / "ws")
     assert read_stored_table(workspace, "labels")["label"].to_list() == [1, 0]
     assert sorted(file.stem for file in workspace.tables_folder.iterdir()) == ["labels", "queries"]
     settings = read_json(workspace.settings_file)["source_settings"]
@@ -81,8 +81,8 @@ def test_pictures_inside_a_data_set_are_written_into_the_workspace(tmp_path: Pat
 
 
 def test_the_list_of_readers(capsys: pytest.CaptureFixture[str]) -> None:
-    command.readers(as_json=True)
+    lists.readers(as_json=True)
     assert {entry["reader"] for entry in json.loads(capsys.readouterr().out)} == set(layouts())
-    command.readers()
+    lists.readers()
     printed = capsys.readouterr().out
     assert all(name in printed for name in layouts())

@@ -29,7 +29,7 @@ from likewise.evaluation.measures import (
 from likewise.evaluation.measures.ranked import PADDING, UNJUDGED, RankedResults, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.retrieval import retrieval
-from likewise.search import as_unit
+from likewise.neighbours import as_unit
 
 from ..judging import model, random_pairs
 

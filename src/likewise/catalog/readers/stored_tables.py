@@ -3,10 +3,10 @@
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, write_parquet
+from likewise.workspace import WorkspaceFolder, write_parquet
 
 
-def store_tables(workspace: Workspace, tables: dict[str, pl.DataFrame]) -> None:
+def store_tables(workspace: WorkspaceFolder, tables: dict[str, pl.DataFrame]) -> None:
     """Write each table under its name, and take away those that an earlier source of this workspace had left."""
     for stale in workspace.tables_folder.glob("*.parquet"):
         if stale.stem not in tables:
@@ -15,7 +15,7 @@ def store_tables(workspace: Workspace, tables: dict[str, pl.DataFrame]) -> None:
         write_parquet(table, workspace.tables_folder / f"{name}.parquet")
 
 
-def read_stored_table(workspace: Workspace, name: str) -> pl.DataFrame:
+def read_stored_table(workspace: WorkspaceFolder, name: str) -> pl.DataFrame:
     """One table by its name, or a sentence that says which there are."""
     file = workspace.tables_folder / f"{name}.parquet"
     if not file.exists():

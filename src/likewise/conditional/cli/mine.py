@@ -46,7 +46,7 @@ def mine(
     from likewise.conditional.mining.filters import MiningThresholds
     from likewise.conditional.mining.step import mine_triplets
     from likewise.conditional.report.mining import write_mining_page
-    from likewise.workspace import Workspace
+    from likewise.workspace import WorkspaceFolder
 
     with progress_bars("") as update:
         mined = mine_triplets(
@@ -61,7 +61,7 @@ def mine(
             force=force,
             on_progress=update,
         )
-        root = pictures or (Workspace(captions).root if (captions / "workspace.json").exists() else None)
+        root = pictures or (WorkspaceFolder(captions).root if (captions / "workspace.json").exists() else None)
         page = write_mining_page(folder, root, seed=seed, on_progress=update)
     if as_json:
         steps = [asdict(step) for step in mined.funnel]

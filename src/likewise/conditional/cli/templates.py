@@ -18,7 +18,7 @@ from likewise.cli.console import (
     to_records,
 )
 from likewise.conditional.cli.condition import Templates, Workers, recalls
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 def verify(
@@ -92,7 +92,11 @@ def crops(
 
     with progress_bars("pictures") as update:
         made = crop_templates(
-            open_workspace(workspace), Workspace(target), templates, mode=parse_crop_mode(crop), on_progress=update
+            open_workspace(workspace),
+            WorkspaceFolder(target),
+            templates,
+            mode=parse_crop_mode(crop),
+            on_progress=update,
         )
     if as_json:
         echo_json({"pictures": made.n_pictures, "templates": made.n_templates, "left_out": made.n_left_out})

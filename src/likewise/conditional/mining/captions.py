@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 COLUMNS = ("image", "caption")
 
@@ -32,7 +32,7 @@ def import_captions(source: Path, target: Path) -> None:
 def scan_source(source: Path) -> pl.LazyFrame:
     """A lazy table of image and caption."""
     if (source / "workspace.json").exists():
-        source = Workspace(source).catalog_file
+        source = WorkspaceFolder(source).catalog_file
     if not source.is_file():
         raise LikewiseError(f"there are no captions at {source}: name a TSV, CSV, Parquet or JSON-lines file.")
     if source.suffix == ".parquet":

@@ -20,7 +20,7 @@ from likewise.conditional.templates.files import read_templates, template_settin
 from likewise.conditional.templates.step import boxes_file
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace, read_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet
 
 DILATION = 0.7
 CropMode = Literal["centred", "official"]
@@ -70,8 +70,8 @@ class CroppedTemplates:
 
 
 def crop_templates(
-    source: Workspace,
-    target: Workspace,
+    source: WorkspaceFolder,
+    target: WorkspaceFolder,
     name: str | None = None,
     *,
     mode: CropMode = "centred",
@@ -110,7 +110,7 @@ def _write(source: Path, place: Path, row: dict[str, object], mode: CropMode) ->
     crop_square(picture, (x1, y1, x2, y2), mode).save(place, quality=JPEG_QUALITY)
 
 
-def template_crops(source: Workspace, name: str, templates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def template_crops(source: WorkspaceFolder, name: str, templates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Templates whose images are parts' file names, and those parts: file, source, x1, y1, x2, y2."""
     stored = boxes_file(source, name)
     if stored.exists():

@@ -9,20 +9,20 @@ import polars as pl
 from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.conditional.protocol import check_templates
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_json, read_parquet, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
 
 OFFICIAL = "official"
 """The name of the templates that a data set brought along (`likewise new --reader genecis`)."""
 
 
-def templates_file(workspace: Workspace, name: str) -> Path:
+def templates_file(workspace: WorkspaceFolder, name: str) -> Path:
     if not re.fullmatch(r"[\w][\w.-]*", name):
         raise LikewiseError(f"{name!r} cannot name a set of templates: use letters, digits, dots and dashes.")
     return workspace.path / "templates" / f"{name}.parquet"
 
 
 def write_templates(
-    workspace: Workspace, name: str, templates: pl.DataFrame, settings: dict[str, Any], *, replace: bool = False
+    workspace: WorkspaceFolder, name: str, templates: pl.DataFrame, settings: dict[str, Any], *, replace: bool = False
 ) -> Path:
     """Write a set; one of that name is kept unless `replace`."""
     path = templates_file(workspace, name)
@@ -33,7 +33,7 @@ def write_templates(
     return path
 
 
-def read_templates(workspace: Workspace, name: str | None = None) -> tuple[str, pl.DataFrame]:
+def read_templates(workspace: WorkspaceFolder, name: str | None = None) -> tuple[str, pl.DataFrame]:
     """A set by name; without a name the only one there is."""
     there = template_sets(workspace)
     if name is None:
@@ -53,14 +53,14 @@ def read_templates(workspace: Workspace, name: str | None = None) -> tuple[str, 
     return name, check_templates(read_parquet(path, f"likewise condition build {workspace.path}"), str(path))
 
 
-def template_settings(workspace: Workspace, name: str) -> dict[str, Any]:
+def template_settings(workspace: WorkspaceFolder, name: str) -> dict[str, Any]:
     """How a set came to be; empty for one that a data set brought along."""
     path = templates_file(workspace, name).with_suffix(".json")
     settings: dict[str, Any] = read_json(path) if path.exists() else {}
     return settings
 
 
-def template_sets(workspace: Workspace) -> list[str]:
+def template_sets(workspace: WorkspaceFolder) -> list[str]:
     """Names of the sets that are there, those made here first."""
     made = sorted(path.stem for path in (workspace.path / "templates").glob("*.parquet"))
     stored = workspace.tables_folder / "templates.parquet"

@@ -27,7 +27,7 @@ from likewise.conditional.templates.workspace_annotations import AnnotationOptio
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace, write_parquet
+from likewise.workspace import WorkspaceFolder, write_parquet
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class BuiltTemplates:
 
 
 def build_template_set(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     name: str,
     options: AnnotationOptions | None = None,
     *,
@@ -77,7 +77,7 @@ def build_template_set(
     return BuiltTemplates(path, templates, counts)
 
 
-def boxes_file(workspace: Workspace, name: str) -> Path:
+def boxes_file(workspace: WorkspaceFolder, name: str) -> Path:
     """Where the pictures of a set are cut out, for sets whose pictures are parts of images."""
     path = templates_file(workspace, name)
     return path.parent / "boxes" / path.name
@@ -99,10 +99,10 @@ class AuditResult:
 
 
 def audit_template_set(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     name: str | None = None,
     encoder: str | None = None,
-    annotated: Workspace | None = None,
+    annotated: WorkspaceFolder | None = None,
     *,
     on_progress: ProgressCallback | None = None,
 ) -> AuditResult:
@@ -126,7 +126,7 @@ def audit_template_set(
     return AuditResult(path, len(templates), problems, counts, f"repetitions {more}")
 
 
-def _load_annotations(workspace: Workspace, name: str) -> ImageAnnotations | None:
+def _load_annotations(workspace: WorkspaceFolder, name: str) -> ImageAnnotations | None:
     """What a set was built from; for a published one what the workspace has beside it."""
     settings = template_settings(workspace, name)
     if "facts" in settings:
@@ -136,7 +136,7 @@ def _load_annotations(workspace: Workspace, name: str) -> ImageAnnotations | Non
     return workspace_annotations(workspace) if name == OFFICIAL and "objects" in tables else None
 
 
-def _matched_by_file_name(annotated: Workspace, templates: pl.DataFrame) -> ImageAnnotations:
+def _matched_by_file_name(annotated: WorkspaceFolder, templates: pl.DataFrame) -> ImageAnnotations:
     """The annotations of another workspace, under the keys that the templates have for the same file names."""
     annotations = workspace_annotations(annotated)
     key_of = {PurePath(image).name: image for image in images_of(templates)}
@@ -145,7 +145,7 @@ def _matched_by_file_name(annotated: Workspace, templates: pl.DataFrame) -> Imag
 
 
 def _encoder_problems(
-    workspace: Workspace, templates: pl.DataFrame, encoder: str, on_progress: ProgressCallback | None
+    workspace: WorkspaceFolder, templates: pl.DataFrame, encoder: str, on_progress: ProgressCallback | None
 ) -> pl.DataFrame:
     tower = TwoTower.from_spec(encoder)
     tower.encode(workspace, on_progress=on_progress)

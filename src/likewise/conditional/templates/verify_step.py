@@ -18,7 +18,7 @@ from likewise.labeling.store.engine import open_votes
 from likewise.labeling.store.project import read_project
 from likewise.labeling.store.questionnaires import add_questionnaire
 from likewise.labeling.store.questions import add_questions, read_answers
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 TITLE = "Which one fits?"
 CONSENT = (
@@ -39,7 +39,7 @@ class PostedQuestions:
 
 
 def post_questions(
-    workspace: Workspace, name: str | None = None, *, per_task: int | None = None, guests: int = 0, seed: int = 0
+    workspace: WorkspaceFolder, name: str | None = None, *, per_task: int | None = None, guests: int = 0, seed: int = 0
 ) -> PostedQuestions:
     """Put templates on the site, for invited experts or for so many guests."""
     name, templates = read_templates(workspace, name)
@@ -65,7 +65,7 @@ class VerifiedTemplates:
 
 
 def collect_answers(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     name: str | None = None,
     *,
     min_people: int = 1,

@@ -19,7 +19,7 @@ from likewise.conditional.templates.annotations import (
     vaw_annotations,
 )
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_json
+from likewise.workspace import WorkspaceFolder, read_json
 
 HALVES = ("train", "test")
 
@@ -45,7 +45,7 @@ class AnnotationOptions:
 
 
 def workspace_annotations(
-    workspace: Workspace, options: AnnotationOptions | None = None, *, seed: int = 0
+    workspace: WorkspaceFolder, options: AnnotationOptions | None = None, *, seed: int = 0
 ) -> ImageAnnotations:
     """All that is known about the pictures of a workspace, or about those that `options` choose."""
     options = options or AnnotationOptions()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from likewise.catalog.images import load_image
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -36,7 +36,7 @@ class Upload:
 class SearchService:
     """One per site; requests of several threads share it."""
 
-    workspace: Workspace
+    workspace: WorkspaceFolder
     _searchers: "dict[SearchModel, Searcher]" = field(default_factory=dict)
     _uploads: OrderedDict[str, Upload] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)

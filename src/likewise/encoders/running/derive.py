@@ -22,10 +22,10 @@ from likewise.encoders.storage.reading import read_checked_meta, read_vectors
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
-def order_by_dependency(workspace: Workspace, specs: Sequence[str]) -> tuple[list[str], list[str]]:
+def order_by_dependency(workspace: WorkspaceFolder, specs: Sequence[str]) -> tuple[list[str], list[str]]:
     """The encoders to run over pictures, and then the vectors to make from those, each after its parts."""
     from_pictures: dict[str, None] = {}
     from_vectors: dict[str, None] = {}
@@ -45,7 +45,7 @@ def order_by_dependency(workspace: Workspace, specs: Sequence[str]) -> tuple[lis
 
 
 def derive_vectors(
-    workspace: Workspace, spec: str, shard_rows: int, on_progress: ProgressCallback | None, *, force: bool = False
+    workspace: WorkspaceFolder, spec: str, shard_rows: int, on_progress: ProgressCallback | None, *, force: bool = False
 ) -> EncodingResult:
     """Make the vectors of a derived spec, going on where an earlier run stopped."""
     started = time.monotonic()
@@ -96,7 +96,7 @@ def _version(derivation: Derivation, metas: Sequence[VectorsMeta]) -> str:
     return f"{derivation.name}@{hashlib.blake2b(what.encode(), digest_size=6).hexdigest()}"
 
 
-def _fit(workspace: Workspace, derivation: Derivation, images: Sequence[str], dim: int) -> Projection:
+def _fit(workspace: WorkspaceFolder, derivation: Derivation, images: Sequence[str], dim: int) -> Projection:
     components = derivation.components or 0
     if components > min(dim, len(images) - 1):
         raise LikewiseError(
@@ -112,7 +112,7 @@ def _fit(workspace: Workspace, derivation: Derivation, images: Sequence[str], di
 
 
 def _derive_chunk(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     derivation: Derivation,
     images: Sequence[str],
     left_out: dict[str, LeftOutImage],

@@ -35,14 +35,14 @@ from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 CHUNK_IMAGES = 32  # also the batch of a network
 SHARD_ROWS = 512
 
 
 def encode_catalog(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     specs: Sequence[str],
     *,
     workers: int | None = None,
@@ -76,7 +76,7 @@ def encode_catalog(
     return [done[spec] for spec in dict.fromkeys(asked)]
 
 
-def find_imported(workspace: Workspace, spec: str) -> EncodingResult | None:
+def find_imported(workspace: WorkspaceFolder, spec: str) -> EncodingResult | None:
     """Vectors that were brought in under a name that no encoder has."""
     if any(sign in spec for sign in ":?/\\") or is_encoder_name(spec):
         return None
@@ -97,7 +97,7 @@ class EncodingJob:
 
 
 def _encode_images(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     specs: Sequence[str],
     workers: int | None,
     shard_rows: int,
@@ -114,7 +114,7 @@ def _encode_images(
             encoder = get_encoder(spec)
             if (
                 getattr(encoder, "unscaled", False)
-                and workspace.vectors_folder == Workspace(workspace.path).vectors_folder
+                and workspace.vectors_folder == WorkspaceFolder(workspace.path).vectors_folder
             ):
                 raise LikewiseError(f"{spec}: vectors have length one; leave `unscaled` out.")
             dtype = parse_spec(spec)[0].get("dtype") or "float32"

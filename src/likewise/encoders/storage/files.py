@@ -14,7 +14,7 @@ import polars as pl
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.spec import spec_name
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_json, write_json
+from likewise.workspace import WorkspaceFolder, read_json, write_json
 
 ROWS_SCHEMA = pl.Schema({"image": pl.String, "shard": pl.Int32, "row": pl.Int32})
 
@@ -73,7 +73,7 @@ class EncodingResult:
         return cls(meta.encoder, meta.dim, meta.rows, len(meta.left_out), new_images, seconds)
 
 
-def vectors_folder(workspace: Workspace, encoder: str) -> Path:
+def vectors_folder(workspace: WorkspaceFolder, encoder: str) -> Path:
     """Where the vectors of an encoder live, by its name or spec; the name must be usable as a folder name."""
     if any(sign in encoder for sign in ":?"):
         encoder = spec_name(encoder)
@@ -84,7 +84,7 @@ def vectors_folder(workspace: Workspace, encoder: str) -> Path:
     return workspace.vectors_folder / encoder
 
 
-def resolve_stored_spec(workspace: Workspace, encoder: str) -> str:
+def resolve_stored_spec(workspace: WorkspaceFolder, encoder: str) -> str:
     """What to encode with: for a name of vectors that are there already, the spec they were made with."""
     if not any(sign in encoder for sign in "/\\:?\0"):
         meta = read_meta(vectors_folder(workspace, encoder))
@@ -92,7 +92,7 @@ def resolve_stored_spec(workspace: Workspace, encoder: str) -> str:
     return relocate_run(workspace, encoder)
 
 
-def relocate_run(workspace: Workspace, spec: str) -> str:
+def relocate_run(workspace: WorkspaceFolder, spec: str) -> str:
     """`run:NAME`, or the run of a workspace that was moved since, with the folder where that run is now."""
     base, mark, options = spec.partition("?")
     folder = workspace.path / "runs" / PurePath(base.removeprefix("run:")).name

@@ -18,14 +18,14 @@ from likewise.encoders.storage.external_vectors import ExternalVectors, read_ext
 from likewise.encoders.storage.files import EncodedChunk, EncodingResult, LeftOutImage, VectorsMeta, vectors_folder
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 SHARD_ROWS = 512
 BLOCK_ROWS = 4096
 
 
 def import_vectors(
-    workspace: Workspace, name: str, path: Path, keys: Path | None = None, *, force: bool = False
+    workspace: WorkspaceFolder, name: str, path: Path, keys: Path | None = None, *, force: bool = False
 ) -> EncodingResult:
     """Bring in the vectors of a file under `name`; `keys` lists the images of its rows where the file does not."""
     if name in BUILT_IN:

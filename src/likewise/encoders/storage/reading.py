@@ -20,7 +20,7 @@ from likewise.encoders.protocol import Vectors
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.storage.files import LeftOutImage, VectorsMeta, read_meta, rows_file, shard_file, vectors_folder
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet
 
 MAX_NAMED_IN_ERRORS = 3
 
@@ -43,12 +43,12 @@ class VectorLocations:
         return VectorLocations(self.dim, self.dtype, self.images[start:stop], shards, self.rows[start:stop], sizes)
 
 
-def read_vectors(workspace: Workspace, encoder: str, images: Sequence[str]) -> Vectors:
+def read_vectors(workspace: WorkspaceFolder, encoder: str, images: Sequence[str]) -> Vectors:
     """The vectors of `images`, (len(images), dim), in their order."""
     return read_locations(workspace, encoder, locate_vectors(workspace, encoder, images))
 
 
-def locate_vectors(workspace: Workspace, encoder: str, images: Sequence[str]) -> VectorLocations:
+def locate_vectors(workspace: WorkspaceFolder, encoder: str, images: Sequence[str]) -> VectorLocations:
     """Where the vectors of `images` are, after all checks; every image must have one."""
     meta = read_checked_meta(workspace, encoder)
     rows = read_rows(workspace, encoder)
@@ -65,7 +65,7 @@ def locate_vectors(workspace: Workspace, encoder: str, images: Sequence[str]) ->
     return VectorLocations(meta.dim, meta.dtype, images, places["shard"].to_numpy(), places["row"].to_numpy(), sizes)
 
 
-def read_locations(workspace: Workspace, encoder: str, places: VectorLocations) -> Vectors:
+def read_locations(workspace: WorkspaceFolder, encoder: str, places: VectorLocations) -> Vectors:
     """The vectors at `places`, in their order."""
     vectors = np.empty((len(places.images), places.dim), np.float32)
     for shard in np.unique(places.shards).tolist():
@@ -83,24 +83,24 @@ def read_locations(workspace: Workspace, encoder: str, places: VectorLocations) 
     return vectors if places.dtype == "float32" else unit_rows(vectors)
 
 
-def encoded_images(workspace: Workspace, encoder: str) -> list[str]:
+def encoded_images(workspace: WorkspaceFolder, encoder: str) -> list[str]:
     """The images that have a vector, in catalog order."""
     read_checked_meta(workspace, encoder)
     return read_rows(workspace, encoder)["image"].to_list()
 
 
-def left_out_images(workspace: Workspace, encoder: str) -> tuple[LeftOutImage, ...]:
+def left_out_images(workspace: WorkspaceFolder, encoder: str) -> tuple[LeftOutImage, ...]:
     """The images without a vector, and why."""
     return read_checked_meta(workspace, encoder).left_out
 
 
-def common_images(workspace: Workspace, encoders: Sequence[str], images: Sequence[str]) -> list[str]:
+def common_images(workspace: WorkspaceFolder, encoders: Sequence[str], images: Sequence[str]) -> list[str]:
     """Those of `images` that every encoder has a vector of, in their order."""
     having = [set(encoded_images(workspace, encoder)) for encoder in encoders]
     return [image for image in images if all(image in have for have in having)]
 
 
-def read_checked_meta(workspace: Workspace, encoder: str) -> VectorsMeta:
+def read_checked_meta(workspace: WorkspaceFolder, encoder: str) -> VectorsMeta:
     """Meta data of complete vectors of this catalog and, for a built-in encoder, its present version."""
     folder = vectors_folder(workspace, encoder)
     meta = read_meta(folder)
@@ -125,12 +125,12 @@ def read_checked_meta(workspace: Workspace, encoder: str) -> VectorsMeta:
     return meta
 
 
-def read_rows(workspace: Workspace, encoder: str) -> pl.DataFrame:
+def read_rows(workspace: WorkspaceFolder, encoder: str) -> pl.DataFrame:
     path = rows_file(vectors_folder(workspace, encoder))
     return read_parquet(path, f"likewise encode {workspace.path} --with {quote(encoder)} --force")
 
 
-def open_shard(workspace: Workspace, encoder: str, shard: int, shape: tuple[int, int], dtype: str) -> Vectors:
+def open_shard(workspace: WorkspaceFolder, encoder: str, shard: int, shape: tuple[int, int], dtype: str) -> Vectors:
     """One shard, memory-mapped, if it is what `rows.parquet` says."""
     path = shard_file(vectors_folder(workspace, encoder), shard)
     found = load_shard(path)
@@ -149,5 +149,5 @@ def load_shard(path: Path) -> Vectors | None:
     return stored
 
 
-def how_to_remake(workspace: Workspace, encoder: str) -> str:
+def how_to_remake(workspace: WorkspaceFolder, encoder: str) -> str:
     return f"make them again with `likewise encode {workspace.path} --with {quote(encoder)} --force`"

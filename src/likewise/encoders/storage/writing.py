@@ -29,7 +29,7 @@ from likewise.encoders.storage.files import (
 )
 from likewise.encoders.storage.reading import load_shard
 from likewise.errors import LikewiseError
-from likewise.workspace import Workspace, read_json, write_json, write_npy, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_json, write_npy, write_parquet
 
 if sys.platform != "win32":
     import fcntl
@@ -43,7 +43,7 @@ class ShardWriter:
 
     def __init__(
         self,
-        workspace: Workspace,
+        workspace: WorkspaceFolder,
         meta: VectorsMeta,
         images: Sequence[str],
         *,

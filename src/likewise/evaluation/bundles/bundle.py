@@ -35,7 +35,7 @@ from likewise.evaluation.bundles.files import (
     verify_entry,
     write_entries,
 )
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 TABLES = ("catalog", "queries", "gallery", "pool", "labels", "negatives")
 MAX_TABLE_BYTES = 4 << 30
@@ -68,7 +68,7 @@ class Bundle:
 
 
 def make_bundle(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     path: Path,
     *,
     title: str,
@@ -115,7 +115,7 @@ def open_bundle(path: Path, checksum: str | None = None) -> Bundle:
     return Bundle(path, card, BundleTables(**read))
 
 
-def _entries(workspace: Workspace, tables: BundleTables, facts: dict[str, Any]) -> Iterator[Entry]:
+def _entries(workspace: WorkspaceFolder, tables: BundleTables, facts: dict[str, Any]) -> Iterator[Entry]:
     """All files, the card last: it holds the sums of the others."""
     files: dict[str, FileRecord] = {}
     for name, data in _payload(workspace, tables, with_images=facts["with_images"]):
@@ -131,7 +131,7 @@ def card_bytes(card: dict[str, Any]) -> bytes:
     return (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _payload(workspace: Workspace, tables: BundleTables, *, with_images: bool) -> Iterator[Entry]:
+def _payload(workspace: WorkspaceFolder, tables: BundleTables, *, with_images: bool) -> Iterator[Entry]:
     for name in TABLES:
         buffer = io.BytesIO()
         getattr(tables, name).write_parquet(buffer, compression="zstd")

@@ -10,13 +10,13 @@ from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.discovery import score_encoder
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 PAIR = ["query", "candidate"]
 
 
 def draw_negatives(
-    workspace: Workspace, pairs: JudgedPairs, labelled: JudgedPairs, generators: Sequence[str], seed: int
+    workspace: WorkspaceFolder, pairs: JudgedPairs, labelled: JudgedPairs, generators: Sequence[str], seed: int
 ) -> pl.DataFrame:
     """The same pairs (query, candidate) that `evaluate` draws with this seed; none if vectors or ranks are missing."""
     sampled = None

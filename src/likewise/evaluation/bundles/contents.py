@@ -18,7 +18,7 @@ from likewise.evaluation.provenance import benchmark_id
 from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.step import read_labels, read_labels_note
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 PUBLISHED_COLUMNS = ("image", "item", "category", "width", "height", "digest")
 
@@ -48,7 +48,7 @@ class BundleTables:
         return pairs
 
 
-def collect_tables(workspace: Workspace, columns: Sequence[str], seed: int) -> BundleTables:
+def collect_tables(workspace: WorkspaceFolder, columns: Sequence[str], seed: int) -> BundleTables:
     """The benchmark in a workspace; of the catalog only columns that every catalog has, and `columns`."""
     catalog, pool, labels = read_catalog(workspace), read_pool(workspace), read_labels(workspace)
     absent = [column for column in columns if column not in catalog.columns]
@@ -74,7 +74,7 @@ def collect_tables(workspace: Workspace, columns: Sequence[str], seed: int) -> B
 
 
 def card_fields(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     tables: BundleTables,
     said: Mapping[str, str],
     *,

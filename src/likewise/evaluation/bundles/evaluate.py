@@ -32,7 +32,7 @@ from likewise.evaluation.exchange.vectors_io import AlignedVectors, read_aligned
 from likewise.evaluation.measures import CutoffMeasure, Measure, cutoffs
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import ResultNote, benchmark_id, utc_now
-from likewise.search import as_unit, pair_scores
+from likewise.neighbours import as_unit, pair_scores
 
 
 @dataclass(frozen=True)

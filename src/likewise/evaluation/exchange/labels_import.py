@@ -21,7 +21,7 @@ from likewise.evaluation.exchange.labels_io import read_labels_file
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.step import read_labels, read_labels_note
 from likewise.labeling.votes import PAIR
-from likewise.workspace import Workspace, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 
 IMPORTED = "imported"
 NO_VOTES = "the labels were imported without votes"
@@ -43,7 +43,7 @@ class ImportedLabels:
 
 
 def import_labels(
-    workspace: Workspace, path: Path, *, positive_from: int = 1, replace: bool = False, gallery: str | None = None
+    workspace: WorkspaceFolder, path: Path, *, positive_from: int = 1, replace: bool = False, gallery: str | None = None
 ) -> ImportedLabels:
     """Make the labels of a file those of the workspace; labels already there give way only with `replace`.
 
@@ -81,12 +81,12 @@ def import_labels(
     )
 
 
-def _has_proposals(workspace: Workspace) -> bool:
+def _has_proposals(workspace: WorkspaceFolder) -> bool:
     """Whether generators made the pool; labels imported before may have done."""
     return workspace.pool_file.exists() and bool(read_pool(workspace).settings.generators)
 
 
-def pool_from_labels(workspace: Workspace, labels: pl.DataFrame, gallery: str | None = None) -> Pool:
+def pool_from_labels(workspace: WorkspaceFolder, labels: pl.DataFrame, gallery: str | None = None) -> Pool:
     """The labelled pairs as a pool that nobody proposed: its queries are theirs, its gallery what the rule selects."""
     catalog = read_catalog(workspace)
     candidates = select(catalog, gallery)["image"]
@@ -102,14 +102,14 @@ def pool_from_labels(workspace: Workspace, labels: pl.DataFrame, gallery: str | 
     return Pool(sort_pool(rows), settings, QueryGallery.from_catalog(catalog, labels["query"].unique(), candidates))
 
 
-def _labels_changed(workspace: Workspace, labels: pl.DataFrame) -> bool:
+def _labels_changed(workspace: WorkspaceFolder, labels: pl.DataFrame) -> bool:
     if not workspace.labels_file.exists() or not workspace.labels_settings_file.exists():
         return True
     there = read_labels(workspace).select(labels.columns).sort(PAIR)
     return read_labels_note(workspace)["consensus"]["rule"] != IMPORTED or not there.equals(labels)
 
 
-def _describe_labels(workspace: Workspace) -> str:
+def _describe_labels(workspace: WorkspaceFolder) -> str:
     n = len(read_labels(workspace))
     note = read_labels_note(workspace) if workspace.labels_settings_file.exists() else {}
     if note.get("consensus", {}).get("rule") == IMPORTED:

@@ -22,7 +22,7 @@ from likewise.evaluation.exchange.run_models import (
 from likewise.evaluation.exchange.trec import write_run
 from likewise.evaluation.pairs import build_judged_pairs
 from likewise.labeling.step import read_labels
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ExportedRun:
 
 
 def export_run(
-    workspace: Workspace, encoder: str, path: Path, *, candidates: str = BY_ITEM, depth: int = DEPTH
+    workspace: WorkspaceFolder, encoder: str, path: Path, *, candidates: str = BY_ITEM, depth: int = DEPTH
 ) -> ExportedRun:
     """Write one encoder's run; `candidates` is best-image-per-item, every-image or judged-pairs."""
     if candidates not in (BY_ITEM, BY_IMAGE, JUDGED):

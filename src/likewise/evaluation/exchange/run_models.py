@@ -18,8 +18,8 @@ from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.discovery import EncoderScores
 from likewise.evaluation.exchange.trec import RUN_SCHEMA, TrecRun
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.search import NO_INDEX, as_unit, pair_scores, top_k
-from likewise.search.scores import Floats as Vectors
+from likewise.neighbours import NO_INDEX, as_unit, pair_scores, top_k
+from likewise.neighbours.scores import Floats as Vectors
 
 DEPTH = 1000
 BY_ITEM, BY_IMAGE, JUDGED = "best-image-per-item", "every-image", "judged-pairs"

@@ -21,7 +21,7 @@ from sqlalchemy.pool import NullPool, QueuePool
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.schema import upgrade_schema
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 BUSY_SECONDS = 30
 BUSY_SECONDS_SERVING = 5  # a browser would rather try again than wait
@@ -41,12 +41,12 @@ class StoreError(LikewiseError):
     """The database cannot be used just now (locked, disk full, connection lost): nothing was stored, try again."""
 
 
-def database_url(where: Workspace | str) -> str:
+def database_url(where: WorkspaceFolder | str) -> str:
     """The URL of a workspace's own votes.db, or the one given."""
-    return f"sqlite:///{where.votes_file}" if isinstance(where, Workspace) else where
+    return f"sqlite:///{where.votes_file}" if isinstance(where, WorkspaceFolder) else where
 
 
-def open_votes(where: Workspace | str, *, serving: bool = False) -> Engine:
+def open_votes(where: WorkspaceFolder | str, *, serving: bool = False) -> Engine:
     """The votes of a workspace (`votes.db`), or of a database URL (PostgreSQL or SQLite); made or updated if need be.
 
     `serving` keeps connections open and gives up sooner when the database is busy.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.outfits.training.presets import Preset
-from likewise.workspace import Workspace, discard, read_json, read_parquet, write_atomically, write_json
+from likewise.workspace import WorkspaceFolder, discard, read_json, read_parquet, write_atomically, write_json
 
 FORMAT = 1
 Arrays = dict[str, NDArray[Any]]
@@ -73,7 +73,7 @@ class OutfitModelCard:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def models_folder(workspace: Workspace) -> Path:
+def models_folder(workspace: WorkspaceFolder) -> Path:
     """Where the models of a workspace live."""
     return workspace.path / "outfit_models"
 

@@ -10,7 +10,7 @@ from likewise.encoders.families.joined import concatenate_vectors
 from likewise.encoders.spec import parse_spec
 from likewise.errors import LikewiseError
 from likewise.outfits.vectors import VectorLookup, read_image_vectors
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
 class FeatureSource(Protocol):
@@ -27,7 +27,7 @@ class FeatureSource(Protocol):
 class WorkspaceFeatures:
     """The pictures and stored vectors of a workspace."""
 
-    workspace: Workspace
+    workspace: WorkspaceFolder
 
     def vectors(self, encoder: str) -> VectorLookup:
         return read_image_vectors(self.workspace, encoder)

@@ -20,7 +20,7 @@ from likewise.outfits.training.popularity import train_popularity
 from likewise.outfits.training.presets import get_preset
 from likewise.outfits.training.run_folder import claim_folder, fingerprint_examples
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace, read_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ OutfitSource = Callable[[TrainingRequest, pl.DataFrame, str | None, int], Outfit
 
 
 def load_examples(
-    workspace: Workspace, request: TrainingRequest, outfit_source: OutfitSource | None = None
+    workspace: WorkspaceFolder, request: TrainingRequest, outfit_source: OutfitSource | None = None
 ) -> OutfitExamples:
     """The outfits to train on: a table, those a data set brought, or those that `outfit_source` makes."""
     catalog = select(read_catalog(workspace), request.select)
@@ -81,7 +81,7 @@ def load_examples(
     return examples
 
 
-def usable_images(workspace: Workspace, request: TrainingRequest, catalog: pl.DataFrame) -> set[str]:
+def usable_images(workspace: WorkspaceFolder, request: TrainingRequest, catalog: pl.DataFrame) -> set[str]:
     """The images of a catalog that a model can use: those with vectors, or all where it has an encoder of its own."""
     images = set(catalog["image"])
     if request.finetuned_encoder:
@@ -89,7 +89,7 @@ def usable_images(workspace: Workspace, request: TrainingRequest, catalog: pl.Da
     return images & set(joined_vectors(WorkspaceFeatures(workspace), choose_encoders(workspace, request)).images)
 
 
-def choose_encoders(workspace: Workspace, request: TrainingRequest) -> str:
+def choose_encoders(workspace: WorkspaceFolder, request: TrainingRequest) -> str:
     """Those asked for, else all that the workspace has vectors of, side by side (blend repeats its parts)."""
     if request.encoders or request.finetuned_encoder:
         return request.encoders
@@ -116,7 +116,7 @@ def _with_images(rows: pl.DataFrame, catalog: pl.DataFrame) -> pl.DataFrame:
 
 
 def train_outfit_model(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     request: TrainingRequest,
     examples: OutfitExamples | None = None,
     *,

@@ -28,7 +28,7 @@ from likewise.outfits.training.step import (
     usable_images,
 )
 from likewise.progress import ProgressCallback
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 SEED_SHIFTS = {"focus": 7001, "more": 7002}  # other seeds than the first outfits'
 
@@ -58,7 +58,7 @@ def split_questions(questions: Sequence[OutfitQuestion]) -> tuple[list[OutfitQue
 
 
 def train_with_targeted_data(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     request: TrainingRequest,
     questions: Sequence[OutfitQuestion],
     features: FeatureSource,
@@ -103,7 +103,7 @@ def train_with_targeted_data(
 
 
 def _train(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     request: TrainingRequest,
     examples: OutfitExamples,
     on_progress: ProgressCallback | None,
@@ -113,7 +113,7 @@ def _train(
 
 
 def _extra_examples(
-    workspace: Workspace, request: TrainingRequest, outfit_source: OutfitSource, focus: str | None, shift: int
+    workspace: WorkspaceFolder, request: TrainingRequest, outfit_source: OutfitSource, focus: str | None, shift: int
 ) -> OutfitExamples:
     catalog = select(read_catalog(workspace), request.select)
     seen = catalog.filter(pl.col("image").is_in(sorted(usable_images(workspace, request, catalog))))
@@ -125,7 +125,7 @@ def _add_examples(base: OutfitExamples, added: OutfitExamples) -> OutfitExamples
 
 
 def _scores(
-    workspace: Workspace, names: Sequence[str], questions: Sequence[OutfitQuestion], features: FeatureSource
+    workspace: WorkspaceFolder, names: Sequence[str], questions: Sequence[OutfitQuestion], features: FeatureSource
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     graded = []
     for name in names:

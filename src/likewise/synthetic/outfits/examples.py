@@ -11,12 +11,12 @@ from likewise.outfits.training.leakage import image_digests, items_in_questions,
 from likewise.outfits.training.step import OutfitSource, TrainingRequest
 from likewise.synthetic.outfits.stylists import style_outfits
 from likewise.synthetic.truth import is_wardrobe
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 VALIDATION_STRIDE = 6  # every sixth item is kept for choosing the epoch
 
 
-def outfit_source(workspace: Workspace) -> OutfitSource | None:
+def outfit_source(workspace: WorkspaceFolder) -> OutfitSource | None:
     """The stylists of a wardrobe; None for any other catalog."""
     return styled_examples if is_wardrobe(workspace) else None
 

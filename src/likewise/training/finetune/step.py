@@ -26,7 +26,7 @@ from likewise.training.network import load_trunk, trunk_recipe
 from likewise.training.runs import run_folder
 from likewise.training.seeds import derive_seed
 from likewise.training.trainer import copy_weights
-from likewise.workspace import Workspace, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 
 if TYPE_CHECKING:
     from torch import nn
@@ -80,7 +80,7 @@ class FinetuneResult:
 
 
 def finetune(
-    workspace: Workspace, settings: FinetuneSettings, name: str, *, on_progress: ProgressCallback | None = None
+    workspace: WorkspaceFolder, settings: FinetuneSettings, name: str, *, on_progress: ProgressCallback | None = None
 ) -> FinetuneResult:
     """Train, going on where an earlier run of the same name stopped."""
     folder = run_folder(workspace, name).path
@@ -108,7 +108,7 @@ def finetune(
 
 
 def make_learner(
-    workspace: Workspace, settings: FinetuneSettings, targets: ClassTargets, trunk: "nn.Module", dim: int
+    workspace: WorkspaceFolder, settings: FinetuneSettings, targets: ClassTargets, trunk: "nn.Module", dim: int
 ) -> SupervisedLearner | DinoLearner:
     """The task's learner over the pictures of the catalog."""
     root: Path = workspace.root

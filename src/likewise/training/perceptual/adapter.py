@@ -14,8 +14,8 @@ from likewise.encoders.families.run_files import Layer
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.auc import Floats, Ints
+from likewise.neighbours import pair_scores
 from likewise.progress import ProgressCallback
-from likewise.search import pair_scores
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.features import FeatureMap, ImageVectors, fit_feature_map
 from likewise.training.perceptual.folds import Unseen, check_fold, make_folds

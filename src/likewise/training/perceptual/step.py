@@ -37,7 +37,7 @@ from likewise.training.perceptual.network_training import NetworkInputs
 from likewise.training.perceptual.settings import PerceptualSettings
 from likewise.training.perceptual.summary import PerceptualSummary, make_summary
 from likewise.training.runs import run_folder
-from likewise.workspace import Workspace, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 
 GIVEN_TEST = "given test"
 DEFAULT_NAME = "perceptual"
@@ -69,7 +69,7 @@ class PerceptualData:
 
 
 def train_perceptual(
-    workspace: Workspace,
+    workspace: WorkspaceFolder,
     settings: PerceptualSettings,
     name: str = DEFAULT_NAME,
     *,
@@ -123,14 +123,16 @@ def train_perceptual(
     return PerceptualResult(run, results, model, curve, reliability, summary)
 
 
-def make_answer_learner(workspace: Workspace, settings: PerceptualSettings, data: PerceptualData) -> AnswerLearner:
+def make_answer_learner(
+    workspace: WorkspaceFolder, settings: PerceptualSettings, data: PerceptualData
+) -> AnswerLearner:
     """An adapter over stored vectors, or the network that is to be trained whole."""
     if settings.trunk is None:
         return AdapterLearner(data.image_vectors, settings.hidden)
     return NetworkLearner(NetworkInputs(settings.trunk, workspace.root, data.images, data.image_vectors))
 
 
-def read_data(workspace: Workspace, settings: PerceptualSettings, name: str) -> PerceptualData:
+def read_data(workspace: WorkspaceFolder, settings: PerceptualSettings, name: str) -> PerceptualData:
     """Read answers and vectors; images are those that every encoder has a vector of."""
     if settings.trunk and settings.bases:
         raise LikewiseError("a network that is trained whole needs no stored vectors: leave --from out, or --trunk.")
@@ -171,7 +173,7 @@ def read_data(workspace: Workspace, settings: PerceptualSettings, name: str) -> 
     return PerceptualData(train, test, tuple(named), image_vectors, {encoder: stored[encoder] for encoder in others})
 
 
-def image_encoders(workspace: Workspace, encoders: Sequence[str]) -> list[str]:
+def image_encoders(workspace: WorkspaceFolder, encoders: Sequence[str]) -> list[str]:
     """Those that are not made from the vectors of others, nor learned from people already."""
     from likewise.encoders.families.derivation import derivation_of
 

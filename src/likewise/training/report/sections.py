@@ -8,7 +8,7 @@ from likewise.training.perceptual.summary import PerceptualSummary
 from likewise.training.report.learned_encoders import learned_encoders
 from likewise.training.report.training_effects import training_effects
 from likewise.training.runs import read_run_table
-from likewise.workspace import Workspace, read_json, read_parquet
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet
 
 PACKAGE = "likewise.training.report"
 
@@ -34,7 +34,7 @@ def write_learned(context: SectionContext) -> str:
     return render("learned.html", PACKAGE, learned=learned_encoders(runs)) if runs else ""
 
 
-def perceptual_runs(workspace: Workspace) -> dict[str, tuple[pl.DataFrame, PerceptualSummary]]:
+def perceptual_runs(workspace: WorkspaceFolder) -> dict[str, tuple[pl.DataFrame, PerceptualSummary]]:
     """Results and summary of every finished `likewise train perceptual`, by the name of the run."""
     found = {}
     for path in sorted((workspace.path / "runs").glob("*/encoder.json")):

@@ -25,7 +25,7 @@ VectorsByEncoder = Mapping[str, tuple[Vectors, Vectors]]  # of queries and galle
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """Every admissible pair of an arena with its true label."""
+    """Every admissible pair of a query gallery with its true label."""
 
     query: Ints
     candidate: Ints

@@ -73,7 +73,7 @@ class NegativeSampler:
 
 
 def nearest_of_type(features: Features, types: Indices, item_ids: Indices) -> Indices:
-    """(m, MOST_NEAR): for every image those of its type with the largest cosine, -1 where there are fewer.
+    """(m, MAX_NEAR): for every image those of its type with the largest cosine, -1 where there are fewer.
 
     Other views of the same thing are left out, and so are equal features: the same thing twice is no negative.
     """

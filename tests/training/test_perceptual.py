@@ -66,7 +66,7 @@ def test_pairs_teach_too_and_a_hidden_layer_is_the_same_function_in_its_layers()
     test = answers.subset(held_out.rows)
     scores = {"learned": held_out.scores, "toy": answer_scores(image_vectors.vectors[0], image_vectors, test)}
     table = comparison_table("queries", HeldOutScores(test, held_out.fold, scores), "learned", seed=0)
-    learned, base = table.filter(table["measure"] == "ROC-AUC").to_dicts()
+    learned, base = table.filter(table["measure"] == "ROC_AUC").to_dicts()
     assert base["gain_low"] > 0.03
     assert learned["n_queries"] <= 40 and learned["n_answers"] == 800
     holds = measure_reliability(held_out.probability, test.yes, test.no)

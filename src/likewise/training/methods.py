@@ -140,90 +140,42 @@ def soft_triple_loss(params: Params, n_classes: int, dim: int) -> LossAndMiner:
     return LossAndMiner(loss)
 
 
+SEARCH_RANGES: Mapping[str, Mapping[str, SearchRange]] = {
+    "contrastive": {"pos_margin": MARGIN_RANGE, "neg_margin": MARGIN_RANGE},
+    "triplet": {"margin": MARGIN_RANGE},
+    "proxy-nca": LOSS_LR_RANGE | {"softmax_scale": SearchRange(0.01, 100.0)},
+    "margin": LOSS_LR_RANGE | {"margin": MARGIN_RANGE, "beta": MARGIN_RANGE},
+    "normalized-softmax": LOSS_LR_RANGE | {"temperature": SearchRange(0.01, 100.0, log=True)},
+    "cosface": LOSS_LR_RANGE | {"margin": UNIT_RANGE, "scale": SearchRange(0.01, 200.0)},
+    "arcface": LOSS_LR_RANGE | {"margin": SearchRange(0.0, 90.0), "scale": SearchRange(0.01, 300.0)},
+    "fastap": {"num_bins": SearchRange(2, 32, integer=True)},
+    "snr": {"pos_margin": SearchRange(0.0, 2.0), "neg_margin": SearchRange(0.0, 2.0), "reg": UNIT_RANGE},
+    "ms": MULTI_SIMILARITY_RANGES,
+    "ms-miner": MULTI_SIMILARITY_RANGES | {"epsilon": UNIT_RANGE},
+    "soft-triple": LOSS_LR_RANGE
+    | {"la": SearchRange(0.01, 200.0), "gamma": SearchRange(0.01, 100.0), "reg": UNIT_RANGE, "margin": UNIT_RANGE},
+}
+
+
+def _paper_method(name: str, title: str, kind: LossKind, make_loss: LossFactory, year: int) -> LossMethod:
+    return LossMethod(name, title, kind, SEARCH_RANGES[name], make_loss, year)
+
+
 PAPER_METHODS = (
-    LossMethod(
-        "contrastive",
-        "Contrastive",
-        "embedding",
-        {"pos_margin": MARGIN_RANGE, "neg_margin": MARGIN_RANGE},
-        embedding_loss("ContrastiveLoss"),
-        2006,
+    _paper_method("contrastive", "Contrastive", "embedding", embedding_loss("ContrastiveLoss"), 2006),
+    _paper_method("triplet", "Triplet", "embedding", embedding_loss("TripletMarginLoss"), 2006),
+    _paper_method("proxy-nca", "ProxyNCA", "classification", classification_loss("ProxyNCALoss"), 2017),
+    _paper_method("margin", "Margin", "embedding", margin_loss, 2017),
+    _paper_method(
+        "normalized-softmax", "N. Softmax", "classification", classification_loss("NormalizedSoftmaxLoss"), 2017
     ),
-    LossMethod("triplet", "Triplet", "embedding", {"margin": MARGIN_RANGE}, embedding_loss("TripletMarginLoss"), 2006),
-    LossMethod(
-        "proxy-nca",
-        "ProxyNCA",
-        "classification",
-        LOSS_LR_RANGE | {"softmax_scale": SearchRange(0.01, 100.0)},
-        classification_loss("ProxyNCALoss"),
-        2017,
-    ),
-    LossMethod(
-        "margin",
-        "Margin",
-        "embedding",
-        LOSS_LR_RANGE | {"margin": MARGIN_RANGE, "beta": MARGIN_RANGE},
-        margin_loss,
-        2017,
-    ),
-    LossMethod(
-        "normalized-softmax",
-        "N. Softmax",
-        "classification",
-        LOSS_LR_RANGE | {"temperature": SearchRange(0.01, 100.0, log=True)},
-        classification_loss("NormalizedSoftmaxLoss"),
-        2017,
-    ),
-    LossMethod(
-        "cosface",
-        "CosFace",
-        "classification",
-        LOSS_LR_RANGE | {"margin": UNIT_RANGE, "scale": SearchRange(0.01, 200.0)},
-        classification_loss("CosFaceLoss"),
-        2018,
-    ),
-    LossMethod(
-        "arcface",
-        "ArcFace",
-        "classification",
-        LOSS_LR_RANGE | {"margin": SearchRange(0.0, 90.0), "scale": SearchRange(0.01, 300.0)},
-        classification_loss("ArcFaceLoss"),
-        2019,
-    ),
-    LossMethod(
-        "fastap",
-        "FastAP",
-        "embedding",
-        {"num_bins": SearchRange(2, 32, integer=True)},
-        embedding_loss("FastAPLoss"),
-        2019,
-    ),
-    LossMethod(
-        "snr",
-        "SNR",
-        "embedding",
-        {"pos_margin": SearchRange(0.0, 2.0), "neg_margin": SearchRange(0.0, 2.0), "reg": UNIT_RANGE},
-        signal_to_noise_loss,
-        2019,
-    ),
-    LossMethod("ms", "MS", "embedding", MULTI_SIMILARITY_RANGES, embedding_loss("MultiSimilarityLoss"), 2019),
-    LossMethod(
-        "ms-miner",
-        "MS+Miner",
-        "embedding",
-        MULTI_SIMILARITY_RANGES | {"epsilon": UNIT_RANGE},
-        multi_similarity_with_miner,
-        2019,
-    ),
-    LossMethod(
-        "soft-triple",
-        "SoftTriple",
-        "classification",
-        LOSS_LR_RANGE
-        | {"la": SearchRange(0.01, 200.0), "gamma": SearchRange(0.01, 100.0), "reg": UNIT_RANGE, "margin": UNIT_RANGE},
-        soft_triple_loss,
-        2019,
-    ),
+    _paper_method("cosface", "CosFace", "classification", classification_loss("CosFaceLoss"), 2018),
+    _paper_method("arcface", "ArcFace", "classification", classification_loss("ArcFaceLoss"), 2019),
+    _paper_method("fastap", "FastAP", "embedding", embedding_loss("FastAPLoss"), 2019),
+    _paper_method("snr", "SNR", "embedding", signal_to_noise_loss, 2019),
+    _paper_method("ms", "MS", "embedding", embedding_loss("MultiSimilarityLoss"), 2019),
+    _paper_method("ms-miner", "MS+Miner", "embedding", multi_similarity_with_miner, 2019),
+    _paper_method("soft-triple", "SoftTriple", "classification", soft_triple_loss, 2019),
 )
 METHODS_BY_NAME = {method.name: method for method in PAPER_METHODS}
 

@@ -30,6 +30,7 @@ ROOMS = [
     "scale",
     "report",
     "web",
+    "api",
     "cli",
 ]
 EXTENSIONS = ["training", "conditional", "outfits"]
@@ -57,6 +58,7 @@ WITHOUT_TORCH = {
     "labeling",
     "evaluation",
     "report",
+    "api",
     "cli",
 }
 
@@ -131,7 +133,8 @@ def test_public_names_are_all_there() -> None:
     assert sorted(likewise.__all__) == likewise.__all__
     for name in likewise.__all__:
         assert getattr(likewise, name) is not None
-    assert set(likewise.__all__) == set(likewise._HOME) | {"LikewiseError", "__version__"}
+    assert set(likewise.__all__) == set(likewise._HOME) | set(likewise._MODULES) | {"LikewiseError", "__version__"}
+    assert dir(likewise) == likewise.__all__
 
 
 def test_files_stay_short() -> None:

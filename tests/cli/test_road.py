@@ -158,7 +158,7 @@ def test_status_says_what_is_next(workspace: WorkspaceFolder, run: Run) -> None:
         (["label", "import", "{ws}", "{none}.csv"], "does not exist"),
         (["label", "consensus", "{ws}"], "holds no votes yet"),
         (["label", "sheet", "{ws}", "{other}.csv", "--expert", "a"], "run `likewise discover"),
-        (["simulate", "{ws}"], "simulated experts know only what was drawn here"),
+        (["label", "simulate", "{ws}"], "simulated experts know only what was drawn here"),
         (["evaluate", "{ws}"], "there are no vectors"),
         (["report", "{ws}"], "there are no vectors"),
     ],

@@ -31,7 +31,7 @@ class CatalogResult(TableResult):
 
 
 @dataclass(frozen=True, repr=False)
-class EncodingResult(TableResult):
+class EncodingTable(TableResult):
     """A row per encoder: dimensions, images, what was left out, seconds."""
 
 
@@ -110,7 +110,7 @@ class Workspace(WorkspaceFolder):
         workers: int | None = 1,
         force: bool = False,
         on_progress: ProgressCallback | None = None,
-    ) -> EncodingResult:
+    ) -> EncodingTable:
         """Turn every image into a vector, once per encoder; goes on where it stopped.
 
         More `workers` start processes: in a script, call it under `if __name__ == "__main__":`.
@@ -124,7 +124,7 @@ class Workspace(WorkspaceFolder):
             schema=["encoder", "dim", "images", "left_out", "seconds"],
             orient="row",
         )
-        return EncodingResult(table, f"{self.path}: {len(done)} encoders")
+        return EncodingTable(table, f"{self.path}: {len(done)} encoders")
 
     def search(self, encoder: str, queries: Sequence[str] | None = None, *, k: int = 10) -> "SearchResult":
         """The nearest items of some images (or of all) under one encoder, before any label exists."""

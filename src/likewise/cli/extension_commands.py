@@ -43,10 +43,13 @@ class GroupWithExtensions(TyperGroup):
         """Every command on a line of its own, the road first, all on one screen of 24 lines."""
         added = [name for name in self.list_commands(ctx) if name in command_targets()]
         further = [name for name in self.list_commands(ctx) if name not in (*ROAD, *added)]
-        lines = ["Usage: likewise COMMAND ...   (`likewise COMMAND --help` shows an example)", self.help or ""]
+        lines = [
+            "Usage: likewise COMMAND ...   (`likewise COMMAND --help` shows an example)",
+            (self.help or "").strip(),
+        ]
         for heading, names in (("Steps", ROAD), ("Extensions", added), ("Tools", further)):
             lines += ["", f"{heading}:", *(self._line(ctx, name) for name in names)]
-        lines += ["", self.epilog or ""]
+        lines += ["", (self.epilog or "").strip()]
         typer.echo("\n".join(lines))
 
     def _line(self, ctx: Any, name: str) -> str:

@@ -31,17 +31,17 @@ class SearchRequest:
 
 
 @dataclass(frozen=True)
-class SearchResult:
+class EngineResult:
     """The candidates, and what share of the true ones an index found; None for exact search."""
 
     neighbours: Neighbours
     recall: IndexRecall | None = None
 
 
-SearchEngine = Callable[[SearchRequest, ProgressCallback | None], SearchResult]
+SearchEngine = Callable[[SearchRequest, ProgressCallback | None], EngineResult]
 
 
-def exact_search(request: SearchRequest, on_progress: ProgressCallback | None = None) -> SearchResult:
+def exact_search(request: SearchRequest, on_progress: ProgressCallback | None = None) -> EngineResult:
     """Exact search on this machine."""
     found = top_k(
         read_vectors(request.workspace, request.generator, request.query_gallery.queries),
@@ -52,7 +52,7 @@ def exact_search(request: SearchRequest, on_progress: ProgressCallback | None = 
         one_per_group=request.one_per_item,
         on_progress=on_progress,
     )
-    return SearchResult(found)
+    return EngineResult(found)
 
 
 def index_search_engine(kind: str) -> SearchEngine:
@@ -60,7 +60,7 @@ def index_search_engine(kind: str) -> SearchEngine:
     if kind not in KINDS:
         raise LikewiseError(f"there is no index {kind!r}: use {' or '.join(KINDS)}.")
 
-    def search(request: SearchRequest, on_progress: ProgressCallback | None = None) -> SearchResult:
+    def search(request: SearchRequest, on_progress: ProgressCallback | None = None) -> EngineResult:
         neighbours, recall = index_top_k(
             read_vectors(request.workspace, request.generator, request.query_gallery.queries),
             read_vectors(request.workspace, request.generator, request.query_gallery.gallery),
@@ -74,7 +74,7 @@ def index_search_engine(kind: str) -> SearchEngine:
         )
         if on_progress:
             on_progress("searching", len(request.query_gallery.queries), len(request.query_gallery.queries))
-        return SearchResult(neighbours, recall)
+        return EngineResult(neighbours, recall)
 
     return search
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from likewise.discovery.engines import SearchEngine, SearchRequest, SearchResult
+from likewise.discovery.engines import EngineResult, SearchEngine, SearchRequest
 from likewise.encoders.storage.reading import VectorLocations, locate_vectors, read_locations
 from likewise.neighbours import Neighbours, merge_neighbours, top_k
 from likewise.neighbours.scores import Rows
@@ -74,7 +74,7 @@ def split_gallery(request: SearchRequest, n_at_least: int) -> tuple[list[Gallery
 
 def search_on_ray(
     request: SearchRequest, on_progress: ProgressCallback | None = None, *, cores: int, address: str | None = None
-) -> SearchResult:
+) -> EngineResult:
     """Exact search over the whole gallery on the cluster."""
     parts, starts = split_gallery(request, cores)
     n_queries = len(request.query_gallery.queries)
@@ -87,7 +87,7 @@ def search_on_ray(
     merged = merge_neighbours(
         found, starts, request.k, request.query_gallery.gallery_items, one_per_group=request.one_per_item
     )
-    return SearchResult(merged)
+    return EngineResult(merged)
 
 
 @contextmanager

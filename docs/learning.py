@@ -85,7 +85,7 @@ def wardrobe(work: Path, items: int, queries: int, epochs: int, rate: float) -> 
     likewise("encode", space, "--with", f"{BUILT_IN},{NETWORK}")
     if not (space / "labels.json").exists():
         likewise("discover", space, "--queries", "split=test", "--n-queries", queries)
-        likewise("simulate", space)
+        likewise("label", "simulate", space)
     tuned(space, TASKS, epochs, rate)
     if not (space / "runs" / "perceptual" / "encoder.json").exists():
         likewise("train", "perceptual", space, "--from", f"{BUILT_IN},{STORED}", "--hidden", 0)

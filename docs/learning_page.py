@@ -104,13 +104,13 @@ def _people(run: Path, title: str, kinds: tuple[str, ...], picked: str = "") -> 
     )
     for kind in kinds:
         here = results.filter(pl.col("unseen") == kind)
-        metric = here["metric"][0]
-        rows = here.filter(pl.col("metric") == metric)
+        measure = here["measure"][0]
+        rows = here.filter(pl.col("measure") == measure)
         own, others = (rows.filter(same) for same in (pl.col("encoder") == run.name, pl.col("encoder") != run.name))
         best = others.sort("value", descending=True)
         best = best.filter((pl.int_range(pl.len()) < SHOWN) | (pl.col("encoder") == base))
         first = own.row(0, named=True)
-        name = "agreement with the majority" if metric == "majority" else f"{metric}, macro"
+        name = "agreement with the majority" if measure == "majority" else f"{measure}, macro"
         rotated = "" if kind == "given test" else f", {summary['folds']} folds"
         lines.append(f"On {WHAT[kind]}{rotated}; n = {first['n_answers']:,} answers to {first['n_queries']} queries:\n")
         lines.append(f"| model | {name}, % | 95 % | learned minus this, points | p (Holm) |\n|---|---|---|---|---|")
@@ -204,16 +204,16 @@ def _clothing(space: Path) -> str:
         "\n### Clothing: categories alone (these photos have no item ids)\n",
         f"{about['n_images']:,} training photos, {about['epochs']} epochs; measured among {len(images):,} other",
         "photos: does the list around a photo show its category?  That is not yet what people call similar.\n",
-        "| metric | before, % | after, % | gain, points (95 %) | p | n |\n|---|---|---|---|---|---|",
+        "| measure | before, % | after, % | gain, points (95 %) | p | n |\n|---|---|---|---|---|---|",
     ]
-    for metric in ("P@1", "R-Precision", "MAP@R"):
-        one, other = (QuerySums.mean_of(found.per_query(metric)) for found in (after, before))
+    for measure in ("P@1", "R_Precision", "MAP@R"):
+        one, other = (QuerySums.mean_of(found.per_query(measure)) for found in (after, before))
         weights, signs = query_weights(len(one.numerator), RESAMPLES, 0), swap_signs(len(one.numerator), 0)
         low, high = percentile_interval(one.resampled(weights) - other.resampled(weights))
         gain = f"{100 * (one.value() - other.value()):+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
         p = randomisation_p(one, other, signs)
         values = f"{percent(other.value())} | {percent(one.value())}"
-        lines.append(f"| {metric} | {values} | {gain} | {p:.4f} | {one.n_defined:,} |")
+        lines.append(f"| {measure} | {values} | {gain} | {p:.4f} | {one.n_defined:,} |")
     return "\n".join(lines) + "\n"
 
 
@@ -221,7 +221,7 @@ def draw(run: Path, target: Path) -> None:
     """Agreement of every encoder, and the reliability of the learned one."""
     results = read_run_table(run / "results.parquet", "likewise train perceptual")
     kind = "given test" if "given test" in set(results["unseen"]) else results["unseen"][0]
-    rows = results.filter((pl.col("unseen") == kind) & (pl.col("metric") == results["metric"][0])).sort("value")
+    rows = results.filter((pl.col("unseen") == kind) & (pl.col("measure") == results["measure"][0])).sort("value")
     bins = pl.read_parquet(run / "calibration.parquet")
     figure = Figure(figsize=(10.0, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.5, 1.0))

@@ -122,11 +122,11 @@ def section(workspace: Path, name: str, found: dict[str, Any]) -> str:
         "| method | P@1, concatenated | R-Precision | MAP@R | P@1, separated | R-Precision | MAP@R |",
         "|---|---|---|---|---|---|---|",
     ]
-    cells = {(row["method"], row["embedding"], row["metric"]): row for row in accuracy.iter_rows(named=True)}
+    cells = {(row["method"], row["embedding"], row["measure"]): row for row in accuracy.iter_rows(named=True)}
     for method in accuracy["method"].unique(maintain_order=True):
         values = []
         for embedding in ("concatenated", "separated"):
-            values += [_cell(cells[method, embedding, metric]) for metric in ("P@1", "R-Precision", "MAP@R")]
+            values += [_cell(cells[method, embedding, measure]) for measure in ("P@1", "R_Precision", "MAP@R")]
         lines.append(f"| {titles[method]} | " + " | ".join(values) + " |")
     return "\n".join([*lines, "", _verdict(accuracy, differences, titles, summary)])
 
@@ -137,7 +137,7 @@ def _cell(row: dict[str, Any]) -> str:
 
 
 def _verdict(accuracy: pl.DataFrame, differences: pl.DataFrame, titles: dict[str, str], summary: dict[str, Any]) -> str:
-    main = (pl.col("metric") == "MAP@R") & (pl.col("embedding") == "concatenated")
+    main = (pl.col("measure") == "MAP@R") & (pl.col("embedding") == "concatenated")
     best = str(accuracy.filter(main).sort("value", descending=True)["method"][0])
     compared = differences.filter(
         main & ~pl.col("significant") & ((pl.col("method_a") == best) | (pl.col("method_b") == best))

@@ -21,7 +21,7 @@ def shop(tmp_path: Path, run: Run) -> Path:
         ("new", path, "--wardrobe", "--items", 60, "--views", 2),
         ("encode", path, "--with", "colour,layout", "--workers", 1),
         ("discover", path, "--n-queries", 30, "--k", 8),
-        ("simulate", path),
+        ("label", "simulate", path),
     ):
         ran = run(*step)
         assert ran.code == 0, ran.err

@@ -52,7 +52,7 @@ def test_a_lead_that_is_not_real_names_the_rivals_and_the_paired_difference() ->
     table = differences_of(("a", "b", -0.2, -0.25, -0.15, 0.003), ("b", "c", 0.05, -0.012, 0.11, 0.08))
     found = against_best(table, board)
     lead, numbers = verdict(board, found, "shop")
-    assert lead == "b leads, but cannot be told apart from c"
+    assert lead == "b leads, but not significantly over c"
     assert "70.0" in numbers and "60.0–80.0" in numbers
     assert "over c +5.0 points (95\u00a0% −1.2 to +11.0, p\u00a0=\u00a00.080)" in numbers and "Holm" in numbers
     assert not_significantly_worse(board, found) == ["c"]

@@ -22,7 +22,7 @@ def test_same_bytes_for_any_number_of_workers(tmp_path: Path) -> None:
         wild_per_item=0.5,
         seed=3,
         workers=1,
-        on_progress=lambda done, total: seen.append((done, total)),
+        on_progress=lambda _, done, total: seen.append((done, total)),
     )
     together = build_wardrobe(tmp_path / "two", n_items=20, views_per_item=1, wild_per_item=0.5, seed=3, workers=2)
     files = _bytes(tmp_path / "one")

@@ -7,7 +7,6 @@ the same file under two keys) is noted and kept, because `load_image` deals with
 import hashlib
 import io
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import polars as pl
 from PIL import Image
 
 from likewise.machine import usable_cores
+from likewise.progress import ProgressCallback
 
 MIN_SIDE_PIXELS = 8
 MAX_PIXELS = 100_000_000
@@ -90,7 +90,7 @@ def _find_oddities(picture: Image.Image) -> tuple[tuple[str, str], ...]:
 
 
 def check_rows(
-    rows: pl.DataFrame, root: Path, on_progress: Callable[[int, int], None] | None = None
+    rows: pl.DataFrame, root: Path, on_progress: ProgressCallback | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split rows (with `row` and `image`) into the usable ones, now with width, height, digest, and the problems."""
     images: list[str] = rows["image"].to_list()
@@ -99,7 +99,7 @@ def check_rows(
         for done, result in enumerate(pool.map(lambda image: check_image(root / image), images), 1):
             checked.append(result)
             if on_progress:
-                on_progress(done, len(images))
+                on_progress("checking", done, len(images))
     problems = []
     first_with: dict[str, str] = {}
     for row, image, result in zip(rows["row"], images, checked, strict=True):

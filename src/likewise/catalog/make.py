@@ -1,7 +1,6 @@
 """Rows from anywhere become the catalog of a workspace: keys made unique, pictures checked, problems written down."""
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from likewise.catalog.check import PROBLEM_SCHEMA, check_rows
 from likewise.catalog.table import KEY_COLUMNS, MADE_COLUMNS, catalog_fingerprint
 from likewise.catalog.truth import check_truth
 from likewise.errors import LikewiseError
+from likewise.progress import ProgressCallback
 from likewise.workspace import FORMAT, WorkspaceFolder, write_json, write_parquet
 
 
@@ -36,7 +36,7 @@ def make_catalog(
     source_settings: dict[str, Any] | None = None,
     truth: pl.DataFrame | None = None,
     replace: bool = False,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> NewCatalog:
     """Check `rows` (at least a column `image`, relative to `root`) and write catalog, problems and settings.
 

@@ -83,7 +83,7 @@ def new(
             source_settings=settings,
             truth=similar,
             replace=replace,
-            on_progress=lambda done, total: update("checking", done, total),
+            on_progress=update,
         )
     if reading is not None:
         store_tables(target, reading.tables)
@@ -130,7 +130,7 @@ def _draw_wardrobe(
         views_per_item=settings["views"],
         wild_per_item=settings["wild"],
         seed=settings["seed"],
-        on_progress=lambda done, total: update("drawing", done, total),
+        on_progress=update,
     )
     return rows, similar_item_pairs(rows)
 

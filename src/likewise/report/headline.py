@@ -32,14 +32,14 @@ def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name:
     if not others:
         return f"{best.encoder} is the only model that could be measured", f"{numbers}."
     if differences is None:
-        again = f"run “likewise evaluate {name}” again to learn which differences are real"
+        again = f"run “likewise evaluate {name}” again to learn which differences are significant"
         return f"{best.encoder} has the highest macro ROC-AUC", f"{numbers}; {again}."
     tied = not_significantly_worse(board, differences)
     if best.main.low is not None and best.main.low <= CHANCE:
         lead = "No model is shown to find what people call similar better than chance would"
         return lead, f"The best, {best.encoder}: {numbers[0].lower()}{numbers[1:]}; an order by lot has 50{NBSP}%."
     if tied:
-        lead = f"{best.encoder} leads, but cannot be told apart from {join_names(tied)}"
+        lead = f"{best.encoder} leads, but not significantly over {join_names(tied)}"
         near = join_names([f"over {other} {differences[other].text}" for other in tied], max_names=3)
         return lead, f"{numbers}. Its lead {near}: {TEST_DESCRIPTION}."
     lead = f"{best.encoder} finds best what people call similar"

@@ -23,7 +23,7 @@ MEASURE_DESCRIPTIONS = {
 
 OTHER_DESCRIPTIONS = {
     "lead, p": "the difference of two models over the same resampled queries; p from swapping their results query by "
-    "query at random, after Holm’s correction for all pairs of models; real below 0.05.",
+    "query at random, after Holm’s correction for all pairs of models; significant below 0.05.",
     "Spearman, Kendall": "how far two orders of the models agree: 1 the same order, 0 unrelated, −1 reversed; with "
     "fewer than five models that says little. p counts all orders of up to eight models, else the t approximation.",
     "bpref": "1 minus the share of labelled dissimilar candidates above each similar one; no label, no effect.",

@@ -47,7 +47,7 @@ class Unlabelled:
 def unlabelled(
     table: pl.DataFrame | None, next_pairs: pl.DataFrame | None, board: Leaderboard, thumbnails: EmbeddedThumbnails
 ) -> Unlabelled | None:
-    """None for results of an older `likewise evaluate`; the album gets the pictures of the next pairs."""
+    """None for results of an older `likewise evaluate`; `thumbnails` gets the pictures of the next pairs."""
     if table is None or table.is_empty():
         return None
     rows = {row["encoder"]: row for row in table.iter_rows(named=True)}

@@ -3,7 +3,6 @@
 import io
 import multiprocessing
 import os
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import polars as pl
 
 from likewise.errors import LikewiseError
 from likewise.machine import keep_freed_memory, usable_cores
+from likewise.progress import ProgressCallback
 from likewise.synthetic.draw import draw_item, draw_wild
 from likewise.synthetic.items import folder_of, make_items
 from likewise.synthetic.vocabulary import ATTRIBUTE_NAMES
@@ -40,7 +40,7 @@ def build_wardrobe(
     wild_per_item: float = 0.0,
     seed: int = 0,
     workers: int | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: ProgressCallback | None = None,
 ) -> pl.DataFrame:
     """Draw every item under ``root`` and return one row per picture, sorted by ``image``.
 
@@ -82,7 +82,7 @@ def _wild_counts(n_items: int, wild_per_item: float, seed: int) -> list[int]:
     return [int(count) for count in counts]
 
 
-def _draw_all(shots: list[_Shot], workers: int, on_progress: Callable[[int, int], None] | None) -> None:
+def _draw_all(shots: list[_Shot], workers: int, on_progress: ProgressCallback | None) -> None:
     """Draw every shot: this process is one of the workers and takes batches from the end while the others start."""
     batches = [shots[start : start + _IMAGES_PER_TASK] for start in range(0, len(shots), _IMAGES_PER_TASK)]
     done = 0
@@ -91,7 +91,7 @@ def _draw_all(shots: list[_Shot], workers: int, on_progress: Callable[[int, int]
         nonlocal done
         done += drawn
         if on_progress is not None:
-            on_progress(done, len(shots))
+            on_progress("drawing", done, len(shots))
 
     if workers == 1 or len(batches) == 1:
         for batch in batches:

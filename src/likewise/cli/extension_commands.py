@@ -50,7 +50,7 @@ class GroupWithExtensions(TyperGroup):
         for heading, names in (("Steps", ROAD), ("Extensions", added), ("Tools", further)):
             lines += ["", f"{heading}:", *(self._line(ctx, name) for name in names)]
         lines += ["", (self.epilog or "").strip()]
-        typer.echo("\n".join(lines))
+        formatter.write("\n".join(lines))
 
     def _line(self, ctx: Any, name: str) -> str:
         text = f"  {name:<11}{self.get_command(ctx, name).get_short_help_str(limit=200)}"

@@ -56,9 +56,12 @@ class ReportResult(TableResult):
         return f'<a href="{self.path.resolve().as_uri()}" target="_blank">{self.path}</a>'
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Workspace(WorkspaceFolder):
     """A workspace in Python: `Workspace("shoes")` opens or names the folder; nothing is made before `.new()`."""
+
+    def __init__(self, path: str | Path) -> None:
+        object.__setattr__(self, "path", Path(path))
 
     def new(
         self,

@@ -8,7 +8,8 @@ EXTENSION = Extension(
     commands={"train": "likewise.training.cli:app"},
     workspace_methods={
         "finetune": "likewise.training.finetune.step:finetune",
-        "train_perceptual": "likewise.training.perceptual.step:train_perceptual",
+        "train_check": "likewise.training.workspace_methods:train_check",
+        "train_perceptual": "likewise.training.workspace_methods:train_perceptual",
     },
     report_sections=("likewise.training.report.sections:TRAINED", "likewise.training.report.sections:LEARNED"),
 )

@@ -30,7 +30,7 @@ class Extension:
     commands: Mapping[str, str] = field(default_factory=dict)
     """Of the command line: the name, and a function or a `typer.Typer` with commands of its own."""
     readers: str = ""
-    """A mapping from the names of data-set layouts to `likewise.catalog.readers.Layout`."""
+    """A mapping from the names of data-set layouts to `likewise.catalog.readers.DatasetLayout`."""
     report_sections: tuple[str, ...] = ()
     """Each a `likewise.report.sections.Section`, which says after which part of the report it stands."""
     pages: str = ""

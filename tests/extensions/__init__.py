@@ -1,0 +1,1 @@
+"""Extensions: declarations, and a package from outside that is installed for real."""

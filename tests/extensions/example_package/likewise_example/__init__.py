@@ -1,0 +1,1 @@
+"""How bright are the pictures?"""

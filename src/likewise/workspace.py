@@ -8,12 +8,10 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from likewise.errors import LikewiseError
-from likewise.extensions import workspace_method_targets
 
 if TYPE_CHECKING:  # the command line imports this module for every `--help`
     import numpy as np
@@ -120,19 +118,6 @@ class WorkspaceFolder:
     def has_truth(self) -> bool:
         """Whether it is known which items look alike: a table of truth is there."""
         return self.truth_file.exists()
-
-    if not TYPE_CHECKING:  # a type checker should not take a misspelt attribute for a method of some extension
-
-        def __getattr__(self, name: str) -> Callable[..., object]:
-            """The method of an extension, with this workspace as its first argument."""
-            methods = {} if name.startswith("_") else workspace_method_targets()
-            if name not in methods:
-                raise AttributeError(f"a Workspace has no attribute {name!r}, and no extension adds one.")
-            extension, target = methods[name]
-            return partial(extension.load(target), self)
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *workspace_method_targets()})
 
     def encoders(self) -> list[str]:
         """Names of the encoders whose vectors are complete, sorted."""

@@ -21,9 +21,9 @@ from likewise.labeling.store.experts import open_owner_session
 from likewise.web.app import create_app
 from likewise.web.security import SESSION_COOKIE
 from likewise.web.settings import SiteSettings
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
-app = create_app(SiteSettings(Workspace(Path(sys.argv[1])), None, owner_key="only-for-this-test-0123456789"))
+app = create_app(SiteSettings(WorkspaceFolder(Path(sys.argv[1])), None, owner_key="only-for-this-test-0123456789"))
 with TestClient(app, base_url="http://127.0.0.1:8000") as client:
     print(client.get("/owner/brightness").status_code)
     client.cookies.set(SESSION_COOKIE, open_owner_session(app.state.site.engine))
@@ -37,7 +37,16 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("installed")
     shutil.copytree(PACKAGE, folder / "source")
     options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
-    command = [sys.executable, "-m", "pip", "install", *options, "--target", folder / "packages", folder / "source"]
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        *options,
+        "--target",
+        folder / "packages",
+        folder / "source",
+    ]
     subprocess.run(command, check=True, capture_output=True, text=True)
     paths = [str(folder / "packages"), str(Path(likewise.__file__).parents[1])]
     return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
@@ -85,7 +94,7 @@ def test_its_command_and_its_workspace_method(installed: dict[str, str], shop: P
 
 
 def test_its_reader_is_listed_and_made_the_catalog(installed: dict[str, str], shop: Path) -> None:
-    assert "one picture per line" in run(installed, "readers", "--json")
+    assert "one picture per line" in run(installed, "list", "readers", "--json")
     assert json.loads((shop / "workspace.json").read_text())["source"] == "lines"
     assert len(pl.read_parquet(shop / "catalog.parquet")) == 24
 

@@ -69,12 +69,17 @@ class Workspace(WorkspaceFolder):
         *,
         reader: str | None = None,
         root: str | Path | None = None,
+        truth: str | Path | None = None,
         replace: bool = False,
         on_progress: ProgressCallback | None = None,
     ) -> CatalogResult:
-        """Make the catalog from a folder of images, a table, or a data set that a reader knows."""
+        """Make the catalog from a folder of images, a table, or a data set that a reader knows.
+
+        `truth`: a table of the pairs of similar items (item_a, item_b), where that is known.
+        """
         from likewise.catalog import make_catalog
         from likewise.catalog.readers import read, reader_for, store_tables
+        from likewise.catalog.readers.table import read_table
 
         if self.settings_file.exists() and not replace:
             raise LikewiseError(f"{self.path} already holds a workspace: choose another folder, or pass replace=True.")
@@ -87,6 +92,7 @@ class Workspace(WorkspaceFolder):
             reading.root,
             name,
             source_settings=settings,
+            truth=None if truth is None else read_table(Path(truth)),
             replace=replace,
             on_progress=None if on_progress is None else partial(on_progress, "checking"),
         )

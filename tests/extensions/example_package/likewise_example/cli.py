@@ -5,7 +5,7 @@ from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, open_wo
 
 def brightness(workspace: WorkspacePath, as_json: AsJson = False) -> None:
     """Print how bright the pictures are on average."""
-    from likewise_example.measure import mean_brightness
+    from .measure import mean_brightness
 
     value = mean_brightness(open_workspace(workspace))
     if as_json:

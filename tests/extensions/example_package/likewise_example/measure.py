@@ -3,10 +3,10 @@
 import numpy as np
 
 from likewise.catalog import load_image, read_catalog
-from likewise.workspace import Workspace
+from likewise.workspace import WorkspaceFolder
 
 
-def mean_brightness(workspace: Workspace) -> float:
+def mean_brightness(workspace: WorkspaceFolder) -> float:
     """Over all pictures, each counted alike."""
     pictures = [load_image(workspace.root / image).convert("L") for image in read_catalog(workspace)["image"]]
     return float(np.mean([np.asarray(picture).mean() / 255 for picture in pictures]))

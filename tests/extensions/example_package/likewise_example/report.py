@@ -1,7 +1,8 @@
 """One more section of the report."""
 
 from likewise.report.sections import Section, SectionContext
-from likewise_example.measure import mean_brightness
+
+from .measure import mean_brightness
 
 
 def write(context: SectionContext) -> str:

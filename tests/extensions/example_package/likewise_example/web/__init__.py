@@ -8,7 +8,8 @@ from fastapi.responses import Response
 from likewise.web.access import CurrentOwner, CurrentSite
 from likewise.web.extension_pages import OWNER, Pages
 from likewise.web.pages import render
-from likewise_example.measure import mean_brightness
+
+from ..measure import mean_brightness
 
 router = APIRouter(include_in_schema=False)
 

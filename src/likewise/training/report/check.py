@@ -100,7 +100,7 @@ def _verdict(
     if best == PRETRAINED:
         first = "No loss does better than the trunk without training"
     elif PRETRAINED in others:
-        first = "Training gains nothing that could be told from chance"
+        first = "Training gains nothing significant"
     elif others:
         first = f"{titles[best]} is ahead, but not of {join_names([titles[name] for name in others])}"
     else:

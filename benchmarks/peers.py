@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.pages import fill
 from benchmarks.peer_cases import KINDS, Case, Classes, classes, judged_lists
 from benchmarks.timing import medians
 from likewise.evaluation.measures import AP, MRR, ROC_AUC, VSD_MRR, Judged, Measure, P, bpref, nDCG
@@ -23,7 +24,6 @@ from likewise.evaluation.partition import adjusted_mutual_information, normalise
 from likewise.evaluation.retrieval import retrieval
 
 K, ROUNDS, EQUAL = 5, 3, 5e-6
-START, END = "<!-- peers -->", "<!-- end of peers -->"
 Way = Callable[[Any], float]
 Line = tuple[str, str, list[str]]
 WHY = """
@@ -79,12 +79,10 @@ def _apart(difference: float) -> str:
 
 
 def write_into(page: Path, lines: list[Line]) -> None:
-    """The differences to ours as a table between the two marks of a page."""
-    text = page.read_text(encoding="utf-8")
-    before, rest = text.split(START)
+    """The differences to ours as a table between the marks of a page."""
     table = [f"| measure | tool | {' | '.join(KINDS)} |", "|---|---|" + "---|" * len(KINDS)]
     table += [f"| {measure} | {name} | {' | '.join(apart)} |" for measure, name, apart in lines if name != "likewise"]
-    page.write_text("\n".join([before + START, *table, END + rest.split(END)[1]]), encoding="utf-8")
+    fill(page, {"metrics-peers": "\n".join(table)})
 
 
 def ours(measure: Measure) -> Way:

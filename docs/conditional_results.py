@@ -1,22 +1,22 @@
-"""Writes docs/combiner.md, docs/combiner.png and docs/mining.md: the Combiner against the baselines, and mining.
+"""The tables and figures of docs/combiner.md and docs/mining.md: the Combiner against the baselines, and mining.
 
     python docs/conditional_results.py --data FOLDER --work FOLDER
 
-`--data` holds emoji/, captions/ and concreteness/; `--work` keeps everything that was made, so a second run only writes
-the pages, and what `python -m benchmarks.mining` printed as `benchmark.json`.  Items are divided: the encoder and the
-Combiner learn from one part, settings are chosen on a second, the numbers are of a third that nothing was chosen on.
+`--data` holds emoji/, captions/ and concreteness/; `--work` keeps everything that was made, so a second run only fills
+in the pages, and what `python -m benchmarks.mining` printed as `benchmark.json`.  Items are divided: the encoder and
+the Combiner learn from one part, settings are chosen on a second, the numbers are from an untouched third.
 """
 
 import argparse
-import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from conditional_pages import combiner_page, combiner_picture, mining_page
+from conditional_pages import benchmark_blocks, combiner_blocks, combiner_picture, mining_blocks, study_blocks
 from conditional_study import studied
+from marks import fill
 
 from likewise.catalog import make_catalog
 from likewise.conditional.combiner import SETTINGS as COMBINER_SETTINGS
@@ -35,7 +35,7 @@ from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
 from likewise.encoders.families.two_tower import read_two_tower_config
 from likewise.synthetic import build_wardrobe
-from likewise.workspace import WARDROBE, WorkspaceFolder, read_json, write_json, write_text
+from likewise.workspace import WARDROBE, WorkspaceFolder, read_json, write_json
 
 DOCS = Path(__file__).parent
 ITEMS, VIEWS, SEED = 2000, 2, 7
@@ -187,28 +187,18 @@ def main() -> None:
     asked = parser.parse_args()
     if "mining" in asked.pages.split(","):
         mined(asked.data, asked.work)
-        write_text(mining_page(read_json(asked.work / "mining.json"), _benchmark(asked.work)), DOCS / "mining.md")
+        fill(DOCS / "mining.md", mining_blocks(read_json(asked.work / "mining.json")))
+        benchmark = asked.work / "benchmark.json"  # what `python -m benchmarks.mining` printed, if it was kept
+        if benchmark.exists():
+            fill(DOCS / "mining.md", benchmark_blocks(read_json(benchmark)))
     if "combiner" in asked.pages.split(","):
         for road in ROADS:
             travel(road, asked.data, asked.work)
-        _write_combiner_page(asked.work)
+        found = {road.name: read_json(asked.work / f"{road.name}.json") for road in ROADS}
+        combiner_picture({road.title: found[road.name] for road in ROADS}, DOCS / "combiner.png")
+        fill(DOCS / "combiner.md", combiner_blocks(found["wardrobe"], found["emoji"]))
         studied(asked.data, asked.work, DOCS)
-        _write_combiner_page(asked.work)
-
-
-def _write_combiner_page(work: Path) -> None:
-    """With the study as soon as there is one."""
-    results = {road.name: (road.title, read_json(work / f"{road.name}.json")) for road in ROADS}
-    combiner_picture(results, DOCS / "combiner.png")
-    study = work / "study.json"
-    write_text(combiner_page(results, read_json(study) if study.exists() else None), DOCS / "combiner.md")
-
-
-def _benchmark(work: Path) -> dict[str, Any] | None:
-    """What `python -m benchmarks.mining` printed, if it was kept as benchmark.json."""
-    path = work / "benchmark.json"
-    found: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-    return found
+        fill(DOCS / "combiner.md", study_blocks(read_json(asked.work / "study.json")))
 
 
 if __name__ == "__main__":

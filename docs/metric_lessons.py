@@ -1,4 +1,4 @@
-"""Make `metric_lessons.md` and its figures again: `python docs/metric_lessons.py --data FOLDER` (needs torch).
+"""The figures and tables of `metric_lessons.md`: `python docs/metric_lessons.py --data FOLDER` (needs torch).
 
 FOLDER holds the data sets of Table 2: `emoji`, `clothing` and `materials`, each with a catalog.csv.
 """
@@ -13,6 +13,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 import polars as pl
+from marks import fill
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -30,19 +31,19 @@ from likewise.workspace import WorkspaceFolder
 HERE = Path(__file__).parent
 FIGURES = HERE / "metric_lessons"
 Array = NDArray[np.float32]
-METRICS = ("P@1", "R-Precision", "MAP@R", "NMI", "AMI", "F1")
+MEASURES = ("P@1", "R_Precision", "MAP@R", "NMI", "AMI", "F1")
 GAPS = (("a", 0.25), ("b", 1.2), ("c", 3.6))
 LENGTH, PER_CLASS = 10.0, 120
 RANDOM_POINTS, RANDOM_DIM = 10_000, 64
-MOST_IMAGES = 2000  # of a data set
+MAX_IMAGES = 2000  # of a data set
 CLASS_COUNTS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 SIDE = 64
 
 
 def scores(vectors: Array, labels: NDArray[np.int64]) -> dict[str, float]:
-    """Every metric of one space, by the functions that the commands use."""
+    """Every measure of one space, by the functions that the commands use."""
     found, groups = retrieval(vectors, labels), clustering(vectors, labels)
-    ranked = {metric: found.value(metric) for metric in ("P@1", "R-Precision", "MAP@R")}
+    ranked = {measure: found.value(measure) for measure in ("P@1", "R_Precision", "MAP@R")}
     return ranked | {"NMI": groups.nmi, "AMI": groups.ami, "F1": groups.f1}
 
 
@@ -64,7 +65,7 @@ def lifted(points: Array) -> Array:
 
 
 def toy_figure() -> str:
-    """Fig. 1: three spaces, and what the metrics say about them."""
+    """Fig. 1: three spaces, and what the measures say about them."""
     rows = []
     with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
         figure = Figure(figsize=(8.4, 2.7), layout="constrained")
@@ -79,7 +80,7 @@ def toy_figure() -> str:
             axes.set(xlim=(-5.6, 5.6), ylim=(-3.4, 3.4), aspect="equal", xticks=[], yticks=[])
             axes.set_title(f"{name}   P@1 {values['P@1']:.0%}   MAP@R {values['MAP@R']:.0%}", fontsize=9)
         figure.savefig(FIGURES / "toy_spaces.svg", metadata={"Date": None})
-    return table(["space", *METRICS], [[name, *(f"{100 * values[m]:.1f}" for m in METRICS)] for name, values in rows])
+    return table(["space", *MEASURES], [[name, *(f"{100 * values[m]:.1f}" for m in MEASURES)] for name, values in rows])
 
 
 def toy_scores(points: Array, labels: NDArray[np.int64]) -> dict[str, float]:
@@ -94,7 +95,7 @@ def toy_scores(points: Array, labels: NDArray[np.int64]) -> dict[str, float]:
 
     found = retrieval(lifted(points), labels)
     parts = partition(labels, k_means(points, 2))
-    ranked = {metric: found.value(metric) for metric in ("P@1", "R-Precision", "MAP@R")}
+    ranked = {measure: found.value(measure) for measure in ("P@1", "R_Precision", "MAP@R")}
     return ranked | {
         "NMI": normalised_mutual_information(parts),
         "AMI": adjusted_mutual_information(parts),
@@ -103,7 +104,7 @@ def toy_scores(points: Array, labels: NDArray[np.int64]) -> dict[str, float]:
 
 
 def random_figure(n_points: int) -> str:
-    """Fig. 2: every metric on vectors that know nothing, against the number of classes."""
+    """Fig. 2: every measure on random vectors, against the number of classes."""
     rng = np.random.default_rng(0)
     vectors = rng.standard_normal((n_points, RANDOM_DIM), dtype=np.float32)
     rows: list[tuple[int, dict[str, float], float]] = []
@@ -116,16 +117,16 @@ def random_figure(n_points: int) -> str:
         figure = Figure(figsize=(7.4, 4.0), layout="constrained")
         axes = figure.add_subplot()
         counts = [n for n, _, _ in rows]
-        for number, metric in enumerate(METRICS):
-            line = [values[metric] for _, values, _ in rows]
-            axes.plot(counts, line, color=MODEL_LIGHT[number], marker="o", markersize=3, label=metric)
+        for number, measure in enumerate(MEASURES):
+            line = [values[measure] for _, values, _ in rows]
+            axes.plot(counts, line, color=MODEL_LIGHT[number], marker="o", markersize=3, label=measure)
         axes.plot(counts, [formula for _, _, formula in rows], color="black", linestyle=":", label="1 − log S / log C")
         axes.set(xscale="log", xlabel="number of classes C", ylabel="value", ylim=(-0.02, 1))
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.legend(frameon=False, loc="upper left")
         figure.savefig(FIGURES / "random_vectors.svg", metadata={"Date": None})
-    header = ["classes", *METRICS, "NMI by the formula"]
-    return table(header, [[f"{n:,}", *(f"{100 * v[m]:.1f}" for m in METRICS), f"{100 * f:.1f}"] for n, v, f in rows])
+    header = ["classes", *MEASURES, "NMI by the formula"]
+    return table(header, [[f"{n:,}", *(f"{100 * v[m]:.1f}" for m in MEASURES), f"{100 * f:.1f}"] for n, v, f in rows])
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ DATA = (
 )
 
 
-def untrained_table(data: Path, most_images: int) -> str:
+def untrained_table(data: Path, max_images: int) -> str:
     """Table 2: networks with random weights."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -152,7 +153,7 @@ def untrained_table(data: Path, most_images: int) -> str:
             workspace = WorkspaceFolder(Path(folder) / each.folder)
             reading = read(data / each.folder / "catalog.csv")
             make_catalog(workspace, reading.rows, reading.root, "table")
-            catalog = first_classes(read_catalog(workspace), each.column, most_images)
+            catalog = first_classes(read_catalog(workspace), each.column, max_images)
             labels = catalog[each.column].cast(pl.String).to_list()
             for name, network in networks().items():
                 found = clustering(vectors_of(network, workspace, catalog["image"].to_list()), labels)
@@ -164,10 +165,10 @@ def untrained_table(data: Path, most_images: int) -> str:
     return table(header, rows)
 
 
-def first_classes(catalog: pl.DataFrame, column: str, most_images: int) -> pl.DataFrame:
+def first_classes(catalog: pl.DataFrame, column: str, max_images: int) -> pl.DataFrame:
     """Images of every n-th class, whole, so that they are about as many as wanted; of few classes, every n-th image."""
     named = catalog.filter(pl.col(column).is_not_null())
-    step = max(1, round(len(named) / most_images))
+    step = max(1, round(len(named) / max_images))
     if named[column].n_unique() < 10 * step:
         return named.gather_every(step)
     return named.filter(pl.col(column).is_in(named[column].unique().sort().gather_every(step).implode()))
@@ -234,71 +235,21 @@ def table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-PAGE = """# What metric-learning metrics cannot see
-
-Made by `docs/metric_lessons.py` with the same functions as `likewise evaluate --classes --clusters`; the lessons
-are those of the Metric Learning Reality Check (Musgrave et al. 2020, sec. 2.3), the data are not.
-
-## Three spaces that Precision@1 cannot tell apart
-
-![Three toy spaces](metric_lessons/toy_spaces.svg)
-
-Two classes of {per_class} points each, drawn as two long strips that move apart. Every point's nearest neighbour is of
-its own class in all three, so Precision@1 (the "Recall@1" of papers) is 100 % from the start. k-means with the true
-number of classes cuts the strips across, so NMI and the pairwise F1 stay at their floor whatever happens. R-Precision
-and MAP@R follow what one sees.
-
-{toy}
-
-Percent. F1 is pairwise: precision and recall of "these two belong together" over all pairs, for k-means with as many
-clusters as classes. Two halves filled at random have F1 50 %.
-
-## Random vectors score high on NMI when classes are many
-
-![Every metric on random vectors](metric_lessons/random_vectors.svg)
-
-{n_points:,} random vectors of {dim} dimensions, labels dealt at random. Nothing can be learned from them, and an honest
-metric is near 0 (or near 1/C for Precision@1). NMI climbs to {highest} %: with C classes of S images it is about
-1 − log S / log C (the dotted line; it assumes clusters of exactly S images, k-means makes uneven ones). AMI subtracts
-what chance explains.
-
-{random}
-
-Percent.
-
-## Untrained networks, too
-
-The paper's Table 2 for the data at hand: networks at their starting weights, about {n_images:,} images of each data
-set at most, k-means with the true number of classes. NMI says more about how many classes there are than about the
-network; the columns beside it say what the same clusters score when filled at random, and the formula.
-
-{untrained}
-
-Percent. `likewise` therefore prints no NMI without the figure for chance and the formula beside it (see
-[retrieval.md](retrieval.md)), and searches hyper-parameters by MAP@R (see [training.md](training.md)).
-"""
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--points", type=int, default=RANDOM_POINTS, help="random vectors of the second figure")
-    parser.add_argument("--images", type=int, default=MOST_IMAGES, help="of each data set of the last table")
+    parser.add_argument("--images", type=int, default=MAX_IMAGES, help="of each data set of the last table")
     options = parser.parse_args()
     FIGURES.mkdir(exist_ok=True)
-    toy, random = toy_figure(), random_figure(options.points)
-    highest = max(float(line.split("|")[5]) for line in random.splitlines()[2:])
-    page = PAGE.format(
-        toy=toy,
-        random=random,
-        untrained=untrained_table(options.data, options.images),
-        per_class=PER_CLASS,
-        n_points=options.points,
-        dim=RANDOM_DIM,
-        n_images=options.images,
-        highest=f"{highest:.0f}",
+    fill(
+        HERE / "metric_lessons.md",
+        {
+            "metric_lessons-toy": toy_figure(),
+            "metric_lessons-random": random_figure(options.points),
+            "metric_lessons-untrained": untrained_table(options.data, options.images),
+        },
     )
-    (HERE / "metric_lessons.md").write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

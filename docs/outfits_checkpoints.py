@@ -1,4 +1,4 @@
-"""Make outfits_checkpoints.md again: `python docs/outfits_checkpoints.py FOLDER` (trains; keeps what is there)."""
+"""The tables of outfits_checkpoints.md: `python docs/outfits_checkpoints.py FOLDER` (trains; keeps what is there)."""
 
 import shutil
 import subprocess
@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import polars as pl
+from marks import fill, paragraph
 
 from likewise.outfits.checkpoints import JUDGES, compare_judges
 
@@ -15,27 +16,6 @@ ENCODERS = "colour+shape+texture"
 KINDS = ("type-aware", "set-transformer")
 EPOCHS, OUTFITS, SEEDS = 8, 2000, 4
 SIZES = ("--n-lat", "60", "--n-aat", "108")
-
-PAGE = """# Which checkpoint? (Table 4)
-
-Two models are each trained {seeds} times, with other seeds, on {outfits} outfits of the drawn wardrobe, {epochs}
-epochs. After every training the data's own validation ({n_valid} blanks in outfits of items that training did not
-show), the LAT and the AAT of one test each choose an epoch; the chosen ones are measured on a second test that chose
-nothing. Everything here is made by `docs/outfits_checkpoints.py`.
-
-{chosen}
-
-What the choice of LAT or AAT gains over the data's own validation, in points of the second test: the mean over
-trainings, its 95 % interval (bootstrap over trainings), and p (randomisation over trainings, after Holm):
-
-{gains}
-
-{verdict}
-
-One training in full ({example}, seed 0), in percent:
-
-{one}
-"""
 
 
 def main() -> None:
@@ -50,18 +30,15 @@ def main() -> None:
     tables = {kind: [experiment(folder, kind, seed) for seed in range(SEEDS)] for kind in KINDS}
     groups = tables | {"both": [table for each in tables.values() for table in each]}
     gains = {name: compare_judges(group) for name, group in groups.items()}
-    page = PAGE.format(
-        seeds=SEEDS,
-        outfits=f"{OUTFITS:,}",
-        epochs=EPOCHS,
-        n_valid=max(50, OUTFITS // 10),
-        chosen=chosen_table(tables),
-        gains=gain_table(gains),
-        verdict=verdict(gains["both"]),
-        example=KINDS[0],
-        one=full_table(tables[KINDS[0]][0]),
+    fill(
+        HERE / "outfits_checkpoints.md",
+        {
+            "outfits_checkpoints-chosen": chosen_table(tables),
+            "outfits_checkpoints-gains": gain_table(gains),
+            "outfits_checkpoints-verdict": verdict(gains["both"]),
+            "outfits_checkpoints-example": full_table(tables[KINDS[0]][0]),
+        },
     )
-    (HERE / "outfits_checkpoints.md").write_text(page)
 
 
 def experiment(folder: Path, kind: str, seed: int) -> pl.DataFrame:
@@ -108,16 +85,20 @@ def gain(row: dict[str, float]) -> str:
 
 
 def verdict(both: pl.DataFrame) -> str:
-    """Plain words: which differences are significant, over all trainings."""
+    """Which differences are significant, over all trainings."""
     significant = both.filter(pl.col("p_holm") < 0.05)
     if not len(significant):
-        return (
-            "No difference is significant: on this data it does not matter who chooses the epoch, or the "
-            "trainings are too few to show it. The paper's finding (LAT and AAT choose better) is neither confirmed "
-            "nor refuted here."
+        return paragraph(
+            "No difference is significant: on this data it does not matter what chooses the epoch, or there are too "
+            "few trainings to show it. The paper's finding (LAT and AAT choose better) is neither confirmed nor "
+            "refuted here."
         )
-    said = [f"{JUDGES[row['judge']]} on {row['test']} ({gain(row)})" for row in significant.iter_rows(named=True)]
-    return f"Significantly different from the data's own validation, over all trainings: {'; '.join(said)}."
+    differences = [
+        f"{JUDGES[row['judge']]} on {row['test']} ({gain(row)})" for row in significant.iter_rows(named=True)
+    ]
+    return paragraph(
+        f"Significantly different from the data's own validation, over all trainings: {'; '.join(differences)}."
+    )
 
 
 def full_table(rows: pl.DataFrame) -> str:

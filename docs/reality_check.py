@@ -1,4 +1,4 @@
-"""Make the tables of `training.md` again: `python docs/reality_check.py --data FOLDER --work FOLDER`.
+"""Measure again, and fill in the tables of `training.md`: `python docs/reality_check.py --data FOLDER --work FOLDER`.
 
 The first folder holds the data set `emoji` and the claims in `reality_check`; in the second one the work is done, and
 goes on where it stopped. The standard and the quick check of the twelve losses, heads on stored vectors of
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from marks import fill, paragraph
 
 from likewise.training.context import CheckConfig, FoldTask, run_fold
 from likewise.training.plan import TrainingPlan
@@ -24,7 +25,6 @@ from likewise.training.workers import local_workers
 from likewise.workspace import read_json, write_json
 
 HERE = Path(__file__).parent
-START, END = "<!-- measured -->", "<!-- end of measured -->"
 TRIALS, WORKERS = "trial_seconds.json", 2
 ENCODER = "efficientnet-lite0?size=96"
 RUNS = {
@@ -32,6 +32,7 @@ RUNS = {
     "quick": ["--preset", "quick", "--with", ENCODER],
     "small": ["--preset", "quick", "--trunk", "small", "--with", "small?size=32"],
 }
+BLOCKS = {"training-standard": "standard", "training-quick": "quick", "training-small": "small"}
 
 
 def likewise(*words: str) -> None:
@@ -98,28 +99,24 @@ def time_taken(found: dict[str, Any]) -> str:
 
 
 def section(workspace: Path, name: str, found: dict[str, Any]) -> str:
-    """A heading, what was done, and the paper's table."""
+    """What was done, the paper's table, and which differences are significant."""
     summary, plan = found["summary"], found["summary"]["plan"]
     folder = workspace / "runs" / name
     tables = (
         read_run_table(folder / f"{each}.parquet", "likewise train check") for each in ("accuracy", "differences")
     )
     accuracy, differences = tables
-    trunk = (
-        f"a small network (`{summary['encoder']}`), trained whole"
-        if summary["trunk"] == "small"
-        else f"heads over frozen `{summary['encoder']}`"
-    )
     titles = {each: facts["title"] for each, facts in summary["methods"].items()} | {"pretrained": "Without training"}
-    lines = [
-        f"### {plan['preset'].capitalize()}: {trunk}",
-        "",
+    done = (
         f"{plan['n_trials']} trials a method, at most {plan['max_steps']} steps a model, learning rate {plan['lr']:g}, "
         f"{plan['n_reruns']} reruns; {summary['n_images']:,} images of {summary['n_classes']:,} classes, tested on the "
         f"{summary['n_test_images']:,} images of {summary['n_test_classes']:,} classes never trained on. Percent, mean "
-        f"and half of the 95 % interval over reruns.{time_taken(found)}",
+        f"and half of the 95 % interval over reruns.{time_taken(found)}"
+    )
+    lines = [
+        paragraph(done),
         "",
-        "| method | P@1, concatenated | R-Precision | MAP@R | P@1, separated | R-Precision | MAP@R |",
+        "| method | P@1, concatenated | R_Precision | MAP@R | P@1, separated | R_Precision | MAP@R |",
         "|---|---|---|---|---|---|---|",
     ]
     cells = {(row["method"], row["embedding"], row["measure"]): row for row in accuracy.iter_rows(named=True)}
@@ -143,12 +140,13 @@ def _verdict(accuracy: pl.DataFrame, differences: pl.DataFrame, titles: dict[str
         main & ~pl.col("significant") & ((pl.col("method_a") == best) | (pl.col("method_b") == best))
     )
     alike = [titles[a if b == best else b] for a, b in compared.select("method_a", "method_b").iter_rows()]
-    told = (
+    rest = (
         f"not significantly different from it: {', '.join(alike)}"
         if alike
-        else "every other is behind it beyond chance"
+        else "every other method is significantly worse"
     )
-    return f"Highest concatenated MAP@R: {titles[best]}; {told}. Chosen by validation: {titles[summary['winner']]}."
+    winner = titles[summary["winner"]]
+    return paragraph(f"Highest concatenated MAP@R: {titles[best]}; {rest}. Chosen by validation: {winner}.")
 
 
 def main() -> None:
@@ -166,11 +164,14 @@ def main() -> None:
         likewise("new", str(workspace), str(options.data / "emoji" / "catalog.csv"))
     likewise("encode", str(workspace), "--with", ENCODER)
     claims = options.data / "reality_check" / "reported_precision_at_1.csv"
-    parts = [section(workspace, name, check(workspace, name, RUNS[name], claims)) for name in options.only.split(",")]
-    page = HERE / "training.md"
-    before, _, rest = page.read_text(encoding="utf-8").partition(START)
-    _, _, after = rest.partition(END)
-    page.write_text(before + START + "\n\n" + "\n\n".join(parts) + "\n\n" + END + after, encoding="utf-8")
+    fill(
+        HERE / "training.md",
+        {
+            block: section(workspace, name, check(workspace, name, RUNS[name], claims))
+            for block, name in BLOCKS.items()
+            if name in options.only.split(",")
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -241,12 +241,12 @@ def print_results(done: "Evaluated") -> None:
     rule, n_experts = labels.consensus.rule, labels.agreement.n_experts
     kind = "simulated experts" if labels.simulated else "experts"
     basis = f"{rule} of {n_experts} {kind}" if n_experts else "labels imported"
-    others = " (the others have one class only)" if main["n_queries"] < main["n_queries_total"] else ""
+    others = " (the others have only one kind of label)" if main["n_queries"] < main["n_queries_total"] else ""
     echo(
         f"[dim]macro over {main['n_queries']} of {main['n_queries_total']} queries{others}, "
         f"{main['n_pairs']:,} labelled pairs, {basis}; "
         "intervals: 95 %, queries resampled. Measures @k count unlabelled candidates as misses: "
-        "compare them only between models that fed the pool.[/]"
+        "compare them only between models that contributed to the pool.[/]"
     )
     if outside := done.summary.n_labels_outside:
         echo(f"[dim]{outside:,} labels are about other queries or images, or a query's own item, and are left out[/]")

@@ -25,7 +25,7 @@ def import_labels(
     outside = f", {done.n_outside_pool:,} not in the pool" if done.n_outside_pool else ""
     echo(f"[bold]{done.n_labels:,} labels[/], {done.n_similar:,} similar{outside}")
     if done.n_outside_pool is None:
-        echo("  no pool was made here, so these pairs are the pool; no model counts as having fed it")
+        echo("  no pool was made here, so these pairs are the pool; no model counts as having contributed to it")
     echo(f"  {done.n_repeated:,} rows said the same again, {done.n_unjudged:,} gave no label")
     if not done.changed:
         echo("  they were there already")

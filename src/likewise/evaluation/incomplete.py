@@ -16,7 +16,7 @@ from likewise.evaluation.measures.ranked import UNJUDGED, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.query_sums import QuerySums
 
-SIGNIFICANT_WEIGHT = 0.1  # how much a pair of models that is told apart already counts in the list of next pairs
+SIGNIFICANT_WEIGHT = 0.1  # how much a significant pair of models counts in the list of next pairs
 
 
 def auc_bounds(one: EncoderScores, scores_of_lists: Floats, pairs: JudgedPairs, k: int) -> tuple[float, float, int]:
@@ -61,7 +61,7 @@ def next_pairs(
     """The unlabelled pairs whose labels would move the models' order most, best first.
 
     A label moves a model's AUC of the query by where the candidate stands among the judged ones. Models that place it
-    differently move apart; pairs of models not told apart yet count most, queries with few labels more than others.
+    differently move apart; pairs of models without a significant difference count most, queries with few labels more than others.
     """
     standing = {name: _standing(pairs, query, scores[name], judged_scores[name]) for name in scores}
     priority = np.zeros(len(query))

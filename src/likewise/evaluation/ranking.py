@@ -40,7 +40,7 @@ def grouped(results: pl.DataFrame) -> list[Group]:
     fed = set(results.filter(pl.col("generator"))["encoder"])
     order = ranked(results)
     both = [
-        Group("fed", "Generators", "they fed the pool", [name for name in order if name in fed]),
+        Group("fed", "Generators", "they contributed to the pool", [name for name in order if name in fed]),
         Group("new", "New models", "they did not", [name for name in order if name not in fed]),
     ]
     return [group for group in both if group.encoders]

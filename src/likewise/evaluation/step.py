@@ -241,7 +241,7 @@ def _why_none(workspace: WorkspaceFolder, generators: Sequence[str], n_gallery: 
         return "no generator proposed the pairs of these labels, and they are drawn from the generators' lists"
     gone = [name for name in generators if name not in workspace.encoders()]
     if gone:
-        return f"the vectors of {', '.join(gone)}, which fed the pool, are gone"
+        return f"the vectors of {', '.join(gone)}, which contributed to the pool, are gone"
     first, end = NEGATIVE_RANKS
     return f"the gallery of {n_gallery} images is too small: they are drawn from ranks {first} to {end - 1}"
 

@@ -56,6 +56,6 @@ def order_stability(
         verdict = f"It may: {winner} leads, {second} is close"
     sentence = (
         f"{verdict} ({winner} is first in {100 * winner_share:.0f} % and the order the same in "
-        f"{100 * order_share:.0f} % of redrawn sets of the {n_queries} queries labelled so far)."
+        f"{100 * order_share:.0f} % of resamples of the {n_queries} queries labelled so far)."
     )
     return Stability(sentence, winner, winner_share, order_share, n_queries)

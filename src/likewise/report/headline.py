@@ -77,7 +77,7 @@ def exclusion_notes(
     notes = []
     main = board.columns[0].queries
     if main.split("/")[0] != main.split("/")[1]:
-        notes.append(f"macro values rest on {main} queries: the others have candidates of one class only")
+        notes.append(f"macro values rest on {main} queries: the others have candidates with only one kind of label")
     counted = (
         (settings.get("left_out", 0), "unreadable or repeated image", "when the catalog was made"),
         (summary.n_gallery_without_vectors, "gallery image", "without vectors of every model"),
@@ -109,7 +109,7 @@ def key_facts(summary: EvaluationSummary) -> list[tuple[str, str, str]]:
         truth = summary.truth
         rows.append((f"{percent(truth.item_recall)}{NBSP}%", "found", "of all truly similar pairs"))
     elif cost.p_pool is not None:
-        rows.append((f"{percent(cost.p_pool)}{NBSP}%", "similar", f"of {cost.n_labelled:,} labelled suspects"))
+        rows.append((f"{percent(cost.p_pool)}{NBSP}%", "similar", f"of {cost.n_labelled:,} labelled candidates"))
     alpha = agreed.krippendorff_alpha.value
     if alpha is not None:
         rows.append((f"{alpha:.2f}", "Krippendorff’s α", "agreement of the experts, 1 is perfect"))

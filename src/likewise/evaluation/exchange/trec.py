@@ -1,4 +1,4 @@
-"""The two text files of TREC, so that `trec_eval` and its kin can check us and we can read what they made.
+"""The two text files of TREC, so that `trec_eval` and similar tools can check us and we can read what they made.
 
 qrels   `query 0 candidate label`                      one line per judged pair
 run     `query Q0 candidate rank score tag`            one line per listed candidate, ranks from 1

@@ -166,7 +166,7 @@ byId("more").addEventListener("click", () => list(false));
 
 function sayWeight() {
   const weight = Number(byId("weight").value);
-  const words = weight === 50 ? "both alike" : weight === 0 ? "the image alone" : weight === 100 ? "the text alone" : weight < 50 ? `more the image (${100 - weight} %)` : `more the text (${weight} %)`;
+  const words = weight === 50 ? "equal weight" : weight === 0 ? "the image alone" : weight === 100 ? "the text alone" : weight < 50 ? `more the image (${100 - weight} %)` : `more the text (${weight} %)`;
   byId("weight-said").textContent = words;
   byId("weight").setAttribute("aria-valuetext", words);
 }

@@ -1,14 +1,15 @@
-"""Walk the road on real data and write `real.md` with its pictures: `python docs/real_results.py --data PATH`.
+"""The figures and tables of `real.md`, measured on real data: `python docs/real_results.py --data PATH`.
 
 PATH holds the folders clothing, emoji and materials.  `--work` keeps the workspaces, so that a stopped run goes on;
-`--items N` tries everything on a few items and writes beside the workspaces instead of here.
+`--items N` tries everything on a few items and fills in a copy of the page beside the workspaces.
 """
 
 import argparse
 import tempfile
 from pathlib import Path
-from textwrap import wrap
+from shutil import copyfile
 
+from marks import fill, paragraph
 from real_roads import ENCODERS, PROXY, Road, likewise, votes_by, votes_of_people, walk
 from real_tables import (
     agreement,
@@ -16,11 +17,11 @@ from real_tables import (
     found_table,
     identification,
     leaderboard,
+    most_agreement,
     plot_boards,
     plot_found,
-    questions,
+    pool_size,
     summary,
-    what_it_cost,
     without_one,
 )
 
@@ -47,10 +48,10 @@ def main() -> None:
             for road in (CLOTHING, EMOJI, MATERIALS)
         }
         likewise(folder, "triplets", "materials", data / "materials" / "triplets.csv", "--order", "anchor close far")
-        write_page(workspaces, data, encoders, folder if given.items else HERE)
+        fill_page(workspaces, data, encoders, folder if given.items else HERE)
 
 
-def write_page(workspaces: dict[str, Path], data: Path, encoders: tuple[str, ...], folder: Path) -> None:
+def fill_page(workspaces: dict[str, Path], data: Path, encoders: tuple[str, ...], folder: Path) -> None:
     clothing, emoji, materials = (workspaces[name] for name in ("clothing", "emoji", "materials"))
     found = found_exactly(materials, data / "materials")
     plot_found(found, folder / "real_found.png")
@@ -59,122 +60,40 @@ def write_page(workspaces: dict[str, Path], data: Path, encoders: tuple[str, ...
     at_six = found.filter(found["k"] == 6).row(0, named=True)
     estimate = summary(materials)["pool_recall"]
     last = found.row(-1, named=True)
-    n_questions, most = questions(data / "materials")
-    (folder / "real.md").write_text(
-        reflow(
-            PAGE.format(
-                proxy=PROXY,
-                encoders=", ".join(encoders),
-                n_clothing=f"{summary(clothing)['n_images']:,}",
-                n_emoji=f"{summary(emoji)['n_images']:,}",
-                n_emoji_items=f"{summary(emoji)['n_items']:,}",
-                clothing_cost=what_it_cost(clothing),
-                clothing_board=leaderboard(clothing),
-                clothing_order=without_one(clothing),
-                emoji_cost=what_it_cost(emoji),
-                emoji_board=leaderboard(emoji),
-                emoji_order=without_one(emoji),
-                emoji_identification=identification(emoji),
-                materials_cost=what_it_cost(materials),
-                materials_board=leaderboard(materials),
-                materials_order=without_one(materials),
-                found=found_table(found),
-                cost_six=f"{100 * at_six['cost']:.1f}",
-                found_six=f"{100 * at_six['found 0.9']:.0f}",
-                half_six=f"{100 * at_six['found 0.5']:.0f}",
-                k_all=last["k"],
-                exact_all=f"{100 * last['found 0.5']:.1f}",
-                estimate=f"{100 * estimate['recall']:.1f} % ({100 * estimate['recall_low']:.1f}–"
-                f"{100 * estimate['recall_high']:.1f}, from {estimate['n_random']} random pairs)",
-                agreement=agreement(materials),
-                n_materials=summary(materials)["n_items"],
-                n_questions=f"{n_questions:,}",
-                most_agreement=f"{100 * most:.1f}",
-            )
-        ),
-        encoding="utf-8",
+    low, high = (f"{100 * estimate[name]:.1f}" for name in ("recall_low", "recall_high"))
+    recall = (
+        f"With k = 6, {100 * at_six['cost']:.1f} % of the pairs contain {100 * at_six['found 0.9']:.0f} % of those "
+        f"that won more than 90 % of their answers, and {100 * at_six['found 0.5']:.0f} % of those that won more than "
+        f"half. For k = {last['k']} the estimate from random pairs, which is all one has where the truth is not known, "
+        f"is that the pool contains {100 * estimate['recall']:.1f} % ({low}–{high}, from {estimate['n_random']} random "
+        f"pairs) of the similar pairs; the exact share is {100 * last['found 0.5']:.1f} %."
+    )
+    most = f"{100 * most_agreement(data / 'materials'):.1f} %"
+    page = folder / "real.md"
+    if folder != HERE:
+        copyfile(HERE / "real.md", page)
+    fill(
+        page,
+        {
+            "real-encoders": paragraph(f"Encoders, all of them also generators: {', '.join(encoders)}."),
+            "real-clothing-pool": pool_size(clothing),
+            "real-clothing-leaderboard": leaderboard(clothing),
+            "real-clothing-order": without_one(clothing),
+            "real-emoji-pool": pool_size(emoji),
+            "real-emoji-leaderboard": leaderboard(emoji),
+            "real-emoji-order": without_one(emoji),
+            "real-emoji-identification": identification(emoji),
+            "real-materials-pool": pool_size(materials),
+            "real-materials-leaderboard": leaderboard(materials),
+            "real-materials-order": without_one(materials),
+            "real-materials-found": found_table(found),
+            "real-materials-recall": paragraph(recall),
+            "real-materials-ceiling": f"No encoder can agree with more than {most} of all answers, because people "
+            "disagree with each other.",
+            "real-materials-agreement": agreement(materials),
+        },
     )
 
-
-def reflow(page: str) -> str:
-    """Paragraphs in lines of a readable length; tables, headings and pictures stay as they are."""
-    parts = page.split("\n\n")
-    wrapped = [part if part.lstrip()[:1] in "|#!" else "\n".join(wrap(" ".join(part.split()), 118)) for part in parts]
-    return "\n\n".join(wrapped).rstrip() + "\n"
-
-
-PAGE = """# Real results
-
-Three data sets, walked with the five commands of the road by `python docs/real_results.py --data PATH`, which writes
-this page. No network and no labelling company was at hand, so two of the three use a stand-in for votes; wherever
-that is so it says *{proxy}*. Encoders, all of them generators too: {encoders}. Numbers are percentages with 95 %
-intervals over queries; *own p_k* is the share of similar ones among what that encoder itself proposed.
-
-![Macro ROC-AUC by data set](real_boards.png)
-
-## Photographs of clothes ({proxy})
-
-{n_clothing} photographs taken by people at home, one item each. Two photographs are called similar when their
-category is the same (*{proxy}*: it knows nothing of colour, cut or pattern); where a category is “Not sure”, “Other”
-or “Skip” the answer is “cannot tell”.
-
-{clothing_cost} ({proxy})
-
-{clothing_board}
-
-*All numbers of this table: {proxy}.* {clothing_order}
-
-## Emoji ({proxy})
-
-{n_emoji} pictures of {n_emoji_items} things, each drawn by four artists. Two pictures of different things are called
-similar when their subcategory is the same (*{proxy}*).
-
-{emoji_cost} ({proxy})
-
-{emoji_board}
-
-*All numbers of this table: {proxy}.* {emoji_order}
-
-### The same thing drawn by other artists
-
-Identification needs no votes: the truth is the three other drawings of the query's own thing among all pictures.
-
-{emoji_identification}
-
-## Materials, judged by people
-
-{n_materials} materials rendered under two lights, and {n_questions} questions “which of two looks more like the
-reference?” with the answers of people. Every answer in which a material stood beside another counts as a vote on
-whether it is like the reference: a pair is similar when it won more than half of its answers (its win rate). Nearly
-all pairs have answers, so what the pool missed is known, not estimated. (Which opponents a material met was chosen by
-the authors of the data, so a win rate is not a probability.)
-
-{materials_cost}
-
-{materials_board}
-
-{materials_order}
-
-### How many of the similar pairs did the pool find?
-
-Exactly, by k, for three notions of similar: a pair won more than 50, 70 or 90 % of its answers.
-
-{found}
-
-![Share found against share looked at](real_found.png)
-
-With k = 6, {cost_six} % of the pairs hold {found_six} % of those that people nearly always preferred, and {half_six}
-% of those they preferred more often than not. The method's own estimate from random pairs, which is all one has where
-the truth is not known, says for k = {k_all} that the pool holds {estimate} of the similar pairs; the exact number is
-{exact_all} %.
-
-### Agreement with people, question by question
-
-Of two materials, does the encoder pick the one that people picked? A material's vector is the mean over its two
-lights. No encoder can side with more than {most_agreement} % of all answers, because people disagree with each other.
-
-{agreement}
-"""
 
 if __name__ == "__main__":
     main()

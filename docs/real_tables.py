@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from marks import paragraph
 from real_roads import wins
 
 RANDOM = "random"
-MAIN = (pl.col("metric") == "ROC-AUC") & (pl.col("average") == "macro") & (pl.col("negatives") == "annotated")
+MAIN = pl.col("measure") == "ROC_AUC"
+RANKED = ("AP", "P@5", "VSD_MRR@5")
+IDENTIFIED = ("Recall_cap@5", "VSD_MRR_cap@5", "Success@5", "Success@9")
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -35,8 +38,8 @@ def summary(workspace: Path) -> dict[str, Any]:
     return found
 
 
-def what_it_cost(workspace: Path) -> str:
-    """The pool against brute force, in a sentence with its counts."""
+def pool_size(workspace: Path) -> str:
+    """How many pairs the pool has, of how many, and what share of the similar ones it contains."""
     cost, recall = (summary(workspace)[name] for name in ("prevalence", "pool_recall"))
     pool = (
         f"{cost['n_pool_pairs']:,} pairs were proposed out of {cost['n_all_pairs']:,} "
@@ -44,69 +47,62 @@ def what_it_cost(workspace: Path) -> str:
         f"{cost['n_labelled']:,} that have an answer are similar: p_k = {percent(cost['p_pool'])} %"
     )
     if not cost["n_random"]:
-        return f"{pool}. Under 90 % of the random pairs have an answer, too few to estimate what the pool missed."
-    return (
+        return paragraph(
+            f"{pool}. Fewer than 90 % of the random pairs have an answer, too few to estimate what the pool missed."
+        )
+    return paragraph(
         f"{pool}, against {cost['n_random_positive']} of {cost['n_random']} random pairs "
-        f"({percent(cost['n_random_positive'] / cost['n_random'])} %). By these random pairs the pool holds "
+        f"({percent(cost['n_random_positive'] / cost['n_random'])} %). Estimated from these random pairs, the pool "
+        f"contains "
         f"{percent(recall['recall'])} % ({percent(recall['recall_low'])}–{percent(recall['recall_high'])}) of all "
         "similar pairs."
     )
 
 
 def leaderboard(workspace: Path) -> str:
-    """Every encoder, best macro ROC-AUC first, with the share of positives among its own candidates."""
+    """Every encoder, best ROC_AUC first, with the share of positives among its own candidates."""
     table = results(workspace, "discovery")
     own = dict(results(workspace, "generators").select("generator", "positive_share").iter_rows())
     rows = []
     for row in table.filter(MAIN).sort("value", descending=True).iter_rows(named=True):
-        rest = [
-            table.filter((pl.col("encoder") == row["encoder"]) & (pl.col("metric") == metric) & where)
-            for metric, where in (
-                ("PR-AUC", (pl.col("average") == "macro") & (pl.col("negatives") == "annotated")),
-                ("HR@5", pl.lit(True)),
-                ("MRR@5", pl.lit(True)),
-            )
-        ]
-        numbers = [ranged(each.row(0, named=True)) for each in rest]
+        mine = table.filter(pl.col("encoder") == row["encoder"])
+        numbers = [ranged(mine.filter(pl.col("measure") == measure).row(0, named=True)) for measure in RANKED]
         rows.append([row["encoder"], ranged(row), row["n_queries"], *numbers, percent(own.get(row["encoder"]))])
-    header = ["encoder", "ROC-AUC macro", "n queries", "PR-AUC macro", "HR@5", "MRR@5", "own p_k"]
-    return markdown(header, rows)
+    return markdown(["encoder", "ROC_AUC", "n queries", *RANKED, "own p_k"], rows)
 
 
 def without_one(workspace: Path) -> str:
     """How far the order of the encoders depends on who proposed the pairs."""
-    orders = results(workspace, "leave_one_out_orders").filter(
-        (pl.col("metric") == "ROC-AUC") & (pl.col("average") == "macro")
-    )
+    orders = results(workspace, "leave_one_out_orders").filter(MAIN)
     found = orders["spearman"].to_list()
-    return (
+    return paragraph(
         f"Leaving one generator out of the pool, in turn, keeps the order of the {orders['n_models'][0]} encoders at "
-        f"a Spearman correlation of {min(found):.2f} to {max(found):.2f} (macro ROC-AUC, {len(orders)} pools)."
+        f"a Spearman correlation of {min(found):.2f} to {max(found):.2f} (ROC_AUC, {len(orders)} pools)."
     )
 
 
 def identification(workspace: Path) -> str:
     """The other drawings of the query's own thing among the nearest images."""
     table = results(workspace, "identification")
-    metrics = [metric for metric in ("HR@5", "MRR@5", "Recall@5", "Recall@9") if metric in table["metric"].to_list()]
-    cells = {(row["encoder"], row["metric"]): row for row in table.iter_rows(named=True)}
-    encoders = sorted(set(table["encoder"]), key=lambda name: -cells[name, metrics[0]]["value"])
+    measures = [measure for measure in IDENTIFIED if measure in table["measure"].to_list()]
+    cells = {(row["encoder"], row["measure"]): row for row in table.iter_rows(named=True)}
+    encoders = sorted(set(table["encoder"]), key=lambda name: -cells[name, measures[0]]["value"])
     rows = [
-        [name, *(ranged(cells[name, metric]) for metric in metrics), cells[name, metrics[0]]["n_queries"]]
+        [name, *(ranged(cells[name, measure]) for measure in measures), cells[name, measures[0]]["n_queries"]]
         for name in encoders
     ]
-    return markdown(["encoder", *metrics, "n queries"], rows)
+    return markdown(["encoder", *measures, "n queries"], rows)
 
 
 def agreement(workspace: Path) -> str:
     """How often each encoder picks the same of two materials as people do."""
     table = results(workspace, "triplets")
-    cells = {(row["encoder"], row["metric"]): row for row in table.iter_rows(named=True)}
+    cells = {(row["encoder"], row["measure"]): row for row in table.iter_rows(named=True)}
     encoders = sorted(set(table["encoder"]), key=lambda name: -cells[name, "majority"]["value"])
     rows = [
         [
             name,
-            *(ranged(cells[name, metric]) for metric in ("majority", "votes")),
+            *(ranged(cells[name, measure]) for measure in ("majority", "votes")),
             cells[name, "majority"]["n_triplets"],
         ]
         for name in encoders
@@ -114,10 +110,10 @@ def agreement(workspace: Path) -> str:
     return markdown(["encoder", "with the majority", "with all answers", "n triplets (majority)"], rows)
 
 
-def questions(data: Path) -> tuple[int, float]:
-    """How many there are, and the share of all answers that siding with every majority gives."""
+def most_agreement(data: Path) -> float:
+    """The share of all answers that agree with the majority of their question."""
     votes = pl.read_csv(data / "triplets.csv").select("votes_chosen", "votes_other").to_numpy()
-    return len(votes), float(votes.max(axis=1).sum() / votes.sum())
+    return float(votes.max(axis=1).sum() / votes.sum())
 
 
 def found_exactly(workspace: Path, data: Path) -> pl.DataFrame:
@@ -173,7 +169,7 @@ def plot_found(found: pl.DataFrame, file: Path) -> None:
 
 
 def plot_boards(workspaces: dict[str, Path], file: Path) -> None:
-    """Macro ROC-AUC of every encoder with its interval, one panel per data set."""
+    """ROC_AUC of every encoder with its interval, one panel per data set."""
     axes, save = _figure(file, (8.4, 3.2), len(workspaces))
     for panel, (title, workspace) in zip(axes, workspaces.items(), strict=True):
         rows = results(workspace, "discovery").filter(MAIN).sort("value")
@@ -182,7 +178,7 @@ def plot_boards(workspaces: dict[str, Path], file: Path) -> None:
             panel.plot(row["value"], place, marker="o", color="#0072b2", markersize=5)
         panel.set_yticks(range(len(rows)), rows["encoder"].to_list(), fontsize=8)
         panel.set_title(title, fontsize=9)
-        panel.set_xlabel("macro ROC-AUC", fontsize=8)
+        panel.set_xlabel("ROC_AUC", fontsize=8)
         panel.tick_params(axis="x", labelsize=8)
     save()
 

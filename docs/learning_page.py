@@ -37,7 +37,7 @@ models are compared; `n` says how many answers or queries a number rests on.
     likewise encode shoes --with run:perceptual                         # what was learned is an encoder
     likewise report shoes                                               # has a section on what training changed
 
-An encoder that learned from a workspace's labels knows them, so `likewise evaluate` leaves it out and says so.  Its
+An encoder that learned from a workspace's labels knows them, so `likewise evaluate` excludes it with a note.  Its
 numbers are those of `train perceptual`, where every answer is scored by a model that has not seen it; the report has
 them.
 """
@@ -187,7 +187,7 @@ def _by_item(space: Path, rows: pl.DataFrame) -> list[str]:
 def _effect(row: dict[str, Any]) -> str:
     gain = f"{100 * row['gain']:+.1f} ({100 * row['low']:+.1f} to {100 * row['high']:+.1f})"
     question = "what looks alike" if row["question"] == "discovery" else "the same item"
-    cells = f"{question}: {row['metric']} | {percent(row['before'])} | {percent(row['after'])} | {gain}"
+    cells = f"{question}: {row['measure']} | {percent(row['before'])} | {percent(row['after'])} | {gain}"
     return f"| {row['task'].upper()} | {cells} | {row['p_holm']:.3f} | {row['n_queries']} |"
 
 

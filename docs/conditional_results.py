@@ -47,7 +47,7 @@ COMBINER = TrainingSettings(steps=800, batch=128, validate_every=50, patience=3)
 CHOICES = tuple(
     replace(COMBINER, dropout=dropout, learning_rate=rate) for dropout in (0.5, 0.2) for rate in (3e-4, 1e-3)
 )
-"""Settings to choose among, by the R@1 on the templates `validate`; a dropout of .5 is the paper's."""
+"""Settings to choose among, by the Recall@1 on the templates `validate`; a dropout of .5 is the paper's."""
 
 
 @dataclass(frozen=True)

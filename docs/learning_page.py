@@ -110,7 +110,7 @@ def _people(run: Path, title: str, kinds: tuple[str, ...], picked: str = "") -> 
         best = others.sort("value", descending=True)
         best = best.filter((pl.int_range(pl.len()) < SHOWN) | (pl.col("encoder") == base))
         first = own.row(0, named=True)
-        name = "agreement with the majority" if measure == "majority" else f"{measure}, macro"
+        name = {"majority": "agreement with the majority", "ROC_AUC": "ROC_AUC, macro"}.get(measure, measure)
         rotated = "" if kind == "given test" else f", {summary['folds']} folds"
         lines.append(f"On {WHAT[kind]}{rotated}; n = {first['n_answers']:,} answers to {first['n_queries']} queries:\n")
         lines.append(f"| model | {name}, % | 95 % | learned minus this, points | p (Holm) |\n|---|---|---|---|---|")

@@ -1,4 +1,4 @@
-"""Templates + features + methods -> Recall@k per task and the average R@1, as one long table.
+"""Templates + features + methods -> Recall@k per task and the average Recall@1, as one long table.
 
 Intervals are a bootstrap over the templates of each task (the same resamples for every method); the average of the
 tasks is resampled within its tasks.  A method that cannot answer a task has no row for it and no average.
@@ -69,7 +69,7 @@ def recall_table(
     n_resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """One row per encoder, method, task and k, then the average R@k over the tasks; fractions, not percent."""
+    """One row per encoder, method, task and k, then the average Recall@k over the tasks; fractions, not percent."""
     weights = _weights(results, n_resamples, seed)
     rows: list[tuple[object, ...]] = []
     for encoder, methods in results.items():

@@ -216,7 +216,7 @@ def _rows(arm: Arm, seed: int, found: TaskResults, n_triplets: int) -> list[dict
 
 
 def summarize_study(study: pl.DataFrame) -> pl.DataFrame:
-    """Per arm the mean of the average R@1 over seeds and its standard deviation (null for one seed)."""
+    """Per arm the mean of the average Recall@1 over seeds and its standard deviation (null for one seed)."""
     average = study.filter(pl.col("task") == AVERAGE)
     rows = []
     for keys, same in average.group_by(["part", "arm", "series", "encoder"], maintain_order=True):

@@ -74,7 +74,7 @@ class CombinerTrainingResult:
 
     combiner: TrainedCombiner
     history: list[dict[str, float]]
-    """step, loss, recall (average R@1 on the validation templates)."""
+    """step, loss, recall (average Recall@1 on the validation templates)."""
     best_step: int
     best_recall: float
     n_triplets: int
@@ -221,7 +221,7 @@ def _fit(
             elif step - best.step >= settings.patience * settings.validate_every:
                 break
             if on_progress:
-                on_progress(f"combiner (best R@1 {100 * best.recall:.1f})", step, settings.steps)
+                on_progress(f"combiner (best Recall@1 {100 * best.recall:.1f})", step, settings.steps)
         if step == settings.steps:
             break
         chosen = rng.integers(0, len(arrays.reference), settings.batch)

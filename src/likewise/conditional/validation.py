@@ -1,4 +1,4 @@
-"""Early stopping: the average R@1 of a composer on questions that are not trained on, with features as they are now.
+"""Early stopping: the average Recall@1 of a composer on questions that are not trained on, with features of now.
 
 Questions are templates with a gallery each, or whole splits (CIRR's validation) that share one.
 """
@@ -53,7 +53,7 @@ class Validator:
             self.inputs = tuned.image_inputs(workspace, self.features.images)
 
     def recall(self, composer: Composer) -> float:
-        """Average R@1 over tasks or splits; a tie counts by its chance."""
+        """Average Recall@1 over tasks or splits; a tie counts by its chance."""
         found = self._score(ComposerMethod(composer), self._current_features())[composer.name]
         return float(np.mean([np.nanmean(recall_at_k(each.ranks, 1)) for each in found.values()]))
 

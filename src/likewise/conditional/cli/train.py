@@ -159,7 +159,7 @@ def train(
         return
     echo(
         f"[bold]{escape(folder)}[/] learned from {trained.n_triplets:,} triplets in {trained.seconds:,.0f} s; "
-        f"R@1 {100 * trained.best_recall:.1f} % on {trained.n_templates:,} validation templates, "
+        f"Recall@1 {100 * trained.best_recall:.1f} % on {trained.n_templates:,} validation templates, "
         f"best at step {trained.best_step:,}"
     )
     if trained.tower.spec != encoder:
@@ -231,8 +231,8 @@ def _print(table: "pl.DataFrame") -> None:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    shown = Table(title="Average R@1 (%), mean over seeds", title_justify="left", box=SIMPLE)
-    for name in ("part", "trained on", "triplets", "R@1", "sd", "seeds", "templates"):
+    shown = Table(title="Average Recall@1 (%), mean over seeds", title_justify="left", box=SIMPLE)
+    for name in ("part", "trained on", "triplets", "Recall@1", "sd", "seeds", "templates"):
         shown.add_column(name, justify="left" if name in ("part", "trained on") else "right")
     for row in table.iter_rows(named=True):
         spread = f"{100 * row['sd']:.1f}" if row["sd"] is not None else "–"

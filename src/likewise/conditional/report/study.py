@@ -47,7 +47,7 @@ def study_plot(table: pl.DataFrame, part: str) -> Markup | None:
     if own.is_empty():
         return None
     spoken = ", ".join(f"{row['arm']} {percent(row['mean'])}" for row in own.iter_rows(named=True))
-    return draw(part, _size(own, part), f"Average R@1 in percent. {spoken}.", _painter(table, own, part))
+    return draw(part, _size(own, part), f"Average Recall@1 in percent. {spoken}.", _painter(table, own, part))
 
 
 def study_figure(table: pl.DataFrame, part: str, path: Path) -> None:
@@ -91,7 +91,7 @@ def _bars(own: pl.DataFrame, base: pl.DataFrame, *, by_encoder: bool) -> "Callab
             axes.legend(frameon=False, loc="upper right", ncols=2)
         else:
             _baseline_marks(axes, base)
-        axes.set_xlabel("average R@1 (%)")
+        axes.set_xlabel("average Recall@1 (%)")
 
     return paint
 
@@ -121,6 +121,6 @@ def _lines(own: pl.DataFrame, base: pl.DataFrame) -> "Callable[[Axes], None]":
             axes.axhline(100 * row["mean"], color=SOFT, linewidth=0.9, linestyle=(0, (3, 2)), label="image + text")
         axes.set_xscale("log")
         axes.legend(frameon=False)
-        axes.set(xlabel="triplets", ylabel="average R@1 (%)")
+        axes.set(xlabel="triplets", ylabel="average Recall@1 (%)")
 
     return paint

@@ -43,8 +43,8 @@ def test_a_project_from_the_command_line(run: Run, workspace: WorkspaceFolder, t
     assert json.loads(run("label", "settings", ws, "--json").out)["grouped_by_query"] is True
     assert run("label", "pause", ws).code == 0
     assert run("label", "resume", ws).code == 0
-    for file, first in (("crowd.csv", "task,worker,label"), ("tags.json", "[")):
-        assert run("label", "export", ws, tmp_path / file).code == 0
+    for file, what, first in (("crowd.csv", "votes", "task,worker,label"), ("tags.json", "labels", "[")):
+        assert run("label", "export", ws, tmp_path / file, "--what", what).code == 0
         assert (tmp_path / file).read_text().startswith(first)
     assert run("label", "export", ws, tmp_path / "events.csv", "--what", "events").code == 0
     assert pl.read_csv(tmp_path / "events.csv").height == pool.height
@@ -58,7 +58,7 @@ def test_mistakes_are_one_sentence(run: Run, workspace: WorkspaceFolder, tmp_pat
         (["status", ws], "holds no votes yet"),
         (["revoke", ws, "--expert", "eve"], "nobody called 'eve' was invited"),
         (["serve", ws, "--host", "0.0.0.0"], "needs a password"),
-        (["export", ws, tmp_path / "x.doc"], "cannot tell what to write"),
+        (["export", ws, tmp_path / "x.csv", "--what", "pictures"], "labels, votes"),
         (["add-pairs", ws, "--with", "shape"], "run `likewise discover"),
         (["settings", ws, "--repeats", "0.9"], "give a share from 0 to 0.5"),
         (["invite", ws, "--name", " "], "1 to 80 printable characters"),

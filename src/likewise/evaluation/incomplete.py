@@ -61,7 +61,8 @@ def next_pairs(
     """The unlabelled pairs whose labels would move the models' order most, best first.
 
     A label moves a model's AUC of the query by where the candidate stands among the judged ones. Models that place it
-    differently move apart; pairs of models without a significant difference count most, queries with few labels more than others.
+    differently move apart; pairs of models without a significant difference count most, and queries with few labels
+    more than others.
     """
     standing = {name: _standing(pairs, query, scores[name], judged_scores[name]) for name in scores}
     priority = np.zeros(len(query))

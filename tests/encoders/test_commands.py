@@ -24,7 +24,7 @@ def workspace(tmp_path: Path) -> WorkspaceFolder:
 
 
 def test_the_list_says_size_licence_and_what_is_here(run: Run) -> None:
-    listed = {each["name"]: each for each in json.loads(run("encoders", "--json").out)}
+    listed = {each["name"]: each for each in json.loads(run("list", "encoders", "--json").out)}
     assert set(BUILT_IN) < set(listed)
     lite = listed["efficientnet-lite0"]
     assert (lite["dim"], lite["megabytes"], lite["licence"], lite["here"]) == (1280, 19, "Apache-2.0", True)
@@ -32,16 +32,16 @@ def test_the_list_says_size_licence_and_what_is_here(run: Run) -> None:
         assert listed[name]["licence"], name
         assert listed[name]["source"].startswith("hf:")
         assert not listed[name]["here"]
-    table = run("encoders").out
+    table = run("list", "encoders").out
     assert "efficientnet-lite2" in table
     assert "hf:facebook/dinov2-base" in table
 
 
 def test_export_and_encode_with_the_file(run: Run, tiny: Tiny, workspace: WorkspaceFolder, tmp_path: Path) -> None:
     file = tmp_path / "net.onnx"
-    result = json.loads(run("encoders", "export", f"hf:{tiny('clip')}", file, "--json").out)
+    result = json.loads(run("bundle", "encoder", f"hf:{tiny('clip')}", file, "--json").out)
     assert result["max_difference"] < 1e-5
-    assert run("encoders", "export", "colour", file).code == 2
+    assert run("bundle", "encoder", "colour", file).code == 2
     ran = run("encode", workspace.path, "--with", f"onnx:{file},hf:{tiny('clip')}", "--workers", 1, "--json")
     assert [each["encoder"] for each in json.loads(ran.out)] == ["net", "clip"]
     both = [read_vectors(workspace, name, images_of(workspace)) for name in ("net", "clip")]

@@ -267,6 +267,7 @@ def test_every_command_shows_an_example(run: Run) -> None:
 
 def test_the_help_is_one_screen_and_old_commands_name_the_new_ones(run: Run) -> None:
     lines = run("--help").out.splitlines()
+    assert run().out.splitlines() == lines
     assert len(lines) <= 24 and max(map(len, lines)) <= 80
     assert sum(line.startswith("  ") for line in lines) <= 14
     for words, new in MOVED.items():

@@ -27,7 +27,7 @@ app = typer.Typer(
     cls=GroupWithExtensions,
     help="Which model finds what looks alike to people?",
     epilog="Start with `likewise demo`, or `likewise new shoes ~/photos/shoes`.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -52,11 +52,14 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Which model finds what looks alike to people?"""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 app.command("new", short_help="Make a workspace from a folder of images, a table or a data set.")(new.new)

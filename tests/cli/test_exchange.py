@@ -20,6 +20,7 @@ from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.exchange.labels_io import read_labels_file
 from likewise.evaluation.provenance import read_note
 from likewise.evaluation.step import evaluate
+from likewise.evaluation.summary import EvaluationSettings
 from likewise.workspace import WorkspaceFolder
 from tests.evaluation.making import make_labelled
 
@@ -53,7 +54,7 @@ def test_trec_eval_users_can_check_us(labelled: WorkspaceFolder, typed: Typed, t
     with (tmp_path / "l.qrels").open() as qrels, (tmp_path / "l.run").open() as run:
         evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(qrels), {"P_5", "num_rel"})
         theirs = [query for query in evaluator.evaluate(pytrec_eval.parse_run(run)).values() if query["num_rel"]]
-    ours = evaluate(labelled, n_resamples=2).results.filter(
+    ours = evaluate(labelled, settings=EvaluationSettings(n_resamples=2)).results.filter(
         (pl.col("encoder") == "layout") & (pl.col("measure") == "P@5")
     )
     assert ours["value"][0] == pytest.approx(np.mean([query["P_5"] for query in theirs]))
@@ -152,7 +153,6 @@ def test_labels_from_elsewhere_need_no_pool(labelled: WorkspaceFolder, run: Run,
     shutil.copytree(labelled.path, here.path)
     for path in (here.pool_file, here.pool_settings_file, here.labels_file, here.labels_settings_file):
         path.unlink()
-    shutil.rmtree(here.results_folder)
     ran = run("label", "import", here.path, tmp_path / "theirs.json")
     assert f"{sent['n_labels']} labels" in ran.out and "these pairs are the pool" in ran.out
     found = json.loads(run("evaluate", here.path, "--json", "--resamples", 20).out)["results"]

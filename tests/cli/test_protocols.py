@@ -122,13 +122,14 @@ def test_measures_are_chosen_by_name_and_renewed_with_the_report(
     (tmp_path / "chosen_measures.py").write_text("def first(labels, scores):\n    return labels[0]\n")
     monkeypatch.chdir(tmp_path)
     names = ["P@2", "nDCG@3", 'AP(average="micro")', "python:chosen_measures:first"]
-    ran = run("evaluate", labelled.path.resolve(), "--resamples", 20, "--measures", " ".join(names))
+    ran = run("evaluate", labelled.path.resolve(), "--resamples", 20, "--measures", " ".join(names), "--store")
     assert ran.code == 0, ran.err
     assert "first" in ran.out and "nDCG" in ran.out and "VSD_MRR" not in ran.out
     for table in ("discovery", "differences"):
         found = pl.read_parquet(labelled.results_folder / f"{table}.parquet")["measure"].unique(maintain_order=True)
         assert found.to_list() == [*names, "ROC_AUC"]
-    assert run("evaluate", labelled.path, "--resamples", 20, "--protocol", "all", "--measures", "R_Precision").code == 0
+    measured = ("--measures", "R_Precision", "--protocol", "all", "--store")
+    assert run("evaluate", labelled.path, "--resamples", 20, *measured).code == 0
     labelled.labels_file.touch()  # results are older than the labels: the report evaluates with the same options
     assert run("report", labelled.path).code == 0
     again = pl.read_parquet(labelled.results_folder / "discovery.parquet")

@@ -50,7 +50,7 @@ def test_the_road_from_pictures_to_a_report(labelled: WorkspaceFolder, run: Run)
         query.split("/")[0] == candidate.split("/")[0]
         for query, candidate in labels.select("query", "candidate").rows()
     ]
-    ran = run("evaluate", labelled.path, "--json", "--k", "1,3", "--resamples", 100)
+    ran = run("evaluate", labelled.path, "--json", "--k", "1,3", "--resamples", 100, "--store")
     assert ran.code == 0
     numbers = json.loads(ran.out)
     macro = {row["encoder"]: row["value"] for row in numbers["results"] if row["measure"] == "ROC_AUC"}
@@ -220,11 +220,56 @@ def test_the_rule_of_the_labels_stays_until_another_is_asked_for(labelled: Works
 
 
 def test_report_keeps_the_settings_of_the_evaluation_before(labelled: WorkspaceFolder, run: Run) -> None:
-    assert run("evaluate", labelled.path, "--k", "2,4", "--seed", 7, "--with", "colour").code == 0
-    assert run("report", labelled.path).code == 0  # one model of two had been measured: measured again
+    assert run("evaluate", labelled.path, "--k", "2,4", "--seed", 7, "--store").code == 0
+    assert run("encode", labelled.path, "--with", "layout", "--workers", 1).code == 0
+    assert run("report", labelled.path).code == 0  # two models of three had been measured: measured again
     results = pl.read_parquet(labelled.results_folder / "discovery.parquet")
-    assert set(results["encoder"]) == {"colour", "shape"}
+    assert set(results["encoder"]) == {"colour", "layout", "shape"}
     assert {"P@2", "P@4"} <= set(results["measure"])
+
+
+def test_other_options_become_the_reports_only_when_asked_to(labelled: WorkspaceFolder, run: Run) -> None:
+    """Printed, and said so, for every option that changes a number; `--store` stores, and so do the default options."""
+
+    def stored() -> bytes | None:
+        path = labelled.results_folder / "summary.json"
+        return path.read_bytes() if path.exists() else None
+
+    for options in (
+        ("--k", "2"),
+        ("--measures", "P@5"),
+        ("--resamples", 20),
+        ("--seed", 1),
+        ("--interval", "bca"),
+        ("--next-pairs", 3),
+        ("--seconds-per-pair", 4),
+        ("--with", "colour"),
+    ):
+        ran = run("evaluate", labelled.path, *options)
+        assert (ran.code, "not stored" in ran.out, stored()) == (0, True, None), options
+    default = run("evaluate", labelled.path)
+    assert "stored in" in default.out and "in place of" not in default.out
+    before = stored()
+    assert before is not None
+    told = json.loads(run("evaluate", labelled.path, "--k", "2", "--json").out)
+    assert (told["stored"], stored()) == (False, before)
+    ran = run("evaluate", labelled.path, "--k", "2", "--seconds-per-pair", 4, "--store")
+    assert "in place of one with the default options" in " ".join(ran.out.split())
+    assert stored() != before
+    same = run("evaluate", labelled.path, "--k", "2", "--seconds-per-pair", 4)  # the options that are stored
+    assert "stored in" in same.out and "not stored" not in same.out
+    assert "one with --k 2 --seconds-per-pair 4" in " ".join(run("evaluate", labelled.path).out.split())
+    refused = run("evaluate", labelled.path, "--with", "colour", "--store")
+    assert refused.code == 2 and "results/ is about every encoder" in refused.err
+
+
+def test_a_summary_that_cannot_be_read_is_made_again(labelled: WorkspaceFolder, run: Run) -> None:
+    assert run("evaluate", labelled.path).code == 0
+    summary = labelled.results_folder / "summary.json"
+    for broken in ("{", '{"encoders": []}'):
+        summary.write_text(broken)
+        assert run("evaluate", labelled.path).code == 0
+        assert json.loads(summary.read_text())["encoders"] == ["colour", "shape"]
 
 
 def test_names_given_twice_and_names_with_brackets(tmp_path: Path, shapes_table: Path, run: Run) -> None:

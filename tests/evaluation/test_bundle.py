@@ -29,6 +29,7 @@ from likewise.evaluation.measures import P
 from likewise.evaluation.pairs import JudgedPairs, refuse_queries_without_candidates
 from likewise.evaluation.provenance import benchmark_id, read_note, write_note
 from likewise.evaluation.step import evaluate
+from likewise.evaluation.summary import EvaluationSettings
 from likewise.workspace import WorkspaceFolder
 from tests.evaluation.making import ENCODERS, make_labelled
 
@@ -57,7 +58,9 @@ def vectors_of(made: WorkspaceFolder, name: str, bundle: Bundle) -> "np.ndarray[
 
 
 def test_a_bundle_measures_exactly_as_its_workspace(made: WorkspaceFolder, zipped: Path, tmp_path: Path) -> None:
-    there = evaluate(made, n_resamples=60, measures=default_measures((3, 5))).results
+    there = evaluate(
+        made, settings=replace(EvaluationSettings.of_measures(None, (3, 5)), n_resamples=60), store=True
+    ).results
     bundle = open_bundle(zipped)
     np.save(tmp_path / "c.npy", vectors_of(made, "colour", bundle))  # no keys: rows in the bundle's image order
     mixed = sorted(bundle.images, reverse=True)
@@ -82,7 +85,7 @@ def test_sampled_negatives_travel_with_the_bundle(
             monkeypatch.setattr(module, "NEGATIVE_RANKS", (4, 9))
     bundle = make_bundle(made, tmp_path / "b", seed=3, **ABOUT)
     assert bundle.card["negatives"]["n"] > 0
-    there = evaluate(made, n_resamples=20, seed=3).results
+    there = evaluate(made, settings=EvaluationSettings(n_resamples=20, seed=3), store=True).results
     models = {name: align_vectors(vectors_of(made, name, bundle), bundle.images) for name in ENCODERS}
     here = evaluate_bundle(bundle, models, n_resamples=20, seed=3).results
     assert 'ROC_AUC(negatives="sampled")' in here["measure"].to_list()

@@ -10,6 +10,7 @@ from likewise.evaluation.differences import DIFFERENCE_SCHEMA
 from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.measures import ROC_AUC, P
 from likewise.evaluation.step import evaluate
+from likewise.evaluation.summary import EvaluationSettings
 from likewise.neighbours.index import IndexRecall
 from likewise.report.differences import against_best, not_significantly_worse
 from likewise.report.formatting import (
@@ -132,17 +133,20 @@ def test_the_commands_would_lead_here_again(shop: WorkspaceFolder) -> None:
 
 
 def test_the_settings_of_the_evaluation_come_from_its_summary(shop: WorkspaceFolder) -> None:
-    evaluate(shop, ks=(3, 7), n_resamples=60, seed=4, interval="bca")
+    settings = EvaluationSettings.of_measures(None, (3, 7))
+    evaluate(shop, settings=replace(settings, n_resamples=60, seed=4, interval="bca"), store=True)
     tables = read_tables(shop)
-    assert "likewise evaluate 'small shop' --k 3,7 --resamples 60 --seed 4 --interval bca" in commands_to_reproduce(
-        tables, "small shop"
+    assert (
+        "likewise evaluate 'small shop' --k 3,7 --resamples 60 --seed 4 --interval bca --store"
+        in commands_to_reproduce(tables, "small shop")
     )
     assert dict(settings_table(tables))["evaluation"].startswith("k 3, 7; 60 resamples; bca intervals; seed 4")
     assert "over 60 bootstrap resamples" in describe_measures(tables.summary)["95 % interval"]
-    evaluate(shop, n_resamples=60, measures=[P @ 2, ROC_AUC(average="micro")])
+    settings = EvaluationSettings.of_measures([P @ 2, ROC_AUC(average="micro")])
+    evaluate(shop, settings=replace(settings, n_resamples=60), store=True)
     tables = read_tables(shop)
-    chosen = """--k 2 --measures 'P@2 ROC_AUC(average="micro")'"""
-    assert f"likewise evaluate 'small shop' {chosen} --resamples 60" in commands_to_reproduce(tables, "small shop")
+    chosen = """--k 2 --measures 'P@2 ROC_AUC(average="micro")' --resamples 60 --store"""
+    assert f"likewise evaluate 'small shop' {chosen}" in commands_to_reproduce(tables, "small shop")
     assert 'measures P@2, ROC_AUC(average="micro")' in dict(settings_table(tables))["evaluation"]
 
 

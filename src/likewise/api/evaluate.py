@@ -12,11 +12,10 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES
 from likewise.evaluation.compute import Evaluation, evaluate_vectors
 from likewise.evaluation.discovery import DEFAULT_MEASURES
-from likewise.evaluation.measures import Measure, cutoffs, parse_measure, parse_measures
+from likewise.evaluation.measures import Measure, parse_measure, parse_measures
 from likewise.evaluation.pairs import build_judged_pairs, refuse_queries_without_candidates
 from likewise.evaluation.ranking import MAIN, of_measure
-from likewise.evaluation.step import evaluate_workspace
-from likewise.evaluation.stored import store_evaluation
+from likewise.evaluation.step import evaluate as evaluate_step
 from likewise.evaluation.summary import EvaluationSettings
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
@@ -188,13 +187,10 @@ def evaluate_folder(
     on_progress: ProgressCallback | None,
 ) -> EvaluationResult:
     """The evaluation of a workspace; stored where it is the default one, or where `store` says so."""
-    settings = EvaluationSettings()
-    if measures is not None:
-        chosen = parse_measures(measures)
-        settings = EvaluationSettings(measures=tuple(map(str, chosen)), ks=tuple(cutoffs(chosen)) or settings.ks)
-    done = evaluate_workspace(workspace, encoders, settings, on_progress=on_progress)
-    if store or (store is None and encoders is None and measures is None):
-        store_evaluation(workspace, done.tables, done.summary, done.pairs, "Workspace.evaluate()")
+    settings = EvaluationSettings.of_measures(None if measures is None else parse_measures(measures))
+    done = evaluate_step(
+        workspace, encoders, settings, store=store, command="Workspace.evaluate()", on_progress=on_progress
+    )
     return _result(done.evaluation)
 
 

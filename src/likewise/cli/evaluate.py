@@ -1,5 +1,6 @@
 """`likewise evaluate`: every model against the experts' labels."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from likewise.evaluation.bootstrap import Interval
     from likewise.evaluation.step import Evaluated
     from likewise.evaluation.summary import EvaluationSummary
+    from likewise.workspace import WorkspaceFolder
 
 SECONDS_PER_PAIR, NEXT_PAIRS = 15.0, 200
 
@@ -57,7 +59,7 @@ def evaluate(
         typer.Option(
             help="What to print: discovery, leave-one-out, identification, incomplete, experts, recall, tables "
             "(those of the VSD paper, in its columns), or all. "
-            "Everything is computed and stored in any case."
+            "Everything is computed in any case."
         ),
     ] = "discovery",
     classes: Annotated[
@@ -87,6 +89,12 @@ def evaluate(
     missing: Annotated[
         str, typer.Option(help="Bundle: judged pairs that a run lacks leave its areas undefined, or count as last.")
     ] = "undefined",
+    store: Annotated[
+        bool,
+        typer.Option(
+            "--store", help="Make this evaluation the report's. With the default options it is stored in any case."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure every model against the labels (or classes, or triplets), with intervals.
@@ -102,6 +110,7 @@ def evaluate(
     from likewise.evaluation.discovery import KS, default_measures
     from likewise.evaluation.measures import parse_measures
     from likewise.evaluation.step import evaluate as evaluate_all
+    from likewise.evaluation.summary import EvaluationSettings
 
     wanted = _parse_protocols(protocol)
     chosen = parse_measures(measures) if measures is not None else None
@@ -153,23 +162,33 @@ def evaluate(
             f"`likewise encode {workspace} --import FILE`."
         )
     target = open_workspace(workspace)
+    settings = replace(
+        EvaluationSettings.of_measures(chosen, lengths),
+        n_resamples=resamples,
+        seed=seed,
+        interval=interval,  # type: ignore[arg-type]
+        n_next_pairs=next_pairs,
+        seconds_per_pair=seconds_per_pair,
+    )
     with progress_bars("models") as update:
         done = evaluate_all(
             target,
             parse_names(encoders) or None,
-            measures=chosen,
-            ks=lengths,
-            n_resamples=resamples,
-            seed=seed,
-            seconds_per_pair=seconds_per_pair,
-            interval=interval,  # type: ignore[arg-type]
-            n_next_pairs=next_pairs,
+            settings,
+            store=store or None,
             command=read_command_line(),
             on_progress=update,
         )
     if as_json:
         tables = {name: to_records(table) for name, table in done.tables.items() if name in result_tables(wanted)}
-        echo_json({"results": to_records(done.results), "summary": done.summary.to_dict(), "tables": tables})
+        echo_json(
+            {
+                "results": to_records(done.results),
+                "summary": done.summary.to_dict(),
+                "tables": tables,
+                "stored": done.stored,
+            }
+        )
         return
     for name in wanted:
         if name == "discovery":
@@ -177,6 +196,7 @@ def evaluate(
         else:
             print_protocol(name, done)
     _print_learned(done.summary)
+    _print_stored(done, target)
 
 
 def _evaluate_without_labels(
@@ -214,6 +234,17 @@ def _print_learned(summary: "EvaluationSummary") -> None:
             echo(f"[bold]{escape(name)} learned from these labels: its numbers are on answers it has seen[/]")
         else:
             echo(f"[dim]{escape(name)} learned from these labels and is left out; the report has its own numbers[/]")
+
+
+def _print_stored(done: "Evaluated", target: "WorkspaceFolder") -> None:
+    """Whether the report will show this evaluation."""
+    if not done.stored:
+        echo("[dim]not stored: the report keeps its own options; all encoders with --store make these the report's[/]")
+        return
+    before = ""
+    if done.replaced is not None:
+        before = f", in place of one with {' '.join(done.replaced.command_options()) or 'the default options'}"
+    echo(f"[dim]stored in {escape(target.results_folder)} for the report{escape(before)}[/]")
 
 
 def _parse_protocols(protocol: str) -> list[str]:

@@ -1,17 +1,15 @@
 """The evaluate step of a workspace: read vectors and labels, compute every table, and store them in results/."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.discovery import duplicate_share, generator_table, overlap_table, prevalence
-from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.step import Pool, read_pool, retired_pairs
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES, Interval
 from likewise.evaluation.compute import (
     Evaluation,
     evaluate_vectors,
@@ -22,7 +20,6 @@ from likewise.evaluation.compute import (
     orders_of,
 )
 from likewise.evaluation.curves import curve_table
-from likewise.evaluation.discovery import KS, default_measures
 from likewise.evaluation.exchange.labels_import import IMPORTED
 from likewise.evaluation.exchange.labels_io import drop_random_pairs
 from likewise.evaluation.expert_groups import ExpertGroups, expert_groups
@@ -30,7 +27,6 @@ from likewise.evaluation.fidelity import truth_coverage
 from likewise.evaluation.identification import identification_table
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.measurements import EncoderVectors
-from likewise.evaluation.measures import Measure, cutoffs
 from likewise.evaluation.mistakes import mistake_table
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_queries_without_candidates
 from likewise.evaluation.pool_recall import pool_recall
@@ -38,7 +34,7 @@ from likewise.evaluation.ranking import MAIN
 from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS
 from likewise.evaluation.stored import read_summary, store_evaluation, unbiased_encoders
 from likewise.evaluation.summary import (
-    NEXT_PAIRS,
+    DEFAULT_SETTINGS,
     EvaluationSettings,
     EvaluationSummary,
     LabelsNote,
@@ -69,6 +65,8 @@ class Evaluated:
     summary: EvaluationSummary
     pairs: JudgedPairs
     evaluation: Evaluation
+    stored: bool = False
+    replaced: EvaluationSettings | None = None  # the other settings of the evaluation that was stored before
 
     @property
     def results(self) -> pl.DataFrame:
@@ -96,51 +94,43 @@ class StoredVectors(Mapping[str, EncoderVectors]):
 def evaluate(
     workspace: WorkspaceFolder,
     encoders: Sequence[str] | None = None,
+    settings: EvaluationSettings = DEFAULT_SETTINGS,
     *,
-    measures: Sequence[Measure] | None = None,
-    ks: Sequence[int] | None = None,
-    n_resamples: int = RESAMPLES,
-    seed: int = 0,
-    seconds_per_pair: float = SECONDS_PER_PAIR,
-    interval: Interval = "percentile",
-    n_next_pairs: int = NEXT_PAIRS,
+    store: bool | None = None,
     command: str = "likewise.evaluate",
     on_progress: ProgressCallback | None = None,
 ) -> Evaluated:
-    """Measure every encoder that has vectors (or the ones named) under every protocol and write results/.
+    """Measure every encoder that has vectors (or the ones named) under every protocol.
 
-    Those that learned from these very labels are measured only when they are named. `ks` are the list lengths, those of
-    `measures` by default. `command` is what a leaderboard will say made these results.
+    Those that learned from these very labels are measured only when they are named. An evaluation of all encoders is
+    stored in results/ where its settings are the default ones or those stored there, or where `store` is true; the
+    report shows what is stored. `command` is what a leaderboard will say made these results.
     """
-    lengths = tuple((measures and cutoffs(measures)) or KS) if ks is None else tuple(ks)
-    settings = EvaluationSettings(
-        measures=tuple(map(str, default_measures(lengths) if measures is None else measures)),
-        ks=lengths,
-        n_resamples=n_resamples,
-        seed=seed,
-        interval=interval,
-        n_next_pairs=n_next_pairs,
-    )
-    done = evaluate_workspace(workspace, encoders, settings, seconds_per_pair, on_progress)
+    if store and encoders is not None:
+        raise LikewiseError(
+            "results/ is about every encoder, as the report is: leave the names of encoders out to store an evaluation."
+        )
+    before = read_summary(workspace)
+    replaced = None if before is None or before.settings == settings else before.settings
+    usual = settings == DEFAULT_SETTINGS or (before is not None and replaced is None)
+    done = evaluate_workspace(workspace, encoders, settings, on_progress)
+    if not (store or (store is None and encoders is None and usual)):
+        return done
     store_evaluation(workspace, done.tables, done.summary, done.pairs, command)
-    return done
+    return replace(done, stored=True, replaced=replaced)
 
 
 def renew_results(workspace: WorkspaceFolder, command: str, on_progress: ProgressCallback | None = None) -> Evaluated:
     """Evaluate again with the options of the evaluation before, where there was one."""
     before = read_summary(workspace)
-    settings = EvaluationSettings() if before is None else before.settings
-    seconds_per_pair = SECONDS_PER_PAIR if before is None else before.prevalence.seconds_per_pair
-    done = evaluate_workspace(workspace, None, settings, seconds_per_pair, on_progress)
-    store_evaluation(workspace, done.tables, done.summary, done.pairs, command)
-    return done
+    settings = DEFAULT_SETTINGS if before is None else before.settings
+    return evaluate(workspace, None, settings, store=True, command=command, on_progress=on_progress)
 
 
 def evaluate_workspace(
     workspace: WorkspaceFolder,
     encoders: Sequence[str] | None,
     settings: EvaluationSettings,
-    seconds_per_pair: float = SECONDS_PER_PAIR,
     on_progress: ProgressCallback | None = None,
 ) -> Evaluated:
     """Everything that `evaluate` stores, computed; nothing is written."""
@@ -175,7 +165,7 @@ def evaluate_workspace(
     catalog, sampled = read_catalog(workspace), done.gathered.sampled
     truth = ground_truth(workspace, pool.query_gallery) if workspace.has_truth else None
     summary = EvaluationSummary(
-        prevalence=prevalence(pool.rows, labels, pool.query_gallery.n_pairs, seconds_per_pair),
+        prevalence=prevalence(pool.rows, labels, pool.query_gallery.n_pairs, settings.seconds_per_pair),
         labels=from_json(LabelsNote, read_labels_note(workspace)),
         pool=PoolNote(list(generators), pool.settings.k, pool.settings.seed, duplicate_share(pool.rows)),
         n_images=len(catalog),

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import polars as pl
 
+from likewise.errors import LikewiseError
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import make_result_note, write_note
-from likewise.evaluation.summary import EvaluationSummary
+from likewise.evaluation.summary import EvaluationSummary, from_json
 from likewise.evaluation.training_gains import learned_from_labels
 from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 
@@ -32,13 +33,13 @@ def store_evaluation(
 
 
 def read_summary(workspace: WorkspaceFolder) -> EvaluationSummary | None:
-    """The summary of the stored results; None without any, or where another version of likewise wrote them."""
+    """The summary of the stored results; None where there is none that can be read: they are made again."""
     if not summary_file(workspace).exists():
         return None
-    content = read_json(summary_file(workspace))
-    if "measures" not in content.get("settings", {}):
+    try:
+        return from_json(EvaluationSummary, read_json(summary_file(workspace)))
+    except LikewiseError:
         return None
-    return EvaluationSummary.from_dict(content)
 
 
 def unbiased_encoders(workspace: WorkspaceFolder) -> list[str]:

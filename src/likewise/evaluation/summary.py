@@ -1,18 +1,19 @@
 """The facts that go with an evaluation's tables: `results/summary.json` as a dataclass."""
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
-from likewise.discovery.prevalence import Prevalence
+from likewise.discovery.prevalence import SECONDS_PER_PAIR, Prevalence
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES, Interval
 from likewise.evaluation.discovery import DEFAULT_MEASURES, KS, default_measures
 from likewise.evaluation.expert_groups import ExpertGroupsSummary
 from likewise.evaluation.fidelity import TruthCoverage
 from likewise.evaluation.identification import TwoOrders
-from likewise.evaluation.measures import Measure, parse_measure
+from likewise.evaluation.measures import Measure, cutoffs, parse_measure
 from likewise.evaluation.pool_recall import PoolRecall
 from likewise.labeling.agreement import InterAnnotatorAgreement
 from likewise.labeling.consensus import ConsensusSummary
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 NEXT_PAIRS = 200
+OPTION_FIELDS = {
+    "--resamples": "n_resamples",
+    "--seed": "seed",
+    "--interval": "interval",
+    "--next-pairs": "n_next_pairs",
+    "--seconds-per-pair": "seconds_per_pair",
+}
 T = TypeVar("T", bound="DataclassInstance")
 
 
@@ -34,6 +42,13 @@ class EvaluationSettings:
     seed: int = 0
     interval: Interval = "percentile"
     n_next_pairs: int = NEXT_PAIRS
+    seconds_per_pair: float = SECONDS_PER_PAIR
+
+    @classmethod
+    def of_measures(cls, measures: Sequence[Measure] | None, ks: Sequence[int] | None = None) -> Self:
+        """For these measures; list lengths follow from the measures, or the measures from the list lengths."""
+        lengths = tuple((measures and cutoffs(measures)) or KS) if ks is None else tuple(ks)
+        return cls(tuple(map(str, default_measures(lengths) if measures is None else measures)), lengths)
 
     @property
     def are_default_measures(self) -> bool:
@@ -41,6 +56,20 @@ class EvaluationSettings:
 
     def parsed_measures(self) -> tuple[Measure, ...]:
         return tuple(map(parse_measure, self.measures))
+
+    def command_options(self) -> list[str]:
+        """What one types after `likewise evaluate` for these settings: the options that differ from the defaults."""
+        default = DEFAULT_SETTINGS
+        parts = [f"--k {','.join(map(str, self.ks))}"] if self.ks != default.ks else []
+        parts += [] if self.are_default_measures else [f"--measures {shlex.quote(' '.join(self.measures))}"]
+        for option, name in OPTION_FIELDS.items():
+            value = getattr(self, name)
+            if value != getattr(default, name):
+                parts.append(f"{option} {value:g}" if isinstance(value, float) else f"{option} {value}")
+        return parts
+
+
+DEFAULT_SETTINGS = EvaluationSettings()
 
 
 @dataclass(frozen=True)

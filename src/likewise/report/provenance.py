@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
-from likewise.evaluation.summary import EvaluationSettings, EvaluationSummary
+from likewise.evaluation.summary import EvaluationSummary
 from likewise.report.tables import Tables
 from likewise.workspace import WARDROBE
 
@@ -46,6 +46,7 @@ def commands_to_reproduce(tables: Tables, workspace: str) -> list[str]:
     """The commands that lead to this page; the folder of pictures and the files of votes carry their own names."""
     name, labels, pool = shlex.quote(workspace), tables.summary.labels, tables.pool_settings
     rule, seconds = labels.consensus.rule, tables.summary.prevalence.seconds_per_pair
+    chosen = tables.summary.settings.command_options()
     slow = f"--seconds-per-pair {seconds:g}" if seconds != SECONDS_PER_PAIR else ""
     lines = [
         [_new_command(tables.settings, name)],
@@ -53,7 +54,7 @@ def commands_to_reproduce(tables: Tables, workspace: str) -> list[str]:
         [f"likewise discover {name}", *_discover_options(pool)] if tables.summary.pool.generators else [],
         *([_votes_command(source, name, labels.agreement.n_experts)] for source in dict.fromkeys(labels.sources)),
         [f"likewise label consensus {name} --rule {rule}" if rule != "majority" else ""],
-        [f"likewise evaluate {name}", *_evaluate_options(tables.summary.settings), slow],
+        [f"likewise evaluate {name}", *chosen, "--store" if chosen else ""],
         [f"likewise plan labels {name}", *_budget_options(tables), slow] if tables.budget is not None else [],
         [f"likewise report {name}"],
     ]
@@ -65,16 +66,6 @@ def _discover_options(pool: dict[str, Any]) -> list[str]:
     parts += _options(pool, {"--per-query": "per_query_budget", "--total": "total_budget", "--random": "n_random"})
     parts += _options(pool, {"--index": "index"})
     return parts if pool.get("one_per_item", True) else [*parts, "--every-image"]
-
-
-def _evaluate_options(made: EvaluationSettings) -> list[str]:
-    """The options that differ from the command's own."""
-    usual = EvaluationSettings()
-    parts = [f"--k {','.join(map(str, made.ks))}"] if made.ks != usual.ks else []
-    parts += [f"--measures {shlex.quote(' '.join(made.measures))}"] if not made.are_default_measures else []
-    options = {"--resamples": "n_resamples", "--seed": "seed", "--interval": "interval", "--next-pairs": "n_next_pairs"}
-    changed = {key: getattr(made, key) for key in options.values() if getattr(made, key) != getattr(usual, key)}
-    return parts + _options(changed, options)
 
 
 def _budget_options(tables: Tables) -> list[str]:

@@ -184,7 +184,7 @@ def test_the_base_install_answers_with_the_command_that_adds_torch(tmp_path: Pat
         "import sys; sys.modules['torch'] = sys.modules['transformers'] = None; from likewise.cli import main; "
         f"sys.argv = ['likewise', 'encode', {str(workspace.path)!r}, '--workers', '1', '--with', sys.argv[1]]; main()"
     )
-    for spec, library in (("efficientnet-lite0", "torch"), ("hf:facebook/dinov2-base", "transformers")):
+    for spec, library in (("efficientnet-lite0?pooling=stages", "torch"), ("hf:facebook/dinov2-base", "transformers")):
         environment = os.environ | {"LIKEWISE_CACHE": str(tmp_path / "empty")}
         ran = subprocess.run(
             [sys.executable, "-c", code, spec], capture_output=True, text=True, env=environment, check=False

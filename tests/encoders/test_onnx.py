@@ -33,18 +33,6 @@ def neighbours(found: Vectors) -> list[list[int]]:
     return [[int(each) for each in np.argsort(-row)] for row in scores]
 
 
-def test_efficientnet_is_the_same_in_torch_and_onnx_and_in_any_batch(capfd: pytest.CaptureFixture[str]) -> None:
-    by_torch = vectors("efficientnet-lite0?runtime=torch")
-    by_onnx = vectors("efficientnet-lite0?runtime=onnx")
-    assert by_torch.shape == (9, 1280)
-    assert np.abs(by_torch - by_onnx).max() < 1e-5
-    assert np.linalg.norm(by_onnx.astype(np.float64), axis=1) == pytest.approx(1.0, abs=1e-6)
-    for batch in (1, 4):
-        assert np.abs(vectors("efficientnet-lite0?runtime=onnx", batch) - by_onnx).max() < 1e-5
-        assert neighbours(vectors("efficientnet-lite0?runtime=onnx", batch)) == neighbours(by_onnx)
-    assert capfd.readouterr().out == "", "the loader's chatter must not reach standard output"
-
-
 @pytest.mark.parametrize(("name", "pixels"), [("efficientnet-lite1", 240), ("efficientnet-lite2", 260)])
 def test_the_larger_ones_see_larger_pictures_and_tell_them_apart(name: str, pixels: int) -> None:
     found = vectors(f"{name}?runtime=torch")

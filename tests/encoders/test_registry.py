@@ -22,6 +22,8 @@ def test_available_lists_every_built_in_encoder_with_its_dimension() -> None:
 def test_an_unknown_encoder_is_answered_with_the_closest_and_all_known() -> None:
     with pytest.raises(LikewiseError, match=r"'color', did you mean 'colour'\?.* layout, blend, efficientnet-lite0"):
         get_encoder("color")
+    with pytest.raises(LikewiseError, match=r"'efficientnet', did you mean 'efficientnet-lite0'\?"):
+        get_encoder("efficientnet")
     with pytest.raises(LikewiseError, match="no encoder 'xyz': known are colour"):
         get_encoder("xyz")
 

@@ -1,6 +1,6 @@
 """What a short name such as `dinov2` stands for, and the answer to a name that nobody has."""
 
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 
 from likewise.encoders.entry_points import external_encoders
 from likewise.encoders.families.huggingface.hub import local_folder
@@ -40,7 +40,11 @@ def _unknown(name: str) -> str:
             "name it onnx:FILE, or import its vectors with `likewise encode WORKSPACE --import FILE --name NAME`."
         )
     known = (*BUILT_IN, *CARDS_BY_NAME, *external_encoders())
-    close = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-    meant = f", did you mean {close[0]!r}?" if close else ":"
+    closest = max(known, key=lambda each: _likeness(name, each))  # the first of equals: lite0, not lite2
+    meant = f", did you mean {closest!r}?" if _likeness(name, closest) >= 0.5 else ":"
     families = "hf:ID, onnx:FILE, python:MODULE:NAME and run:FOLDER"
     return f"there is no encoder {name!r}{meant} known are {', '.join(known)}, {families}."
+
+
+def _likeness(name: str, known: str) -> float:
+    return SequenceMatcher(None, known, name.lower()).ratio()

@@ -48,7 +48,7 @@ def onnx_model(part: Spec) -> NetworkModel:
     def digest() -> str:
         return f"{file_digest(path)} {names}"
 
-    return NetworkModel(path.stem, recipe, dim, digest, onnx_file=path, onnx_names=names)
+    return NetworkModel(path.stem, recipe, dim, digest, open_onnx=lambda: onnx_runtime(path, *names))
 
 
 def _sidecar(path: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """`run:FOLDER`: an encoder that `likewise train` left in a workspace (`run_files.py` says what lies there)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,13 +78,7 @@ def open_run(part: Spec, open_encoder: OpenEncoder) -> Encoder:
 def trunk_model(run: TrainedRun, open_encoder: OpenEncoder) -> NetworkModel:
     """The base's network with the trained weights, and the layers behind it."""
     base, load_base = _base_of(run, open_encoder)
-    return replace(
-        base,
-        label=run.name,
-        find_dim=lambda: run.dim,
-        find_digest=run.digest,
-        load=_loader(run, load_base),
-    )
+    return NetworkModel(run.name, base.recipe, lambda: run.dim, run.digest, _loader(run, load_base))
 
 
 def trunks_model(run: TrainedRun, open_encoder: OpenEncoder) -> NetworkModel:

@@ -1,4 +1,4 @@
-"""Which runtime is the fastest for a network on this machine; the first run of a network may export it."""
+"""Which runtime is the fastest for a network on this machine; the first run of a network may build or export it."""
 
 from likewise.encoders.networks.model import NetworkModel, RunNetwork
 from likewise.encoders.networks.onnx_export import cached_export
@@ -10,12 +10,24 @@ def choose_runtime(model: NetworkModel, wanted: str | None = None) -> RunNetwork
     """The fastest way to run this model here; `wanted` may insist on torch or onnx."""
     if wanted not in (None, "torch", "onnx"):
         raise LikewiseError(f"runtime={wanted} is unknown: use torch or onnx.")
-    if model.onnx_file:
-        return onnx_runtime(model.onnx_file, *model.onnx_names)
-    assert model.load is not None
-    if wanted == "torch" or device() != "cpu":
+    if model.load is None or (model.open_onnx and wanted == "onnx"):
+        assert model.open_onnx is not None
+        return model.open_onnx()
+    if wanted == "torch":
         return torch_runtime(model.load())
-    exported = cached_export(model, insist=wanted == "onnx")
+    if device() != "cpu" and wanted is None:
+        try:
+            return torch_runtime(model.load())
+        except LikewiseError:  # a library of this network is missing
+            if model.open_onnx is None:
+                raise
+    return model.open_onnx() if model.open_onnx else _exported(model, insist=wanted == "onnx")
+
+
+def _exported(model: NetworkModel, *, insist: bool) -> RunNetwork:
+    """A torch network in onnxruntime, where that is faster and equal."""
+    assert model.load is not None
+    exported = cached_export(model, insist=insist)
     if exported is None:
         return torch_runtime(model.load())
     try:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from likewise.encoders.networks.recipe import Recipe, Tensor
@@ -25,6 +24,5 @@ class NetworkModel:
     """Of the weights and of whatever else decides the numbers."""
     load: "Callable[[], nn.Module] | None" = None
     """A torch module from (n, 3, height, width) to (n, dim)."""
-    onnx_file: Path | None = None
-    onnx_names: tuple[str | None, str | None] = (None, None)
-    """Of input and output; the first ones of the file by default."""
+    open_onnx: Callable[[], RunNetwork] | None = None
+    """The same network in onnxruntime, without torch; a model has this, `load`, or both."""

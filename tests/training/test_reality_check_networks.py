@@ -29,16 +29,23 @@ def compare_onnx(workspace: WorkspaceFolder, spec: str) -> None:
     assert np.allclose(first, second, atol=1e-5)
 
 
-def test_a_real_networks_batch_statistics_stay_as_they_are(tmp_path: Path) -> None:
-    plan = make_plan("paper", steps=4, evaluate_every=2, lr=1e-3, dim=8)
+@pytest.mark.parametrize("batch_norm", ["frozen", "statistics"])
+def test_frozen_batch_norms_of_a_real_network_do_not_move(batch_norm: str, tmp_path: Path) -> None:
+    plan = make_plan("paper", steps=4, evaluate_every=2, lr=1e-4, dim=8, batch_norm=batch_norm)
+    assert make_plan("paper").batch_norm == "frozen"
     config = CheckConfig(toy_workspace(tmp_path, n_classes=16).path, "kind", LITE, plan)
     folds = [run_fold(FoldTask(config, "triplet", {"margin": 0.1}, fold, 0, keep_weights=True)) for fold in range(2)]
-    start = {name: value.numpy() for name, value in load_trunk(LITE)[0].state_dict().items()}
+    trunk = load_trunk(LITE)[0]
+    start = {name: value.numpy() for name, value in trunk.state_dict().items()}
+    norms = [name for name, part in trunk.named_modules() if "BatchNorm" in type(part).__name__]
+    affine = {f"{name}.{which}" for name in norms for which in ("weight", "bias")}
     trained = max(folds, key=lambda fold: fold.step)
     assert trained.step > 0 and trained.weights is not None
     changed = {name for name, value in start.items() if not np.array_equal(trained.weights[f"trunk.{name}"], value)}
     fixed = ("running", "num_batches", "_fc.")  # the last is its old classifier, which no vector passes through
-    assert changed == {name for name in start if not any(word in name for word in fixed)}
+    free = {name for name in start if not any(word in name for word in fixed)}
+    assert len(affine) == 2 * 49 and affine < free
+    assert changed == (free - affine if batch_norm == "frozen" else free)
 
 
 @pytest.mark.parametrize("family", [pytest.param("efficientnet", marks=pytest.mark.slow), "vit"])

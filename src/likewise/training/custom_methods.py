@@ -11,7 +11,9 @@ of (embeddings, labels).  Losses that take the number of classes are trained as 
 
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -44,7 +46,13 @@ def find_methods(texts: Sequence[str]) -> list[LossMethod]:
     for method in found.values():
         if method.name not in METHODS_BY_NAME:
             _check_arguments(method)
-    return list(found.values())
+    return _distinct_titles(list(found.values()))
+
+
+def _distinct_titles(methods: list[LossMethod]) -> list[LossMethod]:
+    """Variants of one loss go by all that was written of them, the others by their short title."""
+    n_of_title = Counter(method.title for method in methods)
+    return [replace(each, title=each.name) if n_of_title[each.title] > 1 else each for each in methods]
 
 
 def _check_arguments(method: LossMethod) -> None:

@@ -9,6 +9,7 @@ from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional, suppress_output
 from likewise.training.image_dataset import training_recipe
+from likewise.training.plan import BatchNormMode
 
 if TYPE_CHECKING:
     from torch import nn
@@ -78,9 +79,11 @@ def build_embedder(trunk: "nn.Module | None", trunk_dim: int, dim: int) -> "nn.M
     return made
 
 
-def set_training_mode(module: "nn.Module") -> None:
-    """Ready to learn, but with the running statistics of batch norms fixed."""
+def set_training_mode(module: "nn.Module", batch_norm: BatchNormMode = "statistics") -> None:
+    """Ready to learn, but with the running statistics of batch norms fixed; `frozen` fixes their weights as well."""
     module.train()
     for part in module.modules():
         if "BatchNorm" in type(part).__name__:
             part.eval()
+            if batch_norm == "frozen":
+                part.requires_grad_(False)

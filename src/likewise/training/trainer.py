@@ -74,7 +74,7 @@ def train_fold(fold_data: FoldData, method: LossMethod, params: Params, plan: Tr
         loop = TrainingLoop(torch, network, method, params, plan, len(classes))
         curve = [CurvePoint(0, None, validation_map_at_r(network, fold_data))]
         best, best_weights = curve[0], copy_weights(network)
-        set_training_mode(network)
+        set_training_mode(network, plan.batch_norm)
         rng, losses = np.random.default_rng(seed), []
         for step, places in enumerate(sample_batches(labels, method, plan), 1):
             inputs = torch.from_numpy(fold_data.train_inputs(fold_data.train[places], rng))
@@ -88,7 +88,7 @@ def train_fold(fold_data: FoldData, method: LossMethod, params: Params, plan: Tr
                 failure = f"the loss or the embeddings were not numbers at step {step}"
                 return TrainedFold(value, step, tuple(curve), time.perf_counter() - started, failure=failure)
             curve.append(CurvePoint(step, mean, value))
-            set_training_mode(network)
+            set_training_mode(network, plan.batch_norm)
             if curve[-1].map_at_r > best.map_at_r:
                 best, best_weights = curve[-1], copy_weights(network)
             if step - best.step >= plan.patience_steps:

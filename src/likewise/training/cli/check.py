@@ -52,6 +52,13 @@ def check(
     patience: Annotated[int | None, typer.Option(help="Stop after so many steps without improvement.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate of trunk and head, the same for all.")] = None,
     dim: Annotated[int | None, typer.Option(help="Dimensions of an embedding; 128 as in the paper.")] = None,
+    batch_norm: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a trunk that is trained: frozen (statistics and weights, as in the paper; the default of --trunk "
+            "whole) or statistics (only those; the default of --trunk small)."
+        ),
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; one per core, at most one per fold.")] = None,
     storage: Annotated[
         str | None, typer.Option(help="Where the trials are kept: a file or a PostgreSQL URL, shared by workers.")
@@ -92,6 +99,7 @@ def check(
         patience=patience,
         lr=lr,
         dim=dim,
+        batch_norm=batch_norm,
     )
     ray = on_ray(engine, address)
     with single_progress_bar("trials and reruns") as update, _runner(workers, plan.n_folds, ray, address) as runner:

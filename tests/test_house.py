@@ -133,7 +133,8 @@ def test_public_names_are_all_there() -> None:
     assert sorted(likewise.__all__) == likewise.__all__
     for name in likewise.__all__:
         assert getattr(likewise, name) is not None
-    assert set(likewise.__all__) == set(likewise._HOME) | set(likewise._MODULES) | {"LikewiseError", "__version__"}
+    homes = vars(likewise)["_HOME"] | vars(likewise)["_MODULES"]
+    assert set(likewise.__all__) == {*homes, "LikewiseError", "__version__"}
     assert dir(likewise) == likewise.__all__
 
 

@@ -4,21 +4,8 @@ The names below are the public ones; they are loaded when first used, so that im
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from likewise.errors import LikewiseError
-
-if TYPE_CHECKING:
-    from likewise import sklearn
-    from likewise.api.evaluate import Comparison, EvaluationResult, evaluate
-    from likewise.api.retrieval import RetrievalResult, retrieval, triplets
-    from likewise.api.search import PoolResult, SearchResult, pool, search
-    from likewise.api.table_result import TableResult
-    from likewise.api.workspace import Workspace
-    from likewise.catalog import load_image
-    from likewise.encoders.registry import get_encoder
-    from likewise.evaluation import measures
-    from likewise.evaluation.measures import parse_measure, register_measure
 
 __version__ = "0.1.0"
 

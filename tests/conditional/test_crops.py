@@ -69,9 +69,9 @@ def test_templates_built_from_vaw_rows_can_be_cut(tmp_path: Path) -> None:
     kinds = tmp_path / "kinds.json"
     kinds.write_text(json.dumps({"color": ["red", "blue", "green", "white"]}))
     built = build_template_set(source, "objects", AnnotationOptions(kinds_file=kinds), per_task=8)
-    assert set(built.templates["task"]) == {"focus_attribute", "change_attribute"}
+    assert set(built.table["task"]) == {"focus_attribute", "change_attribute"}
     made = crop_templates(source, WorkspaceFolder(tmp_path / "parts"), "objects")
-    assert made.n_left_out == 0 and made.n_templates == len(built.templates)
+    assert made.n_left_out == 0 and made.n_templates == len(built.table)
     _, templates = read_templates(WorkspaceFolder(tmp_path / "parts"))
     pictures = set(read_catalog(WorkspaceFolder(tmp_path / "parts"))["image"])
     assert set(templates["target"]) <= pictures and set(templates["gallery"].explode()) <= pictures

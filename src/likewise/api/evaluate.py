@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from likewise.api.inputs import read_items, read_labels, read_models
-from likewise.api.table_result import TableResult, percent_interval
+from likewise.api.table_result import IntervalResult, percent_interval
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES
 from likewise.evaluation.compute import Evaluation, evaluate_vectors
@@ -19,9 +19,6 @@ from likewise.evaluation.step import evaluate as evaluate_step
 from likewise.evaluation.summary import EvaluationSettings
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -48,28 +45,22 @@ class Comparison:
         )
 
 
-@dataclass(frozen=True, repr=False)
-class EvaluationResult(TableResult):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class EvaluationResult(IntervalResult):
     """`table` has a row per encoder and measure; `differences` one per measure and two encoders."""
 
-    evaluation: Evaluation | None = None
+    evaluation: Evaluation
 
     @property
     def differences(self) -> pl.DataFrame:
-        return self._evaluation.differences
-
-    @property
-    def encoders(self) -> list[str]:
-        """Best first, by the measure that models are ranked by."""
-        main = self.table.filter(of_measure(MAIN)).sort("value", descending=True, nulls_last=True)
-        return main["encoder"].to_list()
+        return self.evaluation.differences
 
     def compare(self, a: str, b: str, measure: str | Measure = MAIN) -> Comparison:
         """The paired difference of two models under a measure that was measured."""
         wanted = parse_measure(measure) if isinstance(measure, str) else measure
         for name in (a, b):
-            if name not in self.encoders:
-                raise LikewiseError(f"{name!r} was not measured: choose from {', '.join(self.encoders)}.")
+            if name not in self.names:
+                raise LikewiseError(f"{name!r} was not measured: choose from {', '.join(self.names)}.")
         rows = self.differences.filter(of_measure(wanted))
         for first, second, sign in ((a, b, 1), (b, a, -1)):
             found = rows.filter((pl.col("encoder_a") == first) & (pl.col("encoder_b") == second)).to_dicts()
@@ -86,51 +77,14 @@ class EvaluationResult(TableResult):
     def per_query(self, measure: str | Measure = MAIN) -> pl.DataFrame:
         """Each query's value of every model under one measure; null where it is undefined."""
         wanted = parse_measure(measure) if isinstance(measure, str) else measure
-        sums = self._evaluation.sums(wanted)
+        sums = self.evaluation.sums(wanted)
         if not sums:
             raise LikewiseError(f"{wanted} was not measured, or is no mean over queries.")
         values = {
             encoder: [n / d if d else None for n, d in zip(one.numerator, one.denominator, strict=True)]
             for encoder, one in sums.items()
         }
-        return pl.DataFrame({"query": self._evaluation.gathered.pairs.queries} | values)
-
-    def short_table(self) -> pl.DataFrame:
-        """One row per model, one column per measure, the first with its interval."""
-        rows = {(row["encoder"], row["measure"]): row for row in self.table.iter_rows(named=True)}
-        measures = [
-            str(MAIN),
-            *(name for name in self.table["measure"].unique(maintain_order=True) if name != str(MAIN)),
-        ]
-        shown = []
-        for encoder in self.encoders:
-            cells: dict[str, str] = {"model": encoder}
-            for measure in measures:
-                row = rows.get((encoder, measure))
-                if row is not None:
-                    ends = (row["low"], row["high"]) if measure == str(MAIN) else (None, None)
-                    cells[measure] = percent_interval(row["value"], *ends)
-            shown.append(cells)
-        return pl.DataFrame(shown)
-
-    def plot(self) -> "Figure":
-        """Every model's value with its interval, best first, under the measure that models are ranked by."""
-        from matplotlib.figure import Figure
-
-        main = self.table.filter(of_measure(MAIN)).sort("value")
-        figure = Figure(figsize=(7, 1 + 0.35 * len(main)), layout="constrained")
-        axes = figure.add_subplot()
-        value = 100 * main["value"].to_numpy()
-        ends = [abs(100 * main[side].to_numpy() - value) for side in ("low", "high")]
-        axes.errorbar(value, main["encoder"].to_list(), xerr=ends, fmt="o", capsize=3)
-        axes.set_xlabel(f"{MAIN} (%), with 95 % intervals over queries")
-        axes.grid(axis="x", alpha=0.3)
-        return figure
-
-    @property
-    def _evaluation(self) -> Evaluation:
-        assert self.evaluation is not None
-        return self.evaluation
+        return pl.DataFrame({"query": self.evaluation.gathered.pairs.queries} | values)
 
 
 def evaluate(
@@ -201,7 +155,9 @@ def _result(done: Evaluation) -> EvaluationResult:
         f"% over {max(main['n_queries'].to_list(), default=0)} of {len(pairs.queries)} queries that have both labels; "
         f"{len(pairs):,} labelled pairs; 95 % intervals over queries."
     )
-    return EvaluationResult(done.results, f"{len(main)} models by {MAIN}", note, done)
+    return EvaluationResult(
+        done.results, f"{len(main)} models by {MAIN}", note, main_measure=str(MAIN), evaluation=done
+    )
 
 
 def _measures(measures: str | Sequence[str | Measure] | None) -> Sequence[Measure]:

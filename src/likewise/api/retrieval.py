@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from likewise.api.inputs import KeyedRows, read_items, read_models, read_table
-from likewise.api.table_result import TableResult, percent_interval
+from likewise.api.table_result import IntervalResult
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import RESAMPLES
 from likewise.evaluation.retrieval import ResamplingUnit, retrieval_table
@@ -19,16 +19,8 @@ from likewise.progress import ProgressCallback
 
 
 @dataclass(frozen=True, repr=False)
-class RetrievalResult(TableResult):
+class RetrievalResult(IntervalResult):
     """A row per encoder and measure, with a bootstrap interval."""
-
-    def short_table(self) -> pl.DataFrame:
-        """One row per model, one column per measure, with intervals."""
-        shown: dict[str, dict[str, str]] = {}
-        for row in self.table.iter_rows(named=True):
-            cells = shown.setdefault(row["encoder"], {"model": row["encoder"]})
-            cells[row["measure"]] = percent_interval(row["value"], row["low"], row["high"])
-        return pl.DataFrame(list(shown.values()))
 
 
 def retrieval(

@@ -1,14 +1,16 @@
-"""`likewise.neighbours` and `likewise.pool`: neighbours of rows, and the pairs that experts should label."""
+"""`likewise.search` and `likewise.pool`: neighbours of rows, and the pairs that experts should label."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from likewise.api.inputs import KeyedRows, read_embeddings, read_items, read_models
+from likewise.api.plots import line_plot, stacked_bar_plot, thumbnail_plot
 from likewise.api.table_result import TableResult
 from likewise.catalog import items_of, read_catalog
 from likewise.discovery.overlap import generator_table, overlap_table
@@ -20,21 +22,43 @@ from likewise.neighbours import NO_INDEX, Neighbours, top_k
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-@dataclass(frozen=True, repr=False)
+
+@dataclass(frozen=True, repr=False, kw_only=True)
 class SearchResult(TableResult):
     """`indices` and `scores` are queries x k, best first (-1 where a gallery has no more); `table` has their keys."""
 
-    indices: NDArray[np.int64] | None = None
-    scores: NDArray[np.floating[Any]] | None = None
+    indices: NDArray[np.int64]
+    scores: NDArray[np.floating[Any]]
+    root: Path | None = None
+    """Where the pictures are, if the keys are their paths."""
+
+    def plot(self, n_queries: int = 5) -> "Figure":
+        """The first queries with what was found, as thumbnails; without pictures, the scores by rank."""
+        if self.root is None:
+            scores = self.table.group_by("rank").agg(
+                pl.col("score").median().alias("median"),
+                pl.col("score").quantile(0.1).alias("lowest 10 %"),
+                pl.col("score").quantile(0.9).alias("highest 10 %"),
+            )
+            lines = scores.sort("rank").to_dict(as_series=False)
+            return line_plot(lines.pop("rank"), lines, "rank", "cosine similarity over queries")
+        rows = [
+            [(self.root / found["query"][0], "query")]
+            + [(self.root / image, f"{score:.3f}") for image, score in found.select("candidate", "score").iter_rows()]
+            for found in self.table.partition_by("query", maintain_order=True)[:n_queries]
+        ]
+        return thumbnail_plot(rows)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class PoolResult(TableResult):
     """`table` has a row per query, candidate and generator; `pairs` is what experts see, each pair once."""
 
-    n_queries: int = 0
-    k: int = 0
+    n_queries: int
+    k: int
 
     @property
     def pairs(self) -> pl.DataFrame:
@@ -43,6 +67,13 @@ class PoolResult(TableResult):
     def overlap(self) -> pl.DataFrame:
         """The share of pairs that two generators both propose."""
         return overlap_table(self.table, self.n_queries, self.k)
+
+    def plot(self) -> "Figure":
+        """How many pairs each generator proposes: those that only it found, and those it shares."""
+        found = self.short_table()
+        shared = (found["n_pairs"] - found["n_unique"]).to_list()
+        parts = {"proposed by no other": found["n_unique"].to_list(), "shared": shared}
+        return stacked_bar_plot(found["generator"].to_list(), parts, "pairs")
 
     def short_table(self) -> pl.DataFrame:
         keys = pl.col("query", "candidate").cast(pl.String)
@@ -149,7 +180,8 @@ def search_workspace(workspace: WorkspaceFolder, encoder: str, queries: Sequence
         gallery_groups=groups[1],
         one_per_group=True,
     )
-    return _search_result(found, chosen, images, f"{encoder}: the {k} nearest items of {len(chosen):,} images")
+    title = f"{encoder}: the {k} nearest items of {len(chosen):,} images"
+    return replace(_search_result(found, chosen, images, title), root=workspace.root)
 
 
 def _search_result(
@@ -164,7 +196,9 @@ def _search_result(
             "score": found.scores[query, rank],
         }
     )
-    return SearchResult(table, title, "cosine similarity, rank 1 is the nearest.", found.indices, found.scores)
+    return SearchResult(
+        table, title, "cosine similarity, rank 1 is the nearest.", indices=found.indices, scores=found.scores
+    )
 
 
 def _pool_result(table: pl.DataFrame, task: QueryGallery, generators: Sequence[str], k: int) -> PoolResult:
@@ -174,7 +208,7 @@ def _pool_result(table: pl.DataFrame, task: QueryGallery, generators: Sequence[s
         f"{100 * n_pairs / task.n_item_pairs:.1f} % of labelling everything."
     )
     title = f"A pool of {n_pairs:,} pairs: {len(generators)} generators, {len(task.queries):,} queries, k = {k}"
-    return PoolResult(table, title, note, len(task.queries), k)
+    return PoolResult(table, title, note, n_queries=len(task.queries), k=k)
 
 
 def _item_numbers(items: Sequence[str]) -> NDArray[np.int64]:

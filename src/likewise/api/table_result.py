@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from likewise.api.plots import Interval, interval_plot, line_plot
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ class TableResult:
         return to_pandas(self.table)
 
     def plot(self) -> "Figure":
-        """A picture of the table, where a picture says more."""
+        """A picture, where a picture says more than the table."""
         raise LikewiseError(
             f"{type(self).__name__} has no plot: look at .table, or .to_pandas() for a library of yours."
         )
@@ -53,6 +55,76 @@ class TableResult:
             f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>{more}"
             f"<p>{escape(self.note)}</p></div>"
         )
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class IntervalResult(TableResult):
+    """A row per model (or method) and measure, with `value`, `low` and `high`: models down, measures across."""
+
+    name_column: str = "encoder"
+    main_measure: str | None = None
+    """The measure that a plot shows and rows are sorted by; the first of the table, in its order, by default."""
+
+    def shown_rows(self) -> pl.DataFrame:
+        """The rows that `repr` and `plot` are about."""
+        return self.table
+
+    @property
+    def measures(self) -> list[str]:
+        found = self.shown_rows()["measure"].unique(maintain_order=True).to_list()
+        main = self.main_measure
+        return found if main is None else [main, *(name for name in found if name != main)]
+
+    @property
+    def names(self) -> list[str]:
+        """The models: best first by the main measure, else in the table's order."""
+        rows = self.shown_rows()
+        if self.main_measure is not None:
+            rows = rows.filter(measure=self.main_measure).sort("value", descending=True, nulls_last=True)
+        return rows[self.name_column].unique(maintain_order=True).to_list()
+
+    def short_table(self) -> pl.DataFrame:
+        return pl.DataFrame(
+            [
+                {self.name_column: name}
+                | {measure: percent_interval(*cells[name]) for measure, cells in self._cells().items() if name in cells}
+                for name in self.names
+            ]
+        )
+
+    def plot(self, measure: str | None = None) -> "Figure":
+        """Every model's value of one measure with its interval."""
+        shown = self.measures[0] if measure is None else measure
+        cells = self._cells().get(shown)
+        if cells is None:
+            raise LikewiseError(f"{shown} was not measured: choose from {', '.join(self.measures)}.")
+        return interval_plot({name: cells[name] for name in self.names if name in cells}, f"{shown} (%)")
+
+    def _cells(self) -> dict[str, dict[str, Interval]]:
+        """Value and interval by measure and model."""
+        columns = self.shown_rows().select("measure", self.name_column, "value", "low", "high")
+        found: dict[str, dict[str, Interval]] = {measure: {} for measure in self.measures}
+        for measure, name, *interval in columns.iter_rows():
+            found[measure].setdefault(name, tuple(interval))
+        return found
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class CurveResult(TableResult):
+    """How a training went: a row per step or epoch; `folder` holds what it left."""
+
+    folder: Path
+    x: str = "step"
+    y: tuple[str, ...] = ("loss",)
+
+    def short_table(self) -> pl.DataFrame:
+        """The first and the last row."""
+        return self.table[[0, -1]] if len(self.table) > 1 else self.table
+
+    def plot(self) -> "Figure":
+        """The curve."""
+        lines = {name: self.table[name].to_list() for name in self.y}
+        return line_plot(self.table[self.x].to_list(), lines, self.x, ", ".join(self.y))
 
 
 def to_pandas(table: pl.DataFrame) -> "pd.DataFrame":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from likewise.api.plots import interval_plot
 from likewise.api.table_result import TableResult
 from likewise.errors import LikewiseError
 from likewise.extensions import workspace_method_targets
@@ -18,8 +19,11 @@ from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from likewise.api.evaluate import EvaluationResult
     from likewise.api.search import PoolResult, SearchResult
+    from likewise.labeling.agreement import InterAnnotatorAgreement
     from likewise.labeling.consensus import Rule
 
 
@@ -37,20 +41,26 @@ class EncodingTable(TableResult):
 
 @dataclass(frozen=True, repr=False)
 class LabelsResult(TableResult):
-    """`table` has a row per labelled pair; `agreement` says how far the experts agree."""
+    """`table` has a row per labelled pair; `agreement` says how far the experts agree, where there are votes."""
 
-    fleiss_kappa: float | None = None
-    krippendorff_alpha: float | None = None
+    agreement: "InterAnnotatorAgreement | None" = None
 
     def short_table(self) -> pl.DataFrame:
         return self.table.group_by("label").len("pairs").sort("label")
 
+    def plot(self) -> "Figure":
+        """How often each expert agrees with the majority of the others."""
+        if self.agreement is None:
+            raise LikewiseError("these labels come without votes, so there is no agreement of experts to plot.")
+        rows = {one.expert: (one.agreement.value, None, None) for one in self.agreement.experts}
+        return interval_plot(rows, "agreement with the majority of the other experts (%)")
 
-@dataclass(frozen=True, repr=False)
+
+@dataclass(frozen=True, repr=False, kw_only=True)
 class ReportResult(TableResult):
     """The page that was written: `path` opens in any browser."""
 
-    path: Path = Path()
+    path: Path
 
     def _repr_html_(self) -> str:
         return f'<a href="{self.path.resolve().as_uri()}" target="_blank">{self.path}</a>'
@@ -97,21 +107,27 @@ class Workspace(WorkspaceFolder):
             on_progress=None if on_progress is None else partial(on_progress, "checking"),
         )
         store_tables(self, reading.tables)
-        title = f"{self.path}: {len(made.catalog):,} images of {made.catalog['item'].n_unique():,} items"
-        return CatalogResult(made.catalog, title, f"{made.n_left_out} images left out", made.problems)
+        return CatalogResult(
+            made.catalog, _catalog_title(self.path, made.catalog), f"{made.n_left_out} images left out", made.problems
+        )
 
-    def catalog(self) -> pl.DataFrame:
-        """One row per image."""
+    def catalog(self) -> CatalogResult:
+        """The catalog: one row per image."""
         from likewise.catalog import read_catalog
 
-        return read_catalog(self)
+        table = read_catalog(self)
+        return CatalogResult(table, _catalog_title(self.path, table))
 
-    def vectors(self, encoder: str) -> "pl.DataFrame":
+    def vectors(self, encoder: str) -> TableResult:
         """The stored vectors of an encoder: image and vector."""
         from likewise.encoders.storage.reading import encoded_images, read_vectors
 
         images = encoded_images(self, encoder)
-        return pl.DataFrame({"image": images, "vector": list(read_vectors(self, encoder, images))})
+        vectors = read_vectors(self, encoder, images)
+        table = pl.DataFrame(
+            {"image": images, "vector": vectors}, schema_overrides={"vector": pl.Array(pl.Float32, vectors.shape[1])}
+        )
+        return TableResult(table, f"{encoder}: {len(images):,} vectors of {vectors.shape[1]} dimensions")
 
     def encode(
         self,
@@ -178,9 +194,9 @@ class Workspace(WorkspaceFolder):
         made = update_labels(self, rule)
         summary, agreement = made.consensus.summary, made.agreement
         title = f"{self.path}: {summary.n_labelled:,} labels by {summary.rule}, {summary.n_similar:,} similar"
-        kappa, alpha = agreement.fleiss_kappa.value, agreement.krippendorff_alpha.value
+        alpha = agreement.krippendorff_alpha.value
         note = "" if alpha is None else f"{agreement.n_experts} experts, Krippendorff's alpha {alpha:.2f}"
-        return LabelsResult(made.consensus.labels, title, note, kappa, alpha)
+        return LabelsResult(made.consensus.labels, title, note, agreement)
 
     def evaluate(
         self,
@@ -211,12 +227,14 @@ class Workspace(WorkspaceFolder):
         size = pl.DataFrame({"page": [str(path)], "megabytes": [path.stat().st_size / 1e6]})
         return ReportResult(size, f"{self.path}: report", path=path)
 
-    def __getattr__(self, name: str) -> Any:
-        targets = {} if name.startswith("_") else workspace_method_targets()
-        if name not in targets:
-            raise AttributeError(f"a workspace has no {name!r}; its methods: {', '.join(method_names())}")
-        extension, target = targets[name]
-        return partial(extension.load(target), self)
+    if not TYPE_CHECKING:  # type checkers see the methods of extensions in likewise/__init__.pyi, and misspelt names
+
+        def __getattr__(self, name: str) -> Any:
+            targets = {} if name.startswith("_") else workspace_method_targets()
+            if name not in targets:
+                raise AttributeError(f"a workspace has no {name!r}; its methods: {', '.join(method_names())}")
+            extension, target = targets[name]
+            return partial(extension.load(target), self)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *workspace_method_targets()})
@@ -227,6 +245,10 @@ class Workspace(WorkspaceFolder):
     def __repr__(self) -> str:
         there = f"{len(self.encoders())} encoders" if self.settings_file.exists() else "not made yet: .new(SOURCE)"
         return f"Workspace({str(self.path)!r}): {there}"
+
+
+def _catalog_title(path: Path, catalog: pl.DataFrame) -> str:
+    return f"{path}: {len(catalog):,} images of {catalog['item'].n_unique():,} items"
 
 
 def method_names() -> list[str]:

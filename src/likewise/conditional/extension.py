@@ -11,9 +11,9 @@ EXTENSION = Extension(
     workspace_methods={
         "build_template_set": "likewise.conditional.templates.step:build_template_set",
         "audit_template_set": "likewise.conditional.templates.step:audit_template_set",
-        "train_two_tower": "likewise.conditional.two_tower:train_two_tower",
-        "train_combiner": "likewise.conditional.training:train_combiner",
-        "evaluate_conditions": "likewise.conditional.step:evaluate_conditions",
+        "train_two_tower": "likewise.conditional.workspace_methods:train_two_tower",
+        "train_combiner": "likewise.conditional.workspace_methods:train_combiner",
+        "evaluate_conditions": "likewise.conditional.workspace_methods:evaluate_conditions",
     },
     readers="likewise.conditional.readers:LAYOUTS",
     pages="likewise.conditional.web:PAGES",

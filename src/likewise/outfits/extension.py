@@ -7,8 +7,8 @@ EXTENSION = Extension(
     summary="Outfits and tests of taste (A100): rules, questions, models that complete a look.",
     commands={"outfits": "likewise.outfits.cli:app"},
     workspace_methods={
-        "generate_outfits": "likewise.outfits.step:generate_outfits",
-        "train_outfit_model": "likewise.outfits.training.step:train_outfit_model",
+        "generate_outfits": "likewise.outfits.workspace_methods:generate_outfits",
+        "train_outfit_model": "likewise.outfits.workspace_methods:train_outfit_model",
     },
     readers="likewise.outfits.readers:LAYOUTS",
     pages="likewise.outfits.web:PAGES",

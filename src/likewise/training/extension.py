@@ -7,7 +7,7 @@ EXTENSION = Extension(
     summary="Fair comparison of losses, fine-tuning, and learning from experts.",
     commands={"train": "likewise.training.cli:app"},
     workspace_methods={
-        "finetune": "likewise.training.finetune.step:finetune",
+        "finetune": "likewise.training.workspace_methods:finetune",
         "train_check": "likewise.training.workspace_methods:train_check",
         "train_perceptual": "likewise.training.workspace_methods:train_perceptual",
     },

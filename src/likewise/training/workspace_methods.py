@@ -1,34 +1,59 @@
-"""What training adds to `likewise.Workspace`: `train_check`, `train_perceptual`."""
+"""What training adds to `likewise.Workspace`: `finetune`, `train_check`, `train_perceptual`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from likewise.api.table_result import TableResult, percent_interval
+from likewise.api.table_result import CurveResult, IntervalResult
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
+
+if TYPE_CHECKING:
+    from likewise.training.finetune.targets import FinetuneTask
 
 CONCATENATED = "concatenated"
 
 
-@dataclass(frozen=True, repr=False)
-class TrainingTable(TableResult):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class TrainingTable(IntervalResult):
     """The numbers of a training; `folder` holds everything it wrote."""
 
-    folder: Path = Path()
+    folder: Path
     differences: pl.DataFrame | None = None
 
-    def short_table(self) -> pl.DataFrame:
-        shown: dict[str, dict[str, str]] = {}
-        name = "method" if "method" in self.table.columns else "encoder"
-        for row in self.table.iter_rows(named=True):
-            if row.get("embedding", CONCATENATED) == CONCATENATED:
-                key = row[name] + (f", {row['unseen']} unseen" if "unseen" in row else "")
-                value = percent_interval(row["value"], row["low"], row["high"])
-                shown.setdefault(key, {name: key})[row["measure"]] = value
-        return pl.DataFrame(list(shown.values()))
+    def shown_rows(self) -> pl.DataFrame:
+        """Of several embeddings the concatenated one; what was not seen in training stands beside an encoder's name."""
+        rows = self.table
+        if "embedding" in rows.columns:
+            rows = rows.filter(embedding=CONCATENATED)
+        if "unseen" in rows.columns:
+            rows = rows.with_columns(pl.format("{}, {} unseen", self.name_column, "unseen").alias(self.name_column))
+        return rows
+
+
+def finetune(
+    workspace: WorkspaceFolder,
+    encoder: str,
+    task: "FinetuneTask",
+    name: str,
+    *,
+    epochs: int = 50,
+    batch: int = 32,
+    where: str | None = None,
+    seed: int = 0,
+    on_progress: ProgressCallback | None = None,
+) -> CurveResult:
+    """Train an encoder's network on the catalog's items, categories or pictures; leaves the encoder `run:<name>`."""
+    from likewise.training.finetune.step import FinetuneSettings
+    from likewise.training.finetune.step import finetune as train
+
+    settings = FinetuneSettings(encoder, task, epochs, batch, where=where, seed=seed)
+    done = train(workspace, settings, name, on_progress=on_progress)
+    title = f"{workspace.path}: run:{name} learned from {done.summary.n_images:,} images ({task})"
+    return CurveResult(done.curve, title, "loss per epoch.", folder=done.run.folder, x="epoch")
 
 
 def train_check(
@@ -65,7 +90,9 @@ def train_check(
             on_progress=on_progress,
         )
     title = f"{workspace.path}: losses compared on classes nobody tuned on ({CONCATENATED} embeddings)"
-    return TrainingTable(done.accuracy, title, "95 % intervals over reruns.", done.run.path, done.differences)
+    note = "95 % intervals over reruns."
+    table, folder = done.accuracy, done.run.path
+    return TrainingTable(table, title, note, name_column="method", folder=folder, differences=done.differences)
 
 
 def train_perceptual(
@@ -87,4 +114,4 @@ def train_perceptual(
         settings = replace(settings, triplets=Path(triplets))
     done = train(workspace, settings, name, force=force, on_progress=on_progress)
     title = f"{workspace.path}: run:{name} against the encoders it learned from, on answers it has not seen"
-    return TrainingTable(done.results, title, "95 % intervals.", done.run.folder)
+    return TrainingTable(done.results, title, "95 % intervals.", folder=done.run.folder)

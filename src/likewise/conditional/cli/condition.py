@@ -77,7 +77,7 @@ def build(
     if as_json:
         echo_json({"name": name, "file": str(built.path), "tasks": to_records(built.counts)})
         return
-    echo(f"[bold]{escape(built.path)}[/]: {len(built.templates):,} templates")
+    echo(f"[bold]{escape(built.path)}[/]: {len(built.table):,} templates")
     for row in built.counts.iter_rows(named=True):
         what = row["task"].replace("_", " ")
         echo(f"  {what:<17} {row['n']:>5,} templates, {row['n_conditions']} conditions, {row['candidates']} candidates")
@@ -113,16 +113,16 @@ def audit(
         )
     if as_json:
         echo_json(
-            {"templates": found.n_templates, "counts": to_records(found.counts), "problems": to_records(found.problems)}
+            {"templates": found.n_templates, "counts": to_records(found.counts), "problems": to_records(found.table)}
         )
         return
-    if found.problems.is_empty():
-        echo(f"{found.n_templates:,} templates, no problem found ({escape(found.checked)})")
+    if found.table.is_empty():
+        echo(f"{found.n_templates:,} templates, no problem found ({escape(found.note)})")
         return
-    echo(f"{found.n_templates:,} templates ({escape(found.checked)})")
+    echo(f"{found.n_templates:,} templates ({escape(found.note)})")
     for row in found.counts.iter_rows(named=True):
         echo(f"  {row['problem']}: {row['n']:,} in {row['task'].replace('_', ' ')}")
-    for row in found.problems.head(SHOWN).iter_rows(named=True):
+    for row in found.table.head(SHOWN).iter_rows(named=True):
         echo(f"  [dim]{row['task']} {row['template']}: {row['problem']} ({escape(row['detail'])})[/]")
     echo(f"[dim]all of them: {escape(found.path)}[/]")
 

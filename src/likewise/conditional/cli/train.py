@@ -110,17 +110,9 @@ def train(
 
     Example: `likewise condition train shop --with two-tower:shop/tower --on mined`
     """
-    from likewise.conditional.combiner import SETTINGS
-    from likewise.conditional.methods import COMBINERS_FOLDER
-    from likewise.conditional.towers import TwoTower
-    from likewise.conditional.training import TrainingSettings, train_combiner
-    from likewise.conditional.training_triplets import read_training_triplets, read_validation
-    from likewise.errors import LikewiseError
+    from likewise.conditional.training import TrainingSettings
+    from likewise.conditional.workspace_methods import train_combiner
 
-    target = open_workspace(workspace)
-    folder = target.path / COMBINERS_FOLDER / name
-    if (folder / SETTINGS).exists() and not force:
-        raise LikewiseError(f"{folder} holds a Combiner already: choose another `--name`, or add `--force`.")
     settings = TrainingSettings(
         tuple(parse_names(tune)),
         steps,
@@ -132,17 +124,18 @@ def train(
         dropout=dropout,
         seed=seed,
     )
-    learned, held = read_training_triplets(triplets, target), read_validation(validate, target)
     with progress_bars("steps") as update:
-        trained = train_combiner(
-            target,
-            TwoTower.from_spec(encoder),
-            learned,
-            held,
-            folder,
-            settings,
+        done = train_combiner(
+            open_workspace(workspace),
+            encoder,
+            triplets,
+            name=name,
+            validate=validate,
+            settings=settings,
+            force=force,
             on_progress=update,
         )
+    trained, folder = done.trained, done.folder
     if as_json:
         echo_json(
             {

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 import numpy as np
 import polars as pl
 
+from likewise.api.table_result import TableResult
 from likewise.catalog.table import read_catalog
 from likewise.conditional.composers import ComposerMethod, ImageOnly, TextOnly
 from likewise.conditional.image_text_features import ImageTextFeatures
@@ -30,13 +31,15 @@ from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, write_parquet
 
 
-@dataclass(frozen=True)
-class BuiltTemplates:
-    """New templates, their file, and how many each task has."""
+@dataclass(frozen=True, repr=False, kw_only=True)
+class BuiltTemplates(TableResult):
+    """`table` has the new templates, `path` is their file, `counts` says how many each task has."""
 
     path: Path
-    templates: pl.DataFrame
     counts: pl.DataFrame
+
+    def short_table(self) -> pl.DataFrame:
+        return self.counts
 
 
 def build_template_set(
@@ -74,7 +77,7 @@ def build_template_set(
     write_templates(workspace, name, templates, settings, replace=replace)
     if annotations.boxes is not None:
         write_parquet(annotations.boxes, boxes_file(workspace, name))
-    return BuiltTemplates(path, templates, counts)
+    return BuiltTemplates(templates, f"{path}: {len(templates):,} templates", path=path, counts=counts)
 
 
 def boxes_file(workspace: WorkspaceFolder, name: str) -> Path:
@@ -87,15 +90,16 @@ def _possible(task: str, annotations: ImageAnnotations) -> bool:
     return bool(annotations.attributes if task.endswith("attribute") else annotations.objects)
 
 
-@dataclass(frozen=True)
-class AuditResult:
-    """What an audit found, and where it is written."""
+@dataclass(frozen=True, repr=False, kw_only=True)
+class AuditResult(TableResult):
+    """`table` has a row per problem, also written to `path`; `counts` adds them up by kind and task."""
 
     path: Path
     n_templates: int
-    problems: pl.DataFrame
     counts: pl.DataFrame
-    checked: str
+
+    def short_table(self) -> pl.DataFrame:
+        return self.counts
 
 
 def audit_template_set(
@@ -123,7 +127,8 @@ def audit_template_set(
     write_parquet(problems, path)
     counts = problems.group_by("problem", "task").len("n").sort("problem", "task")
     more = "and valid answers checked" if annotations else "checked; no annotations to check more"
-    return AuditResult(path, len(templates), problems, counts, f"repetitions {more}")
+    title = f"{name}: {len(problems):,} problems in {len(templates):,} templates"
+    return AuditResult(problems, title, f"repetitions {more}", path=path, n_templates=len(templates), counts=counts)
 
 
 def _load_annotations(workspace: WorkspaceFolder, name: str) -> ImageAnnotations | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from learning_page import write_page
+from learning_page import fill_page
 
 from likewise.workspace import write_parquet
 
@@ -55,7 +55,7 @@ def main() -> None:
         for name, part in parts.items():
             if given.only in (None, name):
                 part()
-        write_page(work, Path(__file__).parent)
+        fill_page(work, Path(__file__).parent)
 
 
 def materials(work: Path, data: Path) -> None:

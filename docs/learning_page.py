@@ -1,10 +1,11 @@
-"""The tables, words and picture of `learning.md`, from what `learning.py` left in its workspaces."""
+"""The tables and the picture of `learning.md`, from what `learning.py` left in its workspaces."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from marks import fill, paragraph
 from matplotlib.figure import Figure
 
 from likewise.encoders.spec import spec_name
@@ -17,6 +18,7 @@ from likewise.training.runs import read_run_table
 from likewise.workspace import WorkspaceFolder, read_json
 
 LEARNED = "perceptual"
+RESULTS, EFFECTS = "results.parquet", "results/trained.parquet"
 SHOWN = 4  # of the encoders beside the learned one
 WHAT = {
     "given test": "the `test` answers of the data set (same materials, other questions)",
@@ -24,62 +26,29 @@ WHAT = {
     "queries": "queries without a training answer (VSD's closed-catalog task)",
     "items": "items that no training answer names",
 }
-HOW = """\
-# Models that learn: from people, and from the catalog
-
-Written by `python docs/learning.py --data PATH`.  All intervals are 95 %, over resampled queries, paired where two
-models are compared; `n` says how many answers or queries a number rests on.
-
-    likewise train perceptual shoes                                     # from experts' labels
-    likewise train perceptual stones --triplets answers.csv             # from "which of two looks more like it"
-    likewise train perceptual shoes --trunk efficientnet-lite0?size=96  # the network itself learns, not an adapter
-    likewise train finetune shoes --with efficientnet-lite0 --task id   # id, cat, id+c or dino
-    likewise encode shoes --with run:perceptual                         # what was learned is an encoder
-    likewise report shoes                                               # has a section on what training changed
-
-An encoder that learned from a workspace's labels knows them, so `likewise evaluate` excludes it with a note.  Its
-numbers are those of `train perceptual`, where every answer is scored by a model that has not seen it; the report has
-them.
-"""
-EXPERTS = """
-## Learning from people
-
-`train perceptual` learns a metric over the stored vectors of several frozen encoders: a matrix that is pulled towards
-"leave it as it is" by a penalty, with or without a hidden layer, fitted to votes.  How strong the penalty is and
-whether there is a hidden layer is chosen by cross-validation inside the training answers.  Then it is measured only on
-what it has not seen: every fold chooses and learns for itself, and a fold whose training answers give away a test query
-or item is refused.
-
-With `--trunk` the network itself is trained: its unit vectors' cosines explain the votes, and cross-validation chooses
-for how many steps it learns, from none to the most.  Statistics of batch norms stay fixed.
-"""
 
 
-def write_page(work: Path, target: Path) -> None:
-    """Write `learning.md` and `learning.png` from every part that is finished."""
-    parts = [HOW, EXPERTS]
-    materials = work / "materials" / "runs" / LEARNED
-    if (materials / "results.parquet").exists():
-        kinds = ("given test", "answers", "queries", "items")
+def fill_page(work: Path, docs: Path) -> None:
+    """Fill `learning.md` and draw `learning.png` from every part that is finished."""
+    materials, whole, shop = (
+        work / name for name in ("materials/runs/perceptual", "materials/runs/whole", "wardrobe/runs/perceptual")
+    )
+    blocks: dict[str, str] = {}
+    if (materials / RESULTS).exists():
         picked = " (every built-in one at three crops; none was picked by its scores)"
-        parts.append(_people(materials, "Materials: answers of a crowd", kinds, picked))
-        draw(materials, target / "learning.png")
-        parts.append(
-            "\n![Agreement with people, and how far the probabilities hold](learning.png)\n\n"
-            "Left: agreement with the majority on the `test` answers. Right: predicted against observed share of\n"
-            "votes, in bins of equally many votes.\n"
-        )
-    whole = work / "materials" / "runs" / "whole"
-    if (whole / "results.parquet").exists():
-        parts.append(_people(whole, "Materials: a network trained whole", ("given test", "answers")))
-    shop = work / "wardrobe" / "runs" / LEARNED
-    if (shop / "results.parquet").exists():
-        parts.append(_people(shop, "Wardrobe: labels of simulated experts", ("queries", "items")))
-    parts.append(_effects(work))
-    clothing = work / "clothing"
-    if "lite0-cat" in WorkspaceFolder(clothing).encoders():
-        parts.append(_clothing(clothing))
-    (target / "learning.md").write_text("".join(parts), encoding="utf-8")
+        blocks |= {"learning-materials": people(materials, ("given test", "answers", "queries", "items"), picked)}
+        draw(materials, docs / "learning.png")
+    if (whole / RESULTS).exists():
+        blocks |= {"learning-network": people(whole, ("given test", "answers"))}
+    if (shop / RESULTS).exists():
+        blocks |= {"learning-wardrobe": people(shop, ("queries", "items"))}
+    if (work / "wardrobe" / EFFECTS).exists():
+        blocks |= {"learning-wardrobe-effects": effects(work / "wardrobe")}
+    if (work / "emoji" / EFFECTS).exists():
+        blocks |= {"learning-emoji-effects": effects(work / "emoji")}
+    if "lite0-cat" in WorkspaceFolder(work / "clothing").encoders():
+        blocks |= {"learning-clothing": clothing(work / "clothing")}
+    fill(docs / "learning.md", blocks)
 
 
 def percent(value: float) -> str:
@@ -90,18 +59,19 @@ def ends(low: float, high: float) -> str:
     return f"{percent(low)} to {percent(high)}"
 
 
-def _people(run: Path, title: str, kinds: tuple[str, ...], picked: str = "") -> str:
+def people(run: Path, kinds: tuple[str, ...], picked: str = "") -> str:
+    """What was learned from answers: a table for every kind of unseen answer."""
     results, summary = (
         read_run_table(run / "results.parquet", "likewise train perceptual"),
         read_json(run / "summary.json"),
     )
-    lines = [f"\n### {title}\n"]
     several, base = len(summary["bases"]), spec_name(summary["bases"][0]) if summary["trunk"] else ""
     built = f"`{summary['bases'][0]}` itself" if summary["trunk"] else f"over {several} stored encoders{picked}"
-    lines.append(
+    about = (
         f"{summary['n_answers']:,} training answers ({summary['n_votes']:,} votes) to {summary['n_queries']} queries, "
-        f"{built}; chosen: {summary['chosen']}.\n"
+        f"{built}; chosen: {summary['chosen']}."
     )
+    lines = [paragraph(about), ""]
     for kind in kinds:
         here = results.filter(pl.col("unseen") == kind)
         measure = here["measure"][0]
@@ -123,44 +93,31 @@ def _people(run: Path, title: str, kinds: tuple[str, ...], picked: str = "") -> 
     curve = summary["calibration"]
     said = "that the closer one is chosen" if summary["learned_from"] == "triplets" else 'of "similar"'
     lines.append(
-        f"Probabilities {said} are off by {100 * curve['expected_error']:.1f} points on average over "
-        f"{curve['n_votes']:,} unseen votes (Brier score {curve['brier']:.3f})."
-    )
-    if "items" in kinds:
-        lines.append(
-            "An answer counts as unseen by item where at least one of its items is; it counts once for every fold\n"
-            "that holds one of them out."
+        paragraph(
+            f"Probabilities {said} are off by {100 * curve['expected_error']:.1f} points on average over "
+            f"{curve['n_votes']:,} unseen votes (Brier score {curve['brier']:.3f})."
         )
-    return "\n".join(lines) + "\n"
+    )
+    return "\n".join(lines)
 
 
-def _effects(work: Path) -> str:
-    titles = {
-        "wardrobe": "Wardrobe (simulated experts)",
-        "emoji": 'Emoji ("similar" stands for "of the same subcategory", which is no expert\'s opinion)',
-    }
+def effects(space: Path) -> str:
+    """What each fine-tuning changed, for the two questions, and for images that it did and did not see."""
+    rows = pl.read_parquet(space / EFFECTS)
+    runs = rows["encoder"].unique(maintain_order=True)
+    abouts = [read_json(space / "runs" / run / "summary.json") for run in runs]
+    epochs = ", ".join(f"{each['task'].upper()} {each['epochs']} epochs at {each['rate']:g}" for each in abouts)
+    what = f"{abouts[0]['n_images']:,} training images in batches of {abouts[0]['batch']}; {epochs}"
     lines = [
-        "\n## Does fine-tuning on the catalog help to find what looks alike? (RQ2, RQ3)\n",
-        "A pretrained network trained on with the catalog's ids (ID), its categories (CAT), both (ID+C), or with",
-        "DINO's own objective.  Half of the items are for training; all queries are of the other half, so ids were not",
-        "learned by heart.  Few images, small pictures and few epochs, as two cores allow: read the directions,",
-        "not the heights.\n",
+        paragraph(f"{what}; from `{abouts[0]['encoder']}`."),
+        "",
+        "| trained on | question | before, % | after, % | gain, points (95 %) | p (Holm) | n queries |",
+        "|---|---|---|---|---|---|---|",
+        *map(_effect, rows.iter_rows(named=True)),
+        "",
+        *_by_item(space, rows),
     ]
-    for name, title in titles.items():
-        table = work / name / "results" / "trained.parquet"
-        if not table.exists():
-            continue
-        rows = pl.read_parquet(table)
-        runs = rows["encoder"].unique(maintain_order=True)
-        abouts = [read_json(work / name / "runs" / run / "summary.json") for run in runs]
-        passes = ", ".join(f"{each['task'].upper()} {each['epochs']} epochs at {each['rate']:g}" for each in abouts)
-        what = f"{abouts[0]['n_images']:,} training images in batches of {abouts[0]['batch']}; {passes}"
-        lines.append(f"### {title}\n\n{what}; from `{abouts[0]['encoder']}`.\n")
-        lines.append("| taught by | question | before, % | after, % | gain, points (95 %) | p (Holm) | n queries |")
-        lines.append("|---|---|---|---|---|---|---|")
-        lines += [_effect(row) for row in rows.iter_rows(named=True)]
-        lines += ["", *_by_item(work / name, rows)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _by_item(space: Path, rows: pl.DataFrame) -> list[str]:
@@ -191,7 +148,7 @@ def _effect(row: dict[str, Any]) -> str:
     return f"| {row['task'].upper()} | {cells} | {row['p_holm']:.3f} | {row['n_queries']} |"
 
 
-def _clothing(space: Path) -> str:
+def clothing(space: Path) -> str:
     """Retrieval by category among photos that were not trained on, before and after."""
     catalog = pl.read_parquet(space / "catalog.parquet").filter(pl.col("split") == "test")
     images, labels = catalog["image"].to_list(), catalog["category"].to_list()
@@ -201,9 +158,7 @@ def _clothing(space: Path) -> str:
     )
     about = read_json(space / "runs" / "lite0-cat" / "summary.json")
     lines = [
-        "\n### Clothing: categories alone (these photos have no item ids)\n",
-        f"{about['n_images']:,} training photos, {about['epochs']} epochs; measured among {len(images):,} other",
-        "photos: does the list around a photo show its category?  That is not yet what people call similar.\n",
+        f"{about['n_images']:,} training photos, {about['epochs']} epochs; measured among {len(images):,} others:\n",
         "| measure | before, % | after, % | gain, points (95 %) | p | n |\n|---|---|---|---|---|---|",
     ]
     for measure in ("P@1", "R_Precision", "MAP@R"):
@@ -214,7 +169,7 @@ def _clothing(space: Path) -> str:
         p = randomisation_p(one, other, signs)
         values = f"{percent(other.value())} | {percent(one.value())}"
         lines.append(f"| {measure} | {values} | {gain} | {p:.4f} | {one.n_defined:,} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def draw(run: Path, target: Path) -> None:

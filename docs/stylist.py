@@ -1,8 +1,9 @@
-"""Make `stylist.md` and its pictures again: `python docs/stylist.py --work FOLDER` (about an hour of one core).
+"""Fill the tables of `stylist.md` and draw its pictures: `python docs/stylist.py --work FOLDER`.
 
-A wardrobe is drawn and encoded, a test of taste is made from another one, every model is trained and takes the
-test; then one of them takes it drawn all in grey, and one is trained again with more outfits on its weakest dimension,
-measured on a second test. Every stage leaves its files in FOLDER and is not done twice.
+A wardrobe is drawn and encoded, a test of taste is made from another one, and every model is trained and scored on the
+test. Then one model answers it drawn all in grey, and one is trained again with more outfits on its weakest dimension
+and measured on a second test. Every stage leaves its files in FOLDER and is not repeated; all take about an hour of one
+core.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from stylist_page import Facts, write_page
+from stylist_page import Facts, fill_page
 
 from likewise.catalog import make_catalog
 from likewise.catalog.table import read_catalog
@@ -83,15 +84,14 @@ def main() -> None:
     facts = Facts(
         command=f"python docs/stylist.py --work FOLDER{said(plan, sizes)}",
         n_items=plan.items,
-        n_closer=plan.closer,
         encoders=SEEING,
         cards={kind: read_model_card(folder) for kind, folder in folders.items()},
         curves={kind: folder / "curves.parquet" for kind, folder in folders.items()},
         training=dimensions_of(plan, examples),
         speed=speed,
     )
-    write_page(HERE, facts, scores, blind, None)
-    write_page(HERE, facts, scores, blind, targeted_data(plan, results))
+    fill_page(HERE, facts, scores, blind, None)
+    fill_page(HERE, facts, scores, blind, targeted_data(plan, results))
 
 
 def said(plan: Plan, sizes: dict[str, int]) -> str:

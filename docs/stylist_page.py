@@ -1,10 +1,11 @@
-"""The page that `stylist.py` writes: tables, pictures, text."""
+"""The tables and pictures of `stylist.md`, from what `stylist.py` measured."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from marks import fill, paragraph
 from stylist_plots import plot_blind, plot_curves, plot_taste, short
 
 from likewise.outfits.dimensions import DIMENSIONS
@@ -25,7 +26,6 @@ class Facts:
 
     command: str
     n_items: int
-    n_closer: int
     encoders: str
     cards: Mapping[str, OutfitModelCard]
     curves: Mapping[str, Path]
@@ -34,179 +34,54 @@ class Facts:
     speed: Mapping[str, float]
 
 
-TEXT = """\
-# Does a model have taste?
-
-A compatibility model scores outfits and fills blanks. `likewise` has five after published ones, three baselines and
-one of its own behind one interface; A100's tests say how good their taste is, and in which dimension. Every table and
-picture on this page is made by `{command}`.
-
-```sh
-likewise new wardrobe --wardrobe --items 6000
-likewise encode wardrobe --with "{encoders}"
-likewise outfits wardrobe-test taste --seed 5001 --n-lat {lat} --n-aat {aat}
-likewise outfits train wardrobe --model set-transformer --with "{encoders}" --words --test taste \\
-    --n-outfits {n_plain} --epochs {epochs}
-likewise outfits score taste --model wardrobe/outfit_models/set-transformer --model random
-likewise outfits wardrobe-test closer --seed 3001 --n-lat 0 --n-aat {closer} --only {weak}
-likewise outfits remedy wardrobe taste --measure-on closer --model bi-lstm --with "{encoders}" \\
-    --words --n-outfits {n_plain} --epochs {epochs}
-```
-
-| model | what it is |
-|---|---|
-{kinds}
-
-All look at stored vectors of any encoder, or of several joined by `+`. With `--words` the first layer reads a vector as
-the words that captions would say of the item, guessed by ridge regression on the items of training (a test's captions
-are never seen; where a catalog has none, the option is refused). With `--whole small` (or `efficientnet-lite0`) a torch
-encoder is the first layer and is trained along. Captions, or else the names of
-categories, feed the visual-semantic terms; where there are neither, the terms are off and the model's card says so.
-A trained model is a folder: weights of every epoch (safetensors), a card (JSON), the curves, and the items it has
-seen.
-
-**Fair by construction.** A negative is another item of the same category, never one of the outfit, always from
-training; half of them are drawn among the items most like the one they replace (`--near`), for negatives at random
-differ in everything at once and a model gets by with what is easiest to see. Items of a test are never learned:
-`train --test` refuses outfits that hold one (or leaves them out), and `score` refuses a model that has seen one, by
-item, image and content of the picture. The same seed gives the same weights, also after a killed run. On a wardrobe the
-epoch is chosen by blanks in outfits of items that training did not show.
-
-## Taste on the wardrobe
-
-{n_items} drawn items; {n_outfits} outfits put together by eight simulated stylists; vectors of
-`{encoders}` read as words; {epochs} epochs (`usual` otherwise). The test comes from another
-wardrobe, so that no item of it is in training: {lat} LAT questions, balanced over the groups of categories and answered
-by 200 simulated people, {aat_said} AAT questions whose choices differ in exactly one attribute. Percent,
-with 95 % intervals:
-
-{scores}
-
-Trained models whose interval lies wholly above those of random *and* mean cosine:
-
-{verdict}
-
-A model that is missing from a list is not shown to be better than both. Mean cosine sees the same vectors; it prefers
-what looks alike, and items of one colour look alike: that answers more than half of the questions about color, and
-somewhat more than chance of every other dimension.
-
-**How the settings were chosen.** On the test of a third wardrobe; on this one nothing was tried, but NGNN was changed
-after it had failed here (below), so that its result is not a blind one: `likewise outfits wardrobe-test third --seed
-4001 --n-lat 300 --n-aat 400`, the trainings above, and `likewise outfits score third --model
-wardrobe/outfit_models/NAME`. Tried there were the encoder (against `colour+texture+shape+efficientnet-lite0`), the
-words (against the vectors themselves), the negatives (half of them near, against none and all), the weight decay (1,
-for NGNN 0.1; against 0.01 and dropout of inputs), the learning rate (0.003, or 0.001 for FHN, NGNN and the set
-transformer), the layers of FHN and NGNN by type (shared with corrections, against apart), stylists with 32 tries in 3
-rounds (against 16 and 2), half of whom love colours (against none), and the number of outfits (36,000, against 5,000 to
-15,000). For NGNN also 4 epochs, other widths and dropout were tried. There the weakest model stood four points above
-mean cosine; the number of questions here is what it takes to tell four points apart. This test was made for this page
-after settings and sizes were fixed, and scored once, except for NGNN: without the agreement of a node with what it
-hears it had answered 40.6 % of the AAT (38.9–42.3) and not cleared mean cosine; the agreement was tried on the third
-wardrobe, and NGNN scored again. An earlier test, of another seed, had been scored while settings were still being
-tried.
-
-Mean cosine depends on the encoder: on the third wardrobe it answered 39 % (34–44) of the AAT with these vectors, 42 %
-(37–46) with those of `colour+texture+shape+efficientnet-lite0`.
-
-![LATs and AATs](stylist-taste.png)
-
-By dimension (number of questions), the indexes of the AAT:
-
-{indexes}
-
-**What there is to learn.** Stylists, the people of the LAT and the AAT share one definition of what goes together
-(`synthetic/compatibility.py`); people differ in how much each dimension counts for them, and half of the
-stylists also want colours. The training outfits follow it in every dimension, but not equally: the agreement (0 to 1)
-of the {n_outfits} outfits, and of the same with one item changed for a random one of its category, as half of the
-negatives are.
-
-{training}
-
-A model sees such outfits only. It may learn what usually comes with a style (its colours, its cloth) instead of the
-style; the choices of an AAT question differ in one thing and everything that usually comes with it stays the same. The
-questions about color show bright things only, and stylists who may choose dress mostly in black, white and beige, which
-go with everything and teach nothing about red beside green; so every other stylist is made to love colours.
-{weakest_signal}
-
-![Curves](stylist-curves.png)
-
-Questions answered per second of one core, vectors read but not made ({n_questions} questions):
-
-{speed}
-
-## A model that cannot see colour
-
-The type-aware model of the table above takes every eighth AAT question twice: *as drawn*, and *shown grey*, with every
-item drawn again in one grey, so that choices which differ in colour become one picture. Nothing but colour is taken
-away.
-
-{blind}
-
-{blind_verdict}
-
-![The index of every dimension, with and without colour](stylist-blind.png)
-"""
-
-REMEDY = """
-## More data for the weakest dimension
-
-Section 4.2 of A100 proposes more training outfits on the weakest dimension. The test above finds it: **{weak}** for
-{cured_name} ({found} %). Two further trainings get {more} more outfits each: one on {weak}, one without a focus. A
-second test, of another wardrobe and about {weak} alone, measures; one training each, so the numbers say what these
-trainings did, not what every training would.
-
-{cured}
-
-{significant_differences}
-"""
-
-
-def write_page(
-    here: Path, facts: Facts, scores: pl.DataFrame, blind: pl.DataFrame, targeted: TargetedDataResult | None
+def fill_page(
+    docs: Path, facts: Facts, scores: pl.DataFrame, blind: pl.DataFrame, targeted: TargetedDataResult | None
 ) -> None:
-    """`stylist.md` and its pictures."""
-    plot_taste(here, scores)
-    plot_blind(here, blind)
-    plot_curves(here, facts.curves)
-    trained = facts.cards["type-aware"].training
-    n = {name: scores.filter(pl.col("score") == name)["n_questions"][0] for name in ("LATs", "AATs")}
-    values = {
-        "command": facts.command,
-        "n_items": f"{facts.n_items:,}",
-        "n_outfits": f"{trained.n_outfits:,}",
-        "n_plain": str(trained.n_outfits),
-        "encoders": facts.encoders,
-        "epochs": str(trained.preset.epochs if trained.preset else 0),
-        "lat": str(n["LATs"]),
-        "aat_said": f"{n['AATs']:,}",
-        "aat": str(n["AATs"]),
-        "n_questions": str(n["LATs"] + n["AATs"]),
-        "kinds": "\n".join(f"| {kind} | {what} |" for kind, what in ALL_KINDS.items()),
-        "scores": table_of(scores, ("LATs", "mLATs", "AATs")),
-        "indexes": index_table(scores),
-        "training": training_table(facts.training),
-        "weakest_signal": weakest_signal(facts.training),
-        "speed": speed_table(facts.speed),
-        "blind": index_table(blind),
-        "blind_verdict": blind_verdict(blind),
-        "verdict": verdict(scores),
-        "weak": "balance",
-        "closer": str(facts.n_closer),
+    """The tables of `stylist.md`, and its pictures."""
+    plot_taste(docs, scores)
+    plot_blind(docs, blind)
+    plot_curves(docs, facts.curves)
+    blocks = {
+        "stylist-models": kinds_table(),
+        "stylist-setting": setting(facts, scores),
+        "stylist-scores": table_of(scores, ("LATs", "mLATs", "AATs")),
+        "stylist-above": verdict(scores),
+        "stylist-dimensions": index_table(scores),
+        "stylist-training": f"{training_table(facts.training)}\n\n{weakest_signal(facts.training)}",
+        "stylist-speed": speed_table(facts.speed),
+        "stylist-grey": f"{index_table(blind)}\n\n{blind_verdict(blind)}",
     }
     if targeted is not None:
-        weak = targeted.diagnosis.filter(pl.col("dimension") == targeted.weak_dimension)
-        values |= {
-            "cured": cured_table(targeted),
-            "cured_name": targeted.names[0],
-            "weak": targeted.weak_dimension,
-            "found": f"{100 * weak['value'][0]:.0f}",
-            "more": f"{targeted.n_extra_outfits:,}",
-            "significant_differences": significant_differences(targeted),
-        }
-    text = TEXT + (REMEDY if targeted is not None else "")
-    for name, value in values.items():
-        text = text.replace(f"{{{name}}}", value)
-    (here / "stylist.md").write_text(text, encoding="utf-8")
+        blocks |= {"stylist-targeted": targeted_data(targeted)}
+    fill(docs / "stylist.md", blocks)
+
+
+def kinds_table() -> str:
+    return "\n".join(
+        ["| model | what it is |", "|---|---|", *(f"| {kind} | {what} |" for kind, what in ALL_KINDS.items())]
+    )
+
+
+def setting(facts: Facts, scores: pl.DataFrame) -> str:
+    """What was trained and on how many questions it is measured."""
+    trained = facts.cards["type-aware"].training
+    n = {name: scores.filter(pl.col("score") == name)["n_questions"][0] for name in ("LATs", "AATs")}
+    return paragraph(
+        f"Made by `{facts.command}`: {facts.n_items:,} drawn items; {trained.n_outfits:,} outfits put together by "
+        f"eight simulated stylists; vectors of `{facts.encoders}` read as words; "
+        f"{trained.preset.epochs if trained.preset else 0} epochs; {n['LATs']:,} LAT questions and {n['AATs']:,} AAT "
+        "questions. Scores in percent, with 95 % intervals:"
+    )
+
+
+def targeted_data(targeted: TargetedDataResult) -> str:
+    """The weakest dimension, and what more outfits on it do."""
+    weak = targeted.diagnosis.filter(pl.col("dimension") == targeted.weak_dimension)["value"][0]
+    about = (
+        f"The weakest dimension of {targeted.names[0]} is **{targeted.weak_dimension}** ({100 * weak:.0f} %). "
+        f"The two further trainings get {targeted.n_extra_outfits:,} more outfits each:"
+    )
+    return f"{paragraph(about)}\n\n{targeted_table(targeted)}\n\n{significant_differences(targeted)}"
 
 
 def training_table(training: pl.DataFrame) -> str:
@@ -225,13 +100,14 @@ def speed_table(speed: Mapping[str, float]) -> str:
 
 
 def weakest_signal(training: pl.DataFrame) -> str:
+    """The dimensions that the training outfits say least about."""
     lost = training.with_columns((pl.col("styled") - pl.col("changed")).alias("lost")).sort("lost")
     first, second = lost["dimension"][0], lost["dimension"][1]
-    return f"A changed item costs least in {first} and {second}: there is least to learn about these."
+    return f"A changed item costs least in {first} and {second}: outfits teach least about these."
 
 
-def cured_table(targeted: TargetedDataResult) -> str:
-    """The three trainings on the dimension that was to be cured, whole and by sub-dimension."""
+def targeted_table(targeted: TargetedDataResult) -> str:
+    """The three trainings on the weakest dimension, as a whole and by sub-dimension."""
     mine = targeted.scores.filter(pl.col("score").is_in(["index", "sub-index"]))
     mine = mine.filter(pl.col("dimension") == targeted.weak_dimension)
     about = [(row["sub_dimension"], row["n_questions"], row["chance"]) for row in

@@ -12,7 +12,7 @@ from real_roads import wins
 RANDOM = "random"
 MAIN = pl.col("measure") == "ROC_AUC"
 RANKED = ("AP", "P@5", "VSD_MRR@5")
-IDENTIFIED = ("Recall_cap@5", "VSD_MRR_cap@5", "Success@5", "Success@9")
+IDENTIFIED = ("Recall_cap@5", "VSD_MRR@5", "Success@5", "Success@9")
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

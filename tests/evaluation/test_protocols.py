@@ -17,7 +17,7 @@ from likewise.evaluation.expert_groups import expert_groups, weighted_majority
 from likewise.evaluation.identification import compare_orders, identification_table, identify
 from likewise.evaluation.incomplete import auc_bounds, next_pairs, unlabelled_candidates
 from likewise.evaluation.leave_one_out import leave_one_out
-from likewise.evaluation.measures import Recall_cap, Success, VSD_MRR_cap, bpref, nDCG
+from likewise.evaluation.measures import VSD_MRR, Recall_cap, Success, bpref, nDCG
 from likewise.evaluation.pairs import JudgedPairs, relabel, select_pairs
 from likewise.evaluation.pool_recall import clopper_pearson, pool_recall
 from likewise.evaluation.query_sums import QuerySums
@@ -126,11 +126,28 @@ def test_identification_by_hand() -> None:
     one = identify("m", pairs, vectors[[0, 3]], vectors, ks=(2, 5))
     assert one.sums[Recall_cap @ 2].value() == pytest.approx(1 / 2)
     assert one.sums[Recall_cap @ 5].value() == pytest.approx(1.0)
-    assert one.sums[VSD_MRR_cap @ 5].value() == pytest.approx((1 + 1 / 5) / (1 + 1 / 2))
+    assert one.sums[VSD_MRR @ 5].value() == pytest.approx((1 + 1 / 5) / (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5))
     assert one.sums[Success @ 2].value() == 1.0
     table = identification_table([one], query_weights(2, 50, 0))
     assert set(table["n_queries"]) == {1}  # g3 shows an item with no other image
     assert set(table["n_queries_total"]) == {2}
+
+
+def test_finding_every_other_image_scores_as_published_for_argus_id() -> None:
+    """HR 99.9 at 5 and 9, MRR 91.8 and 83.2 (Table 4): items of 4 to 10 images, all found."""
+    n_items_by_size = {4: 38, 5: 8, 6: 6, 8: 2, 10: 46}  # a query has one image less to find
+    sizes = np.repeat(list(n_items_by_size), list(n_items_by_size.values()))
+    items = np.repeat(np.arange(len(sizes)), sizes)
+    vectors = np.eye(items.max() + 1, dtype=np.float32)[items]
+    names = [f"i{row:04d}" for row in range(len(items))]
+    first = np.unique(items, return_index=True)[1]
+    nothing = np.empty(0, dtype=np.int64)
+    queries = [names[row] for row in first]
+    pairs = JudgedPairs(queries, names, items[first], items, nothing, nothing, nothing.astype(np.int8))
+    sums = identify("argus-id", pairs, vectors[first], vectors, ks=(5, 9)).sums
+    assert [sums[Recall_cap @ k].value() for k in (5, 9)] == [1.0, 1.0]
+    assert sums[VSD_MRR @ 5].value() == pytest.approx(0.918, abs=5e-4)
+    assert sums[VSD_MRR @ 9].value() == pytest.approx(0.832, abs=5e-4)
 
 
 def test_orders_may_disagree() -> None:

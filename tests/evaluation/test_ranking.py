@@ -18,7 +18,7 @@ from likewise.evaluation.discovery import (
 )
 from likewise.evaluation.identification import Identified, identification_table
 from likewise.evaluation.leave_one_out import leave_one_out
-from likewise.evaluation.measures import Recall_cap, VSD_MRR_cap
+from likewise.evaluation.measures import VSD_MRR, Recall_cap
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import few_models_note, spearman_exact_p
 from likewise.evaluation.ranking import against, grouped, not_significantly_worse, of_measure, ranked
@@ -68,7 +68,7 @@ def test_the_papers_tables_hold_the_papers_columns_and_the_long_tables_numbers(r
     left_out = leave_one_out(models, pairs, pool)
     sums = QuerySums.mean_of(rng.random(20))
     identified = [
-        Identified(one.encoder, {m @ k: sums for k in (5, 9) for m in (Recall_cap, VSD_MRR_cap)}) for one in models
+        Identified(one.encoder, {m @ k: sums for k in (5, 9) for m in (Recall_cap, VSD_MRR)}) for one in models
     ]
     found = vsd_tables(
         {

@@ -34,8 +34,8 @@ def print_vsd_tables(done: "Evaluated") -> None:
         f"their item, macro areas on {main['n_queries']} with both classes; {main['n_pairs']:,} labelled pairs. "
         "Intervals: 95 %, queries resampled. anno.: labelled negatives, neg.: sampled ones.\n"
         "The headings are the paper's: its HR@k of discovery is precision (P@k elsewhere in likewise), its MRR@k "
-        "counts every positive and is divided by a harmonic sum (VSD_MRR@k); in identification both are capped by the "
-        "images there are (Recall_cap@k, VSD_MRR_cap@k). PR-AUC is average precision (AP).[/]"
+        "counts every positive and is divided by a harmonic sum (VSD_MRR@k); in identification HR is capped by the "
+        "images there are (Recall_cap@k), MRR is not. PR-AUC is average precision (AP).[/]"
     )
     if why := done.summary.no_sampled_negatives:
         echo(f"[dim]no sampled negatives: {escape(why)}[/]")

@@ -22,7 +22,6 @@ from likewise.evaluation.measures import (
     Recall,
     Recall_cap,
     Success,
-    VSD_MRR_cap,
     bpref,
     nDCG,
 )
@@ -43,7 +42,6 @@ def test_by_hand() -> None:
     listed, n_positive = [[1, 0, 1, -1], [-1, 0, -1, 1], [0, 0, -1, -1]], [2, 1, 0]
     assert value(P @ 3, listed, n_positive) == pytest.approx(2 / (3 * 2))
     assert value(VSD_MRR @ 3, listed, n_positive) == pytest.approx((1 + 1 / 3) / (2 * (1 + 1 / 2 + 1 / 3)))
-    assert value(VSD_MRR_cap @ 3, listed, n_positive) == pytest.approx((1 + 1 / 3) / (1 + 1 / 2) / 2)
     assert value(MRR @ 3, listed, n_positive) == pytest.approx(1 / 2)
     assert value(MRR @ 4, listed, n_positive) == pytest.approx((1 + 1 / 4) / 2)
     assert value(Recall @ 3, listed, n_positive) == pytest.approx(1 / 2)
@@ -54,12 +52,12 @@ def test_by_hand() -> None:
 
 
 def test_perfect_lists_score_one() -> None:
-    for measure in (P, VSD_MRR, VSD_MRR_cap, MRR, Recall, Recall_cap, Success, nDCG, Judged):
+    for measure in (P, VSD_MRR, MRR, Recall, Recall_cap, Success, nDCG, Judged):
         assert value(measure @ 9, [[1] * 9] * 5, [9] * 5) == pytest.approx(1.0), measure
 
 
 def test_undefined_without_any_positive() -> None:
-    for measure in (P, VSD_MRR, VSD_MRR_cap, MRR, Recall, Recall_cap, Success, nDCG):
+    for measure in (P, VSD_MRR, MRR, Recall, Recall_cap, Success, nDCG):
         assert np.isnan(value(measure @ 5, [[0] * 5] * 2, [0, 0])), measure
 
 

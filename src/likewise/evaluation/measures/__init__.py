@@ -9,7 +9,7 @@ from likewise.evaluation.measures.parse import cutoff_of, cutoffs, heading, is_s
 from likewise.evaluation.measures.precision import P
 from likewise.evaluation.measures.r_precision import MAP_at_R, R_Precision
 from likewise.evaluation.measures.recall import Recall, Recall_cap, Success
-from likewise.evaluation.measures.reciprocal_rank import MRR, VSD_MRR, VSD_MRR_cap
+from likewise.evaluation.measures.reciprocal_rank import MRR, VSD_MRR
 from likewise.evaluation.measures.registry import known_measures, register_measure
 from likewise.evaluation.measures.roc_auc import ROC_AUC
 
@@ -28,7 +28,6 @@ __all__ = [
     "Recall",
     "Recall_cap",
     "Success",
-    "VSD_MRR_cap",
     "bpref",
     "cutoff_of",
     "cutoffs",

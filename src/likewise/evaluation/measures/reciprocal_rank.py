@@ -1,11 +1,10 @@
-"""MRR@k, VSD_MRR@k and VSD_MRR_cap@k: how early the positives stand.
+"""MRR@k and VSD_MRR@k: how early the positives stand.
 
-    MRR@k         = 1 / rank of the first positive, 0 if none is in the top k     (Voorhees, TREC-8, 1999)
-    VSD_MRR@k     = sum of 1/rank over positives in the top k / H_k,  H_k = 1 + 1/2 + ... + 1/k     (VSD, sec. 6.3)
-    VSD_MRR_cap@k = the same / H_min(k, R), with R the positives of the query     (VSD, identification, Table 4)
+    MRR@k     = 1 / rank of the first positive, 0 if none is in the top k     (Voorhees, TREC-8, 1999)
+    VSD_MRR@k = sum of 1/rank over positives in the top k / H_k,  H_k = 1 + 1/2 + ... + 1/k     (VSD, sec. 6.3)
 
 each the mean over queries that have a positive. The VSD paper writes MRR@k for the second; it counts every positive and
-is not the reciprocal rank of other papers and libraries.
+is not the reciprocal rank of other papers and libraries. Where a query has fewer than k positives it stays below 1.
 """
 
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import numpy as np
 
 from likewise.evaluation.measures.base import CutoffMeasure
 from likewise.evaluation.measures.ranked import RankedResults
-from likewise.evaluation.query_sums import Floats, QuerySums, mean_of_ratio
+from likewise.evaluation.query_sums import QuerySums, mean_of_ratio
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,24 +32,9 @@ class VsdReciprocalRank(CutoffMeasure):
     NAME: ClassVar[str] = "VSD_MRR"
 
     def estimate(self, results: RankedResults) -> QuerySums:
-        gains = _reciprocals(self.cutoff)
+        gains = np.asarray(1.0 / np.arange(1, self.cutoff + 1))
         hits = results.hits(self.cutoff)
         return QuerySums(hits @ gains[: hits.shape[1]], gains.sum() * results.has_positive)
 
 
-@dataclass(frozen=True, repr=False)
-class CappedVsdReciprocalRank(CutoffMeasure):
-    NAME: ClassVar[str] = "VSD_MRR_cap"
-
-    def estimate(self, results: RankedResults) -> QuerySums:
-        gains = _reciprocals(self.cutoff)
-        hits = results.hits(self.cutoff)
-        best = np.concatenate([[0.0], np.cumsum(gains)])[np.minimum(self.cutoff, results.n_positive)]
-        return mean_of_ratio(hits @ gains[: hits.shape[1]], best)
-
-
-def _reciprocals(k: int) -> Floats:
-    return np.asarray(1.0 / np.arange(1, k + 1))
-
-
-MRR, VSD_MRR, VSD_MRR_cap = ReciprocalRank(), VsdReciprocalRank(), CappedVsdReciprocalRank()
+MRR, VSD_MRR = ReciprocalRank(), VsdReciprocalRank()

@@ -14,13 +14,13 @@ from likewise.evaluation.measures.own import OwnMeasure, QueryFunction
 from likewise.evaluation.measures.precision import P
 from likewise.evaluation.measures.r_precision import MAP_at_R, R_Precision
 from likewise.evaluation.measures.recall import Recall, Recall_cap, Success
-from likewise.evaluation.measures.reciprocal_rank import MRR, VSD_MRR, VSD_MRR_cap
+from likewise.evaluation.measures.reciprocal_rank import MRR, VSD_MRR
 from likewise.evaluation.measures.roc_auc import ROC_AUC
 
 KNOWN: dict[str, Measure] = {
     str(one): one
     for one in (
-        *(P, Recall, Recall_cap, Success, MRR, VSD_MRR, VSD_MRR_cap, nDCG, Judged),
+        *(P, Recall, Recall_cap, Success, MRR, VSD_MRR, nDCG, Judged),
         *(ROC_AUC, AP, bpref, R_Precision, MAP_at_R),
     )
 }

@@ -20,7 +20,7 @@ from likewise.evaluation.discovery import (
     score_encoder,
 )
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives, sampled_scores
+from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, sample_negatives, sampled_scores
 from likewise.neighbours.scores import Floats
 
 LABELS, K, TOP, ROUNDS = 54_170, 9, 100, 5
@@ -38,7 +38,7 @@ def judged(query_items: np.ndarray, items: np.ndarray) -> JudgedPairs:
 
 def protocol(pairs: JudgedPairs, queries: Floats, gallery: Floats) -> tuple[EncoderScores, JudgedPairs]:
     """Search, sampled negatives, every measure's value."""
-    one = score_encoder("m", pairs, queries, gallery, K, NEGATIVE_RANKS)
+    one = score_encoder("m", pairs, queries, gallery, K, DEFAULT_SAMPLING.band)
     assert one.band is not None
     sampled = sample_negatives(pairs, [one.band], seed=0)
     assert sampled is not None

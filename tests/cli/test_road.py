@@ -69,6 +69,20 @@ def test_the_road_from_pictures_to_a_report(labelled: WorkspaceFolder, run: Run)
     assert "data:image/jpeg;base64," in labelled.report_file.read_text()
 
 
+def test_the_band_and_the_number_of_sampled_negatives_are_options(labelled: WorkspaceFolder, run: Run) -> None:
+    assert "no sampled negatives" in run("evaluate", labelled.path).out  # 24 pictures have no rank 100
+    options = ("--negative-ranks", "4-9", "--negatives-per-positive", 2)
+    printed = " ".join(run("evaluate", labelled.path, *options, "--store").out.split())
+    words = "from ranks 4 to 9 (from 0) of the generators' lists, 2 per similar candidate"
+    assert f"sampled negatives: {words}" in printed
+    assert run("report", labelled.path).code == 0  # with the options that are stored
+    page = labelled.report_file.read_text().replace("&#39;", "'")
+    assert page.count(words) >= 2 and "--negative-ranks 4-9 --negatives-per-positive 2" in page
+    for wrong in (("--negative-ranks", "9"), ("--negative-ranks", "9-4"), ("--negatives-per-positive", 0)):
+        refused = run("evaluate", labelled.path, *wrong)
+        assert refused.code == 2 and "negative" in refused.err
+
+
 def test_report_evaluates_when_labels_are_newer(labelled: WorkspaceFolder, run: Run) -> None:
     assert not (labelled.results_folder / "discovery.parquet").exists()
     assert run("report", labelled.path).code == 0

@@ -3,7 +3,6 @@
 import io
 import json
 import shutil
-import sys
 import tracemalloc
 import zipfile
 from dataclasses import replace
@@ -28,6 +27,7 @@ from likewise.evaluation.exchange.vectors_io import align_vectors
 from likewise.evaluation.measures import P
 from likewise.evaluation.pairs import JudgedPairs, refuse_queries_without_candidates
 from likewise.evaluation.provenance import benchmark_id, read_note, write_note
+from likewise.evaluation.sampled_negatives import NegativeSampling
 from likewise.evaluation.step import evaluate
 from likewise.evaluation.summary import EvaluationSettings
 from likewise.workspace import WorkspaceFolder
@@ -77,15 +77,12 @@ def test_a_bundle_measures_exactly_as_its_workspace(made: WorkspaceFolder, zippe
     assert here.filter("generator")["encoder"].unique().sort().to_list() == ["colour", "shape"]
 
 
-def test_sampled_negatives_travel_with_the_bundle(
-    made: WorkspaceFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in [module for name, module in sys.modules.items() if name.startswith("likewise.evaluation")]:
-        if hasattr(module, "NEGATIVE_RANKS"):  # the gallery is too small for ranks 100-499
-            monkeypatch.setattr(module, "NEGATIVE_RANKS", (4, 9))
+def test_sampled_negatives_travel_with_the_bundle(made: WorkspaceFolder, tmp_path: Path) -> None:
+    sampling = NegativeSampling(4, 8, per_positive=0.5)  # the gallery is too small for ranks 100-499
+    there = evaluate(made, settings=EvaluationSettings(n_resamples=20, seed=3, negatives=sampling), store=True).results
     bundle = make_bundle(made, tmp_path / "b", seed=3, **ABOUT)
     assert bundle.card["negatives"]["n"] > 0
-    there = evaluate(made, settings=EvaluationSettings(n_resamples=20, seed=3), store=True).results
+    assert (bundle.card["negatives"]["ranks"], bundle.card["negatives"]["per_positive"]) == ([4, 9], 0.5)
     models = {name: align_vectors(vectors_of(made, name, bundle), bundle.images) for name in ENCODERS}
     here = evaluate_bundle(bundle, models, n_resamples=20, seed=3).results
     assert 'ROC_AUC(negatives="sampled")' in here["measure"].to_list()

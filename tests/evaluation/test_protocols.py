@@ -21,7 +21,14 @@ from likewise.evaluation.measures import VSD_MRR, Recall_cap, Success, bpref, nD
 from likewise.evaluation.pairs import JudgedPairs, relabel, select_pairs
 from likewise.evaluation.pool_recall import clopper_pearson, pool_recall
 from likewise.evaluation.query_sums import QuerySums
-from likewise.evaluation.sampled_negatives import FNV_PRIME, FNV_START, _hashes, _mix, sample_negatives
+from likewise.evaluation.sampled_negatives import (
+    FNV_PRIME,
+    FNV_START,
+    NegativeSampling,
+    _hashes,
+    _mix,
+    sample_negatives,
+)
 
 from .judging import model, pool_of, random_pairs
 
@@ -207,6 +214,10 @@ def test_sampled_negatives_come_from_the_band_and_are_never_labelled(rng: np.ran
     assert all(c in np.concatenate([band[q] for band in bands]) for q, c in negatives)
     assert len(set(negatives)) == len(negatives)
     assert np.array_equal(np.bincount([q for q, _ in negatives], minlength=10), pairs.n_positive)
+    few = sample_negatives(pairs, bands, seed=1, sampling=NegativeSampling(per_positive=0.15))
+    assert few is not None
+    wanted = [max(1, round(0.15 * n)) if n else 0 for n in pairs.n_positive]
+    assert np.bincount(few.query[few.label == 0], minlength=10).tolist() == wanted
     again = sample_negatives(pairs, bands, seed=1)
     assert again is not None
     assert np.array_equal(again.candidate, sampled.candidate)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from likewise.evaluation.summary import EvaluationSummary
     from likewise.workspace import WorkspaceFolder
 
-SECONDS_PER_PAIR, NEXT_PAIRS = 15.0, 200
+SECONDS_PER_PAIR, NEXT_PAIRS, NEGATIVE_RANKS, NEGATIVES_PER_POSITIVE = 15.0, 200, "100-499", 1.0
 
 
 def evaluate(
@@ -54,6 +54,12 @@ def evaluate(
     next_pairs: Annotated[
         int, typer.Option(min=0, help="How many pairs to list that should be labelled next.")
     ] = NEXT_PAIRS,
+    negative_ranks: Annotated[
+        str, typer.Option(help="Sampled negatives: drawn from these ranks of the generators' lists, counted from 0.")
+    ] = NEGATIVE_RANKS,
+    negatives_per_positive: Annotated[
+        float, typer.Option(help="Sampled negatives: how many for each similar candidate of a query, at least one.")
+    ] = NEGATIVES_PER_POSITIVE,
     protocol: Annotated[
         str,
         typer.Option(
@@ -109,6 +115,7 @@ def evaluate(
     from likewise.evaluation.bootstrap import Interval
     from likewise.evaluation.discovery import KS, default_measures
     from likewise.evaluation.measures import parse_measures
+    from likewise.evaluation.sampled_negatives import NegativeSampling
     from likewise.evaluation.step import evaluate as evaluate_all
     from likewise.evaluation.summary import EvaluationSettings
 
@@ -136,10 +143,13 @@ def evaluate(
         )
         return
     if is_bundle(workspace):
-        if encoders or wanted != ["discovery"] or (seconds_per_pair, next_pairs) != (SECONDS_PER_PAIR, NEXT_PAIRS):
+        further = (seconds_per_pair, next_pairs, negative_ranks, negatives_per_positive)
+        usual = (SECONDS_PER_PAIR, NEXT_PAIRS, NEGATIVE_RANKS, NEGATIVES_PER_POSITIVE)
+        if encoders or wanted != ["discovery"] or further != usual:
             raise LikewiseError(
-                "a bundle is measured under the discovery protocol, with the models of --vectors and --run: "
-                "leave --with, --protocol, --seconds-per-pair and --next-pairs out."
+                "a bundle is measured under the discovery protocol and on its own negatives, with the models of "
+                "--vectors and --run: leave --with, --protocol, --seconds-per-pair, --next-pairs, --negative-ranks and "
+                "--negatives-per-positive out."
             )
         evaluate_bundle(
             workspace,
@@ -169,6 +179,7 @@ def evaluate(
         interval=interval,  # type: ignore[arg-type]
         n_next_pairs=next_pairs,
         seconds_per_pair=seconds_per_pair,
+        negatives=NegativeSampling(*_parse_ranks(negative_ranks), negatives_per_positive),
     )
     with progress_bars("models") as update:
         done = evaluate_all(
@@ -261,6 +272,13 @@ def _parse_numbers(text: str) -> list[int]:
     return sorted({int(part) for part in parse_names(text)})
 
 
+def _parse_ranks(text: str) -> tuple[int, int]:
+    first, dash, last = text.partition("-")
+    if not dash or not first.strip().isdecimal() or not last.strip().isdecimal():
+        raise LikewiseError(f"--negative-ranks takes two ranks such as 100-499, not {text!r}.")
+    return int(first), int(last)
+
+
 def print_results(done: "Evaluated") -> None:
     """The leaderboard and, under it, what it rests on."""
     from likewise.cli.tables import leaderboard, percent
@@ -281,6 +299,8 @@ def print_results(done: "Evaluated") -> None:
     )
     if outside := done.summary.n_labels_outside:
         echo(f"[dim]{outside:,} labels are about other queries or images, or a query's own item, and are left out[/]")
+    if n_sampled := done.summary.sampled_negatives:
+        echo(f"[dim]{n_sampled:,} sampled negatives: from {escape(str(done.summary.settings.negatives))}[/]")
     if why := done.summary.no_sampled_negatives:
         echo(f"[dim]no sampled negatives: {why}[/]")
     cost = done.summary.prevalence

@@ -27,6 +27,7 @@ from likewise.evaluation.measures import CutoffMeasure, Measure, Recall_cap, bpr
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.evaluation.ranking import MAIN, of_measure
+from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, NegativeSampling
 from likewise.progress import ProgressCallback
 
 
@@ -63,19 +64,20 @@ def evaluate_vectors(
     n_resamples: int = RESAMPLES,
     seed: int = 0,
     interval: Interval = "percentile",
+    sampling: NegativeSampling = DEFAULT_SAMPLING,
     on_progress: ProgressCallback | None = None,
 ) -> Evaluation:
     """Measure encoders by their vectors of `pairs.queries` and `pairs.gallery`, rows in that order.
 
     `vectors` is asked for one encoder at a time, so it may read them when asked. ROC_AUC, by which encoders are ranked,
     is measured in any case. `generators` fed the pool: they are marked, and their lists give the sampled negatives,
-    which are none of the `labelled` pairs. `ks` are the list lengths of identification.
+    drawn as `sampling` says, which are none of the `labelled` pairs. `ks` are the list lengths of identification.
     """
     names = list(vectors if encoders is None else encoders)
     check_settings(ks, n_resamples)
     chosen = with_main_measure(measures)
     length = max(*ks, *cutoffs(chosen), 1)
-    gathered = measure_encoders(vectors, names, pairs, generators, ks, seed, length, on_progress, labelled)
+    gathered = measure_encoders(vectors, names, pairs, generators, ks, seed, length, on_progress, labelled, sampling)
     weights = query_weights(len(pairs.queries), n_resamples, seed)
     estimates = []
     for done, one in enumerate(gathered.scored):

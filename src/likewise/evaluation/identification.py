@@ -15,7 +15,7 @@ import polars as pl
 
 from likewise.evaluation.bootstrap import Interval, interval_from, interval_of
 from likewise.evaluation.discovery import KS
-from likewise.evaluation.measures import CutoffMeasure, Measure, VSD_MRR, Recall_cap, Success
+from likewise.evaluation.measures import VSD_MRR, CutoffMeasure, Measure, Recall_cap, Success
 from likewise.evaluation.measures.ranked import PADDING, RankedResults
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.query_sums import Floats, QuerySums

@@ -12,7 +12,7 @@ from likewise.evaluation.discovery import EncoderScores, score_encoder
 from likewise.evaluation.identification import Identified, identify
 from likewise.evaluation.incomplete import unlabelled_candidates
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives, sampled_scores
+from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, NegativeSampling, sample_negatives, sampled_scores
 from likewise.neighbours import as_unit, pair_scores
 from likewise.neighbours.scores import Floats as Vectors
 
@@ -42,6 +42,7 @@ def measure_encoders(
     list_length: int,
     on_progress: Callable[[str, int, int], None] | None = None,
     labelled: JudgedPairs | None = None,
+    sampling: NegativeSampling = DEFAULT_SAMPLING,
 ) -> Measurements:
     """Two rounds: search with every encoder first; then score what only all searches together could name.
 
@@ -54,16 +55,16 @@ def measure_encoders(
         if on_progress:
             on_progress("searching", done, len(encoders))
         queries, gallery = _unit_vectors(vectors, name)
-        band = NEGATIVE_RANKS if can_sample and name in generators else None
+        band = sampling.band if can_sample and name in generators else None
         scored.append(score_encoder(name, pairs, queries, gallery, list_length, band))
         identified.append(identify(name, pairs, queries, gallery, ks))
     bands = [one.band for one in scored if one.band is not None]
     for name in generators if can_sample else ():
         if name not in encoders:
-            further = score_encoder(name, pairs, *_unit_vectors(vectors, name), 1, NEGATIVE_RANKS).band
+            further = score_encoder(name, pairs, *_unit_vectors(vectors, name), 1, sampling.band).band
             assert further is not None
             bands.append(further)
-    sampled = sample_negatives(pairs, bands, seed, labelled=labelled) if bands else None
+    sampled = sample_negatives(pairs, bands, seed, sampling, labelled) if bands else None
     unlabelled = unlabelled_candidates(scored, pairs, max(ks))
     unlabelled_scores = {}
     for place, one in enumerate(scored):

@@ -1,28 +1,64 @@
 """Sampled negatives (VSD, sec. 6.4): candidates from further down the generators' lists, taken to be dissimilar.
 
-For every query, as many as it has positives (or `per_query`) are drawn from the union of the generators' ranks
-100-499 (zero-based), never a labelled pair. They replace the labelled negatives; the positives stay.
+For every query, as many as it has positives (times `per_positive`) are drawn from a band of the generators' ranks, by
+default 100-499 (zero-based), never a labelled pair. They replace the labelled negatives; the positives stay.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.errors import LikewiseError
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.neighbours import NO_INDEX, pair_scores
 from likewise.neighbours.scores import Floats, Rows, Scores
 
-NEGATIVE_RANKS = (100, 500)
 FNV_START, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+
+
+@dataclass(frozen=True)
+class NegativeSampling:
+    """Ranks of the generators' lists, zero-based, both included, and how many negatives for each positive."""
+
+    first_rank: int = 100
+    last_rank: int = 499
+    per_positive: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.first_rank <= self.last_rank:
+            raise LikewiseError(
+                f"negatives cannot be drawn from ranks {self.first_rank} to {self.last_rank}: "
+                "the band goes up, from 0 or more."
+            )
+        if not 0 < self.per_positive < float("inf"):
+            raise LikewiseError(f"there must be more than 0 negatives per positive, not {self.per_positive:g}.")
+
+    @property
+    def band(self) -> tuple[int, int]:
+        """The first rank, and the first one behind the last."""
+        return self.first_rank, self.last_rank + 1
+
+    def __str__(self) -> str:
+        n = "one" if self.per_positive == 1 else f"{self.per_positive:g}"
+        return (
+            f"ranks {self.first_rank} to {self.last_rank} (from 0) of the generators' lists, {n} per similar candidate"
+        )
+
+    def wanted(self, n_positive: Rows) -> Rows:
+        """How many a query needs; at least one where it has a positive."""
+        return np.where(n_positive > 0, np.maximum(1, np.rint(self.per_positive * n_positive)), 0).astype(np.int64)
+
+
+DEFAULT_SAMPLING = NegativeSampling()
 
 
 def sample_negatives(
     pairs: JudgedPairs,
     bands: Iterable[Rows],
     seed: int,
-    per_query: int | None = None,
+    sampling: NegativeSampling = DEFAULT_SAMPLING,
     labelled: JudgedPairs | None = None,
 ) -> JudgedPairs | None:
     """The positives of `pairs` with sampled negatives; None when no list reaches to the band (a small gallery).
@@ -39,11 +75,9 @@ def sample_negatives(
     width = len(pairs.gallery)
     cells = np.arange(len(pairs.queries))[:, None] * width + union
     _exclude_known(eligible.reshape(-1), cells.reshape(-1), known.query * width + known.candidate)
-    n_positive = pairs.n_positive
-    wanted = n_positive if per_query is None else np.where(n_positive > 0, per_query, 0)
     random_keys = _mix(_hashes(pairs.queries, seed)[:, None] ^ _hashes(pairs.gallery, seed)[union])
     random_keys[~eligible] = np.iinfo(np.uint64).max
-    wanted = np.minimum(wanted, eligible.sum(axis=1))
+    wanted = np.minimum(sampling.wanted(pairs.n_positive), eligible.sum(axis=1))
     drawn = _smallest_per_row(random_keys, int(wanted.max()))
     taken = np.arange(drawn.shape[1])[None, :] < wanted[:, None]
     query, place = np.nonzero(taken)

@@ -31,7 +31,7 @@ from likewise.evaluation.mistakes import mistake_table
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_queries_without_candidates
 from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.ranking import MAIN
-from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS
+from likewise.evaluation.sampled_negatives import NegativeSampling
 from likewise.evaluation.stored import read_summary, store_evaluation, unbiased_encoders
 from likewise.evaluation.summary import (
     DEFAULT_SETTINGS,
@@ -153,6 +153,7 @@ def evaluate_workspace(
         n_resamples=settings.n_resamples,
         seed=settings.seed,
         interval=settings.interval,
+        sampling=settings.negatives,
         on_progress=on_progress,
     )
     tables = protocol_tables(done, pool.rows, settings, trained_from_base(workspace, names))
@@ -179,7 +180,9 @@ def evaluate_workspace(
         learned_from_labels=learned_from_labels(workspace, workspace.encoders()),
         settings=settings,
         sampled_negatives=None if sampled is None else int((sampled.label == 0).sum()),
-        no_sampled_negatives=_why_none(workspace, generators, len(pairs.gallery)) if sampled is None else None,
+        no_sampled_negatives=None
+        if sampled is not None
+        else _why_none(workspace, generators, pairs, settings.negatives),
         pool_recall=pool_recall(pool.rows, labels, pool.query_gallery.n_pairs),
         truth=None if truth is None else truth_coverage(pool.query_gallery, truth, pool.rows, labels),
         orders=orders_of(done, settings.ks),
@@ -226,14 +229,15 @@ def _expert_groups(workspace: WorkspaceFolder, done: Evaluation, seed: int) -> E
     return expert_groups(done.gathered.scored, pairs, votes, seed, weights=done.weights, kind=done.interval)
 
 
-def _why_none(workspace: WorkspaceFolder, generators: Sequence[str], n_gallery: int) -> str:
+def _why_none(
+    workspace: WorkspaceFolder, generators: Sequence[str], pairs: JudgedPairs, sampling: NegativeSampling
+) -> str:
     if not generators:
         return "no generator proposed the pairs of these labels, and they are drawn from the generators' lists"
     gone = [name for name in generators if name not in workspace.encoders()]
     if gone:
         return f"the vectors of {', '.join(gone)}, which contributed to the pool, are gone"
-    first, end = NEGATIVE_RANKS
-    return f"the gallery of {n_gallery} images is too small: they are drawn from ranks {first} to {end - 1}"
+    return f"the gallery of {len(pairs.gallery)} images is too small: they are drawn from {sampling}"
 
 
 def _judged(workspace: WorkspaceFolder, encoders: Sequence[str], labels: pl.DataFrame, pool: Pool) -> JudgedPairs:

@@ -15,6 +15,7 @@ from likewise.evaluation.fidelity import TruthCoverage
 from likewise.evaluation.identification import TwoOrders
 from likewise.evaluation.measures import Measure, cutoffs, parse_measure
 from likewise.evaluation.pool_recall import PoolRecall
+from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, NegativeSampling
 from likewise.labeling.agreement import InterAnnotatorAgreement
 from likewise.labeling.consensus import ConsensusSummary
 
@@ -43,6 +44,7 @@ class EvaluationSettings:
     interval: Interval = "percentile"
     n_next_pairs: int = NEXT_PAIRS
     seconds_per_pair: float = SECONDS_PER_PAIR
+    negatives: NegativeSampling = DEFAULT_SAMPLING
 
     @classmethod
     def of_measures(cls, measures: Sequence[Measure] | None, ks: Sequence[int] | None = None) -> Self:
@@ -62,6 +64,11 @@ class EvaluationSettings:
         default = DEFAULT_SETTINGS
         parts = [f"--k {','.join(map(str, self.ks))}"] if self.ks != default.ks else []
         parts += [] if self.are_default_measures else [f"--measures {shlex.quote(' '.join(self.measures))}"]
+        sampling = self.negatives
+        if sampling.band != default.negatives.band:
+            parts.append(f"--negative-ranks {sampling.first_rank}-{sampling.last_rank}")
+        if sampling.per_positive != default.negatives.per_positive:
+            parts.append(f"--negatives-per-positive {sampling.per_positive:g}")
         for option, name in OPTION_FIELDS.items():
             value = getattr(self, name)
             if value != getattr(default, name):

@@ -149,7 +149,7 @@ def _describe_evaluation(summary: EvaluationSummary) -> str:
         f"seed {made.seed}",
     ]
     if summary.sampled_negatives:
-        parts.append(f"{summary.sampled_negatives:,} sampled negatives")
+        parts.append(f"{summary.sampled_negatives:,} sampled negatives from {made.negatives}")
     return "; ".join(parts)
 
 

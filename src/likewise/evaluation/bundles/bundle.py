@@ -35,6 +35,8 @@ from likewise.evaluation.bundles.files import (
     verify_entry,
     write_entries,
 )
+from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING
+from likewise.evaluation.stored import read_summary
 from likewise.workspace import WorkspaceFolder
 
 TABLES = ("catalog", "queries", "gallery", "pool", "labels", "negatives")
@@ -81,13 +83,18 @@ def make_bundle(
     with_images: bool = False,
     replace: bool = False,
 ) -> Bundle:
-    """Write the bundle of a labelled workspace; `columns`: more of the catalog to publish; `seed`: draws negatives."""
+    """Write the bundle of a labelled workspace; `columns`: more of the catalog to publish; `seed`: draws negatives.
+
+    Negatives are sampled as in the workspace's stored evaluation.
+    """
     if not title.strip() or not licence.strip():
         raise LikewiseError("a bundle needs a title and a licence: say under which terms others may use it.")
     if path.exists() and not (replace and has_card(path, FORMAT)):
         hint = "add `--replace`" if has_card(path, FORMAT) else "it is no bundle; choose another path"
         raise LikewiseError(f"{path} already exists: {hint}.")
-    tables = collect_tables(workspace, columns, seed)
+    evaluated = read_summary(workspace)
+    sampling = DEFAULT_SAMPLING if evaluated is None else evaluated.settings.negatives
+    tables = collect_tables(workspace, columns, seed, sampling)
     facts = card_fields(
         workspace,
         tables,
@@ -95,6 +102,7 @@ def make_bundle(
         labelled_by=labelled_by,
         sources=sources,
         seed=seed,
+        sampling=sampling,
         with_images=with_images,
     )
     write_entries(path, _entries(workspace, tables, facts))

@@ -9,14 +9,19 @@ import polars as pl
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.discovery import score_encoder
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS, sample_negatives
+from likewise.evaluation.sampled_negatives import NegativeSampling, sample_negatives
 from likewise.workspace import WorkspaceFolder
 
 PAIR = ["query", "candidate"]
 
 
 def draw_negatives(
-    workspace: WorkspaceFolder, pairs: JudgedPairs, labelled: JudgedPairs, generators: Sequence[str], seed: int
+    workspace: WorkspaceFolder,
+    pairs: JudgedPairs,
+    labelled: JudgedPairs,
+    generators: Sequence[str],
+    seed: int,
+    sampling: NegativeSampling,
 ) -> pl.DataFrame:
     """The same pairs (query, candidate) that `evaluate` draws with this seed; none if vectors or ranks are missing."""
     sampled = None
@@ -24,10 +29,10 @@ def draw_negatives(
         bands = []
         for name in generators:
             queries, gallery = (read_vectors(workspace, name, images) for images in (pairs.queries, pairs.gallery))
-            band = score_encoder(name, pairs, queries, gallery, 1, NEGATIVE_RANKS).band
+            band = score_encoder(name, pairs, queries, gallery, 1, sampling.band).band
             assert band is not None
             bands.append(band)
-        sampled = sample_negatives(pairs, bands, seed, labelled=labelled) if bands else None
+        sampled = sample_negatives(pairs, bands, seed, sampling, labelled) if bands else None
     drawn = np.empty(0, np.int64) if sampled is None else np.flatnonzero(sampled.label == 0)
     query, candidate = (drawn, drawn) if sampled is None else (sampled.query[drawn], sampled.candidate[drawn])
     columns = [pl.Series(pairs.queries).gather(query), pl.Series(pairs.gallery).gather(candidate)]

@@ -80,7 +80,8 @@ def card_text(facts: Mapping[str, Any], files: Mapping[str, FileRecord]) -> str:
         f"Krippendorff's alpha {_measure(labels['krippendorff_alpha'])}",
         f"- **pool:** {sizes['pool_pairs']:,} pairs, the best {pool['k']} of {', '.join(pool['generators'])}",
         f"- **sampled negatives:** {negatives['n']:,}, from ranks {negatives['ranks'][0]} to "
-        f"{negatives['ranks'][1] - 1} (from 0) of these models' lists, seed {negatives['seed']}",
+        f"{negatives['ranks'][1] - 1} (from 0) of these models' lists, {negatives['per_positive']:g} per "
+        f"similar candidate, seed {negatives['seed']}",
         f"- **made with:** likewise {facts['likewise']}",
         "",
         "Measure a model: encode the images of `catalog.parquet` in its order (or store keys with the vectors), then",

@@ -15,7 +15,7 @@ from likewise.evaluation.exchange.labels_import import IMPORTED
 from likewise.evaluation.exchange.labels_io import drop_random_pairs
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_queries_without_candidates
 from likewise.evaluation.provenance import benchmark_id
-from likewise.evaluation.sampled_negatives import NEGATIVE_RANKS
+from likewise.evaluation.sampled_negatives import NegativeSampling
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.step import read_labels, read_labels_note
 from likewise.workspace import WorkspaceFolder
@@ -48,7 +48,9 @@ class BundleTables:
         return pairs
 
 
-def collect_tables(workspace: WorkspaceFolder, columns: Sequence[str], seed: int) -> BundleTables:
+def collect_tables(
+    workspace: WorkspaceFolder, columns: Sequence[str], seed: int, sampling: NegativeSampling
+) -> BundleTables:
     """The benchmark in a workspace; of the catalog only columns that every catalog has, and `columns`."""
     catalog, pool, labels = read_catalog(workspace), read_pool(workspace), read_labels(workspace)
     absent = [column for column in columns if column not in catalog.columns]
@@ -69,7 +71,7 @@ def collect_tables(workspace: WorkspaceFolder, columns: Sequence[str], seed: int
         negatives=pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String)),
     )
     labelled = build_judged_pairs(catalog, labels.filter(asked), queries, gallery)
-    negatives = draw_negatives(workspace, tables.pairs, labelled, pool.settings.generators, seed)
+    negatives = draw_negatives(workspace, tables.pairs, labelled, pool.settings.generators, seed, sampling)
     return replace(tables, negatives=negatives)
 
 
@@ -81,6 +83,7 @@ def card_fields(
     labelled_by: str | None,
     sources: Sequence[str] | None,
     seed: int,
+    sampling: NegativeSampling,
     with_images: bool,
 ) -> dict[str, Any]:
     """Everything on the card but the sums; `said` is what only a person knows (title, description, licence)."""
@@ -119,7 +122,12 @@ def card_fields(
             "seed": pool.seed,
             "one_per_item": pool.one_per_item,
         },
-        "negatives": {"n": len(tables.negatives), "ranks": list(NEGATIVE_RANKS), "seed": seed},
+        "negatives": {
+            "n": len(tables.negatives),
+            "ranks": list(sampling.band),
+            "per_positive": sampling.per_positive,
+            "seed": seed,
+        },
     }
 
 

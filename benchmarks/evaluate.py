@@ -19,8 +19,10 @@ from likewise.evaluation.discovery import (
     ranked_results,
     score_encoder,
 )
+from likewise.evaluation.gallery_negatives import draw_gallery_negatives
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, sample_negatives, sampled_scores
+from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, sample_negatives
+from likewise.neighbours import pair_scores
 from likewise.neighbours.scores import Floats
 
 LABELS, K, TOP, ROUNDS = 54_170, 9, 100, 5
@@ -36,20 +38,21 @@ def judged(query_items: np.ndarray, items: np.ndarray) -> JudgedPairs:
     return JudgedPairs(queries, gallery, query_items, items, query, candidate, label)
 
 
-def protocol(pairs: JudgedPairs, queries: Floats, gallery: Floats) -> tuple[EncoderScores, JudgedPairs]:
-    """Search, sampled negatives, every measure's value."""
+def protocol(pairs: JudgedPairs, queries: Floats, gallery: Floats) -> tuple[EncoderScores, JudgedPairs, JudgedPairs]:
+    """Search, sampled negatives, candidates of the gallery, every measure's value."""
     one = score_encoder("m", pairs, queries, gallery, K, DEFAULT_SAMPLING.band)
     assert one.band is not None
     sampled = sample_negatives(pairs, [one.band], seed=0)
     assert sampled is not None
-    scores = sampled_scores(one.scores, pairs, sampled, queries, gallery)
-    one = EncoderScores("m", one.scores, one.lists, None, scores)
-    values(one, pairs, sampled)
-    return one, sampled
+    from_gallery = draw_gallery_negatives(pairs, seed=0)
+    scores = (pair_scores(queries, gallery, drawn.query, drawn.candidate) for drawn in (sampled, from_gallery))
+    one = EncoderScores("m", one.scores, one.lists, None, *scores)
+    values(one, pairs, sampled, from_gallery)
+    return one, sampled, from_gallery
 
 
-def values(one: EncoderScores, pairs: JudgedPairs, sampled: JudgedPairs) -> list[float]:
-    results = ranked_results(one, pairs, sampled)
+def values(one: EncoderScores, pairs: JudgedPairs, sampled: JudgedPairs, from_gallery: JudgedPairs) -> list[float]:
+    results = ranked_results(one, pairs, sampled, from_gallery)
     return [measure.estimate(results).value() for measure in DEFAULT_MEASURES]
 
 
@@ -68,15 +71,15 @@ def main() -> None:
         seconds,
         f"faiss.knn, top {TOP}, bare",
     )
-    one, sampled = protocol(pairs, queries, gallery)
+    one, sampled, from_gallery = protocol(pairs, queries, gallery)
     weights = query_weights(QUERIES, RESAMPLES, 0)
     plain, with_bootstrap = [], []
     for _ in range(ROUNDS):
         started = time.perf_counter()
-        values(one, pairs, sampled)
+        values(one, pairs, sampled, from_gallery)
         plain.append(time.perf_counter() - started)
         started = time.perf_counter()
-        estimate_measures("m", ranked_results(one, pairs, sampled), DEFAULT_MEASURES, weights)
+        estimate_measures("m", ranked_results(one, pairs, sampled, from_gallery), DEFAULT_MEASURES, weights)
         with_bootstrap.append(time.perf_counter() - started)
     print(f"  {RESAMPLES:,} resamples of all measures on top: {median(with_bootstrap) - median(plain):.2f} s")
 

@@ -63,9 +63,16 @@ def test_trec_eval_users_can_check_us(labelled: WorkspaceFolder, typed: Typed, t
 
 def test_runs_say_what_they_list(labelled: WorkspaceFolder, typed: Typed, tmp_path: Path) -> None:
     said = typed("bundle", "run", labelled.path, tmp_path / "a.run", "--with", "colour", "--candidates", "judged-pairs")
-    judged = pl.read_parquet(labelled.labels_file).height
     assert "tag colour:judged-pairs" in said
-    assert 0 < len((tmp_path / "a.run").read_text().splitlines()) < judged  # chance's pairs are not among them
+    typed("bundle", "benchmark", labelled.path, tmp_path / "b.zip", "--title", "Shapes", "--licence", "CC0-1.0")
+    bundle = open_bundle(tmp_path / "b.zip")
+    wanted = {
+        (pairs.queries[query], pairs.gallery[candidate])
+        for pairs in (bundle.tables.pairs, bundle.gallery_pairs)
+        for query, candidate in zip(pairs.query, pairs.candidate, strict=True)
+    }
+    lines = [line.split() for line in (tmp_path / "a.run").read_text().splitlines()]
+    assert {(query, candidate) for query, _, candidate, *_ in lines} == wanted and len(lines) == len(wanted)
     with pytest.raises(LikewiseError, match="already exists: add `--replace`"):
         typed("bundle", "run", labelled.path, tmp_path / "a.run", "--with", "colour")
     with pytest.raises(LikewiseError, match="best-image-per-item, every-image or judged-pairs, not 'all'"):

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from likewise.encoders import read_vectors
+from likewise.evaluation.ranking import MAIN, of_measure
 from likewise.workspace import WorkspaceFolder
 
 from .conftest import Run
@@ -100,7 +101,7 @@ def test_a_tuned_network_stands_beside_its_base_in_the_report(shop: Path, run: R
     assert changed["encoder"].unique().to_list() == ["small_size-24-id-c"]
     assert changed["base"].unique().to_list() == ["small_size-24"]
     assert changed["question"].to_list() == ["discovery", "identification"]
-    results = pl.read_parquet(shop / "results" / "discovery.parquet").filter(pl.col("measure") == "ROC_AUC")
+    results = pl.read_parquet(shop / "results" / "discovery.parquet").filter(of_measure(MAIN))
     values = dict(results.select("encoder", "value").iter_rows())
     assert changed["gain"][0] == pytest.approx(values["small_size-24-id-c"] - values["small_size-24"])
     page = (shop / "report" / "index.html").read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from likewise.evaluation.discovery import (
     ranked_results,
     results_table,
 )
+from likewise.evaluation.gallery_negatives import draw_gallery_negatives
 from likewise.evaluation.measures import Measure
 from likewise.evaluation.pairs import JudgedPairs
 
@@ -42,7 +43,14 @@ def model(
     if levels:
         everything = np.round(everything * levels) / levels
     lists = np.argsort(-everything, axis=1, kind="stable")[:, :9]
-    return EncoderScores(name, everything[pairs.query, pairs.candidate], lists)
+    gallery = gallery_of(pairs)
+    scores, from_gallery = everything[pairs.query, pairs.candidate], everything[gallery.query, gallery.candidate]
+    return EncoderScores(name, scores, lists, gallery_scores=from_gallery)
+
+
+def gallery_of(pairs: JudgedPairs) -> JudgedPairs:
+    """The positives against the rest of the gallery."""
+    return draw_gallery_negatives(pairs, seed=0)
 
 
 def result_table(
@@ -56,7 +64,11 @@ def result_table(
     """The long table of models whose scores and lists are given."""
     weights = query_weights(len(pairs.queries), n_resamples, 0)
     return results_table(
-        [estimate_measures(one.encoder, ranked_results(one, pairs), measures, weights) for one in scored], generators
+        [
+            estimate_measures(one.encoder, ranked_results(one, pairs, gallery=gallery_of(pairs)), measures, weights)
+            for one in scored
+        ],
+        generators,
     )
 
 

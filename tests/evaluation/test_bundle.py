@@ -106,7 +106,7 @@ def test_a_run_file_is_measured_too(made: WorkspaceFolder, zipped: Path, tmp_pat
     guessed = measure_short(bundle, tmp_path / "l.run", missing="last").filter(~hits)
     assert guessed["value"].null_count() == 0
     assert short.filter(hits)["value"].null_count() == 0
-    judged = TrecRun(run_tag("layout", JUDGED), list_judged(pairs, *vectors))
+    judged = TrecRun(run_tag("layout", JUDGED), list_judged(pairs, *vectors, drawn=bundle.gallery_pairs))
     without_lists = evaluate_bundle(bundle, {"layout": judged}, n_resamples=5).results
     assert without_lists.filter(~hits).equals(by_run.filter(~hits))
     assert without_lists.filter(hits)["value"].null_count() == by_run.filter(hits).height

@@ -16,21 +16,15 @@ from likewise.evaluation.discovery import EncoderScores, ranked_results
 from likewise.evaluation.expert_groups import expert_groups, weighted_majority
 from likewise.evaluation.identification import compare_orders, identification_table, identify
 from likewise.evaluation.incomplete import auc_bounds, next_pairs, unlabelled_candidates
+from likewise.evaluation.key_hashes import FNV_PRIME, FNV_START, key_hashes, mix
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.measures import VSD_MRR, Recall_cap, Success, bpref, nDCG
 from likewise.evaluation.pairs import JudgedPairs, relabel, select_pairs
 from likewise.evaluation.pool_recall import clopper_pearson, pool_recall
 from likewise.evaluation.query_sums import QuerySums
-from likewise.evaluation.sampled_negatives import (
-    FNV_PRIME,
-    FNV_START,
-    NegativeSampling,
-    _hashes,
-    _mix,
-    sample_negatives,
-)
+from likewise.evaluation.sampled_negatives import NegativeSampling, sample_negatives
 
-from .judging import model, pool_of, random_pairs
+from .judging import gallery_of, model, pool_of, random_pairs
 
 
 def qrels_of(pairs: JudgedPairs) -> dict[str, dict[str, int]]:
@@ -93,7 +87,7 @@ def test_leave_one_out_rebuilds_the_truth_from_the_others(rng: np.random.Generat
     pairs = random_pairs(rng, n_queries=20, n_gallery=30, per_query=20)
     models = [model(name, pairs, rng, skill) for name, skill in (("a", 0.2), ("b", 0.6), ("c", 1.0), ("d", 1.4))]
     pool = pool_of(pairs, models[:3])  # d is new
-    found = leave_one_out(models, pairs, pool)
+    found = leave_one_out(models, pairs, gallery_of(pairs), pool)
     assert set(found.orders["removed"]) == {"a", "b", "c"}
     others = {(q, c) for q, c, g in pool.select("query", "candidate", "generator").iter_rows() if g != "a"}
     kept = np.array(
@@ -119,7 +113,7 @@ def test_leave_one_out_rebuilds_the_truth_from_the_others(rng: np.random.Generat
     assert row["sd"] == pytest.approx(np.std(reduced, ddof=1))
     lists = {f"{name}@{k}" for name in ("P", "VSD_MRR", "nDCG") for k in (5, 9)}
     areas = {"ROC_AUC", 'ROC_AUC(average="micro")', "AP", 'AP(average="micro")'}
-    assert set(found.orders["measure"]) == lists | areas
+    assert set(found.orders["measure"]) == lists | areas | {'ROC_AUC(negatives="gallery")'}
 
 
 def test_identification_by_hand() -> None:
@@ -172,18 +166,22 @@ def test_bounds_bracket_what_the_missing_labels_can_do(rng: np.random.Generator)
     one = model("m", pairs, rng, 0.7)
     everything = {(q, c): s for q, row in enumerate(one.lists) for c, s in zip(row, np.linspace(2, 1, 9), strict=True)}
     scores_of_lists = np.array([[everything[q, c] for c in row] for q, row in enumerate(one.lists)])
-    low, high, n_unlabelled = auc_bounds(one, scores_of_lists, pairs, 5)
+    gallery = gallery_of(pairs)
+    low, high, n_unlabelled = auc_bounds(one, scores_of_lists, pairs, gallery, 5)
     labelled = {(q, c) for q, c in zip(pairs.query.tolist(), pairs.candidate.tolist(), strict=True)}
     missing = [(q, c) for q, row in enumerate(one.lists[:, :5].tolist()) for c in row if (q, c) not in labelled]
     assert n_unlabelled == len(missing)
     for label, bound in ((0, low), (1, high)):
         values = []
         for q in range(15):
-            here = pairs.query == q
-            extra = [everything[pair] for pair in missing if pair[0] == q]
-            truth = np.concatenate([pairs.label[here], np.full(len(extra), label)])
-            if 0 < truth.sum() < len(truth):
-                values.append(roc_auc_score(truth, np.concatenate([one.scores[here], extra])))
+            extra = {c: everything[q, c] for r, c in missing if r == q and label}
+            positive = one.scores[(pairs.query == q) & (pairs.label == 1)].tolist() + list(extra.values())
+            drawn = np.flatnonzero((gallery.query == q) & (gallery.label == 0))
+            assert one.gallery_scores is not None
+            negative = [one.gallery_scores[row] for row in drawn if gallery.candidate[row] not in extra]
+            if positive and negative:
+                truth = [1] * len(positive) + [0] * len(negative)
+                values.append(roc_auc_score(truth, positive + negative))
         assert np.mean(values) == pytest.approx(bound)
     assert low < high
 
@@ -232,7 +230,7 @@ def test_majority_of_resampled_experts() -> None:
 
 def test_expert_groups_say_how_often_the_winner_changes(rng: np.random.Generator) -> None:
     pairs = random_pairs(rng, n_queries=25)
-    good, bad = model("good", pairs, rng, 2.0), model("bad", pairs, rng, 0.0)
+    good, bad, gallery = model("good", pairs, rng, 2.0), model("bad", pairs, rng, 0.0), gallery_of(pairs)
     votes = [
         (
             pairs.queries[q],
@@ -246,14 +244,20 @@ def test_expert_groups_say_how_often_the_winner_changes(rng: np.random.Generator
     table = pl.DataFrame(votes, schema=["query", "candidate", "expert", "answer"], orient="row").with_columns(
         time=pl.lit(None, pl.String)
     )
-    found = expert_groups([bad, good], pairs, table, seed=0, n_groups=40, weights=query_weights(25, 100, 0))
+    found = expert_groups([bad, good], pairs, gallery, table, seed=0, n_groups=40, weights=query_weights(25, 100, 0))
     assert (found.summary.winner, found.summary.winner_share) == ("good", 1.0)
     assert set(found.values["kind"]) == {"rule", "expert", "group"}
     assert set(found.values.filter(pl.col("kind") == "expert")["group"]) == {"ann", "bob", "cyd"}
     ann = found.values.filter(kind="expert", group="ann", encoder="bad").row(0, named=True)
     said = [int(answer == "similar") for _, _, expert, answer in votes if expert == "ann"]
-    by_query = [(pairs.query == query, np.array(said)[pairs.query == query]) for query in range(25)]
-    expected = [roc_auc_score(label, bad.scores[kept]) for kept, label in by_query if 0 < label.sum() < len(label)]
+    expected = []
+    assert bad.gallery_scores is not None
+    for query in range(25):
+        similar = (pairs.query == query) & (np.array(said) == 1)
+        drawn = (gallery.query == query) & (gallery.label == 0) & ~np.isin(gallery.candidate, pairs.candidate[similar])
+        scores = np.concatenate([bad.scores[similar], bad.gallery_scores[drawn]])
+        if similar.any():
+            expected.append(roc_auc_score(np.arange(len(scores)) < similar.sum(), scores))
     assert ann["value"] == pytest.approx(np.mean(expected)) and ann["n_queries"] == len(expected)
     assert ann["low"] < ann["value"] < ann["high"]
 
@@ -274,10 +278,12 @@ def test_the_winner_changes_when_experts_disagree_about_it() -> None:
     )
     nobody = np.full((1, 1), -1)
     anns, bobs = (
-        EncoderScores("anns", np.array([1.0, 0.0]), nobody),
-        EncoderScores("bobs", np.array([0.0, 1.0]), nobody),
+        EncoderScores(name, scores, nobody, gallery_scores=scores[gallery_of(pairs).candidate])
+        for name, scores in (("anns", np.array([1.0, 0.0])), ("bobs", np.array([0.0, 1.0])))
     )
-    found = expert_groups([anns, bobs], pairs, votes, seed=0, n_groups=100, weights=query_weights(1, 10, 0))
+    found = expert_groups(
+        [anns, bobs], pairs, gallery_of(pairs), votes, seed=0, n_groups=100, weights=query_weights(1, 10, 0)
+    )
     rng = np.random.default_rng(0)
     drawn = np.array([rng.integers(0, 2, 2).sum() for _ in range(100)])  # 0: ann twice, 2: bob twice, 1: one each
     assert found.summary.n_undefined == int((drawn == 1).sum()) > 20  # both pairs tied, so negative: no order
@@ -290,15 +296,15 @@ def test_the_lot_of_a_pair_depends_on_seed_and_keys_alone() -> None:
     """FNV-1a, byte by byte, as its authors wrote it; whatever other keys there are."""
 
     def lot(key: str, seed: int) -> int:
-        number = int(_mix(np.array([seed], np.uint64) ^ FNV_START)[0])
+        number = int(mix(np.array([seed], np.uint64) ^ FNV_START)[0])
         for byte in key.encode():
             number = (number ^ byte) * int(FNV_PRIME) % 2**64
-        return int(_mix(np.array([number], np.uint64))[0])
+        return int(mix(np.array([number], np.uint64))[0])
 
     keys = ["a", "abc", "", "ab", "häßlich/x.png", "abc/def/0001.jpg", "z" * 40]
     for seed in (0, 5, 2**40):
-        assert _hashes(keys, seed).tolist() == [lot(key, seed) for key in keys]
-    assert _hashes(keys[:3], 1).tolist() == _hashes(keys, 1).tolist()[:3]
+        assert key_hashes(keys, seed).tolist() == [lot(key, seed) for key in keys]
+    assert key_hashes(keys[:3], 1).tolist() == key_hashes(keys, 1).tolist()[:3]
 
 
 def test_recall_of_the_pool_by_hand() -> None:

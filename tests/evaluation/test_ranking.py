@@ -1,5 +1,7 @@
 """One order of the models for every page, and the paper's tables made from the long ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +13,6 @@ from likewise.evaluation.differences import DIFFERENCE_SCHEMA
 from likewise.evaluation.discovery import (
     DEFAULT_MEASURES,
     RESULT_SCHEMA,
-    EncoderScores,
     estimate_measures,
     ranked_results,
     results_table,
@@ -21,17 +22,17 @@ from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.measures import VSD_MRR, Recall_cap
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import few_models_note, spearman_exact_p
-from likewise.evaluation.ranking import against, grouped, not_significantly_worse, of_measure, ranked
+from likewise.evaluation.ranking import MAIN, against, grouped, not_significantly_worse, of_measure, ranked
 from likewise.evaluation.vsd_tables import discovery_columns, vsd_tables
 
-from .judging import model, pool_of, random_pairs
+from .judging import gallery_of, model, pool_of, random_pairs
 
 
 def results_of(**models: tuple[bool, float | None]) -> pl.DataFrame:
     rows = [
-        (name, fed, measure, value if measure == "ROC_AUC" else 0.5, None, None, 8, 10, 100)
+        (name, fed, measure, value if measure == str(MAIN) else 0.5, None, None, 8, 10, 100)
         for name, (fed, value) in models.items()
-        for measure in ("ROC_AUC", 'ROC_AUC(average="micro")')
+        for measure in (str(MAIN), "ROC_AUC")
     ]
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
@@ -45,10 +46,10 @@ def test_best_first_equal_ones_by_name_undefined_ones_last() -> None:
 
 def test_whoever_is_compared_first_the_best_ones_lead_is_positive() -> None:
     rows = [
-        ("ROC_AUC", "a", "b", -0.2, -0.3, -0.1, 0.01, 0.02, True, ""),
-        ("ROC_AUC", "b", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, ""),
-        ("ROC_AUC", "a", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, ""),
-        ('ROC_AUC(average="micro")', "a", "b", 0.0, 0.0, 0.0, 1.0, 1.0, False, ""),
+        (str(MAIN), "a", "b", -0.2, -0.3, -0.1, 0.01, 0.02, True, ""),
+        (str(MAIN), "b", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, ""),
+        (str(MAIN), "a", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, ""),
+        ("ROC_AUC", "a", "b", 0.0, 0.0, 0.0, 1.0, 1.0, False, ""),
     ]
     table = pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
     found = {row["encoder"]: (row["difference"], row["low"], row["high"]) for row in against(table, "b").to_dicts()}
@@ -59,13 +60,14 @@ def test_whoever_is_compared_first_the_best_ones_lead_is_positive() -> None:
 def test_the_papers_tables_hold_the_papers_columns_and_the_long_tables_numbers(rng: np.random.Generator) -> None:
     pairs = random_pairs(rng, n_queries=20, n_gallery=30, per_query=20)
     models = [model(name, pairs, rng, skill) for name, skill in (("a", 0.2), ("b", 1.4), ("new", 0.7))]
-    models = [EncoderScores(one.encoder, one.scores, one.lists, None, one.scores) for one in models]
+    models = [replace(one, sampled_scores=one.scores) for one in models]
     pool, weights = pool_of(pairs, models[:2]), query_weights(20, 50, 0)
     estimates = [
-        estimate_measures(one.encoder, ranked_results(one, pairs, pairs), DEFAULT_MEASURES, weights) for one in models
+        estimate_measures(one.encoder, ranked_results(one, pairs, pairs, gallery_of(pairs)), DEFAULT_MEASURES, weights)
+        for one in models
     ]
     long = results_table(estimates, ["a", "b"])
-    left_out = leave_one_out(models, pairs, pool)
+    left_out = leave_one_out(models, pairs, gallery_of(pairs), pool)
     sums = QuerySums.mean_of(rng.random(20))
     identified = [
         Identified(one.encoder, {m @ k: sums for k in (5, 9) for m in (Recall_cap, VSD_MRR)}) for one in models

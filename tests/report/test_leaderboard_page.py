@@ -9,6 +9,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.measures import AP, ROC_AUC, Judged, P
 from likewise.evaluation.provenance import ResultNote, write_note
+from likewise.evaluation.ranking import MAIN
 from likewise.report.leaderboard_page import rank_by_benchmark, read_result, write_leaderboard_page
 from likewise.workspace import WorkspaceFolder, write_parquet
 from tests.report.test_page import FETCHING, Page
@@ -20,7 +21,7 @@ def result(encoder: str, auc: float | None, *, generator: bool = False) -> list[
     bounds = (None, None) if auc is None else (auc - 0.03, auc + 0.02)
     counted = (auc, *bounds, 90, 100, 2000)
     areas = [area(average=average) for area in (ROC_AUC, AP) for average in ("macro", "micro")]
-    measures = [*areas, ROC_AUC(negatives="sampled"), P @ 5, P @ 9, Judged @ 5]
+    measures = [MAIN, *areas, ROC_AUC(negatives="sampled"), P @ 5, P @ 9, Judged @ 5]
     return [(encoder, generator, str(measure), *counted) for measure in measures]
 
 
@@ -74,8 +75,9 @@ def test_results_of_one_benchmark_are_ranked_together_and_others_apart(results: 
         ("clip", "2026-03-01"),
     ]
     assert [row.generator for row in shoes.entries] == [False, True, False, True]
-    assert [cell.best for cell in shoes.entries[0].cells[:4]] == [True] * 4
-    assert [column.title for column in shoes.columns] == ["ROC_AUC", "ROC_AUC", "AP", "AP", "P@5", "Judged@5"]
+    assert [cell.best for cell in shoes.entries[0].cells] == [True] * 7  # of all, and of the new models
+    assert [cell.best for cell in shoes.entries[1].cells] == [False] + [True] * 6  # of the generators
+    assert [column.title for column in shoes.columns] == ["ROC_AUC"] * 3 + ["AP", "AP", "P@5", "Judged@5"]
     assert len(bags.entries) == 1
 
 
@@ -93,11 +95,11 @@ def test_the_page_tells_interval_date_and_command_of_every_row(results: list[Pat
     assert "2026-04-02 command 1" in page.text
     assert {"command-a1-1", "command-a1-2", "command-b2-1"} <= {attributes["id"] for attributes in page.having("id")}
     rows = [attributes for tag, attributes in page.tags if tag == "tr" and "data-encoder" in attributes]
-    assert [(row["data-encoder"], row["data-generator"]) for row in rows[:2]] == [("mine", "false"), ("dino", "true")]
+    assert [(row["data-encoder"], row["data-group"]) for row in rows[:2]] == [("mine", "new"), ("dino", "fed")]
     headings = [attributes for tag, attributes in page.tags if tag == "th" and "data-sort" in attributes]
     values = [attributes for _, attributes in page.tags if "data-value" in attributes]
-    assert len(headings) == 8 * 2
-    assert len(values) == 8 * 5  # every heading has a value in every row to sort by
+    assert len(headings) == 9 * 2
+    assert len(values) == 9 * 5  # every heading has a value in every row to sort by
 
 
 def test_the_page_is_self_contained_and_harmless(results: list[Path], tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from likewise.evaluation.expert_groups import ExpertGroupsSummary
 from likewise.evaluation.identification import TwoOrders
 from likewise.evaluation.measures import AP, ROC_AUC
+from likewise.evaluation.ranking import MAIN
 from likewise.report.expert_groups import expert_groups
 from likewise.report.identification import identification
 from likewise.report.leaderboard import leaderboard
@@ -26,7 +27,7 @@ NEWER = (
     "next_pairs",
     "expert_groups",
 )
-AREA, HITS = "ROC_AUC", "P@10"
+AREA, HITS = str(MAIN), "P@10"
 
 
 def ids_of(page: Page) -> set[str | None]:
@@ -34,7 +35,7 @@ def ids_of(page: Page) -> set[str | None]:
 
 
 def orders_of(**spearman: tuple[float | None, float | None]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """By removed generator: the correlation of macro ROC-AUC and of P@10 (P@20's is always −1)."""
+    """By removed generator: the correlation of gallery ROC-AUC and of P@10 (P@20's is always −1)."""
     rows = [
         (removed, key, value, 0.01, 4)
         for removed, values in spearman.items()
@@ -54,14 +55,14 @@ def orders_of(**spearman: tuple[float | None, float | None]) -> tuple[pl.DataFra
     [
         (
             {"x": (1.0, 0.4), "y": (1.0, 0.8)},
-            "(Spearman 0.40) by P@10 without x; by macro ROC-AUC it stays",
+            "(Spearman 0.40) by P@10 without x; by gallery ROC-AUC it stays",
         ),
-        ({"x": (0.8, 0.4), "y": (1.0, 1.0)}, "by P@10 without x; by macro ROC-AUC it moves less (at lowest 0.80"),
+        ({"x": (0.8, 0.4), "y": (1.0, 1.0)}, "by P@10 without x; by gallery ROC-AUC it moves less (at lowest 0.80"),
         (
             {"x": (-0.2, 1.0), "y": (1.0, 1.0)},
-            "(Spearman −0.20) by macro ROC_AUC without x; by P@10 it stays",
+            "(Spearman −0.20) by gallery ROC_AUC without x; by P@10 it stays",
         ),
-        ({"x": (0.8, 1.0), "y": (1.0, 0.8)}, "by macro ROC_AUC without x; by P@10 without y."),
+        ({"x": (0.8, 1.0), "y": (1.0, 0.8)}, "by gallery ROC_AUC without x; by P@10 without y."),
         ({"x": (1.0, 1.0), "y": (1.0, 1.0)}, "No measure’s order"),
         ({"x": (None, None), "y": (None, None)}, "no order to compare"),
     ],
@@ -158,10 +159,10 @@ def test_the_main_table_holds_one_k_and_labelled_negatives_only(shop: WorkspaceF
     table_of = [
         a["data-measure"] or "" for tag, a in text.tags if tag == "th" and "data-sort" in a and "data-measure" in a
     ]
-    areas = ["ROC_AUC", 'ROC_AUC(average="micro")', "AP", 'AP(average="micro")']
+    areas = [str(MAIN), "ROC_AUC", 'ROC_AUC(average="micro")', "AP", 'AP(average="micro")']
     lists = ["P@5", "VSD_MRR@5", "nDCG@5", "Judged@5"]
-    assert table_of[:8] == areas + lists
-    assert sorted(table_of[8:]) == sorted([*named.values(), "P@9", "VSD_MRR@9", "nDCG@9", "Judged@9"])
+    assert table_of[:9] == areas + lists
+    assert sorted(table_of[9:]) == sorted([*named.values(), "P@9", "VSD_MRR@9", "nDCG@9", "Judged@9"])
     plots = [a["aria-label"] or "" for tag, a in text.tags if tag == "svg" and "curves." in (a.get("aria-label") or "")]
     assert len(plots) == 2 and not any("43.2" in words for words in plots)  # the curves' areas are the labelled ones
 

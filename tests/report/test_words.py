@@ -9,6 +9,7 @@ import pytest
 from likewise.evaluation.differences import DIFFERENCE_SCHEMA
 from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.measures import ROC_AUC, P
+from likewise.evaluation.ranking import MAIN
 from likewise.evaluation.step import evaluate
 from likewise.evaluation.summary import EvaluationSettings
 from likewise.neighbours.index import IndexRecall
@@ -35,15 +36,15 @@ from likewise.workspace import WorkspaceFolder
 
 
 def results_of(**models: tuple[float, float, float] | None) -> pl.DataFrame:
-    rows = [(name, True, "ROC_AUC", *(numbers or (None, None, None)), 8, 10, 100) for name, numbers in models.items()]
+    rows = [(name, True, str(MAIN), *(numbers or (None, None, None)), 8, 10, 100) for name, numbers in models.items()]
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
 
 def differences_of(*rows: tuple[str, str, float, float, float, float]) -> pl.DataFrame:
-    """(a, b, difference, low, high, p after Holm), on macro ROC-AUC; the same pairs reversed on another measure."""
+    """(a, b, difference, low, high, p after Holm), on gallery ROC-AUC; the same pairs reversed on another measure."""
     lines = []
     for a, b, difference, low, high, p in rows:
-        lines.append(("ROC_AUC", a, b, difference, low, high, p, p, p < 0.05, "randomisation"))
+        lines.append((str(MAIN), a, b, difference, low, high, p, p, p < 0.05, "randomisation"))
         lines.append(('ROC_AUC(negatives="sampled")', a, b, -difference, -high, -low, 1 - p, 1 - p, p >= 0.05, ""))
     return pl.DataFrame(lines, schema=DIFFERENCE_SCHEMA, orient="row")
 
@@ -75,7 +76,7 @@ def test_without_tested_differences_nobody_is_called_best() -> None:
     assert against_best(None, board) is None
     assert against_best(differences_of(("b", "z", 0.1, 0.05, 0.15, 0.001)), board) is None  # a was not compared
     lead, numbers = verdict(board, None, "shop")
-    assert lead == "b has the highest macro ROC-AUC" and "likewise evaluate shop" in numbers
+    assert lead == "b has the highest gallery ROC-AUC" and "likewise evaluate shop" in numbers
 
 
 def test_a_single_model_is_not_called_best() -> None:

@@ -14,7 +14,11 @@ def export_run(
     output: Output,
     encoder: Annotated[str, typer.Option("--with", help="The encoder whose lists to write.")],
     candidates: Annotated[
-        str, typer.Option(help="best-image-per-item (as P@k counts), every-image, or judged-pairs (for areas).")
+        str,
+        typer.Option(
+            help="best-image-per-item (as P@k counts), every-image, or judged-pairs (for areas: judged pairs and "
+            "candidates drawn from the gallery)."
+        ),
     ] = "best-image-per-item",
     depth: Annotated[int, typer.Option(help="Candidates per query.")] = 1000,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite the file.")] = False,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from likewise.evaluation.summary import EvaluationSummary
     from likewise.workspace import WorkspaceFolder
 
-SECONDS_PER_PAIR, NEXT_PAIRS, NEGATIVE_RANKS, NEGATIVES_PER_POSITIVE = 15.0, 200, "100-499", 1.0
+SECONDS_PER_PAIR, NEXT_PAIRS, GALLERY_SAMPLE, NEGATIVE_RANKS, NEGATIVES_PER_POSITIVE = 15.0, 200, 1000, "100-499", 1.0
 
 
 def evaluate(
@@ -40,7 +40,8 @@ def evaluate(
         str | None,
         typer.Option(
             help='What to measure, by name: "P@5 nDCG@10 ROC_AUC bpref", or your own, "python:module:function". '
-            "By default P, VSD_MRR, nDCG and Judged at each k, ROC_AUC and AP."
+            "By default ROC_AUC against the gallery, by which models are ranked, ROC_AUC and AP over labelled pairs, "
+            "and P, VSD_MRR, nDCG and Judged at each k."
         ),
     ] = None,
     ks: Annotated[
@@ -54,6 +55,10 @@ def evaluate(
     next_pairs: Annotated[
         int, typer.Option(min=0, help="How many pairs to list that should be labelled next.")
     ] = NEXT_PAIRS,
+    gallery_sample: Annotated[
+        int,
+        typer.Option(min=1, help="Candidates drawn from the gallery per query, for the ROC_AUC of the ranking."),
+    ] = GALLERY_SAMPLE,
     negative_ranks: Annotated[
         str, typer.Option(help="Sampled negatives: drawn from these ranks of the generators' lists, counted from 0.")
     ] = NEGATIVE_RANKS,
@@ -143,13 +148,13 @@ def evaluate(
         )
         return
     if is_bundle(workspace):
-        further = (seconds_per_pair, next_pairs, negative_ranks, negatives_per_positive)
-        usual = (SECONDS_PER_PAIR, NEXT_PAIRS, NEGATIVE_RANKS, NEGATIVES_PER_POSITIVE)
+        further = (seconds_per_pair, next_pairs, gallery_sample, negative_ranks, negatives_per_positive)
+        usual = (SECONDS_PER_PAIR, NEXT_PAIRS, GALLERY_SAMPLE, NEGATIVE_RANKS, NEGATIVES_PER_POSITIVE)
         if encoders or wanted != ["discovery"] or further != usual:
             raise LikewiseError(
                 "a bundle is measured under the discovery protocol and on its own negatives, with the models of "
-                "--vectors and --run: leave --with, --protocol, --seconds-per-pair, --next-pairs, --negative-ranks and "
-                "--negatives-per-positive out."
+                "--vectors and --run: leave --with, --protocol, --seconds-per-pair, --next-pairs, --gallery-sample, "
+                "--negative-ranks and --negatives-per-positive out."
             )
         evaluate_bundle(
             workspace,
@@ -178,6 +183,7 @@ def evaluate(
         seed=seed,
         interval=interval,  # type: ignore[arg-type]
         n_next_pairs=next_pairs,
+        gallery_per_query=gallery_sample,
         seconds_per_pair=seconds_per_pair,
         negatives=NegativeSampling(*_parse_ranks(negative_ranks), negatives_per_positive),
     )
@@ -290,12 +296,12 @@ def print_results(done: "Evaluated") -> None:
     rule, n_experts = labels.consensus.rule, labels.agreement.n_experts
     kind = "simulated experts" if labels.simulated else "experts"
     basis = f"{rule} of {n_experts} {kind}" if n_experts else "labels imported"
-    others = " (the others have only one kind of label)" if main["n_queries"] < main["n_queries_total"] else ""
+    others = " (the others have no similar candidate)" if main["n_queries"] < main["n_queries_total"] else ""
     echo(
-        f"[dim]macro over {main['n_queries']} of {main['n_queries_total']} queries{others}, "
-        f"{main['n_pairs']:,} labelled pairs, {basis}; "
-        "intervals: 95 %, queries resampled. Measures @k count unlabelled candidates as misses: "
-        "compare them only between models that contributed to the pool.[/]"
+        f"[dim]{main['n_queries']} of {main['n_queries_total']} queries{others}, "
+        f"{len(done.pairs):,} labelled pairs, {basis}; intervals: 95 %, queries resampled. Ranked by gallery ROC_AUC: "
+        "how often a similar candidate scores above one drawn from the whole gallery. Compare the other columns within "
+        "a group only: labelled negatives are generators' mistakes, and measures @k count unlabelled ones as misses.[/]"
     )
     if outside := done.summary.n_labels_outside:
         echo(f"[dim]{outside:,} labels are about other queries or images, or a query's own item, and are left out[/]")

@@ -11,6 +11,7 @@ from likewise.cli.tables import broken_heading, over_interval, p_value, percent,
 from likewise.cli.vsd_tables import print_vsd_tables
 from likewise.evaluation.measures import cutoff_of, nDCG
 from likewise.evaluation.rank_correlation import few_models_note
+from likewise.evaluation.ranking import MAIN_NAME
 
 if TYPE_CHECKING:
     from likewise.evaluation.step import Evaluated
@@ -113,7 +114,7 @@ def _identification(done: "Evaluated") -> None:
     orders = done.summary.orders
     if orders is not None and orders.spearman is not None:
         echo(
-            f"order by identification ({orders.identification}) against order by discovery (macro ROC-AUC), "
+            f"order by identification ({orders.identification}) against order by discovery ({MAIN_NAME}), "
             f"{orders.n_models} models: Spearman {orders.spearman:.2f} "
             f"({orders.spearman_low:.2f} to {orders.spearman_high:.2f}), Kendall {orders.kendall:.2f} "
             f"({orders.kendall_low:.2f} to {orders.kendall_high:.2f})"
@@ -126,7 +127,7 @@ def _incomplete(done: "Evaluated") -> None:
     k = table["k"][0]
     _print(
         f"If the unlabelled candidates of each model's top {k} were all negative, or all positive",
-        ["model", "bpref", "unlabelled", "ROC_AUC, from", "to"],
+        ["model", "bpref", "unlabelled", "gallery ROC_AUC, from", "to"],
         [
             [
                 row["encoder"],
@@ -166,7 +167,7 @@ def _experts(done: "Evaluated") -> None:
     )
     ends = {row["encoder"]: row for row in spread.iter_rows(named=True)}
     rows.append(["resampled groups", *(f"{percent(ends[n]['low'])}–{percent(ends[n]['high'])}" for n in encoders)])
-    _print("Macro ROC-AUC under other labels from the same votes (%)", ["labels by (queries)", *encoders], rows)
+    _print("Gallery ROC-AUC under other labels from the same votes (%)", ["labels by (queries)", *encoders], rows)
     if groups_summary.winner_share is None:
         echo("no resampled group of experts gives an order of the models")
         return

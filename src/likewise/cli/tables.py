@@ -13,7 +13,7 @@ from likewise.evaluation.ranking import MAIN, grouped, not_significantly_worse, 
 
 
 def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) -> Table:
-    """Generators, then new models, each best macro ROC-AUC first, with their place among all. Fits 80 columns.
+    """Generators, then new models, each best gallery ROC-AUC first, with their place among all. Fits 80 columns.
 
     With `differences`, models that are not significantly worse than the best are marked.
     """
@@ -49,7 +49,7 @@ def shown_measures(results: pl.DataFrame) -> list[str]:
     usual = list(map(str, default_measures(ks)))
     if not ks or set(found) - set(usual) or len(found) < len([name for name in usual if not is_sampled(name)]):
         return [name for name in found if name != str(MAIN)]
-    areas = ROC_AUC(average="micro"), AP, AP(average="micro")
+    areas = ROC_AUC, AP, AP(average="micro")
     return [str(one) for one in (*areas, *(measure @ ks[0] for measure in (P, VSD_MRR, Judged)))]
 
 

@@ -7,8 +7,9 @@ from rich.table import Table
 
 from likewise.cli.console import console, echo, escape
 from likewise.cli.tables import over_interval, p_value, percent
+from likewise.evaluation.measures import ROC_AUC
 from likewise.evaluation.rank_correlation import few_models_note
-from likewise.evaluation.ranking import MAIN, of_measure
+from likewise.evaluation.ranking import of_measure
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,10 +29,10 @@ def print_vsd_tables(done: "Evaluated") -> None:
     _wide(done.tables["table_4"], "Table 4: identification (%)")
     _wide(done.tables["table_5"], "Table 5 (6 with queries in the wild): discovery (%)")
     same = done.tables["identification"].row(0, named=True)
-    main = done.results.filter(of_measure(MAIN)).row(0, named=True)
+    n_both = max(done.results.filter(of_measure(ROC_AUC))["n_queries"].to_list(), default=0)
     echo(
-        f"[dim]of {main['n_queries_total']} queries, identification rests on {same['n_queries']} with another image of "
-        f"their item, macro areas on {main['n_queries']} with both classes; {main['n_pairs']:,} labelled pairs. "
+        f"[dim]of {same['n_queries_total']} queries, identification rests on {same['n_queries']} with another image of "
+        f"their item, macro areas on {n_both} with both classes; {len(done.pairs):,} labelled pairs. "
         "Intervals: 95 %, queries resampled. anno.: labelled negatives, neg.: sampled ones.\n"
         "The headings are the paper's: its HR@k of discovery is precision (P@k elsewhere in likewise), its MRR@k "
         "counts every positive and is divided by a harmonic sum (VSD_MRR@k); in identification HR is capped by the "

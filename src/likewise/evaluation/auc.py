@@ -39,11 +39,16 @@ def sort_pairs(query: Ints, score: Floats, label: NDArray[np.integer], n_queries
     return SortedPairs(order, sorted_query, positive, run_start, np.cumsum(new_run) - 1, query_start, n_queries)
 
 
-def roc_auc(pairs: SortedPairs) -> Floats:
-    """ROC-AUC of each query from mean ranks (Mann-Whitney); NaN where one class is missing."""
+def mean_ranks(pairs: SortedPairs) -> Floats:
+    """Of each pair, as sorted: how many pairs of its query score lower, equal ones counting one half."""
     run_end = np.append(pairs.run_start[1:], len(pairs.query))
     mean_position = (pairs.run_start + run_end - 1) / 2.0
-    rank = mean_position[pairs.run_of_pair] - pairs.query_start[pairs.query]
+    return np.asarray(mean_position[pairs.run_of_pair] - pairs.query_start[pairs.query])
+
+
+def roc_auc(pairs: SortedPairs) -> Floats:
+    """ROC-AUC of each query from mean ranks (Mann-Whitney); NaN where one class is missing."""
+    rank = mean_ranks(pairs)
     n_positive, n_negative = _counts(pairs)
     rank_sum = np.bincount(pairs.query, rank * pairs.positive, pairs.n_queries)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -19,6 +19,7 @@ from likewise.evaluation.discovery import (
     ranked_results,
     results_table,
 )
+from likewise.evaluation.gallery_negatives import PER_QUERY
 from likewise.evaluation.identification import MAIN as MAIN_IDENTIFICATION
 from likewise.evaluation.identification import TwoOrders, compare_orders
 from likewise.evaluation.incomplete import auc_bounds, next_pairs
@@ -60,6 +61,7 @@ def evaluate_vectors(
     encoders: Sequence[str] | None = None,
     generators: Sequence[str] = (),
     labelled: JudgedPairs | None = None,
+    gallery_per_query: int = PER_QUERY,
     ks: Sequence[int] = KS,
     n_resamples: int = RESAMPLES,
     seed: int = 0,
@@ -69,21 +71,24 @@ def evaluate_vectors(
 ) -> Evaluation:
     """Measure encoders by their vectors of `pairs.queries` and `pairs.gallery`, rows in that order.
 
-    `vectors` is asked for one encoder at a time, so it may read them when asked. ROC_AUC, by which encoders are ranked,
-    is measured in any case. `generators` fed the pool: they are marked, and their lists give the sampled negatives,
-    drawn as `sampling` says, which are none of the `labelled` pairs. `ks` are the list lengths of identification.
+    `vectors` is asked for one encoder at a time, so it may read them when asked. What they are ranked by is measured in
+    any case, against `gallery_per_query` candidates a query. `generators` fed the pool: they are marked, and their
+    lists give the sampled negatives, drawn as `sampling` says, which are none of the `labelled` pairs. `ks` are the
+    list lengths of identification.
     """
     names = list(vectors if encoders is None else encoders)
     check_settings(ks, n_resamples)
     chosen = with_main_measure(measures)
     length = max(*ks, *cutoffs(chosen), 1)
-    gathered = measure_encoders(vectors, names, pairs, generators, ks, seed, length, on_progress, labelled, sampling)
+    gathered = measure_encoders(
+        vectors, names, pairs, generators, ks, seed, length, on_progress, labelled, gallery_per_query, sampling
+    )
     weights = query_weights(len(pairs.queries), n_resamples, seed)
     estimates = []
     for done, one in enumerate(gathered.scored):
         if on_progress:
             on_progress("intervals", done, len(names))
-        results = ranked_results(one, pairs, gathered.sampled)
+        results = ranked_results(one, pairs, gathered.sampled, gathered.gallery)
         estimates.append(estimate_measures(one.encoder, results, chosen, weights, interval))
     table, differences = results_table(estimates, generators), difference_table(estimates, seed=seed)
     return Evaluation(table, differences, estimates, gathered, weights, interval)
@@ -103,10 +108,13 @@ def check_settings(ks: Sequence[int], n_resamples: int) -> None:
 
 
 def incomplete_table(done: Evaluation, k: int) -> pl.DataFrame:
-    """Per encoder: bpref with its interval, and the range of its macro ROC-AUC once its top k were all labelled."""
+    """Per encoder: bpref with its interval, and the range of its gallery ROC-AUC once its top k were all labelled."""
     rows = []
     for one in done.gathered.scored:
-        low, high, n_unlabelled = auc_bounds(one, unjudged_list_scores(done.gathered, one), done.gathered.pairs, k)
+        gathered = done.gathered
+        low, high, n_unlabelled = auc_bounds(
+            one, unjudged_list_scores(gathered, one), gathered.pairs, gathered.gallery, k
+        )
         preference = bpref.estimate(ranked_results(one, done.gathered.pairs))
         ends = interval_of(preference, done.weights, done.interval)
         rows.append((one.encoder, preference.value(), *ends, preference.n_defined, low, high, n_unlabelled, k))
@@ -144,6 +152,6 @@ def identification_sums(done: Evaluation, measure: CutoffMeasure) -> dict[str, Q
 
 
 def orders_of(done: Evaluation, ks: Sequence[int]) -> TwoOrders:
-    """How the order of the models by identification agrees with the order by discovery (macro ROC-AUC)."""
+    """How the order of the models by identification agrees with the order by discovery (gallery ROC-AUC)."""
     measure = main_identification(ks)
     return compare_orders(measure, identification_sums(done, measure), done.sums(MAIN), done.weights, done.interval)

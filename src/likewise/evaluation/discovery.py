@@ -36,10 +36,10 @@ RESULT_SCHEMA = pl.Schema(
 
 
 def default_measures(ks: Sequence[int] = KS) -> tuple[Measure, ...]:
-    """The VSD paper's measures, nDCG and Judged at every k, and the areas against both kinds of negatives."""
+    """Gallery ROC_AUC, the VSD paper's measures, nDCG and Judged at every k, areas against both its negatives."""
     lists = [measure @ k for measure in (P, VSD_MRR, nDCG, Judged) for k in ks]
     areas = [area(average=average) for area in (ROC_AUC, AP) for average in ("macro", "micro")]
-    return (*lists, *areas, *(area(negatives="sampled") for area in areas))
+    return (ROC_AUC(negatives="gallery"), *lists, *areas, *(area(negatives="sampled") for area in areas))
 
 
 DEFAULT_MEASURES = default_measures()
@@ -54,6 +54,7 @@ class EncoderScores:
     lists: Ints
     band: Ints | None = None  # candidates further down, for sampled negatives
     sampled_scores: Floats | None = None
+    gallery_scores: Floats | None = None
 
 
 def score_encoder(
@@ -76,16 +77,26 @@ def score_encoder(
     return EncoderScores(encoder, scores, found.indices, between)
 
 
-def ranked_results(one: EncoderScores, pairs: JudgedPairs, sampled: JudgedPairs | None = None) -> RankedResults:
+def ranked_results(
+    one: EncoderScores,
+    pairs: JudgedPairs,
+    sampled: JudgedPairs | None = None,
+    gallery: JudgedPairs | None = None,
+) -> RankedResults:
     """One encoder's scores and lists, with the labels beside them."""
     listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))
-    drawn = None
-    if sampled is not None and one.sampled_scores is not None:
-        drawn = _pair_scores(sampled, one.sampled_scores)
-    return RankedResults(listed, pairs.n_positive, _pair_scores(pairs, one.scores), drawn)
+    return RankedResults(
+        listed,
+        pairs.n_positive,
+        _pair_scores(pairs, one.scores),
+        _pair_scores(sampled, one.sampled_scores),
+        _pair_scores(gallery, one.gallery_scores),
+    )
 
 
-def _pair_scores(pairs: JudgedPairs, scores: Floats) -> PairScores:
+def _pair_scores(pairs: JudgedPairs | None, scores: Floats | None) -> PairScores | None:
+    if pairs is None or scores is None:
+        return None
     return PairScores(pairs.query, pairs.candidate, scores, pairs.label, len(pairs.queries))
 
 
@@ -97,7 +108,7 @@ class MeasureEstimate:
     value: float
     resampled: Floats
     jackknife: Floats | None
-    n_pairs: int
+    n_pairs: int  # labelled pairs: negatives that were drawn are not counted
 
 
 @dataclass(frozen=True)
@@ -124,7 +135,7 @@ def estimate_measures(
             estimate.value(),
             estimate.resampled(weights),
             None if leave_one is None else estimate.resampled(leave_one),
-            len(pairs.label),
+            len(pairs.label) if pairs is results.annotated else int(pairs.n_positive.sum()),
         )
     return EncoderEstimates(encoder, len(results.n_positive), found)
 

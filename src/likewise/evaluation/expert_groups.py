@@ -7,10 +7,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.evaluation.auc import Floats, roc_auc, sort_pairs
+from likewise.evaluation.auc import Floats
 from likewise.evaluation.bootstrap import Interval, interval_of
 from likewise.evaluation.discovery import EncoderScores
-from likewise.evaluation.pairs import JudgedPairs, relabel
+from likewise.evaluation.gallery_negatives import macro_against_gallery
+from likewise.evaluation.pairs import JudgedPairs, select_pairs
 from likewise.evaluation.query_sums import QuerySums
 from likewise.labeling.consensus import Rule, consensus
 from likewise.labeling.votes import NOT_SIMILAR, SIMILAR
@@ -42,7 +43,7 @@ class ExpertGroupsSummary:
 
 @dataclass(frozen=True)
 class ExpertGroups:
-    """`values`: macro ROC-AUC per kind of group, group and encoder; and how often the usual winner stays first."""
+    """`values`: gallery ROC-AUC per kind of group, group and encoder; and how often the usual winner stays first."""
 
     values: pl.DataFrame
     summary: ExpertGroupsSummary
@@ -51,6 +52,7 @@ class ExpertGroups:
 def expert_groups(
     measured: Sequence[EncoderScores],
     pairs: JudgedPairs,
+    gallery: JudgedPairs,
     votes: pl.DataFrame,
     seed: int,
     n_groups: int = N_GROUPS,
@@ -58,7 +60,7 @@ def expert_groups(
     weights: Floats,
     kind: Interval = "percentile",
 ) -> ExpertGroups:
-    """Macro ROC-AUC of every encoder under other labels made from the same votes.
+    """Gallery ROC-AUC of every encoder under other labels made from the same votes.
 
     The values by rule and by expert have intervals over queries; the resampled groups are a spread of their own.
     """
@@ -69,17 +71,19 @@ def expert_groups(
     named += [("expert", expert, answers[:, place]) for place, expert in enumerate(experts)]
     rows: list[tuple[object, ...]] = []
     for what, name, label in named:
-        for encoder, sums in _macro(measured, pairs, label).items():
+        for encoder, sums in _macro(measured, pairs, gallery, label).items():
             rows.append((what, name, encoder, sums.value(), *interval_of(sums, weights, kind), sums.n_defined))
     rng = np.random.default_rng(seed)
-    reference_winner = _best_encoder(_macro(measured, pairs, weighted_majority(answers, np.ones(len(experts)))))
+    reference_winner = _best_encoder(
+        _macro(measured, pairs, gallery, weighted_majority(answers, np.ones(len(experts))))
+    )
     known: dict[tuple[int, ...], dict[str, QuerySums]] = {}  # few experts give few different groups
     stayed = n_undefined = 0
     for number in range(n_groups):
         drawn = np.bincount(rng.integers(0, len(experts), len(experts)), minlength=len(experts))
         group = tuple(drawn.tolist())
         if group not in known:
-            known[group] = _macro(measured, pairs, weighted_majority(answers, drawn.astype(np.float64)))
+            known[group] = _macro(measured, pairs, gallery, weighted_majority(answers, drawn.astype(np.float64)))
         for encoder, sums in known[group].items():
             rows.append(("group", f"{number}", encoder, sums.value(), None, None, sums.n_defined))
         if not any(sums.n_defined for sums in known[group].values()):
@@ -129,15 +133,17 @@ def _pair_positions(pairs: JudgedPairs) -> dict[tuple[str, str], int]:
     }
 
 
-def _macro(measured: Sequence[EncoderScores], pairs: JudgedPairs, label: NDArray[np.int8]) -> dict[str, QuerySums]:
-    """Macro ROC-AUC of every encoder under these labels, per query."""
-    part, kept = relabel(pairs, label), label >= 0
-    return {
-        one.encoder: QuerySums.mean_of(
-            roc_auc(sort_pairs(part.query, one.scores[kept], part.label, len(pairs.queries)))
-        )
-        for one in measured
-    }
+def _macro(
+    measured: Sequence[EncoderScores], pairs: JudgedPairs, gallery: JudgedPairs, label: NDArray[np.int8]
+) -> dict[str, QuerySums]:
+    """Gallery ROC-AUC of every encoder under these labels, per query."""
+    similar = label == 1
+    positives = select_pairs(pairs, similar)
+    found = {}
+    for one in measured:
+        assert one.gallery_scores is not None
+        found[one.encoder] = macro_against_gallery(positives, one.scores[similar], gallery, one.gallery_scores)
+    return found
 
 
 def _best_encoder(found: Mapping[str, QuerySums]) -> str:

@@ -1,6 +1,6 @@
 """Where the full truth is known: what a pool finds of it, and whether it orders the models as the truth would.
 
-For every subset of generators and every k the pool is labelled with the truth, every model gets its macro ROC-AUC on
+For every subset of generators and every k the pool is labelled with the truth, every model gets its gallery ROC-AUC by
 those labels, and the order is compared (Spearman) with the order by macro ROC-AUC over *all* pairs.
 """
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from likewise.discovery.budget import generator_subsets, proposals_of
 from likewise.discovery.pool import QueryGallery, pairs_to_label
-from likewise.evaluation.auc import Floats, Ints, roc_auc, sort_pairs
+from likewise.evaluation.auc import Floats, Ints, mean_ranks, roc_auc, sort_pairs
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import spearman
 from likewise.neighbours import pair_scores
@@ -110,13 +110,11 @@ def fidelity_table(
     candidate = np.array([candidate_of[image] for image in proposals.pairs["candidate"]], dtype=np.int64)
     width, n_items = len(query_gallery.gallery), int(query_gallery.gallery_items.max()) + 1
     n_queries = len(query_gallery.queries)
-    all_labels = np.zeros(n_queries * width, dtype=np.int8)
-    all_labels[truth.query * width + truth.candidate] = truth.label
-    label = all_labels[query * width + candidate]
-    similar = np.unique((truth.query * n_items + query_gallery.gallery_items[truth.candidate])[truth.label == 1])
+    similar = truth.query[truth.label == 1] * n_items + query_gallery.gallery_items[truth.candidate[truth.label == 1]]
     pair_item = query * n_items + query_gallery.gallery_items[candidate]
-    scores = {name: pair_scores(q, g, query, candidate) for name, (q, g) in vectors.items()}
-    full = full_truth_auc(query_gallery, truth, vectors)
+    found = np.isin(pair_item, similar)
+    standings = [Standing.of(truth, query * width + candidate, width, n_queries, *each) for each in vectors.values()]
+    full = np.array(list(full_truth_auc(query_gallery, truth, vectors).values()))
     rows = []
     subsets = list(generator_subsets(proposals.generators))
     for done, subset in enumerate(subsets):
@@ -125,11 +123,12 @@ def fidelity_table(
         best_rank = proposals.ranks[:, subset].min(axis=1)
         for k in range(1, proposals.k_max + 1):
             inside = best_rank < k
-            auc = [_macro(query[inside], scores[name][inside], label[inside], n_queries) for name in vectors]
-            order = spearman(np.array(auc), np.array([full[name] for name in vectors]))
-            recall = len(np.unique(pair_item[inside & (label == 1)])) / max(1, len(similar))
+            positive = np.flatnonzero(inside & found)
+            taken = np.isin(similar, pair_item[positive])
+            auc = np.array([one.gallery_auc(positive, query[positive], taken) for one in standings])
+            recall = len(np.unique(pair_item[positive])) / max(1, len(np.unique(similar)))
             names = "+".join(proposals.generators[g] for g in subset)
-            rows.append((names, len(subset), k, int(inside.sum()), recall, order))
+            rows.append((names, len(subset), k, int(inside.sum()), recall, spearman(auc, full)))
     return pl.DataFrame(
         rows,
         schema={
@@ -142,6 +141,49 @@ def fidelity_table(
         },
         orient="row",
     ).with_columns(pl.col("spearman").fill_nan(None))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One model's scores, ready for the gallery ROC-AUC of any choice of labelled positives."""
+
+    below: Floats  # of each pair of the widest pool: gallery images of its query that score lower
+    score: Floats  # of each of these pairs
+    similar_query: Ints
+    similar_score: Floats  # of every truly similar pair: an image of a labelled item is no negative
+    n_gallery: Ints  # admissible images of each query
+
+    @classmethod
+    def of(
+        cls, truth: GroundTruth, cells: Ints, width: int, n_queries: int, queries: Vectors, gallery: Vectors
+    ) -> "Standing":
+        scores = pair_scores(queries, gallery, truth.query, truth.candidate)
+        ranked = sort_pairs(truth.query, scores, truth.label, n_queries)
+        below = np.empty(len(scores))
+        below[ranked.order] = mean_ranks(ranked)
+        at = np.searchsorted(truth.query * width + truth.candidate, cells)  # the truth is in the order of its cells
+        similar = truth.label == 1
+        n_gallery = np.bincount(truth.query, minlength=n_queries)
+        return cls(below[at], scores[at], truth.query[similar], scores[similar], n_gallery)
+
+    def gallery_auc(self, positive: Ints, query: Ints, taken: NDArray[np.bool_]) -> float:
+        """The mean over queries for these pairs of the pool; `taken`: similar pairs of the items they show."""
+        n_queries = len(self.n_gallery)
+        taken_query, taken_score = self.similar_query[taken], self.similar_score[taken]
+        both = sort_pairs(
+            np.concatenate([query, taken_query]),
+            np.concatenate([self.score[positive], taken_score]),
+            np.concatenate([np.ones(len(query), np.int8), np.zeros(len(taken_query), np.int8)]),
+            n_queries,
+        )
+        n_positive = np.bincount(query, minlength=n_queries)
+        n_taken = np.bincount(taken_query, minlength=n_queries)
+        n_negative = self.n_gallery - n_taken
+        # Of the images that score lower, those that are no negatives; each positive ties with itself among them.
+        inside = (roc_auc(both) * n_taken - 0.5) * n_positive
+        with np.errstate(invalid="ignore", divide="ignore"):
+            lower = np.bincount(query, self.below[positive], n_queries) - inside
+            return QuerySums.mean_of(lower / (n_positive * n_negative)).value()
 
 
 def _macro(query: Ints, scores: Floats, label: NDArray[np.int8], n_queries: int) -> float:

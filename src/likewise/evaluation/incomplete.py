@@ -1,7 +1,7 @@
 """Incomplete labels: what the missing ones could change, and which to get next.
 
-bpref asks only how judged pairs are ordered. The bounds recompute a model's macro ROC-AUC with its own unlabelled top
-candidates taken as all negative or all positive.
+bpref asks only how judged pairs are ordered. The bounds recompute a model's gallery ROC-AUC with its own unlabelled top
+candidates taken as all negative (as now: they may be drawn from the gallery) or all positive.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,30 +10,33 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from likewise.evaluation.auc import Floats, Ints, roc_auc, sort_pairs
+from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.discovery import EncoderScores
+from likewise.evaluation.gallery_negatives import macro_against_gallery
 from likewise.evaluation.measures.ranked import UNJUDGED, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.query_sums import QuerySums
 
 SIGNIFICANT_WEIGHT = 0.1  # how much a significant pair of models counts in the list of next pairs
 
 
-def auc_bounds(one: EncoderScores, scores_of_lists: Floats, pairs: JudgedPairs, k: int) -> tuple[float, float, int]:
-    """Macro ROC-AUC if the model's unlabelled top k were all negative, all positive; and how many they are."""
+def auc_bounds(
+    one: EncoderScores, scores_of_lists: Floats, pairs: JudgedPairs, gallery: JudgedPairs, k: int
+) -> tuple[float, float, int]:
+    """Gallery ROC-AUC if the model's unlabelled top k were all negative, all positive; and how many they are."""
+    assert one.gallery_scores is not None
     listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))[:, :k]
     query, place = np.nonzero(listed == UNJUDGED)
+    positive = pairs.label == 1
     values = []
-    for label in (0, 1):
-        added = replace(
+    for added in (slice(0), slice(None)):
+        found = replace(
             pairs,
-            query=np.concatenate([pairs.query, query]),
-            candidate=np.concatenate([pairs.candidate, one.lists[query, place]]),
-            label=np.concatenate([pairs.label, np.full(len(query), label, np.int8)]),
+            query=np.concatenate([pairs.query[positive], query[added]]),
+            candidate=np.concatenate([pairs.candidate[positive], one.lists[query, place][added]]),
+            label=np.ones(int(positive.sum()) + len(query[added]), np.int8),
         )
-        scores = np.concatenate([one.scores, scores_of_lists[query, place]])
-        by_query = sort_pairs(added.query, scores, added.label, len(pairs.queries))
-        values.append(QuerySums.mean_of(roc_auc(by_query)).value())
+        scores = np.concatenate([one.scores[positive], scores_of_lists[query, place][added]])
+        values.append(macro_against_gallery(found, scores, gallery, one.gallery_scores).value())
     return min(values), max(values), len(query)
 
 

@@ -37,14 +37,17 @@ class LeftOut:
 def leave_one_out(
     scored: Sequence[EncoderScores],
     pairs: JudgedPairs,
+    gallery: JudgedPairs,
     pool: pl.DataFrame,
     measures: Sequence[Measure] = DEFAULT_MEASURES,
 ) -> LeftOut:
     """Table 3, for areas and, beside them, for measures of lists, so that the reader sees which measure moves."""
     generators = pool.filter(~pl.col("generator").is_in(NO_GENERATORS))["generator"].unique().sort().to_list()
-    full = _values(scored, pairs, np.ones(len(pairs), dtype=np.bool_), measures)
+    full = _values(scored, pairs, gallery, np.ones(len(pairs), dtype=np.bool_), measures)
     models, orders = [], []
-    reduced = {name: _values(scored, pairs, _proposed_by_others(pairs, pool, name), measures) for name in generators}
+    reduced = {
+        name: _values(scored, pairs, gallery, _proposed_by_others(pairs, pool, name), measures) for name in generators
+    }
     for measure in full if generators else ():
         values = np.array([reduced[name][measure] for name in generators])  # generators x models
         for place, one in enumerate(scored):
@@ -75,13 +78,21 @@ def _proposed_by_others(pairs: JudgedPairs, pool: pl.DataFrame, removed: str) ->
 
 
 def _values(
-    scored: Sequence[EncoderScores], pairs: JudgedPairs, kept: NDArray[np.bool_], measures: Sequence[Measure]
+    scored: Sequence[EncoderScores],
+    pairs: JudgedPairs,
+    gallery: JudgedPairs,
+    kept: NDArray[np.bool_],
+    measures: Sequence[Measure],
 ) -> dict[Measure, list[float]]:
-    """Every measure against labelled negatives on a part of the pairs: one value per model."""
+    """Every measure on a part of the labelled pairs (sampled negatives left aside): one value per model."""
     part = select_pairs(pairs, kept)
+    drawn = np.concatenate([kept[pairs.label == 1], np.ones(int((gallery.label == 0).sum()), dtype=np.bool_)])
+    from_gallery = select_pairs(gallery, drawn)
     values: dict[Measure, list[float]] = {}
     for one in scored:
-        results = ranked_results(EncoderScores(one.encoder, one.scores[kept], one.lists), part)
+        assert one.gallery_scores is not None
+        here = EncoderScores(one.encoder, one.scores[kept], one.lists, gallery_scores=one.gallery_scores[drawn])
+        results = ranked_results(here, part, gallery=from_gallery)
         for measure in measures:
             if measure.pairs_of(results) is not None and not isinstance(measure, JudgedAtK):
                 values.setdefault(measure, []).append(measure.estimate(results).value())

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.discovery import EncoderScores, score_encoder
+from likewise.evaluation.gallery_negatives import PER_QUERY, draw_gallery_negatives
 from likewise.evaluation.identification import Identified, identify
 from likewise.evaluation.incomplete import unlabelled_candidates
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, NegativeSampling, sample_negatives, sampled_scores
+from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, NegativeSampling, sample_negatives
 from likewise.neighbours import as_unit, pair_scores
 from likewise.neighbours.scores import Floats as Vectors
 
@@ -26,6 +27,7 @@ class Measurements:
 
     pairs: JudgedPairs
     sampled: JudgedPairs | None
+    gallery: JudgedPairs
     scored: list[EncoderScores]
     identified: list[Identified]
     unlabelled: tuple[Ints, Ints]  # query and candidate rows that are in some model's list but not judged
@@ -42,12 +44,14 @@ def measure_encoders(
     list_length: int,
     on_progress: Callable[[str, int, int], None] | None = None,
     labelled: JudgedPairs | None = None,
+    gallery_per_query: int = PER_QUERY,
     sampling: NegativeSampling = DEFAULT_SAMPLING,
 ) -> Measurements:
     """Two rounds: search with every encoder first; then score what only all searches together could name.
 
     Sampled negatives come from the lists of all `generators`, whichever `encoders` are measured, and are none of the
-    `labelled` pairs; there are none where a generator's vectors are gone.
+    `labelled` pairs; there are none where a generator's vectors are gone. Negatives from the gallery are none that is
+    `labelled` similar.
     """
     can_sample = set(generators) <= set(vectors)
     scored, identified = [], []
@@ -65,6 +69,7 @@ def measure_encoders(
             assert further is not None
             bands.append(further)
     sampled = sample_negatives(pairs, bands, seed, sampling, labelled) if bands else None
+    from_gallery = draw_gallery_negatives(pairs, seed, gallery_per_query, labelled)
     unlabelled = unlabelled_candidates(scored, pairs, max(ks))
     unlabelled_scores = {}
     for place, one in enumerate(scored):
@@ -72,9 +77,20 @@ def measure_encoders(
             on_progress("scoring", place, len(encoders))
         queries, gallery = _unit_vectors(vectors, one.encoder)
         unlabelled_scores[one.encoder] = pair_scores(queries, gallery, *unlabelled)
-        scores = None if sampled is None else sampled_scores(one.scores, pairs, sampled, queries, gallery)
-        scored[place] = replace(one, band=None, sampled_scores=scores)
-    return Measurements(pairs, sampled, scored, identified, unlabelled, unlabelled_scores)
+        known = one.scores[pairs.label == 1]
+        scored[place] = replace(
+            one,
+            band=None,
+            sampled_scores=None if sampled is None else _scores(known, sampled, queries, gallery),
+            gallery_scores=_scores(known, from_gallery, queries, gallery),
+        )
+    return Measurements(pairs, sampled, from_gallery, scored, identified, unlabelled, unlabelled_scores)
+
+
+def _scores(known: Floats, drawn: JudgedPairs, queries: Vectors, gallery: Vectors) -> Floats:
+    """Scores of the positives, which come first and are `known`, and of the negatives drawn for them."""
+    negatives = slice(len(known), None)
+    return np.concatenate([known, pair_scores(queries, gallery, drawn.query[negatives], drawn.candidate[negatives])])
 
 
 def _unit_vectors(vectors: Mapping[str, EncoderVectors], encoder: str) -> tuple[Vectors, Vectors]:

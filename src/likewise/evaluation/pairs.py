@@ -94,6 +94,17 @@ def select_pairs(pairs: JudgedPairs, kept: NDArray[np.bool_]) -> JudgedPairs:
     return replace(pairs, query=pairs.query[kept], candidate=pairs.candidate[kept], label=pairs.label[kept])
 
 
+def against_negatives(pairs: JudgedPairs, query: Ints, candidate: Ints) -> JudgedPairs:
+    """The labelled positives, in their order, and after them these pairs as negatives in place of the labelled ones."""
+    positive = pairs.label == 1
+    return replace(
+        pairs,
+        query=np.concatenate([pairs.query[positive], query]),
+        candidate=np.concatenate([pairs.candidate[positive], candidate]),
+        label=np.concatenate([pairs.label[positive], np.zeros(len(query), np.int8)]),
+    )
+
+
 def relabel(pairs: JudgedPairs, label: NDArray[np.int8]) -> JudgedPairs:
     """The same pairs under other labels; -1 takes a pair out."""
     return select_pairs(replace(pairs, label=label), label >= 0)

@@ -1,7 +1,11 @@
-"""Which model stands where: one order for the terminal, the report and the leaderboard page.
+"""Which model stands where: one order for the terminal, the report, the leaderboard page and Python.
 
-Models are ranked by macro ROC-AUC over labelled pairs, which is fair to those that never fed the pool; equal ones by
-name, undefined ones last. As in VSD's Tables 5 and 6 they stand in two groups, generators and new models.
+A pool's labelled negatives are mistakes of its generators, and its lists of labelled pairs are theirs. So measures over
+labelled pairs (ROC_AUC, AP, bpref) punish the models that fed the pool, measures of lists (P@k, nDCG@k) favour them,
+and neither ranks a generator beside a new model. The one measure that treats both alike is the chance that a candidate
+labelled similar scores above one drawn at random from the gallery, ROC_AUC(negatives="gallery"). Models are ranked by
+it, all together; equal ones by name, undefined ones last. On every other measure a model is compared within its group
+only, generators or new models (VSD's Tables 5 and 6). docs/generators.md shows how often each order is right.
 """
 
 from dataclasses import dataclass
@@ -10,7 +14,8 @@ import polars as pl
 
 from likewise.evaluation.measures import ROC_AUC, Measure
 
-MAIN = ROC_AUC
+MAIN = ROC_AUC(negatives="gallery")
+MAIN_NAME = "gallery ROC-AUC"  # in sentences
 
 
 @dataclass(frozen=True)
@@ -23,13 +28,18 @@ class Group:
     encoders: list[str]
 
 
+def treats_alike(measure: str) -> bool:
+    """Whether a measure, by its name, may compare a generator with a new model."""
+    return 'negatives="gallery"' in measure
+
+
 def of_measure(measure: Measure) -> pl.Expr:
     """The rows of one measure."""
     return pl.col("measure") == str(measure)
 
 
 def ranked(results: pl.DataFrame) -> list[str]:
-    """Encoders by falling macro ROC-AUC; those without one are last."""
+    """Encoders by falling gallery ROC-AUC; those without one are last."""
     main = results.filter(of_measure(MAIN)).select("encoder", "value")
     every = results.select("encoder").unique().join(main, on="encoder", how="left")
     return every.sort("value", "encoder", descending=[True, False], nulls_last=True)["encoder"].to_list()
@@ -47,7 +57,7 @@ def grouped(results: pl.DataFrame) -> list[Group]:
 
 
 def against(differences: pl.DataFrame, best: str) -> pl.DataFrame:
-    """Macro ROC-AUC of `best` minus that of each other `encoder`: difference, low, high, p_holm, significant."""
+    """Gallery ROC-AUC of `best` minus that of each other `encoder`: difference, low, high, p_holm, significant."""
     rows = differences.filter(of_measure(MAIN))
     ahead = rows.filter(pl.col("encoder_a") == best).rename({"encoder_b": "encoder"})
     behind = rows.filter(pl.col("encoder_b") == best).rename({"encoder_a": "encoder", "low": "high", "high": "low"})

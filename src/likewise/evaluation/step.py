@@ -149,6 +149,7 @@ def evaluate_workspace(
         encoders=names,
         generators=generators,
         labelled=labelled,
+        gallery_per_query=settings.gallery_per_query,
         ks=settings.ks,
         n_resamples=settings.n_resamples,
         seed=settings.seed,
@@ -196,7 +197,7 @@ def protocol_tables(
 ) -> dict[str, pl.DataFrame]:
     """The tables of every protocol, by the name they are stored under; pure."""
     found, pairs = done.gathered, done.gathered.pairs
-    left_out = leave_one_out(found.scored, pairs, pool, settings.parsed_measures())
+    left_out = leave_one_out(found.scored, pairs, found.gallery, pool, settings.parsed_measures())
     same_item = main_identification(settings.ks)
     questions = {
         DISCOVERY: (MAIN, done.sums(MAIN)),
@@ -225,8 +226,10 @@ def _expert_groups(workspace: WorkspaceFolder, done: Evaluation, seed: int) -> E
         votes = votes.filter(pl.col("expert") != ADJUDICATOR_NAME)
     if votes is None or votes["expert"].n_unique() < 2:
         return None
-    pairs = done.gathered.pairs
-    return expert_groups(done.gathered.scored, pairs, votes, seed, weights=done.weights, kind=done.interval)
+    found = done.gathered
+    return expert_groups(
+        found.scored, found.pairs, found.gallery, votes, seed, weights=done.weights, kind=done.interval
+    )
 
 
 def _why_none(

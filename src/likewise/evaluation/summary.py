@@ -12,6 +12,7 @@ from likewise.evaluation.bootstrap import RESAMPLES, Interval
 from likewise.evaluation.discovery import DEFAULT_MEASURES, KS, default_measures
 from likewise.evaluation.expert_groups import ExpertGroupsSummary
 from likewise.evaluation.fidelity import TruthCoverage
+from likewise.evaluation.gallery_negatives import PER_QUERY
 from likewise.evaluation.identification import TwoOrders
 from likewise.evaluation.measures import Measure, cutoffs, parse_measure
 from likewise.evaluation.pool_recall import PoolRecall
@@ -28,6 +29,7 @@ OPTION_FIELDS = {
     "--seed": "seed",
     "--interval": "interval",
     "--next-pairs": "n_next_pairs",
+    "--gallery-sample": "gallery_per_query",
     "--seconds-per-pair": "seconds_per_pair",
 }
 T = TypeVar("T", bound="DataclassInstance")
@@ -44,6 +46,7 @@ class EvaluationSettings:
     interval: Interval = "percentile"
     n_next_pairs: int = NEXT_PAIRS
     seconds_per_pair: float = SECONDS_PER_PAIR
+    gallery_per_query: int = PER_QUERY  # candidates drawn for ROC_AUC(negatives="gallery")
     negatives: NegativeSampling = DEFAULT_SAMPLING
 
     @classmethod

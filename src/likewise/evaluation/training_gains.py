@@ -1,8 +1,8 @@
 """What training changed (VSD, RQ2 and RQ3): each trained network against the one it was trained from, both ways.
 
-Discovery (macro ROC-AUC against labelled negatives) asks what looks alike, identification the same item; supervision by
-ids should help the second and need not help the first. Differences are paired over the same queries, with the same
-resamples; p is of a randomisation test, corrected by Holm over the trained networks of a question.
+Discovery (gallery ROC-AUC) asks what looks alike, identification the same item; supervision by ids should help the
+second and need not help the first. Differences are paired over the same queries, with the same resamples; p is of a
+randomisation test, corrected by Holm over the trained networks of a question.
 """
 
 from collections.abc import Mapping, Sequence

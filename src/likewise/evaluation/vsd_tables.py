@@ -53,7 +53,7 @@ def _lists(ks: Sequence[int], hit_rate: CutoffMeasure, reciprocal_rank: CutoffMe
 
 
 def discovery(results: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
-    """Tables 5 and 6: generators first, then new models, each best macro ROC-AUC first."""
+    """Tables 5 and 6: generators first, then new models, each best gallery ROC-AUC first."""
     columns = discovery_columns(ks)
     ordered = [(group.name, encoder) for group in grouped(results) for encoder in group.encoders]
     return _table([[*names, *_cells(results, names[1], columns)] for names in ordered], ["group", "encoder"], columns)

@@ -11,7 +11,7 @@ from likewise.report.leaderboard import Leaderboard
 
 @dataclass(frozen=True)
 class Difference:
-    """The best model's macro ROC-AUC minus another model's; `p` is after Holm's correction."""
+    """The best model's gallery ROC-AUC minus another model's; `p` is after Holm's correction."""
 
     value: float | None
     low: float | None

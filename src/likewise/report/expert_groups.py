@@ -1,4 +1,4 @@
-"""Would other experts have said otherwise? Macro ROC-AUC by rule, by expert, and over resampled groups."""
+"""Would other experts have said otherwise? Gallery ROC-AUC by rule, by expert, and over resampled groups."""
 
 from dataclasses import dataclass
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from likewise.evaluation.fidelity import TruthCoverage
+from likewise.evaluation.ranking import MAIN_NAME
 from likewise.evaluation.summary import EvaluationSummary
 from likewise.report.differences import Difference, not_significantly_worse
 from likewise.report.formatting import NBSP, amount, interval, join_names, percent, plural, small_percent
@@ -13,7 +14,7 @@ RULES = {
     "exclude": "majority of the votes (tied pairs are left out)",
     "dawid-skene": "Dawid–Skene (experts weighed by how reliable they prove to be)",
 }
-CHANCE = 0.5  # macro ROC-AUC of an order by lot
+CHANCE = 0.5  # ROC-AUC of an order by lot
 TEST_DESCRIPTION = "paired over the same queries, p after Holm’s correction"
 
 
@@ -23,17 +24,20 @@ def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name:
     if best.main.value is None:
         return (
             "These labels cannot rank the models",
-            f"None of the {plural(board.n_queries_total, 'query', 'queries')} has both a candidate labelled similar "
-            "and one labelled not similar, so macro ROC-AUC is undefined.",
+            f"None of the {plural(board.n_queries_total, 'query', 'queries')} has a candidate labelled similar, "
+            f"so {MAIN_NAME} is undefined.",
         )
     others = [model.encoder for model in board.models[1:] if model.main.value is not None]
     ends = interval(best.main.low, best.main.high)
-    numbers = f"Macro ROC-AUC {percent(best.main.value)}{NBSP}%, 95{NBSP}% interval {ends}"
+    numbers = (
+        f"It scores a candidate labelled similar above one drawn from the gallery in {percent(best.main.value)}{NBSP}% "
+        f"of cases ({MAIN_NAME}), 95{NBSP}% interval {ends}"
+    )
     if not others:
         return f"{best.encoder} is the only model that could be measured", f"{numbers}."
     if differences is None:
         again = f"run “likewise evaluate {name}” again to learn which differences are significant"
-        return f"{best.encoder} has the highest macro ROC-AUC", f"{numbers}; {again}."
+        return f"{best.encoder} has the highest {MAIN_NAME}", f"{numbers}; {again}."
     tied = not_significantly_worse(board, differences)
     if best.main.low is not None and best.main.low <= CHANCE:
         lead = "No model is shown to find what people call similar better than chance would"
@@ -77,7 +81,7 @@ def exclusion_notes(
     notes = []
     main = board.columns[0].queries
     if main.split("/")[0] != main.split("/")[1]:
-        notes.append(f"macro values rest on {main} queries: the others have candidates with only one kind of label")
+        notes.append(f"the ranking rests on {main} queries: the others have no candidate labelled similar")
     counted = (
         (settings.get("left_out", 0), "unreadable or repeated image", "when the catalog was made"),
         (summary.n_gallery_without_vectors, "gallery image", "without vectors of every model"),

@@ -6,6 +6,7 @@ import polars as pl
 
 from likewise.evaluation.identification import TwoOrders
 from likewise.evaluation.rank_correlation import few_models_note
+from likewise.evaluation.ranking import MAIN_NAME
 from likewise.report.formatting import NBSP, interval, percent, plural, signed
 from likewise.report.leaderboard import Leaderboard
 
@@ -89,13 +90,13 @@ def _conclusion(orders: TwoOrders) -> tuple[str, str]:
         return f"With {plural(n_models, 'model')} the two orders cannot be compared.", ""
     low, high = orders.spearman_low, orders.spearman_high
     if low is None or high is None:
-        said = f"Whether the order by {by} says anything about the order by discovery (macro ROC-AUC) is not known"
+        said = f"Whether the order by {by} says anything about the order by discovery ({MAIN_NAME}) is not known"
     elif low > 0:
-        said = f"The order by {by} resembles the order by discovery (macro ROC-AUC), but is not a substitute for it"
+        said = f"The order by {by} resembles the order by discovery ({MAIN_NAME}), but is not a substitute for it"
     elif high < 0:
-        said = f"The order by {by} runs against the order by discovery (macro ROC-AUC)"
+        said = f"The order by {by} runs against the order by discovery ({MAIN_NAME})"
     else:
-        said = f"The order by {by} tells nothing about the order by discovery (macro ROC-AUC)"
+        said = f"The order by {by} tells nothing about the order by discovery ({MAIN_NAME})"
     spearman = _number("Spearman", orders.spearman, orders.spearman_low, orders.spearman_high)
     numbers = f"{spearman}, {_number('Kendall τ', orders.kendall, orders.kendall_low, orders.kendall_high)}"
     few = few_models_note(n_models)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from likewise.evaluation.measures import AP, ROC_AUC, cutoff_of, heading, is_sampled
-from likewise.evaluation.ranking import MAIN, Group, grouped, ranked
+from likewise.evaluation.ranking import MAIN, Group, grouped, ranked, treats_alike
 from likewise.report.formatting import NBSP, interval, percent
 
-PREFERRED = tuple(map(str, (MAIN, ROC_AUC(average="micro"), AP, AP(average="micro"))))
+PREFERRED = tuple(map(str, (MAIN, ROC_AUC, ROC_AUC(average="micro"), AP, AP(average="micro"))))
 SCALE_STEP = 0.05  # the whiskers' axis starts and ends at multiples of this
 
 
@@ -20,6 +20,7 @@ class Column:
     title: str
     subtitle: str
     queries: str
+    alike: bool  # whether it may compare generators with new models
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,18 @@ class Leaderboard:
 
 
 def leaderboard(results: pl.DataFrame) -> Leaderboard:
-    """Best macro ROC-AUC first, undefined ones last; equal ones by name."""
+    """Best gallery ROC-AUC first, undefined ones last; equal ones by name."""
     columns = [_column(results, measure) for measure in _measures(results)]
     rows = {(row["encoder"], row["measure"]): row for row in results.iter_rows(named=True)}
-    best = {column.measure: _best(results, column.measure) for column in columns}
     fed = dict(results.select("encoder", "generator").unique("encoder").iter_rows())
-    cells = {encoder: [_cell(rows.get((encoder, name)), highest) for name, highest in best.items()] for encoder in fed}
+    best = {fed_it: [_best(results, column, fed_it) for column in columns] for fed_it in (True, False)}
+    cells = {
+        encoder: [
+            _cell(rows.get((encoder, column.measure)), highest)
+            for column, highest in zip(columns, best[fed[encoder]], strict=True)
+        ]
+        for encoder in fed
+    }
     axis = _axis([row[0] for row in cells.values()])
     models = [
         LeaderboardRow(
@@ -109,8 +116,8 @@ def leaderboard(results: pl.DataFrame) -> Leaderboard:
         )
         for place, encoder in enumerate(ranked(results), start=1)
     ]
-    first = results.row(0, named=True)
-    return Leaderboard(columns, models, grouped(results), axis, first["n_pairs"], first["n_queries_total"])
+    n_pairs, n_queries = (max(results[name].to_list()) for name in ("n_pairs", "n_queries_total"))
+    return Leaderboard(columns, models, grouped(results), axis, n_pairs, n_queries)
 
 
 def _measures(results: pl.DataFrame) -> list[str]:
@@ -125,13 +132,16 @@ def _column(results: pl.DataFrame, measure: str) -> Column:
     defined = sorted(set(rows["n_queries"].to_list()))
     counted = "–".join(str(n) for n in dict.fromkeys((defined[0], defined[-1]))) if defined else "0"
     total = max(rows["n_queries_total"].to_list(), default=0)
-    return Column(measure, *heading(measure), f"{counted}/{total}")
+    return Column(measure, *heading(measure), f"{counted}/{total}", treats_alike(measure))
 
 
-def _best(results: pl.DataFrame, measure: str) -> float | None:
-    """The best value, where it is fair to compare every model: measures of lists favour those that fed the pool."""
-    values = results.filter(pl.col("measure") == measure)["value"].drop_nulls().to_list()
-    return max(values) if len(values) > 1 and cutoff_of(measure) is None else None
+def _best(results: pl.DataFrame, column: Column, generators: bool) -> float | None:
+    """The best value among the models that may be compared: all, or only generators, or only new models."""
+    rows = results.filter(pl.col("measure") == column.measure)
+    if not column.alike:
+        rows = rows.filter(generator=generators)
+    values = rows["value"].drop_nulls().to_list()
+    return max(values) if len(values) > 1 else None
 
 
 def _cell(row: dict[str, float | None] | None, best: float | None) -> Cell:

@@ -116,7 +116,7 @@ def read_result(path: Path) -> ResultTable:
 
 
 def rank_by_benchmark(results: Sequence[ResultTable]) -> list[BenchmarkLeaderboard]:
-    """Results by benchmark, those with the most rows first; within one, by falling macro ROC-AUC."""
+    """Results by benchmark, those with the most rows first; within one, by falling gallery ROC-AUC."""
     by_id: dict[str, list[ResultTable]] = {}
     for result in sorted(results, key=lambda one: (one.note.date, one.note.command)):
         by_id.setdefault(result.note.benchmark_id, []).append(result)

@@ -7,6 +7,7 @@ import polars as pl
 
 from likewise.evaluation.measures import cutoff_of, heading
 from likewise.evaluation.rank_correlation import few_models_note
+from likewise.evaluation.ranking import MAIN_NAME
 from likewise.report.formatting import DASH, join_names, p_value, percent, signed
 from likewise.report.leaderboard import PREFERRED
 
@@ -82,7 +83,7 @@ def _order(row: dict[str, Any]) -> OrderCorrelation:
 
 
 def _conclusion(orders: pl.DataFrame, measures: list[str]) -> str:
-    """Which measure's order moves most, and whether that of macro ROC-AUC does."""
+    """Which measure's order moves most, and whether that of the ranking does."""
     n_models = max(orders["n_models"].to_list(), default=0)
     lowest: dict[str, tuple[float, str]] = {}
     for key in measures:
@@ -103,7 +104,7 @@ def _conclusion(orders: pl.DataFrame, measures: list[str]) -> str:
     moves = f"The order moves most (Spearman {signed(worst)}) {where}"
     main = lowest.get(PREFERRED[0])
     if main and main[0] > worst:
-        return f"{moves}; by macro ROC-AUC {_kept(main)}."
+        return f"{moves}; by {MAIN_NAME} {_kept(main)}."
     steadiest = max(lowest, key=lambda key: lowest[key][0])  # the first of equals: areas come before lists
     if lowest[steadiest][0] == worst:
         return f"{moves}."

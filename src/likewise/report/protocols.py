@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from likewise.evaluation.pool_recall import PoolRecall
+from likewise.evaluation.ranking import MAIN_NAME
 from likewise.report.expert_groups import ExpertGroupsTable, expert_groups
 from likewise.report.identification import Identification, identification
 from likewise.report.leaderboard import Leaderboard
@@ -47,7 +48,7 @@ def protocol_plots(sections: ProtocolSections, styles: Styles) -> dict[str, Any]
     if found and len(found.points) > 1:
         drawn["identification_plot"] = identification_plot(found.points, styles, found.main)
     if unlabelled and unlabelled.ranges:
-        drawn["bounds_plot"] = range_plot("bounds", unlabelled.ranges, styles, "macro ROC-AUC")
+        drawn["bounds_plot"] = range_plot("bounds", unlabelled.ranges, styles, MAIN_NAME)
     if groups and groups.ranges:
-        drawn["groups_plot"] = range_plot("groups", groups.ranges, styles, "macro ROC-AUC")
+        drawn["groups_plot"] = range_plot("groups", groups.ranges, styles, MAIN_NAME)
     return drawn

@@ -14,7 +14,7 @@ N_NEXT = 8
 
 @dataclass(frozen=True)
 class UnlabelledBounds:
-    """One model: the share of its lists that is judged, bpref, and the bounds of its macro ROC-AUC."""
+    """One model: the share of its lists that is judged, bpref, and the bounds of its gallery ROC-AUC."""
 
     encoder: str
     judged: list[float | None]

@@ -35,6 +35,8 @@ from likewise.evaluation.bundles.files import (
     verify_entry,
     write_entries,
 )
+from likewise.evaluation.gallery_negatives import draw_gallery_negatives
+from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING
 from likewise.evaluation.stored import read_summary
 from likewise.workspace import WorkspaceFolder
@@ -63,6 +65,13 @@ class Bundle:
     def images(self) -> list[str]:
         """Every image, in the order that vectors without keys must have."""
         return self.tables.catalog["image"].to_list()
+
+    @property
+    def gallery_pairs(self) -> JudgedPairs:
+        """The labelled positives against candidates of the gallery, the same ones whoever opens the bundle."""
+        return draw_gallery_negatives(
+            self.tables.pairs, self.card["negatives"]["seed"], labelled=self.tables.labelled_pairs
+        )
 
     @property
     def generators(self) -> list[str]:

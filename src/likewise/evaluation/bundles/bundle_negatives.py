@@ -1,14 +1,13 @@
 """Sampled negatives of a bundle: drawn from the generators' lists when it is made, for nobody has those elsewhere."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.discovery import score_encoder
-from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.pairs import JudgedPairs, against_negatives
 from likewise.evaluation.sampled_negatives import NegativeSampling, sample_negatives
 from likewise.workspace import WorkspaceFolder
 
@@ -47,11 +46,4 @@ def with_negatives(pairs: JudgedPairs, negatives: pl.DataFrame) -> JudgedPairs |
     candidate_of = {image: row for row, image in enumerate(pairs.gallery)}
     rows = [(query_of[query], candidate_of[candidate]) for query, candidate in negatives.select(PAIR).iter_rows()]
     query, candidate = np.array(rows, dtype=np.int64).T
-    positive = pairs.label == 1
-    label = np.concatenate([pairs.label[positive], np.zeros(len(rows), np.int8)])
-    return replace(
-        pairs,
-        query=np.concatenate([pairs.query[positive], query]),
-        candidate=np.concatenate([pairs.candidate[positive], candidate]),
-        label=label,
-    )
+    return against_negatives(pairs, query, candidate)

@@ -37,15 +37,22 @@ class BundleTables:
     @property
     def pairs(self) -> JudgedPairs:
         """The judged pairs that models are measured on."""
-        labels = drop_random_pairs(self.labels, self.pool)
+        pairs = self._lined_up(drop_random_pairs(self.labels, self.pool))
+        refuse_queries_without_candidates(pairs)
+        return pairs
+
+    @property
+    def labelled_pairs(self) -> JudgedPairs:
+        """All labelled pairs, random ones among them."""
+        return self._lined_up(self.labels)
+
+    def _lined_up(self, labels: pl.DataFrame) -> JudgedPairs:
         queries, gallery = self.queries["image"].to_list(), self.gallery["image"].to_list()
         if not set(queries) | set(gallery) <= set(self.catalog["image"]):
             raise LikewiseError(
                 "the bundle's queries and gallery are not all in its catalog: it was put together wrongly."
             )
-        pairs = build_judged_pairs(self.catalog, labels, queries, gallery)
-        refuse_queries_without_candidates(pairs)
-        return pairs
+        return build_judged_pairs(self.catalog, labels, queries, gallery)
 
 
 def collect_tables(

@@ -32,6 +32,7 @@ from likewise.evaluation.exchange.vectors_io import AlignedVectors, read_aligned
 from likewise.evaluation.measures import CutoffMeasure, Measure, cutoffs
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import ResultNote, benchmark_id, utc_now
+from likewise.evaluation.ranking import treats_alike
 from likewise.neighbours import as_unit, pair_scores
 
 
@@ -73,17 +74,18 @@ def evaluate_bundle(
         raise LikewiseError(f"an interval needs at least one resample, not {n_resamples}.")
     pairs = opened.tables.pairs
     sampled = with_negatives(pairs, opened.tables.negatives)
+    from_gallery = opened.gallery_pairs
     weights = query_weights(len(pairs.queries), n_resamples, seed)
     measures = with_main_measure(measures)
     estimates = []
     for name, model in vectors_by_name.items():
-        scores = _scores(name, model, opened, pairs, sampled, max(cutoffs(measures), default=1))
-        results = ranked_results(scores, pairs, sampled)
+        scores = _scores(name, model, opened, pairs, sampled, from_gallery, max(cutoffs(measures), default=1))
+        results = ranked_results(scores, pairs, sampled, from_gallery)
         estimates.append(estimate_measures(name, results, measures, weights, interval))
     table = results_table(estimates, opened.generators)
     for name, model in vectors_by_name.items():
         if isinstance(model, TrecRun):
-            unknown = [str(one) for one in _undefined(model, pairs, missing, measures)]
+            unknown = [str(one) for one in _undefined(model, pairs, from_gallery, missing, measures)]
             undefined = (pl.col("encoder") == name) & pl.col("measure").is_in(unknown)
             table = table.with_columns(
                 pl.when(~undefined).then(pl.col("value", "low", "high")),
@@ -93,11 +95,21 @@ def evaluate_bundle(
     return BundleResults(table, difference_table(whole, seed=seed))
 
 
-def _undefined(run: TrecRun, pairs: JudgedPairs, missing: MissingPairs, measures: Sequence[Measure]) -> list[Measure]:
+def _undefined(
+    run: TrecRun, pairs: JudgedPairs, from_gallery: JudgedPairs, missing: MissingPairs, measures: Sequence[Measure]
+) -> list[Measure]:
     """The measures that a run says nothing about."""
-    areas = missing == "undefined" and measure_run(run, pairs, 1).n_missing_pairs > 0
     has_no_lists = run.tag.endswith(f":{JUDGED}")
-    return [one for one in measures if (has_no_lists if isinstance(one, CutoffMeasure) else areas)]
+    lacks_judged, lacks_drawn = (
+        missing == "undefined" and measure_run(run, each, 1).n_missing_pairs > 0 for each in (pairs, from_gallery)
+    )
+
+    def undefined(measure: Measure) -> bool:
+        if isinstance(measure, CutoffMeasure):
+            return has_no_lists
+        return lacks_drawn if treats_alike(str(measure)) else lacks_judged
+
+    return [one for one in measures if undefined(one)]
 
 
 def bundle_note(bundle: Bundle, command: str) -> ResultNote:
@@ -115,10 +127,17 @@ def bundle_note(bundle: Bundle, command: str) -> ResultNote:
 
 
 def _scores(
-    name: str, model: BundleModel, bundle: Bundle, pairs: JudgedPairs, sampled: JudgedPairs | None, k: int
+    name: str,
+    model: BundleModel,
+    bundle: Bundle,
+    pairs: JudgedPairs,
+    sampled: JudgedPairs | None,
+    from_gallery: JudgedPairs,
+    k: int,
 ) -> EncoderScores:
     if isinstance(model, TrecRun):  # it lists no sampled negative for certain, so it is not measured against them
-        return replace(measure_run(model, pairs, k).measured, encoder=name)
+        listed = measure_run(model, from_gallery, 1).measured.scores
+        return replace(measure_run(model, pairs, k).measured, encoder=name, gallery_scores=listed)
     if isinstance(model, Path):
         model = VectorFile(model)
     if isinstance(model, VectorFile):
@@ -127,6 +146,8 @@ def _scores(
     rows = ([row_of[image] for image in images] for images in (pairs.queries, pairs.gallery))
     queries, gallery = (as_unit(model.vectors[each], f"{name} vectors") for each in rows)
     scores = score_encoder(name, pairs, queries, gallery, k)
-    if sampled is None:
-        return scores
-    return replace(scores, sampled_scores=pair_scores(queries, gallery, sampled.query, sampled.candidate))
+    return replace(
+        scores,
+        sampled_scores=None if sampled is None else pair_scores(queries, gallery, sampled.query, sampled.candidate),
+        gallery_scores=pair_scores(queries, gallery, from_gallery.query, from_gallery.candidate),
+    )

@@ -20,6 +20,7 @@ from likewise.evaluation.exchange.run_models import (
     run_tag,
 )
 from likewise.evaluation.exchange.trec import write_run
+from likewise.evaluation.gallery_negatives import draw_gallery_negatives
 from likewise.evaluation.pairs import build_judged_pairs
 from likewise.labeling.step import read_labels
 from likewise.workspace import WorkspaceFolder
@@ -46,10 +47,12 @@ def export_run(
     labels = pl.DataFrame(schema=LABEL_SCHEMA)
     if candidates == JUDGED:
         labels = drop_random_pairs(read_labels(workspace), pool.rows, retired_pairs(workspace))
-    pairs = build_judged_pairs(read_catalog(workspace), labels, pool.query_gallery.queries, pool.query_gallery.gallery)
+    catalog, queries, gallery = read_catalog(workspace), pool.query_gallery.queries, pool.query_gallery.gallery
+    pairs = build_judged_pairs(catalog, labels, queries, gallery)
     vectors = [read_vectors(workspace, encoder, images) for images in (pairs.queries, pairs.gallery)]
     if candidates == JUDGED:
-        rows = list_judged(pairs, *vectors)
+        labelled = build_judged_pairs(catalog, read_labels(workspace), queries, gallery)
+        rows = list_judged(pairs, *vectors, drawn=draw_gallery_negatives(pairs, seed=0, labelled=labelled))
     else:
         rows = list_candidates(pairs, *vectors, depth=depth, one_per_item=candidates == BY_ITEM)
     if rows.is_empty():

@@ -4,7 +4,8 @@ A run holds the first candidates of each query and nothing below, so a judged pa
 pair is taken to stand below everything the run lists for its query, tied with the query's other missing ones (in
 micro averages: just below the query's last score; for a query the run lacks altogether, below all others). They are
 counted, because areas under curves rest on them: a run of the best image of each item lacks many, a run of every image
-few, one of judged pairs none. The lists of that last one hold no unjudged candidate, so they say nothing about hits.
+few, one of judged pairs (with the candidates drawn from the gallery) none. The lists of that last one hold few unjudged
+candidates, so they say nothing about hits.
 """
 
 from dataclasses import dataclass
@@ -66,14 +67,19 @@ def list_candidates(
     return _rows(pairs, query, found.indices[query, rank], rank, found.scores[query, rank])
 
 
-def list_judged(pairs: JudgedPairs, query_vectors: Vectors, gallery_vectors: Vectors) -> pl.DataFrame:
-    """Every judged pair with its score, ranked among the judged ones of its query; enough for areas under curves."""
+def list_judged(
+    pairs: JudgedPairs, query_vectors: Vectors, gallery_vectors: Vectors, *, drawn: JudgedPairs | None = None
+) -> pl.DataFrame:
+    """Every judged pair with its score, and those `drawn` from the gallery: enough for areas under curves."""
     vectors = as_unit(query_vectors, "query vectors"), as_unit(gallery_vectors, "gallery vectors")
-    scores = pair_scores(*vectors, pairs.query, pairs.candidate)
-    order = np.lexsort((pairs.candidate, -scores, pairs.query))
-    query = pairs.query[order]
+    width = len(pairs.gallery)
+    cells = np.unique(np.concatenate([one.query * width + one.candidate for one in (pairs, drawn) if one is not None]))
+    query, candidate = cells // width, cells % width
+    scores = pair_scores(*vectors, query, candidate)
+    order = np.lexsort((candidate, -scores, query))
+    query = query[order]
     rank = np.arange(len(query)) - np.searchsorted(query, query)
-    return _rows(pairs, query, pairs.candidate[order], rank, scores[order])
+    return _rows(pairs, query, candidate[order], rank, scores[order])
 
 
 def measure_run(run: TrecRun, pairs: JudgedPairs, k: int) -> MeasuredRun:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Literal, Protocol, Self, TypedDict, get_args
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.measures.ranked import ANNOTATED, MicroAverage, PairScores, RankedResults
+from likewise.evaluation.measures.ranked import MicroAverage, PairScores, RankedResults
 from likewise.evaluation.query_sums import Floats, QuerySums
 
 Average = Literal["macro", "micro"]
-Negatives = Literal["annotated", "sampled"]
+Negatives = Literal["annotated", "gallery", "sampled"]
 
 
 class AreaParameters(TypedDict, total=False):
@@ -118,10 +118,13 @@ class AreaMeasure(Measure):
 
     @property
     def subtitle(self) -> str:
-        return self.average if self.negatives == ANNOTATED else f"{self.average}, {self.negatives} negatives"
+        if self.negatives == "annotated":
+            return self.average
+        return "gallery" if self == type(self)(negatives="gallery") else f"{self.average}, {self.negatives} negatives"
 
     def pairs_of(self, results: RankedResults) -> PairScores | None:
-        return results.annotated if self.negatives == ANNOTATED else results.sampled
+        kinds = {"annotated": results.annotated, "gallery": results.gallery, "sampled": results.sampled}
+        return kinds[self.negatives]
 
     def per_query(self, pairs: PairScores) -> Floats:
         """One value per query, NaN where it is undefined."""

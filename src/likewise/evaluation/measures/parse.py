@@ -87,7 +87,7 @@ def _parameters(text: str, inside: str) -> AreaParameters:
     given = {one["name"]: one["value"] for one in found if one}
     if len(given) < len(found) or not set(given) <= {"average", "negatives"}:
         raise LikewiseError(
-            f'{text!r}: parameters are average="macro" or "micro", and negatives="annotated" or "sampled".'
+            f'{text!r}: parameters are average="macro" or "micro", and negatives="annotated", "gallery" or "sampled".'
         )
     return cast(AreaParameters, given)
 

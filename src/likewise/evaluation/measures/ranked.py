@@ -11,7 +11,6 @@ from likewise.evaluation.micro_auc import MAX_INTERVAL_BINS, micro_auc, unweight
 from likewise.evaluation.query_sums import Floats
 
 POSITIVE, UNJUDGED, PADDING = 1, -1, -2
-ANNOTATED, SAMPLED = "annotated", "sampled"
 AREAS = ("ROC_AUC", "AP")
 
 
@@ -82,13 +81,15 @@ class RankedResults:
     """`listed`: queries x list length, the label of each candidate (UNJUDGED without one, PADDING past the end).
 
     `n_positive`: how many positives each query has in all. Measures of judged pairs need `annotated`, the pairs with
-    labelled negatives, or `sampled`, the same positives with sampled ones.
+    labelled negatives, or the same positives with others: `gallery` (drawn from the whole gallery) or `sampled` (from
+    further down the generators' lists).
     """
 
     listed: Ints
     n_positive: Ints
     annotated: PairScores | None = None
     sampled: PairScores | None = None
+    gallery: PairScores | None = None
 
     @property
     def has_positive(self) -> NDArray[np.bool_]:

@@ -2,10 +2,14 @@
 
     average="macro"        one value per query that has both classes (Mann-Whitney), then the mean over those queries
     average="micro"        all judged pairs in one list
-    negatives="annotated"  the labelled negatives; "sampled": candidates from further down (negatives.py)
+    negatives="annotated"  the labelled negatives of the pool
+    negatives="gallery"    candidates drawn at random from the whole gallery (gallery_negatives.py)
+    negatives="sampled"    candidates from ranks 100-499 of the generators' lists (sampled_negatives.py)
 
-Unlabelled candidates do not enter, so it is fair to models that never fed the pool (VSD, sec. 6.3). A query of one
-class only is undefined: left out and counted, never 0. (Hanley & McNeil 1982.)
+The labelled negatives are mistakes of the models that fed the pool, so the first (VSD, sec. 6.3) punishes these models
+and flatters others: compare it only among generators, or among new models. Models are ranked by the second, which is
+nobody's choice of negatives. A query of one class only is undefined: left out and counted, never 0. (Hanley & McNeil
+1982.)
 """
 
 from dataclasses import dataclass

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from likewise.evaluation.ranking import MAIN_NAME
 from likewise.report.formatting import percent
 from likewise.report.identification import IdentificationPoint
 from likewise.report.plots.curves import Styles
@@ -36,9 +37,9 @@ def identification_plot(points: Sequence[IdentificationPoint], styles: Styles, m
                 annotation_clip=False,
                 zorder=5,
             )
-        axes.set(xlabel=f"finds the same item: {measure} (%)", ylabel="finds what looks alike: macro ROC-AUC (%)")
+        axes.set(xlabel=f"finds the same item: {measure} (%)", ylabel=f"finds what looks alike: {MAIN_NAME} (%)")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{100 * value:g}")
 
     spoken = ", ".join(f"{point.encoder} {percent(point.x[0])} and {percent(point.y[0])}" for point in points)
-    return draw("identification", SIZE, f"{measure} of identification and macro ROC-AUC in percent: {spoken}.", paint)
+    return draw("identification", SIZE, f"{measure} of identification and {MAIN_NAME} in percent: {spoken}.", paint)

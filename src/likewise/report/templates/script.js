@@ -1,7 +1,8 @@
 "use strict";
 document.documentElement.classList.add("scripted");
 
-// Sorting: a click on a heading orders the rows of every group; undefined values stay last.
+// Sorting: a click on a heading orders the rows; undefined values stay last. By a measure that does not treat
+// generators and new models alike (data-apart) each of these groups is ordered by itself.
 function valueOf(row, column) {
   return row.querySelectorAll("[data-value]")[column].dataset.value;
 }
@@ -16,7 +17,13 @@ function sortTable(table, heading, direction) {
   heading.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
   for (const body of table.tBodies) {
     const rows = [...body.rows].filter((row) => row.querySelector("[data-value]"));
-    rows.sort((a, b) => compare(valueOf(a, column), valueOf(b, column), heading.dataset.sort, direction));
+    const apart = (row) => ("apart" in heading.dataset ? row.dataset.group || "" : "");
+    rows.sort(
+      (a, b) =>
+        apart(a).localeCompare(apart(b)) ||
+        compare(valueOf(a, column), valueOf(b, column), heading.dataset.sort, direction),
+    );
+    rows.forEach((row, place) => row.classList.toggle("apart", place > 0 && apart(row) !== apart(rows[place - 1])));
     body.append(...rows);
   }
 }

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from likewise.evaluation.ranking import MAIN_NAME
 from likewise.report.formatting import percent
 from likewise.report.plots.curves import Styles
 from likewise.report.plots.palette import INK, SOFT
@@ -42,7 +43,7 @@ def trained_plot(arrows: Sequence[Arrow], styles: Styles, measure: str) -> Marku
                 color=INK,
                 annotation_clip=False,
             )
-        axes.set(xlabel=f"finds the same item: {measure} (%)", ylabel="finds what looks alike: macro ROC-AUC (%)")
+        axes.set(xlabel=f"finds the same item: {measure} (%)", ylabel=f"finds what looks alike: {MAIN_NAME} (%)")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{100 * value:g}")
 
@@ -51,4 +52,4 @@ def trained_plot(arrows: Sequence[Arrow], styles: Styles, measure: str) -> Marku
         f"to {percent(arrow.end[0])} and {percent(arrow.end[1])}"
         for arrow in arrows
     )
-    return draw("trained", SIZE, f"{measure} of identification and macro ROC-AUC, before and after: {moves}.", paint)
+    return draw("trained", SIZE, f"{measure} of identification and {MAIN_NAME}, before and after: {moves}.", paint)

@@ -142,14 +142,18 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
         bundle.evaluate_bundle(path, vectors, measures=at_3, resamples=5, checksum="abc")
 
 
-@pytest.mark.parametrize("option", [("--with", "layout"), ("--protocol", "recall"), ("--next-pairs", "7")])
+@pytest.mark.parametrize(
+    "option", [("--with", "layout"), ("--protocol", "recall"), ("--next-pairs", "7"), ("--gallery-sample", "9")]
+)
 def test_what_a_bundle_cannot_honour_is_refused(
     option: tuple[str, str], labelled: WorkspaceFolder, typed: Typed, run: Run, tmp_path: Path
 ) -> None:
     typed("bundle", "benchmark", labelled.path, tmp_path / "shapes", "--title", "S", "--licence", "CC0-1.0")
     done = run("evaluate", tmp_path / "shapes", "--vectors", tmp_path / "mine.npy", *option)
     assert done.code == 2
-    assert "leave --with, --protocol, --seconds-per-pair and --next-pairs out" in " ".join(done.err.split())
+    assert "leave --with, --protocol, --seconds-per-pair, --next-pairs and --gallery-sample out" in " ".join(
+        done.err.split()
+    )
 
 
 def test_labels_from_elsewhere_need_no_pool(labelled: WorkspaceFolder, run: Run, tmp_path: Path) -> None:

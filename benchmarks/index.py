@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from likewise.intervals import wilson_interval
 from likewise.neighbours.index import (
     KINDS,
     KnnProblem,
@@ -20,7 +21,6 @@ from likewise.neighbours.index import (
     recall_per_query,
     search_index,
     tune_effort,
-    wilson_interval,
 )
 from likewise.scale.cost_constants import clustered_vectors, core_seconds
 

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 
 from likewise.encoders.spec import spec_name
 from likewise.encoders.storage.reading import read_vectors
-from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import randomisation_p, swap_signs
+from likewise.evaluation.differences import paired_difference
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.retrieval import retrieval
+from likewise.intervals import interval_of
 from likewise.training.runs import read_run_table
 from likewise.workspace import WorkspaceFolder, read_json
 
@@ -135,8 +135,7 @@ def _by_item(space: Path, rows: pl.DataFrame) -> list[str]:
         for half in halves.values():
             vectors = read_vectors(WorkspaceFolder(space), encoder, half["image"].to_list())
             found = QuerySums.mean_of(retrieval(vectors, half["item"].to_list()).per_query("MAP@R"))
-            low, high = percentile_interval(found.resampled(query_weights(len(found.numerator), RESAMPLES, 0)))
-            values.append(f"{percent(found.value())} ({ends(low, high)})")
+            values.append(f"{percent(found.value())} ({ends(*interval_of(found))})")
         lines.append(f"| {encoder} | {' | '.join(values)} |")
     return [*lines, ""]
 
@@ -163,12 +162,10 @@ def clothing(space: Path) -> str:
     ]
     for measure in ("P@1", "R_Precision", "MAP@R"):
         one, other = (QuerySums.mean_of(found.per_query(measure)) for found in (after, before))
-        weights, signs = query_weights(len(one.numerator), RESAMPLES, 0), swap_signs(len(one.numerator), 0)
-        low, high = percentile_interval(one.resampled(weights) - other.resampled(weights))
-        gain = f"{100 * (one.value() - other.value()):+.1f} ({100 * low:+.1f} to {100 * high:+.1f})"
-        p = randomisation_p(one, other, signs)
+        found = paired_difference(one, other)
+        gain = f"{100 * found.value:+.1f} ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
         values = f"{percent(other.value())} | {percent(one.value())}"
-        lines.append(f"| {measure} | {values} | {gain} | {p:.4f} | {one.n_defined:,} |")
+        lines.append(f"| {measure} | {values} | {gain} | {found.p:.4f} | {one.n_defined:,} |")
     return "\n".join(lines)
 
 

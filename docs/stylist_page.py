@@ -8,11 +8,11 @@ import polars as pl
 from marks import fill, paragraph
 from stylist_plots import plot_blind, plot_curves, plot_taste, short
 
+from likewise.intervals import wilson_interval
 from likewise.outfits.dimensions import DIMENSIONS
 from likewise.outfits.models.card import OutfitModelCard
 from likewise.outfits.models.registry import MODEL_KINDS as ALL_KINDS
 from likewise.outfits.models.registry import TRAINABLE_KINDS
-from likewise.outfits.scoring import wilson_interval
 from likewise.outfits.training.targeted_data import TargetedDataResult
 
 KINDS = tuple(kind for kind in TRAINABLE_KINDS if kind != "popular")

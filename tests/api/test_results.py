@@ -71,9 +71,9 @@ def test_results_over_arrays_show_themselves(tmp_path: Path) -> None:
     models = {name: centres + noise * rng.standard_normal(centres.shape) for name, noise in (("a", 0.4), ("b", 2.0))}
     labels = [(q, c, int(q // 4 == c // 4)) for q in range(24) for c in range(24) if q != c]
     results = [
-        lw.evaluate(models, labels, n_resamples=20),
-        lw.retrieval(models, [row // 4 for row in range(24)], n_resamples=20),
-        lw.triplets(models, [(q, q ^ 1, (q + 8) % 24) for q in range(24)], n_resamples=20),
+        lw.evaluate(models, labels),
+        lw.retrieval(models, [row // 4 for row in range(24)]),
+        lw.triplets(models, [(q, q ^ 1, (q + 8) % 24) for q in range(24)]),
         lw.pool(models, k=3, n_random=5),
         lw.search(models["a"], k=3),
     ]

@@ -20,7 +20,6 @@ from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.exchange.labels_io import read_labels_file
 from likewise.evaluation.provenance import read_note
 from likewise.evaluation.step import evaluate
-from likewise.evaluation.summary import EvaluationSettings
 from likewise.workspace import WorkspaceFolder
 from tests.evaluation.making import make_labelled
 
@@ -54,9 +53,7 @@ def test_trec_eval_users_can_check_us(labelled: WorkspaceFolder, typed: Typed, t
     with (tmp_path / "l.qrels").open() as qrels, (tmp_path / "l.run").open() as run:
         evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(qrels), {"P_5", "num_rel"})
         theirs = [query for query in evaluator.evaluate(pytrec_eval.parse_run(run)).values() if query["num_rel"]]
-    ours = evaluate(labelled, settings=EvaluationSettings(n_resamples=2)).results.filter(
-        (pl.col("encoder") == "layout") & (pl.col("measure") == "P@5")
-    )
+    ours = evaluate(labelled).results.filter((pl.col("encoder") == "layout") & (pl.col("measure") == "P@5"))
     assert ours["value"][0] == pytest.approx(np.mean([query["P_5"] for query in theirs]))
     assert ours["n_queries"][0] == len(theirs)
 
@@ -108,7 +105,7 @@ def test_a_bundle_is_made_measured_and_put_on_a_page(
     np.save(tmp_path / "mine.npy", read_vectors(labelled, "layout", open_bundle(path).images))
     monkeypatch.setattr(sys, "argv", ["/bin/likewise", "evaluate", "my shapes.zip", "--vectors", "mine.npy"])
     out = tmp_path / "mine.parquet"
-    bundle.evaluate_bundle(path, [str(tmp_path / "mine.npy")], measures=default_measures([5]), resamples=20, out=out)
+    bundle.evaluate_bundle(path, [str(tmp_path / "mine.npy")], measures=default_measures([5]), out=out)
     assert "Shapes [v1]: 8 queries" in capsys.readouterr().out
     assert read_note(out).command == "likewise evaluate 'my shapes.zip' --vectors mine.npy"
     typed("bundle", "leaderboard", tmp_path / "board.html", out, "--title", "Shapes")
@@ -124,22 +121,22 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
     typed("bundle", "run", labelled.path, tmp_path / "c.run", "--with", "colour", "--candidates", "every-image")
     vectors = [str(tmp_path / "v=1.npy"), f"again={tmp_path / 'v=1.npy'}"]
     at_3 = default_measures([3])
-    bundle.evaluate_bundle(path, vectors, runs=[f"c={tmp_path / 'c.run'}"], measures=at_3, resamples=5, as_json=True)
+    bundle.evaluate_bundle(path, vectors, runs=[f"c={tmp_path / 'c.run'}"], measures=at_3, as_json=True)
     results = json.loads(capsys.readouterr().out)["results"]
     assert list(dict.fromkeys(row["encoder"] for row in results)) == ["v=1", "again", "c"]
     typed("bundle", "run", labelled.path, tmp_path / "short.run", "--with", "colour", "--depth", 2)
-    bundle.evaluate_bundle(path, [], runs=[str(tmp_path / "short.run")], measures=at_3, resamples=5)
+    bundle.evaluate_bundle(path, [], runs=[str(tmp_path / "short.run")], measures=at_3)
     assert "judged pairs are not in the run, so its areas are undefined" in capsys.readouterr().out
     with pytest.raises(LikewiseError, match="not 'first'"):
-        bundle.evaluate_bundle(path, vectors, measures=at_3, resamples=5, missing="first")
+        bundle.evaluate_bundle(path, vectors, measures=at_3, missing="first")
     with pytest.raises(LikewiseError, match="give every model its own name"):
-        bundle.evaluate_bundle(path, vectors[:1] * 2, measures=at_3, resamples=5)
+        bundle.evaluate_bundle(path, vectors[:1] * 2, measures=at_3)
     with pytest.raises(LikewiseError, match="there is no model to measure"):
-        bundle.evaluate_bundle(path, [], measures=at_3, resamples=5)
+        bundle.evaluate_bundle(path, [], measures=at_3)
     with pytest.raises(LikewiseError, match="must end in"):
-        bundle.evaluate_bundle(path, vectors, measures=at_3, resamples=5, out=tmp_path / "x.json")
+        bundle.evaluate_bundle(path, vectors, measures=at_3, out=tmp_path / "x.json")
     with pytest.raises(LikewiseError, match="it is another bundle"):
-        bundle.evaluate_bundle(path, vectors, measures=at_3, resamples=5, checksum="abc")
+        bundle.evaluate_bundle(path, vectors, measures=at_3, checksum="abc")
 
 
 @pytest.mark.parametrize(
@@ -157,22 +154,22 @@ def test_what_a_bundle_cannot_honour_is_refused(
 def test_labels_from_elsewhere_need_no_pool(labelled: WorkspaceFolder, run: Run, tmp_path: Path) -> None:
     """Their pairs become the pool: the same areas as where they were made, and no model counts as a generator."""
     sent = json.loads(run("label", "export", labelled.path, tmp_path / "theirs.json", "--as-evaluated", "--json").out)
-    there = json.loads(run("evaluate", labelled.path, "--json", "--resamples", 20).out)["results"]
+    there = json.loads(run("evaluate", labelled.path, "--json").out)["results"]
     here = WorkspaceFolder(tmp_path / "here")
     shutil.copytree(labelled.path, here.path)
     for path in (here.pool_file, here.pool_settings_file, here.labels_file, here.labels_settings_file):
         path.unlink()
     ran = run("label", "import", here.path, tmp_path / "theirs.json")
     assert f"{sent['n_labels']} labels" in ran.out and "these pairs are the pool" in ran.out
-    found = json.loads(run("evaluate", here.path, "--json", "--resamples", 20).out)["results"]
+    found = json.loads(run("evaluate", here.path, "--json").out)["results"]
     areas = [[row["value"] for row in rows if row["measure"].startswith(("ROC_AUC", "AP"))] for rows in (there, found)]
     assert areas[0] == areas[1]
     assert not any(row["generator"] for row in found)
-    said = run("evaluate", here.path, "--protocol", "all", "--resamples", 20).out
+    said = run("evaluate", here.path, "--protocol", "all").out
     assert "no generator proposed the pairs of these labels, so none can be left out" in said
     assert run("report", here.path).code == run("bundle", "benchmark", here.path, tmp_path / "b.zip", *NAMED).code == 0
     again = run("label", "import", here.path, tmp_path / "theirs.json", "--gallery", "category=nothing")
     assert again.code == 2
     assert run("discover", here.path, "--k", 2, "--n-queries", 12, "--random", 0, "--replace").code == 0
-    said = " ".join(run("evaluate", here.path, "--resamples", 20).out.split())
+    said = " ".join(run("evaluate", here.path).out.split())
     assert "labels are about other queries or images, or a query's own item, and are left out" in said

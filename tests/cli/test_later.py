@@ -13,7 +13,7 @@ from .test_road import labelled, pooled, similar_if_same_shape  # noqa: F401 - f
 
 
 def judged_pairs(run: Run, workspace: WorkspaceFolder) -> int:
-    ran = run("evaluate", workspace.path, "--json", "--k", "1,3", "--resamples", 50, "--store")
+    ran = run("evaluate", workspace.path, "--json", "--k", "1,3", "--store")
     assert ran.code == 0, ran.err
     rows = json.loads(ran.out)["results"]
     return max(int(row["n_pairs"]) for row in rows if row["measure"] == "ROC_AUC")

@@ -20,7 +20,7 @@ from .test_road import labelled, pooled  # noqa: F401 - fixtures
 def test_every_protocol_is_printed_for_few_models(labelled: WorkspaceFolder, run: Run, models: str) -> None:  # noqa: F811
     if "layout" in models:
         assert run("encode", labelled.path, "--with", "layout", "--workers", 1).code == 0
-    ran = run("evaluate", labelled.path, "--with", models, "--protocol", "all", "--k", "1,3", "--resamples", 20)
+    ran = run("evaluate", labelled.path, "--with", models, "--protocol", "all", "--k", "1,3")
     assert ran.code == 0, ran.err
     said = " ".join(ran.out.split())
     for words in (
@@ -33,7 +33,7 @@ def test_every_protocol_is_printed_for_few_models(labelled: WorkspaceFolder, run
     ):
         assert words in said
     assert ("3 models are too few for a rank correlation" in said) is (models.count(",") == 2)
-    one = run("evaluate", labelled.path, "--with", models, "--protocol", "experts", "--resamples", 20)
+    one = run("evaluate", labelled.path, "--with", models, "--protocol", "experts")
     assert one.code == 0
     assert "resampled groups of experts" in one.out
 
@@ -47,21 +47,14 @@ def test_a_bundle_is_evaluated_as_typed_and_refuses_what_it_cannot_honour(
     assert run("bundle", "benchmark", labelled.path, path, "--title", "Shapes", "--licence", "CC0-1.0").code == 0
     for name in ("shape", "colour"):
         np.save(tmp_path / f"{name}.npy", read_vectors(labelled, name, open_bundle(path).images))
-    vectors = ("--vectors", tmp_path / "shape.npy", "--vectors", tmp_path / "colour.npy", "--resamples", 200)
-    plain, bca = (
-        json.loads(run("evaluate", path, *vectors, "--json", "--k", 3, *more).out)
-        for more in ((), ("--interval", "bca"))
-    )
-    assert [row["value"] for row in plain["results"]] == [row["value"] for row in bca["results"]]
-    assert [row["low"] for row in plain["results"]] != [row["low"] for row in bca["results"]]
-    assert plain["differences"]
+    vectors = ("--vectors", tmp_path / "shape.npy", "--vectors", tmp_path / "colour.npy")
+    found = json.loads(run("evaluate", path, *vectors, "--json", "--k", 3).out)
+    assert found["differences"]
+    assert all(row["low"] <= row["value"] <= row["high"] for row in found["results"] if row["value"] is not None)
     for wrong in (
-        ("--interval", "nonsense"),
         ("--protocol", "nonsense"),
         ("--protocol", "identification"),
         ("--with", "shape"),
-        ("--resamples", 0),
-        ("--resamples", -1),
         ("--seed", -5),
     ):
         ran = run("evaluate", path, *vectors, *wrong)
@@ -69,25 +62,22 @@ def test_a_bundle_is_evaluated_as_typed_and_refuses_what_it_cannot_honour(
         assert ran.err
 
 
-def test_every_interval_is_percentile_or_bca(labelled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
-    typed = ("evaluate", labelled.path, "--protocol", "all", "--k", "1,3", "--resamples", 200, "--json")
-    plain, bca = (json.loads(run(*typed, *more).out)["tables"] for more in ((), ("--interval", "bca")))
-    for table in ("discovery", "differences"):
-        assert [row["low"] for row in plain[table]] != [row["low"] for row in bca[table]], table
-    assert all(row["bpref_low"] <= row["bpref"] <= row["bpref_high"] for row in bca["incomplete"])
-    values = [
-        [{name: row[name] for name in row if name not in ("low", "high")} for row in one["discovery"]]
-        for one in (plain, bca)
-    ]
-    assert values[0] == values[1]
-    by_class = ("evaluate", labelled.path, "--classes", "category", "--resamples", 200, "--json")
-    ways = [
-        json.loads(run(*by_class, *more).out)["retrieval"]
-        for more in ((), ("--interval", "bca"), ("--resample", "class"))
-    ]
-    lows = [[row["low"] for row in way] for way in ways]
-    assert lows[0] != lows[1] and lows[0] != lows[2]
-    assert run(*by_class, "--resamples", 0).code == run(*by_class, "--interval", "wide").code == 2
+def test_every_number_has_an_interval_and_few_queries_are_said_to_be_few(
+    labelled: WorkspaceFolder,  # noqa: F811
+    run: Run,
+) -> None:
+    typed = ("evaluate", labelled.path, "--protocol", "all", "--k", "1,3")
+    tables = json.loads(run(*typed, "--json").out)["tables"]
+    for table in ("discovery", "identification"):
+        assert all(row["low"] <= row["value"] <= row["high"] for row in tables[table] if row["value"] is not None)
+    assert all(row["low"] <= row["difference"] <= row["high"] for row in tables["differences"] if row["p"] is not None)
+    assert all(row["bpref_low"] <= row["bpref"] <= row["bpref_high"] for row in tables["incomplete"])
+    assert "fewer than 15 queries" in " ".join(run(*typed).out.split())
+    by_class = ("evaluate", labelled.path, "--classes", "category")
+    ways = [json.loads(run(*by_class, "--json", "--unit", unit).out)["retrieval"] for unit in ("query", "class")]
+    assert [row["low"] for row in ways[0]] != [row["low"] for row in ways[1]]
+    assert "fewer than 15 classes" in " ".join(run(*by_class, "--unit", "class").out.split())
+    assert run(*by_class, "--unit", "wide").code == 2
 
 
 def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_path: Path, run: Run) -> None:
@@ -98,7 +88,7 @@ def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_pat
     assert run("label", "simulate", target.path).code == 0
 
     def sampled(*more: object) -> dict[str, float]:
-        ran = run("evaluate", target.path, "--json", "--resamples", 20, *more)
+        ran = run("evaluate", target.path, "--json", *more)
         assert ran.code == 0, ran.err
         rows = json.loads(ran.out)["results"]
         return {row["encoder"]: row["value"] for row in rows if row["measure"] == 'ROC_AUC(negatives="sampled")'}
@@ -123,14 +113,14 @@ def test_measures_are_chosen_by_name_and_renewed_with_the_report(
     (tmp_path / "chosen_measures.py").write_text("def first(labels, scores):\n    return labels[0]\n")
     monkeypatch.chdir(tmp_path)
     names = ["P@2", "nDCG@3", 'AP(average="micro")', "python:chosen_measures:first"]
-    ran = run("evaluate", labelled.path.resolve(), "--resamples", 20, "--measures", " ".join(names), "--store")
+    ran = run("evaluate", labelled.path.resolve(), "--measures", " ".join(names), "--store")
     assert ran.code == 0, ran.err
     assert "first" in ran.out and "nDCG" in ran.out and "VSD_MRR" not in ran.out
     for table in ("discovery", "differences"):
         found = pl.read_parquet(labelled.results_folder / f"{table}.parquet")["measure"].unique(maintain_order=True)
         assert found.to_list() == [*names, str(MAIN)]
     measured = ("--measures", "R_Precision", "--protocol", "all", "--store")
-    assert run("evaluate", labelled.path, "--resamples", 20, *measured).code == 0
+    assert run("evaluate", labelled.path, *measured).code == 0
     labelled.labels_file.touch()  # results are older than the labels: the report evaluates with the same options
     assert run("report", labelled.path).code == 0
     again = pl.read_parquet(labelled.results_folder / "discovery.parquet")

@@ -50,7 +50,7 @@ def test_the_road_from_pictures_to_a_report(labelled: WorkspaceFolder, run: Run)
         query.split("/")[0] == candidate.split("/")[0]
         for query, candidate in labels.select("query", "candidate").rows()
     ]
-    ran = run("evaluate", labelled.path, "--json", "--k", "1,3", "--resamples", 100, "--store")
+    ran = run("evaluate", labelled.path, "--json", "--k", "1,3", "--store")
     assert ran.code == 0
     numbers = json.loads(ran.out)
     macro = {row["encoder"]: row["value"] for row in numbers["results"] if row["measure"] == "ROC_AUC"}
@@ -147,7 +147,7 @@ def test_wild_queries_against_the_shop(pooled: WorkspaceFolder, run: Run) -> Non
     columns = ["query", "candidate", "expert", "answer"]
     pl.DataFrame(similar_if_same_shape(pool), schema=columns, orient="row").write_csv(votes)
     assert run("label", "import", pooled.path, votes).code == 0
-    numbers = json.loads(run("evaluate", pooled.path, "--json", "--k", "1,3", "--resamples", 50).out)
+    numbers = json.loads(run("evaluate", pooled.path, "--json", "--k", "1,3").out)
     macro = [row for row in numbers["results"] if row["measure"] == "ROC_AUC"]
     assert {row["encoder"]: row["value"] > 0.9 for row in macro} == {"colour": False, "shape": True}
     assert numbers["summary"]["n_gallery"] == 12
@@ -252,9 +252,7 @@ def test_other_options_become_the_reports_only_when_asked_to(labelled: Workspace
     for options in (
         ("--k", "2"),
         ("--measures", "P@5"),
-        ("--resamples", 20),
         ("--seed", 1),
-        ("--interval", "bca"),
         ("--next-pairs", 3),
         ("--seconds-per-pair", 4),
         ("--with", "colour"),

@@ -29,7 +29,7 @@ def test_build_audit_evaluate(run: Run, drawn: WorkspaceFolder, tower: TwoTower)
         "answered by the image alone",
         "answered by the text alone",
     }
-    options = ("--templates", "small", "--with", tower.spec, "--resamples", 50)
+    options = ("--templates", "small", "--with", tower.spec)
     shown = run("condition", "evaluate", drawn.path, *options)
     assert shown.code == 0 and "average" in shown.out and "chance" in shown.out
     more = run("condition", "evaluate", drawn.path, *options, "--methods", "attributes", "--json")

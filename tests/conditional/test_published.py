@@ -43,7 +43,7 @@ def cirr(folder: Path) -> Path:
 def test_cirr_from_files_to_table_and_submission(run: Run, tmp_path: Path, tiny: Tiny) -> None:
     ws, spec = tmp_path / "ws", f"hf:{tiny('clip')}"
     assert run("new", ws, cirr(tmp_path / "cirr"), "--reader", "cirr").code == 0
-    ran = run("condition", "evaluate", ws, "--with", spec, "--workers", 1, "--resamples", 50, "--json")
+    ran = run("condition", "evaluate", ws, "--with", spec, "--workers", 1, "--json")
     assert ran.code == 0, ran.err
     rows = json.loads(ran.out)
     whole = [row for row in rows if row["task"] == "cirr val"]
@@ -91,8 +91,6 @@ def test_genecis_objects_from_files_to_table(run: Run, tmp_path: Path, tiny: Tin
         spec,
         "--workers",
         1,
-        "--resamples",
-        50,
         "--methods",
         "image,objects",
         "--detections",

@@ -107,7 +107,7 @@ def test_a_published_split_is_measured_with_its_whole_gallery(
     made = run("new", tmp_path / "ws", tmp_path / "data", "--reader", lay_out.__name__)
     assert made.code == 0, made.err
     spec = f"hf:{tiny('clip')}"
-    options = ("--with", spec, "--methods", "image,image+text", "--resamples", 20, "--workers", 1)
+    options = ("--with", spec, "--methods", "image,image+text", "--workers", 1)
     ran = run("condition", "evaluate", tmp_path / "ws", *options, "--json")
     assert ran.code == 0, ran.err
     rows = pl.DataFrame(json.loads(ran.out)).filter(templates=lay_out.__name__, method="image + text")

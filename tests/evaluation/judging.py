@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from likewise.evaluation.bootstrap import query_weights
 from likewise.evaluation.discovery import (
     DEFAULT_MEASURES,
     EncoderScores,
@@ -59,13 +58,11 @@ def result_table(
     generators: Sequence[str] = (),
     *,
     measures: Sequence[Measure] = DEFAULT_MEASURES,
-    n_resamples: int = 50,
 ) -> pl.DataFrame:
     """The long table of models whose scores and lists are given."""
-    weights = query_weights(len(pairs.queries), n_resamples, 0)
     return results_table(
         [
-            estimate_measures(one.encoder, ranked_results(one, pairs, gallery=gallery_of(pairs)), measures, weights)
+            estimate_measures(one.encoder, ranked_results(one, pairs, gallery=gallery_of(pairs)), measures)
             for one in scored
         ],
         generators,

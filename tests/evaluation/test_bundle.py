@@ -58,9 +58,7 @@ def vectors_of(made: WorkspaceFolder, name: str, bundle: Bundle) -> "np.ndarray[
 
 
 def test_a_bundle_measures_exactly_as_its_workspace(made: WorkspaceFolder, zipped: Path, tmp_path: Path) -> None:
-    there = evaluate(
-        made, settings=replace(EvaluationSettings.of_measures(None, (3, 5)), n_resamples=60), store=True
-    ).results
+    there = evaluate(made, settings=EvaluationSettings.of_measures(None, (3, 5)), store=True).results
     bundle = open_bundle(zipped)
     np.save(tmp_path / "c.npy", vectors_of(made, "colour", bundle))  # no keys: rows in the bundle's image order
     mixed = sorted(bundle.images, reverse=True)
@@ -72,19 +70,19 @@ def test_a_bundle_measures_exactly_as_its_workspace(made: WorkspaceFolder, zippe
         "layout": VectorFile(tmp_path / "l.npy", tmp_path / "l.txt"),
         "shape": tmp_path / "s.npz",
     }
-    here = evaluate_bundle(zipped, models, n_resamples=60, measures=default_measures((3, 5))).results
+    here = evaluate_bundle(zipped, models, measures=default_measures((3, 5))).results
     assert here.equals(there)
     assert here.filter("generator")["encoder"].unique().sort().to_list() == ["colour", "shape"]
 
 
 def test_sampled_negatives_travel_with_the_bundle(made: WorkspaceFolder, tmp_path: Path) -> None:
     sampling = NegativeSampling(4, 8, per_positive=0.5)  # the gallery is too small for ranks 100-499
-    there = evaluate(made, settings=EvaluationSettings(n_resamples=20, seed=3, negatives=sampling), store=True).results
+    there = evaluate(made, settings=EvaluationSettings(seed=3, negatives=sampling), store=True).results
     bundle = make_bundle(made, tmp_path / "b", seed=3, **ABOUT)
     assert bundle.card["negatives"]["n"] > 0
     assert (bundle.card["negatives"]["ranks"], bundle.card["negatives"]["per_positive"]) == ([4, 9], 0.5)
     models = {name: align_vectors(vectors_of(made, name, bundle), bundle.images) for name in ENCODERS}
-    here = evaluate_bundle(bundle, models, n_resamples=20, seed=3).results
+    here = evaluate_bundle(bundle, models).results
     assert 'ROC_AUC(negatives="sampled")' in here["measure"].to_list()
     assert here.equals(there)
 
@@ -94,9 +92,9 @@ def test_a_run_file_is_measured_too(made: WorkspaceFolder, zipped: Path, tmp_pat
     pairs = bundle.tables.pairs
     vectors = [read_vectors(made, "layout", images) for images in (pairs.queries, pairs.gallery)]
     write_run(list_candidates(pairs, *vectors, one_per_item=False), tmp_path / "l.run", "layout")
-    by_run = evaluate_bundle(bundle, {"layout": read_run(tmp_path / "l.run")}, n_resamples=5).results
+    by_run = evaluate_bundle(bundle, {"layout": read_run(tmp_path / "l.run")}).results
     lined_up = align_vectors(vectors_of(made, "layout", bundle), bundle.images)
-    by_vectors = evaluate_bundle(bundle, {"layout": lined_up}, n_resamples=5).results
+    by_vectors = evaluate_bundle(bundle, {"layout": lined_up}).results
     hits = pl.col("measure").str.contains("@")
     assert by_run.equals(by_vectors.filter(~pl.col("measure").str.contains("sampled")))
     short = measure_short(bundle, tmp_path / "l.run")
@@ -107,7 +105,7 @@ def test_a_run_file_is_measured_too(made: WorkspaceFolder, zipped: Path, tmp_pat
     assert guessed["value"].null_count() == 0
     assert short.filter(hits)["value"].null_count() == 0
     judged = TrecRun(run_tag("layout", JUDGED), list_judged(pairs, *vectors, drawn=bundle.gallery_pairs))
-    without_lists = evaluate_bundle(bundle, {"layout": judged}, n_resamples=5).results
+    without_lists = evaluate_bundle(bundle, {"layout": judged}).results
     assert without_lists.filter(~hits).equals(by_run.filter(~hits))
     assert without_lists.filter(hits)["value"].null_count() == by_run.filter(hits).height
 
@@ -116,7 +114,7 @@ def measure_short(bundle: Bundle, path: Path, missing: MissingPairs = "undefined
     """The run at `path`, cut to three candidates per query."""
     run = read_run(path)
     short = TrecRun(run.tag, run.rows.filter(pl.col("rank") < 3))
-    return evaluate_bundle(bundle, {"layout": short}, n_resamples=5, missing=missing).results
+    return evaluate_bundle(bundle, {"layout": short}, missing=missing).results
 
 
 def test_the_same_bundle_has_the_same_bytes(made: WorkspaceFolder, zipped: Path, folder: Path, tmp_path: Path) -> None:

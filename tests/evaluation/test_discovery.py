@@ -37,7 +37,7 @@ def test_an_excellent_model_outside_the_pool_loses_hits_but_not_auc() -> None:
     own_lists = np.array([[0, 1, 3, 2, 4]] * 2)
     fed = EncoderScores("fed", np.array([0.9, 0.8, 0.6, 0.7, 0.5, 0.4] * 2), own_lists)
     outside = EncoderScores("outside", np.array([0.5, 0.4, 0.3, 0.2, 0.1, 0.0] * 2), own_lists + 10)
-    table = result_table([fed, outside], pairs, ["fed"], measures=default_measures((5,)), n_resamples=50)
+    table = result_table([fed, outside], pairs, ["fed"], measures=default_measures((5,)))
     assert table.schema == RESULT_SCHEMA
     assert value(table, "outside", "P@5")["value"] == 0.0
     assert value(table, "outside", "Judged@5")["value"] == 0.0
@@ -50,16 +50,14 @@ def test_an_excellent_model_outside_the_pool_loses_hits_but_not_auc() -> None:
 def test_one_class_queries_are_left_out_and_counted() -> None:
     pairs = pairs_of([0, 0, 1, 1, 2, 2], [0, 1] * 3, [1, 0, 1, 1, 0, 0])
     scores = np.array([0.9, 0.1, 0.5, 0.5, 0.3, 0.4])
-    table = result_table([EncoderScores("m", scores, np.zeros((3, 9), dtype=np.int64))], pairs, [], n_resamples=20)
+    table = result_table([EncoderScores("m", scores, np.zeros((3, 9), dtype=np.int64))], pairs, [])
     macro = value(table, "m", "ROC_AUC")
     assert (macro["value"], macro["n_queries"], macro["n_queries_total"], macro["n_pairs"]) == (1.0, 1, 3, 6)
 
 
 def test_everything_undefined_is_null_not_zero() -> None:
     pairs = pairs_of([0, 0], [0, 1], [0, 0])
-    table = result_table(
-        [EncoderScores("m", np.array([0.2, 0.1]), np.zeros((1, 9), dtype=np.int64))], pairs, [], n_resamples=20
-    )
+    table = result_table([EncoderScores("m", np.array([0.2, 0.1]), np.zeros((1, 9), dtype=np.int64))], pairs, [])
     for measure in ("ROC_AUC", 'ROC_AUC(average="micro")', "AP", "P@5"):
         row = value(table, "m", measure)
         assert row["value"] is None
@@ -75,13 +73,11 @@ def test_added_unlabelled_images_leave_annotated_auc_unchanged(rng: np.random.Ge
         [score_encoder("m", pairs_of(query, candidate, label, 20), queries, gallery[:20], 9)],
         pairs_of(query, candidate, label, 20),
         [],
-        n_resamples=20,
     )
     large = result_table(
         [score_encoder("m", pairs_of(query, candidate, label, 40), queries, gallery, 9)],
         pairs_of(query, candidate, label, 40),
         [],
-        n_resamples=20,
     )
     auc = pl.col("measure").str.contains("^(ROC_AUC|AP)")
     assert small.filter(auc).equals(large.filter(auc))
@@ -103,12 +99,12 @@ def test_relabelled_keys_leave_every_number_unchanged(rng: np.random.Generator) 
         of = {name[image]: vector for image, vector in vectors.items()}
         pairs = build_judged_pairs(catalog, labels, queries, gallery)
         measured = score_encoder("m", pairs, np.stack([of[q] for q in queries]), np.stack([of[c] for c in gallery]), 9)
-        tables.append(result_table([measured], pairs, [], n_resamples=5).drop("low", "high"))
+        tables.append(result_table([measured], pairs, []).drop("low", "high"))
     assert tables[0].drop("value").equals(tables[1].drop("value"))
     assert tables[0]["value"].to_list() == pytest.approx(tables[1]["value"].to_list(), abs=1e-12)
 
 
-def test_intervals_are_paired_seeded_and_cover_the_value() -> None:
+def test_resamples_are_seeded_and_cover_the_value() -> None:
     weights = query_weights(50, 400, seed=3)
     assert weights.shape == (400, 50)
     assert (weights.sum(axis=1) == 50).all()

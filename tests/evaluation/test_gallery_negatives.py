@@ -89,7 +89,7 @@ def test_what_a_random_pair_calls_similar_is_not_drawn(rng: np.random.Generator)
 def test_where_everything_is_labelled_both_kinds_of_negatives_are_one(rng: np.random.Generator) -> None:
     pairs = random_pairs(rng, n_queries=12, n_gallery=40, per_query=40)
     vectors = {name: (rng.standard_normal((12, 8)), rng.standard_normal((40, 8))) for name in ("a", "b")}
-    results = evaluate_vectors(vectors, pairs, [ROC_AUC], n_resamples=20).results
+    results = evaluate_vectors(vectors, pairs, [ROC_AUC]).results
     both = [results.filter(of_measure(measure)).drop("measure", "n_pairs") for measure in (ROC_AUC, MAIN)]
     assert both[0].equals(both[1])
 
@@ -99,7 +99,7 @@ def test_the_value_is_the_mean_over_queries_and_a_sample_comes_near_it(rng: np.r
     vectors = rng.standard_normal((30, 6)), rng.standard_normal((1200, 6))
     values = []
     for per_query in (1200, 300):
-        done = evaluate_vectors({"m": vectors}, pairs, [], n_resamples=20, gallery_per_query=per_query)
+        done = evaluate_vectors({"m": vectors}, pairs, [], gallery_per_query=per_query)
         values.append(done.results.filter(of_measure(MAIN)).row(0, named=True))
     drawn = draw_gallery_negatives(pairs, seed=0, per_query=1200)
     scores = pair_scores(as_unit(vectors[0]), as_unit(vectors[1]), drawn.query, drawn.candidate)

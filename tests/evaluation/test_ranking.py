@@ -8,7 +8,6 @@ import pytest
 from scipy.stats import permutation_test, spearmanr
 
 from likewise.discovery.overlap import overlap_table
-from likewise.evaluation.bootstrap import interval_of, query_weights
 from likewise.evaluation.differences import DIFFERENCE_SCHEMA
 from likewise.evaluation.discovery import (
     DEFAULT_MEASURES,
@@ -24,6 +23,7 @@ from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import few_models_note, spearman_exact_p
 from likewise.evaluation.ranking import MAIN, against, grouped, not_significantly_worse, of_measure, ranked
 from likewise.evaluation.vsd_tables import discovery_columns, vsd_tables
+from likewise.intervals import interval_of
 
 from .judging import gallery_of, model, pool_of, random_pairs
 
@@ -46,10 +46,10 @@ def test_best_first_equal_ones_by_name_undefined_ones_last() -> None:
 
 def test_whoever_is_compared_first_the_best_ones_lead_is_positive() -> None:
     rows = [
-        (str(MAIN), "a", "b", -0.2, -0.3, -0.1, 0.01, 0.02, True, ""),
-        (str(MAIN), "b", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, ""),
-        (str(MAIN), "a", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, ""),
-        ("ROC_AUC", "a", "b", 0.0, 0.0, 0.0, 1.0, 1.0, False, ""),
+        (str(MAIN), "a", "b", -0.2, -0.3, -0.1, 0.01, 0.02, True, 20),
+        (str(MAIN), "b", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, 20),
+        (str(MAIN), "a", "c", 0.1, -0.1, 0.3, 0.2, 0.4, False, 20),
+        ("ROC_AUC", "a", "b", 0.0, 0.0, 0.0, 1.0, 1.0, False, 20),
     ]
     table = pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
     found = {row["encoder"]: (row["difference"], row["low"], row["high"]) for row in against(table, "b").to_dicts()}
@@ -61,9 +61,9 @@ def test_the_papers_tables_hold_the_papers_columns_and_the_long_tables_numbers(r
     pairs = random_pairs(rng, n_queries=20, n_gallery=30, per_query=20)
     models = [model(name, pairs, rng, skill) for name, skill in (("a", 0.2), ("b", 1.4), ("new", 0.7))]
     models = [replace(one, sampled_scores=one.scores) for one in models]
-    pool, weights = pool_of(pairs, models[:2]), query_weights(20, 50, 0)
+    pool = pool_of(pairs, models[:2])
     estimates = [
-        estimate_measures(one.encoder, ranked_results(one, pairs, pairs, gallery_of(pairs)), DEFAULT_MEASURES, weights)
+        estimate_measures(one.encoder, ranked_results(one, pairs, pairs, gallery_of(pairs)), DEFAULT_MEASURES)
         for one in models
     ]
     long = results_table(estimates, ["a", "b"])
@@ -77,7 +77,7 @@ def test_the_papers_tables_hold_the_papers_columns_and_the_long_tables_numbers(r
             "discovery": long,
             "leave_one_out": left_out.models,
             "leave_one_out_orders": left_out.orders,
-            "identification": identification_table(identified, weights, "bca"),
+            "identification": identification_table(identified),
             "overlap": overlap_table(pool, 20, 6),
         },
         (5, 9),
@@ -101,7 +101,7 @@ def test_the_papers_tables_hold_the_papers_columns_and_the_long_tables_numbers(r
     assert third.select(columns).row(0) == expected
     fourth = found["table_4"]
     assert fourth.columns[::3] == ["encoder", "HR@5 high", "HR@9 high", "MRR@5 high", "MRR@9 high"]
-    assert fourth.select("HR@5 low", "HR@5 high").row(0) == interval_of(sums, weights, "bca")
+    assert fourth.select("HR@5 low", "HR@5 high").row(0) == interval_of(sums)
     second = found["table_2"]
     assert second.columns == ["generator", "a", "b"]
     assert second["a"][0] is None and second["a"][1] == second["b"][0] > 0

@@ -182,21 +182,21 @@ def test_lone_classes_are_left_out_and_counted_but_stay_in_the_gallery() -> None
     assert (found.n_queries, found.n_excluded) == (2, 1)
     assert found.first_rank.tolist() == [2, 2, 0]  # the lone image stands between the two
     assert found.value("P@1") == 0.0
-    table = retrieval_table({"m": found}, ks=(2,), n_resamples=50)
+    table = retrieval_table({"m": found}, ks=(2,))
     assert table.schema == RETRIEVAL_SCHEMA
     assert table["n_queries"].unique().to_list() == [2]
     assert table["n_queries_total"].unique().to_list() == [3]
     assert retrieval(vectors[:0], []).n_queries == 0
     nobody = retrieval(vectors, ["a", "b", "c"])
     assert nobody.n_queries == 0
-    assert retrieval_table({"m": nobody}, n_resamples=5)["value"].to_list() == [None] * 4
+    assert retrieval_table({"m": nobody})["value"].to_list() == [None] * 4
 
 
 def test_intervals_cover_the_value_and_classes_are_the_wider_unit(rng: np.random.Generator) -> None:
     labels = np.repeat(np.arange(40), 10)
     centres = rng.standard_normal((40, 8)) * rng.uniform(0.2, 3, 40)[:, None]  # some classes are hard
     found = retrieval((centres[labels] + rng.standard_normal((400, 8))).astype(np.float32), labels)
-    by_query, by_class = (retrieval_table({"m": found}, resample=unit) for unit in ("query", "class"))
+    by_query, by_class = (retrieval_table({"m": found}, unit=unit) for unit in ("query", "class"))
     assert (by_query["low"] < by_query["value"]).all()
     assert (by_query["value"] < by_query["high"]).all()
     np.testing.assert_allclose(by_class["value"], by_query["value"], atol=1e-12)

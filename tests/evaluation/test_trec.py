@@ -56,7 +56,7 @@ def world(seed: int) -> tuple[JudgedPairs, Floats, Floats, pl.DataFrame]:
 
 
 def numbers(measured: EncoderScores, pairs: JudgedPairs) -> dict[str, float]:
-    table = result_table([measured], pairs, [], n_resamples=2)
+    table = result_table([measured], pairs, [])
     return dict(table.select("measure", "value").iter_rows())
 
 

@@ -12,7 +12,6 @@ from likewise.outfits.scoring import (
     difference_table,
     grade_answers,
     score_table,
-    wilson_interval,
 )
 
 SHOE, DRESS = Item("s", "shoes", "s.jpg"), Item("d", "dresses", "d.jpg")
@@ -101,11 +100,6 @@ def test_table_5_index_times_questions_sums_to_aats(model: str) -> None:
     assert value(scores, "AATs") == pytest.approx(published, abs=1e-9)
     parts = sum(value(scores, "index", name) * size for name, size in zip(DIMENSIONS, sizes, strict=True))
     assert parts / 100 == pytest.approx(value(scores, "AATs"))
-
-
-def test_wilson_against_statistics_books() -> None:
-    assert wilson_interval(0.5, 10) == pytest.approx((0.2366, 0.7634), abs=5e-5)
-    assert wilson_interval(1.0, 3) == pytest.approx((0.4385, 1.0), abs=5e-5)
 
 
 def test_differences_are_real_only_where_they_are() -> None:

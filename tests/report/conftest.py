@@ -11,7 +11,6 @@ from likewise.catalog import make_catalog, read_catalog
 from likewise.discovery.step import PoolSettings, make_pool, store_pool
 from likewise.encoders import encode_catalog
 from likewise.evaluation.step import evaluate
-from likewise.evaluation.summary import EvaluationSettings
 from likewise.evaluation.truth import write_budget
 from likewise.labeling import NOT_SIMILAR, SIMILAR, add_votes, open_votes
 from likewise.labeling.step import update_labels
@@ -50,7 +49,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pool = make_pool(target, SETTINGS)
     store_pool(target, pool)
     _vote(target, pool.rows)
-    evaluate(target, settings=EvaluationSettings(n_resamples=50), store=True)
+    evaluate(target, store=True)
     write_budget(target, PoolSettings(("colour", "shape"), k=4, n_queries=9, seed=1, by_category=True, n_random=0))
     return folder
 

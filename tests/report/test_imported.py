@@ -7,7 +7,6 @@ import polars as pl
 from likewise.evaluation.exchange.labels_import import import_labels
 from likewise.evaluation.exchange.labels_io import write_labels_file
 from likewise.evaluation.step import evaluate
-from likewise.evaluation.summary import EvaluationSettings
 from likewise.report import write_report
 from likewise.workspace import WorkspaceFolder
 from tests.report.test_page import Page
@@ -17,7 +16,7 @@ def test_a_report_on_imported_labels(shop: WorkspaceFolder, tmp_path: Path) -> N
     labels = tmp_path / "my tags.json"
     write_labels_file(pl.read_parquet(shop.labels_file), labels)
     import_labels(shop, labels, replace=True)
-    evaluate(shop, settings=EvaluationSettings(n_resamples=20), store=True)
+    evaluate(shop, store=True)
     page = Page(write_report(shop).read_text(encoding="utf-8"))
     n_labels = len(pl.read_parquet(shop.labels_file))
     assert "imported without votes" in page.text

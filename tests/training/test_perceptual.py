@@ -42,9 +42,7 @@ def test_an_adapter_beats_its_encoder_where_people_look_at_part_of_it(unseen: Un
     held_out = cross_validate(AdapterLearner(image_vectors, (0,)), image_vectors, answers, unseen, 3, seed=0)
     plain = answer_scores(image_vectors.vectors[0], image_vectors, answers)[held_out.rows]
     scores = {"learned": held_out.scores, "toy": plain}
-    table = comparison_table(
-        unseen, HeldOutScores(answers.subset(held_out.rows), held_out.fold, scores), "learned", seed=0
-    )
+    table = comparison_table(unseen, HeldOutScores(answers.subset(held_out.rows), held_out.fold, scores), "learned")
     learned, base = table.filter(table["measure"] == "majority").to_dicts()
     assert (learned["encoder"], base["encoder"]) == ("learned", "toy")
     assert base["gain"] == pytest.approx(learned["value"] - base["value"])
@@ -65,7 +63,7 @@ def test_pairs_teach_too_and_a_hidden_layer_is_the_same_function_in_its_layers()
     held_out = cross_validate(AdapterLearner(image_vectors, (0,)), image_vectors, answers, "queries", 3, seed=0)
     test = answers.subset(held_out.rows)
     scores = {"learned": held_out.scores, "toy": answer_scores(image_vectors.vectors[0], image_vectors, test)}
-    table = comparison_table("queries", HeldOutScores(test, held_out.fold, scores), "learned", seed=0)
+    table = comparison_table("queries", HeldOutScores(test, held_out.fold, scores), "learned")
     learned, base = table.filter(table["measure"] == "ROC_AUC").to_dicts()
     assert base["gain_low"] > 0.03
     assert learned["n_queries"] <= 40 and learned["n_answers"] == 800

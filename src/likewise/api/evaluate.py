@@ -7,9 +7,8 @@ from typing import Any
 import polars as pl
 
 from likewise.api.inputs import read_items, read_labels, read_models
-from likewise.api.table_result import IntervalResult, percent_interval
+from likewise.api.table_result import IntervalResult, few_queries, percent_interval
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES
 from likewise.evaluation.compute import Evaluation, evaluate_vectors
 from likewise.evaluation.discovery import DEFAULT_MEASURES
 from likewise.evaluation.measures import Measure, parse_measure, parse_measures
@@ -96,7 +95,6 @@ def evaluate(
     measures: str | Sequence[str | Measure] | None = None,
     queries: Sequence[Any] | None = None,
     generators: Sequence[str] = (),
-    n_resamples: int = RESAMPLES,
     seed: int = 0,
     on_progress: ProgressCallback | None = None,
 ) -> EvaluationResult:
@@ -126,7 +124,6 @@ def evaluate(
         pairs,
         chosen,
         generators=generators,
-        n_resamples=n_resamples,
         seed=seed,
         on_progress=on_progress,
     )
@@ -151,9 +148,10 @@ def evaluate_folder(
 def _result(done: Evaluation) -> EvaluationResult:
     main = done.results.filter(of_measure(MAIN))
     pairs = done.gathered.pairs
+    n_queries = max(main["n_queries"].to_list(), default=0)
     note = (
-        f"% over {max(main['n_queries'].to_list(), default=0)} of {len(pairs.queries)} queries that have both labels; "
-        f"{len(pairs):,} labelled pairs; 95 % intervals over queries."
+        f"% over {n_queries} of {len(pairs.queries)} queries that have both labels; {len(pairs):,} labelled pairs; "
+        f"95 % intervals over queries{few_queries(n_queries)}."
     )
     return EvaluationResult(
         done.results, f"{len(main)} models by {MAIN}", note, main_measure=str(MAIN), evaluation=done

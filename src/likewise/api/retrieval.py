@@ -8,10 +8,9 @@ from typing import Any
 import polars as pl
 
 from likewise.api.inputs import KeyedRows, read_items, read_models, read_table
-from likewise.api.table_result import IntervalResult
+from likewise.api.table_result import IntervalResult, few_queries
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES
-from likewise.evaluation.retrieval import ResamplingUnit, retrieval_table
+from likewise.evaluation.retrieval import IntervalUnit, retrieval_table
 from likewise.evaluation.retrieval import retrieval as measure_retrieval
 from likewise.evaluation.triplet_file import TRIPLET_SCHEMA, read_triplets, sum_votes
 from likewise.evaluation.triplets import mean_item_vectors, triplet_agreement, triplet_agreement_table
@@ -20,7 +19,7 @@ from likewise.progress import ProgressCallback
 
 @dataclass(frozen=True, repr=False)
 class RetrievalResult(IntervalResult):
-    """A row per encoder and measure, with a bootstrap interval."""
+    """A row per encoder and measure, with its interval."""
 
 
 def retrieval(
@@ -29,27 +28,26 @@ def retrieval(
     *,
     keys: Sequence[Any] | None = None,
     recall_at: Sequence[int] = (),
-    resample: ResamplingUnit = "query",
-    n_resamples: int = RESAMPLES,
-    seed: int = 0,
+    unit: IntervalUnit = "query",
     on_progress: ProgressCallback | None = None,
 ) -> RetrievalResult:
     """Class-based retrieval: every image is a query, right are the other images of its class.
 
     `embeddings` as in `likewise.evaluate`; `classes` names the class of each row (a sequence, or a mapping by key).
-    Queries whose class has no other image are left out and counted. `resample="class"` draws whole classes for the
-    intervals.
+    Queries whose class has no other image are left out and counted. With `unit="class"` intervals are
+    over whole classes.
     """
     models, rows = read_models(embeddings, keys)
     names = read_items(classes, rows, "classes")
     measured = {name: measure_retrieval(values, names, on_progress=on_progress) for name, values in models.items()}
-    table = retrieval_table(measured, ks=recall_at, n_resamples=n_resamples, seed=seed, resample=resample)
+    table = retrieval_table(measured, ks=recall_at, unit=unit)
     one = next(iter(measured.values()))
     if not one.n_queries:
         raise LikewiseError("every class has a single image, so nothing can be retrieved: check `classes`.")
+    few = few_queries(len(set(names)), "classes") if unit == "class" else few_queries(one.n_queries)
     note = (
         f"% over {one.n_queries:,} queries of {len(set(names)):,} classes ({one.n_excluded:,} images alone in their "
-        f"class); 95 % intervals over {'classes' if resample == 'class' else 'queries'}."
+        f"class); 95 % intervals over {'classes' if unit == 'class' else 'queries'}{few}."
     )
     return RetrievalResult(table, f"Retrieval by class, {len(models)} models", note)
 
@@ -61,8 +59,6 @@ def triplets(
     items: Any = None,
     keys: Sequence[Any] | None = None,
     order: str = "anchor close far",
-    n_resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> RetrievalResult:
     """Agreement with people's answers to "which of two looks more like the anchor?".
 
@@ -77,11 +73,11 @@ def triplets(
         asked = _read_answers(answers, order, rows if items is None else None)
     names = read_items(items, rows)
     measured = {name: triplet_agreement(asked, mean_item_vectors(values, names)) for name, values in models.items()}
-    table = triplet_agreement_table(measured, n_resamples=n_resamples, seed=seed)
+    table = triplet_agreement_table(measured)
     one = next(iter(measured.values()))
     note = (
         f"% of {one.n_triplets_total:,} triplets over {len(one.anchors):,} anchors; {one.n_without_vectors:,} name "
-        "items without vectors; 95 % intervals over anchors."
+        f"items without vectors; 95 % intervals over anchors{few_queries(len(one.anchors), 'anchors')}."
     )
     return RetrievalResult(table, f"Agreement with people on triplets, {len(models)} models", note)
 

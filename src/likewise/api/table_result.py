@@ -9,6 +9,7 @@ import polars as pl
 
 from likewise.api.plots import Interval, interval_plot, line_plot
 from likewise.errors import LikewiseError
+from likewise.intervals import few_queries_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,6 +134,12 @@ def to_pandas(table: pl.DataFrame) -> "pd.DataFrame":
     except ImportError as error:
         raise LikewiseError("pandas is not installed: `pip install pandas`, or use .table (polars).") from error
     return pd.DataFrame(table.to_dict(as_series=False), columns=table.columns)
+
+
+def few_queries(n_queries: int, unit: str = "queries") -> str:
+    """The end of a note about intervals where few queries stand behind them."""
+    note = few_queries_note(n_queries, unit)
+    return f"; {note}" if note else ""
 
 
 def percent(value: float | None) -> str:

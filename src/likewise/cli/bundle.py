@@ -104,9 +104,6 @@ def evaluate_bundle(
     keys: Path | None = None,
     runs: list[str] | None = None,
     measures: "Sequence[Measure]",
-    resamples: int,
-    seed: int = 0,
-    interval: str = "percentile",
     missing: str = "undefined",
     checksum: str | None = None,
     out: Path | None = None,
@@ -118,10 +115,12 @@ def evaluate_bundle(
     from rich.markup import escape
 
     from likewise.cli.tables import leaderboard as board
+    from likewise.cli.tables import print_few_queries
     from likewise.evaluation.bundles.bundle import open_bundle
     from likewise.evaluation.bundles.evaluate import MissingPairs, VectorFile, bundle_note, evaluate_bundle
     from likewise.evaluation.exchange.trec import read_run
     from likewise.evaluation.provenance import write_note
+    from likewise.evaluation.ranking import MAIN, of_measure
     from likewise.workspace import write_parquet
 
     if out is not None and out.suffix.lower() != ".parquet":
@@ -142,9 +141,6 @@ def evaluate_bundle(
         opened_bundle,
         models,
         measures=measures,
-        n_resamples=resamples,
-        seed=seed,
-        interval=interval,  # type: ignore[arg-type]
         missing=missing,  # type: ignore[arg-type]
     )
     results = judged.results
@@ -163,6 +159,7 @@ def evaluate_bundle(
         )
         return
     console().print(board(results, judged.differences))
+    print_few_queries(results.filter(of_measure(MAIN))["n_queries"].max())  # type: ignore[arg-type]
     for name, model in models.items():
         _print_missing(name, model, opened_bundle, missing)
     card = opened_bundle.card

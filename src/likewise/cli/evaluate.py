@@ -21,7 +21,6 @@ from likewise.cli.console import (
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
-    from likewise.evaluation.bootstrap import Interval
     from likewise.evaluation.step import Evaluated
     from likewise.evaluation.summary import EvaluationSummary
     from likewise.workspace import WorkspaceFolder
@@ -48,10 +47,8 @@ def evaluate(
         str | None,
         typer.Option("--k", help="List lengths, comma-separated.", show_default="those of --measures, or 5,9"),
     ] = None,
-    resamples: Annotated[int, typer.Option(help="Bootstrap resamples for the 95 % intervals.")] = 1000,
     seed: Seed = 0,
     seconds_per_pair: Annotated[float, typer.Option(help="How long an expert needs for one pair.")] = SECONDS_PER_PAIR,
-    interval: Annotated[str, typer.Option(help="How the 95 % intervals are made: percentile or bca.")] = "percentile",
     next_pairs: Annotated[
         int, typer.Option(min=0, help="How many pairs to list that should be labelled next.")
     ] = NEXT_PAIRS,
@@ -80,8 +77,8 @@ def evaluate(
     clusters: Annotated[
         bool, typer.Option("--clusters", help="With --classes: also NMI, AMI and F1 of k-means, beside random vectors.")
     ] = False,
-    resample: Annotated[
-        str, typer.Option(help="With --classes: draw queries, or whole classes (wider intervals): query or class.")
+    unit: Annotated[
+        str, typer.Option(help="With --classes: intervals over queries, or over whole classes (wider): query or class.")
     ] = "query",
     triplets: Annotated[
         Path | None, typer.Option(help='Measure agreement with answers to "which looks more like the anchor?" (a CSV).')
@@ -113,11 +110,8 @@ def evaluate(
     Example: `likewise evaluate shoes --protocol identification`, `likewise evaluate birds --classes category`, or
     `likewise evaluate bundle.zip --vectors mine.npy`
     """
-    from typing import get_args
-
     from likewise.cli.bundle import evaluate_bundle, is_bundle, read_command_line
     from likewise.cli.protocols import print_protocol, result_tables
-    from likewise.evaluation.bootstrap import Interval
     from likewise.evaluation.discovery import KS, default_measures
     from likewise.evaluation.measures import parse_measures
     from likewise.evaluation.sampled_negatives import NegativeSampling
@@ -127,24 +121,9 @@ def evaluate(
     wanted = _parse_protocols(protocol)
     chosen = parse_measures(measures) if measures is not None else None
     lengths = _parse_numbers(ks) if ks is not None else None
-    if interval not in get_args(Interval):
-        raise LikewiseError(f"there is no interval {interval!r}: choose one of {', '.join(get_args(Interval))}.")
-    if resamples < 1:
-        raise LikewiseError(f"--resamples must be at least 1, not {resamples}.")
     if classes is not None or triplets is not None:
         _evaluate_without_labels(
-            workspace,
-            classes,
-            triplets,
-            order,
-            by,
-            encoders,
-            resamples,
-            seed,
-            interval,  # type: ignore[arg-type]
-            resample,
-            clusters,
-            as_json,
+            workspace, classes, triplets, order, by, encoders, unit, clusters=clusters, seed=seed, as_json=as_json
         )
         return
     if is_bundle(workspace):
@@ -162,9 +141,6 @@ def evaluate(
             keys=keys,
             runs=run,
             measures=chosen or default_measures(lengths or KS),
-            resamples=resamples,
-            seed=seed,
-            interval=interval,
             missing=missing,
             checksum=checksum,
             out=out,
@@ -179,9 +155,7 @@ def evaluate(
     target = open_workspace(workspace)
     settings = replace(
         EvaluationSettings.of_measures(chosen, lengths),
-        n_resamples=resamples,
         seed=seed,
-        interval=interval,  # type: ignore[arg-type]
         n_next_pairs=next_pairs,
         gallery_per_query=gallery_sample,
         seconds_per_pair=seconds_per_pair,
@@ -223,25 +197,24 @@ def _evaluate_without_labels(
     order: str | None,
     by: str,
     encoders: str | None,
-    resamples: int,
-    seed: int,
-    interval: "Interval",
-    resample: str,
+    unit: str,
+    *,
     clusters: bool,
+    seed: int,
     as_json: bool,
 ) -> None:
     from likewise.cli.retrieval import evaluate_classes, evaluate_triplets
 
     if classes is not None and triplets is not None:
         raise LikewiseError("--classes and --triplets are two questions: ask one at a time.")
-    if resample not in ("query", "class"):
-        raise LikewiseError(f"--resample takes query or class, not {resample!r}.")
+    if unit not in ("query", "class"):
+        raise LikewiseError(f"--unit takes query or class, not {unit!r}.")
     if classes is not None:
-        evaluate_classes(workspace, classes, encoders, resamples, seed, interval, resample, clusters, as_json)  # type: ignore[arg-type]
+        evaluate_classes(workspace, classes, encoders, unit, clusters, seed, as_json)  # type: ignore[arg-type]
         return
     if triplets is None or order is None:
         raise LikewiseError('--triplets needs --order "anchor close far" (or "anchor far close"), as its columns are.')
-    evaluate_triplets(workspace, triplets, order, by, encoders, resamples, seed, interval, as_json)
+    evaluate_triplets(workspace, triplets, order, by, encoders, as_json)
 
 
 def _print_learned(summary: "EvaluationSummary") -> None:
@@ -287,7 +260,7 @@ def _parse_ranks(text: str) -> tuple[int, int]:
 
 def print_results(done: "Evaluated") -> None:
     """The leaderboard and, under it, what it rests on."""
-    from likewise.cli.tables import leaderboard, percent
+    from likewise.cli.tables import leaderboard, percent, print_few_queries
     from likewise.evaluation.ranking import MAIN, of_measure
 
     console().print(leaderboard(done.results, done.tables["differences"]))
@@ -299,10 +272,11 @@ def print_results(done: "Evaluated") -> None:
     others = " (the others have no similar candidate)" if main["n_queries"] < main["n_queries_total"] else ""
     echo(
         f"[dim]{main['n_queries']} of {main['n_queries_total']} queries{others}, "
-        f"{len(done.pairs):,} labelled pairs, {basis}; intervals: 95 %, queries resampled. Ranked by gallery ROC_AUC: "
+        f"{len(done.pairs):,} labelled pairs, {basis}; intervals: 95 %, over queries. Ranked by gallery ROC_AUC: "
         "how often a similar candidate scores above one drawn from the whole gallery. Compare the other columns within "
         "a group only: labelled negatives are generators' mistakes, and measures @k count unlabelled ones as misses.[/]"
     )
+    print_few_queries(main["n_queries"])
     if outside := done.summary.n_labels_outside:
         echo(f"[dim]{outside:,} labels are about other queries or images, or a query's own item, and are left out[/]")
     if n_sampled := done.summary.sampled_negatives:

@@ -7,7 +7,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from likewise.cli.console import console, echo, escape
-from likewise.cli.tables import broken_heading, over_interval, p_value, percent, with_interval
+from likewise.cli.tables import broken_heading, over_interval, p_value, percent, print_few_queries, with_interval
 from likewise.cli.vsd_tables import print_vsd_tables
 from likewise.evaluation.measures import cutoff_of, nDCG
 from likewise.evaluation.rank_correlation import few_models_note
@@ -111,6 +111,7 @@ def _identification(done: "Evaluated") -> None:
         ],
     )
     echo(f"[dim]{first['n_queries']} of {first['n_queries_total']} queries have another image of their item[/]")
+    print_few_queries(first["n_queries"])
     orders = done.summary.orders
     if orders is not None and orders.spearman is not None:
         echo(

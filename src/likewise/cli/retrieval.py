@@ -18,22 +18,20 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from likewise.evaluation.bootstrap import Interval
-    from likewise.evaluation.retrieval import ResamplingUnit
+    from likewise.evaluation.retrieval import IntervalUnit
 
 
 def evaluate_classes(
     workspace: Path,
     by: str,
     encoders: str | None,
-    resamples: int,
-    seed: int,
-    interval: "Interval",
-    draw: "ResamplingUnit",
+    unit: "IntervalUnit",
     clusters: bool,
+    seed: int,
     as_json: bool,
 ) -> None:
     """`likewise evaluate --classes`: P@1, R_Precision, MAP@R and MRR by the classes of a catalog column."""
+    from likewise.cli.tables import print_few_queries
     from likewise.encoders.storage.reading import read_vectors
     from likewise.evaluation.clustering import RANDOM_VECTORS, clustering, clustering_table, random_clustering
     from likewise.evaluation.column_classes import read_column_classes
@@ -55,7 +53,7 @@ def evaluate_classes(
         if clusters:
             update("random vectors", len(known.encoders), len(known.encoders))
             grouped[RANDOM_VECTORS] = random_clustering(known.values, n_dimensions, seed=seed)
-    tables = {"retrieval": retrieval_table(found, n_resamples=resamples, seed=seed, resample=draw, interval=interval)}
+    tables = {"retrieval": retrieval_table(found, unit=unit)}
     if clusters:
         tables["clustering"] = clustering_table(grouped)
     for name, table in tables.items():
@@ -66,22 +64,17 @@ def evaluate_classes(
     console().print(_by_encoder(tables["retrieval"], f"Images of the same {by} (%)"))
     first = tables["retrieval"].row(0, named=True)
     echo(f"[dim]{first['n_queries']} of {first['n_queries_total']} images have another one of their {by}[/]")
+    if unit == "class":
+        print_few_queries(len(set(known.values)), "classes")
+    else:
+        print_few_queries(first["n_queries"])
     if clusters:
         console().print(_clusters(tables["clustering"]))
 
 
-def evaluate_triplets(
-    workspace: Path,
-    answers: Path,
-    order: str,
-    by: str,
-    encoders: str | None,
-    resamples: int,
-    seed: int,
-    interval: "Interval",
-    as_json: bool,
-) -> None:
+def evaluate_triplets(workspace: Path, answers: Path, order: str, by: str, encoders: str | None, as_json: bool) -> None:
     """`likewise evaluate --triplets`: agreement with people's answers."""
+    from likewise.cli.tables import print_few_queries
     from likewise.encoders.storage.reading import read_vectors
     from likewise.evaluation.column_classes import read_column_classes
     from likewise.evaluation.triplet_file import read_triplets
@@ -92,7 +85,7 @@ def evaluate_triplets(
     asked, known = read_triplets(answers, order), read_column_classes(target, by, parse_names(encoders))
     vectors = {name: read_vectors(target, name, known.images) for name in known.encoders}
     found = {name: triplet_agreement(asked, mean_item_vectors(each, known.values)) for name, each in vectors.items()}
-    table = triplet_agreement_table(found, n_resamples=resamples, seed=seed, interval=interval)
+    table = triplet_agreement_table(found)
     write_parquet(table, target.results_folder / "triplets.parquet")
     if as_json:
         echo_json(to_records(table))
@@ -100,6 +93,7 @@ def evaluate_triplets(
     console().print(_by_encoder(table, "Agreement with people's triplet answers (%)"))
     first = table.row(0, named=True)
     echo(f"[dim]{first['n_triplets']:,} of {first['n_triplets_total']:,} triplets, {first['n_queries']} references[/]")
+    print_few_queries(first["n_queries"], "references")
 
 
 def _by_encoder(table: "pl.DataFrame", title: str) -> "Table":

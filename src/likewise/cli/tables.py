@@ -6,10 +6,11 @@ import polars as pl
 from rich.box import SIMPLE
 from rich.table import Table
 
-from likewise.cli.console import escape
+from likewise.cli.console import echo, escape
 from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, Judged, P, cutoff_of, heading, is_sampled
 from likewise.evaluation.ranking import MAIN, grouped, not_significantly_worse, ranked
+from likewise.intervals import few_queries_note
 
 
 def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) -> Table:
@@ -74,6 +75,12 @@ def over_interval(value: float | None, low: float | None, high: float | None, di
     if value is None or low is None or high is None:
         return percent(value)
     return f"{100 * value:.1f}\n[dim]{100 * low:.{digits}f}–{100 * high:.{digits}f}[/]"
+
+
+def print_few_queries(n_queries: int | None, unit: str = "queries") -> None:
+    """Say so where few queries stand behind the intervals above."""
+    if note := few_queries_note(n_queries, unit):
+        echo(f"[bold]{note}[/]")
 
 
 def p_value(row: dict[str, Any], of: str = "") -> str:

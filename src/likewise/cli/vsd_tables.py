@@ -33,7 +33,7 @@ def print_vsd_tables(done: "Evaluated") -> None:
     echo(
         f"[dim]of {same['n_queries_total']} queries, identification rests on {same['n_queries']} with another image of "
         f"their item, macro areas on {n_both} with both classes; {len(done.pairs):,} labelled pairs. "
-        "Intervals: 95 %, queries resampled. anno.: labelled negatives, neg.: sampled ones.\n"
+        "Intervals: 95 %, over queries. anno.: labelled negatives, neg.: sampled ones.\n"
         "The headings are the paper's: its HR@k of discovery is precision (P@k elsewhere in likewise), its MRR@k "
         "counts every positive and is divided by a harmonic sum (VSD_MRR@k); in identification HR is capped by the "
         "images there are (Recall_cap@k), MRR is not. PR-AUC is average precision (AP).[/]"

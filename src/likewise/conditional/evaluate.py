@@ -1,7 +1,7 @@
 """Templates + features + methods -> Recall@k per task and the average Recall@1, as one long table.
 
-Intervals are a bootstrap over the templates of each task (the same resamples for every method); the average of the
-tasks is resampled within its tasks.  A method that cannot answer a task has no row for it and no average.
+Intervals are over the templates of each task; the variance of the average is that of its independent tasks, with the
+degrees of freedom of Welch and Satterthwaite.  A method that cannot answer a task has no row for it and no average.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,8 @@ import polars as pl
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TASKS, ConditionalMethod, Floats
 from likewise.conditional.recall import TargetRanks, chance_recall, concatenate_ranks, rank_targets, recall_at_k
-from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
+from likewise.evaluation.query_sums import QuerySums
+from likewise.intervals import share_interval, standard_error
 
 KS = (1, 2, 3)
 AVERAGE = "average"
@@ -66,11 +67,8 @@ def recall_table(
     *,
     ks: Sequence[int] = KS,
     official: bool = False,
-    n_resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> pl.DataFrame:
     """One row per encoder, method, task and k, then the average Recall@k over the tasks; fractions, not percent."""
-    weights = _weights(results, n_resamples, seed)
     rows: list[tuple[object, ...]] = []
     for encoder, methods in results.items():
         for method, tasks in methods.items():
@@ -81,7 +79,6 @@ def recall_table(
                         recall_at_k(tasks[task].ranks, k, official=official),
                         float(chance_recall(tasks[task].ranks, k).mean()),
                         tasks[task].n_total,
-                        weights[task],
                     )
                     for task in names
                 }
@@ -94,21 +91,10 @@ def accuracy_table(
     accuracies: Mapping[str, Floats],
     chance_levels: Mapping[str, float],
     totals: Mapping[str, int],
-    *,
-    n_resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> pl.DataFrame:
     """The same table for somebody who only gives first answers (people): share of right ones per template."""
     names = [task for task in TASKS if task in accuracies]
-    estimates = {
-        task: _Estimate.of(
-            accuracies[task],
-            chance_levels[task],
-            totals[task],
-            query_weights(len(accuracies[task]), n_resamples, seed + number),
-        )
-        for number, task in enumerate(names)
-    }
+    estimates = {task: _Estimate.of(accuracies[task], chance_levels[task], totals[task]) for task in names}
     return pl.DataFrame(_rows(name, name, "Recall@1", estimates), schema=RESULT_SCHEMA, orient="row")
 
 
@@ -121,37 +107,29 @@ def _rows(encoder: str, method: str, measure: str, estimates: "dict[str, _Estima
     return rows
 
 
-def _weights(results: Mapping[str, TaskResults], n_resamples: int, seed: int) -> dict[str, Floats]:
-    """Resamples of each task's templates, independent between tasks, the same for all encoders and methods."""
-    sizes: dict[str, int] = {}
-    for methods in results.values():
-        for tasks in methods.values():
-            for task, result in tasks.items():
-                sizes[task] = len(result.ranks)
-    return {task: query_weights(sizes[task], n_resamples, seed + number) for number, task in enumerate(sorted(sizes))}
-
-
 @dataclass(frozen=True)
 class _Estimate:
-    """One number of one task with its resampled values."""
+    """One number with its standard error, which rests on `degrees` + 1 templates."""
 
     value: float | None
-    resampled: Floats
+    error: float
+    degrees: float
     chance: float
     n: int
     n_total: int
 
     @classmethod
-    def of(cls, values: Floats, chance_level: float, n_total: int, weights: Floats) -> "_Estimate":
-        defined = ~np.isnan(values)
-        if not defined.any():
-            return cls(None, np.full(len(weights), np.nan), chance_level, 0, n_total)
-        drawn = weights if defined.all() else weights[:, defined]
-        means = drawn @ values[defined] / np.maximum(drawn.sum(axis=1), 1.0)
-        return cls(float(values[defined].mean()), means, chance_level, int(defined.sum()), n_total)
+    def of(cls, values: Floats, chance_level: float, n_total: int) -> "_Estimate":
+        sums = QuerySums.mean_of(values)
+        n = sums.n_defined
+        value = sums.value() if n else None
+        error = standard_error(sums.value(), sums.jackknife(), n)
+        return cls(value, error, n - 1, chance_level, n, n_total)
 
     def cells(self) -> tuple[float | None, float | None, float | None, float, int, int]:
-        low, high = percentile_interval(self.resampled) if self.value is not None else (None, None)
+        if self.value is None:
+            return None, None, None, self.chance, self.n, self.n_total
+        low, high = share_interval(self.value, self.error, self.degrees + 1)
         return self.value, low, high, self.chance, self.n, self.n_total
 
 
@@ -160,4 +138,8 @@ def _average(estimates: Sequence[_Estimate]) -> _Estimate:
     n, total = sum(estimate.n for estimate in estimates), sum(estimate.n_total for estimate in estimates)
     known = [estimate.value for estimate in estimates if estimate.value is not None]
     value = float(np.mean(known)) if len(known) == len(estimates) else None
-    return _Estimate(value, np.mean([estimate.resampled for estimate in estimates], axis=0), chance_level, n, total)
+    variance = np.array([estimate.error**2 for estimate in estimates])
+    degrees = np.array([estimate.degrees for estimate in estimates])
+    shared = float(variance.sum() ** 2 / (variance**2 / degrees).sum()) if variance.any() else float(degrees.sum())
+    error = float(np.sqrt(variance.sum())) / len(estimates)
+    return _Estimate(value, error, shared, chance_level, n, total)

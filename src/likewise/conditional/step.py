@@ -20,7 +20,6 @@ from likewise.conditional.templates.files import read_templates, template_settin
 from likewise.conditional.templates.workspace_annotations import AnnotationOptions, workspace_annotations
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
 
@@ -38,8 +37,6 @@ class RecallSettings:
     """Of a data set whose gallery is a whole split; its usual one by default."""
     official: bool = False
     detections: Path | None = None
-    n_resamples: int = RESAMPLES
-    seed: int = 0
 
 
 def evaluate_conditions(
@@ -107,9 +104,7 @@ def _split_tables(
 
 
 def _table(results: dict[str, TaskResults], ks: Sequence[int], settings: RecallSettings) -> pl.DataFrame:
-    return recall_table(
-        results, ks=ks, official=settings.official, n_resamples=settings.n_resamples, seed=settings.seed
-    )
+    return recall_table(results, ks=ks, official=settings.official)
 
 
 def _annotation_loader(workspace: WorkspaceFolder, name: str) -> Callable[[], ImageAnnotations | None]:

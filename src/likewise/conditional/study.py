@@ -196,7 +196,7 @@ def _validation_digest(validation: ValidationSet) -> str:
 
 
 def _rows(arm: Arm, seed: int, found: TaskResults, n_triplets: int) -> list[dict[str, object]]:
-    table = recall_table({arm.tower: found}, ks=(1,), n_resamples=1)
+    table = recall_table({arm.tower: found}, ks=(1,))
     if AVERAGE not in table["task"]:
         table = pl.concat([table, table.with_columns(pl.lit(AVERAGE).alias("task"))])
     return [

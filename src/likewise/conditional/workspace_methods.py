@@ -53,13 +53,10 @@ def evaluate_conditions(
     split: str | None = None,
     official: bool = False,
     workers: int | None = 1,
-    seed: int = 0,
     on_progress: ProgressCallback | None = None,
 ) -> ConditionsResult:
     """Recall@k of two-tower encoders on a set of templates, or on a whole split; stored in results/."""
-    settings = RecallSettings(
-        encoders or [default_tower(workspace)], methods, templates, split, official=official, seed=seed
-    )
+    settings = RecallSettings(encoders or [default_tower(workspace)], methods, templates, split, official=official)
     table = measure_recall(workspace, settings, workers=workers, on_progress=on_progress)
     names = ", ".join(table["templates"].unique(maintain_order=True))
     return ConditionsResult(table, f"{workspace.path}: recall on {names}", "%, with 95 % intervals over templates.")

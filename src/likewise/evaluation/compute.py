@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_of, query_weights
 from likewise.evaluation.differences import difference_table
 from likewise.evaluation.discovery import (
     DEFAULT_MEASURES,
@@ -26,9 +25,10 @@ from likewise.evaluation.incomplete import auc_bounds, next_pairs
 from likewise.evaluation.measurements import EncoderVectors, Measurements, measure_encoders, unjudged_list_scores
 from likewise.evaluation.measures import CutoffMeasure, Measure, Recall_cap, bpref, cutoffs
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.query_sums import Floats, QuerySums
+from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.ranking import MAIN, of_measure
 from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, NegativeSampling
+from likewise.intervals import interval_of
 from likewise.progress import ProgressCallback
 
 
@@ -37,15 +37,13 @@ class Evaluation:
     """Encoders on the same judged pairs.
 
     `results` has a row per encoder and measure, `differences` one per measure and two encoders; `estimates` hold the
-    resamples behind both, and `gathered` the scores and lists.
+    values of each query behind both, and `gathered` the scores and lists.
     """
 
     results: pl.DataFrame
     differences: pl.DataFrame
     estimates: list[EncoderEstimates]
     gathered: Measurements
-    weights: Floats
-    interval: Interval
 
     def sums(self, measure: Measure) -> dict[str, QuerySums]:
         """Every encoder's value of a measure, per query; empty for one that is no sum over queries."""
@@ -63,9 +61,7 @@ def evaluate_vectors(
     labelled: JudgedPairs | None = None,
     gallery_per_query: int = PER_QUERY,
     ks: Sequence[int] = KS,
-    n_resamples: int = RESAMPLES,
     seed: int = 0,
-    interval: Interval = "percentile",
     sampling: NegativeSampling = DEFAULT_SAMPLING,
     on_progress: ProgressCallback | None = None,
 ) -> Evaluation:
@@ -77,21 +73,19 @@ def evaluate_vectors(
     list lengths of identification.
     """
     names = list(vectors if encoders is None else encoders)
-    check_settings(ks, n_resamples)
+    check_list_lengths(ks)
     chosen = with_main_measure(measures)
     length = max(*ks, *cutoffs(chosen), 1)
     gathered = measure_encoders(
         vectors, names, pairs, generators, ks, seed, length, on_progress, labelled, gallery_per_query, sampling
     )
-    weights = query_weights(len(pairs.queries), n_resamples, seed)
     estimates = []
     for done, one in enumerate(gathered.scored):
         if on_progress:
             on_progress("intervals", done, len(names))
         results = ranked_results(one, pairs, gathered.sampled, gathered.gallery)
-        estimates.append(estimate_measures(one.encoder, results, chosen, weights, interval))
-    table, differences = results_table(estimates, generators), difference_table(estimates, seed=seed)
-    return Evaluation(table, differences, estimates, gathered, weights, interval)
+        estimates.append(estimate_measures(one.encoder, results, chosen))
+    return Evaluation(results_table(estimates, generators), difference_table(estimates), estimates, gathered)
 
 
 def with_main_measure(measures: Sequence[Measure]) -> tuple[Measure, ...]:
@@ -99,12 +93,10 @@ def with_main_measure(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     return tuple(dict.fromkeys([*measures, MAIN]))
 
 
-def check_settings(ks: Sequence[int], n_resamples: int) -> None:
+def check_list_lengths(ks: Sequence[int]) -> None:
     """Refuse numbers that measure nothing."""
     if not ks or min(ks) < 1:
         raise LikewiseError(f"every k must be at least 1, not {min(ks, default=0)}.")
-    if n_resamples < 1:
-        raise LikewiseError(f"an interval needs at least one resample, not {n_resamples}.")
 
 
 def incomplete_table(done: Evaluation, k: int) -> pl.DataFrame:
@@ -116,7 +108,7 @@ def incomplete_table(done: Evaluation, k: int) -> pl.DataFrame:
             one, unjudged_list_scores(gathered, one), gathered.pairs, gathered.gallery, k
         )
         preference = bpref.estimate(ranked_results(one, done.gathered.pairs))
-        ends = interval_of(preference, done.weights, done.interval)
+        ends = interval_of(preference)
         rows.append((one.encoder, preference.value(), *ends, preference.n_defined, low, high, n_unlabelled, k))
     schema = {
         "encoder": pl.String,
@@ -154,4 +146,4 @@ def identification_sums(done: Evaluation, measure: CutoffMeasure) -> dict[str, Q
 def orders_of(done: Evaluation, ks: Sequence[int]) -> TwoOrders:
     """How the order of the models by identification agrees with the order by discovery (gallery ROC-AUC)."""
     measure = main_identification(ks)
-    return compare_orders(measure, identification_sums(done, measure), done.sums(MAIN), done.weights, done.interval)
+    return compare_orders(measure, identification_sums(done, measure), done.sums(MAIN))

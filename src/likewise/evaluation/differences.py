@@ -1,21 +1,21 @@
-"""Which differences between models are significant: resamples and a randomisation test, corrected for multiplicity.
+"""Which differences between models are significant: paired t-tests over queries, corrected for multiplicity.
 
-For measures that are sums over queries, the randomisation test swaps the two models' results of a query at random; p is
-the share of swaps that give as large a difference (Smucker et al. 2007). Scores of two models cannot be swapped within
-one micro list, so there p comes from the paired bootstrap. Holm's correction runs over all pairs of models of one
-measure.
+Two models are measured on the same queries; the standard error of a - b is that of its values with one query left out,
+so that it serves macro and micro averages alike. For a mean over queries this is the paired t-test. Holm's correction
+runs over all pairs of models of one measure.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.evaluation.bootstrap import interval_from
-from likewise.evaluation.discovery import EncoderEstimates, MeasureEstimate
+from likewise.evaluation.discovery import EncoderEstimates
 from likewise.evaluation.query_sums import Floats, QuerySums
+from likewise.intervals import Estimate, standard_error, t_interval, t_test
 
 N_PERMUTATIONS = 5000
 ALPHA = 0.05
@@ -30,40 +30,51 @@ DIFFERENCE_SCHEMA = pl.Schema(
         "p": pl.Float64,
         "p_holm": pl.Float64,
         "significant": pl.Boolean,
-        "test": pl.String,
+        "n_queries": pl.Int64,
     }
 )
 
 
-def difference_table(estimates: Sequence[EncoderEstimates], *, seed: int = 0) -> pl.DataFrame:
+@dataclass(frozen=True)
+class PairedDifference:
+    """a - b over the same queries, the ends of its interval, two-sided p, and how many queries it rests on."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+    n_queries: int
+
+
+def difference_table(estimates: Sequence[EncoderEstimates]) -> pl.DataFrame:
     """Every two encoders on every measure they share: a minus b, its interval, p before and after correction."""
-    if len(estimates) < 2:
-        return pl.DataFrame(schema=DIFFERENCE_SCHEMA)
     rows = []
-    signs = swap_signs(estimates[0].n_queries, seed)
-    for measure in estimates[0].by_measure:
-        having = [one for one in estimates if measure in one.by_measure]
-        compared = [
-            (a.encoder, b.encoder, *compare(a.by_measure[measure], b.by_measure[measure], signs))
-            for a, b in combinations(having, 2)
-        ]
-        corrected = holm_correction(np.array([line[5] for line in compared]))
-        for (*numbers, test), p_holm in zip(compared, corrected, strict=True):
-            rows.append((str(measure), *numbers, float(p_holm), bool(p_holm < ALPHA), test))
+    for measure in estimates[0].by_measure if len(estimates) > 1 else ():
+        having = {one.encoder: one.by_measure[measure].estimate for one in estimates if measure in one.by_measure}
+        compared = paired_differences(having)
+        corrected = holm_correction(np.array([found.p for found in compared.values()]))
+        for (names, found), p_holm in zip(compared.items(), corrected, strict=True):
+            tested = found.p, float(p_holm), bool(p_holm < ALPHA), found.n_queries
+            rows.append((str(measure), *names, found.value, found.low, found.high, *tested))
     table = pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
     return table.with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def compare(
-    a: MeasureEstimate, b: MeasureEstimate, signs: NDArray[np.float32]
-) -> tuple[float, float, float, float, str]:
-    """The difference a - b of one measure, the ends of its paired interval, p, and the test p comes from."""
-    difference, spread = a.value - b.value, a.resampled - b.resampled
-    jackknife = None if a.jackknife is None or b.jackknife is None else a.jackknife - b.jackknife
-    low, high = interval_from(difference, spread, jackknife)
-    if isinstance(a.estimate, QuerySums) and isinstance(b.estimate, QuerySums):
-        return difference, low, high, randomisation_p(a.estimate, b.estimate, signs), "randomisation"
-    return difference, low, high, bootstrap_p(spread), "bootstrap"
+def paired_differences(estimates: dict[str, Estimate]) -> dict[tuple[str, str], PairedDifference]:
+    """Every two models of one measure."""
+    parts = {name: (one.value(), one.jackknife(), one.n_defined) for name, one in estimates.items()}
+    return {(a, b): _difference(*parts[a], *parts[b]) for a, b in combinations(parts, 2)}
+
+
+def paired_difference(a: Estimate, b: Estimate) -> PairedDifference:
+    """Two models on the same queries."""
+    return _difference(a.value(), a.jackknife(), a.n_defined, b.value(), b.jackknife(), b.n_defined)
+
+
+def _difference(a: float, without_a: Floats, n_a: int, b: float, without_b: Floats, n_b: int) -> PairedDifference:
+    difference, n = a - b, max(n_a, n_b)
+    error = standard_error(difference, without_a - without_b, n)
+    return PairedDifference(difference, *t_interval(difference, error, n), t_test(difference, error, n), n)
 
 
 def swap_signs(n_queries: int, seed: int, n_permutations: int = N_PERMUTATIONS) -> NDArray[np.float32]:
@@ -86,15 +97,6 @@ def randomisation_p(a: QuerySums, b: QuerySums, signs: NDArray[np.float32]) -> f
     swapped = np.abs(signs @ difference.astype(np.float32))
     as_large = np.count_nonzero(swapped >= observed * (1.0 - 1e-5))
     return float((as_large + 1) / (len(signs) + 1))
-
-
-def bootstrap_p(spread: Floats) -> float:
-    """Two-sided p from resampled differences: twice the smaller share on either side of zero."""
-    defined = spread[~np.isnan(spread)]
-    if not len(defined):
-        return float("nan")
-    below = np.count_nonzero(defined <= 0), np.count_nonzero(defined >= 0)
-    return float(min(1.0, 2 * (min(below) + 1) / (len(defined) + 1)))
 
 
 def holm_correction(p: Floats) -> Floats:

@@ -1,21 +1,20 @@
 """The discovery protocol (VSD, sec. 6.3): any encoder against the experts' labels, with intervals.
 
 For each encoder: its top-k lists (best image of each item, the query's own item dropped) and its scores of the judged
-pairs; from them every measure, with its resamples. The result is one long table.
+pairs; from them every measure, with its interval. The result is one long table.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from likewise.evaluation.auc import Ints
-from likewise.evaluation.bootstrap import Interval, interval_from
-from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, Estimate, Judged, Measure, P, nDCG
+from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, Judged, Measure, P, nDCG
 from likewise.evaluation.measures.ranked import PairScores, RankedResults, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.query_sums import Floats
+from likewise.intervals import Estimate, interval_of
 from likewise.neighbours import as_unit, pair_scores, top_k, top_k_and_band
 from likewise.neighbours.scores import Floats as Vectors
 
@@ -102,41 +101,28 @@ def _pair_scores(pairs: JudgedPairs | None, scores: Floats | None) -> PairScores
 
 @dataclass(frozen=True)
 class MeasureEstimate:
-    """A measure of one encoder: its value, its resamples, and the values with one query left out (for BCa)."""
+    """A measure of one encoder, and how many judged pairs it rests on."""
 
     estimate: Estimate
-    value: float
-    resampled: Floats
-    jackknife: Floats | None
     n_pairs: int  # labelled pairs: negatives that were drawn are not counted
 
 
 @dataclass(frozen=True)
 class EncoderEstimates:
-    """One encoder's measures with their resamples, for the table and for comparisons between encoders."""
+    """One encoder's measures, for the table and for comparisons between encoders."""
 
     encoder: str
     n_queries: int
     by_measure: dict[Measure, MeasureEstimate]
 
 
-def estimate_measures(
-    encoder: str, results: RankedResults, measures: Sequence[Measure], weights: Floats, kind: Interval = "percentile"
-) -> EncoderEstimates:
-    """Values and resamples of every measure of one encoder; those that ask for pairs it has not are left out."""
-    leave_one = 1.0 - np.eye(len(results.n_positive)) if kind == "bca" else None
+def estimate_measures(encoder: str, results: RankedResults, measures: Sequence[Measure]) -> EncoderEstimates:
+    """Every measure of one encoder; those that ask for pairs it has not are left out."""
     found = {}
     for measure in measures:
-        if (pairs := measure.pairs_of(results)) is None:
-            continue
-        estimate = measure.estimate(results)
-        found[measure] = MeasureEstimate(
-            estimate,
-            estimate.value(),
-            estimate.resampled(weights),
-            None if leave_one is None else estimate.resampled(leave_one),
-            len(pairs.label) if pairs is results.annotated else int(pairs.n_positive.sum()),
-        )
+        if (pairs := measure.pairs_of(results)) is not None:
+            n_labelled = len(pairs.label) if pairs is results.annotated else int(pairs.n_positive.sum())
+            found[measure] = MeasureEstimate(measure.estimate(results), n_labelled)
     return EncoderEstimates(encoder, len(results.n_positive), found)
 
 
@@ -145,8 +131,8 @@ def results_table(estimates: Sequence[EncoderEstimates], generators: Sequence[st
     rows = []
     for one in estimates:
         for measure, found in one.by_measure.items():
-            ends = interval_from(found.value, found.resampled, found.jackknife)
+            ends = interval_of(found.estimate)
             counted = found.estimate.n_defined, one.n_queries, found.n_pairs
-            rows.append((one.encoder, one.encoder in generators, str(measure), found.value, *ends, *counted))
+            rows.append((one.encoder, one.encoder in generators, str(measure), found.estimate.value(), *ends, *counted))
     table = pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
     return table.with_columns(pl.col("value", "low", "high").fill_nan(None))

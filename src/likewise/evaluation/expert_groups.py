@@ -8,11 +8,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Floats
-from likewise.evaluation.bootstrap import Interval, interval_of
 from likewise.evaluation.discovery import EncoderScores
 from likewise.evaluation.gallery_negatives import macro_against_gallery
 from likewise.evaluation.pairs import JudgedPairs, select_pairs
 from likewise.evaluation.query_sums import QuerySums
+from likewise.intervals import interval_of
 from likewise.labeling.consensus import Rule, consensus
 from likewise.labeling.votes import NOT_SIMILAR, SIMILAR
 
@@ -56,9 +56,6 @@ def expert_groups(
     votes: pl.DataFrame,
     seed: int,
     n_groups: int = N_GROUPS,
-    *,
-    weights: Floats,
-    kind: Interval = "percentile",
 ) -> ExpertGroups:
     """Gallery ROC-AUC of every encoder under other labels made from the same votes.
 
@@ -72,7 +69,7 @@ def expert_groups(
     rows: list[tuple[object, ...]] = []
     for what, name, label in named:
         for encoder, sums in _macro(measured, pairs, gallery, label).items():
-            rows.append((what, name, encoder, sums.value(), *interval_of(sums, weights, kind), sums.n_defined))
+            rows.append((what, name, encoder, sums.value(), *interval_of(sums), sums.n_defined))
     rng = np.random.default_rng(seed)
     reference_winner = _best_encoder(
         _macro(measured, pairs, gallery, weighted_majority(answers, np.ones(len(experts))))

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from likewise.evaluation.bootstrap import Interval, interval_from, interval_of
+from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
 from likewise.evaluation.discovery import KS
 from likewise.evaluation.measures import VSD_MRR, CutoffMeasure, Measure, Recall_cap, Success
 from likewise.evaluation.measures.ranked import PADDING, RankedResults
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.evaluation.rank_correlation import kendall, spearman
+from likewise.intervals import interval_of
 from likewise.neighbours import NO_INDEX, as_unit, top_k
 from likewise.neighbours.scores import Floats as Vectors
 
@@ -51,14 +52,12 @@ def identify(
     return Identified(encoder, {measure: measure.estimate(results) for measure in measures})
 
 
-def identification_table(
-    identified: Sequence[Identified], weights: Floats, kind: Interval = "percentile"
-) -> pl.DataFrame:
+def identification_table(identified: Sequence[Identified]) -> pl.DataFrame:
     """One row per encoder and measure, with intervals; `n_queries` of `n_queries_total` have another image."""
     lines = []
     for one in identified:
         for measure, sums in one.sums.items():
-            low, high = interval_of(sums, weights, kind)
+            low, high = interval_of(sums)
             lines.append((one.encoder, str(measure), sums.value(), low, high, sums.n_defined, len(sums.numerator)))
     return pl.DataFrame(
         lines,
@@ -93,21 +92,23 @@ def compare_orders(
     measure: Measure,
     identification: Mapping[str, QuerySums],
     discovery: Mapping[str, QuerySums],
-    weights: Floats,
-    kind: Interval = "percentile",
+    seed: int = 0,
 ) -> TwoOrders:
-    """Rank correlations of a measure of identification with discovery, the queries resampled for both together."""
+    """Rank correlations of a measure of identification with discovery, the queries resampled for both together.
+
+    A correlation of a few models' ranks has no standard error worth the name: its ends hold 95 % of the resamples.
+    """
     names = [name for name in identification if name in discovery]
     if len(names) < 2:
         return TwoOrders(str(measure), len(names))
     both = [[sums[name] for name in names] for sums in (identification, discovery)]
     now = [np.array([[one.value()] for one in sums]) for sums in both]
+    weights = query_weights(len(both[0][0].numerator), RESAMPLES, seed)
     drawn = [np.array([one.resampled(weights) for one in sums]) for sums in both]
-    without = [np.array([one.jackknife() for one in sums]) for sums in both] if kind == "bca" else None
     numbers: list[float | None] = []
     for correlation in (spearman, kendall):
         value = _each(correlation, now)[0]
-        ends = interval_from(value, _each(correlation, drawn), None if without is None else _each(correlation, without))
+        ends = percentile_interval(_each(correlation, drawn))
         numbers += [None if np.isnan(number) else float(number) for number in (value, *ends)]
     return TwoOrders(str(measure), len(names), *numbers)
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from likewise.discovery.pool import RANDOM, pool_pairs
 from likewise.discovery.prevalence import MIN_LABELLED_SHARE
+from likewise.intervals import clopper_pearson
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,3 @@ def pool_recall(pool: pl.DataFrame, labels: pl.DataFrame, n_all_pairs: int, conf
         share(missed_high),
         share(low * n_all_pairs),
     )
-
-
-def clopper_pearson(n_hits: int, n_drawn: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Exact interval of a binomial share."""
-    from scipy.special import betaincinv
-
-    tail = (1.0 - confidence) / 2.0
-    low = 0.0 if n_hits == 0 else float(betaincinv(n_hits, n_drawn - n_hits + 1, tail))
-    high = 1.0 if n_hits == n_drawn else float(betaincinv(n_hits + 1, n_drawn - n_hits, 1.0 - tail))
-    return low, high

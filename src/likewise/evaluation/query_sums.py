@@ -1,4 +1,4 @@
-"""Most measures are one sum over queries divided by another; kept per query, they can be resampled at once."""
+"""Most measures are one sum over queries divided by another; kept per query, they can be computed without each."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,11 @@ class QuerySums:
     @property
     def n_defined(self) -> int:
         return int((self.denominator > 0).sum())
+
+    @property
+    def is_share(self) -> bool:
+        """Whether every query has a value between 0 and 1."""
+        return bool(np.all((self.numerator >= 0) & (self.numerator <= self.denominator * (1.0 + ROUNDING))))
 
     def value(self) -> float:
         return float(self.resampled(np.ones((1, len(self.denominator))))[0])

@@ -22,18 +22,17 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
-from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_from, query_weights
 from likewise.evaluation.class_ranks import rank_same_class
 from likewise.evaluation.measures import MRR, MAP_at_R, Measure, P, R_Precision, Success, parse_measure
 from likewise.evaluation.measures.recall import SuccessAtK
 from likewise.evaluation.query_sums import QuerySums
+from likewise.intervals import interval_of
 from likewise.neighbours import NO_INDEX, as_unit
 from likewise.progress import ProgressCallback
 
 MEASURES: tuple[Measure, ...] = (P @ 1, R_Precision, MAP_at_R, MRR)
-MAX_WEIGHTS_AT_ONCE = 4_000_000
 Labels = Sequence[Hashable] | NDArray[Any] | pl.Series
-ResamplingUnit = Literal["query", "class"]
+IntervalUnit = Literal["query", "class"]
 RETRIEVAL_SCHEMA = pl.Schema(
     {
         "encoder": pl.String,
@@ -144,51 +143,30 @@ def retrieval(
 
 
 def retrieval_table(
-    measured: Mapping[str, Retrieval],
-    *,
-    ks: Sequence[int] = (),
-    n_resamples: int = RESAMPLES,
-    seed: int = 0,
-    resample: ResamplingUnit = "query",
-    interval: Interval = "percentile",
+    measured: Mapping[str, Retrieval], *, ks: Sequence[int] = (), unit: IntervalUnit = "query"
 ) -> pl.DataFrame:
-    """One row per encoder and measure with a bootstrap interval, the same resamples for every encoder.
+    """One row per encoder and measure with its interval.
 
-    `resample="class"` draws whole classes, whose images succeed and fail together: the wider, more careful interval.
+    With `unit="class"` it is over whole classes, whose images succeed and fail together: wider, and more careful.
     """
     if len({len(one.label) for one in measured.values()}) > 1:
         raise LikewiseError("encoders can only be compared on the same queries: give each the same rows.")
-    measures = (*MEASURES, *(Success @ k for k in ks))
-    sums = {(encoder, name): _sums(one, name, resample) for encoder, one in measured.items() for name in measures}
-    resampled = _resample(list(sums.values()), n_resamples, seed)
     rows = []
-    for ((encoder, measure), ratio), values in zip(sums.items(), resampled, strict=True):
-        one = measured[encoder]
+    for encoder, one in measured.items():
         counted = one.n_queries, one.n_queries + one.n_excluded
-        ends = interval_from(ratio.value(), values, ratio.jackknife() if interval == "bca" else None)
-        rows.append((encoder, str(measure), ratio.value(), *ends, *counted))
+        for measure in (*MEASURES, *(Success @ k for k in ks)):
+            sums = _sums(one, measure, unit)
+            rows.append((encoder, str(measure), sums.value(), *interval_of(sums), *counted))
     table = pl.DataFrame(rows, schema=RETRIEVAL_SCHEMA, orient="row")
     return table.with_columns(pl.col("value", "low", "high").fill_nan(None))
 
 
-def _sums(one: Retrieval, measure: Measure, resample: ResamplingUnit) -> QuerySums:
+def _sums(one: Retrieval, measure: Measure, unit: IntervalUnit) -> QuerySums:
     sums = QuerySums.mean_of(one.per_query(measure))
-    if resample == "query":
+    if unit == "query":
         return sums
     parts = (np.bincount(one.label, part).astype(np.float64) for part in (sums.numerator, sums.denominator))
     return QuerySums(*parts)
-
-
-def _resample(sums: Sequence[QuerySums], n_resamples: int, seed: int) -> list[Floats]:
-    """Every ratio under the same weights, made in parts so that they never fill the memory."""
-    n_units = max((len(one.denominator) for one in sums), default=0)
-    step = max(1, MAX_WEIGHTS_AT_ONCE // max(1, n_units))
-    parts: list[list[Floats]] = [[np.empty(0)] for _ in sums]
-    for part, start in enumerate(range(0, n_resamples, step)):
-        weights = query_weights(n_units, min(step, n_resamples - start), seed + 1_000_003 * part)
-        for kept, one in zip(parts, sums, strict=True):
-            kept.append(one.resampled(weights))
-    return [np.concatenate(kept) for kept in parts]
 
 
 def encode_labels(labels: Labels, what: str = "image", number: dict[Hashable, int] | None = None) -> Ints:

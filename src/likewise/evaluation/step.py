@@ -151,9 +151,7 @@ def evaluate_workspace(
         labelled=labelled,
         gallery_per_query=settings.gallery_per_query,
         ks=settings.ks,
-        n_resamples=settings.n_resamples,
         seed=settings.seed,
-        interval=settings.interval,
         sampling=settings.negatives,
         on_progress=on_progress,
     )
@@ -208,8 +206,8 @@ def protocol_tables(
         "differences": done.differences,
         "leave_one_out": left_out.models,
         "leave_one_out_orders": left_out.orders,
-        "identification": identification_table(found.identified, done.weights, done.interval),
-        "trained": trained_table(trained, questions, done.weights, settings.seed, done.interval),
+        "identification": identification_table(found.identified),
+        "trained": trained_table(trained, questions),
         "incomplete": incomplete_table(done, max(settings.ks)),
         "next_pairs": next_pairs_table(done, settings.n_next_pairs),
         "curves": curve_table(found.scored, pairs),
@@ -227,9 +225,7 @@ def _expert_groups(workspace: WorkspaceFolder, done: Evaluation, seed: int) -> E
     if votes is None or votes["expert"].n_unique() < 2:
         return None
     found = done.gathered
-    return expert_groups(
-        found.scored, found.pairs, found.gallery, votes, seed, weights=done.weights, kind=done.interval
-    )
+    return expert_groups(found.scored, found.pairs, found.gallery, votes, seed)
 
 
 def _why_none(

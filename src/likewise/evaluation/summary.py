@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args, get_origin, get_
 
 from likewise.discovery.prevalence import SECONDS_PER_PAIR, Prevalence
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES, Interval
 from likewise.evaluation.discovery import DEFAULT_MEASURES, KS, default_measures
 from likewise.evaluation.expert_groups import ExpertGroupsSummary
 from likewise.evaluation.fidelity import TruthCoverage
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
 
 NEXT_PAIRS = 200
 OPTION_FIELDS = {
-    "--resamples": "n_resamples",
     "--seed": "seed",
-    "--interval": "interval",
     "--next-pairs": "n_next_pairs",
     "--gallery-sample": "gallery_per_query",
     "--seconds-per-pair": "seconds_per_pair",
@@ -37,13 +34,11 @@ T = TypeVar("T", bound="DataclassInstance")
 
 @dataclass(frozen=True)
 class EvaluationSettings:
-    """The options of an evaluation: measures by their names, list lengths, and how intervals are made."""
+    """The options of an evaluation: measures by their names, list lengths, the seed of what is drawn."""
 
     measures: tuple[str, ...] = tuple(map(str, DEFAULT_MEASURES))
     ks: tuple[int, ...] = KS
-    n_resamples: int = RESAMPLES
     seed: int = 0
-    interval: Interval = "percentile"
     n_next_pairs: int = NEXT_PAIRS
     seconds_per_pair: float = SECONDS_PER_PAIR
     gallery_per_query: int = PER_QUERY  # candidates drawn for ROC_AUC(negatives="gallery")

@@ -1,8 +1,8 @@
 """What training changed (VSD, RQ2 and RQ3): each trained network against the one it was trained from, both ways.
 
 Discovery (gallery ROC-AUC) asks what looks alike, identification the same item; supervision by ids should help the
-second and need not help the first. Differences are paired over the same queries, with the same resamples; p is of a
-randomisation test, corrected by Holm over the trained networks of a question.
+second and need not help the first. Differences and their t-tests are paired over the same queries; p is corrected
+by Holm over the trained networks of a question.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,9 @@ import polars as pl
 from likewise.encoders.families.run_files import SETTINGS, TrainedRun, read_run
 from likewise.encoders.spec import parse_spec, spec_name
 from likewise.encoders.storage.files import read_meta, resolve_stored_spec, vectors_folder
-from likewise.evaluation.bootstrap import Interval, interval_from
-from likewise.evaluation.differences import holm_correction, randomisation_p, swap_signs
+from likewise.evaluation.differences import holm_correction, paired_difference
 from likewise.evaluation.measures import Measure
-from likewise.evaluation.query_sums import Floats, QuerySums
+from likewise.evaluation.query_sums import QuerySums
 from likewise.workspace import WorkspaceFolder
 
 DISCOVERY, IDENTIFICATION = "discovery", "identification"
@@ -88,24 +87,15 @@ def _run_of(workspace: WorkspaceFolder, encoder: str) -> TrainedRun | None:
 
 
 def trained_table(
-    trained: list[TrainedFromBase],
-    questions: Mapping[str, tuple[Measure, Mapping[str, QuerySums]]],
-    weights: Floats,
-    seed: int,
-    kind: Interval = "percentile",
+    trained: list[TrainedFromBase], questions: Mapping[str, tuple[Measure, Mapping[str, QuerySums]]]
 ) -> pl.DataFrame:
     """One row per trained network and question; `questions` has the measure and every encoder's sums."""
     rows = []
     for question, (measure, sums) in questions.items():
-        if not trained:
-            break
-        signs = swap_signs(len(sums[trained[0].base].numerator), seed)
-        pairs = [(sums[each.encoder], sums[each.base]) for each in trained]
-        corrected = holm_correction(np.array([randomisation_p(after, before, signs) for after, before in pairs]))
-        for each, (after, before), p in zip(trained, pairs, corrected, strict=True):
-            spread = after.resampled(weights) - before.resampled(weights)
-            values = before.value(), after.value(), after.value() - before.value()
+        gains = [paired_difference(sums[each.encoder], sums[each.base]) for each in trained]
+        corrected = holm_correction(np.array([gain.p for gain in gains]))
+        for each, gain, p in zip(trained, gains, corrected, strict=True):
             named = each.encoder, each.base, each.task, question, str(measure)
-            jackknife = after.jackknife() - before.jackknife() if kind == "bca" else None
-            rows.append((*named, *values, *interval_from(values[2], spread, jackknife), float(p), after.n_defined))
+            values = sums[each.base].value(), sums[each.encoder].value(), gain.value, gain.low, gain.high
+            rows.append((*named, *values, float(p), gain.n_queries))
     return pl.DataFrame(rows, schema=TRAINED_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))

@@ -7,8 +7,8 @@ lower, 1/2 if they are equal. With v and w votes for close and far:
     votes    = sum of v a(t) + w (1 - a(t)) / sum of v + w, over all triplets: the share of people the model sides with
     ceiling  = sum of max(v, w) / sum of v + w: no model can side with more people than that
 
-The vector of an item that has several images is the mean of their unit vectors. Intervals resample anchors, because
-the triplets of one anchor stand and fall together.
+The vector of an item that has several images is the mean of their unit vectors. Intervals are over anchors,
+because the triplets of one anchor stand and fall together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
-from likewise.evaluation.bootstrap import RESAMPLES, Interval, interval_of, query_weights
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.triplet_file import ROLES
+from likewise.intervals import interval_of
 from likewise.neighbours import as_unit, pair_scores
 from likewise.neighbours.scores import Floats as Vectors
 
@@ -55,7 +55,7 @@ class MeanItemVectors:
 class TripletAgreement:
     """One encoder's choice for every triplet whose three items it knows, beside the votes."""
 
-    anchors: list[str]  # all anchors of the triplets; every encoder is resampled over the same ones
+    anchors: list[str]  # all anchors of the triplets, the same for every encoder
     anchor: Ints  # per used triplet, its place in `anchors`
     choice: Floats  # 1 close, 0 far, 1/2 equal
     votes_close: Floats
@@ -134,22 +134,15 @@ def triplet_agreement(triplets: pl.DataFrame, items: MeanItemVectors) -> Triplet
     )
 
 
-def triplet_agreement_table(
-    measured: Mapping[str, TripletAgreement],
-    *,
-    n_resamples: int = RESAMPLES,
-    seed: int = 0,
-    interval: Interval = "percentile",
-) -> pl.DataFrame:
-    """One row per encoder and measure, resampled by anchor with the same resamples for every encoder."""
+def triplet_agreement_table(measured: Mapping[str, TripletAgreement]) -> pl.DataFrame:
+    """One row per encoder and measure, with an interval over anchors."""
     if len({tuple(one.anchors) for one in measured.values()}) > 1:
         raise LikewiseError("encoders can only be compared on the same triplets.")
-    weights = query_weights(max((len(one.anchors) for one in measured.values()), default=0), n_resamples, seed)
     rows = []
     for encoder, one in measured.items():
         for measure in (MAJORITY, VOTES, CEILING):
             sums = one.sums(measure)
             counted = sums.n_defined, len(one.anchors), one.n_triplets(measure), one.n_triplets_total
-            rows.append((encoder, measure, sums.value(), *interval_of(sums, weights, interval), *counted))
+            rows.append((encoder, measure, sums.value(), *interval_of(sums), *counted))
     table = pl.DataFrame(rows, schema=AGREEMENT_SCHEMA, orient="row")
     return table.with_columns(pl.col("value", "low", "high").fill_nan(None))

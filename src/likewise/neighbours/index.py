@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from likewise.errors import LikewiseError
+from likewise.intervals import wilson_interval
 from likewise.neighbours.exact import BLOCK_ENTRIES, NO_INDEX, Neighbours, list_length, rerank_exactly, top_k
 from likewise.neighbours.scores import Floats, Rows, Scores, as_unit
 from likewise.workspace import write_atomically
@@ -206,11 +207,3 @@ def recall_per_query(found: Rows, truth: Rows) -> Scores:
     hits = ((found[:, :, None] == truth[:, None, :]) & (truth != NO_INDEX)[:, None, :]).sum(axis=(1, 2))
     there = (truth != NO_INDEX).sum(axis=1)
     return np.asarray(hits[there > 0] / there[there > 0], np.float64)
-
-
-def wilson_interval(recall: float, n_queries: int) -> tuple[float, float]:
-    """95 % interval of a mean of shares; a share varies no more than a coin, so rather too wide than too narrow."""
-    z = 1.959964
-    middle = (recall + z * z / (2 * n_queries)) / (1 + z * z / n_queries)
-    half = z * sqrt(recall * (1 - recall) / n_queries + (z / (2 * n_queries)) ** 2) / (1 + z * z / n_queries)
-    return max(0.0, middle - half), min(1.0, middle + half)

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from likewise.catalog.table import read_catalog
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import roc_auc, sort_pairs
+from likewise.evaluation.query_sums import QuerySums
+from likewise.intervals import interval_of, t_quantile
 from likewise.outfits.protocol import Floats, Item, Outfit, OutfitModel, OutfitQuestion
-from likewise.outfits.scoring import Z_95, grade_answers, wilson_interval
+from likewise.outfits.scoring import grade_answers
 from likewise.workspace import WorkspaceFolder, read_parquet
 
 RESULT_SCHEMA = pl.Schema(
@@ -139,9 +141,9 @@ def _fitb(model: OutfitModel, benchmark: OutfitBenchmark) -> tuple[object, ...]:
         return (None, None, None, None, 0, total, 0.0)
     graded = grade_answers(model.name, benchmark.questions, model.answer(benchmark.questions))
     known = graded.filter(pl.col("credit").is_not_null())
-    value = float(known["credit"].mean() or 0.0)  # type: ignore[arg-type]
+    sums = QuerySums.mean_of(known["credit"].to_numpy())
     chance = float(known["chance"].mean() or 0.0)  # type: ignore[arg-type]
-    return (value, *wilson_interval(value, len(known)), chance, len(known), total, len(known) / total)
+    return (sums.value(), *interval_of(sums), chance, len(known), total, len(known) / total)
 
 
 def _auc(model: OutfitModel, lines: CompatibilitySet) -> tuple[object, ...]:
@@ -161,7 +163,7 @@ def delong_interval(scores: Floats, label: NDArray[np.int64], value: float) -> t
     high_bad = 1.0 - _placements(bad, good)
     spread = high_good.var(ddof=1) / len(good) if len(good) > 1 else 0.0
     spread += high_bad.var(ddof=1) / len(bad) if len(bad) > 1 else 0.0
-    half = Z_95 * float(np.sqrt(spread))
+    half = t_quantile(len(label) - 2) * float(np.sqrt(spread))
     return max(0.0, value - half), min(1.0, value + half)
 
 

@@ -103,7 +103,6 @@ def score_models(
     results: OutfitTestResults,
     models: Sequence[OutfitModel],
     *,
-    seed: int = 0,
     on_progress: ProgressCallback | None = None,
 ) -> OutfitTestScores:
     """Let the models answer, and write taken, scores, differences and agreement as Parquet into the folder."""
@@ -122,8 +121,8 @@ def score_models(
     table = pl.concat(graded)
     scored = OutfitTestScores(
         table,
-        score_table(table, questions, seed=seed),
-        difference_table(table, questions, seed=seed),
+        score_table(table, questions),
+        difference_table(table, questions),
         agreement_with_people(questions, table),
         speed,
     )

@@ -5,7 +5,7 @@
 - AATs: share of AAT questions answered right; the same over the questions of one dimension is that dimension's index.
 
 A model that cannot tell some choices apart gets the mean of what they are worth, so chance level is what it says.
-Shares of questions have Wilson intervals, which stay honest for three questions; mLATs has a bootstrap over questions.
+Intervals and paired t-tests are over questions (`likewise.intervals`): for shares of right answers that is Wilson's.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import ALPHA, holm_correction, randomisation_p, swap_signs
+from likewise.evaluation.differences import ALPHA, holm_correction, paired_difference
 from likewise.evaluation.query_sums import QuerySums
+from likewise.intervals import interval_of
 from likewise.outfits.protocol import Floats, OutfitQuestion, best_choices
 
-Z_95 = 1.959963984540054
 GRADED_SCHEMA = pl.Schema(
     {
         "model": pl.String(),
@@ -156,7 +155,7 @@ def available_measures(questions: Sequence[OutfitQuestion]) -> list[OutfitMeasur
     return found
 
 
-def score_table(graded: pl.DataFrame, questions: Sequence[OutfitQuestion], *, seed: int = 0) -> pl.DataFrame:
+def score_table(graded: pl.DataFrame, questions: Sequence[OutfitQuestion]) -> pl.DataFrame:
     """Every model's scores with intervals, chance level, and how many questions they rest on."""
     rows = []
     for measure in available_measures(questions):
@@ -165,7 +164,7 @@ def score_table(graded: pl.DataFrame, questions: Sequence[OutfitQuestion], *, se
             sums = QuerySums.mean_of(values)
             total = int((~np.isnan(chances)).sum())
             value = sums.value() if sums.n_defined else None
-            low, high = _interval(measure, sums, seed)
+            low, high = interval_of(sums) if sums.n_defined else (None, None)
             rows.append(
                 (
                     model,
@@ -188,25 +187,7 @@ def _chance(measure: OutfitMeasure, graded: pl.DataFrame) -> NDArray[np.float64]
     return OutfitMeasure(measure.score, "chance", measure.kind, measure.dimension, measure.sub_dimension).values(graded)
 
 
-def _interval(measure: OutfitMeasure, sums: QuerySums, seed: int) -> tuple[float | None, float | None]:
-    n = sums.n_defined
-    if not n:
-        return None, None
-    if measure.column == "credit":
-        return wilson_interval(sums.value(), n)
-    defined = sums.denominator > 0
-    weights = query_weights(n, RESAMPLES, seed)
-    return percentile_interval(QuerySums(sums.numerator[defined], sums.denominator[defined]).resampled(weights))
-
-
-def wilson_interval(share: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share of `n`."""
-    middle = (share + Z_95**2 / (2 * n)) / (1 + Z_95**2 / n)
-    half = Z_95 / (1 + Z_95**2 / n) * np.sqrt(share * (1 - share) / n + Z_95**2 / (4 * n * n))
-    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
-
-
-def difference_table(graded: pl.DataFrame, questions: Sequence[OutfitQuestion], *, seed: int = 0) -> pl.DataFrame:
+def difference_table(graded: pl.DataFrame, questions: Sequence[OutfitQuestion]) -> pl.DataFrame:
     """Every two models on every score but the sub-indexes: a minus b, interval, p, and p after Holm's correction."""
     by_model = {str(model): mine for (model,), mine in graded.group_by("model", maintain_order=True)}
     lines: list[tuple[object, ...]] = []
@@ -217,12 +198,8 @@ def difference_table(graded: pl.DataFrame, questions: Sequence[OutfitQuestion], 
             both = ~np.isnan(first) & ~np.isnan(second)
             if not both.any():
                 continue
-            sums = [QuerySums.mean_of(values[both]) for values in (first, second)]
-            n = int(both.sum())
-            weights = query_weights(n, RESAMPLES, seed)
-            low, high = percentile_interval(sums[0].resampled(weights) - sums[1].resampled(weights))
-            p = randomisation_p(sums[0], sums[1], swap_signs(n, seed))
-            compared.append((a, b, sums[0].value() - sums[1].value(), low, high, p, n))
+            found = paired_difference(*(QuerySums.mean_of(values[both]) for values in (first, second)))
+            compared.append((a, b, found.value, found.low, found.high, found.p, found.n_queries))
         corrected = holm_correction(np.array([line[5] for line in compared]))
         for (a, b, difference, low, high, p, n), p_holm in zip(compared, corrected, strict=True):
             significant = bool(p_holm < ALPHA)

@@ -1,5 +1,7 @@
 """How numbers are written on the page: percentages with one decimal, a dash where a value is undefined."""
 
+from likewise.intervals import few_queries_note
+
 DASH = "–"
 MINUS = "−"
 NBSP = "\u00a0"  # keeps a number and its sign on one line
@@ -71,6 +73,12 @@ def join_names(names: list[str], max_names: int = 4) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def few_queries(n_queries: int | None) -> str:
+    """The sentence about intervals over few queries; empty where there are enough."""
+    note = few_queries_note(n_queries)
+    return f"{note[0].upper()}{note[1:]}." if note else ""
+
+
 FILTERS = {
     "percent": percent,
     "small_percent": small_percent,
@@ -81,4 +89,5 @@ FILTERS = {
     "p_value": p_value,
     "signed": signed,
     "plural": plural,
+    "few_queries": few_queries,
 }

@@ -59,6 +59,7 @@ class Leaderboard:
     sides: list[Group]
     axis: tuple[float, float]
     n_pairs: int
+    n_queries: int  # that the measure of the order rests on
     n_queries_total: int
 
     @property
@@ -116,8 +117,9 @@ def leaderboard(results: pl.DataFrame) -> Leaderboard:
         )
         for place, encoder in enumerate(ranked(results), start=1)
     ]
-    n_pairs, n_queries = (max(results[name].to_list()) for name in ("n_pairs", "n_queries_total"))
-    return Leaderboard(columns, models, grouped(results), axis, n_pairs, n_queries)
+    n_queries = max((rows[one.encoder, columns[0].measure]["n_queries"] for one in models if one.place), default=0)
+    n_pairs, n_queries_total = (max(results[name].to_list()) for name in ("n_pairs", "n_queries_total"))
+    return Leaderboard(columns, models, grouped(results), axis, n_pairs, n_queries, n_queries_total)
 
 
 def _measures(results: pl.DataFrame) -> list[str]:

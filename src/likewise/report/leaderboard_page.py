@@ -22,7 +22,6 @@ from likewise.report.provenance import MEASURE_DESCRIPTIONS
 from likewise.workspace import read_parquet, write_text
 
 WORKSPACE_RESULTS = Path("results") / "discovery.parquet"
-INTERVAL = "over bootstrap resamples of the queries: percentile, or BCa where the command of a row says so."
 SEPARATOR = "\x1f"  # between the number of a result and an encoder's name, which may stand in several results
 
 
@@ -80,7 +79,7 @@ def write_leaderboard_page(results: Sequence[Path], page: Path, *, title: str = 
         title=title,
         benchmarks=benchmarks,
         marks=marks,
-        meanings=MEASURE_DESCRIPTIONS | {"95 % interval": INTERVAL},
+        meanings=MEASURE_DESCRIPTIONS,
         counted=f"{counted}, the latest of {max(dates)}",
     )
     write_text(page_text, page)

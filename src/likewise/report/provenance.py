@@ -21,29 +21,18 @@ MEASURE_DESCRIPTIONS = {
     "VSD_MRR@k": "the same with weight 1/rank, as a share of the largest possible sum.",
     "nDCG@k": "hits weighed by 1/log2(rank + 1), as a share of what the query’s labelled similar ones could reach.",
     "Judged@k": "the share of a model’s first k candidates that have a label at all.",
-    "95 % interval": "2.5th to 97.5th percentile over bootstrap resamples of the queries, the same for every model.",
+    "95 % interval": "over queries, as if others of their kind had been drawn: Wilson’s score interval with the "
+    "spread between the queries and Student’s t; docs/inference.md says how often it holds.",
     "Fleiss’ κ, Krippendorff’s α": "agreement beyond chance: 0 is chance, 1 is perfect.",
 }
 
 OTHER_DESCRIPTIONS = {
-    "lead, p": "the difference of two models over the same resampled queries; p from swapping their results query by "
-    "query at random, after Holm’s correction for all pairs of models; significant below 0.05.",
+    "lead, p": "the difference of two models over the same queries; p of the paired t-test, after Holm’s correction "
+    "for all pairs of models; significant below 0.05.",
     "Spearman, Kendall": "how far two orders of the models agree: 1 the same order, 0 unrelated, −1 reversed; with "
     "fewer than five models that says little. p counts all orders of up to eight models, else the t approximation.",
     "bpref": "1 minus the share of labelled dissimilar candidates above each similar one; no label, no effect.",
 }
-INTERVAL_DESCRIPTIONS = {
-    "percentile": "2.5th to 97.5th percentile over {n} bootstrap resamples of the queries, the same for every model.",
-    "bca": "bias-corrected, accelerated (BCa), over {n} bootstrap resamples of the queries, the same for every model.",
-}
-
-
-def describe_measures(summary: EvaluationSummary) -> dict[str, str]:
-    """What each number means, with the interval as it was made."""
-    described = {**MEASURE_DESCRIPTIONS, **OTHER_DESCRIPTIONS}
-    made = summary.settings
-    described["95 % interval"] = INTERVAL_DESCRIPTIONS[made.interval].format(n=f"{made.n_resamples:,}")
-    return described
 
 
 def commands_to_reproduce(tables: Tables, workspace: str) -> list[str]:
@@ -148,8 +137,6 @@ def _describe_evaluation(summary: EvaluationSummary) -> str:
     parts = [
         f"k {', '.join(str(k) for k in made.ks)}",
         *([] if made.are_default_measures else [f"measures {', '.join(made.measures)}"]),
-        f"{made.n_resamples:,} resamples",
-        f"{made.interval} intervals",
         f"seed {made.seed}",
     ]
     if summary.sampled_negatives:

@@ -63,7 +63,7 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
         kinds=KINDS,
         commands=provenance.commands_to_reproduce(tables, name),
         settings=provenance.settings_table(tables),
-        meanings=provenance.describe_measures(tables.summary),
+        meanings=provenance.MEASURE_DESCRIPTIONS | provenance.OTHER_DESCRIPTIONS,
         rules=headline.RULES,
         marks=marks,
         parts=PARTS,

@@ -12,11 +12,11 @@ from likewise.encoders.families.run_files import TrainedRun, apply_layers, read_
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.reading import common_images
 from likewise.evaluation.auc import roc_auc, sort_pairs
-from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
 from likewise.evaluation.exchange.labels_io import drop_random_pairs
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.evaluation.training_gains import learned_from_labels
+from likewise.intervals import interval_of
 from likewise.labeling.step import read_labels
 from likewise.neighbours import pair_scores
 from likewise.training.context import TrainingContext
@@ -25,9 +25,7 @@ from likewise.training.summary import DiscoveryScore
 from likewise.training.trainer import embed
 
 
-def evaluate_discovery(
-    context: TrainingContext, winner: TrainedRun, seed: int = 0
-) -> tuple[DiscoveryScore, ...] | None:
+def evaluate_discovery(context: TrainingContext, winner: TrainedRun) -> tuple[DiscoveryScore, ...] | None:
     """One line per encoder and set of queries; None where there are no labels."""
     workspace = context.guard.workspace
     if not workspace.labels_file.exists() or not workspace.pool_file.exists():
@@ -47,7 +45,7 @@ def evaluate_discovery(
     for name in (*encoders, f"run:{winner.about['run']}"):
         values = auc_per_query(context, winner, name, pairs)
         for queries, chosen in (("all", None), ("of test classes", unseen)):
-            scores.append(DiscoveryScore(name, queries, *_mean_with_interval(values, pairs, chosen, seed)))
+            scores.append(DiscoveryScore(name, queries, *_mean_with_interval(values, pairs, chosen)))
     return tuple(scores)
 
 
@@ -77,11 +75,9 @@ def embed_images(context: TrainingContext, winner: TrainedRun, encoder: str, ima
 
 
 def _mean_with_interval(
-    values: Floats, pairs: JudgedPairs, chosen: frozenset[str] | None, seed: int
+    values: Floats, pairs: JudgedPairs, chosen: frozenset[str] | None
 ) -> tuple[float | None, float | None, float | None, int]:
     kept = np.array([chosen is None or query in chosen for query in pairs.queries])
     sums = QuerySums.mean_of(np.where(kept, values, np.nan))
-    weights = query_weights(len(pairs.queries), RESAMPLES, seed)
-    numbers = (sums.value(), *percentile_interval(sums.resampled(weights)))
-    value, low, high = (None if np.isnan(number) else number for number in numbers)
+    value, low, high = (None if np.isnan(number) else number for number in (sums.value(), *interval_of(sums)))
     return value, low, high, sums.n_defined

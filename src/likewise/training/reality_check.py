@@ -78,7 +78,7 @@ def run_reality_check(
     summary = replace(
         make_summary(context, run, loss_methods, trials, best, dims),
         encoder_made=describe_encoder(made) if made else None,
-        discovery=evaluate_discovery(context, made, seed) if made else None,
+        discovery=evaluate_discovery(context, made) if made else None,
     )
     where = storage or str(run.search_file)
     tables = {

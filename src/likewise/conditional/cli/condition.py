@@ -139,15 +139,14 @@ def evaluate(
         bool, typer.Option("--official", help="Count ties as hits, as the published code does.")
     ] = False,
     detections: Annotated[Path | None, typer.Option(help="For `objects`: a table with image, name, score.")] = None,
-    resamples: Annotated[int, typer.Option(help="Bootstrap resamples for the 95 % intervals.")] = 1000,
     workers: Workers = None,
-    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Recall@1, 2, 3 per task and on average, of every method, with intervals and the chance level.
 
     Example: `likewise condition evaluate shop --with clip`
     """
+    from likewise.cli.tables import print_few_queries
     from likewise.conditional.search import default_tower
     from likewise.conditional.step import RESULTS, RecallSettings, evaluate_conditions, read_results
 
@@ -159,8 +158,6 @@ def evaluate(
         split,
         official,
         detections,
-        resamples,
-        seed,
     )
     with progress_bars("images") as update:
         found = evaluate_conditions(target, settings, workers=workers, on_progress=update)
@@ -169,6 +166,7 @@ def evaluate(
         return
     for name in found["templates"].unique(maintain_order=True):
         console().print(recalls(read_results(target, name, official=official), name, official=official))
+    print_few_queries(min(found["n"].to_list(), default=None), "templates")
     echo(f"[dim]with every method measured here before; {escape(target.results_folder / RESULTS)}[/]")
 
 

@@ -89,7 +89,7 @@ class VerificationResult:
 
 
 def verify_templates(
-    name: str, templates: pl.DataFrame, answers: pl.DataFrame, *, min_people: int = 1, seed: int = 0
+    name: str, templates: pl.DataFrame, answers: pl.DataFrame, *, min_people: int = 1
 ) -> VerificationResult:
     """Templates whose target more than half of at least `min_people` chose, and the share of right answers."""
     given: dict[str, list[str]] = {}
@@ -108,10 +108,10 @@ def verify_templates(
     verdicts = pl.DataFrame(rows, schema=VERDICT_SCHEMA, orient="row")
     good = verdicts.filter("kept").select("task", "template")
     cleaned = templates.join(good, on=["task", "template"], how="semi", maintain_order="left")
-    return VerificationResult(verdicts, cleaned, _scores(templates, verdicts, seed))
+    return VerificationResult(verdicts, cleaned, _scores(templates, verdicts))
 
 
-def _scores(templates: pl.DataFrame, verdicts: pl.DataFrame, seed: int) -> pl.DataFrame:
+def _scores(templates: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
     shares: dict[str, Floats] = {}
     levels: dict[str, float] = {}
     totals: dict[str, int] = {}
@@ -120,4 +120,4 @@ def _scores(templates: pl.DataFrame, verdicts: pl.DataFrame, seed: int) -> pl.Da
         shares[str(task)] = (part["n_right"] / part["n_people"]).to_numpy()
         levels[str(task)] = float((1.0 / (of_task["gallery"].list.len() + 1)).mean() or 0.0)  # type: ignore[arg-type]
         totals[str(task)] = len(of_task)
-    return accuracy_table(PEOPLE, shares, levels, totals, seed=seed)
+    return accuracy_table(PEOPLE, shares, levels, totals)

@@ -13,7 +13,6 @@ from typing import Literal
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES, Interval, query_weights
 from likewise.evaluation.bundles.bundle import Bundle, open_bundle
 from likewise.evaluation.bundles.bundle_negatives import with_negatives
 from likewise.evaluation.compute import with_main_measure
@@ -61,27 +60,21 @@ def evaluate_bundle(
     vectors_by_name: Mapping[str, BundleModel],
     *,
     measures: Sequence[Measure] = DEFAULT_MEASURES,
-    n_resamples: int = RESAMPLES,
-    seed: int = 0,
-    interval: Interval = "percentile",
     missing: MissingPairs = "undefined",
 ) -> BundleResults:
     """Every model, by name, against the bundle's labels; those that fed the pool are marked by their name."""
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
     if not vectors_by_name:
         raise LikewiseError(f"there is no model to measure on {opened.path}: give vectors, `--vectors mine.npy`.")
-    if n_resamples < 1:
-        raise LikewiseError(f"an interval needs at least one resample, not {n_resamples}.")
     pairs = opened.tables.pairs
     sampled = with_negatives(pairs, opened.tables.negatives)
     from_gallery = opened.gallery_pairs
-    weights = query_weights(len(pairs.queries), n_resamples, seed)
     measures = with_main_measure(measures)
     estimates = []
     for name, model in vectors_by_name.items():
         scores = _scores(name, model, opened, pairs, sampled, from_gallery, max(cutoffs(measures), default=1))
         results = ranked_results(scores, pairs, sampled, from_gallery)
-        estimates.append(estimate_measures(name, results, measures, weights, interval))
+        estimates.append(estimate_measures(name, results, measures))
     table = results_table(estimates, opened.generators)
     for name, model in vectors_by_name.items():
         if isinstance(model, TrecRun):
@@ -92,7 +85,7 @@ def evaluate_bundle(
                 n_queries=pl.when(undefined).then(0).otherwise("n_queries"),
             )
     whole = [one for one in estimates if not isinstance(vectors_by_name[one.encoder], TrecRun)]
-    return BundleResults(table, difference_table(whole, seed=seed))
+    return BundleResults(table, difference_table(whole))
 
 
 def _undefined(

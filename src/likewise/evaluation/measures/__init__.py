@@ -1,7 +1,7 @@
 """Measures as values: `P @ 5` is an object whose text is `P@5`; one file per family, with formula and citation."""
 
 from likewise.evaluation.measures.average_precision import AP
-from likewise.evaluation.measures.base import CutoffMeasure, Estimate, Measure
+from likewise.evaluation.measures.base import CutoffMeasure, Measure
 from likewise.evaluation.measures.bpref import bpref
 from likewise.evaluation.measures.judged import Judged
 from likewise.evaluation.measures.ndcg import nDCG
@@ -19,7 +19,6 @@ __all__ = [
     "ROC_AUC",
     "VSD_MRR",
     "CutoffMeasure",
-    "Estimate",
     "Judged",
     "MAP_at_R",
     "Measure",

@@ -5,11 +5,12 @@ on the command line, and `parse_measure` reads it back. The notation is that of 
 """
 
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal, Protocol, Self, TypedDict, get_args
+from typing import ClassVar, Literal, Self, TypedDict, get_args
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.measures.ranked import MicroAverage, PairScores, RankedResults
 from likewise.evaluation.query_sums import Floats, QuerySums
+from likewise.intervals import Estimate
 
 Average = Literal["macro", "micro"]
 Negatives = Literal["annotated", "gallery", "sampled"]
@@ -18,20 +19,6 @@ Negatives = Literal["annotated", "gallery", "sampled"]
 class AreaParameters(TypedDict, total=False):
     average: Average
     negatives: Negatives
-
-
-class Estimate(Protocol):
-    """The value of a measure under any weights of the queries, so that it can be resampled."""
-
-    @property
-    def n_defined(self) -> int:
-        """Queries it rests on."""
-
-    def value(self) -> float:
-        """Every query counted once; NaN where it is undefined."""
-
-    def resampled(self, weights: Floats) -> Floats:
-        """One value per row of query weights."""
 
 
 @dataclass(frozen=True, repr=False)

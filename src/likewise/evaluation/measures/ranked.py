@@ -1,13 +1,13 @@
 """One encoder's results as measures see them: the labels along its lists, and its scores of the judged pairs."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Ints, SortedPairs, sort_pairs
-from likewise.evaluation.micro_auc import MAX_INTERVAL_BINS, micro_auc, unweighted_micro_auc
+from likewise.evaluation.micro_auc import micro_auc, micro_jackknife
 from likewise.evaluation.query_sums import Floats
 
 POSITIVE, UNJUDGED, PADDING = 1, -1, -2
@@ -23,7 +23,6 @@ class PairScores:
     score: Floats
     label: NDArray[np.integer]
     n_queries: int
-    _last: list[tuple[Floats, dict[str, Floats]]] = field(default_factory=list, repr=False, compare=False)
 
     @cached_property
     def n_positive(self) -> Ints:
@@ -48,22 +47,22 @@ class PairScores:
     @cached_property
     def micro(self) -> dict[str, float]:
         """ROC_AUC and AP of all pairs in one list."""
-        return dict(zip(AREAS, unweighted_micro_auc(self.score, self.label), strict=True))
+        return dict(zip(AREAS, micro_auc(self.score, self.label), strict=True))
 
-    def micro_resampled(self, weights: Floats) -> dict[str, Floats]:
-        """Both under each row of query weights; the last ones are kept, because two measures ask for them."""
-        if not self._last or self._last[0][0] is not weights:
-            areas = micro_auc(self.query, self.score, self.label, weights, max_bins=MAX_INTERVAL_BINS)
-            self._last[:] = [(weights, dict(zip(AREAS, areas, strict=True)))]
-        return self._last[0][1]
+    @cached_property
+    def micro_jackknife(self) -> dict[str, Floats]:
+        """Both without each query in turn."""
+        areas = micro_jackknife(self.query, self.score, self.label, self.n_queries)
+        return dict(zip(AREAS, areas, strict=True))
 
 
 @dataclass(frozen=True)
 class MicroAverage:
-    """An area under a curve of all pairs in one list: no sum over queries, but it can be resampled by query."""
+    """An area under a curve of all pairs in one list: no sum over queries, but it can be computed without each."""
 
     pairs: PairScores
     area: str
+    is_share = True
 
     @property
     def n_defined(self) -> int:
@@ -72,8 +71,8 @@ class MicroAverage:
     def value(self) -> float:
         return self.pairs.micro[self.area]
 
-    def resampled(self, weights: Floats) -> Floats:
-        return self.pairs.micro_resampled(weights)[self.area]
+    def jackknife(self) -> Floats:
+        return self.pairs.micro_jackknife[self.area]
 
 
 @dataclass(frozen=True)

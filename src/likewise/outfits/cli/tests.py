@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, console, echo, echo_json, escape, progress_bars
+from likewise.cli.console import AsJson, console, echo, echo_json, escape, progress_bars
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ def score(
     models: Annotated[Path | None, typer.Option(help="The folder in which names of trained models are found.")] = None,
     output: Annotated[Path | None, typer.Option(help="The folder of results; TEST-results by default.")] = None,
     page: Annotated[bool, typer.Option(help="Also write the page of all questions.")] = True,
-    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Let models take a test: LATs, mLATs, AATs, every index, chance levels and significant differences.
@@ -64,7 +63,7 @@ def score(
         features = OutfitTestFeatures(results, update)
         opened = [open_model(text, features, models) for text in model or []]
         scored = score_models(
-            results, [*opened, *(AnswersFile(path.stem, path) for path in answers or [])], seed=seed, on_progress=update
+            results, [*opened, *(AnswersFile(path.stem, path) for path in answers or [])], on_progress=update
         )
         if page:
             from likewise.outfits.report.taste import write_taste_page

@@ -201,7 +201,7 @@ def _print_results(results: "pl.DataFrame", kind: str) -> None:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    from likewise.cli.tables import with_interval
+    from likewise.cli.tables import print_few_queries, with_interval
 
     here = results.filter(pl.col("unseen") == kind)
     measure = here["measure"][0]
@@ -216,3 +216,4 @@ def _print_results(results: "pl.DataFrame", kind: str) -> None:
     console().print(table)
     first = rows.row(0, named=True)
     echo(f"[dim]{first['n_answers']:,} answers to {first['n_queries']:,} queries; intervals are 95 %[/]")
+    print_few_queries(first["n_queries"])

@@ -1,8 +1,8 @@
 """The learned encoder beside every other one, on answers it has not seen, with paired intervals.
 
 Triplets: agreement with the majority and with all votes. Pairs: ROC_AUC and AP per query, then the mean over
-queries (macro), as the discovery protocol has them. Resamples are over queries and the same for every encoder; p is
-of a randomisation test between the learned encoder and each other one, corrected by Holm over them.
+queries (macro), as the discovery protocol has them. Intervals and t-tests are over queries, paired where
+the learned encoder meets another one; p is corrected by Holm over the others.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 
 from likewise.evaluation.auc import Floats, Ints, average_precision, roc_auc, sort_pairs
-from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import ALPHA, holm_correction, randomisation_p, swap_signs
+from likewise.evaluation.differences import ALPHA, holm_correction, paired_difference
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.triplets import MAJORITY, VOTES, TripletAgreement
+from likewise.intervals import interval_of
 from likewise.training.perceptual.answers import Answers
 
 COMPARISON_SCHEMA = pl.Schema(
@@ -77,39 +77,29 @@ def _pair_sums(answers: Answers, fold: Ints, scores: Floats) -> dict[str, QueryS
     }
 
 
-def comparison_table(
-    unseen: str, held_out: HeldOutScores, learned: str, *, seed: int, n_resamples: int = RESAMPLES
-) -> pl.DataFrame:
+def comparison_table(unseen: str, held_out: HeldOutScores, learned: str) -> pl.DataFrame:
     """One row per encoder and measure; `gain` is the learned encoder minus this one."""
     sums = {encoder: held_out.sums(encoder) for encoder in held_out.scores}
-    n_queries = len(np.unique(held_out.answers.query))
-    weights, signs = query_weights(n_queries, n_resamples, seed), swap_signs(n_queries, seed)
+    others = [encoder for encoder in sums if encoder != learned]
     rows = []
     for measure, own in sums[learned].items():
-        own_resampled = own.resampled(weights)
-        others = [encoder for encoder in sums if encoder != learned]
-        p_of = dict(
-            zip(
-                others,
-                holm_correction(np.array([randomisation_p(own, sums[e][measure], signs) for e in others])),
-                strict=True,
-            )
-        )
-        for encoder in (learned, *others):
+        gains = {encoder: paired_difference(own, sums[encoder][measure]) for encoder in (learned, *others)}
+        corrected = holm_correction(np.array([gains[encoder].p for encoder in others]))
+        p_of = dict(zip(others, corrected, strict=True))
+        for encoder, gain in gains.items():
             this = sums[encoder][measure]
-            resampled = this.resampled(weights)
-            gain = own_resampled - resampled
+            ends = (gain.low, gain.high) if encoder != learned else (0.0, 0.0)
             rows.append(
                 (
                     unseen,
                     encoder,
                     measure,
                     this.value(),
-                    *percentile_interval(resampled),
+                    *interval_of(this),
                     this.n_defined,
                     held_out.n_answers,
-                    own.value() - this.value(),
-                    *percentile_interval(gain),
+                    gain.value,
+                    *ends,
                     p_of.get(encoder, float("nan")),
                 )
             )

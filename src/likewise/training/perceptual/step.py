@@ -93,10 +93,8 @@ def train_perceptual(
             other: answer_scores(vectors, image_vectors, train)[held_out.rows] for other, vectors in data.others.items()
         }
         cross_validated.append(held_out)
-        table = comparison_table(
-            kind, HeldOutScores(train.subset(held_out.rows), held_out.fold, scores), name, seed=settings.seed
-        )
-        tables.append(table)
+        held_out_scores = HeldOutScores(train.subset(held_out.rows), held_out.fold, scores)
+        tables.append(comparison_table(kind, held_out_scores, name))
     model = learner.fit(
         train, settings.unseen[0], seed=settings.seed, folds_seed=settings.seed, on_progress=on_progress
     )
@@ -108,7 +106,7 @@ def train_perceptual(
         scores = {name: answer_scores(model.vectors, image_vectors, test)}
         scores |= {other: answer_scores(vectors, image_vectors, test) for other, vectors in data.others.items()}
         no_fold = np.zeros(len(test), np.int64)
-        tables.append(comparison_table(GIVEN_TEST, HeldOutScores(test, no_fold, scores), name, seed=settings.seed))
+        tables.append(comparison_table(GIVEN_TEST, HeldOutScores(test, no_fold, scores), name))
         reliability = measure_reliability(
             curve.probability(scores[name]), test.yes, test.no, symmetric=train.are_triplets
         )

@@ -1,0 +1,97 @@
+"""Intervals over queries: against SciPy, by their definition, and by what they must never do."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest, t, ttest_1samp
+
+from likewise.evaluation.query_sums import QuerySums
+from likewise.intervals import (
+    PSEUDO_WEIGHT,
+    clopper_pearson,
+    few_queries_note,
+    interval_of,
+    share_interval,
+    standard_error,
+    t_interval,
+    t_test,
+    wilson_interval,
+)
+
+
+def test_the_error_of_a_mean_is_the_usual_one(rng: np.random.Generator) -> None:
+    values = rng.random(12)
+    values[3] = np.nan  # a query that does not count
+    sums, known = QuerySums.mean_of(values), values[~np.isnan(values)]
+    error = standard_error(sums.value(), sums.jackknife(), sums.n_defined)
+    assert error == pytest.approx(known.std(ddof=1) / np.sqrt(11))
+    assert np.isnan(standard_error(0.5, np.full(1, np.nan), 1))
+
+
+def test_leaving_a_query_out_of_a_ratio_is_computing_it_again(rng: np.random.Generator) -> None:
+    """As triplets and class-based retrieval need it: queries of unequal weight, some of no weight at all."""
+    denominator = rng.integers(0, 9, 80).astype(np.float64)
+    sums = QuerySums(denominator * rng.random(80) ** 4, denominator)
+    np.testing.assert_allclose(sums.jackknife(), sums.resampled(1.0 - np.eye(80)))
+    assert np.isnan(QuerySums(np.array([0.5, 0.0]), np.array([1.0, 0.0])).jackknife()[0])
+
+
+def test_hits_and_misses_get_wilsons_interval_and_equal_values_the_exact_one() -> None:
+    for hits, n in ((3, 8), (1, 20), (45, 60)):
+        expected = binomtest(hits, n).proportion_ci(method="wilson")
+        values = np.repeat([1.0, 0.0], [hits, n - hits])
+        assert interval_of(QuerySums.mean_of(values)) == pytest.approx((expected.low, expected.high))
+        assert wilson_interval(hits / n, n) == pytest.approx((expected.low, expected.high))
+    for hits, n in ((8, 8), (0, 20)):
+        exact = binomtest(hits, n).proportion_ci(method="exact")
+        assert interval_of(QuerySums.mean_of(np.full(n, hits / n))) == pytest.approx((exact.low, exact.high))
+    assert clopper_pearson(2, 2000) == pytest.approx(
+        (binomtest(2, 2000).proportion_ci().low, binomtest(2, 2000).proportion_ci().high)
+    )
+    low, high = interval_of(QuerySums.mean_of(np.array([0.7])))  # one query says next to nothing
+    assert low < 0.05 and high > 0.95
+
+
+def test_the_ends_are_as_far_from_the_value_as_their_own_error_allows(rng: np.random.Generator) -> None:
+    """The definition: |v - p| = t s(p) at both ends, with the query of small weight among the others."""
+    values, weight = rng.beta(5, 2, 10), PSEUDO_WEIGHT
+    value = (values.sum() + weight / 2) / (10 + weight)
+    squares = ((values - value) ** 2).sum() + weight * (0.5 - value) ** 2
+    error = np.sqrt(squares / (9 * (10 + weight)))
+    for end in interval_of(QuerySums.mean_of(values)):
+        at_end = error * np.sqrt(end * (1 - end) / (value * (1 - value)))
+        assert abs(end - value) == pytest.approx(t.ppf(0.975, 9) * at_end)
+
+
+@given(st.lists(st.integers(0, 60).map(lambda n: n / 60), min_size=1, max_size=30))
+@settings(max_examples=200, deadline=None)
+def test_an_interval_of_shares_lies_between_0_and_1_holds_its_value_and_mirrors(shares: list[float]) -> None:
+    sums, mirrored = QuerySums.mean_of(np.array(shares)), QuerySums.mean_of(1.0 - np.array(shares))
+    low, high = interval_of(sums)
+    assert 0.0 <= low <= sums.value() + 1e-12 and sums.value() - 1e-12 <= high <= 1.0
+    assert interval_of(mirrored) == pytest.approx((1 - high, 1 - low), abs=1e-6)
+
+
+def test_a_measure_without_bounds_and_a_difference_get_students_t(rng: np.random.Generator) -> None:
+    values = rng.normal(3.0, 2.0, 25)
+    theirs = ttest_1samp(values, 0.0)
+    sums = QuerySums.mean_of(values)
+    assert not sums.is_share
+    assert interval_of(sums) == pytest.approx(tuple(theirs.confidence_interval()))
+    error = standard_error(sums.value(), sums.jackknife(), 25)
+    assert t_test(sums.value(), error, 25) == pytest.approx(theirs.pvalue)
+
+
+def test_without_spread_p_is_that_of_the_sign_test_and_nothing_is_certain() -> None:
+    assert t_test(0.0, 0.0, 9) == 1.0
+    assert t_test(0.1, 0.0, 9) == binomtest(9, 9).pvalue
+    assert t_test(0.1, float("nan"), 1) == 1.0
+    low, high = t_interval(0.0, 0.0, 9)
+    assert low == -high == pytest.approx(-clopper_pearson(0, 9)[1])
+    assert np.isnan(t_test(float("nan"), 0.1, 9)) and np.isnan(share_interval(float("nan"), 0.1, 9)).all()
+
+
+def test_few_queries_are_said_to_be_few() -> None:
+    assert few_queries_note(15) is None and few_queries_note(0) is None and few_queries_note(None) is None
+    assert "fewer than 15 anchors (14)" in str(few_queries_note(14, "anchors"))

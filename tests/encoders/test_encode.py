@@ -63,11 +63,11 @@ def test_shards_are_joined_by_their_number_not_by_their_name(
     assert read_vectors(workspace, "colour", [image]).tobytes() == expected.tobytes()
 
 
-def test_only_shards_rows_and_meta_remain(workspace: WorkspaceFolder) -> None:
+def test_only_shards_rows_meta_and_lineage_remain(workspace: WorkspaceFolder) -> None:
     encode(workspace, "layout")
     shards = [f"shard-{number:05d}.npy" for number in range(6)]
     folder = workspace.vectors_folder / "layout"
-    assert sorted(path.name for path in folder.iterdir()) == ["meta.json", "rows.parquet", *shards]
+    assert sorted(path.name for path in folder.iterdir()) == ["lineage.parquet", "meta.json", "rows.parquet", *shards]
     assert read_json(folder / "meta.json") == {
         "encoder": "layout",
         "version": get_encoder("layout").version,

@@ -129,6 +129,12 @@ class Workspace(WorkspaceFolder):
         )
         return TableResult(table, f"{encoder}: {len(images):,} vectors of {vectors.shape[1]} dimensions")
 
+    def export_vectors(self, encoder: str, path: str | Path) -> Path:
+        """Write an encoder's vectors (npz, npy, Parquet, safetensors) with their keys and what it learned from."""
+        from likewise.encoders.storage.exporting import export_vectors
+
+        return export_vectors(self, encoder, Path(path)).path
+
     def encode(
         self,
         *encoders: str,

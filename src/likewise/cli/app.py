@@ -37,10 +37,13 @@ label.app.command("simulate")(simulate.simulate)
 planning = typer.Typer(help="What labelling or computing will cost, before it begins.", no_args_is_help=True)
 planning.command("labels")(discover.budget)
 planning.command("compute")(plan.compute)
-bundles = typer.Typer(help="Publish a benchmark, a leaderboard, a TREC run, an ONNX encoder.", no_args_is_help=True)
+bundles = typer.Typer(
+    help="Publish a benchmark, a leaderboard, a TREC run, vectors, an ONNX encoder.", no_args_is_help=True
+)
 bundles.command("benchmark")(bundle.benchmark)
 bundles.command("leaderboard")(bundle.leaderboard)
 bundles.command("run")(bundle_files.export_run)
+bundles.command("vectors")(bundle_files.vectors_file)
 bundles.command("encoder")(bundle_files.encoder_file)
 
 

@@ -1,4 +1,4 @@
-"""`likewise bundle run` and `likewise bundle encoder`: a model's ranked lists, or the model itself, as a file."""
+"""`likewise bundle run`, `vectors` and `encoder`: a model's ranked lists, its vectors, or the model itself, in a file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -37,6 +37,31 @@ def export_run(
         echo_json({"file": str(output), "n_lines": done.n_lines, "n_queries": done.n_queries, "tag": done.tag})
         return
     echo(f"{output}: {done.n_lines:,} candidates of {done.n_queries:,} queries, tag {done.tag}")
+
+
+def vectors_file(
+    workspace: WorkspacePath,
+    output: Output,
+    encoder: Annotated[str, typer.Option("--with", help="The encoder whose vectors to write.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite the file.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write one encoder's vectors as npz, npy, Parquet or safetensors, with their keys and what the model learned from.
+
+    Example: `likewise bundle vectors shoes mine.npz --with run:perceptual`
+    """
+    from likewise.encoders.storage.exporting import export_vectors
+
+    target = open_workspace(workspace)
+    refuse_existing(output, replace=replace)
+    done = export_vectors(target, encoder, output)
+    if as_json:
+        beside = [str(path) for path in done.beside]
+        echo_json({"file": str(output), "images": done.images, "dim": done.dim, "beside": beside})
+        return
+    echo(f"{output}: {done.images:,} vectors of {done.dim} dimensions")
+    for path in done.beside:
+        echo(f"  belongs to it: {path}")
 
 
 def encoder_file(

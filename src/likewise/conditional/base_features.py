@@ -6,6 +6,7 @@ import numpy as np
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.encoders.families.two_tower import load_towers, read_two_tower_config
+from likewise.encoders.lineage import picture_lineage
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.running.encode import SHARD_ROWS
 from likewise.encoders.spec import parse_spec
@@ -46,7 +47,10 @@ def encode_from_base_features(place: WorkspaceFolder, spec: str) -> None:
     )
     torch = import_optional("torch", spec)
     head = load_towers(Path(part.target))[1]
-    with ShardWriter(place, meta, images, force=False, try_again=lambda each: each.image not in left_out) as writer:
+    lineage = picture_lineage(spec)
+    with ShardWriter(
+        place, meta, images, lineage, force=False, try_again=lambda each: each.image not in left_out
+    ) as writer:
         if not writer.missing:
             return
         writer.start()

@@ -5,7 +5,7 @@ No picture is opened again, and the parts stay in the workspace under their own 
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from likewise.encoders.families.derivation import Derivation, derivation_of
 from likewise.encoders.families.joined import concatenate_vectors
 from likewise.encoders.families.projection import Projection, fit_projection
 from likewise.encoders.families.run_files import apply_layers, read_layers
+from likewise.encoders.lineage import derived_lineage
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.files import EncodedChunk, EncodingResult, LeftOutImage, VectorsMeta, resolve_stored_spec
@@ -67,7 +68,9 @@ def derive_vectors(
         dtype=derivation.dtype,
         spec=spec,
     )
-    with ShardWriter(workspace, meta, images, force=force, try_again=lambda each: each.image not in left_out) as writer:
+    lineage = derived_lineage(workspace, derivation)
+    again = _has_vectors_now(left_out)
+    with ShardWriter(workspace, meta, images, lineage, force=force, try_again=again) as writer:
         projection = None
         if writer.missing and derivation.components:
             chosen = images
@@ -88,6 +91,10 @@ def derive_vectors(
                 on_progress(derivation.name, done, len(images))
         finished = writer.finish()
     return EncodingResult.of(finished, new, time.monotonic() - started)
+
+
+def _has_vectors_now(left_out: Container[str]) -> Callable[[LeftOutImage], bool]:
+    return lambda each: each.image not in left_out
 
 
 def _version(derivation: Derivation, metas: Sequence[VectorsMeta]) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.encoders.digests import content_digest
+from likewise.encoders.lineage import picture_lineage
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.running.boxes import catalog_boxes
@@ -133,7 +134,12 @@ def _encode_images(
             )
             writer = opened.enter_context(
                 ShardWriter(
-                    workspace, meta, images, force=spec in force, try_again=partial(image_file_changed, workspace.root)
+                    workspace,
+                    meta,
+                    images,
+                    picture_lineage(spec),
+                    force=spec in force,
+                    try_again=partial(image_file_changed, workspace.root),
                 )
             )
             jobs.append(EncodingJob(spec, encoder, writer, in_worker=not hasattr(encoder, "load")))

@@ -3,6 +3,7 @@
 shard-00000.npy ...   float32 (rows, dim), catalog order, without gaps
 rows.parquet          image, shard, row
 meta.json             what made them, from which catalog, whether all are there, which images were left out
+lineage.parquet       what the encoder learned from
 """
 
 from dataclasses import asdict, dataclass

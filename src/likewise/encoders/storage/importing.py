@@ -1,7 +1,8 @@
 """Vectors made elsewhere, brought in with their keys: npy with a list of keys, npz, Parquet or safetensors.
 
 Rows are matched to the catalog by key, never by position, and scaled to length one.  A catalog image without a row is
-left out and listed; a row that cannot be right stops everything before anything is written.
+left out and listed; a row that cannot be right stops everything before anything is written.  What the model learned
+from is read in the file, or beside it; without either record it is not known.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,9 +16,11 @@ from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.external_vectors import ExternalVectors, read_external_vectors
+from likewise.encoders.storage.file_lineage import read_file_lineage
 from likewise.encoders.storage.files import EncodedChunk, EncodingResult, LeftOutImage, VectorsMeta, vectors_folder
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
+from likewise.lineage.record import Lineage
 from likewise.workspace import WorkspaceFolder
 
 SHARD_ROWS = 512
@@ -46,7 +49,8 @@ def import_vectors(
         catalog_fingerprint(catalog),
         complete=False,
     )
-    with ShardWriter(workspace, meta, images, force=force) as writer:
+    lineage = read_file_lineage(path) or Lineage(unknown=(name,))
+    with ShardWriter(workspace, meta, images, lineage, force=force) as writer:
         new = sum(len(writer.images_of(shard)) for shard in writer.missing)
         if writer.missing:
             writer.start()

@@ -1,8 +1,8 @@
 """Writing one encoder's vectors shard by shard, so that any moment is a good one to be killed.
 
 Order of events: `meta.json` (not complete), for each shard its npy and then a small list of its images, and in the
-end `rows.parquet`, `meta.json` (complete), and the lists are removed.  A lock on the folder keeps a second run
-out; it vanishes with the process that held it.
+end `rows.parquet`, `lineage.parquet`, `meta.json` (complete), and the lists are removed.  A lock on the folder keeps
+a second run out; it vanishes with the process that held it.
 """
 
 import os
@@ -29,6 +29,8 @@ from likewise.encoders.storage.files import (
 )
 from likewise.encoders.storage.reading import load_shard
 from likewise.errors import LikewiseError
+from likewise.lineage.files import lineage_file, write_lineage
+from likewise.lineage.record import Lineage
 from likewise.workspace import WorkspaceFolder, read_json, write_json, write_npy, write_parquet
 
 if sys.platform != "win32":
@@ -46,6 +48,7 @@ class ShardWriter:
         workspace: WorkspaceFolder,
         meta: VectorsMeta,
         images: Sequence[str],
+        lineage: Lineage,
         *,
         force: bool,
         try_again: Callable[[LeftOutImage], bool] | None = None,
@@ -53,6 +56,7 @@ class ShardWriter:
         self.folder = vectors_folder(workspace, meta.encoder)
         self.meta = meta
         self.images = images
+        self.lineage = lineage
         self.force = force
         self.try_again = try_again
         self.missing: list[int] = []
@@ -163,6 +167,7 @@ class ShardWriter:
                     f"(first: {left_out[0].image}: {left_out[0].why}): are the pictures still where they were?"
                 )
             write_parquet(rows, rows_file(self.folder))
+            write_lineage(self.lineage, lineage_file(self.folder))
             self.meta = replace(self.meta, rows=len(rows), complete=True, left_out=left_out)
             write_meta(self.meta, self.folder)
         for path in self.folder.glob("shard-*.json"):

@@ -16,6 +16,7 @@ from likewise.encoders.networks.network import Network
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.reading import read_vectors
 from likewise.errors import LikewiseError
+from likewise.lineage import NOTHING_LEARNED
 from likewise.optional_dependencies import EXTRA_BY_PACKAGE
 
 from .helpers import images_of, make_workspace, random_picture
@@ -97,7 +98,7 @@ def test_a_network_trained_from_it_does_not_run_with_the_weights_it_started_from
     assert model.load is not None
     state = {name: value.numpy().copy() for name, value in model.load().state_dict().items()}
     state["network._conv_head.weight"] *= -1.0
-    run = write_run(tmp_path / "run", "trunk", [SMALL], [], dim=1280, trunk=state)
+    run = write_run(tmp_path / "run", "trunk", [SMALL], [], dim=1280, lineage=NOTHING_LEARNED, trunk=state)
     encoder = get_encoder(f"run:{run.folder}")
     vectors = encoder.encode([encoder.prepare(picture) for picture in PICTURES])
     assert np.abs(vectors - encode_all(SMALL)).max() > 0.01

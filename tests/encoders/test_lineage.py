@@ -14,7 +14,7 @@ from likewise.encoders.storage.importing import import_vectors
 from likewise.encoders.storage.reading import read_vectors
 from likewise.errors import LikewiseError
 from likewise.lineage import Lineage
-from likewise.lineage.files import lineage_file, write_lineage
+from likewise.lineage.files import lineage_file
 from likewise.lineage.record import lesson_from_workspace
 from likewise.workspace import WorkspaceFolder
 
@@ -24,10 +24,10 @@ def trained(workspace: WorkspaceFolder) -> WorkspaceFolder:
     """A workspace with vectors of `colour` and of an adapter over it that learned one pair."""
     lesson = lesson_from_workspace(workspace, "labels", "train perceptual", ["circle/red-0.png"], answers=["pair"])
     folder = workspace.path / "runs" / "toy"
-    write_lineage(Lineage((lesson,)), lineage_file(folder))
     encode_catalog(workspace, ["colour"], workers=1)
     dim = read_vectors(workspace, "colour", ["circle/red-0.png"]).shape[1]
-    write_run(folder, "adapter", ["colour"], [(np.eye(dim, 4, dtype=np.float32), np.zeros(4, np.float32))], dim=4)
+    layer = np.eye(dim, 4, dtype=np.float32), np.zeros(4, np.float32)
+    write_run(folder, "adapter", ["colour"], [layer], dim=4, lineage=Lineage((lesson,)))
     encode_catalog(workspace, ["run:toy"], workers=1)
     return workspace
 

@@ -11,6 +11,7 @@ from likewise.encoders import encode_catalog, get_encoder, read_vectors
 from likewise.encoders.families.run_files import Layer, write_run
 from likewise.encoders.networks.network import Network
 from likewise.errors import LikewiseError
+from likewise.lineage import NOTHING_LEARNED
 from likewise.workspace import WorkspaceFolder
 
 from .helpers import images_of, make_workspace, random_picture
@@ -30,7 +31,7 @@ def test_an_adapter_works_on_stored_vectors_and_on_pictures_alike(tmp_path: Path
     workspace = make_workspace(tmp_path, PICTURES)
     dim = get_encoder("colour").dim + get_encoder("layout").dim
     two = layers(dim, 16, 8)
-    write_run(workspace.path / "runs" / "mine", "adapter", ["colour", "layout"], two, dim=8)
+    write_run(workspace.path / "runs" / "mine", "adapter", ["colour", "layout"], two, dim=8, lineage=NOTHING_LEARNED)
     encode_catalog(workspace, ["run:mine"], workers=1, shard_rows=5)
     assert workspace.encoders() == ["colour", "layout", "mine"]
     images = images_of(workspace)
@@ -52,12 +53,12 @@ def test_an_adapter_works_on_stored_vectors_and_on_pictures_alike(tmp_path: Path
 def test_a_moved_workspace_still_knows_its_runs_and_new_weights_are_new_vectors(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, PICTURES)
     dim = get_encoder("layout").dim
-    write_run(workspace.path / "runs" / "mine", "adapter", ["layout"], layers(dim, 4), dim=4)
+    write_run(workspace.path / "runs" / "mine", "adapter", ["layout"], layers(dim, 4), dim=4, lineage=NOTHING_LEARNED)
     encode_catalog(workspace, ["run:mine"], workers=1)
     moved = WorkspaceFolder(tmp_path / "moved")
     shutil.move(workspace.path, moved.path)
     assert encode_catalog(moved, ["mine"], workers=1)[0].new_images == 0
-    write_run(moved.path / "runs" / "mine", "adapter", ["layout"], layers(dim, 6, 4), dim=4)
+    write_run(moved.path / "runs" / "mine", "adapter", ["layout"], layers(dim, 6, 4), dim=4, lineage=NOTHING_LEARNED)
     with pytest.raises(LikewiseError, match="--force"):
         encode_catalog(moved, ["run:mine"], workers=1)
 
@@ -67,11 +68,13 @@ def test_a_trained_network_has_its_own_weights_and_layers(tmp_path: Path) -> Non
     assert isinstance(base, Network) and base.model.load is not None
     state = {name: value.numpy().copy() for name, value in base.model.load().state_dict().items()}
     picture = base.prepare(random_picture(1))
-    same = write_run(tmp_path / "same", "trunk", ["small"], [], dim=192, trunk=state)
+    same = write_run(tmp_path / "same", "trunk", ["small"], [], dim=192, lineage=NOTHING_LEARNED, trunk=state)
     assert np.array_equal(get_encoder(f"run:{same.folder}").encode([picture]), base.encode([picture]))
     state["9.weight"] *= -1.0
     [(matrix, offset)] = layers(192, 5)
-    other = write_run(tmp_path / "other", "trunk", ["small"], [(matrix, offset)], dim=5, trunk=state)
+    other = write_run(
+        tmp_path / "other", "trunk", ["small"], [(matrix, offset)], dim=5, lineage=NOTHING_LEARNED, trunk=state
+    )
     encoder = get_encoder(f"run:{other.folder}?size=48")
     assert encoder.dim == 5 and encoder.version != get_encoder(f"run:{same.folder}").version
     vectors = encoder.encode([encoder.prepare(random_picture(1))])

@@ -10,8 +10,9 @@ from PIL import Image
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.encoders import encode_catalog, read_vectors
+from likewise.encoders.lineage import encoder_lineage
 from likewise.errors import LikewiseError
-from likewise.evaluation.training_gains import learned_from_people, trained_from_base
+from likewise.evaluation.training_gains import trained_from_base
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.cross_validation import cross_validate
 from likewise.training.perceptual.features import ImageVectors
@@ -74,7 +75,7 @@ def test_a_network_learns_what_people_look_at_and_stays_the_one_that_was_measure
     encode_catalog(workspace, ["run:seeing"], workers=1)
     images = read(workspace.root / "catalog.csv").rows["image"].to_list()
     assert np.allclose(read_vectors(workspace, "seeing", images), done.model.vectors, atol=1e-5)
-    assert learned_from_people(workspace, workspace.encoders()) == ["seeing"]
+    assert [lesson.task for lesson in encoder_lineage(workspace, "seeing").lessons] == ["triplets"]
     assert trained_from_base(workspace, workspace.encoders()) == []  # it was not tuned on the catalog
     again = train_perceptual(
         workspace, PerceptualSettings(triplets=answers, hidden=(0,), unseen=("items",), n_folds=2), "plain"

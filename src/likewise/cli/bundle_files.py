@@ -1,4 +1,4 @@
-"""`likewise bundle run`, `vectors` and `encoder`: a model's ranked lists, its vectors, or the model itself, in a file."""
+"""`likewise bundle run`, `vectors` and `encoder`: a model's ranked lists, its vectors, or itself, as a file."""
 
 from pathlib import Path
 from typing import Annotated

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 WorkspacePath = Annotated[Path, typer.Argument(metavar="WORKSPACE", help="The workspace folder.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON and nothing else.")]
+HalfOption = Annotated[
+    str | None,
+    typer.Option("--half", help="Only the items of one half: train or test, the same in every command."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same files.")]
 
 SECONDS_BETWEEN_LINES = 10.0

@@ -63,17 +63,8 @@ def trained_from_base(workspace: WorkspaceFolder, encoders: Sequence[str]) -> li
 
 def learned_from_labels(workspace: WorkspaceFolder, encoders: Sequence[str]) -> list[str]:
     """Those that learned from the labels of this workspace: to measure them on these labels would fool everybody."""
-    return _learned_from(workspace, encoders, ("labels",))
-
-
-def learned_from_people(workspace: WorkspaceFolder, encoders: Sequence[str]) -> list[str]:
-    """Those that learned from its labels, or from triplets."""
-    return _learned_from(workspace, encoders, ("labels", "triplets"))
-
-
-def _learned_from(workspace: WorkspaceFolder, encoders: Sequence[str], sources: Sequence[str]) -> list[str]:
     runs = {encoder: _run_of(workspace, encoder) for encoder in encoders}
-    return [encoder for encoder, run in runs.items() if run is not None and run.about.get("learned_from") in sources]
+    return [encoder for encoder, run in runs.items() if run is not None and run.about.get("learned_from") == "labels"]
 
 
 def _run_of(workspace: WorkspaceFolder, encoder: str) -> TrainedRun | None:

@@ -38,9 +38,12 @@ class Examples:
     captions: frozenset[str] = frozenset()
     answers: frozenset[str] = frozenset()
 
-    def contents(self) -> dict[str, str]:
-        """What stands for each image in the digest of an answer."""
-        return {image: content or image for image, content in self.images.select("image", "content").iter_rows()}
+
+def image_contents(catalog: pl.DataFrame) -> dict[str, str]:
+    """What stands for each image in the digest of an answer: its content, so that its name does not matter."""
+    if "digest" not in catalog.columns:
+        return {}
+    return {image: content or image for image, content in catalog.select("image", "digest").iter_rows()}
 
 
 def examples_from_catalog(

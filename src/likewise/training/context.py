@@ -12,6 +12,7 @@ from likewise.catalog.table import read_catalog
 from likewise.encoders.networks.recipe import Tensor
 from likewise.encoders.storage.reading import encoded_images, read_checked_meta
 from likewise.errors import LikewiseError
+from likewise.lineage.halves import select_half
 from likewise.training.custom_methods import find_method
 from likewise.training.guard import TestSetGuard
 from likewise.training.image_dataset import ImageDataset
@@ -39,6 +40,8 @@ class CheckConfig:
     encoder: str | None
     """The stored vectors of a frozen trunk, or the network that is trained whole."""
     plan: TrainingPlan
+    half: str | None = None
+    """The half of the items that everything here is about."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class TrainingContext:
 def open_context(config: CheckConfig) -> TrainingContext:
     """A context whose test rows are locked."""
     workspace = WorkspaceFolder(config.workspace)
-    catalog = read_catalog(workspace)
+    catalog = select_half(read_catalog(workspace), config.half)
     if config.plan.trunk == "frozen":
         if config.encoder is None:
             raise LikewiseError("a frozen trunk needs vectors: name their encoder with --with.")

@@ -9,15 +9,18 @@ import numpy as np
 from likewise.catalog.table import read_catalog
 from likewise.discovery.step import read_pool
 from likewise.encoders.families.run_files import TrainedRun, apply_layers, read_layers
+from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.reading import common_images
 from likewise.evaluation.auc import roc_auc, sort_pairs
 from likewise.evaluation.exchange.labels_io import drop_random_pairs
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 from likewise.evaluation.query_sums import Floats, QuerySums
-from likewise.evaluation.training_gains import learned_from_labels
+from likewise.evaluation.screening import label_set
 from likewise.intervals import interval_of
 from likewise.labeling.step import read_labels
+from likewise.lineage.files import read_model_lineage
+from likewise.lineage.guard import screen_models
 from likewise.neighbours import pair_scores
 from likewise.training.context import TrainingContext
 from likewise.training.final_evaluation import concatenate_embeddings, load_network
@@ -30,22 +33,26 @@ def evaluate_discovery(context: TrainingContext, winner: TrainedRun) -> tuple[Di
     workspace = context.guard.workspace
     if not workspace.labels_file.exists() or not workspace.pool_file.exists():
         return None
-    pool, there = read_pool(workspace), workspace.encoders()
-    encoders = [each for each in there if each not in learned_from_labels(workspace, there)]
+    pool, catalog = read_pool(workspace), read_catalog(workspace)
+    labels, name = drop_random_pairs(read_labels(workspace), pool.rows), f"run:{winner.about['run']}"
+    lineages = {each: encoder_lineage(workspace, each) for each in workspace.encoders()}
+    lineages[name] = read_model_lineage(winner.folder, name)
+    clean = screen_models(lineages, label_set(catalog, labels)).choose(None)
+    encoders = [each for each in clean if each != name]
     known = set(context.split.images)
     images = [
         [image for image in common_images(workspace, encoders, each) if image in known]
         for each in (pool.query_gallery.queries, pool.query_gallery.gallery)
     ]
-    pairs = build_judged_pairs(read_catalog(workspace), drop_random_pairs(read_labels(workspace), pool.rows), *images)
+    pairs = build_judged_pairs(catalog, labels, *images)
     if not len(pairs):
         return None
     scores = []
     unseen = frozenset(context.split.keys(context.split.test))
-    for name in (*encoders, f"run:{winner.about['run']}"):
-        values = auc_per_query(context, winner, name, pairs)
+    for each in clean:
+        values = auc_per_query(context, winner, each, pairs)
         for queries, chosen in (("all", None), ("of test classes", unseen)):
-            scores.append(DiscoveryScore(name, queries, *_mean_with_interval(values, pairs, chosen)))
+            scores.append(DiscoveryScore(each, queries, *_mean_with_interval(values, pairs, chosen)))
     return tuple(scores)
 
 

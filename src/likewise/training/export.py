@@ -12,12 +12,15 @@ import numpy as np
 
 from likewise.encoders.families.run_files import TRUNK, TrainedRun, read_layers, write_run
 from likewise.encoders.families.trained_run import trunks_model
+from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.network import Network
 from likewise.encoders.networks.onnx_export import export_to_onnx
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.storage.files import resolve_stored_spec
 from likewise.errors import LikewiseError
+from likewise.lineage.files import read_model_lineage, sidecar_file, write_lineage
+from likewise.lineage.record import lesson_from_workspace
 from likewise.optional_dependencies import import_optional
 from likewise.training.context import TrainingContext
 from likewise.training.network import trunk_recipe
@@ -34,14 +37,28 @@ def export_encoder(context: TrainingContext, run: RunFolder, method: str, folds:
     plan = context.config.plan
     about: dict[str, Any] = {"run": run.name, "method": method, "trunk": plan.trunk, "column": context.config.column}
     dim = plan.dim * len(models)
+    split, workspace = context.split, context.guard.workspace
+    learned = split.keys(split.development)
+    lesson = lesson_from_workspace(workspace, "classes", "train check", learned, half=context.config.half or "")
+    lineage = encoder_lineage(workspace, context.config.encoder or "").with_lesson(lesson)
     if plan.trunk == "frozen":
-        base = resolve_stored_spec(context.guard.workspace, context.config.encoder or "")
+        base = resolve_stored_spec(workspace, context.config.encoder or "")
         layer = stack_heads(models, float(context.trunk_dim) ** 0.5)
-        return write_run(run.encoder_folder, "adapter", [base], [layer], dim=dim, about=about, groups=len(models))
+        return write_run(
+            run.encoder_folder, "adapter", [base], [layer], dim=dim, lineage=lineage, about=about, groups=len(models)
+        )
     base = context.config.encoder or ""
     about["recipe"] = asdict(trunk_recipe(base))
     return write_run(
-        run.encoder_folder, "trunks", [base], [], dim=dim, more=number_weights(models), about=about, groups=len(models)
+        run.encoder_folder,
+        "trunks",
+        [base],
+        [],
+        dim=dim,
+        lineage=lineage,
+        more=number_weights(models),
+        about=about,
+        groups=len(models),
     )
 
 
@@ -67,7 +84,9 @@ def export_onnx(encoder: TrainedRun) -> str:
     """Write `encoder/model.onnx`, checked against the original; empty, or a sentence why there is none."""
     try:
         model = trunks_model(encoder, get_encoder) if encoder.kind == "trunks" else build_heads_model(encoder)
-        export_to_onnx(model, encoder.folder / "model.onnx")
+        target = encoder.folder / "model.onnx"
+        export_to_onnx(model, target)
+        write_lineage(read_model_lineage(encoder.folder, encoder.name), sidecar_file(target))
     except LikewiseError as error:
         return str(error)
     return ""

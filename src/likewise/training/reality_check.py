@@ -13,6 +13,7 @@ import polars as pl
 from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.encoders.families.run_files import SETTINGS, TrainedRun, read_run
 from likewise.errors import LikewiseError
+from likewise.evaluation.screening import screen_classes
 from likewise.progress import ProgressCallback
 from likewise.training.analysis_tables import best_values_table, check_finished_runs, curve_table, importance_table
 from likewise.training.claims import read_claims, write_claims
@@ -55,6 +56,7 @@ def run_reality_check(
     encoder: str | None = None,
     name: str = "check",
     seed: int = 0,
+    half: str | None = None,
     storage: str | None = None,
     claims: Path | None = None,
     other_runs: Sequence[Path] = (),
@@ -65,7 +67,7 @@ def run_reality_check(
     `other_runs` are finished checks on other data, to see how the best hyper-parameters move.
     """
     published, other_folders = read_claims(claims) if claims else None, check_finished_runs(other_runs)
-    config, run, loss_methods = prepare_run(workspace, methods, plan, column, encoder, name, seed)
+    config, run, loss_methods = prepare_run(workspace, methods, plan, column, encoder, name, seed, half)
     trials = search_all_methods(config, run, loss_methods, seed, storage, runner, on_progress)
     context = open_context(config)
     best = {method.name: best_trial(trials[method.name]) for method in loss_methods}
@@ -107,12 +109,15 @@ def prepare_run(
     encoder: str | None,
     name: str,
     seed: int,
+    half: str | None = None,
 ) -> tuple[CheckConfig, RunFolder, list[LossMethod]]:
     """The run's folder and settings; a sentence where something is missing."""
     loss_methods = find_methods(methods)
-    config = CheckConfig(workspace.path.resolve(), column, choose_trunk_encoder(workspace, plan, encoder), plan)
+    trunk = choose_trunk_encoder(workspace, plan, encoder)
+    config = CheckConfig(workspace.path.resolve(), column, trunk, plan, half)
     run = run_folder(workspace, name)
-    open_context(config)  # whatever is wrong with the data is said before anything is written
+    split = open_context(config).split  # whatever is wrong with the data is said before anything is written
+    screen_classes(workspace, [trunk], split.keys(split.test), f"the test classes of {column}").refuse_learned()
     begin_run(run, config, [each.name for each in loss_methods], seed, catalog_fingerprint(read_catalog(workspace)))
     return config, run, loss_methods
 

@@ -101,6 +101,7 @@ def begin_run(run: RunFolder, config: CheckConfig, methods: list[str], seed: int
         "methods": methods,
         "seed": seed,
         "catalog": catalog,
+        "half": config.half,
     }
     if not run.settings_file.exists():
         write_json(settings_now, run.settings_file)

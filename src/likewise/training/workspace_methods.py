@@ -69,6 +69,7 @@ def train_check(
     steps: int | None = None,
     workers: int = 1,
     seed: int = 0,
+    half: str | None = None,
     on_progress: ProgressCallback | None = None,
 ) -> TrainingTable:
     """Compare losses fairly (A Metric Learning Reality Check) on the classes of a catalog column."""
@@ -87,6 +88,7 @@ def train_check(
             encoder=encoder,
             name=name,
             seed=seed,
+            half=half,
             on_progress=on_progress,
         )
     title = f"{workspace.path}: losses compared on classes nobody tuned on ({CONCATENATED} embeddings)"
@@ -102,6 +104,7 @@ def train_perceptual(
     triplets: str | Path | None = None,
     name: str = "perceptual",
     seed: int = 0,
+    half: str | None = None,
     force: bool = False,
     on_progress: ProgressCallback | None = None,
 ) -> TrainingTable:
@@ -109,7 +112,7 @@ def train_perceptual(
     from likewise.training.perceptual.settings import PerceptualSettings
     from likewise.training.perceptual.step import train_perceptual as train
 
-    settings = PerceptualSettings(bases=tuple(encoders), seed=seed)
+    settings = PerceptualSettings(bases=tuple(encoders), half=half, seed=seed)
     if triplets is not None:
         settings = replace(settings, triplets=Path(triplets))
     done = train(workspace, settings, name, force=force, on_progress=on_progress)

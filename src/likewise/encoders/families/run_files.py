@@ -1,4 +1,4 @@
-"""What training leaves for `run:FOLDER`: `encoder.json` and the weights beside it, `encoder.safetensors`.
+"""What training leaves for `run:FOLDER`: `encoder.json`, the weights (`encoder.safetensors`), and `lineage.parquet`.
 
     kind adapter   bases are encoders; their unit vectors side by side go through the layers
     kind trunk     the one base is a torch network; its weights are replaced, and the layers follow it
@@ -22,6 +22,8 @@ from likewise.encoders.digests import file_digest
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
+from likewise.lineage.files import lineage_file, write_lineage
+from likewise.lineage.record import Lineage
 from likewise.workspace import discard, read_json, write_atomically, write_json
 
 FORMAT = 1
@@ -71,12 +73,13 @@ def write_run(
     layers: Sequence[Layer],
     *,
     dim: int,
+    lineage: Lineage,
     trunk: Mapping[str, Array] | None = None,
     about: Mapping[str, Any] | None = None,
     groups: int = 1,
     more: Mapping[str, Array] | None = None,
 ) -> TrainedRun:
-    """Write both files; the description comes last, so that a folder with one is complete."""
+    """Write all files; the description comes last, so that a folder with one is complete."""
     from safetensors.numpy import save
 
     tensors = {f"{TRUNK}{name}": np.ascontiguousarray(value) for name, value in (trunk or {}).items()}
@@ -85,6 +88,7 @@ def write_run(
         tensors[f"layer{number}.matrix"] = np.ascontiguousarray(matrix, np.float32)
         tensors[f"layer{number}.offset"] = np.ascontiguousarray(offset, np.float32)
     write_atomically(folder / WEIGHTS, lambda file: discard(file.write(save(tensors))))
+    write_lineage(lineage, lineage_file(folder))
     values = {"format": FORMAT, "kind": kind, "bases": list(bases), "dim": dim, "about": dict(about or {})}
     if groups > 1:
         values["groups"] = groups

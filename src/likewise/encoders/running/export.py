@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from likewise.encoders.lineage import picture_lineage
 from likewise.encoders.networks.network import Network
 from likewise.encoders.networks.onnx_export import ExportCheck, export_to_onnx
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
+from likewise.lineage.files import sidecar_file, write_lineage
 
 
 def export_encoder(spec: str, target: Path) -> ExportCheck:
@@ -13,4 +15,6 @@ def export_encoder(spec: str, target: Path) -> ExportCheck:
     encoder = get_encoder(spec)
     if not isinstance(encoder, Network):
         raise LikewiseError(f"{spec} is no torch network: only those can be exported.")
-    return export_to_onnx(encoder.model, target)
+    result = export_to_onnx(encoder.model, target)
+    write_lineage(picture_lineage(spec), sidecar_file(target))
+    return result

@@ -9,6 +9,7 @@ import typer
 
 from likewise.cli.console import (
     AsJson,
+    HalfOption,
     Seed,
     WorkspacePath,
     console,
@@ -72,6 +73,7 @@ def check(
     beside: Annotated[
         str | None, typer.Option(help="Folders of checks on other data, whose best hyper-parameters are shown beside.")
     ] = None,
+    half: HalfOption = None,
     engine: Engine = "local",
     address: Address = None,
     seed: Seed = 0,
@@ -104,7 +106,7 @@ def check(
     ray = on_ray(engine, address)
     with single_progress_bar("trials and reruns") as update, _runner(workers, plan.n_folds, ray, address) as runner:
         if search_only:
-            config, run, chosen = prepare_run(target, parse_names(methods), plan, column, encoder, name, seed)
+            config, run, chosen = prepare_run(target, parse_names(methods), plan, column, encoder, name, seed, half)
             search_all_methods(config, run, chosen, seed, storage, runner, update)
             return
         done = run_reality_check(
@@ -116,6 +118,7 @@ def check(
             encoder=encoder,
             name=name,
             seed=seed,
+            half=half,
             storage=storage,
             claims=claims,
             other_runs=[Path(each) for each in parse_names(beside)],

@@ -7,6 +7,7 @@ import typer
 
 from likewise.cli.console import (
     AsJson,
+    HalfOption,
     Seed,
     WorkspacePath,
     console,
@@ -64,6 +65,7 @@ def perceptual(
     batch: Annotated[int, typer.Option(help="With --trunk: answers a step.", min=1)] = 64,
     rate: Annotated[float, typer.Option("--lr", help="With --trunk: learning rate.")] = 1e-4,
     name: Annotated[str, typer.Option(help="Of the encoder that is left in runs/.")] = "perceptual",
+    half: HalfOption = None,
     folds: Annotated[int, typer.Option(help="Parts of the rotation.", min=2)] = 5,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an encoder of the same name.")] = False,
@@ -91,6 +93,7 @@ def perceptual(
         test=test,
         unseen=tuple(parse_names(unseen)),  # type: ignore[arg-type]  # checked by the step
         hidden=tuple(int(size) for size in parse_names(hidden)),
+        half=half,
         trunk=NetworkPlan(trunk, steps, batch=batch, rate=rate) if trunk else None,
         n_folds=folds,
         seed=seed,
@@ -117,6 +120,7 @@ def finetune(
     rate: Annotated[float, typer.Option("--lr", help="Learning rate.")] = 1e-4,
     weight_decay: Annotated[float, typer.Option(help="Of every weight; for dino it grows tenfold.")] = 1e-4,
     where: Annotated[str | None, typer.Option(help="COLUMN=VALUE: the images to learn from; all by default.")] = None,
+    half: HalfOption = None,
     leave_out: Annotated[
         str | None, typer.Option(help='Categories that are none, comma-separated: "Other,Not sure".')
     ] = None,
@@ -143,6 +147,7 @@ def finetune(
         rate=rate,
         weight_decay=weight_decay,
         where=where,
+        half=half,
         leave_out=tuple(parse_names(leave_out)),
         n_local=small_crops,
         seed=seed,

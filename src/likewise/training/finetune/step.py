@@ -13,7 +13,10 @@ import polars as pl
 from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.catalog.images import load_image
 from likewise.encoders.families.run_files import SETTINGS, TrainedRun, write_run
+from likewise.encoders.lineage import encoder_lineage
 from likewise.errors import LikewiseError
+from likewise.lineage.halves import select_half
+from likewise.lineage.record import lesson_from_workspace
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.training.finetune.dino import DinoLearner, DinoSchedule
@@ -47,6 +50,8 @@ class FinetuneSettings:
     weight_decay: float = 1e-4
     where: str | None = None
     """`COLUMN=VALUE`: the images to learn from; all by default."""
+    half: str | None = None
+    """The half of the items to learn from, `train` for instance."""
     leave_out: tuple[str, ...] = ()
     """Categories that are no categories, such as "Other"."""
     n_local: int = 4
@@ -88,7 +93,8 @@ def finetune(
         raise LikewiseError(f"{folder} holds a trained encoder already: give this run another --name, or delete it.")
     torch = import_optional("torch", "training")
     catalog = read_catalog(workspace)
-    targets = class_targets(catalog, settings.task, where=settings.where, leave_out=settings.leave_out)
+    chosen = select_half(catalog, settings.half)
+    targets = class_targets(chosen, settings.task, where=settings.where, leave_out=settings.leave_out)
     torch.manual_seed(derive_seed(settings.seed, "heads"))
     trunk, dim = load_trunk(settings.encoder)
     for weight in trunk.parameters():
@@ -100,7 +106,17 @@ def finetune(
     losses = curve["loss"][0], curve["loss"][-1]
     summary = FinetuneSummary(settings_dict, settings.task, len(targets.images), targets.n_classes, *losses)
     weights = copy_weights(trained)
-    run = write_run(folder, "trunk", [settings.encoder], [], dim=dim, trunk=weights, about=summary.to_dict())
+    lesson = lesson_from_workspace(
+        workspace,
+        "pictures" if settings.task == "dino" else "classes",
+        f"train finetune --task {settings.task}",
+        targets.images,
+        half=settings.half or "",
+    )
+    lineage = encoder_lineage(workspace, settings.encoder).with_lesson(lesson)
+    run = write_run(
+        folder, "trunk", [settings.encoder], [], dim=dim, lineage=lineage, trunk=weights, about=summary.to_dict()
+    )
     write_parquet(curve, folder / "curve.parquet")
     write_json(summary.to_dict(), folder / "summary.json")
     (folder / STATE_FILE).unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.encoders.families.run_files import TrainedRun, write_run
+from likewise.lineage.record import Lineage
 from likewise.progress import ProgressCallback
 from likewise.training.perceptual.adapter import HIDDEN, fit_adapter, select_adapter
 from likewise.training.perceptual.answers import Answers
@@ -39,8 +40,9 @@ class AdapterLearner:
         )
         learned = fit_adapter(self.image_vectors, answers, chosen.choice, seed)
 
-        def write(folder: Path, about: Mapping[str, Any]) -> TrainedRun:
-            return write_run(folder, "adapter", self.bases, learned.layers(), dim=learned.features.dim + 1, about=about)
+        def write(folder: Path, about: Mapping[str, Any], lineage: Lineage) -> TrainedRun:
+            dim = learned.features.dim + 1
+            return write_run(folder, "adapter", self.bases, learned.layers(), dim=dim, lineage=lineage, about=about)
 
         vectors, negative_log_likelihood = (
             learned.vectors(self.image_vectors.vectors),

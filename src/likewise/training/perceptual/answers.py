@@ -56,6 +56,20 @@ class Answers:
         """The stimuli that answers name, each once, in order."""
         return np.unique(np.concatenate([self.query, self.close, self.far[self.far >= 0]]))
 
+    def named_pairs(self) -> pl.DataFrame:
+        """query and candidate of every answer about a pair."""
+        names = pl.Series(self.stimuli, dtype=pl.String)
+        return pl.DataFrame({"query": names.gather(self.query), "candidate": names.gather(self.close)})
+
+    def named_triplets(self) -> pl.DataFrame:
+        """anchor, close and far of every triplet."""
+        names = pl.Series(self.stimuli, dtype=pl.String)
+        return pl.DataFrame({role: names.gather(rows) for role, rows in zip(ROLES, self._roles, strict=True)})
+
+    @property
+    def _roles(self) -> tuple[Ints, Ints, Ints]:
+        return self.query, self.close, self.far
+
     def subset(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "Answers":
         """Some of the answers, about the same stimuli."""
         return replace(

@@ -10,6 +10,7 @@ import polars as pl
 from likewise.encoders.families.run_files import TrainedRun
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.auc import Floats
+from likewise.lineage.record import Lineage
 from likewise.progress import ProgressCallback
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.folds import Unseen
@@ -28,8 +29,8 @@ class LearnedModel:
     """Scores of the training answers by models that had not seen them; NaN where there was none."""
     negative_log_likelihood: float
     """Mean negative log-likelihood of a training vote, in nats."""
-    write: Callable[[Path, Mapping[str, Any]], TrainedRun]
-    """Leave the encoder in a folder, with what is to be known about it."""
+    write: Callable[[Path, Mapping[str, Any], Lineage], TrainedRun]
+    """Leave the encoder in a folder, with what is to be known about it and what it learned from."""
 
 
 class AnswerLearner(Protocol):

@@ -21,6 +21,7 @@ import polars as pl
 
 from likewise.encoders.families.run_files import TrainedRun, write_run
 from likewise.evaluation.auc import Floats
+from likewise.lineage.record import Lineage
 from likewise.progress import ProgressCallback
 from likewise.training.perceptual.adapter import answer_scores
 from likewise.training.perceptual.answers import Answers
@@ -82,8 +83,9 @@ class NetworkLearner:
         )
         weights = training.weights()
 
-        def write(folder: Path, about: Mapping[str, Any]) -> TrainedRun:
-            return write_run(folder, "trunk", self.bases, [], dim=self.inputs.network.dim, trunk=weights, about=about)
+        def write(folder: Path, about: Mapping[str, Any], lineage: Lineage) -> TrainedRun:
+            dim = self.inputs.network.dim
+            return write_run(folder, "trunk", self.bases, [], dim=dim, lineage=lineage, trunk=weights, about=about)
 
         negative_log_likelihood = mean_negative_log_likelihood(last.logits(image_vectors, answers), answers)
         return LearnedModel(last.vectors, {"steps": best}, search_table, scores[best], negative_log_likelihood, write)

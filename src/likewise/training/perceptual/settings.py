@@ -35,6 +35,8 @@ class PerceptualSettings:
     unseen: tuple[Unseen, ...] = ("queries", "items")
     """What is held out when measuring; the first also decides how much to shrink."""
     hidden: tuple[int, ...] = HIDDEN
+    half: str | None = None
+    """Learn only from answers all of whose items are in one half of the catalog, `train` for instance."""
     trunk: NetworkPlan | None = None
     """Train this network whole instead of an adapter over stored vectors."""
     n_folds: int = 5

@@ -14,14 +14,18 @@ from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.catalog.table import select
 from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.families.run_files import SETTINGS, TrainedRun
+from likewise.encoders.lineage import joined_lineage
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.files import read_meta, resolve_stored_spec, vectors_folder
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import drop_random_pairs
-from likewise.evaluation.training_gains import learned_from_people
+from likewise.evaluation.screening import label_set, screen_encoders, triplet_set
 from likewise.evaluation.triplet_file import read_triplets
 from likewise.labeling.step import read_labels
+from likewise.lineage.guard import EvaluationSet
+from likewise.lineage.halves import select_half
+from likewise.lineage.record import Lineage, lesson_from_workspace
 from likewise.progress import ProgressCallback
 from likewise.training.perceptual.adapter import answer_scores
 from likewise.training.perceptual.adapter_learner import AdapterLearner
@@ -113,7 +117,7 @@ def train_perceptual(
     results = pl.concat(tables)
     catalog = catalog_fingerprint(read_catalog(workspace))
     summary = make_summary(catalog, settings, (data.train, data.test), learner, model, curve, reliability)
-    run = model.write(folder, summary.to_dict())
+    run = model.write(folder, summary.to_dict(), learned_lineage(workspace, settings, data, learner.bases))
     write_parquet(results, folder / "results.parquet")
     write_parquet(model.search_table, folder / "choices.parquet")
     write_parquet(reliability.bins, folder / "calibration.parquet")
@@ -134,13 +138,13 @@ def read_data(workspace: WorkspaceFolder, settings: PerceptualSettings, name: st
     """Read answers and vectors; images are those that every encoder has a vector of."""
     if settings.trunk and settings.bases:
         raise LikewiseError("a network that is trained whole needs no stored vectors: leave --from out, or --trunk.")
-    catalog = read_catalog(workspace)
+    whole = read_catalog(workspace)
+    catalog = select_half(whole, settings.half)
+    asked = answered_set(workspace, settings, catalog)
     others = [encoder for encoder in workspace.encoders() if encoder != name]
-    learned_already = learned_from_people(
-        workspace, others
-    )  # beside others they would be measured on what they have seen
-    others = [encoder for encoder in others if encoder not in learned_already]
+    others = screen_encoders(workspace, others, asked).choose(None)  # the rest would be measured on what they have seen
     bases = [] if settings.trunk else list(settings.bases) or image_encoders(workspace, others)
+    screen_encoders(workspace, [settings.trunk.encoder] if settings.trunk else bases, asked).refuse_learned()
     if not bases and not settings.trunk:
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
     needed = list(dict.fromkeys([*bases, *others]))
@@ -148,7 +152,9 @@ def read_data(workspace: WorkspaceFolder, settings: PerceptualSettings, name: st
     shown = catalog.filter(pl.col("image").is_in(images))
     test: Answers | None = None
     if settings.triplets is not None:
-        stimuli = shown[_column(shown, settings.by)].cast(pl.String).to_list()
+        elsewhere = whole.join(catalog, on="image", how="anti")[_column(whole, settings.by)]  # in the other half too
+        shown = shown.filter(~pl.col(settings.by).is_in(elsewhere.drop_nulls().implode()).fill_null(False))
+        images, stimuli = shown["image"].to_list(), shown[settings.by].cast(pl.String).to_list()
         train = answers_from_triplets(read_triplets(settings.triplets, settings.order, without=settings.test), stimuli)
         if settings.test:
             test = answers_from_triplets(read_triplets(settings.triplets, settings.order, only=settings.test), stimuli)
@@ -169,6 +175,35 @@ def read_data(workspace: WorkspaceFolder, settings: PerceptualSettings, name: st
     specs = tuple(resolve_stored_spec(workspace, base) for base in bases)
     image_vectors = ImageVectors(specs, tuple(stored[base] for base in bases), stimulus)
     return PerceptualData(train, test, tuple(named), image_vectors, {encoder: stored[encoder] for encoder in others})
+
+
+def answered_set(workspace: WorkspaceFolder, settings: PerceptualSettings, catalog: pl.DataFrame) -> EvaluationSet:
+    """The answers about images of a catalog, as the guard sees them: what is held out is some of them."""
+    if settings.triplets is not None:
+        by = _column(catalog, settings.by)
+        return triplet_set(catalog, read_triplets(settings.triplets, settings.order), by)
+    known = catalog["image"].implode()
+    return label_set(
+        catalog, read_labels(workspace).filter(pl.col("query").is_in(known) & pl.col("candidate").is_in(known))
+    )
+
+
+def learned_lineage(
+    workspace: WorkspaceFolder, settings: PerceptualSettings, data: PerceptualData, bases: Sequence[str]
+) -> Lineage:
+    """What the encoder learned from: its answers, and what its bases learned from."""
+    train, catalog = data.train, read_catalog(workspace)
+    named = train.named_pairs() if settings.triplets is None else train.named_triplets()
+    asked = label_set(catalog, named) if settings.triplets is None else triplet_set(catalog, named, settings.by)
+    lesson = lesson_from_workspace(
+        workspace,
+        asked.task,
+        "train perceptual",
+        asked.examples.images["image"],
+        answers=asked.examples.answers,
+        half=settings.half or "",
+    )
+    return joined_lineage(workspace, bases).with_lesson(lesson)
 
 
 def image_encoders(workspace: WorkspaceFolder, encoders: Sequence[str]) -> list[str]:

@@ -14,18 +14,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import LikewiseError
+from likewise.lineage import EvaluationSet
 from likewise.outfits.bundle import open_test, write_test
 from likewise.outfits.models.batch import pad_outfits
-from likewise.outfits.models.card import read_arrays, read_seen_items, weights_file
+from likewise.outfits.models.card import read_arrays, weights_file
 from likewise.outfits.models.feature_source import WorkspaceFeatures
+from likewise.outfits.models.random import RandomModel
 from likewise.outfits.models.registry import load_model
 from likewise.outfits.models.trained_model import TrainedOutfitModel
 from likewise.outfits.models.words import caption_word_targets, extract_words
+from likewise.outfits.orders import score_values
 from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
 from likewise.outfits.results import OutfitTestResults, score_models
+from likewise.outfits.screening import model_lineage, outfit_examples
 from likewise.outfits.tables import outfit_table
 from likewise.outfits.training.examples import OutfitExamples, examples_from_tables, make_fitb_questions
-from likewise.outfits.training.leakage import check_not_trained_on
 from likewise.outfits.training.negatives import NegativeSampler, nearest_of_type
 from likewise.outfits.training.run_folder import state_file
 from likewise.outfits.training.trainer import ACCURACY, TrainingJob, train_model
@@ -101,56 +104,55 @@ def test_a_category_without_another_item_is_refused() -> None:
         negatives.check_outfits(pad_outfits([[0, 2]], np.array([0, 0, 1])))
 
 
+def shown(items: list[Item], digests: dict[str, str] | None = None) -> EvaluationSet:
+    return EvaluationSet("outfits", "a test", outfit_examples(items, digests or {}))
+
+
 def test_items_of_a_test_are_refused_or_left_out() -> None:
-    world = examples()
-    shown = [outfit(4).items[0]]
+    world, test = examples(), shown([outfit(4).items[0]])
     with pytest.raises(LikewiseError, match=r"1 items of the test are in 2 of 20 training outfits \(first: tops-4\)"):
-        world.without_test_items(shown, {}, drop=False)
-    left = world.without_test_items(shown, {}, drop=True)
+        world.without_test_items(test, drop=False)
+    left = world.without_test_items(test, drop=True)
     assert len(left.train) == len(left.valid) == 9
     assert not {item.item for one in left.train for item in one.items} & {"tops-4"}
-    assert left.without_test_items(shown, {}, drop=False) == left
+    assert left.without_test_items(test, drop=False) == left
 
 
 def test_pictures_decide_where_two_catalogs_use_one_name() -> None:
     ours = {item.image: f"picture of {item.item}" for item in ITEMS}
     world = replace(examples(), digests=ours)
     elsewhere = [Item("tops-4", "tops", "other/4.jpg")]
-    assert world.without_test_items(elsewhere, {"other/4.jpg": "another picture"}, drop=False) == world
+    assert world.without_test_items(shown(elsewhere, {"other/4.jpg": "another picture"}), drop=False) == world
     with pytest.raises(LikewiseError, match="first: tops-4"):
-        world.without_test_items([Item("x", "tops", "x.jpg")], {"x.jpg": "picture of tops-4"}, drop=False)
+        world.without_test_items(shown([Item("x", "tops", "x.jpg")], {"x.jpg": "picture of tops-4"}), drop=False)
     with pytest.raises(LikewiseError, match="first: tops-4"):
-        world.without_test_items(elsewhere, {}, drop=False)  # nothing is known of the test's pictures: names decide
+        world.without_test_items(shown(elsewhere), drop=False)  # nothing is known of the test's pictures: names decide
 
 
-def test_a_model_refuses_a_test_of_what_it_has_seen(tmp_path: Path) -> None:
-    trained("type-aware", tmp_path / "m", epochs=1)
-    seen = read_seen_items(tmp_path / "m")
-    assert set(seen["item"]) == {item.item for one in ten_outfits() for item in one.items}
-    with pytest.raises(LikewiseError, match=r"m was trained with 1 items of this test \(first: pants-2\)"):
-        check_not_trained_on("m", seen, [outfit(2).items[1], outfit(11).items[0]], {})
-    check_not_trained_on("m", seen, [outfit(11).items[0]], {})
-
-
-def test_scoring_refuses_a_model_that_was_trained_on_the_test(tmp_path: Path) -> None:
+def test_a_model_that_was_trained_on_the_test_is_scored_with_a_mark_and_last(tmp_path: Path) -> None:
     trained("type-aware", tmp_path / "m", epochs=1)
     model = load_model(tmp_path / "m", toy_features())
+    learned = {item.item for one in ten_outfits() for item in one.items}
+    assert set(model_lineage(model).lessons[0].examples.images["item"]) == learned
     unseen = outfit(11)
-    fair = OutfitQuestion("q1", "FITB", unseen.items[1:], (unseen.items[0], ITEMS[10]), 0, right=0)
+    fair = OutfitQuestion("q1", "AAT", unseen.items[1:], (unseen.items[0], ITEMS[10]), 0, "Color", "warm tone", right=0)
     unfair = replace(fair, choices=(*fair.choices, outfit(3).items[0]))
+    scored = {}
     for name, question in (("fair", fair), ("unfair", unfair)):
         write_test(tmp_path / name, [question], lambda image: image.encode(), title=name, licence="CC0-1.0")
-    with pytest.raises(LikewiseError, match=r"type-aware was trained with 1 items of this test \(first: tops-3\)"):
-        score_models(OutfitTestResults(open_test(tmp_path / "unfair"), tmp_path / "unfair-results"), [model])
-    assert not (tmp_path / "unfair-results").exists()
-    scored = score_models(OutfitTestResults(open_test(tmp_path / "fair"), tmp_path / "fair-results"), [model])
-    assert scored.scores["n_questions"].to_list() == [1]
+        results = OutfitTestResults(open_test(tmp_path / name), tmp_path / f"{name}-results")
+        scored[name] = score_models(results, [model, RandomModel()])
+    assert scored["fair"].scores["model"].unique(maintain_order=True).to_list() == ["type-aware", "random"]
+    assert not [note for note in scored["fair"].notes if "†" in note]
+    assert scored["unfair"].scores["model"].unique(maintain_order=True).to_list() == ["random", "type-aware †"]
+    assert scored["unfair"].notes[0].startswith("type-aware † learned from 1 of its images (1 items)")
+    assert list(score_values(scored["unfair"].scores)["AATs"]) == ["random"]  # the other has no place in an order
 
 
 def test_other_views_of_a_seen_item_count_as_seen() -> None:
     world = replace(examples(), item_by_image={"tops/0.jpg": "tops-0", "tops/0-back.jpg": "tops-0", "x.jpg": "unseen"})
-    assert {"tops/0.jpg", "tops/0-back.jpg"} <= set(world.seen_items()["image"])
-    assert "x.jpg" not in set(world.seen_items()["image"])
+    images = set(world.lesson().examples.images["image"])
+    assert {"tops/0.jpg", "tops/0-back.jpg"} <= images and "x.jpg" not in images
 
 
 KILLED = """

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from likewise.conditional.protocol import Features
 from likewise.errors import LikewiseError
+from likewise.lineage.files import lineage_file, read_model_lineage, write_lineage
+from likewise.lineage.record import NOTHING_LEARNED, Lineage
 from likewise.optional_dependencies import import_optional
 from likewise.workspace import discard, read_json, write_atomically, write_json
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 FORMAT = 1
-SETTINGS, WEIGHTS, TRAINING_SET = "combiner.json", "combiner.safetensors", "learned.parquet"
+SETTINGS, WEIGHTS = "combiner.json", "combiner.safetensors"
 ROWS_PER_BATCH = 1024
 NAME = "combiner"
 
@@ -90,8 +92,8 @@ class TrainedCombiner:
     """The spec of the encoder whose features it reads."""
     name: str = NAME
     about: dict[str, Any] = field(default_factory=dict)
-    training_set: Path | None = None
-    """The questions it has learned from, as a file."""
+    lineage: Lineage = NOTHING_LEARNED
+    """What it learned from, its encoder's lessons among it."""
 
     def compose(self, reference: Features, condition: Features) -> Features:
         torch = import_optional("torch", "the Combiner")
@@ -112,11 +114,12 @@ class TrainedCombiner:
 
 
 def write_combiner(folder: Path, combiner: TrainedCombiner) -> None:
-    """Both files; the description comes last, so that a folder with one is complete."""
+    """Weights, lineage and description, the last for last, so that a folder with one is complete."""
     from safetensors.numpy import save
 
     state = {name: value.detach().cpu().numpy() for name, value in combiner.module.state_dict().items()}
     write_atomically(folder / WEIGHTS, lambda file: discard(file.write(save(state))))
+    write_lineage(combiner.lineage, lineage_file(folder))
     values = {"format": FORMAT, "tower": combiner.tower, "shape": asdict(combiner.shape), "about": combiner.about}
     write_json(values, folder / SETTINGS)
 
@@ -136,6 +139,5 @@ def read_combiner(folder: Path, name: str | None = None) -> TrainedCombiner:
     module = combiner_module(shape)
     weights: Mapping[str, NDArray[Any]] = load_file(folder / WEIGHTS)
     module.load_state_dict({key: torch.from_numpy(value.copy()) for key, value in weights.items()})
-    learned = folder / TRAINING_SET
-    where = learned if learned.exists() else None
-    return TrainedCombiner(module.eval(), shape, values["tower"], name or NAME, values["about"], where)
+    lineage = read_model_lineage(folder, folder.name)
+    return TrainedCombiner(module.eval(), shape, values["tower"], name or NAME, values["about"], lineage)

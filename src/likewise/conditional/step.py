@@ -4,15 +4,17 @@ Rows of earlier runs stay unless the same encoder and method is measured on the 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 
 from likewise.conditional.evaluate import KS, RESULT_SCHEMA, TaskResults, recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
-from likewise.conditional.leakage import check_no_leakage
 from likewise.conditional.methods import BASELINES, get_methods
+from likewise.conditional.protocol import ConditionalMethod
+from likewise.conditional.screening import question_set, screen_methods
+from likewise.conditional.search import default_tower
 from likewise.conditional.splits import KS as SPLIT_KS
 from likewise.conditional.splits import SOURCES, load_split_benchmarks, score_split, split_features
 from likewise.conditional.templates.annotations import ImageAnnotations
@@ -20,6 +22,7 @@ from likewise.conditional.templates.files import read_templates, template_settin
 from likewise.conditional.templates.workspace_annotations import AnnotationOptions, workspace_annotations
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
+from likewise.lineage.guard import EvaluationSet
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
 
@@ -28,15 +31,28 @@ RESULTS = "conditions.parquet"
 
 @dataclass(frozen=True)
 class RecallSettings:
-    """What to measure."""
+    """What to measure; without encoders, the one that has features, unless it learned the answers."""
 
-    encoders: Sequence[str]
+    encoders: Sequence[str] = ()
     methods: Sequence[str] = BASELINES
     templates: str | None = None
     split: str | None = None
     """Of a data set whose gallery is a whole split; its usual one by default."""
     official: bool = False
     detections: Path | None = None
+
+    @property
+    def are_named(self) -> bool:
+        """Whether a user chose what to measure, and so sees it even where it learned the answers."""
+        return bool(self.encoders) or tuple(self.methods) != BASELINES
+
+
+@dataclass(frozen=True)
+class ConditionResults:
+    """The rows of one run (`learned` marks methods that know the answers), and a sentence for each that needs one."""
+
+    table: pl.DataFrame
+    notes: list[str]
 
 
 def evaluate_conditions(
@@ -45,20 +61,23 @@ def evaluate_conditions(
     *,
     workers: int | None = None,
     on_progress: ProgressCallback | None = None,
-) -> pl.DataFrame:
+) -> ConditionResults:
     """Measure, write the table, and return the rows of this run."""
-    towers = [TwoTower.from_spec(spec) for spec in settings.encoders]
+    towers = [TwoTower.from_spec(spec) for spec in settings.encoders or [default_tower(workspace)]]
     for tower in towers:
         tower.encode(workspace, workers=workers, on_progress=on_progress)
     whole = str(workspace.settings()["source"]) in SOURCES and settings.templates is None
-    tables = _split_tables(workspace, towers, settings) if whole else _template_tables(workspace, towers, settings)
-    return pl.concat([store_results(workspace, name, table, official=settings.official) for name, table in tables])
+    measure = _split_tables if whole else _template_tables
+    tables, notes = measure(workspace, towers, settings)
+    stored = [store_results(workspace, name, table, official=settings.official) for name, table in tables]
+    return ConditionResults(pl.concat(stored), notes)
 
 
 def store_results(workspace: WorkspaceFolder, name: str, table: pl.DataFrame, *, official: bool) -> pl.DataFrame:
     """Put results on a set of templates into the workspace's table; those rows as they are stored."""
     ties = pl.lit("official" if official else "fair").alias("ties")
-    found = table.select(pl.lit(name).alias("templates"), ties, *RESULT_SCHEMA)
+    learned = pl.col("learned") if "learned" in table.columns else pl.lit(False).alias("learned")
+    found = table.select(pl.lit(name).alias("templates"), ties, *RESULT_SCHEMA, learned)
     write_parquet(_merge_stored(workspace, found), workspace.results_folder / RESULTS)
     return found
 
@@ -70,37 +89,63 @@ def read_results(workspace: WorkspaceFolder, name: str, *, official: bool = Fals
 
 def _template_tables(
     workspace: WorkspaceFolder, towers: Sequence[TwoTower], settings: RecallSettings
-) -> list[tuple[str, pl.DataFrame]]:
+) -> tuple[list[tuple[str, pl.DataFrame]], list[str]]:
     name, templates = read_templates(workspace, settings.templates)
     results: dict[str, TaskResults] = {}
+    guard = _Guard(workspace, settings, question_set(workspace, templates, f"the templates {name}"))
     for tower in towers:
         loader = _annotation_loader(workspace, name)
         methods = get_methods(settings.methods, workspace, tower, annotations=loader, detections=settings.detections)
-        check_no_leakage(methods, templates)
+        methods = guard.allowed(tower, methods)
         results[tower.name] = score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), methods)
         if not any(results[tower.name].values()):
             raise LikewiseError(f"no template of {name} has features of all its images: is it of this catalog?")
-    return [(name, _table(results, KS, settings))]
+    return [(name, guard.mark(_table(results, KS, settings)))], guard.notes
 
 
 def _split_tables(
     workspace: WorkspaceFolder, towers: Sequence[TwoTower], settings: RecallSettings
-) -> list[tuple[str, pl.DataFrame]]:
-    splits = load_split_benchmarks(workspace, settings.split)
+) -> tuple[list[tuple[str, pl.DataFrame]], list[str]]:
+    splits, name = load_split_benchmarks(workspace, settings.split), str(workspace.settings()["source"])
     results: dict[str, TaskResults] = {}
     subsets: dict[str, TaskResults] = {}
+    guard = _Guard(workspace, settings, question_set(workspace, splits, f"the questions of {name}"))
     for tower in towers:
         features = split_features(workspace, tower, splits)
         methods = get_methods(settings.methods, workspace, tower, detections=settings.detections)
+        methods = guard.allowed(tower, methods)
         results[tower.name] = {method.name: {} for method in methods}
         for split in splits:
             for method, tasks in score_split(split, features, methods).items():
                 results[tower.name][method] |= tasks
             if split.subsets is not None and len(split.subsets):
                 subsets[tower.name] = score_templates(split.subsets, features, methods)
-    name = str(workspace.settings()["source"])
-    tables = [(name, _table(results, SPLIT_KS, settings))]
-    return [*tables, (f"{name} subset", _table(subsets, KS, settings))] if subsets else tables
+    tables = [(name, guard.mark(_table(results, SPLIT_KS, settings)))]
+    if subsets:
+        tables.append((f"{name} subset", guard.mark(_table(subsets, KS, settings))))
+    return tables, guard.notes
+
+
+@dataclass
+class _Guard:
+    """Which methods of which encoder may be measured, and what is said about the others."""
+
+    workspace: WorkspaceFolder
+    settings: RecallSettings
+    on: EvaluationSet
+    notes: list[str] = field(default_factory=list)
+    learned: set[tuple[str, str]] = field(default_factory=set)
+
+    def allowed(self, tower: TwoTower, methods: Sequence[ConditionalMethod]) -> list[ConditionalMethod]:
+        found = screen_methods(self.workspace, tower, methods, self.on)
+        names = found.choose([method.name for method in methods] if self.settings.are_named else None)
+        self.notes += [f"{tower.name}: {note}" for note in found.notes(names)]
+        self.learned |= {(tower.name, name) for name in found.learned}
+        return [method for method in methods if method.name in names]
+
+    def mark(self, table: pl.DataFrame) -> pl.DataFrame:
+        known = [pair in self.learned for pair in table.select("encoder", "method").iter_rows()]
+        return table.with_columns(pl.Series("learned", known, dtype=pl.Boolean))
 
 
 def _table(results: dict[str, TaskResults], ks: Sequence[int], settings: RecallSettings) -> pl.DataFrame:

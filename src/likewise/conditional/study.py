@@ -18,11 +18,13 @@ from likewise.conditional.composers import ComposerMethod, baselines
 from likewise.conditional.evaluate import AVERAGE, TaskResults, recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import ConditionalMethod
+from likewise.conditional.screening import combiner_lineage, question_set
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import MODALITIES, TrainingSettings, train_combiner
 from likewise.conditional.validation import ValidationSet
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
+from likewise.lineage.guard import Screening, screen_models
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 
@@ -124,6 +126,7 @@ def run_study(
     """Train and measure every arm with every seed; writes `study.parquet` and returns it."""
     if seeds < 1 or not arms:
         raise LikewiseError("a study needs at least one seed and one part: ablation, scaling or backbones.")
+    screen_arms(workspace, arms, validation, test).refuse_learned()
     rows: list[dict[str, object]] = []
     for spec in dict.fromkeys(arm.tower for arm in arms):
         rows += _baseline_rows(workspace, spec, test)
@@ -139,6 +142,17 @@ def run_study(
     table = pl.DataFrame(rows, schema=STUDY_SCHEMA)
     write_parquet(table, folder / "study.parquet")
     return table
+
+
+def screen_arms(
+    workspace: WorkspaceFolder, arms: Sequence[Arm], validation: ValidationSet | None, test: pl.DataFrame
+) -> Screening:
+    """What the guard says about every arm before it is trained: its encoder, its triplets, what would stop it."""
+    lineages = {
+        f"{arm.part}: {arm.name}": combiner_lineage(workspace, TwoTower.from_spec(arm.tower), arm.triplets, validation)
+        for arm in arms
+    }
+    return screen_models(lineages, question_set(workspace, test, "the test templates"))
 
 
 def _baseline_rows(workspace: WorkspaceFolder, spec: str, test: pl.DataFrame) -> list[dict[str, object]]:

@@ -18,6 +18,7 @@ from likewise.conditional.composers import ComposerMethod
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.methods import get_composer
 from likewise.conditional.protocol import ConditionalMethod
+from likewise.conditional.screening import question_set, screen_methods
 from likewise.conditional.search import default_tower
 from likewise.conditional.splits import SplitBenchmark, load_split_benchmarks, split_batches, split_features, top_k
 from likewise.conditional.towers import TwoTower
@@ -104,6 +105,8 @@ class CirrSubmission:
 
     files: list[Path]
     n_questions: int
+    notes: list[str]
+    """Where the method learned about these questions."""
 
 
 def submit_cirr(
@@ -130,4 +133,6 @@ def submit_cirr(
     members = dict(templates.select("template", "members").iter_rows())
     composed = ComposerMethod(get_composer(method, workspace, tower))
     contents = ranked_names(benchmark, members, names, split_features(workspace, tower, [benchmark]), composed)
-    return CirrSubmission(write_submission(folder, contents, templates, names), len(templates))
+    asked = question_set(workspace, [benchmark], f"CIRR's {split}")
+    notes = screen_methods(workspace, tower, [composed], asked).notes([composed.name])
+    return CirrSubmission(write_submission(folder, contents, templates, names), len(templates), notes)

@@ -21,6 +21,8 @@ from likewise.encoders.registry import get_encoder
 from likewise.encoders.short_names import resolve_short_name
 from likewise.encoders.spec import parse_spec
 from likewise.errors import LikewiseError
+from likewise.lineage.files import lineage_file, write_lineage
+from likewise.lineage.record import Lineage
 from likewise.optional_dependencies import import_optional
 from likewise.workspace import WorkspaceFolder
 
@@ -44,8 +46,8 @@ class TrainableEncoder(Protocol):
     def parameters(self, side: str) -> list[Any]:
         """Of the side `image` or `text`."""
 
-    def save(self, folder: Path) -> str:
-        """Write the trained encoder and return its spec."""
+    def save(self, folder: Path, lineage: Lineage) -> str:
+        """Write the trained encoder, with what it learned from, and return its spec."""
 
 
 def load_trainable(spec: str) -> TrainableEncoder:
@@ -58,9 +60,9 @@ def load_trainable(spec: str) -> TrainableEncoder:
     raise LikewiseError(f"{spec} cannot be trained with a Combiner: train on its frozen features (without `--tune`).")
 
 
-def save_trained(tower: TrainableEncoder, folder: Path) -> str:
+def save_trained(tower: TrainableEncoder, folder: Path, lineage: Lineage) -> str:
     """Write a trained encoder below a Combiner's folder, named after its weights: features of two never mix."""
-    family, _, place = tower.save(folder / "encoder").partition(":")
+    family, _, place = tower.save(folder / "encoder", lineage).partition(":")
     digest = file_digest(*Path(place).glob("*.safetensors"))[:8]
     named = folder / f"{folder.name}-{digest}"
     shutil.rmtree(named, ignore_errors=True)
@@ -93,8 +95,8 @@ class _TrainableTwoTower:
     def parameters(self, side: str) -> list[Any]:
         return list((self.head if side == "image" else self.side).parameters())
 
-    def save(self, folder: Path) -> str:
-        write_two_tower(folder, self.shape, self.head, self.side)
+    def save(self, folder: Path, lineage: Lineage) -> str:
+        write_two_tower(folder, self.shape, self.head, self.side, lineage)
         return f"two-tower:{folder}"
 
 
@@ -141,10 +143,11 @@ class _TrainableTransformers:
         words = ("vision", "visual") if side == "image" else ("text",)
         return [value for name, value in self.network.named_parameters() if name.startswith(words)]
 
-    def save(self, folder: Path) -> str:
+    def save(self, folder: Path, lineage: Lineage) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         for file in self.folder.iterdir():
             if file.is_file() and file.suffix not in (".safetensors", ".bin", ".h5"):
                 shutil.copyfile(file, folder / file.name)
         self.network.save_pretrained(folder)
+        write_lineage(lineage, lineage_file(folder))
         return f"hf:{folder}"

@@ -16,22 +16,24 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.conditional.combiner import TRAINING_SET, CombinerShape, TrainedCombiner, combiner_module, write_combiner
-from likewise.conditional.leakage import seen_triplets
+from likewise.conditional.combiner import CombinerShape, TrainedCombiner, combiner_module, write_combiner
 from likewise.conditional.protocol import Features, images_of
+from likewise.conditional.screening import combiner_lineage, question_set
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.trainable import TrainableEncoder, load_trainable, save_trained
 from likewise.conditional.training_triplets import keep_encoded_triplets, train_validation_split
 from likewise.conditional.validation import ValidationSet, Validator, validation_size
 from likewise.errors import LikewiseError
+from likewise.lineage.guard import screen_models
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
-from likewise.workspace import WorkspaceFolder, write_parquet
+from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
     from torch import nn
 
 MODALITIES = ("image", "text")
+COMBINER = "the Combiner"
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class CombinerTrainingResult:
     seconds: float
     tower: TwoTower
     """The encoder to use with it: the given one, or the one trained along."""
+    notes: tuple[str, ...] = ()
+    """Where the questions that choose the best step are not unseen."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +124,13 @@ def train_combiner(
     folder: Path,
     settings: TrainingSettings | None = None,
     *,
+    half: str | None = None,
     on_progress: ProgressCallback | None = None,
 ) -> CombinerTrainingResult:
-    """Train on `triplets`, stop early on `validation` (templates, or whole splits), and write the Combiner."""
+    """Train on `triplets`, stop early on `validation` (templates, or whole splits), and write the Combiner.
+
+    `half` is the half of the catalog that the triplets were chosen from, for the record.
+    """
     settings = settings or TrainingSettings()
     unknown = [side for side in settings.tune if side not in MODALITIES]
     if unknown:
@@ -134,7 +142,11 @@ def train_combiner(
     started = time.monotonic()
     tower.encode(workspace, on_progress=on_progress)
     triplets = keep_encoded_triplets(triplets, tower.encoded_images(workspace))
-    learned = seen_triplets(triplets, validation)
+    lineage = combiner_lineage(workspace, tower, triplets, validation, half)
+    notes: list[str] = []
+    if validation is not None:
+        known = {COMBINER: combiner_lineage(workspace, tower, triplets, None, half)}
+        notes = screen_models(known, question_set(workspace, validation, "the validation")).notes([COMBINER])
     if validation is None:
         triplets, validation = train_validation_split(triplets, settings.held_out, settings.seed)
     torch = import_optional("torch", "training a Combiner")
@@ -147,15 +159,22 @@ def train_combiner(
     module.load_state_dict(best.module)
     used = tower
     if tuned is not None:
-        used = TwoTower(save_trained(tuned, folder))
+        used = TwoTower(save_trained(tuned, folder, lineage))
     about = {"settings": settings.to_stored(), "best_step": best.step, "validation_recall_at_1": best.recall}
-    combiner = TrainedCombiner(module.eval(), shape, used.spec, about=about)
-    write_parquet(learned, folder / TRAINING_SET)
+    combiner = TrainedCombiner(module.eval(), shape, used.spec, about=about, lineage=lineage)
     write_combiner(folder, combiner)
     pl.DataFrame(history).write_csv(folder / "history.csv")
     seconds = time.monotonic() - started
     return CombinerTrainingResult(
-        combiner, history, best.step, best.recall, triplets.height, validation_size(validation), seconds, used
+        combiner,
+        history,
+        best.step,
+        best.recall,
+        triplets.height,
+        validation_size(validation),
+        seconds,
+        used,
+        tuple(notes),
     )
 
 

@@ -11,12 +11,14 @@ import numpy as np
 import polars as pl
 
 from likewise.catalog.readers.stored_tables import read_stored_table
+from likewise.catalog.table import read_catalog
 from likewise.conditional.mining.step import read_triplets
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, check_templates
 from likewise.conditional.splits import SOURCES, load_split_benchmarks
 from likewise.conditional.templates.files import OFFICIAL, read_templates
 from likewise.conditional.validation import ValidationSet
 from likewise.errors import LikewiseError
+from likewise.lineage.halves import select_half
 from likewise.workspace import WorkspaceFolder, read_parquet
 
 TRAINING_TRIPLET_SCHEMA = {name: TEMPLATE_SCHEMA[name] for name in ("reference", "condition", "target", "gallery")}
@@ -39,6 +41,13 @@ def read_training_triplets(source: str, workspace: WorkspaceFolder) -> pl.DataFr
         table = read_stored_table(workspace, "templates")
         return to_training_triplets(table.filter(split="train") if "split" in table.columns else table)
     return to_training_triplets(read_templates(workspace, source)[1])
+
+
+def triplets_of_half(triplets: pl.DataFrame, workspace: WorkspaceFolder, half: str | None) -> pl.DataFrame:
+    """Those whose reference and target are in one half of the catalog; negatives outside of it are dropped."""
+    if half is None:
+        return triplets
+    return keep_encoded_triplets(triplets, select_half(read_catalog(workspace), half)["image"].to_list())
 
 
 def read_validation(source: str | None, workspace: WorkspaceFolder) -> ValidationSet | None:

@@ -30,9 +30,13 @@ from likewise.encoders.families.two_tower import (
     text_tower,
     write_two_tower,
 )
+from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.storage.files import vectors_folder
 from likewise.errors import LikewiseError
+from likewise.lineage.guard import EvaluationSet, screen_models
+from likewise.lineage.halves import select_half
+from likewise.lineage.record import examples_from_catalog, lesson_from_workspace
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
@@ -49,6 +53,8 @@ class TwoTowerSettings:
     base: str = DEFAULT_BASE
     columns: tuple[str, ...] = ("caption",)
     where: str | None = None
+    half: str | None = None
+    """The half of the items to learn from, `train` for instance."""
     dim: int = 128
     steps: int = 1500
     batch: int = 256
@@ -71,6 +77,8 @@ class TwoTowerTrainingResult:
     n_captions: int
     """Different captions among which a picture's own had to be found."""
     seconds: float
+    notes: tuple[str, ...] = ()
+    """Where the base has seen the held-out items."""
 
 
 def train_two_tower(
@@ -100,13 +108,28 @@ def train_two_tower(
     measured = _measure(head, text, features[held], [texts_of_images[place] for place in held])
     found = {"recall_at_1": measured[0], "recall_at_5": measured[1], "n_captions": measured[2], "n": len(held)}
     about = {"settings": asdict(settings), "n_images": len(train), "held_out": found}
-    write_two_tower(folder, TwoTowerConfig(**{**asdict(shape), "about": about}), head, text)
-    return TwoTowerTrainingResult(folder, len(train), len(held), *measured, time.monotonic() - started)
+    images = catalog["image"]
+    below = encoder_lineage(FeatureWorkspace(workspace.path), unscaled_spec(settings.base))
+    lesson = lesson_from_workspace(
+        workspace,
+        "captions",
+        "condition two-tower",
+        images.gather(train),
+        text_columns=settings.columns,
+        half=settings.half or "",
+    )
+    write_two_tower(folder, TwoTowerConfig(**{**asdict(shape), "about": about}), head, text, below.with_lesson(lesson))
+    asked = examples_from_catalog(
+        read_catalog(workspace), images.gather(held), text_columns=settings.columns, whole_items=False
+    )
+    screening = screen_models({settings.base: below}, EvaluationSet("captions", "the held-out captions", asked))
+    notes = tuple(screening.notes([settings.base]))
+    return TwoTowerTrainingResult(folder, len(train), len(held), *measured, time.monotonic() - started, notes)
 
 
 def captioned_rows(workspace: WorkspaceFolder, settings: TwoTowerSettings) -> pl.DataFrame:
     """The rows to learn from."""
-    catalog = select(read_catalog(workspace), settings.where)
+    catalog = select(select_half(read_catalog(workspace), settings.half), settings.where)
     missing = [name for name in settings.columns if name not in catalog.columns]
     if missing:
         raise LikewiseError(

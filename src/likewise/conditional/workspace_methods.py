@@ -10,13 +10,12 @@ from likewise.api.table_result import CurveResult, IntervalResult, TableResult
 from likewise.conditional.combiner import SETTINGS
 from likewise.conditional.evaluate import AVERAGE
 from likewise.conditional.methods import BASELINES, COMBINERS_FOLDER
-from likewise.conditional.search import default_tower
 from likewise.conditional.step import RecallSettings
 from likewise.conditional.step import evaluate_conditions as measure_recall
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import CombinerTrainingResult, TrainingSettings
 from likewise.conditional.training import train_combiner as fit_combiner
-from likewise.conditional.training_triplets import read_training_triplets, read_validation
+from likewise.conditional.training_triplets import read_training_triplets, read_validation, triplets_of_half
 from likewise.conditional.two_tower import TwoTowerSettings
 from likewise.conditional.two_tower import train_two_tower as fit_two_tower
 from likewise.errors import LikewiseError
@@ -56,10 +55,11 @@ def evaluate_conditions(
     on_progress: ProgressCallback | None = None,
 ) -> ConditionsResult:
     """Recall@k of two-tower encoders on a set of templates, or on a whole split; stored in results/."""
-    settings = RecallSettings(encoders or [default_tower(workspace)], methods, templates, split, official=official)
-    table = measure_recall(workspace, settings, workers=workers, on_progress=on_progress)
-    names = ", ".join(table["templates"].unique(maintain_order=True))
-    return ConditionsResult(table, f"{workspace.path}: recall on {names}", "%, with 95 % intervals over templates.")
+    settings = RecallSettings(encoders, methods, templates, split, official=official)
+    done = measure_recall(workspace, settings, workers=workers, on_progress=on_progress)
+    names = ", ".join(done.table["templates"].unique(maintain_order=True))
+    note = "; ".join(["%, with 95 % intervals over templates", *done.notes])
+    return ConditionsResult(done.table, f"{workspace.path}: recall on {names}", f"{note}.")
 
 
 def train_two_tower(
@@ -75,7 +75,8 @@ def train_two_tower(
     done = fit_two_tower(workspace, Path(folder), settings, workers=workers, force=force, on_progress=on_progress)
     title = f"two-tower:{folder} learned from {done.n_images:,} images"
     note = f"{done.n_held_out:,} held-out images look for their own caption among {done.n_captions:,}."
-    return TableResult(pl.DataFrame([asdict(done) | {"folder": str(folder)}]), title, note)
+    row = asdict(done) | {"folder": str(folder), "notes": list(done.notes)}
+    return TableResult(pl.DataFrame([row]), title, note)
 
 
 def train_combiner(
@@ -85,17 +86,22 @@ def train_combiner(
     *,
     name: str = "combiner",
     validate: str | None = None,
+    half: str | None = None,
     settings: TrainingSettings | None = None,
     force: bool = False,
     on_progress: ProgressCallback | None = None,
 ) -> CombinerResult:
-    """Train a Combiner for a two-tower encoder on mined triplets or templates; it goes to combiners/NAME."""
+    """Train a Combiner for a two-tower encoder on mined triplets or templates; it goes to combiners/NAME.
+
+    `half="train"` keeps the triplets of one half of the catalog's items.
+    """
     folder = workspace.path / COMBINERS_FOLDER / name
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(f"{folder} holds a Combiner already: choose another `--name`, or add `--force`.")
-    learned, held = read_training_triplets(triplets, workspace), read_validation(validate, workspace)
+    learned = triplets_of_half(read_training_triplets(triplets, workspace), workspace, half)
+    held = read_validation(validate, workspace)
     tower = TwoTower.from_spec(encoder)
-    done = fit_combiner(workspace, tower, learned, held, folder, settings, on_progress=on_progress)
+    done = fit_combiner(workspace, tower, learned, held, folder, settings, half=half, on_progress=on_progress)
     title = f"{folder}: a Combiner for {done.tower.spec}, from {done.n_triplets:,} triplets"
     note = f"best at step {done.best_step:,}: Recall@1 {100 * done.best_recall:.1f} % on {done.n_templates:,} templates"
     return CombinerResult(pl.DataFrame(done.history), title, note, folder=folder, y=("loss", "recall"), trained=done)

@@ -184,12 +184,13 @@ def _learned(lesson: Lesson, on: EvaluationSet, count: _Count) -> bool:
 
 
 def same_images(learned: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:
-    """The rows of `asked` that were learned: equal content, or an equal key where a content is not known.
+    """The rows of `asked` that were learned: equal content, or an equal key or item where a content is not known.
 
-    Equal keys of different content are two pictures: two catalogs may both have a `tops-0001`.
+    Equal names of different contents are two pictures: two catalogs may both have a `tops-0001`.
     """
-    by_content = asked.join(learned.select("content").drop_nulls().unique(), on="content", how="semi")
-    rest = asked.join(by_content, on="image", how="anti")
-    named = rest.join(learned.select("image", pl.col("content").alias("known")), on="image", how="inner")
-    by_key = named.filter(pl.col("content").is_null() | pl.col("known").is_null())
-    return pl.concat([by_content, by_key.select(asked.columns)]).unique("image")
+    found = [asked.join(learned.select("content").drop_nulls().unique(), on="content", how="semi")]
+    for name in ("image", "item"):
+        known = learned.group_by(name).agg(pl.col("content").is_not_null().all().alias("known"))
+        named = asked.join(known, on=name, how="inner")
+        found.append(named.filter(pl.col("content").is_null() | ~pl.col("known")).select(asked.columns))
+    return pl.concat(found).unique("image")

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from likewise.catalog.table import read_catalog
+from likewise.lineage.files import read_model_lineage
+from likewise.lineage.guard import screen_models
 from likewise.outfits.bundle import open_test
 from likewise.outfits.checkpoints import CheckpointComparison, compare_checkpoints
 from likewise.outfits.models.feature_source import FeatureSource, WorkspaceFeatures
@@ -10,6 +13,7 @@ from likewise.outfits.models.registry import load_model
 from likewise.outfits.polyvore import read_benchmark
 from likewise.outfits.protocol import OutfitModel
 from likewise.outfits.results import OutfitTestFeatures, OutfitTestResults
+from likewise.outfits.screening import benchmark_set, outfit_test_set
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 
@@ -28,6 +32,11 @@ def compare_checkpoint_files(
     judging = OutfitTestResults(open_test(test), output / "judging")
     reporting = OutfitTestResults(open_test(report_on), output / "reporting") if report_on is not None else None
     workspaces = {path.name: WorkspaceFolder(path) for path in sets}
+    benchmarks = {name: read_benchmark(workspace, split) for name, workspace in workspaces.items()}
+    asked = [outfit_test_set(each.test) for each in (judging, reporting) if each is not None]
+    asked += [benchmark_set(benchmarks[name], read_catalog(each), name) for name, each in workspaces.items()]
+    for each in asked:
+        screen_models({model.name: read_model_lineage(model, model.name)}, each).refuse_learned()
     made = compare_checkpoints(
         epoch_loader(model, OutfitTestFeatures(judging, on_progress)),
         validation,
@@ -35,7 +44,7 @@ def compare_checkpoint_files(
         reported=reporting.test.questions if reporting else None,
         report_model_at=epoch_loader(model, OutfitTestFeatures(reporting, on_progress)) if reporting else None,
         sets={
-            name: (epoch_loader(model, WorkspaceFeatures(workspace)), read_benchmark(workspace, split))
+            name: (epoch_loader(model, WorkspaceFeatures(workspace)), benchmarks[name])
             for name, workspace in workspaces.items()
         },
         on_progress=on_progress,

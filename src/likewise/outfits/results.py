@@ -17,11 +17,13 @@ import polars as pl
 
 from likewise.catalog.make import make_catalog
 from likewise.errors import LikewiseError
+from likewise.lineage.record import Lineage
 from likewise.outfits.bundle import OutfitTest, read_images
+from likewise.outfits.models.feature_source import WorkspaceFeatures
 from likewise.outfits.protocol import Floats, OutfitModel, OutfitQuestion
 from likewise.outfits.scoring import agreement_with_people, difference_table, grade_answers, score_table
+from likewise.outfits.screening import outfit_test_set, screen_outfit_models
 from likewise.outfits.tables import item_table
-from likewise.outfits.training.leakage import check_not_trained_on, image_digests, items_in_questions
 from likewise.outfits.vectors import VectorLookup, read_image_vectors
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, write_atomically, write_json, write_parquet
@@ -63,6 +65,9 @@ class OutfitTestFeatures:
     def image_path(self, image: str) -> Path:
         return prepare_workspace(self.results).root / image
 
+    def lineage(self, encoders: str) -> Lineage:
+        return WorkspaceFeatures(prepare_workspace(self.results)).lineage(encoders)
+
 
 @dataclass(frozen=True)
 class OutfitTestScores:
@@ -73,6 +78,8 @@ class OutfitTestScores:
     differences: pl.DataFrame
     agreement: pl.DataFrame
     speed: dict[str, float]
+    notes: tuple[str, ...] = ()
+    """One sentence for each model that learned from the test, has seen its items, or says nothing about that."""
 
 
 def prepare_workspace(results: OutfitTestResults) -> WorkspaceFolder:
@@ -105,19 +112,23 @@ def score_models(
     *,
     on_progress: ProgressCallback | None = None,
 ) -> OutfitTestScores:
-    """Let the models answer, and write taken, scores, differences and agreement as Parquet into the folder."""
+    """Let the models answer, and write taken, scores, differences and agreement as Parquet into the folder.
+
+    Models that learned from the test come last, with a mark behind their names.
+    """
     names = [model.name for model in models]
     if len(set(names)) < len(names):
         raise LikewiseError(f"two models are called {max(names, key=names.count)}: give each a name of its own.")
-    check_no_leakage(results, models)
+    screening = screen_outfit_models(models, outfit_test_set(results.test))
     questions, graded, speed = results.test.questions, [], {}
-    for place, model in enumerate(models):
+    for place, model in enumerate(sorted(models, key=lambda model: model.name in screening.learned)):
         if on_progress is not None:
             on_progress("models", place, len(models))
         started = time.perf_counter()
         answers = model.answer(questions)
-        speed[model.name] = len(questions) / max(1e-9, time.perf_counter() - started)
-        graded.append(grade_answers(model.name, questions, answers))
+        shown = screening.marked(model.name)
+        speed[shown] = len(questions) / max(1e-9, time.perf_counter() - started)
+        graded.append(grade_answers(shown, questions, answers))
     table = pl.concat(graded)
     scored = OutfitTestScores(
         table,
@@ -125,22 +136,13 @@ def score_models(
         difference_table(table, questions),
         agreement_with_people(questions, table),
         speed,
+        tuple(screening.notes(names)),
     )
     tables = {"taken": table, **{name: getattr(scored, name) for name in ("scores", "differences", "agreement")}}
     for name, each in tables.items():
         write_parquet(each, results.folder / f"{name}.parquet")
     write_json(results_summary(results, scored), results.folder / "scores.json")
     return scored
-
-
-def check_no_leakage(results: OutfitTestResults, models: Sequence[OutfitModel]) -> None:
-    """The error where a model was trained with items that the test shows."""
-    trained = {model.name: seen for model in models if (seen := getattr(model, "seen", None)) is not None}
-    if not trained:
-        return
-    shown, digests = items_in_questions(results.test.questions), image_digests(results.test)
-    for name, seen in trained.items():
-        check_not_trained_on(name, seen, shown, digests)
 
 
 def results_summary(results: OutfitTestResults, scored: OutfitTestScores) -> dict[str, Any]:
@@ -151,6 +153,7 @@ def results_summary(results: OutfitTestResults, scored: OutfitTestScores) -> dic
         "n_questions": len(results.test.questions),
         "questions_per_second": {name: round(value, 1) for name, value in scored.speed.items()},
         "scores": scored.scores.to_dicts(),
+        "notes": list(scored.notes),
     }
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from likewise.catalog.readers.table import read_table
 from likewise.catalog.table import read_catalog, select
 from likewise.errors import LikewiseError
+from likewise.lineage.halves import select_half
 from likewise.outfits.category_mapping import categorize_items, check_mapping, map_category
 from likewise.outfits.generate import GeneratedOutfits, check_outfits, sample_outfits
 from likewise.workspace import WorkspaceFolder, write_json, write_parquet
@@ -33,13 +34,16 @@ def generate_outfits(
     output: Path | None = None,
     seed: int = 0,
     *,
+    half: str | None = None,
     replace: bool = False,
 ) -> GeneratedOutfits:
-    """Outfits of a workspace's items, written with a report beside them."""
+    """Outfits of a workspace's items, or of one half of them, written with a report beside them."""
     path = output or outfits_file(workspace)
     if path.exists() and not replace:
         raise LikewiseError(f"{path} is there already: choose another place with `--output`, or add `--replace`.")
-    items, left_out = categorize_items(select(read_catalog(workspace), conditions), check_mapping(mapping or {}))
+    items, left_out = categorize_items(
+        select(select_half(read_catalog(workspace), half), conditions), check_mapping(mapping or {})
+    )
     made = sample_outfits(items, n_outfits, seed=seed)
     report = dataclasses.replace(made.report, left_out={word or "(none)": n for word, n in left_out.iter_rows()})
     write_parquet(made.table, path)

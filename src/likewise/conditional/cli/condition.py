@@ -7,6 +7,7 @@ import typer
 
 from likewise.cli.console import (
     AsJson,
+    HalfOption,
     Seed,
     WorkspacePath,
     console,
@@ -47,7 +48,7 @@ def build(
         str | None, typer.Option(help="A column of text, such as caption, whose words are objects of an image too.")
     ] = None,
     where: Annotated[str | None, typer.Option(help="Only images such as split=test.")] = None,
-    half: Annotated[str | None, typer.Option(help="Only the items of one half: train or test.")] = None,
+    half: HalfOption = None,
     kinds: Annotated[
         Path | None, typer.Option(help="VAW: a JSON file of attribute kinds, such as its attribute_types.json.")
     ] = None,
@@ -147,12 +148,11 @@ def evaluate(
     Example: `likewise condition evaluate shop --with clip`
     """
     from likewise.cli.tables import print_few_queries
-    from likewise.conditional.search import default_tower
     from likewise.conditional.step import RESULTS, RecallSettings, evaluate_conditions, read_results
 
     target = open_workspace(workspace)
     settings = RecallSettings(
-        parse_names(encoders) or [default_tower(target)],
+        parse_names(encoders),
         parse_names(methods),
         templates,
         split,
@@ -162,11 +162,13 @@ def evaluate(
     with progress_bars("images") as update:
         found = evaluate_conditions(target, settings, workers=workers, on_progress=update)
     if as_json:
-        echo_json(to_records(found))
+        echo_json({"results": to_records(found.table), "notes": found.notes})
         return
-    for name in found["templates"].unique(maintain_order=True):
+    for name in found.table["templates"].unique(maintain_order=True):
         console().print(recalls(read_results(target, name, official=official), name, official=official))
-    print_few_queries(min(found["n"].to_list(), default=None), "templates")
+    print_few_queries(min(found.table["n"].to_list(), default=None), "templates")
+    for note in found.notes:
+        echo(escape(note))
     echo(f"[dim]with every method measured here before; {escape(target.results_folder / RESULTS)}[/]")
 
 
@@ -176,6 +178,7 @@ def recalls(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":
     from rich.table import Table
 
     from likewise.cli.tables import percent, with_interval
+    from likewise.lineage.guard import MARK
 
     measures = found["measure"].unique(maintain_order=True).to_list()
     ties = "ties count as hits" if official else "ties are shared"
@@ -191,8 +194,9 @@ def recalls(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":
             if measures[0] not in cells:
                 continue
             first = cells[measures[0]]
+            named = f"{encoder}: {method}" if several else method
             shown.add_row(
-                "  " + escape(f"{encoder}: {method}" if several else method),
+                "  " + escape(f"{named} {MARK}" if first.get("learned") else named),
                 with_interval(first["value"], first["low"], first["high"]),
                 *(percent(cells[measure]["value"]) if measure in cells else "" for measure in measures[1:]),
                 percent(first["chance"]),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, console, echo, echo_json, escape, progress_bars
+from likewise.cli.console import AsJson, HalfOption, Seed, console, echo, echo_json, escape, progress_bars
 
 
 def mine(
@@ -25,6 +25,7 @@ def mine(
     relation_threshold: Annotated[float, typer.Option(help="Mean concreteness of one relation's two words.")] = 4.0,
     min_images: Annotated[int, typer.Option(help="Images a subject must occur in.")] = 5,
     min_objects: Annotated[int, typer.Option(help="Different objects a subject must have.")] = 2,
+    half: HalfOption = None,
     parser: Annotated[
         str | None, typer.Option(help="`textblob`, or a spaCy model; the model if one is installed.")
     ] = None,
@@ -56,6 +57,7 @@ def mine(
             rules=MiningThresholds(threshold, relation_threshold, min_images, min_objects),
             n_triplets=n_triplets,
             seed=seed,
+            half=half,
             parser=parser,
             workers=workers,
             force=force,

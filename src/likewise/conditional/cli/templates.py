@@ -127,6 +127,9 @@ def submit(
             open_workspace(workspace), folder, encoder, method, split, workers=workers, on_progress=update
         )
     if as_json:
-        echo_json({"questions": done.n_questions, "files": [str(path) for path in done.files]})
+        files = [str(path) for path in done.files]
+        echo_json({"questions": done.n_questions, "files": files, "notes": done.notes})
         return
     echo(f"{done.n_questions:,} questions answered and checked: {escape(', '.join(map(str, done.files)))}")
+    for note in done.notes:
+        echo(escape(note))

@@ -8,6 +8,7 @@ import typer
 
 from likewise.cli.console import (
     AsJson,
+    HalfOption,
     Seed,
     WorkspacePath,
     console,
@@ -48,6 +49,7 @@ def two_tower(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to put the encoder.", show_default=False)],
     columns: Annotated[str, typer.Option(help="Catalog columns with texts, comma-separated.")] = "caption",
     where: Annotated[str | None, typer.Option(help="Only these images, as in split=train.")] = None,
+    half: HalfOption = None,
     base: Annotated[
         str, typer.Option(help="The network below the image side, which is not trained.")
     ] = "efficientnet-lite0?pooling=stages",
@@ -68,7 +70,7 @@ def two_tower(
 
     from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 
-    settings = TwoTowerSettings(base, tuple(parse_names(columns)), where, dim, steps, seed=seed)
+    settings = TwoTowerSettings(base, tuple(parse_names(columns)), where, half, dim, steps, seed=seed)
     with progress_bars("steps") as update:
         trained = train_two_tower(
             open_workspace(workspace), folder, settings, workers=workers, force=force, on_progress=update
@@ -81,6 +83,8 @@ def two_tower(
         f"{trained.n_held_out:,} held-out images find their own caption among {trained.n_captions:,} "
         f"in {100 * trained.recall_at_1:.1f} % of cases, among the first five in {100 * trained.recall_at_5:.1f} %"
     )
+    for note in trained.notes:
+        echo(escape(note))
 
 
 def train(
@@ -91,6 +95,7 @@ def train(
         str, typer.Option(help="What to call it; it goes to combiners/NAME in the workspace.")
     ] = "combiner",
     validate: Validation = None,
+    half: HalfOption = None,
     tune: Tune = None,
     steps: Steps = 1500,
     batch: Batch = 256,
@@ -131,6 +136,7 @@ def train(
             triplets,
             name=name,
             validate=validate,
+            half=half,
             settings=settings,
             force=force,
             on_progress=update,
@@ -147,6 +153,7 @@ def train(
                 "validation_recall_at_1": trained.best_recall,
                 "history": trained.history,
                 "seconds": trained.seconds,
+                "notes": list(trained.notes),
             }
         )
         return
@@ -155,6 +162,8 @@ def train(
         f"Recall@1 {100 * trained.best_recall:.1f} % on {trained.n_templates:,} validation templates, "
         f"best at step {trained.best_step:,}"
     )
+    for note in trained.notes:
+        echo(escape(note))
     if trained.tower.spec != encoder:
         echo(f"use it with the encoder that was trained along: [bold]{escape(trained.tower.spec)}[/]")
     echo(
@@ -170,6 +179,7 @@ def study(
     triplets: TrainingTriplets,
     test: Annotated[str, typer.Option(help="Templates every training is measured on.", show_default=False)],
     validate: Validation = None,
+    half: HalfOption = None,
     unfiltered: Annotated[str | None, typer.Option(help="Triplets mined with `--concreteness none`.")] = None,
     other: Annotated[str | None, typer.Option(help="Triplets of another source.")] = None,
     backbones: Annotated[str | None, typer.Option(help="More two-tower encoders, comma-separated.")] = None,
@@ -189,7 +199,12 @@ def study(
     from likewise.conditional import study as studies
     from likewise.conditional.report.study import write_study_page
     from likewise.conditional.training import TrainingSettings
-    from likewise.conditional.training_triplets import load_templates, read_training_triplets, read_validation
+    from likewise.conditional.training_triplets import (
+        load_templates,
+        read_training_triplets,
+        read_validation,
+        triplets_of_half,
+    )
     from likewise.errors import LikewiseError
 
     target, wanted = open_workspace(workspace), parse_names(parts)
@@ -197,12 +212,15 @@ def study(
     if unknown:
         raise LikewiseError(f"there is no part {sorted(unknown)[0]!r}: choose ablation, scaling, backbones.")
     place = folder or target.path / "study"
-    learned = read_training_triplets(triplets, target)
-    plain_mined = read_training_triplets(unfiltered, target) if unfiltered else None
+
+    def read(source: str) -> "pl.DataFrame":
+        return triplets_of_half(read_training_triplets(source, target), target, half)
+
+    learned, plain_mined = read(triplets), read(unfiltered) if unfiltered else None
     settings = TrainingSettings(steps=steps, batch=batch, learning_rate=rate)
     arms: list[studies.Arm] = []
     if studies.ABLATION in wanted:
-        second = read_training_triplets(other, target) if other else None
+        second = read(other) if other else None
         arms += studies.ablations(learned, encoder, settings, unfiltered=plain_mined, other=second)
     if studies.SCALING in wanted:
         arms += studies.scaling(learned, encoder, settings, unfiltered=plain_mined)

@@ -8,15 +8,23 @@ from pathlib import Path
 
 import polars as pl
 
+from likewise.catalog.table import read_catalog
 from likewise.errors import LikewiseError
+from likewise.lineage.halves import select_half
 from likewise.workspace import WorkspaceFolder
 
 COLUMNS = ("image", "caption")
 
 
-def import_captions(source: Path, target: Path) -> None:
-    """Write `target` from `source`, row by row in its order; rows without an image or a caption are kept as null."""
+def import_captions(source: Path, target: Path, half: str | None = None) -> None:
+    """Write `target` from `source`, row by row in its order; rows without an image or a caption are kept as null.
+
+    `half` keeps the items of one half of a workspace.
+    """
     captions = scan_source(source)
+    if half is not None:
+        chosen = select_half(read_catalog(_workspace_of(source, half)), half)["image"]
+        captions = captions.filter(pl.col("image").is_in(chosen.implode()))
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name}.tmp")
     try:
@@ -52,6 +60,12 @@ def scan_source(source: Path) -> pl.LazyFrame:
     ).select(*COLUMNS)
 
 
+def _workspace_of(source: Path, half: str) -> WorkspaceFolder:
+    if not (source / "workspace.json").exists():
+        raise LikewiseError(f"{source} has no items to divide: the half {half} is one of a workspace's.")
+    return WorkspaceFolder(source)
+
+
 def _named(table: pl.LazyFrame, source: Path) -> pl.LazyFrame:
     missing = [name for name in COLUMNS if name not in table.collect_schema().names()]
     if missing:
@@ -59,8 +73,8 @@ def _named(table: pl.LazyFrame, source: Path) -> pl.LazyFrame:
     return table.select(*(pl.col(name).cast(pl.String) for name in COLUMNS))
 
 
-def source_fingerprint(source: Path) -> str:
-    """Name, size and time of the source: enough to notice another file under the same name."""
+def source_fingerprint(source: Path, half: str | None = None) -> str:
+    """Name, size and time of the source: enough to notice another file under the same name; and the half of it."""
     path = source / "catalog.parquet" if (source / "workspace.json").exists() else source
     stat = path.stat()
-    return f"{path.name} {stat.st_size} {stat.st_mtime_ns}"
+    return f"{path.name} {stat.st_size} {stat.st_mtime_ns}{f' half {half}' if half else ''}"

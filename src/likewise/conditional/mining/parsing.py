@@ -44,6 +44,7 @@ def parse_captions(
     folder: Path,
     *,
     parser: str,
+    half: str | None = None,
     workers: int | None = None,
     rows_per_shard: int = ROWS_PER_SHARD,
     force: bool = False,
@@ -53,9 +54,9 @@ def parse_captions(
     if rows_per_shard < 1 or (workers is not None and workers < 1):
         raise LikewiseError("the number of workers and of rows per shard must be at least 1.")
     captions = captions_file(folder)
-    _check_settings(source, folder, parser, rows_per_shard, force)
+    _check_settings(source_fingerprint(source, half), folder, parser, rows_per_shard, force)
     if not captions.exists():
-        import_captions(source, captions)
+        import_captions(source, captions, half)
     n_rows = int(pl.scan_parquet(captions, glob=False).select(pl.len()).collect().item())
     shards = range(-(-n_rows // rows_per_shard))
     missing = [shard for shard in shards if not shard_file(folder, shard).exists()]
@@ -83,10 +84,10 @@ def parse_captions(
     return n_rows
 
 
-def _check_settings(source: Path, folder: Path, parser: str, rows_per_shard: int, force: bool) -> None:
+def _check_settings(source: str, folder: Path, parser: str, rows_per_shard: int, force: bool) -> None:
     """Parts that were made from something else are an error, or with `force` discarded."""
     settings = {
-        "source": source_fingerprint(source),
+        "source": source,
         "parser": parser,
         "rows_per_part": rows_per_shard,
         "grammar": GRAMMAR,

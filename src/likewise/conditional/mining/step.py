@@ -49,6 +49,7 @@ def mine_triplets(
     rules: MiningThresholds | None = None,
     n_triplets: int = N_TRIPLETS,
     seed: int = 0,
+    half: str | None = None,
     parser: str | None = None,
     workers: int | None = None,
     rows_per_shard: int = ROWS_PER_SHARD,
@@ -57,7 +58,8 @@ def mine_triplets(
 ) -> MiningResult:
     """Mine `source` into `folder`; relations that are there already are used again.
 
-    `ratings` is the file of concreteness ratings; None leaves the filter out, as the paper's ablation does.
+    `ratings` is the file of concreteness ratings; None leaves the filter out, as the paper's ablation does. With `half`
+    only the captions of one half of a workspace's items are mined.
     """
     rules = rules or MiningThresholds()
     if n_triplets < 1:
@@ -69,6 +71,7 @@ def mine_triplets(
         "n_triplets": n_triplets,
         "seed": seed,
         "parser": parser,
+        **({"half": half} if half else {}),
     }
     if not source.exists():
         raise LikewiseError(f"{source} does not exist: give a file of captions.")
@@ -79,6 +82,7 @@ def mine_triplets(
         source,
         folder,
         parser=parser,
+        half=half,
         workers=workers,
         rows_per_shard=rows_per_shard,
         force=force,

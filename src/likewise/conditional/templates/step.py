@@ -60,7 +60,7 @@ def build_template_set(
     if per_task < 1:
         raise LikewiseError(f"per_task is {per_task}: ask for at least one template per task.")
     options = options or AnnotationOptions()
-    annotations = workspace_annotations(workspace, options, seed=seed)
+    annotations = workspace_annotations(workspace, options)
     possible = [task for task in (tasks or TASKS) if _possible(task, annotations) or tasks]
     templates = build_templates(annotations, tasks=possible, per_task=per_task, seed=seed, on_progress=on_progress)
     if templates.is_empty():
@@ -136,7 +136,7 @@ def _load_annotations(workspace: WorkspaceFolder, name: str) -> ImageAnnotations
     settings = template_settings(workspace, name)
     if "facts" in settings:
         options = AnnotationOptions.from_stored(settings["facts"])
-        return workspace_annotations(workspace, options, seed=int(settings["seed"]))
+        return workspace_annotations(workspace, options)
     tables = {path.stem for path in workspace.tables_folder.glob("*.parquet")}
     return workspace_annotations(workspace) if name == OFFICIAL and "objects" in tables else None
 

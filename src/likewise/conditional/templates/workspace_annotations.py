@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from likewise.catalog.readers.stored_tables import read_stored_table
@@ -14,14 +13,12 @@ from likewise.conditional.templates.annotations import (
     ATTRIBUTE_KINDS,
     ImageAnnotations,
     catalog_annotations,
-    factorize,
     panoptic_annotations,
     vaw_annotations,
 )
 from likewise.errors import LikewiseError
+from likewise.lineage.halves import select_half
 from likewise.workspace import WorkspaceFolder, read_json
-
-HALVES = ("train", "test")
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class AnnotationOptions:
     words: str | None = None
     where: str | None = None
     half: str | None = None
-    """Only the items of `train` or of `test`, drawn by the seed: no item is in both."""
+    """Only the items of one half, `train` or `test`: no item is in both."""
     kinds_file: Path | None = None
 
     @classmethod
@@ -44,14 +41,10 @@ class AnnotationOptions:
         return asdict(self) | {"kinds_file": str(self.kinds_file) if self.kinds_file else None}
 
 
-def workspace_annotations(
-    workspace: WorkspaceFolder, options: AnnotationOptions | None = None, *, seed: int = 0
-) -> ImageAnnotations:
+def workspace_annotations(workspace: WorkspaceFolder, options: AnnotationOptions | None = None) -> ImageAnnotations:
     """All that is known about the pictures of a workspace, or about those that `options` choose."""
     options = options or AnnotationOptions()
-    catalog = select(read_catalog(workspace), options.where)
-    if options.half is not None:
-        catalog = _half(catalog, options.half, seed)
+    catalog = select(select_half(read_catalog(workspace), options.half), options.where)
     tables = {path.stem for path in workspace.tables_folder.glob("*.parquet")}
     if options.attributes is None and options.words is None and "objects" in tables:
         objects = read_stored_table(workspace, "objects")
@@ -73,12 +66,3 @@ def attribute_kinds(file: Path | None) -> Mapping[str, Sequence[str]]:
     if not isinstance(found, dict) or not all(isinstance(values, list) for values in found.values()):
         raise LikewiseError(f'{file} must hold {{"kind": ["attribute", …], …}}.')
     return {str(kind): [str(value) for value in values] for kind, values in found.items()}
-
-
-def _half(catalog: pl.DataFrame, half: str, seed: int) -> pl.DataFrame:
-    if half not in HALVES:
-        raise LikewiseError(f"there is no half {half!r}: use {' or '.join(HALVES)}.")
-    items, names = factorize(catalog["item"].cast(pl.String))
-    in_train = np.random.default_rng([seed, 4099]).permutation(len(names)) < len(names) / 2
-    kept = in_train[items] if half == "train" else ~in_train[items]
-    return catalog.filter(pl.Series(kept))

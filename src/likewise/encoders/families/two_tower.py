@@ -4,7 +4,7 @@
                  and a straight line past them
     text side    hashed words, pairs and pieces of words, averaged, then two layers
 
-The folder holds `two_tower.json` (the base, the sizes, how it was made) and `two_tower.safetensors`.
+The folder holds `two_tower.json` (the base, the sizes, how it was made), `two_tower.safetensors` and `lineage.parquet`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +25,8 @@ from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Encoder, OpenEncoder, Vectors
 from likewise.encoders.spec import Spec
 from likewise.errors import LikewiseError
+from likewise.lineage.files import lineage_file, write_lineage
+from likewise.lineage.record import Lineage
 from likewise.optional_dependencies import import_optional
 from likewise.workspace import discard, read_json, write_atomically, write_json
 
@@ -111,8 +113,10 @@ def text_tower(shape: TwoTowerConfig) -> "nn.Module":
     return side
 
 
-def write_two_tower(folder: Path, shape: TwoTowerConfig, head: "nn.Module", text: "nn.Module") -> None:
-    """Both files; the description comes last, so that a folder with one is complete."""
+def write_two_tower(
+    folder: Path, shape: TwoTowerConfig, head: "nn.Module", text: "nn.Module", lineage: Lineage
+) -> None:
+    """Weights, lineage and description, the last for last, so that a folder with one is complete."""
     from safetensors.numpy import save
 
     tensors: dict[str, NDArray[Any]] = {}
@@ -120,6 +124,7 @@ def write_two_tower(folder: Path, shape: TwoTowerConfig, head: "nn.Module", text
         for name, value in module.state_dict().items():
             tensors[prefix + name] = np.ascontiguousarray(value.detach().cpu().numpy())
     write_atomically(folder / WEIGHTS, lambda file: discard(file.write(save(tensors))))
+    write_lineage(lineage, lineage_file(folder))
     write_json({"format": FORMAT, **asdict(shape)}, folder / SETTINGS)
 
 

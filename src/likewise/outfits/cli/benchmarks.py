@@ -28,9 +28,11 @@ def benchmark(
     """
     import polars as pl
 
+    from likewise.catalog.table import read_catalog
     from likewise.outfits.models.feature_source import WorkspaceFeatures
     from likewise.outfits.models.registry import open_model
     from likewise.outfits.polyvore import evaluate_benchmark, read_benchmark
+    from likewise.outfits.screening import benchmark_set, screen_outfit_models
     from likewise.workspace import write_parquet
 
     target = open_workspace(workspace)
@@ -38,18 +40,23 @@ def benchmark(
         raise LikewiseError("there is no model to measure: add `--model random`.")
     asked = read_benchmark(target, split)
     with progress_bars("models") as update:
+        opened = [open_model(text, WorkspaceFeatures(target), models) for text in model]
+        screening = screen_outfit_models(opened, benchmark_set(asked, read_catalog(target), target.path.name))
         tables = []
-        for place, text in enumerate(model):
+        for place, each in enumerate(opened):
             update("models", place, len(model))
-            tables.append(evaluate_benchmark(open_model(text, WorkspaceFeatures(target), models), asked))
-    results = pl.concat(tables)
+            name = pl.lit(screening.marked(each.name)).alias("model")
+            tables.append(evaluate_benchmark(each, asked).with_columns(name))
+    results, notes = pl.concat(tables), screening.notes([each.name for each in opened])
     path = target.results_folder / f"outfits-{split}.parquet"
     write_parquet(results, path)
     if as_json:
-        echo_json(results.to_dicts())
+        echo_json({"results": results.to_dicts(), "notes": notes})
         return
     rows = [(row["model"], row["test"], row) for row in results.iter_rows(named=True)]
     _print("Data-set questions (%)", ("model", "test"), rows)
+    for note in notes:
+        echo(escape(note))
     echo(f"{escape(path)}")
 
 

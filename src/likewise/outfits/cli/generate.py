@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, WorkspacePath, echo, echo_json, escape, open_workspace, parse_names
+from likewise.cli.console import (
+    AsJson,
+    HalfOption,
+    Seed,
+    WorkspacePath,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    parse_names,
+)
 from likewise.errors import LikewiseError
 
 MapOption = Annotated[str | None, typer.Option("--map", help="Your words for categories: `sandals=shoes,jumper=tops`.")]
@@ -32,6 +42,7 @@ def generate(
     workspace: WorkspacePath,
     n: Annotated[int, typer.Option("--n", help="How many different outfits.")] = 50_000,
     select: Annotated[str | None, typer.Option(help="Only items of these images, such as `domain=shop`.")] = None,
+    half: HalfOption = None,
     map_: MapOption = None,
     output: Annotated[Path | None, typer.Option(help="Where to write; WORKSPACE/outfits/outfits.parquet.")] = None,
     seed: Seed = 0,
@@ -48,7 +59,7 @@ def generate(
         raise LikewiseError(f"the number of outfits must be at least 1, not {n}.")
     target = open_workspace(workspace)
     path = output or outfits_file(target)
-    report = generate_outfits(target, n, select, dict_of(map_), path, seed, replace=replace).report
+    report = generate_outfits(target, n, select, dict_of(map_), path, seed, half=half, replace=replace).report
     if as_json:
         echo_json(asdict(report) | {"file": str(path)})
         return

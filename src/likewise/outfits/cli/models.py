@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, Seed, WorkspacePath, echo, echo_json, escape, open_workspace, progress_bars
+from likewise.cli.console import (
+    AsJson,
+    HalfOption,
+    Seed,
+    WorkspacePath,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    progress_bars,
+)
 
 if TYPE_CHECKING:
     from likewise.outfits.models.card import OutfitModelCard
@@ -42,6 +52,7 @@ def train(
     outfits: Outfits = None,
     n_outfits: NOutfits = 8000,
     select: Annotated[str | None, typer.Option(help="Only images such as `domain=shop`.")] = None,
+    half: HalfOption = None,
     test: Tests = None,
     leave_out: Annotated[
         bool, typer.Option("--leave-out", help="Leave out outfits with items of the test instead of stopping.")
@@ -67,8 +78,8 @@ def train(
 
     target = open_workspace(workspace)
     request = TrainingRequest(
-        model, name, encoders, whole, preset, outfits, n_outfits, select, tuple(test or ()), leave_out, epochs, width,
-        rate, seed, words, near,
+        model, name, encoders, whole, preset, outfits, n_outfits, select, half, tuple(test or ()), leave_out, epochs,
+        width, rate, seed, words, near,
     )  # fmt: skip
     with progress_bars("batches") as update:
         card = train_outfit_model(target, request, outfit_source=outfit_source(target), force=force, on_progress=update)

@@ -73,6 +73,8 @@ def score(
         echo_json(results_summary(results, scored) | {"differences": scored.differences.to_dicts()})
         return
     print_scores(scored.scores)
+    for note in scored.notes:
+        echo(escape(note))
     close = scored.differences.filter(
         ~scored.differences["significant"] & scored.differences["score"].is_in(["LATs", "AATs"])
     )

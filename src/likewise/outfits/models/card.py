@@ -1,9 +1,9 @@
-"""The folder of a trained model: weights in safetensors, everything else in JSON, the items it has seen in Parquet.
+"""The folder of a trained model: weights in safetensors, everything else in JSON, what it learned from in Parquet.
 
 card.json               kind, preset, encoders, types, vocabulary, what it was trained on and how it went
 model.safetensors       weights of the chosen epoch
 epochs/0003.safetensors weights of every epoch, to choose by another rule
-seen.parquet            item, image, digest of every item in training
+lineage.parquet         what it and its encoders learned from
 curves.parquet          epoch, name, value
 """
 
@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.outfits.training.presets import Preset
-from likewise.workspace import WorkspaceFolder, discard, read_json, read_parquet, write_atomically, write_json
+from likewise.workspace import WorkspaceFolder, discard, read_json, write_atomically, write_json
 
 FORMAT = 1
 Arrays = dict[str, NDArray[Any]]
@@ -124,8 +123,3 @@ def read_arrays(path: Path) -> Arrays:
         return dict(load(path.read_bytes()))
     except (SafetensorError, ValueError) as error:
         raise LikewiseError(f"{path} is damaged ({error}): train the model again.") from error
-
-
-def read_seen_items(folder: Path) -> pl.DataFrame:
-    """item, image, digest of everything a model was trained on."""
-    return read_parquet(folder / "seen.parquet", "likewise outfits train")

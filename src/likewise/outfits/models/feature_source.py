@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Protocol
 
 from likewise.encoders.families.joined import concatenate_vectors
+from likewise.encoders.lineage import joined_lineage
 from likewise.encoders.spec import parse_spec
 from likewise.errors import LikewiseError
+from likewise.lineage.record import Lineage
 from likewise.outfits.vectors import VectorLookup, read_image_vectors
 from likewise.workspace import WorkspaceFolder
 
@@ -22,6 +24,9 @@ class FeatureSource(Protocol):
     def image_path(self, image: str) -> Path:
         """The file of an image."""
 
+    def lineage(self, encoders: str) -> Lineage:
+        """What one encoder, or several joined by `+`, learned from."""
+
 
 @dataclass(frozen=True)
 class WorkspaceFeatures:
@@ -34,6 +39,9 @@ class WorkspaceFeatures:
 
     def image_path(self, image: str) -> Path:
         return self.workspace.root / image
+
+    def lineage(self, encoders: str) -> Lineage:
+        return joined_lineage(self.workspace, [part.without("weight").text for part in parse_spec(encoders)])
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,9 @@ class InMemoryFeatures:
         if self.root is None:
             raise LikewiseError(f"the picture {image} is not here: only vectors were given.")
         return self.root / image
+
+    def lineage(self, encoders: str) -> Lineage:
+        return Lineage(unknown=tuple(part.name for part in parse_spec(encoders)))
 
 
 def joined_vectors(features: FeatureSource, encoders: str) -> VectorLookup:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from likewise.lineage.record import NOTHING_LEARNED, Lineage
 from likewise.outfits.protocol import Floats, Outfit, OutfitQuestion, answer_by_score
 from likewise.outfits.vectors import VectorLookup
 
@@ -15,6 +16,8 @@ class MeanCosineModel:
 
     vectors: VectorLookup
     name: str = "mean-cosine"
+    lineage: Lineage = NOTHING_LEARNED
+    """Of the encoders behind the vectors."""
 
     def score(self, outfits: Sequence[Outfit]) -> Floats:
         return np.array([self._mean(outfit) for outfit in outfits], dtype=np.float64)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from likewise.encoders.protocol import Vectors
+from likewise.lineage.record import Lineage
 from likewise.outfits.protocol import Floats, Item, Outfit, OutfitQuestion, answer_by_score
 from likewise.outfits.vectors import VectorLookup
 
@@ -47,8 +47,7 @@ class PopularityModel:
     counted: ItemCounts
     vectors: VectorLookup
     name: str = "popular"
-    seen: pl.DataFrame | None = None
-    """item, image, digest of the training items."""
+    lineage: Lineage | None = None
 
     def score(self, outfits: Sequence[Outfit]) -> Floats:
         items = list(dict.fromkeys(item for outfit in outfits for item in outfit.items))

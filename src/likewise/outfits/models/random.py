@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from likewise.lineage.record import NOTHING_LEARNED, Lineage
 from likewise.outfits.protocol import Floats, Outfit, OutfitQuestion, answer_by_score
 
 
@@ -15,6 +16,7 @@ class RandomModel:
 
     seed: int = 0
     name: str = "random"
+    lineage: Lineage = NOTHING_LEARNED
 
     def score(self, outfits: Sequence[Outfit]) -> Floats:
         return np.array([self._draw(outfit) for outfit in outfits], dtype=np.float64)

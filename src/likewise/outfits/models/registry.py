@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from likewise.errors import LikewiseError
-from likewise.outfits.models.card import OutfitModelCard, read_arrays, read_model_card, read_seen_items, weights_file
+from likewise.lineage.files import read_model_lineage
+from likewise.outfits.models.card import OutfitModelCard, read_arrays, read_model_card, weights_file
 from likewise.outfits.models.feature_source import FeatureSource, joined_vectors
 from likewise.outfits.protocol import OutfitModel
 
@@ -40,7 +41,8 @@ def open_model(text: str, features: FeatureSource, folder: Path | None = None) -
     if kind == "mean-cosine":
         from likewise.outfits.models.mean_cosine import MeanCosineModel
 
-        return MeanCosineModel(joined_vectors(features, rest or "blend"), text)
+        vectors = joined_vectors(features, rest or "blend")
+        return MeanCosineModel(vectors, text, features.lineage(rest or "blend"))
     place, epoch = find_model(text, folder)
     return load_model(place, features, epoch, name=None if epoch is None else f"{read_model_card(place).name}@{epoch}")
 
@@ -77,7 +79,8 @@ def load_model(folder: Path, features: FeatureSource, epoch: int | None = None, 
     import_optional("torch", card.kind)
     from likewise.outfits.models.trained_model import TrainedOutfitModel, load_net
 
-    return TrainedOutfitModel(card, load_net(card, folder, epoch), features, read_seen_items(folder))
+    lineage = read_model_lineage(folder, card.name)
+    return TrainedOutfitModel(card, load_net(card, folder, epoch), features, lineage)
 
 
 def _popular(card: OutfitModelCard, folder: Path, features: FeatureSource) -> OutfitModel:
@@ -86,7 +89,8 @@ def _popular(card: OutfitModelCard, folder: Path, features: FeatureSource) -> Ou
     stored = read_arrays(weights_file(folder))
     categories = tuple(card.types[number] for number in stored["types"].tolist())
     counted = ItemCounts(categories, stored["counts"], stored["vectors"])
-    return PopularityModel(counted, joined_vectors(features, card.encoders), card.name, read_seen_items(folder))
+    lineage = read_model_lineage(folder, card.name)
+    return PopularityModel(counted, joined_vectors(features, card.encoders), card.name, lineage)
 
 
 def trained_models(folder: Path) -> dict[str, OutfitModelCard]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import torch
 from torch import Tensor
 
+from likewise.lineage.record import Lineage
 from likewise.outfits.models.batch import (
     UNKNOWN_TYPE,
     Indices,
@@ -55,12 +55,12 @@ class EmbeddedItems:
 
 @dataclass(frozen=True)
 class TrainedOutfitModel:
-    """A network, its card, where its inputs come from, and the items it was trained on."""
+    """A network, its card, where its inputs come from, and what it learned from."""
 
     card: OutfitModelCard
     net: OutfitNet
     features: FeatureSource
-    seen: pl.DataFrame | None = None
+    lineage: Lineage | None = None
 
     @property
     def name(self) -> str:

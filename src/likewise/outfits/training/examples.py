@@ -8,13 +8,16 @@ import numpy as np
 import polars as pl
 
 from likewise.errors import LikewiseError
+from likewise.lineage.guard import EvaluationSet
+from likewise.lineage.record import Lesson
 from likewise.outfits.models.batch import Indices, category_by_image
 from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
-from likewise.outfits.training.leakage import Digests, check_no_leaked_items, leaked_items, leave_out
+from likewise.outfits.screening import outfit_examples, shown_items
 
 MIN_OUTFITS = 4
 VALID_SHARE = 0.1
 N_CHOICES = 5
+MAX_LISTED = 3
 
 
 @dataclass(frozen=True)
@@ -34,19 +37,22 @@ class OutfitExamples:
     """Further items that training may use as negatives."""
     n_left_out: int = 0
     """Outfits left out because some category has no other item to compare with."""
+    catalog: str = ""
+    """The name of the catalog, and the half of it that was used."""
+    half: str = ""
 
-    def without_test_items(self, test: Sequence[Item], of_test: Digests, *, drop: bool) -> "OutfitExamples":
+    def without_test_items(self, test: EvaluationSet, *, drop: bool) -> "OutfitExamples":
         """Free of a test's items: an error where there are any, or with `drop` the outfits that hold them left out."""
         own = {item for outfit in (*self.train, *self.valid) for item in outfit.items} | set(self.extra_items)
-        found = leaked_items(own, test, self.digests, of_test)
+        found = shown_items(own, self.digests, test)
         if not drop:
-            check_no_leaked_items([*self.train, *self.valid], found)
+            _refuse_test_items([*self.train, *self.valid], found)
             return replace(self, extra_items=tuple(item for item in self.extra_items if item not in found))
         kept = [place for place, outfit in enumerate(self.train) if not found.intersection(outfit.items)]
         return replace(
             self,
             train=tuple(self.train[place] for place in kept),
-            valid=tuple(leave_out(self.valid, found)),
+            valid=tuple(outfit for outfit in self.valid if not found.intersection(outfit.items)),
             users=tuple(self.users[place] for place in kept) if self.users else (),
             extra_items=tuple(item for item in self.extra_items if item not in found),
         )
@@ -55,14 +61,27 @@ class OutfitExamples:
         """image -> category of everything that training may use."""
         return category_by_image(self.train) | {item.image: item.category for item in self.extra_items}
 
-    def seen_items(self) -> pl.DataFrame:
-        """item, image, digest of all that training shows, and of the other images of those items."""
-        outfits = (*self.train, *self.valid, Outfit("extra items", self.extra_items))
-        shown = {item.image: item.item for outfit in outfits for item in outfit.items}
-        items = set(shown.values())
-        shown |= {image: item for image, item in self.item_by_image.items() if item in items}
-        rows = [(shown[image], image, self.digests.get(image, "")) for image in sorted(shown)]
-        return pl.DataFrame(rows, schema=dict.fromkeys(("item", "image", "digest"), pl.String), orient="row")
+    def lesson(self) -> Lesson:
+        """All that training shows, the other images of those items, and the looks it calls good."""
+        outfits = (*self.train, *self.valid)
+        shown = {item.image: item for outfit in outfits for item in outfit.items}
+        shown |= {item.image: item for item in self.extra_items}
+        items = {item.item for item in shown.values()}
+        others = [Item(item, "", image) for image, item in self.item_by_image.items() if item in items]
+        examples = outfit_examples([*others, *shown.values()], self.digests, [outfit.items for outfit in outfits])
+        return Lesson("outfits", "outfits train", self.catalog, examples, half=self.half)
+
+
+def _refuse_test_items(outfits: Sequence[Outfit], shown: set[Item]) -> None:
+    """The error where training outfits hold items of the test."""
+    found = sorted({item.item for outfit in outfits for item in outfit.items if item in shown})
+    if found:
+        touched = sum(bool(shown.intersection(outfit.items)) for outfit in outfits)
+        raise LikewiseError(
+            f"{len(found)} items of the test are in {touched} of {len(outfits)} training outfits "
+            f"(first: {', '.join(found[:MAX_LISTED])}): a model would be tested on what it learned. "
+            "Train on other outfits, or leave these out with --leave-out."
+        )
 
 
 def split_outfits(outfits: Sequence[Outfit], seed: int, share: float = VALID_SHARE) -> tuple[list[int], list[int]]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from likewise.lineage.files import lineage_file, write_lineage
 from likewise.outfits.models.card import (
     Arrays,
     OutfitModelCard,
@@ -15,7 +16,6 @@ from likewise.outfits.models.card import (
 from likewise.outfits.models.feature_source import FeatureSource, joined_vectors, joined_version
 from likewise.outfits.models.popular import count_items
 from likewise.outfits.training.examples import OutfitExamples
-from likewise.workspace import write_parquet
 
 
 def train_popularity(
@@ -27,8 +27,8 @@ def train_popularity(
     numbers = np.array([types.index(category) for category in counted.categories], dtype=np.int64)
     arrays: Arrays = {"types": numbers, "counts": counted.counts, "vectors": counted.vectors}
     write_arrays(arrays, weights_file(folder))
-    seen = examples.seen_items()
-    write_parquet(seen, folder / "seen.parquet")
+    lesson = examples.lesson()
+    write_lineage(features.lineage(encoders).with_lesson(lesson), lineage_file(folder))
     card = OutfitModelCard(
         name,
         "popular",
@@ -37,7 +37,9 @@ def train_popularity(
         n_inputs=int(counted.vectors.shape[1]),
         types=types,
         visual_semantic="off, for it counts",
-        training=OutfitTrainingSummary(n_outfits=len(examples.train), n_items=seen["item"].n_unique()),
+        training=OutfitTrainingSummary(
+            n_outfits=len(examples.train), n_items=lesson.examples.images["item"].n_unique()
+        ),
     )
     write_model_card(card, folder)
     return card

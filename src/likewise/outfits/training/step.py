@@ -1,7 +1,7 @@
 """The step `likewise outfits train` on the files of a workspace: which outfits, which vectors, which folder."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -9,13 +9,14 @@ import polars as pl
 from likewise.catalog.readers.table import read_table
 from likewise.catalog.table import read_catalog, select
 from likewise.errors import LikewiseError
+from likewise.lineage.halves import select_half
 from likewise.optional_dependencies import import_optional
 from likewise.outfits.bundle import open_test
 from likewise.outfits.models.card import OutfitModelCard, models_folder, read_model_card
 from likewise.outfits.models.feature_source import WorkspaceFeatures, joined_vectors
+from likewise.outfits.screening import outfit_test_set
 from likewise.outfits.training.callbacks import EpochCallback
 from likewise.outfits.training.examples import OutfitExamples, examples_from_tables
-from likewise.outfits.training.leakage import image_digests, items_in_questions
 from likewise.outfits.training.popularity import train_popularity
 from likewise.outfits.training.presets import get_preset
 from likewise.outfits.training.run_folder import claim_folder, fingerprint_examples
@@ -36,6 +37,8 @@ class TrainingRequest:
     outfits: Path | None = None
     n_outfits: int = 8000
     select: str | None = None
+    half: str | None = None
+    """The half of the items to learn from, `train` for instance."""
     tests: tuple[Path, ...] = ()
     leave_out: bool = False
     epochs: int | None = None
@@ -59,7 +62,7 @@ def load_examples(
     workspace: WorkspaceFolder, request: TrainingRequest, outfit_source: OutfitSource | None = None
 ) -> OutfitExamples:
     """The outfits to train on: a table, those a data set brought, or those that `outfit_source` makes."""
-    catalog = select(read_catalog(workspace), request.select)
+    catalog = chosen_catalog(workspace, request)
     allowed_images = usable_images(workspace, request, catalog)
     table = workspace.tables_folder / "outfits.parquet"
     if request.outfits is not None or table.exists():
@@ -75,10 +78,13 @@ def load_examples(
             "with --outfits, or read a data set that has outfits."
         )
     for path in request.tests:
-        test = open_test(path)
-        shown, digests = items_in_questions(test.questions), image_digests(test)
-        examples = examples.without_test_items(shown, digests, drop=request.leave_out)
+        examples = examples.without_test_items(outfit_test_set(open_test(path)), drop=request.leave_out)
     return examples
+
+
+def chosen_catalog(workspace: WorkspaceFolder, request: TrainingRequest) -> pl.DataFrame:
+    """The rows whose items may be learned from."""
+    return select(select_half(read_catalog(workspace), request.half), request.select)
 
 
 def usable_images(workspace: WorkspaceFolder, request: TrainingRequest, catalog: pl.DataFrame) -> set[str]:
@@ -128,6 +134,7 @@ def train_outfit_model(
     """Train a model and leave it in `WORKSPACE/outfit_models/NAME`; a finished one is left as it is."""
     if examples is None:
         examples = load_examples(workspace, request, outfit_source)
+    examples = replace(examples, catalog=workspace.path.resolve().name, half=request.half or "")
     folder = models_folder(workspace) / request.folder_name
     encoders, features = choose_encoders(workspace, request), WorkspaceFeatures(workspace)
     if request.kind == "popular":

@@ -12,17 +12,19 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from likewise.catalog.table import read_catalog, select
 from likewise.errors import LikewiseError
+from likewise.outfits.bundle import open_test
 from likewise.outfits.models.card import models_folder
 from likewise.outfits.models.feature_source import FeatureSource
 from likewise.outfits.models.registry import load_model
 from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.scoring import difference_table, grade_answers, score_table
+from likewise.outfits.screening import outfit_test_set, screen_outfit_models
 from likewise.outfits.training.examples import OutfitExamples
 from likewise.outfits.training.step import (
     OutfitSource,
     TrainingRequest,
+    chosen_catalog,
     load_examples,
     train_outfit_model,
     usable_images,
@@ -98,6 +100,9 @@ def train_with_targeted_data(
         name = f"{first}-{weak}" if focus else f"{first}-more"
         added = _extra_examples(workspace, replace(request, n_outfits=more), outfit_source, focus, SEED_SHIFTS[word])
         names.append(_train(workspace, replace(request, name=name), _add_examples(base, added), on_progress))
+    trained = [load_model(models_folder(workspace) / name, measuring_features) for name in names]
+    for path in request.tests:
+        screen_outfit_models(trained, outfit_test_set(open_test(path))).refuse_learned()
     scores, differences = _scores(workspace, names, measuring, measuring_features)
     return TargetedDataResult(weak, found, scores, differences, more, (names[0], names[1], names[2]))
 
@@ -115,7 +120,7 @@ def _train(
 def _extra_examples(
     workspace: WorkspaceFolder, request: TrainingRequest, outfit_source: OutfitSource, focus: str | None, shift: int
 ) -> OutfitExamples:
-    catalog = select(read_catalog(workspace), request.select)
+    catalog = chosen_catalog(workspace, request)
     seen = catalog.filter(pl.col("image").is_in(sorted(usable_images(workspace, request, catalog))))
     return outfit_source(request, seen, focus, shift)
 

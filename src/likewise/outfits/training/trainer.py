@@ -14,7 +14,10 @@ import numpy as np
 import polars as pl
 import torch
 
+from likewise.encoders.lineage import picture_lineage
 from likewise.errors import LikewiseError
+from likewise.lineage.files import lineage_file, write_lineage
+from likewise.lineage.record import Lineage
 from likewise.outfits.models.batch import pad_outfits
 from likewise.outfits.models.bi_lstm import BANK_SIZE
 from likewise.outfits.models.card import (
@@ -46,7 +49,6 @@ from likewise.outfits.training.state import (
     state_arrays,
 )
 from likewise.progress import ProgressCallback
-from likewise.workspace import write_parquet
 
 ACCURACY = "validation accuracy"
 GRADIENT_CLIP = 5.0
@@ -94,7 +96,8 @@ def train_model(
         save_state(folder, net, optimizer, epoch)
         if on_epoch:
             on_epoch(epoch, job.preset.epochs, values)
-    return _finish(folder, card, net, curves, examples, questions)
+    below = features.lineage(job.encoders) if uses_vectors(job.trunk) else picture_lineage(job.trunk)
+    return _finish(folder, card, net, curves, examples, questions, below)
 
 
 def _parameter_groups(net: OutfitNet, job: TrainingJob) -> list[dict[str, Any]]:
@@ -232,19 +235,20 @@ def _finish(
     curves: pl.DataFrame,
     examples: OutfitExamples,
     questions: list[OutfitQuestion],
+    lineage: Lineage,
 ) -> OutfitModelCard:
     """Choose the epoch, write what belongs to the model, the card last."""
     scores = curves.filter(pl.col("name") == ACCURACY).sort("value", "epoch", descending=[True, False])
     epoch, value = int(scores["epoch"][0]), float(scores["value"][0])
     weights_file(folder).write_bytes(weights_file(folder, epoch).read_bytes())
-    seen = examples.seen_items()
-    write_parquet(seen, folder / "seen.parquet")
+    lesson = examples.lesson()
+    write_lineage(lineage.with_lesson(lesson), lineage_file(folder))
     training = replace(
         card.training,
         n_outfits=len(examples.train),
         n_left_out=examples.n_left_out,
         n_validation=len(questions),
-        n_items=seen["item"].n_unique(),
+        n_items=lesson.examples.images["item"].n_unique(),
         n_users=len(set(examples.users)),
         epoch=epoch,
         validation_accuracy=value,

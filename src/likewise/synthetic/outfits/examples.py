@@ -6,8 +6,8 @@ import polars as pl
 
 from likewise.outfits.bundle import open_test
 from likewise.outfits.protocol import Item
+from likewise.outfits.screening import outfit_test_set, shown_items
 from likewise.outfits.training.examples import OutfitExamples, column_by_image
-from likewise.outfits.training.leakage import image_digests, items_in_questions, leaked_items
 from likewise.outfits.training.step import OutfitSource, TrainingRequest
 from likewise.synthetic.outfits.stylists import style_outfits
 from likewise.synthetic.truth import is_wardrobe
@@ -46,10 +46,6 @@ def styled_examples(
 
 
 def _without_test(items: pl.DataFrame, catalog: OutfitExamples, path: Path) -> pl.DataFrame:
-    test = open_test(path)
     own = [Item(*row) for row in items.select("item", "category", "image").iter_rows()]
-    found = {
-        item.item
-        for item in leaked_items(own, items_in_questions(test.questions), catalog.digests, image_digests(test))
-    }
+    found = {item.item for item in shown_items(own, catalog.digests, outfit_test_set(open_test(path)))}
     return items.filter(~pl.col("item").is_in(sorted(found)))

@@ -142,10 +142,10 @@ def evaluate_folder(
     done = evaluate_step(
         workspace, encoders, settings, store=store, command="Workspace.evaluate()", on_progress=on_progress
     )
-    return _result(done.evaluation)
+    return _result(done.evaluation, done.summary.lineage.notes)
 
 
-def _result(done: Evaluation) -> EvaluationResult:
+def _result(done: Evaluation, lineage: Sequence[str] = ()) -> EvaluationResult:
     main = done.results.filter(of_measure(MAIN))
     pairs = done.gathered.pairs
     n_queries = max(main["n_queries"].to_list(), default=0)
@@ -153,6 +153,7 @@ def _result(done: Evaluation) -> EvaluationResult:
         f"% over {n_queries} of {len(pairs.queries)} queries that have both labels; {len(pairs):,} labelled pairs; "
         f"95 % intervals over queries{few_queries(n_queries)}."
     )
+    note = " ".join([note, *(f"{line}." for line in lineage)])
     return EvaluationResult(
         done.results, f"{len(main)} models by {MAIN}", note, main_measure=str(MAIN), evaluation=done
     )

@@ -10,6 +10,7 @@ import polars as pl
 from likewise.api.plots import Interval, interval_plot, line_plot
 from likewise.errors import LikewiseError
 from likewise.intervals import few_queries_note
+from likewise.lineage.guard import MARK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,16 +79,23 @@ class IntervalResult(TableResult):
 
     @property
     def names(self) -> list[str]:
-        """The models: best first by the main measure, else in the table's order."""
+        """The models: best first by the main measure, else in the order of the table; learned ones last."""
         rows = self.shown_rows()
         if self.main_measure is not None:
             rows = rows.filter(measure=self.main_measure).sort("value", descending=True, nulls_last=True)
-        return rows[self.name_column].unique(maintain_order=True).to_list()
+        found = rows[self.name_column].unique(maintain_order=True).to_list()
+        return sorted(found, key=lambda name: name in self.learned)
+
+    @property
+    def learned(self) -> set[str]:
+        """Models that know the answers: their numbers say how well they remember."""
+        rows = self.shown_rows()
+        return set(rows.filter(pl.col("learned"))[self.name_column]) if "learned" in rows.columns else set()
 
     def short_table(self) -> pl.DataFrame:
         return pl.DataFrame(
             [
-                {self.name_column: name}
+                {self.name_column: f"{name} {MARK}" if name in self.learned else name}
                 | {measure: percent_interval(*cells[name]) for measure, cells in self._cells().items() if name in cells}
                 for name in self.names
             ]

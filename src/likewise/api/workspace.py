@@ -129,11 +129,13 @@ class Workspace(WorkspaceFolder):
         )
         return TableResult(table, f"{encoder}: {len(images):,} vectors of {vectors.shape[1]} dimensions")
 
-    def export_vectors(self, encoder: str, path: str | Path) -> Path:
+    def export_vectors(self, encoder: str, path: str | Path) -> TableResult:
         """Write an encoder's vectors (npz, npy, Parquet, safetensors) with their keys and what it learned from."""
         from likewise.encoders.storage.exporting import export_vectors
 
-        return export_vectors(self, encoder, Path(path)).path
+        done = export_vectors(self, encoder, Path(path))
+        table = pl.DataFrame({"file": [str(file) for file in (done.path, *done.beside)]})
+        return TableResult(table, f"{done.path}: {done.images:,} vectors of {done.dim} dimensions")
 
     def encode(
         self,

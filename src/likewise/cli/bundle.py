@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from likewise.evaluation.bundles.bundle import Bundle
     from likewise.evaluation.bundles.evaluate import BundleModel
     from likewise.evaluation.measures import Measure
+    from likewise.lineage.record import Lineage
 
 
 def benchmark(
@@ -121,18 +122,22 @@ def evaluate_bundle(
     from likewise.evaluation.exchange.trec import read_run
     from likewise.evaluation.provenance import write_note
     from likewise.evaluation.ranking import MAIN, of_measure
+    from likewise.lineage.files import read_lineage, sidecar_file
     from likewise.workspace import write_parquet
 
     if out is not None and out.suffix.lower() != ".parquet":
         raise LikewiseError(f"{out} must end in .parquet: results are a table.")
     opened_bundle = open_bundle(path, checksum)
     models: dict[str, BundleModel] = {}
+    lineages: dict[str, Lineage] = {}
     for text in vectors:
         name, file = parse_named_file(text, models)
         models[name] = VectorFile(file, keys)
     for text in runs or []:
         name, file = parse_named_file(text, models)
         models[name] = read_run(file, set(opened_bundle.images))
+        beside = read_lineage(sidecar_file(file))
+        lineages |= {} if beside is None else {name: beside}
     if missing not in get_args(MissingPairs):
         raise LikewiseError(
             f"judged pairs that a run lacks leave its areas `undefined` or count `last`, not {missing!r}."
@@ -142,9 +147,10 @@ def evaluate_bundle(
         models,
         measures=measures,
         missing=missing,  # type: ignore[arg-type]
+        lineages=lineages,
     )
     results = judged.results
-    note = bundle_note(opened_bundle, read_command_line())
+    note = bundle_note(opened_bundle, read_command_line(), judged.notes)
     if out is not None:
         write_parquet(results, out)
         write_note(note, out)
@@ -155,6 +161,7 @@ def evaluate_bundle(
                 "differences": to_records(judged.differences),
                 "bundle": opened_bundle.card,
                 "command": note.command,
+                "notes": judged.notes,
             }
         )
         return
@@ -162,6 +169,8 @@ def evaluate_bundle(
     print_few_queries(results.filter(of_measure(MAIN))["n_queries"].max())  # type: ignore[arg-type]
     for name, model in models.items():
         _print_missing(name, model, opened_bundle, missing)
+    for line in judged.notes:
+        echo(escape(line))
     card = opened_bundle.card
     echo(
         f"[dim]{escape(card['title'])}: {card['sizes']['queries']:,} queries, {card['sizes']['judged_pairs']:,} judged "

@@ -8,6 +8,7 @@ import typer
 
 from likewise.cli.console import (
     AsJson,
+    HalfOption,
     Seed,
     console,
     echo,
@@ -87,6 +88,7 @@ def evaluate(
         str | None, typer.Option(help='With --triplets: its columns, "anchor close far" or "anchor far close".')
     ] = None,
     by: Annotated[str, typer.Option(help="With --triplets: the catalog column that the answers name.")] = "item",
+    half: HalfOption = None,
     vectors: Annotated[
         list[str] | None, typer.Option(help="Bundle: vectors to measure, [NAME=]FILE.npy|npz|parquet|safetensors.")
     ] = None,
@@ -123,7 +125,17 @@ def evaluate(
     lengths = _parse_numbers(ks) if ks is not None else None
     if classes is not None or triplets is not None:
         _evaluate_without_labels(
-            workspace, classes, triplets, order, by, encoders, unit, clusters=clusters, seed=seed, as_json=as_json
+            workspace,
+            classes,
+            triplets,
+            order,
+            by,
+            encoders,
+            unit,
+            clusters=clusters,
+            half=half,
+            seed=seed,
+            as_json=as_json,
         )
         return
     if is_bundle(workspace):
@@ -159,6 +171,7 @@ def evaluate(
         n_next_pairs=next_pairs,
         gallery_per_query=gallery_sample,
         seconds_per_pair=seconds_per_pair,
+        half=half,
         negatives=NegativeSampling(*_parse_ranks(negative_ranks), negatives_per_positive),
     )
     with progress_bars("models") as update:
@@ -186,7 +199,7 @@ def evaluate(
             print_results(done)
         else:
             print_protocol(name, done)
-    _print_learned(done.summary)
+    _print_lineage(done.summary)
     _print_stored(done, target)
 
 
@@ -200,6 +213,7 @@ def _evaluate_without_labels(
     unit: str,
     *,
     clusters: bool,
+    half: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -210,20 +224,17 @@ def _evaluate_without_labels(
     if unit not in ("query", "class"):
         raise LikewiseError(f"--unit takes query or class, not {unit!r}.")
     if classes is not None:
-        evaluate_classes(workspace, classes, encoders, unit, clusters, seed, as_json)  # type: ignore[arg-type]
+        evaluate_classes(workspace, classes, encoders, unit, clusters, half, seed, as_json)  # type: ignore[arg-type]
         return
     if triplets is None or order is None:
         raise LikewiseError('--triplets needs --order "anchor close far" (or "anchor far close"), as its columns are.')
-    evaluate_triplets(workspace, triplets, order, by, encoders, as_json)
+    evaluate_triplets(workspace, triplets, order, by, encoders, half, as_json)
 
 
-def _print_learned(summary: "EvaluationSummary") -> None:
-    """Encoders that know the labels they would be measured on."""
-    for name in summary.learned_from_labels:
-        if name in summary.encoders:
-            echo(f"[bold]{escape(name)} learned from these labels: its numbers are on answers it has seen[/]")
-        else:
-            echo(f"[dim]{escape(name)} learned from these labels and is left out; the report has its own numbers[/]")
+def _print_lineage(summary: "EvaluationSummary") -> None:
+    """Encoders that know what they would be asked, or might."""
+    for note in summary.lineage.notes:
+        echo(escape(note))
 
 
 def _print_stored(done: "Evaluated", target: "WorkspaceFolder") -> None:

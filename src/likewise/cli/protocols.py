@@ -12,6 +12,7 @@ from likewise.cli.vsd_tables import print_vsd_tables
 from likewise.evaluation.measures import cutoff_of, nDCG
 from likewise.evaluation.rank_correlation import few_models_note
 from likewise.evaluation.ranking import MAIN_NAME
+from likewise.lineage.guard import MARK
 
 if TYPE_CHECKING:
     from likewise.evaluation.step import Evaluated
@@ -106,7 +107,10 @@ def _identification(done: "Evaluated") -> None:
         "Identification: finding other images of the query's own item (%)",
         ["model", *map(broken_heading, measures)],
         [
-            [name, *(over_interval(*(cells[name, measure][end] for end in ENDS)) for measure in measures)]
+            [
+                f"{name} {MARK}" if cells[name, measures[0]]["learned"] else name,
+                *(over_interval(*(cells[name, measure][end] for end in ENDS)) for measure in measures),
+            ]
             for name in table["encoder"].unique(maintain_order=True)
         ],
     )

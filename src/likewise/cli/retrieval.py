@@ -1,7 +1,7 @@
 """What `likewise evaluate` does with --classes and --triplets: classes or people's triplet answers as the truth."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from likewise.cli.console import (
     console,
@@ -27,6 +27,7 @@ def evaluate_classes(
     encoders: str | None,
     unit: "IntervalUnit",
     clusters: bool,
+    half: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -40,7 +41,7 @@ def evaluate_classes(
     from likewise.workspace import write_parquet
 
     target = open_workspace(workspace)
-    known = read_column_classes(target, by, parse_names(encoders))
+    known = read_column_classes(target, by, parse_names(encoders), half=half)
     found, grouped = {}, {}
     with progress_bars("models") as update:
         for done, name in enumerate(known.encoders):
@@ -56,10 +57,12 @@ def evaluate_classes(
     tables = {"retrieval": retrieval_table(found, unit=unit)}
     if clusters:
         tables["clustering"] = clustering_table(grouped)
+    learned, notes = known.screening.learned, known.screening.notes(known.encoders)
+    tables = {name: table.with_columns(_learned(learned)) for name, table in tables.items()}
     for name, table in tables.items():
         write_parquet(table, target.results_folder / f"{name}.parquet")
     if as_json:
-        echo_json({name: to_records(table) for name, table in tables.items()})
+        echo_json({name: to_records(table) for name, table in tables.items()} | {"notes": notes})
         return
     console().print(_by_encoder(tables["retrieval"], f"Images of the same {by} (%)"))
     first = tables["retrieval"].row(0, named=True)
@@ -70,9 +73,13 @@ def evaluate_classes(
         print_few_queries(first["n_queries"])
     if clusters:
         console().print(_clusters(tables["clustering"]))
+    for note in notes:
+        echo(escape(note))
 
 
-def evaluate_triplets(workspace: Path, answers: Path, order: str, by: str, encoders: str | None, as_json: bool) -> None:
+def evaluate_triplets(
+    workspace: Path, answers: Path, order: str, by: str, encoders: str | None, half: str | None, as_json: bool
+) -> None:
     """`likewise evaluate --triplets`: agreement with people's answers."""
     from likewise.cli.tables import print_few_queries
     from likewise.encoders.storage.reading import read_vectors
@@ -82,10 +89,12 @@ def evaluate_triplets(workspace: Path, answers: Path, order: str, by: str, encod
     from likewise.workspace import write_parquet
 
     target = open_workspace(workspace)
-    asked, known = read_triplets(answers, order), read_column_classes(target, by, parse_names(encoders))
+    asked = read_triplets(answers, order)
+    known = read_column_classes(target, by, parse_names(encoders), triplets=asked, half=half)
     vectors = {name: read_vectors(target, name, known.images) for name in known.encoders}
     found = {name: triplet_agreement(asked, mean_item_vectors(each, known.values)) for name, each in vectors.items()}
-    table = triplet_agreement_table(found)
+    learned, notes = known.screening.learned, known.screening.notes(known.encoders)
+    table = triplet_agreement_table(found).with_columns(_learned(learned))
     write_parquet(table, target.results_folder / "triplets.parquet")
     if as_json:
         echo_json(to_records(table))
@@ -94,14 +103,24 @@ def evaluate_triplets(workspace: Path, answers: Path, order: str, by: str, encod
     first = table.row(0, named=True)
     echo(f"[dim]{first['n_triplets']:,} of {first['n_triplets_total']:,} triplets, {first['n_queries']} references[/]")
     print_few_queries(first["n_queries"], "references")
+    for note in notes:
+        echo(escape(note))
+
+
+def _learned(encoders: list[str]) -> "pl.Expr":
+    """The column that says which models know the answers."""
+    import polars as pl
+
+    return pl.col("encoder").is_in(encoders).alias("learned")
 
 
 def _by_encoder(table: "pl.DataFrame", title: str) -> "Table":
-    """One row per encoder, best first measure first, with intervals."""
+    """One row per encoder, best first measure first, with intervals; those that learned the answers last."""
     from rich.box import SIMPLE
     from rich.table import Table
 
     from likewise.cli.tables import over_interval
+    from likewise.lineage.guard import MARK
 
     measures = table["measure"].unique(maintain_order=True).to_list()
     cells = {(row["encoder"], row["measure"]): row for row in table.iter_rows(named=True)}
@@ -110,10 +129,15 @@ def _by_encoder(table: "pl.DataFrame", title: str) -> "Table":
     for measure in measures:
         shown.add_column(measure, justify="right")
     encoders = table["encoder"].unique(maintain_order=True).to_list()
-    for name in sorted(encoders, key=lambda name: -(cells[name, measures[0]]["value"] or 0.0)):
+    for name in sorted(encoders, key=lambda name: _place(cells[name, measures[0]])):
         rows = (cells[name, measure] for measure in measures)
-        shown.add_row(escape(name), *(over_interval(row["value"], row["low"], row["high"]) for row in rows))
+        mark = f" {MARK}" if cells[name, measures[0]]["learned"] else ""
+        shown.add_row(escape(name) + mark, *(over_interval(row["value"], row["low"], row["high"]) for row in rows))
     return shown
+
+
+def _place(row: dict[str, Any]) -> tuple[bool, float]:
+    return row["learned"], -(row["value"] or 0.0)
 
 
 def _clusters(table: "pl.DataFrame") -> "Table":

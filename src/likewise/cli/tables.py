@@ -19,7 +19,8 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
     With `differences`, models that are not significantly worse than the best are marked.
     """
     table = Table(title="How well each model finds what people call similar (%)", title_justify="left", box=SIMPLE)
-    order = ranked(results)
+    learned = set(results.filter(pl.col("learned"))["encoder"])
+    order = [name for name in ranked(results) if name not in learned]
     close = not_significantly_worse(differences, order) if differences is not None else []
     table.caption = f"≈ not significantly worse than {escape(order[0])}" if close else None
     table.caption_justify = "left"
@@ -32,7 +33,7 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
         table.add_row(f"[dim]{group.name}[/]")
         for encoder in group.encoders:
             first = cells[encoder, main]
-            place = "–" if first["value"] is None else order.index(encoder) + 1
+            place = "–" if first["value"] is None or encoder in learned else order.index(encoder) + 1
             values = (cells[encoder, name]["value"] if (encoder, name) in cells else None for name in columns)
             table.add_row(
                 f"{place} {escape(encoder)}" + (" ≈" if encoder in close else ""),

@@ -8,6 +8,9 @@ import polars as pl
 from likewise.catalog import read_catalog
 from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
+from likewise.evaluation.screening import class_set, screen_encoders, triplet_set
+from likewise.lineage.guard import Screening
+from likewise.lineage.halves import select_half
 from likewise.workspace import WorkspaceFolder
 
 
@@ -18,17 +21,33 @@ class ColumnClasses:
     encoders: list[str]
     images: list[str]
     values: list[str]
+    screening: Screening
+    """What the guard found about the encoders."""
 
 
-def read_column_classes(workspace: WorkspaceFolder, column: str, encoders: Sequence[str] = ()) -> ColumnClasses:
-    """The encoders named, or all that have vectors, and what they can be compared on."""
-    catalog = read_catalog(workspace)
+def read_column_classes(
+    workspace: WorkspaceFolder,
+    column: str,
+    encoders: Sequence[str] = (),
+    *,
+    triplets: pl.DataFrame | None = None,
+    half: str | None = None,
+) -> ColumnClasses:
+    """The encoders named, or all that have vectors and did not learn the answers, and what they can be compared on.
+
+    The answers are the classes themselves or, where given, `triplets` about them.
+    """
+    catalog = select_half(read_catalog(workspace), half)
     if column not in catalog.columns:
         raise LikewiseError(f"the catalog has no column {column!r}: choose one of {', '.join(catalog.columns)}.")
-    chosen = list(encoders) or workspace.encoders()
-    if not chosen:
+    if not encoders and not workspace.encoders():
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
     known = catalog.filter(pl.col(column).is_not_null())
+    asked = class_set(catalog, known["image"], f"the classes of {column}")
+    if triplets is not None:
+        asked = triplet_set(catalog, triplets, column)
+    screening = screen_encoders(workspace, encoders or workspace.encoders(), asked)
+    chosen = screening.choose(encoders)
     images = common_images(workspace, chosen, known["image"].to_list())
     values = known.filter(pl.col("image").is_in(images))[column].cast(pl.String).to_list()
-    return ColumnClasses(chosen, images, values)
+    return ColumnClasses(chosen, images, values, screening)

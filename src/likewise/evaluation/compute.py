@@ -3,7 +3,7 @@
 Nothing here touches the disk, a catalog or torch; `step.py` feeds it from a workspace and stores what comes out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -58,6 +58,7 @@ def evaluate_vectors(
     *,
     encoders: Sequence[str] | None = None,
     generators: Sequence[str] = (),
+    learned: Sequence[str] = (),
     labelled: JudgedPairs | None = None,
     gallery_per_query: int = PER_QUERY,
     ks: Sequence[int] = KS,
@@ -85,7 +86,7 @@ def evaluate_vectors(
             on_progress("intervals", done, len(names))
         results = ranked_results(one, pairs, gathered.sampled, gathered.gallery)
         estimates.append(estimate_measures(one.encoder, results, chosen))
-    return Evaluation(results_table(estimates, generators), difference_table(estimates), estimates, gathered)
+    return Evaluation(results_table(estimates, generators, learned), difference_table(estimates), estimates, gathered)
 
 
 def with_main_measure(measures: Sequence[Measure]) -> tuple[Measure, ...]:
@@ -143,7 +144,11 @@ def identification_sums(done: Evaluation, measure: CutoffMeasure) -> dict[str, Q
     return {one.encoder: one.sums[measure] for one in done.gathered.identified}
 
 
-def orders_of(done: Evaluation, ks: Sequence[int]) -> TwoOrders:
+def orders_of(done: Evaluation, ks: Sequence[int], without: Collection[str] = ()) -> TwoOrders:
     """How the order of the models by identification agrees with the order by discovery (gallery ROC-AUC)."""
     measure = main_identification(ks)
-    return compare_orders(measure, identification_sums(done, measure), done.sums(MAIN))
+    identified, discovered = (
+        {name: one for name, one in sums.items() if name not in without}
+        for sums in (identification_sums(done, measure), done.sums(MAIN))
+    )
+    return compare_orders(measure, identified, discovered)

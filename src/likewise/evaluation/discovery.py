@@ -23,6 +23,7 @@ RESULT_SCHEMA = pl.Schema(
     {
         "encoder": pl.String,
         "generator": pl.Boolean,
+        "learned": pl.Boolean,
         "measure": pl.String,
         "value": pl.Float64,
         "low": pl.Float64,
@@ -126,13 +127,16 @@ def estimate_measures(encoder: str, results: RankedResults, measures: Sequence[M
     return EncoderEstimates(encoder, len(results.n_positive), found)
 
 
-def results_table(estimates: Sequence[EncoderEstimates], generators: Sequence[str] = ()) -> pl.DataFrame:
-    """The long table: one row per encoder and measure."""
+def results_table(
+    estimates: Sequence[EncoderEstimates], generators: Sequence[str] = (), learned: Sequence[str] = ()
+) -> pl.DataFrame:
+    """The long table: one row per encoder and measure; `learned` are encoders that know the answers."""
     rows = []
     for one in estimates:
         for measure, found in one.by_measure.items():
             ends = interval_of(found.estimate)
             counted = found.estimate.n_defined, one.n_queries, found.n_pairs
-            rows.append((one.encoder, one.encoder in generators, str(measure), found.estimate.value(), *ends, *counted))
+            marks = one.encoder in generators, one.encoder in learned
+            rows.append((one.encoder, *marks, str(measure), found.estimate.value(), *ends, *counted))
     table = pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
     return table.with_columns(pl.col("value", "low", "high").fill_nan(None))

@@ -6,7 +6,7 @@ hash over queries, gallery, items and judged pairs, the same for a workspace and
 """
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,6 +28,7 @@ class ResultNote:
     simulated: bool = False  # labels of simulated experts
     n_experts: int = 0
     consensus: str = ""
+    lineage: list[str] = field(default_factory=list)  # what the guard says about the models
     likewise: str = __version__
 
 
@@ -48,7 +49,9 @@ def benchmark_id(pairs: JudgedPairs) -> str:
     return digest.hexdigest()
 
 
-def make_result_note(benchmark: str, pairs: JudgedPairs, labels: LabelsNote, command: str) -> ResultNote:
+def make_result_note(
+    benchmark: str, pairs: JudgedPairs, labels: LabelsNote, command: str, lineage: list[str]
+) -> ResultNote:
     """The note of a result on a workspace's labels, dated now; `labels` says what they rest on."""
     return ResultNote(
         benchmark=benchmark,
@@ -58,6 +61,7 @@ def make_result_note(benchmark: str, pairs: JudgedPairs, labels: LabelsNote, com
         simulated=labels.simulated,
         n_experts=labels.agreement.n_experts,
         consensus=labels.consensus.rule,
+        lineage=lineage,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from likewise.evaluation.measures import ROC_AUC, Measure
+from likewise.lineage.guard import MARK
 
 MAIN = ROC_AUC(negatives="gallery")
 MAIN_NAME = "gallery ROC-AUC"  # in sentences
@@ -20,7 +21,7 @@ MAIN_NAME = "gallery ROC-AUC"  # in sentences
 
 @dataclass(frozen=True)
 class Group:
-    """Models that may be compared on every measure: all of them fed the pool, or none did."""
+    """Models that may be compared on every measure: all of them fed the pool, or none did; or none has a rank."""
 
     id: str
     name: str
@@ -39,21 +40,23 @@ def of_measure(measure: Measure) -> pl.Expr:
 
 
 def ranked(results: pl.DataFrame) -> list[str]:
-    """Encoders by falling gallery ROC-AUC; those without one are last."""
+    """Encoders by falling gallery ROC-AUC; those without one come later, those that learned the answers last."""
     main = results.filter(of_measure(MAIN)).select("encoder", "value")
-    every = results.select("encoder").unique().join(main, on="encoder", how="left")
-    return every.sort("value", "encoder", descending=[True, False], nulls_last=True)["encoder"].to_list()
+    every = results.select("encoder", "learned").unique().join(main, on="encoder", how="left")
+    order = every.sort("learned", "value", "encoder", descending=[False, True, False], nulls_last=True)
+    return order["encoder"].to_list()
 
 
 def grouped(results: pl.DataFrame) -> list[Group]:
-    """Generators and new models, each in the order of `ranked`; a group without models is left out."""
-    fed = set(results.filter(pl.col("generator"))["encoder"])
-    order = ranked(results)
-    both = [
-        Group("fed", "Generators", "they contributed to the pool", [name for name in order if name in fed]),
-        Group("new", "New models", "they did not", [name for name in order if name not in fed]),
+    """Generators, new models and those without a rank, in the order of `ranked`; none without models."""
+    fed, learned = (set(results.filter(pl.col(name))["encoder"]) for name in ("generator", "learned"))
+    fair = [name for name in ranked(results) if name not in learned]
+    groups = [
+        Group("fed", "Generators", "they contributed to the pool", [name for name in fair if name in fed]),
+        Group("new", "New models", "they did not", [name for name in fair if name not in fed]),
+        Group("learned", f"Learned the answers {MARK}", "they have no rank", sorted(learned)),
     ]
-    return [group for group in both if group.encoders]
+    return [group for group in groups if group.encoders]
 
 
 def against(differences: pl.DataFrame, best: str) -> pl.DataFrame:

@@ -5,9 +5,13 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
+from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.lineage import encoder_lineage
+from likewise.evaluation.exchange.labels_io import drop_random_pairs
+from likewise.labeling.step import read_labels
 from likewise.lineage.digests import pair_digest, triplet_digest
 from likewise.lineage.guard import EvaluationSet, Screening, screen_models
+from likewise.lineage.halves import select_half
 from likewise.lineage.record import Task, examples_from_catalog, image_contents
 from likewise.workspace import WorkspaceFolder
 
@@ -44,6 +48,23 @@ def triplet_answers(triplets: pl.DataFrame) -> set[str]:
 def screen_encoders(workspace: WorkspaceFolder, encoders: Sequence[str], on: EvaluationSet) -> Screening:
     """The guard's finding about stored encoders."""
     return screen_models({name: encoder_lineage(workspace, name) for name in encoders}, on)
+
+
+def scored_labels(workspace: WorkspaceFolder, half: str | None = None) -> pl.DataFrame:
+    """The labels that models are measured on: without the pairs that only chance proposed, of one half if asked."""
+    labels = drop_random_pairs(read_labels(workspace), read_pool(workspace).rows, retired_pairs(workspace))
+    return labels if half is None else pairs_among(labels, select_half(read_catalog(workspace), half)["image"])
+
+
+def pairs_among(pairs: pl.DataFrame, images: pl.Series) -> pl.DataFrame:
+    """The rows of query and candidate that both are among some images."""
+    known = images.implode()
+    return pairs.filter(pl.col("query").is_in(known) & pl.col("candidate").is_in(known))
+
+
+def screen_labels(workspace: WorkspaceFolder, encoders: Sequence[str], half: str | None = None) -> Screening:
+    """The guard's finding about encoders that are to be measured on the labels of a workspace."""
+    return screen_encoders(workspace, encoders, label_set(read_catalog(workspace), scored_labels(workspace, half)))
 
 
 def screen_classes(workspace: WorkspaceFolder, encoders: Sequence[str], images: Sequence[str], name: str) -> Screening:

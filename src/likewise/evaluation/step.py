@@ -7,6 +7,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.discovery import duplicate_share, generator_table, overlap_table, prevalence
+from likewise.discovery.pool import QueryGallery
 from likewise.discovery.step import Pool, read_pool, retired_pairs
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
@@ -32,12 +33,14 @@ from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_qu
 from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.ranking import MAIN
 from likewise.evaluation.sampled_negatives import NegativeSampling
-from likewise.evaluation.stored import read_summary, store_evaluation, unbiased_encoders
+from likewise.evaluation.screening import pairs_among, screen_classes, screen_labels
+from likewise.evaluation.stored import read_summary, store_evaluation
 from likewise.evaluation.summary import (
     DEFAULT_SETTINGS,
     EvaluationSettings,
     EvaluationSummary,
     LabelsNote,
+    LineageNotes,
     PoolNote,
     from_json,
 )
@@ -45,7 +48,6 @@ from likewise.evaluation.training_gains import (
     DISCOVERY,
     IDENTIFICATION,
     TrainedFromBase,
-    learned_from_labels,
     trained_from_base,
     trained_table,
 )
@@ -53,6 +55,7 @@ from likewise.evaluation.truth import ground_truth
 from likewise.evaluation.vsd_tables import vsd_tables
 from likewise.labeling.step import read_labels, read_labels_note, read_stored_votes
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
+from likewise.lineage.halves import select_half
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
@@ -134,10 +137,14 @@ def evaluate_workspace(
     on_progress: ProgressCallback | None = None,
 ) -> Evaluated:
     """Everything that `evaluate` stores, computed; nothing is written."""
-    names = list(encoders or unbiased_encoders(workspace))
-    if not names:
+    if not encoders and not workspace.encoders():
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
     labels, pool = read_labels(workspace), read_pool(workspace)
+    if settings.half is not None:
+        chosen = select_half(read_catalog(workspace), settings.half)
+        labels, pool = pairs_among(labels, chosen["image"]), _pool_among(pool, chosen)
+    screening = screen_labels(workspace, encoders or workspace.encoders(), settings.half)
+    names = screening.choose(encoders)
     generators = pool.settings.generators
     needed = [*names, *(name for name in generators if name in workspace.encoders())]
     pairs = _judged(workspace, needed, labels, pool)
@@ -148,6 +155,7 @@ def evaluate_workspace(
         settings.parsed_measures(),
         encoders=names,
         generators=generators,
+        learned=screening.learned,
         labelled=labelled,
         gallery_per_query=settings.gallery_per_query,
         ks=settings.ks,
@@ -155,7 +163,8 @@ def evaluate_workspace(
         sampling=settings.negatives,
         on_progress=on_progress,
     )
-    tables = protocol_tables(done, pool.rows, settings, trained_from_base(workspace, names))
+    same_item = screen_classes(workspace, names, [*pairs.queries, *pairs.gallery], "which images show one item")
+    tables = protocol_tables(done, pool.rows, settings, trained_from_base(workspace, names), same_item.learned)
     tables["generators"] = generator_table(pool.rows, labels)
     tables["overlap"] = overlap_table(pool.rows, len(pool.query_gallery.queries), pool.settings.k)
     tables |= vsd_tables(tables, settings.ks)
@@ -176,7 +185,11 @@ def evaluate_workspace(
         n_gallery_without_vectors=len(pool.query_gallery.gallery) - len(pairs.gallery),
         n_labels_outside=len(labels) - len(labelled),
         encoders=names,
-        learned_from_labels=learned_from_labels(workspace, workspace.encoders()),
+        lineage=LineageNotes(
+            screening.learned,
+            same_item.learned,
+            [*screening.notes(names), *(f"identification: {note}" for note in same_item.learned_notes(names))],
+        ),
         settings=settings,
         sampled_negatives=None if sampled is None else int((sampled.label == 0).sum()),
         no_sampled_negatives=None
@@ -184,16 +197,24 @@ def evaluate_workspace(
         else _why_none(workspace, generators, pairs, settings.negatives),
         pool_recall=pool_recall(pool.rows, labels, pool.query_gallery.n_pairs),
         truth=None if truth is None else truth_coverage(pool.query_gallery, truth, pool.rows, labels),
-        orders=orders_of(done, settings.ks),
+        orders=orders_of(done, settings.ks, {*screening.learned, *same_item.learned}),
         expert_groups=None if groups is None else groups.summary,
     )
     return Evaluated(tables, summary, pairs, done)
 
 
 def protocol_tables(
-    done: Evaluation, pool: pl.DataFrame, settings: EvaluationSettings, trained: list[TrainedFromBase]
+    done: Evaluation,
+    pool: pl.DataFrame,
+    settings: EvaluationSettings,
+    trained: list[TrainedFromBase],
+    learned_items: Sequence[str] = (),
 ) -> dict[str, pl.DataFrame]:
-    """The tables of every protocol, by the name they are stored under; pure."""
+    """The tables of every protocol, by the name they are stored under; pure.
+
+    `learned_items` were taught which images show one item: identification marks them.
+    """
+    knows_items = pl.col("encoder").is_in(learned_items).alias("learned")
     found, pairs = done.gathered, done.gathered.pairs
     left_out = leave_one_out(found.scored, pairs, found.gallery, pool, settings.parsed_measures())
     same_item = main_identification(settings.ks)
@@ -206,8 +227,8 @@ def protocol_tables(
         "differences": done.differences,
         "leave_one_out": left_out.models,
         "leave_one_out_orders": left_out.orders,
-        "identification": identification_table(found.identified),
-        "trained": trained_table(trained, questions),
+        "identification": identification_table(found.identified).with_columns(knows_items),
+        "trained": trained_table(trained, questions).with_columns(knows_items & (pl.col("question") == IDENTIFICATION)),
         "incomplete": incomplete_table(done, max(settings.ks)),
         "next_pairs": next_pairs_table(done, settings.n_next_pairs),
         "curves": curve_table(found.scored, pairs),
@@ -237,6 +258,14 @@ def _why_none(
     if gone:
         return f"the vectors of {', '.join(gone)}, which contributed to the pool, are gone"
     return f"the gallery of {len(pairs.gallery)} images is too small: they are drawn from {sampling}"
+
+
+def _pool_among(pool: Pool, catalog: pl.DataFrame) -> Pool:
+    """The part of a pool that ranges over some images of the catalog."""
+    images, asked = set(catalog["image"]), pool.query_gallery
+    queries, gallery = ([image for image in each if image in images] for each in (asked.queries, asked.gallery))
+    chosen = QueryGallery.from_catalog(catalog, queries, gallery)
+    return replace(pool, rows=pairs_among(pool.rows, catalog["image"]), query_gallery=chosen)
 
 
 def _judged(workspace: WorkspaceFolder, encoders: Sequence[str], labels: pl.DataFrame, pool: Pool) -> JudgedPairs:

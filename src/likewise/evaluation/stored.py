@@ -8,8 +8,8 @@ import polars as pl
 from likewise.errors import LikewiseError
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import make_result_note, write_note
+from likewise.evaluation.screening import screen_labels
 from likewise.evaluation.summary import EvaluationSummary, from_json
-from likewise.evaluation.training_gains import learned_from_labels
 from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 
 
@@ -27,7 +27,8 @@ def store_evaluation(
     """Write every table, the note of the long one, and the summary last."""
     for name, table in tables.items():
         write_parquet(table, workspace.results_folder / f"{name}.parquet")
-    note = make_result_note(workspace.path.resolve().name, pairs, summary.labels, command)
+    name = workspace.path.resolve().name
+    note = make_result_note(name, pairs, summary.labels, command, summary.lineage.notes)
     write_note(note, workspace.results_folder / "discovery.parquet")
     write_json(summary.to_dict(), summary_file(workspace))
 
@@ -45,8 +46,10 @@ def read_summary(workspace: WorkspaceFolder) -> EvaluationSummary | None:
 def unbiased_encoders(workspace: WorkspaceFolder) -> list[str]:
     """Every encoder that has vectors and did not learn from the labels it would be measured on."""
     names = workspace.encoders()
-    knowing = learned_from_labels(workspace, names)
-    return [name for name in names if name not in knowing]
+    if not workspace.labels_file.exists() or not workspace.pool_file.exists():
+        return names
+    learned = screen_labels(workspace, names).learned
+    return [name for name in names if name not in learned]
 
 
 def results_are_current(workspace: WorkspaceFolder) -> bool:

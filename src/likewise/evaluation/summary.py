@@ -28,6 +28,7 @@ OPTION_FIELDS = {
     "--next-pairs": "n_next_pairs",
     "--gallery-sample": "gallery_per_query",
     "--seconds-per-pair": "seconds_per_pair",
+    "--half": "half",
 }
 T = TypeVar("T", bound="DataclassInstance")
 
@@ -43,6 +44,8 @@ class EvaluationSettings:
     seconds_per_pair: float = SECONDS_PER_PAIR
     gallery_per_query: int = PER_QUERY  # candidates drawn for ROC_AUC(negatives="gallery")
     negatives: NegativeSampling = DEFAULT_SAMPLING
+    half: str | None = None
+    """Only queries and candidates of one half of the items."""
 
     @classmethod
     def of_measures(cls, measures: Sequence[Measure] | None, ks: Sequence[int] | None = None) -> Self:
@@ -99,6 +102,15 @@ class PoolNote:
 
 
 @dataclass(frozen=True)
+class LineageNotes:
+    """What the guard found: encoders that learned these labels, or the items of these images, and its sentences."""
+
+    learned_labels: list[str]
+    learned_items: list[str]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
 class EvaluationSummary:
     """Counts, costs and settings of one evaluation; None where a fact is not known or not asked for."""
 
@@ -113,7 +125,7 @@ class EvaluationSummary:
     n_gallery_without_vectors: int
     n_labels_outside: int
     encoders: list[str]
-    learned_from_labels: list[str]
+    lineage: LineageNotes
     settings: EvaluationSettings
     sampled_negatives: int | None = None
     no_sampled_negatives: str | None = None

@@ -61,12 +61,6 @@ def trained_from_base(workspace: WorkspaceFolder, encoders: Sequence[str]) -> li
     return found
 
 
-def learned_from_labels(workspace: WorkspaceFolder, encoders: Sequence[str]) -> list[str]:
-    """Those that learned from the labels of this workspace: to measure them on these labels would fool everybody."""
-    runs = {encoder: _run_of(workspace, encoder) for encoder in encoders}
-    return [encoder for encoder, run in runs.items() if run is not None and run.about.get("learned_from") == "labels"]
-
-
 def _run_of(workspace: WorkspaceFolder, encoder: str) -> TrainedRun | None:
     """The run of this workspace that made an encoder's vectors, if one did."""
     meta = read_meta(vectors_folder(workspace, encoder))

@@ -118,6 +118,10 @@ class Screening:
                 said.append(f"{each.model}: what {parts} learned from is not recorded, so it may have seen {self.on}")
         return said
 
+    def learned_notes(self, measured: Sequence[str]) -> list[str]:
+        """The sentences about models that learned the answers, alone."""
+        return Screening(self.on, tuple(each for each in self.overlaps if each.learned)).notes(measured)
+
     def _list(self) -> str:
         found = [each for each in self.overlaps if each.learned][:MAX_NAMED]
         return "; ".join(

@@ -34,6 +34,8 @@ class Identification:
     measures: list[str]
     main: str
     encoders: list[str]
+    learned: list[str]
+    """Those that were taught which images show one item."""
     cells: dict[tuple[str, str], IdentificationCell]
     points: list[IdentificationPoint]
     n_queries: int
@@ -55,7 +57,7 @@ def identification(table: pl.DataFrame | None, orders: TwoOrders | None, board: 
     points = []
     for model in board.models:
         row = rows.get((model.encoder, main))
-        if row is None:
+        if row is None or row["learned"]:
             continue
         x = _with_interval(row["value"], row["low"], row["high"])
         y = _with_interval(model.main.value, model.main.low, model.main.high)
@@ -68,6 +70,7 @@ def identification(table: pl.DataFrame | None, orders: TwoOrders | None, board: 
         measures,
         main,
         [model.encoder for model in board.models if model.encoder in known],
+        table.filter(pl.col("learned"))["encoder"].unique(maintain_order=True).to_list(),
         cells,
         points,
         first["n_queries"],

@@ -46,6 +46,7 @@ class Whisker:
 class LeaderboardRow:
     encoder: str
     generator: bool
+    learned: bool
     place: int | None
     cells: list[Cell]
     main: Cell
@@ -97,6 +98,7 @@ def leaderboard(results: pl.DataFrame) -> Leaderboard:
     columns = [_column(results, measure) for measure in _measures(results)]
     rows = {(row["encoder"], row["measure"]): row for row in results.iter_rows(named=True)}
     fed = dict(results.select("encoder", "generator").unique("encoder").iter_rows())
+    learned = set(results.filter(pl.col("learned"))["encoder"])
     best = {fed_it: [_best(results, column, fed_it) for column in columns] for fed_it in (True, False)}
     cells = {
         encoder: [
@@ -110,7 +112,8 @@ def leaderboard(results: pl.DataFrame) -> Leaderboard:
         LeaderboardRow(
             encoder,
             fed[encoder],
-            place if cells[encoder][0].value is not None else None,
+            encoder in learned,
+            place if cells[encoder][0].value is not None and encoder not in learned else None,
             cells[encoder],
             cells[encoder][0],
             _whisker(cells[encoder][0], axis),
@@ -139,7 +142,7 @@ def _column(results: pl.DataFrame, measure: str) -> Column:
 
 def _best(results: pl.DataFrame, column: Column, generators: bool) -> float | None:
     """The best value among the models that may be compared: all, or only generators, or only new models."""
-    rows = results.filter(pl.col("measure") == column.measure)
+    rows = results.filter((pl.col("measure") == column.measure) & ~pl.col("learned"))
     if not column.alike:
         rows = rows.filter(generator=generators)
     values = rows["value"].drop_nulls().to_list()

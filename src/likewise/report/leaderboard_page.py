@@ -39,6 +39,7 @@ class LeaderboardEntry:
 
     encoder: str
     generator: bool
+    learned: bool
     cells: list[Cell]
     whisker: Whisker | None
     note: ResultNote
@@ -61,6 +62,8 @@ class BenchmarkLeaderboard:
     columns: list[Column]
     entries: list[LeaderboardEntry]
     commands: list[str]
+    lineage: list[str]
+    """What the guard said about models when they were evaluated."""
 
 
 def write_leaderboard_page(results: Sequence[Path], page: Path, *, title: str = "Leaderboard") -> Path:
@@ -110,7 +113,7 @@ def read_result(path: Path) -> ResultTable:
     missing = [column for column in RESULT_SCHEMA if column not in table.columns]
     if missing or table.is_empty():
         what = f"no column {', '.join(missing)}" if missing else "no model"
-        raise LikewiseError(f"{path} has {what}: it is not a table that `likewise evaluate` wrote.")
+        raise LikewiseError(f"{path} has {what}: no table that this `likewise evaluate` wrote; evaluate again.")
     return ResultTable(table.select(RESULT_SCHEMA.names()), read_note(path))
 
 
@@ -142,12 +145,14 @@ def _rank_benchmark(key: str, results: list[ResultTable]) -> BenchmarkLeaderboar
         columns=[board.columns[place] for place in shown],
         entries=[_make_entry(*row, shown, commands) for row in zip(board.models, ordered, strict=True)],
         commands=commands,
+        lineage=list(dict.fromkeys(line for result in results for line in result.note.lineage)),
     )
 
 
 def _make_entry(model: LeaderboardRow, note: ResultNote, shown: list[int], commands: list[str]) -> LeaderboardEntry:
     encoder, cells = model.encoder.partition(SEPARATOR)[2], [model.cells[place] for place in shown]
-    return LeaderboardEntry(encoder, model.generator, cells, model.whisker, note, commands.index(note.command) + 1)
+    command = commands.index(note.command) + 1
+    return LeaderboardEntry(encoder, model.generator, model.learned, cells, model.whisker, note, command)
 
 
 def _basis(board: Leaderboard, note: ResultNote) -> str:

@@ -10,6 +10,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.auc import roc_auc, sort_pairs
 from likewise.evaluation.exchange.labels_io import drop_random_pairs
 from likewise.evaluation.pairs import build_judged_pairs
+from likewise.evaluation.stored import unbiased_encoders
 from likewise.labeling.consensus import consensus
 from likewise.labeling.stability import Stability, order_stability
 from likewise.labeling.step import current_rule
@@ -27,7 +28,7 @@ def ranking_stability(workspace: WorkspaceFolder, engine: Engine) -> Stability:
 
 
 def _ranking_stability(workspace: WorkspaceFolder, engine: Engine) -> Stability:
-    models = workspace.encoders()
+    models = unbiased_encoders(workspace)
     if not models:
         return Stability("Not known: no model has vectors yet.")
     votes = read_votes(engine)

@@ -162,7 +162,7 @@ def evaluate(
     with progress_bars("images") as update:
         found = evaluate_conditions(target, settings, workers=workers, on_progress=update)
     if as_json:
-        echo_json({"results": to_records(found.table), "notes": found.notes})
+        echo_json(to_records(found.table))
         return
     for name in found.table["templates"].unique(maintain_order=True):
         console().print(recalls(read_results(target, name, official=official), name, official=official))

@@ -12,6 +12,7 @@ from typing import Literal
 
 import polars as pl
 
+from likewise.encoders.storage.file_lineage import read_file_lineage
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import Bundle, open_bundle
 from likewise.evaluation.bundles.bundle_negatives import with_negatives
@@ -32,6 +33,9 @@ from likewise.evaluation.measures import CutoffMeasure, Measure, cutoffs
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import ResultNote, benchmark_id, utc_now
 from likewise.evaluation.ranking import treats_alike
+from likewise.evaluation.screening import label_set
+from likewise.lineage.guard import screen_models
+from likewise.lineage.record import Lineage
 from likewise.neighbours import as_unit, pair_scores
 
 
@@ -53,6 +57,8 @@ class BundleResults:
 
     results: pl.DataFrame
     differences: pl.DataFrame
+    notes: list[str]
+    """What the guard says about models that learned from this bundle, have seen its images, or do not tell."""
 
 
 def evaluate_bundle(
@@ -61,8 +67,12 @@ def evaluate_bundle(
     *,
     measures: Sequence[Measure] = DEFAULT_MEASURES,
     missing: MissingPairs = "undefined",
+    lineages: Mapping[str, Lineage] | None = None,
 ) -> BundleResults:
-    """Every model, by name, against the bundle's labels; those that fed the pool are marked by their name."""
+    """Every model, by name, against the bundle's labels; those that fed the pool are marked by their name.
+
+    `lineages` say what models learned from whose files do not: those of runs.
+    """
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
     if not vectors_by_name:
         raise LikewiseError(f"there is no model to measure on {opened.path}: give vectors, `--vectors mine.npy`.")
@@ -75,7 +85,9 @@ def evaluate_bundle(
         scores = _scores(name, model, opened, pairs, sampled, from_gallery, max(cutoffs(measures), default=1))
         results = ranked_results(scores, pairs, sampled, from_gallery)
         estimates.append(estimate_measures(name, results, measures))
-    table = results_table(estimates, opened.generators)
+    known = {name: _file_lineage(name, model) for name, model in vectors_by_name.items()} | dict(lineages or {})
+    screening = screen_models(known, label_set(opened.tables.catalog, _named_pairs(pairs), "this bundle"))
+    table = results_table(estimates, opened.generators, screening.learned)
     for name, model in vectors_by_name.items():
         if isinstance(model, TrecRun):
             unknown = [str(one) for one in _undefined(model, pairs, from_gallery, missing, measures)]
@@ -85,7 +97,19 @@ def evaluate_bundle(
                 n_queries=pl.when(undefined).then(0).otherwise("n_queries"),
             )
     whole = [one for one in estimates if not isinstance(vectors_by_name[one.encoder], TrecRun)]
-    return BundleResults(table, difference_table(whole))
+    return BundleResults(table, difference_table(whole), screening.notes(list(vectors_by_name)))
+
+
+def _file_lineage(name: str, model: BundleModel) -> Lineage:
+    """What a file of vectors says about its model; arrays and runs say nothing."""
+    path = model.path if isinstance(model, VectorFile) else model
+    found = read_file_lineage(path) if isinstance(path, Path) else None
+    return Lineage(unknown=(name,)) if found is None else found
+
+
+def _named_pairs(pairs: JudgedPairs) -> pl.DataFrame:
+    query, candidate = pl.Series(pairs.queries).gather(pairs.query), pl.Series(pairs.gallery).gather(pairs.candidate)
+    return pl.DataFrame({"query": query, "candidate": candidate})
 
 
 def _undefined(
@@ -105,8 +129,8 @@ def _undefined(
     return [one for one in measures if undefined(one)]
 
 
-def bundle_note(bundle: Bundle, command: str) -> ResultNote:
-    """The note to write beside results on this bundle, dated now."""
+def bundle_note(bundle: Bundle, command: str, notes: Sequence[str] = ()) -> ResultNote:
+    """The note to write beside results on this bundle, dated now, with what the guard said about them."""
     labels = bundle.card["labels"]
     return ResultNote(
         benchmark=bundle.card["title"],
@@ -116,6 +140,7 @@ def bundle_note(bundle: Bundle, command: str) -> ResultNote:
         simulated=labels["simulated"],
         n_experts=labels["n_experts"],
         consensus=labels["rule"],
+        lineage=list(notes),
     )
 
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.discovery.step import read_pool, retired_pairs
+from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.storage.reading import read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, drop_random_pairs
@@ -23,6 +24,7 @@ from likewise.evaluation.exchange.trec import write_run
 from likewise.evaluation.gallery_negatives import draw_gallery_negatives
 from likewise.evaluation.pairs import build_judged_pairs
 from likewise.labeling.step import read_labels
+from likewise.lineage.files import sidecar_file, write_lineage
 from likewise.workspace import WorkspaceFolder
 
 
@@ -38,7 +40,10 @@ class ExportedRun:
 def export_run(
     workspace: WorkspaceFolder, encoder: str, path: Path, *, candidates: str = BY_ITEM, depth: int = DEPTH
 ) -> ExportedRun:
-    """Write one encoder's run; `candidates` is best-image-per-item, every-image or judged-pairs."""
+    """Write one encoder's run; `candidates` is best-image-per-item, every-image or judged-pairs.
+
+    What the encoder learned from is written beside it.
+    """
     if candidates not in (BY_ITEM, BY_IMAGE, JUDGED):
         raise LikewiseError(f"a run lists {BY_ITEM}, {BY_IMAGE} or {JUDGED}, not {candidates!r}.")
     if depth < 1:
@@ -59,4 +64,5 @@ def export_run(
         raise LikewiseError("no query has a candidate to list: the gallery shows only the queries' own items.")
     tag = run_tag(encoder, candidates)
     write_run(rows, path, tag)
+    write_lineage(encoder_lineage(workspace, encoder), sidecar_file(path))
     return ExportedRun(len(rows), rows["query"].n_unique(), tag)

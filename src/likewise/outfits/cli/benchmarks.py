@@ -51,7 +51,7 @@ def benchmark(
     path = target.results_folder / f"outfits-{split}.parquet"
     write_parquet(results, path)
     if as_json:
-        echo_json({"results": results.to_dicts(), "notes": notes})
+        echo_json(results.to_dicts())
         return
     rows = [(row["model"], row["test"], row) for row in results.iter_rows(named=True)]
     _print("Data-set questions (%)", ("model", "test"), rows)

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from likewise.evaluation.differences import ALPHA
+from likewise.lineage.guard import MARK
 from likewise.report.formatting import interval, join_names, p_value, percent, points
 
 DISCOVERY, IDENTIFICATION = "discovery", "identification"
@@ -51,6 +52,8 @@ class TrainingEffects:
     bases: str
     sentence: str
     arrows: list[Arrow]
+    any_learned: bool
+    """Whether some network was taught the items that it is asked to find."""
 
 
 def training_effects(table: pl.DataFrame | None) -> TrainingEffects | None:
@@ -65,7 +68,7 @@ def training_effects(table: pl.DataFrame | None) -> TrainingEffects | None:
         learned = TASKS.get(found["task"], found["task"])
         networks.append(TrainedNetwork(encoder, found["base"], learned, _change(found), _change(identified)))
         ends = [identified["before"], found["before"], identified["after"], found["after"]]
-        if None not in ends:
+        if None not in ends and not identified["learned"]:
             arrows.append(Arrow(encoder, (ends[0], ends[1]), (ends[2], ends[3])))
     first = {question: rows[encoders[0], question] for question in (DISCOVERY, IDENTIFICATION)}
     return TrainingEffects(
@@ -75,15 +78,21 @@ def training_effects(table: pl.DataFrame | None) -> TrainingEffects | None:
         join_names(sorted({each.base for each in networks})),
         _sentence(networks),
         arrows,
+        bool(table["learned"].any()),
     )
 
 
 def _change(row: dict[str, Any]) -> Change:
     significant = row["p_holm"] is not None and row["p_holm"] < ALPHA
-    direction = 0 if not significant else 1 if row["gain"] > 0 else -1
+    direction = 0 if not significant or row["learned"] else 1 if row["gain"] > 0 else -1
     ends = interval(row["low"], row["high"], signed=True)
     return Change(
-        percent(row["before"]), percent(row["after"]), points(row["gain"]), ends, p_value(row["p_holm"]), direction
+        percent(row["before"]),
+        percent(row["after"]),
+        points(row["gain"]) + (f" {MARK}" if row["learned"] else ""),
+        ends,
+        p_value(row["p_holm"]),
+        direction,
     )
 
 

@@ -70,6 +70,11 @@ class WorkspaceFolder:
         return self.path / "votes.db"
 
     @property
+    def votes_location_file(self) -> Path:
+        """Where the votes are kept, if not in votes.db: the URL of a database, without its password."""
+        return self.path / "votes.json"
+
+    @property
     def votes_copy_file(self) -> Path:
         """The votes behind the labels, where they are kept in another database than votes.db."""
         return self.path / "votes.parquet"

@@ -19,9 +19,10 @@ import uvicorn
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import Engine, select
 
-from likewise.catalog import make_catalog
+from likewise.catalog import make_catalog, read_catalog
 from likewise.catalog.readers import read
-from likewise.discovery.pool import POOL_SCHEMA
+from likewise.discovery.pool import POOL_SCHEMA, QueryGallery, sort_pool
+from likewise.discovery.step import Pool, PoolSettings, store_pool
 from likewise.labeling.store.engine import open_votes, read_transaction
 from likewise.labeling.store.events import SubmittedAnswer, add_answers
 from likewise.labeling.store.experts import invite_expert, read_experts
@@ -67,7 +68,11 @@ def make_workspace(folder: Path) -> WorkspaceFolder:
         for rank, (other_shape, other_colour) in enumerate(others[:CANDIDATES_PER_QUERY]):
             candidate = f"{other_shape}/{other_colour}-0.png"
             rows.append((f"{shape}/{colour}-0.png", candidate, GENERATOR, rank, 1.0 - rank / 10))
-    pl.DataFrame(rows, schema=POOL_SCHEMA, orient="row").write_parquet(workspace.pool_file)
+    pool = sort_pool(pl.DataFrame(rows, schema=POOL_SCHEMA, orient="row"))
+    catalog = read_catalog(workspace)
+    searched = QueryGallery.from_catalog(catalog, pool["query"].unique(), catalog["image"])
+    settings = PoolSettings((GENERATOR,), k=CANDIDATES_PER_QUERY, n_queries=len(QUERIES), n_random=0)
+    store_pool(workspace, Pool(pool, settings, searched))
     return workspace
 
 

@@ -100,8 +100,8 @@ def test_votes_that_take_the_place_of_imported_labels_say_where_those_are(pooled
 
 def test_status_says_when_results_are_older_than_the_labels(labelled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
     judged_pairs(run, labelled)
-    assert json.loads(run("status", labelled.path, "--json").out)["stale"] is False
+    assert json.loads(run("status", labelled.path, "--json").out)["stale"] == []
     assert run("label", "consensus", labelled.path, "--rule", "exclude").code == 0
     facts = json.loads(run("status", labelled.path, "--json").out)
-    assert facts["stale"] is True
-    assert facts["next"].startswith("likewise evaluate")
+    assert facts["stale"] == ["results"]
+    assert facts["next"].startswith("likewise report")

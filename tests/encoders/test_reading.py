@@ -39,7 +39,7 @@ def test_no_vectors_yet_names_the_command(workspace: WorkspaceFolder) -> None:
 def test_an_incomplete_run_is_not_read(workspace: WorkspaceFolder) -> None:
     path = workspace.vectors_folder / "layout" / "meta.json"
     write_json(read_json(path) | {"complete": False}, path)
-    refused(workspace, "is not complete yet: run `likewise encode .* --with layout` to finish it")
+    refused(workspace, "is not complete yet: run `likewise encode .* --with layout`")
 
 
 def test_a_truncated_shard_is_refused_and_the_others_are_still_read(workspace: WorkspaceFolder, shard: Path) -> None:

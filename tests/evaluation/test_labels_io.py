@@ -12,7 +12,8 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_import import IMPORTED, import_labels
 from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, read_labels_file, write_labels_file
 from likewise.labeling import read_votes_file
-from likewise.labeling.step import read_labels, read_labels_note
+from likewise.labeling.state import read_labels_note
+from likewise.labeling.step import read_labels
 from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 
 ENDINGS = (".json", ".qrels", ".csv", ".tsv", ".parquet")

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from likewise.labeling.agreement import agreement
-from likewise.labeling.exports import crowdkit_table, vsd_text
+from likewise.labeling.exports import crowdkit_table
 from likewise.labeling.intervals import alpha_interval
 from likewise.labeling.quality import current_answers, pace
 from likewise.labeling.stability import order_stability
@@ -96,5 +96,3 @@ def test_exports_in_others_formats() -> None:
     votes = votes_of(ann="s?", bob="n.")
     table = crowdkit_table(votes)
     assert table.rows() == [("q | c0", "ann", "similar"), ("q | c0", "bob", "not similar")]
-    labels = pl.DataFrame({"query": ["q"], "candidate": ["ä"], "label": [1]})
-    assert vsd_text(labels).replace("\n", "").replace(" ", "") == '[{"key":["q","ä"],"value":1}]'

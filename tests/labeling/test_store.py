@@ -14,8 +14,8 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from likewise.errors import LikewiseError
-from likewise.labeling import add_votes, count_votes_by_source, open_votes, read_votes, tidy_votes
-from likewise.labeling.store import read_events
+from likewise.labeling import add_votes, open_votes, read_votes, tidy_votes
+from likewise.labeling.store import read_events, read_sourced_votes
 from likewise.workspace import WorkspaceFolder
 
 from .factories import votes_of
@@ -40,7 +40,10 @@ def test_votes_come_back_sorted(engine: Engine, database: str) -> None:
     again = open_votes(database)
     assert_frame_equal(read_votes(again), tidy_votes(VOTES))
     again.dispose()
-    assert count_votes_by_source(engine).rows() == [("import votes.csv", "ann", 3), ("import votes.csv", "bob", 2)]
+    assert read_sourced_votes(engine).group_by("source", "expert").len().sort("expert").rows() == [
+        ("import votes.csv", "ann", 3),
+        ("import votes.csv", "bob", 2),
+    ]
 
 
 def test_the_same_votes_give_the_same_table(tmp_path: Path) -> None:

@@ -12,13 +12,15 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine
 
+from likewise.discovery.pool import POOL_SCHEMA, QueryGallery, sort_pool
+from likewise.discovery.step import Pool, PoolSettings, store_pool
 from likewise.labeling import open_votes
 from likewise.labeling.store.experts import invite_expert, open_owner_session
 from likewise.labeling.store.project import change_project
 from likewise.web.app import create_app
 from likewise.web.security import SESSION_COOKIE
 from likewise.web.settings import SiteSettings
-from likewise.workspace import WorkspaceFolder, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder
 from tests.databases import database
 
 __all__ = ["database"]
@@ -37,10 +39,12 @@ def write_pool(workspace: WorkspaceFolder, n_queries: int = 4, n_candidates: int
         for rank, candidate in enumerate(images[n_queries : n_queries + n_candidates])
         for generator in GENERATORS
     ]
-    schema = ["query", "candidate", "generator", "rank", "score"]
-    pool = pl.DataFrame(rows, schema=schema, orient="row")
-    write_parquet(pool, workspace.pool_file)
-    write_json({"n_all_pairs": n_queries * (len(images) - n_queries)}, workspace.pool_settings_file)
+    pool = pl.DataFrame(rows, schema=POOL_SCHEMA, orient="row")
+    searched = QueryGallery.from_catalog(
+        pl.read_parquet(workspace.catalog_file), images[:n_queries], images[n_queries:]
+    )
+    settings = PoolSettings(GENERATORS, k=n_candidates, n_queries=n_queries, n_random=0)
+    store_pool(workspace, Pool(sort_pool(pool), settings, searched), replace=True)
     return pool
 
 

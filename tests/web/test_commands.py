@@ -43,7 +43,11 @@ def test_a_project_from_the_command_line(run: Run, workspace: WorkspaceFolder, t
     assert json.loads(run("label", "settings", ws, "--json").out)["grouped_by_query"] is True
     assert run("label", "pause", ws).code == 0
     assert run("label", "resume", ws).code == 0
-    for file, what, first in (("crowd.csv", "votes", "task,worker,label"), ("tags.json", "labels", "[")):
+    for file, what, first in (
+        ("crowd.csv", "crowdkit", "task,worker,label"),
+        ("all-votes.csv", "votes", "query,candidate,expert,answer,time"),
+        ("tags.json", "labels", "["),
+    ):
         assert run("label", "export", ws, tmp_path / file, "--what", what).code == 0
         assert (tmp_path / file).read_text().startswith(first)
     assert run("label", "export", ws, tmp_path / "events.csv", "--what", "events").code == 0

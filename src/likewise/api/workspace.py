@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from likewise.api.search import PoolResult, SearchResult
     from likewise.labeling.agreement import InterAnnotatorAgreement
     from likewise.labeling.consensus import Rule
+    from likewise.status import WorkspaceStatus
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,6 +55,16 @@ class LabelsResult(TableResult):
             raise LikewiseError("these labels come without votes, so there is no agreement of experts to plot.")
         rows = {one.expert: (one.agreement.value, None, None) for one in self.agreement.experts}
         return interval_plot(rows, "agreement with the majority of the other experts (%)")
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class StatusResult(TableResult):
+    """`table` has a row per part of the chain; `status` is the same with the next command."""
+
+    status: "WorkspaceStatus"
+
+    def short_table(self) -> pl.DataFrame:
+        return self.table.select("part", "state", "holds", "why")
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -195,9 +206,10 @@ class Workspace(WorkspaceFolder):
 
     def labels(self, rule: "Rule | None" = None) -> LabelsResult:
         """The consensus of all stored votes, made anew; imported labels where there are no votes."""
+        from likewise.labeling.state import read_stored_votes
         from likewise.labeling.step import read_labels, update_labels
 
-        if not self.votes_file.exists() and self.labels_file.exists():
+        if read_stored_votes(self) is None and self.labels_file.exists():
             return LabelsResult(read_labels(self), f"{self.path}: imported labels")
         made = update_labels(self, rule)
         summary, agreement = made.consensus.summary, made.agreement
@@ -223,15 +235,21 @@ class Workspace(WorkspaceFolder):
 
         return evaluate_folder(self, encoders, measures, store, on_progress)
 
-    def report(self, on_progress: ProgressCallback | None = None) -> ReportResult:
-        """Write report/index.html; evaluates first where that was not done yet or is stale."""
-        from likewise.evaluation.step import renew_results
-        from likewise.evaluation.stored import results_are_current
-        from likewise.report import write_report
+    def status(self) -> StatusResult:
+        """What is here, what is stale, and what comes next."""
+        from likewise.status import workspace_status
 
-        if not results_are_current(self):
-            renew_results(self, "Workspace.report()", on_progress)
-        path = write_report(self, on_progress)
+        found = workspace_status(self)
+        columns = ("name", "state", "holds", "why", "command")
+        table = pl.DataFrame([{name: getattr(part, name) for name in columns} for part in found.parts])
+        title = f"{self.path}: {found.images:,} images from {found.source}, {found.left_out} left out"
+        return StatusResult(table.rename({"name": "part"}), title, f"next: {found.next}", status=found)
+
+    def report(self, on_progress: ProgressCallback | None = None) -> ReportResult:
+        """Write report/index.html; labels and results that are missing or stale are made first."""
+        from likewise.report import make_report
+
+        path = make_report(self, "Workspace.report()", on_progress)
         size = pl.DataFrame({"page": [str(path)], "megabytes": [path.stat().st_size / 1e6]})
         return ReportResult(size, f"{self.path}: report", path=path)
 

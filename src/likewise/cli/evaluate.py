@@ -19,6 +19,8 @@ from likewise.cli.console import (
     progress_bars,
     to_records,
 )
+from likewise.cli.label_site import Database
+from likewise.cli.status import print_stale
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
@@ -105,6 +107,7 @@ def evaluate(
             "--store", help="Make this evaluation the report's. With the default options it is stored in any case."
         ),
     ] = False,
+    database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure every model against the labels (or classes, or triplets), with intervals.
@@ -119,6 +122,8 @@ def evaluate(
     from likewise.evaluation.sampled_negatives import NegativeSampling
     from likewise.evaluation.step import evaluate as evaluate_all
     from likewise.evaluation.summary import EvaluationSettings
+    from likewise.labeling.store import use_database
+    from likewise.status import workspace_status
 
     wanted = _parse_protocols(protocol)
     chosen = parse_measures(measures) if measures is not None else None
@@ -174,6 +179,9 @@ def evaluate(
         half=half,
         negatives=NegativeSampling(*_parse_ranks(negative_ranks), negatives_per_positive),
     )
+    use_database(target, database)
+    if not as_json:
+        print_stale(workspace_status(target), ("labels",))
     with progress_bars("models") as update:
         done = evaluate_all(
             target,

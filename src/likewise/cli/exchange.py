@@ -7,7 +7,7 @@ import typer
 
 from likewise.cli.console import echo, echo_json
 from likewise.errors import LikewiseError
-from likewise.workspace import WorkspaceFolder
+from likewise.workspace import WorkspaceFolder, discard, write_atomically
 
 Output = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)]
 
@@ -31,26 +31,19 @@ def import_labels(
         echo("  they were there already")
 
 
-def export_labels(target: WorkspaceFolder, output: Path, *, as_evaluated: bool, replace: bool, as_json: bool) -> None:
+def export_labels(target: WorkspaceFolder, output: Path, *, as_evaluated: bool, as_json: bool) -> None:
     """Write the labels as VSD .json, TREC .qrels, .csv, .tsv or .parquet, as the file's name ends."""
-    from likewise.discovery.step import read_pool, retired_pairs
-    from likewise.evaluation.exchange.labels_io import drop_random_pairs, write_labels_file
-    from likewise.labeling.step import read_labels
+    from likewise.evaluation.exchange.labels_export import export_labels as export
 
-    refuse_existing(output, replace=replace)
-    labels = read_labels(target)
-    used = labels
-    if target.pool_file.exists():
-        used = drop_random_pairs(labels, read_pool(target).rows, retired_pairs(target))
-    written = used if as_evaluated else labels
-    write_labels_file(written, output)
+    made = export(target, output.suffix.lower(), as_evaluated=as_evaluated, name=str(output))
+    write_atomically(output, lambda file: discard(file.write(made.content)))
     if as_json:
-        echo_json({"file": str(output), "n_labels": len(written), "n_only_by_chance": len(labels) - len(used)})
+        echo_json({"file": str(output), "n_labels": made.n_labels, "n_only_by_chance": made.n_random})
         return
-    echo(f"{output}: {len(written):,} labels")
-    if len(used) < len(labels) and not as_evaluated:
+    echo(f"{output}: {made.n_labels:,} labels")
+    if made.n_random and not as_evaluated:
         echo(
-            f"  {len(labels) - len(used):,} of them only chance proposed; `evaluate` leaves those out "
+            f"  {made.n_random:,} of them only chance proposed; `evaluate` leaves those out "
             "(add --as-evaluated to compare its numbers)"
         )
 

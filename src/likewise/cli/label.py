@@ -55,7 +55,7 @@ def sheet(
     from likewise.catalog import read_catalog
     from likewise.labeling import voting_sheet
     from likewise.labeling.pairs_file import read_pairs_file
-    from likewise.labeling.step import read_stored_votes
+    from likewise.labeling.state import read_votes_behind_labels
 
     target = open_workspace(workspace)
     if output.exists():
@@ -64,7 +64,7 @@ def sheet(
         asked = read_parquet(target.pool_file, f"likewise discover {workspace}")
     else:
         asked = read_pairs_file(pairs, set(read_catalog(target)["image"]))
-    table = voting_sheet(asked, expert, seed, read_stored_votes(target))
+    table = voting_sheet(asked, expert, seed, read_votes_behind_labels(target))
     if table.is_empty():
         raise LikewiseError(f"{expert} has answered every one of these pairs: there is nothing left to ask.")
     write_atomically(output, lambda file: table.write_csv(file))
@@ -100,6 +100,7 @@ def import_votes(
     """
     from likewise.labeling.imports import holds_votes
     from likewise.labeling.step import import_votes_file
+    from likewise.labeling.store import use_database
 
     target = open_workspace(workspace)
     if not holds_votes(votes):
@@ -108,9 +109,10 @@ def import_votes(
     _check_rule(rule)
     with progress_bars("steps") as update:
         update("storing votes", 0, 2)
-        stored = import_votes_file(target, votes, database, replace=replace)
+        use_database(target, database)
+        stored = import_votes_file(target, votes, replace=replace)
         update("storing votes", 1, 2)
-        labelled = rebuild_labels(target, rule, database)
+        labelled = rebuild_labels(target, rule)
     added = stored.added
     if as_json:
         echo_json({"added": added.to_dict(), "blank": stored.n_blank, "labels": result_json(labelled)})
@@ -128,7 +130,12 @@ def consensus(
 
     Example: `likewise label consensus shoes --rule dawid-skene`
     """
-    labelled = rebuild_labels(open_workspace(workspace), rule, database)
+    from likewise.labeling.store import use_database
+
+    target = open_workspace(workspace)
+    _check_rule(rule)
+    use_database(target, database)
+    labelled = rebuild_labels(target, rule)
     if as_json:
         echo_json(result_json(labelled))
     else:
@@ -146,10 +153,10 @@ def _check_rule(rule: str | None) -> str | None:
     return rule
 
 
-def rebuild_labels(workspace: WorkspaceFolder, rule: str | None, database: str | None = None) -> "LabelingResult":
+def rebuild_labels(workspace: WorkspaceFolder, rule: str | None) -> "LabelingResult":
     from likewise.labeling.step import update_labels
 
-    return update_labels(workspace, _check_rule(rule), database)  # type: ignore[arg-type]
+    return update_labels(workspace, _check_rule(rule))  # type: ignore[arg-type]
 
 
 def result_json(labelled: "LabelingResult") -> dict[str, Any]:

@@ -19,7 +19,7 @@ Database = Annotated[
     typer.Option(
         "--database",
         envvar="LIKEWISE_DATABASE",
-        help="Where the votes are, postgresql://…; votes.db in the workspace by default.",
+        help="Where the votes are, postgresql://…; remembered without its password. votes.db by default.",
     ),
 ]
 ExpertName = Annotated[str, typer.Option("--expert", "--name", help="The expert's name.")]
@@ -27,14 +27,12 @@ ExpertName = Annotated[str, typer.Option("--expert", "--name", help="The expert'
 
 @contextmanager
 def open_votes_database(workspace: WorkspaceFolder, database: str | None) -> "Iterator[Engine]":
-    """The votes database, closed at the end."""
-    from likewise.labeling.store import open_votes
+    """The votes database, closed at the end; one that is named is where the votes are from now on."""
+    from likewise.labeling.store import opened_votes, use_database
 
-    engine = open_votes(database or workspace)
-    try:
+    use_database(workspace, database)
+    with opened_votes(workspace) as engine:
         yield engine
-    finally:
-        engine.dispose()
 
 
 def serve(

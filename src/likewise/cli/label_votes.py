@@ -65,16 +65,14 @@ def remove_votes(
 
     with open_votes_database(open_workspace(workspace), database) as engine:
         count = remove(engine, expert, reason)
-    typer.echo(
-        f"{count:,} votes of {expert} do not count any more: run `likewise label consensus {workspace}` for new labels"
-    )
+    typer.echo(f"{count:,} votes of {expert} do not count any more; `likewise report {workspace}` makes all anew")
 
 
 def export(
     workspace: WorkspacePath,
     output: Output,
     what: Annotated[
-        str, typer.Option(help="labels (as they are stored), votes (crowd-kit's CSV), or events (the full log, CSV).")
+        str, typer.Option(help="labels, votes (as `label import` reads them), crowdkit (votes), or events (all).")
     ] = "labels",
     as_evaluated: Annotated[
         bool, typer.Option("--as-evaluated", help="Labels: leave out pairs that were only drawn at random.")
@@ -87,21 +85,23 @@ def export(
 
     Example: `likewise label export shoes shoes.qrels --as-evaluated`
     """
-    from likewise.labeling.exports import Export
-    from likewise.labeling.exports import export as content_of
+    from likewise.labeling.exports import export_votes
+    from likewise.labeling.store import opened_votes, use_database
 
     target = open_workspace(workspace)
-    if what == "labels":
-        export_labels(target, output, as_evaluated=as_evaluated, replace=replace, as_json=as_json)
-        return
-    files: dict[str, Export] = {"votes": "crowdkit.csv", "events": "events.csv"}
-    if what not in files:
-        raise LikewiseError(f"there is nothing called {what!r} to export: --what takes labels, votes or events.")
+    if what not in ("labels", "votes", "crowdkit", "events"):
+        raise LikewiseError(
+            f"there is nothing called {what!r} to export: --what takes labels, votes, crowdkit, events."
+        )
     refuse_existing(output, replace=replace)
-    with open_votes_database(target, database) as engine:
-        content = content_of(engine, files[what])
+    use_database(target, database)
+    if what == "labels":
+        export_labels(target, output, as_evaluated=as_evaluated, as_json=as_json)
+        return
+    with opened_votes(target) as engine:
+        content = export_votes(engine, what)
     write_atomically(output, lambda file: discard(file.write(content)))
     if as_json:
         echo_json({"file": str(output), "bytes": len(content)})
     else:
-        echo(f"{output}: {len(content):,} bytes ({files[what]})")
+        echo(f"{output}: {len(content):,} bytes")

@@ -1,102 +1,53 @@
 """`likewise status`: what a workspace holds and what to do next."""
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, escape, open_workspace
-from likewise.workspace import WARDROBE, WorkspaceFolder, read_json, read_parquet
+from likewise.cli.label_site import Database
+
+if TYPE_CHECKING:
+    from likewise.chain import ChainPart
+    from likewise.status import WorkspaceStatus
 
 
-@dataclass(frozen=True)
-class WorkspaceStatus:
-    """What a workspace holds; None for a step that was not run."""
-
-    images: int
-    left_out: int
-    source: str
-    encoders: list[str]
-    unfinished: list[str]  # encoders that were started
-    pool: str | None
-    labels: str | None
-    results: str | None
-    stale: bool  # the results are older than what they rest on
-    report: str | None
-    next: str
-
-
-def status(workspace: WorkspacePath, as_json: AsJson = False) -> None:
-    """Show what is there and the next command.
+def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson = False) -> None:
+    """Show what is there, what is stale, and the next command.
 
     Example: `likewise status shoes`
     """
-    found = read_status(open_workspace(workspace))
+    from likewise.labeling.store import use_database
+    from likewise.status import workspace_status
+
+    target = open_workspace(workspace)
+    use_database(target, database)
+    found = workspace_status(target)
     if as_json:
-        echo_json(asdict(found))
+        echo_json(found.to_dict())
         return
     echo(f"[bold]{escape(workspace)}[/]: {found.images:,} images from {found.source}, {found.left_out} left out")
-    echo(f"  vectors: {', '.join(found.encoders) or 'none'}")
-    if found.unfinished:
-        echo(f"  unfinished: {', '.join(found.unfinished)}")
-    stale = ", older than what they rest on" if found.stale else ""
-    echo(f"  pool: {escape(found.pool or 'none')}")
-    echo(f"  labels: {escape(found.labels or 'none')}")
-    echo(f"  results: {escape(found.results or 'none')}{stale}")
-    echo(f"  report: {escape(found.report or 'none')}")
+    current = [part.name.partition("/")[2] for part in found.vectors if part.state == "current"]
+    if current:
+        echo(f"  vectors: {escape(', '.join(current))}")
+    for part in found.parts:
+        if part not in found.vectors or part.state != "current":
+            echo(f"  {escape(part.name)}: {escape(describe(part))}")
     echo(f"next: [bold]{escape(found.next)}[/]")
 
 
-def read_status(target: WorkspaceFolder) -> WorkspaceStatus:
-    from likewise.evaluation.stored import results_are_current
-
-    settings = target.settings()
-    complete = target.encoders()
-    started = sorted(meta.parent.name for meta in target.vectors_folder.glob("*/meta.json"))
-    results = target.results_folder / "discovery.parquet"
-    found = WorkspaceStatus(
-        images=settings["images"],
-        left_out=settings["left_out"],
-        source=settings["source"],
-        encoders=complete,
-        unfinished=[name for name in started if name not in complete],
-        pool=_describe_pool(target),
-        labels=_describe_labels(target),
-        results=str(results) if results.exists() else None,
-        stale=results.exists() and not results_are_current(target),
-        report=str(target.report_file) if target.report_file.exists() else None,
-        next="",
-    )
-    return replace(found, next=_next_command(target, found))
+def describe(part: "ChainPart") -> str:
+    """One line: what is there, and why that is not current."""
+    if part.state == "missing" and not part.automatic:
+        return "none"
+    state = {"current": "", "missing": "none", "unchecked": "not checked"}.get(part.state, part.state)
+    return "; ".join(filter(None, (part.holds, ": ".join(filter(None, (state, part.why))))))
 
 
-def _describe_pool(target: WorkspaceFolder) -> str | None:
-    if not target.pool_settings_file.exists():
-        return None
-    pool = read_parquet(target.pool_file, f"likewise discover {target.path} --replace")
-    pairs = pool.select("query", "candidate").unique().height
-    chosen = read_json(target.pool_settings_file)["settings"]
-    who = f"by {', '.join(chosen['generators'])}, k = {chosen['k']}" if chosen["generators"] else "of imported labels"
-    return f"{pairs:,} pairs {who}"
-
-
-def _describe_labels(target: WorkspaceFolder) -> str | None:
-    if not target.labels_settings_file.exists():
-        return None
-    summary = read_json(target.labels_settings_file)["consensus"]
-    return f"{summary['n_labelled']:,} by {summary['rule']}, {summary['n_similar']:,} similar"
-
-
-def _next_command(target: WorkspaceFolder, found: WorkspaceStatus) -> str:
-    if found.unfinished:
-        return f"likewise encode {target.path} --with {','.join(found.unfinished)}"
-    if not found.encoders:
-        return f"likewise encode {target.path}"
-    if not found.pool:
-        return f"likewise discover {target.path}"
-    if not found.labels and found.source == WARDROBE:
-        return f"likewise label simulate {target.path}"
-    if not found.labels:
-        return f"likewise label serve {target.path} (a labelling site), or label sheet, then label import"
-    if not found.results or found.stale:
-        return f"likewise evaluate {target.path}"
-    if found.report:
-        return f"look at {found.report}; `likewise report {target.path}` renews it"
-    return f"likewise report {target.path}"
+def print_stale(found: "WorkspaceStatus", names: Sequence[str]) -> None:
+    """Say what is about to be made again, and what could not be checked."""
+    for part in found.parts:
+        if part.name in names and part.automatic:
+            what = "made now" if part.state == "missing" else "made again"
+            echo(f"[dim]{escape(part.name)}: {escape(part.why)}; {what}[/]")
+        elif part.name in names and part.state == "unchecked":
+            echo(f"[bold]{escape(part.name)} not checked:[/] {escape(part.why)}")

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog import catalog_fingerprint, items_fingerprint, read_catalog, select
+from likewise.chain import ChainPart, changed, digest_of, table_digest
 from likewise.discovery.engines import SearchEngine, SearchRequest, exact_search, index_search_engine
 from likewise.discovery.pool import RANDOM, QueryGallery, apply_budget, candidate_rows, draw_random_pairs, sort_pool
 from likewise.discovery.queries import sample_queries
@@ -15,6 +16,12 @@ from likewise.errors import LikewiseError
 from likewise.neighbours.index import IndexRecall
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
+
+POOL = "pool"
+CHANGES = {
+    "catalog": "was made for another catalog",
+    "items": "was made before the items of the catalog changed, and with them who may be a candidate (votes are kept)",
+}
 
 
 @dataclass(frozen=True)
@@ -135,9 +142,7 @@ def store_pool(workspace: WorkspaceFolder, pool: Pool, *, replace: bool = False)
     """Write the pool; False if the very same one was there. Another one is replaced only when asked."""
     description = _description(workspace, pool)
     if workspace.pool_settings_file.exists() and workspace.pool_file.exists():
-        if read_json(workspace.pool_settings_file) == description and read_parquet(
-            workspace.pool_file, "likewise discover"
-        ).equals(pool.rows):
+        if pool_part(workspace).usable and read_json(workspace.pool_settings_file) == description:
             return False
         if not replace:
             raise LikewiseError(
@@ -145,10 +150,37 @@ def store_pool(workspace: WorkspaceFolder, pool: Pool, *, replace: bool = False)
                 "in its place (votes already given are kept)."
             )
         _retire_random_pairs(workspace)
-    workspace.pool_settings_file.unlink(missing_ok=True)  # written last: without it, pool.parquet does not count
     write_parquet(pool.rows, workspace.pool_file)
     write_json(description, workspace.pool_settings_file)
     return True
+
+
+def pool_digest(workspace: WorkspaceFolder) -> str:
+    """Of the stored pool, its settings and what it rests on; empty where there is none."""
+    return digest_of(read_json(workspace.pool_settings_file)) if workspace.pool_settings_file.exists() else ""
+
+
+def pool_part(workspace: WorkspaceFolder) -> ChainPart:
+    """Whether the pool is all there, and of this catalog and its items."""
+    make = f"likewise discover {workspace.path}"
+    if not workspace.pool_file.exists():
+        return ChainPart(POOL, "missing", why="does not exist yet", command=make)
+    rows = read_parquet(workspace.pool_file, f"{make} --replace")
+    note = read_json(workspace.pool_settings_file) if workspace.pool_settings_file.exists() else {}
+    if note.get("rows") != table_digest(rows):
+        return ChainPart(POOL, "unfinished", why="was only half written", command=f"{make} --replace")
+    settings, n_pairs = _settings(note), rows.select("query", "candidate").n_unique()
+    who = f"by {', '.join(settings.generators)}, k = {settings.k}" if settings.generators else "of imported labels"
+    different = changed(note["rests_on"], pool_basis(read_catalog(workspace)))
+    why = next((why for name, why in CHANGES.items() if name in different), "")
+    return ChainPart(
+        POOL, "stale" if why else "current", f"{n_pairs:,} pairs {who}", why, f"{make} --replace" if why else ""
+    )
+
+
+def pool_basis(catalog: pl.DataFrame) -> dict[str, str]:
+    """What a pool made now would rest on."""
+    return {"catalog": catalog_fingerprint(catalog), "items": items_fingerprint(catalog)}
 
 
 def retired_pairs(workspace: WorkspaceFolder) -> pl.DataFrame:
@@ -171,21 +203,9 @@ def _retire_random_pairs(workspace: WorkspaceFolder) -> None:
 
 def read_pool(workspace: WorkspaceFolder) -> Pool:
     """The stored pool, with the queries and gallery it was made over."""
-    made_by = f"likewise discover {workspace.path}"
-    rows = read_parquet(workspace.pool_file, made_by)
-    if not workspace.pool_settings_file.exists():
-        raise LikewiseError(f"{workspace.pool_file} was only half written: run `{made_by}` again.")
-    description = read_json(workspace.pool_settings_file)
-    catalog = read_catalog(workspace)
-    if description["catalog"] != catalog_fingerprint(catalog):
-        raise LikewiseError(
-            f"{workspace.pool_file} was made for another catalog: run `likewise discover {workspace.path} --replace`."
-        )
-    if description.get("items", items_fingerprint(catalog)) != items_fingerprint(catalog):
-        raise LikewiseError(
-            f"the items of the catalog changed since {workspace.pool_file} was made, and with them who may be a "
-            f"candidate: run `likewise discover {workspace.path} --replace` (votes already given are kept)."
-        )
+    pool_part(workspace).refuse_unless_usable(workspace.pool_file)
+    rows = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
+    description, catalog = read_json(workspace.pool_settings_file), read_catalog(workspace)
     settings = _settings(description)
     recalls = {generator: IndexRecall(**each) for generator, each in description.get("index", {}).items()}
     left_out = set(description["left_out"])
@@ -220,8 +240,8 @@ def _description(workspace: WorkspaceFolder, pool: Pool) -> dict[str, Any]:
         del settings["index"]
     description = {
         "settings": settings,
-        "catalog": catalog_fingerprint(catalog),
-        "items": items_fingerprint(catalog),
+        "rests_on": pool_basis(catalog),
+        "rows": table_digest(pool.rows),
         "queries": pool.query_gallery.queries,
         "n_gallery": len(pool.query_gallery.gallery),
         "left_out": left_out,

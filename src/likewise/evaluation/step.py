@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from likewise.catalog import read_catalog
+from likewise.chain import table_digest
 from likewise.discovery import duplicate_share, generator_table, overlap_table, prevalence
 from likewise.discovery.pool import QueryGallery
 from likewise.discovery.step import Pool, read_pool, retired_pairs
@@ -34,7 +35,7 @@ from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.ranking import MAIN
 from likewise.evaluation.sampled_negatives import NegativeSampling
 from likewise.evaluation.screening import pairs_among, screen_classes, screen_labels
-from likewise.evaluation.stored import read_summary, store_evaluation
+from likewise.evaluation.stored import read_summary, results_basis, store_evaluation
 from likewise.evaluation.summary import (
     DEFAULT_SETTINGS,
     EvaluationSettings,
@@ -53,7 +54,8 @@ from likewise.evaluation.training_gains import (
 )
 from likewise.evaluation.truth import ground_truth
 from likewise.evaluation.vsd_tables import vsd_tables
-from likewise.labeling.step import read_labels, read_labels_note, read_stored_votes
+from likewise.labeling.state import read_labels_note, read_votes_behind_labels
+from likewise.labeling.step import read_labels
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
 from likewise.lineage.halves import select_half
 from likewise.progress import ProgressCallback
@@ -146,6 +148,7 @@ def evaluate_workspace(
     screening = screen_labels(workspace, encoders or workspace.encoders(), settings.half)
     names = screening.choose(encoders)
     generators = pool.settings.generators
+    rests_on = results_basis(workspace, names, generators, settings)
     needed = [*names, *(name for name in generators if name in workspace.encoders())]
     pairs = _judged(workspace, needed, labels, pool)
     labelled = build_judged_pairs(read_catalog(workspace), labels, pairs.queries, pairs.gallery)
@@ -191,6 +194,8 @@ def evaluate_workspace(
             [*screening.notes(names), *(f"identification: {note}" for note in same_item.learned_notes(names))],
         ),
         settings=settings,
+        rests_on=rests_on,
+        tables={name: table_digest(table) for name, table in tables.items()},
         sampled_negatives=None if sampled is None else int((sampled.label == 0).sum()),
         no_sampled_negatives=None
         if sampled is not None
@@ -240,7 +245,7 @@ def _expert_groups(workspace: WorkspaceFolder, done: Evaluation, seed: int) -> E
     """None where the labels come without votes of several experts."""
     if read_labels_note(workspace)["consensus"]["rule"] == IMPORTED:
         return None
-    votes = read_stored_votes(workspace)
+    votes = read_votes_behind_labels(workspace)
     if votes is not None:  # an adjudicator is no member of a group of experts: they only settle its ties
         votes = votes.filter(pl.col("expert") != ADJUDICATOR_NAME)
     if votes is None or votes["expert"].n_unique() < 2:

@@ -1,16 +1,29 @@
-"""results/ of a workspace: the one place that writes an evaluation, reads its summary, and knows if it is stale."""
+"""results/ of a workspace: the one place that writes an evaluation, reads its summary, and knows if it is stale.
 
-from collections.abc import Mapping
+Results rest on the labels, the pool, the catalog, every encoder's vectors (with what is noted about its lineage) and
+the settings of the evaluation; summary.json notes a digest of each, and of every table that belongs to it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import polars as pl
 
+from likewise.catalog import read_catalog
+from likewise.chain import ChainPart, changed, digest_of, in_words, table_digest
+from likewise.discovery.step import pool_basis, pool_digest, retired_pairs
+from likewise.encoders.storage.files import vectors_digest
+from likewise.encoders.storage.reading import VECTORS
 from likewise.errors import LikewiseError
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import make_result_note, write_note
 from likewise.evaluation.screening import screen_labels
-from likewise.evaluation.summary import EvaluationSummary, from_json
-from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
+from likewise.evaluation.summary import EvaluationSettings, EvaluationSummary, from_json
+from likewise.labeling.state import labels_digest
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
+
+RESULTS = "results"
 
 
 def summary_file(workspace: WorkspaceFolder) -> Path:
@@ -52,12 +65,54 @@ def unbiased_encoders(workspace: WorkspaceFolder) -> list[str]:
     return [name for name in names if name not in learned]
 
 
-def results_are_current(workspace: WorkspaceFolder) -> bool:
-    """Whether results/ was written after everything it rests on, and about every encoder there is."""
+def results_basis(
+    workspace: WorkspaceFolder, encoders: Sequence[str], generators: Sequence[str], settings: EvaluationSettings
+) -> dict[str, str]:
+    """What results of these encoders would rest on now; generators count, their lists give sampled negatives."""
+    there = workspace.encoders()
+    read = sorted({*encoders, *(name for name in generators if name in there)})
+    truth = read_parquet(workspace.truth_file, "likewise new") if workspace.has_truth else pl.DataFrame()
+    return {
+        **pool_basis(read_catalog(workspace)),
+        "truth": table_digest(truth),
+        "pool": pool_digest(workspace),
+        "pairs of earlier pools": table_digest(retired_pairs(workspace)),
+        "labels": labels_digest(workspace),
+        "settings": digest_of(asdict(settings)),
+        "models": digest_of(list(encoders)),
+        **{f"{VECTORS}/{name}": vectors_digest(workspace, name) for name in read},
+    }
+
+
+def results_part(workspace: WorkspaceFolder, labels: ChainPart) -> ChainPart:
+    """Whether results/ is all there, about every encoder there is, and of the labels and vectors of now."""
+    make = f"likewise evaluate {workspace.path}"
     summary = read_summary(workspace)
-    if summary is None or summary.encoders != unbiased_encoders(workspace):
-        return False
-    written = summary_file(workspace).stat().st_mtime_ns  # the last file that `evaluate` writes
-    rests_on = [workspace.catalog_file, workspace.pool_file, workspace.labels_file]
-    rests_on += workspace.vectors_folder.glob("*/meta.json")
-    return all(path.stat().st_mtime_ns <= written for path in rests_on if path.exists())
+    if summary is None:
+        known = summary_file(workspace).exists()
+        why = "another version of likewise wrote them" if known else "the models have not been measured yet"
+        return ChainPart(RESULTS, "stale" if known else "missing", why=why, command=make, automatic=True)
+    holds = f"{len(summary.encoders)} models on {summary.labels.consensus.n_labelled:,} labels"
+    different = [path for path, digest in summary.tables.items() if _stored_digest(workspace, path) != digest]
+    if different:
+        why = (
+            f"{in_words(f'{name}.parquet' for name in different)} is not of the evaluation that summary.json describes"
+        )
+        return ChainPart(RESULTS, "stale", holds, why, make, automatic=True)
+    if not labels.usable:
+        return ChainPart(RESULTS, "stale", holds, f"the labels are {labels.state}", make, automatic=True)
+    encoders, generators = unbiased_encoders(workspace), summary.pool.generators
+    if other := changed(summary.rests_on, results_basis(workspace, encoders, generators, summary.settings)):
+        why = f"changed since they were made: {in_words(other)}"
+        return ChainPart(RESULTS, "stale", holds, why, make, automatic=True)
+    return ChainPart(RESULTS, "current", holds)
+
+
+def _stored_digest(workspace: WorkspaceFolder, name: str) -> str:
+    path = workspace.results_folder / f"{name}.parquet"
+    return table_digest(read_parquet(path, f"likewise evaluate {workspace.path}")) if path.exists() else ""
+
+
+def results_digest(workspace: WorkspaceFolder) -> str:
+    """Of the stored results: of the summary, which has a digest of every table; empty where there are none."""
+    return digest_of(read_json(summary_file(workspace))) if summary_file(workspace).exists() else ""

@@ -88,7 +88,6 @@ class LabelsNote:
     agreement: InterAnnotatorAgreement
     sources: list[str]
     simulated: bool
-    catalog: str | None = None  # fingerprint of the catalog they were made for
 
 
 @dataclass(frozen=True)
@@ -127,6 +126,8 @@ class EvaluationSummary:
     encoders: list[str]
     lineage: LineageNotes
     settings: EvaluationSettings
+    rests_on: dict[str, str]  # digests of everything that decides the numbers
+    tables: dict[str, str]  # digests of the tables of this evaluation
     sampled_negatives: int | None = None
     no_sampled_negatives: str | None = None
     pool_recall: PoolRecall | None = None

@@ -10,7 +10,7 @@ from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.step import PoolSettings, make_pool
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.fidelity import GroundTruth, admissible_pairs, fidelity_table
-from likewise.labeling.step import read_labels
+from likewise.labeling.step import read_labels_if_any
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, write_parquet
 
@@ -23,7 +23,7 @@ def write_budget(
 ) -> pl.DataFrame:
     """Write and return results/budget.parquet, k up to `settings.k`; with recall and fidelity if the truth is known."""
     pool = make_pool(workspace, settings, on_progress)
-    labels = read_labels(workspace) if workspace.labels_file.exists() else None
+    labels = read_labels_if_any(workspace)
     table = budget_table(pool.rows, labels, seconds_per_pair)
     if workspace.has_truth:
         vectors = {

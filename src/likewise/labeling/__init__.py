@@ -14,7 +14,7 @@ from likewise.labeling.sheet import voting_sheet
 from likewise.labeling.votes import ANSWERS, CANNOT_TELL, NOT_SIMILAR, SIMILAR, tidy_votes
 
 if TYPE_CHECKING:
-    from likewise.labeling.store import AddedVotes, add_votes, count_votes_by_source, open_votes, read_votes
+    from likewise.labeling.store import AddedVotes, add_votes, open_votes, read_votes
 
 __all__ = [
     "ANSWERS",
@@ -32,7 +32,6 @@ __all__ = [
     "agreement",
     "check_votes",
     "consensus",
-    "count_votes_by_source",
     "dawid_skene",
     "open_votes",
     "read_votes",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from likewise.chain import digest_of
 from likewise.errors import LikewiseError
 from likewise.extensions import extensions
 from likewise.report.plots.curves import Styles
@@ -46,17 +47,32 @@ class Section:
 
     after: str
     write: Callable[[SectionContext], str]
+    rests_on: Callable[[WorkspaceFolder], str] | None = None
+    """A digest of what it shows besides the results; the page is stale when that changes."""
 
 
 def added_sections(context: SectionContext) -> dict[str, list[Markup]]:
     """What extensions add after each part, in the order of the extensions' names."""
     added: dict[str, list[Markup]] = {part: [] for part in PARTS}
+    for section in _sections().values():
+        added[section.after].append(Markup(section.write(context)))
+    return added
+
+
+def sections_digest(workspace: WorkspaceFolder) -> str:
+    """Of everything that sections of extensions show besides the results."""
+    digests = {name: section.rests_on(workspace) for name, section in _sections().items() if section.rests_on}
+    return digest_of(digests)
+
+
+def _sections() -> dict[str, Section]:
+    found = {}
     for extension in extensions():
         for target in extension.report_sections:
             section = extension.load(target)
-            if not isinstance(section, Section) or section.after not in added:
+            if not isinstance(section, Section) or section.after not in PARTS:
                 raise LikewiseError(
                     f"{target} of the extension {extension.name} is no Section after one of {', '.join(PARTS)}."
                 )
-            added[section.after].append(Markup(section.write(context)))
-    return added
+            found[target] = section
+    return found

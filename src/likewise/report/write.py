@@ -19,6 +19,7 @@ from likewise.report.plots.curves import Styles
 from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
 from likewise.report.protocols import ProtocolSections, protocol_plots, protocol_sections
 from likewise.report.sections import PARTS, SectionContext, added_sections
+from likewise.report.state import report_basis
 from likewise.report.tables import Tables, read_tables
 from likewise.report.thumbnails import EmbeddedThumbnails
 from likewise.workspace import WorkspaceFolder, write_text
@@ -46,6 +47,7 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
     page = render(
         "page.html",
         name=name,
+        rests_on=report_basis(workspace),
         summary=tables.summary,
         board=board,
         verdict=headline.verdict(board, differences, name),

@@ -13,12 +13,12 @@ from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.reading import common_images
 from likewise.evaluation.auc import roc_auc, sort_pairs
-from likewise.evaluation.exchange.labels_io import drop_random_pairs
+from likewise.evaluation.exchange.labels_export import evaluated_labels
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.evaluation.screening import label_set
 from likewise.intervals import interval_of
-from likewise.labeling.step import read_labels
+from likewise.labeling.step import read_labels_if_any
 from likewise.lineage.files import read_model_lineage
 from likewise.lineage.guard import screen_models
 from likewise.neighbours import pair_scores
@@ -31,10 +31,10 @@ from likewise.training.trainer import embed
 def evaluate_discovery(context: TrainingContext, winner: TrainedRun) -> tuple[DiscoveryScore, ...] | None:
     """One line per encoder and set of queries; None where there are no labels."""
     workspace = context.guard.workspace
-    if not workspace.labels_file.exists() or not workspace.pool_file.exists():
+    if read_labels_if_any(workspace) is None or not workspace.pool_file.exists():
         return None
     pool, catalog = read_pool(workspace), read_catalog(workspace)
-    labels, name = drop_random_pairs(read_labels(workspace), pool.rows), f"run:{winner.about['run']}"
+    labels, name = evaluated_labels(workspace), f"run:{winner.about['run']}"
     lineages = {each: encoder_lineage(workspace, each) for each in workspace.encoders()}
     lineages[name] = read_model_lineage(winner.folder, name)
     clean = screen_models(lineages, label_set(catalog, labels)).choose(None)

@@ -3,14 +3,18 @@
 Only `get_visitor` asks the database; the others are coroutines, so that they cost no turn of a worker thread each.
 """
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Form, Header, HTTPException, Request, Response
 
+from likewise.errors import LikewiseError
+from likewise.labeling.store.engine import StoreError
 from likewise.labeling.store.experts import Visitor, read_visitor
 from likewise.web.security import SESSION_COOKIE, VISIT_COOKIE, csrf_matches, csrf_token, new_visit_token
 from likewise.web.site import Site
 
+T = TypeVar("T")
 EXPIRED_FORM = "this form has expired: reload the page and try again"
 
 
@@ -93,6 +97,16 @@ def set_session_cookie(response: Response, token: str, site: Site, days: float) 
         secure=site.settings.secure,
         path="/",
     )
+
+
+def or_bad_request(do: Callable[[], T]) -> T:
+    """A mistake of the owner's becomes one sentence, not an error of the site's."""
+    try:
+        return do()
+    except StoreError:
+        raise
+    except LikewiseError as error:
+        raise HTTPException(400, str(error).rstrip(".")) from error
 
 
 CurrentExpert = Annotated[Visitor, Depends(require_expert)]

@@ -3,9 +3,11 @@
 from dataclasses import asdict
 from typing import Any
 
+from likewise.errors import LikewiseError
 from likewise.labeling.dashboard import read_dashboard
 from likewise.labeling.store.images import image_ids
 from likewise.labeling.store.pairs import pair_ids
+from likewise.status import workspace_status
 from likewise.web.pages import image_links
 from likewise.web.site import Site
 from likewise.web.stability import ranking_stability
@@ -38,9 +40,20 @@ def dashboard_context(site: Site) -> dict[str, Any]:
             for pair in dashboard.divided
         ],
         "cost": asdict(dashboard.cost),
+        "chain": _chain(site),
         "stability": ranking_stability(site.settings.workspace, site.engine),
         "log": dashboard.log,
     }
+
+
+def _chain(site: Site) -> dict[str, Any]:
+    """Labels, results and report: whether they hold what the experts have answered, and what comes next."""
+    try:
+        found = workspace_status(site.settings.workspace)
+    except LikewiseError as error:  # e.g. a file that cannot be read: the dashboard has other things to show
+        return {"parts": [], "next": "", "problem": str(error)}
+    shown = [part for part in found.parts if part.name in ("labels", "results", "report")]
+    return {"parts": [asdict(part) for part in shown], "next": found.next, "problem": ""}
 
 
 def count_all_pairs(site: Site) -> int | None:

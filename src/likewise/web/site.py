@@ -8,6 +8,7 @@ from likewise.catalog import read_catalog
 from likewise.labeling.pool import add_pool_pairs
 from likewise.labeling.store.assignment import assign_all_pairs
 from likewise.labeling.store.engine import open_votes
+from likewise.labeling.store.location import remember_database
 from likewise.labeling.store.vote_writer import VoteWriter
 from likewise.web.security import RateLimiter
 from likewise.web.settings import SiteSettings
@@ -29,6 +30,8 @@ def open_site(settings: SiteSettings) -> Site:
     workspace = settings.workspace
     catalog = read_catalog(workspace)
     engine = open_votes(settings.database or workspace, serving=True)
+    if settings.database is not None:
+        remember_database(workspace, settings.database)
     add_pool_pairs(engine, workspace)
     assign_all_pairs(engine)
     thumbnails = Thumbnails(workspace, frozenset(catalog["image"]))

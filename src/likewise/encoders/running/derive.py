@@ -67,6 +67,7 @@ def derive_vectors(
         complete=False,
         dtype=derivation.dtype,
         spec=spec,
+        rests_on={part.encoder: part.digest for part in metas},
     )
     lineage = derived_lineage(workspace, derivation)
     again = _has_vectors_now(left_out)

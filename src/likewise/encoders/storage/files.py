@@ -6,12 +6,13 @@ meta.json             what made them, from which catalog, whether all are there,
 lineage.parquet       what the encoder learned from
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
 import polars as pl
 
+from likewise.chain import digest_of, table_digest
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.spec import spec_name
 from likewise.errors import LikewiseError
@@ -45,6 +46,10 @@ class VectorsMeta:
     dtype: str = "float32"
     spec: str = ""
     """What to encode with, where that is not the name itself."""
+    digest: str = ""
+    """Of all vectors, once they are complete."""
+    rests_on: dict[str, str] = field(default_factory=dict)
+    """Of vectors derived from others: the digests of those."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,7 @@ def meta_file(folder: Path) -> Path:
 
 def write_meta(meta: VectorsMeta, folder: Path) -> None:
     values = asdict(meta)
-    for name, usual in (("dtype", "float32"), ("spec", "")):
+    for name, usual in (("dtype", "float32"), ("spec", ""), ("digest", ""), ("rests_on", {})):
         if values[name] == usual:
             del values[name]
     write_json(values, meta_file(folder))
@@ -138,3 +143,15 @@ def read_meta(folder: Path) -> VectorsMeta | None:
         return VectorsMeta(**values, left_out=left_out)
     except (AttributeError, KeyError, TypeError) as error:
         raise LikewiseError(f"{path} does not describe vectors ({error}): make them again with `--force`.") from error
+
+
+def vectors_digest(workspace: WorkspaceFolder, encoder: str) -> str:
+    """Of an encoder's vectors: of meta.json, which has a digest of all shards, and of what else is noted beside it.
+
+    The shards themselves, which may be gigabytes, are not read again.
+    """
+    folder = vectors_folder(workspace, encoder)
+    notes = sorted(path for path in folder.glob("*.json") if not path.name.startswith("shard-"))
+    tables = sorted(path for path in folder.glob("*.parquet") if path.name != rows_file(folder).name)
+    content = {path.name: read_json(path) for path in notes}
+    return digest_of(content | {path.name: table_digest(pl.read_parquet(path, glob=False)) for path in tables})

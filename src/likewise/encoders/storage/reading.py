@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
+from likewise.chain import ChainPart, changed, in_words
 from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
@@ -23,6 +24,7 @@ from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, read_parquet
 
 MAX_NAMED_IN_ERRORS = 3
+VECTORS = "vectors"
 
 
 @dataclass(frozen=True)
@@ -110,19 +112,38 @@ def read_checked_meta(workspace: WorkspaceFolder, encoder: str) -> VectorsMeta:
             f"there are no {encoder} vectors in {workspace.path} yet{f' (there are {there})' if there else ''}: "
             f"run `likewise encode {workspace.path} --with {quote(encoder)}`."
         )
-    if not meta.complete:
-        raise LikewiseError(
-            f"{folder} is not complete yet: "
-            f"run `likewise encode {workspace.path} --with {quote(encoder)}` to finish it."
-        )
-    if meta.catalog != catalog_fingerprint(read_catalog(workspace)):
-        raise LikewiseError(f"{folder} was made for another catalog: {how_to_remake(workspace, encoder)}.")
-    if encoder in BUILT_IN and meta.version != get_encoder(encoder).version:
-        raise LikewiseError(
-            f"{folder} was made by {meta.version}, this is {get_encoder(encoder).version}: "
-            f"{how_to_remake(workspace, encoder)}."
-        )
+    check_vectors(workspace, encoder, meta, catalog_fingerprint(read_catalog(workspace))).refuse_unless_usable(folder)
     return meta
+
+
+def vectors_parts(workspace: WorkspaceFolder) -> list[ChainPart]:
+    """Every encoder that was started: whether its vectors are complete and of this catalog."""
+    started = sorted(path.parent.name for path in workspace.vectors_folder.glob("*/meta.json"))
+    if not started:
+        return [ChainPart(VECTORS, "missing", why="there are none yet", command=f"likewise encode {workspace.path}")]
+    fingerprint = catalog_fingerprint(read_catalog(workspace))
+    found = {encoder: read_meta(vectors_folder(workspace, encoder)) for encoder in started}
+    return [check_vectors(workspace, encoder, meta, fingerprint) for encoder, meta in found.items() if meta is not None]
+
+
+def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, fingerprint: str) -> ChainPart:
+    """One encoder's vectors beside the catalog and, for a built-in encoder, its present version."""
+    name = f"{VECTORS}/{encoder}"
+    encode = f"likewise encode {workspace.path} --with {quote(encoder)}"
+    holds = f"{meta.rows:,} of {meta.dim} dimensions"
+    if not meta.complete:
+        return ChainPart(name, "unfinished", why="is not complete yet", command=encode)
+    if meta.catalog != fingerprint:
+        return ChainPart(name, "stale", holds, "was made for another catalog", f"{encode} --force")
+    if encoder in BUILT_IN and meta.version != get_encoder(encoder).version:
+        why = f"was made by {meta.version}, this is {get_encoder(encoder).version}"
+        return ChainPart(name, "stale", holds, why, f"{encode} --force")
+    parts = {part: read_meta(vectors_folder(workspace, part)) for part in meta.rests_on}
+    now = {part: found.digest for part, found in parts.items() if found is not None and found.complete}
+    if other := [part for part in changed(meta.rests_on, now) if part in now]:
+        why = f"was made from other vectors of {in_words(other)} than those of now"
+        return ChainPart(name, "stale", holds, why, f"{encode} --force")
+    return ChainPart(name, "current", holds)
 
 
 def read_rows(workspace: WorkspaceFolder, encoder: str) -> pl.DataFrame:

@@ -5,6 +5,7 @@ end `rows.parquet`, `lineage.parquet`, `meta.json` (complete), and the lists are
 a second run out; it vanishes with the process that held it.
 """
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +15,8 @@ from types import TracebackType
 import numpy as np
 import polars as pl
 
+from likewise.chain import DIGEST_BYTES, changed, digest_of, in_words
+from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.files import (
     ROWS_SCHEMA,
     EncodedChunk,
@@ -86,11 +89,17 @@ class ShardWriter:
                         f"{meta_file(self.folder)} is of {what} ({theirs}, now {ours}): "
                         "keep those vectors by moving the folder away, or make them again with `--force`."
                     )
-            self.meta = found  # with the number of rows per shard it was begun with
-        self.fresh = found is None
+        rests_on, self.fresh = self.meta.rests_on, found is None
+        self.meta = found or self.meta  # with the number of rows per shard it was begun with
         if self.meta.complete and self.try_again:
             self._reopen([each.image for each in self.meta.left_out if self.try_again(each)])
+        if self.meta.complete and (other := changed(self.meta.rests_on, rests_on)):
+            raise LikewiseError(
+                f"{meta_file(self.folder)} is of other vectors of {in_words(other)} than those of now: "
+                "make them again with `--force`."
+            )
         if not self.meta.complete:
+            self.meta = replace(self.meta, rests_on=rests_on)
             self.missing = [shard for shard in range(self.n_shards) if self.fresh or not self._finished(shard)]
 
     @property
@@ -109,8 +118,10 @@ class ShardWriter:
             left_out = [asdict(each) for each in self.meta.left_out if shard_of[each.image] == shard]
             kept = rows.filter(pl.col("shard") == shard)["image"].to_list()
             if shard not in again:
-                write_json({"images": kept, "left_out": left_out}, shard_rows_file(self.folder, shard))
-        self.meta = replace(self.meta, complete=False, rows=0, left_out=())
+                vectors = load_shard(shard_file(self.folder, shard))
+                content = {"images": kept, "left_out": left_out, "digest": _digest_of_vectors(vectors)}
+                write_json(content, shard_rows_file(self.folder, shard))
+        self.meta = replace(self.meta, complete=False, rows=0, left_out=(), digest="")
         write_meta(self.meta, self.folder)
 
     def images_of(self, shard: int) -> Sequence[str]:
@@ -139,7 +150,8 @@ class ShardWriter:
         images = [image for chunk in chunks for image in chunk.images]
         try:
             write_npy(vectors, shard_file(self.folder, shard))
-            write_json({"images": images, "left_out": left_out}, shard_rows_file(self.folder, shard))
+            content = {"images": images, "left_out": left_out, "digest": _digest_of_vectors(vectors)}
+            write_json(content, shard_rows_file(self.folder, shard))
         except OSError as error:
             raise LikewiseError(
                 f"{shard_file(self.folder, shard)} cannot be written ({error.strerror}): make room or "
@@ -168,11 +180,16 @@ class ShardWriter:
                 )
             write_parquet(rows, rows_file(self.folder))
             write_lineage(self.lineage, lineage_file(self.folder))
-            self.meta = replace(self.meta, rows=len(rows), complete=True, left_out=left_out)
+            digest = digest_of([(part["images"], part.get("digest", "")) for part in parts])
+            self.meta = replace(self.meta, rows=len(rows), complete=True, left_out=left_out, digest=digest)
             write_meta(self.meta, self.folder)
         for path in self.folder.glob("shard-*.json"):
             path.unlink()
         return self.meta
+
+
+def _digest_of_vectors(vectors: Vectors | None) -> str:
+    return "" if vectors is None else hashlib.blake2b(vectors.tobytes(), digest_size=DIGEST_BYTES).hexdigest()
 
 
 def lock_folder(folder: os.PathLike[str]) -> int | None:

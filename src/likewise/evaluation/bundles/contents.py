@@ -17,7 +17,8 @@ from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_qu
 from likewise.evaluation.provenance import benchmark_id
 from likewise.evaluation.sampled_negatives import NegativeSampling
 from likewise.labeling.imports import refuse_unknown_images
-from likewise.labeling.step import read_labels, read_labels_note
+from likewise.labeling.state import read_labels_note
+from likewise.labeling.step import read_labels
 from likewise.workspace import WorkspaceFolder
 
 PUBLISHED_COLUMNS = ("image", "item", "category", "width", "height", "digest")

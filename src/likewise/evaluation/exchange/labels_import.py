@@ -14,17 +14,19 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog import read_catalog, select
+from likewise.chain import table_digest
 from likewise.discovery.pool import POOL_SCHEMA, QueryGallery, sort_pool
 from likewise.discovery.step import Pool, PoolSettings, read_pool, store_pool
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import read_labels_file
 from likewise.labeling.imports import refuse_unknown_images
-from likewise.labeling.step import read_labels, read_labels_note
+from likewise.labeling.state import read_labels_note
 from likewise.labeling.votes import PAIR
-from likewise.workspace import WorkspaceFolder, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet, write_json, write_parquet
 
 IMPORTED = "imported"
 NO_VOTES = "the labels were imported without votes"
+VOTE_COLUMNS = {"similar": pl.Int64, "not_similar": pl.Int64, "cannot_tell": pl.Int64, "probability": pl.Float64}
 
 
 @dataclass(frozen=True)
@@ -52,18 +54,17 @@ def import_labels(
     images = set(read_catalog(workspace)["image"])
     read = read_labels_file(path, positive_from=positive_from, known=images)
     refuse_unknown_images(read.labels, images, f"{path} names")
-    changed = _labels_changed(workspace, read.labels)
+    table = read.labels.with_columns(pl.lit(None, kind).alias(name) for name, kind in VOTE_COLUMNS.items())
+    changed = _labels_changed(workspace, table)
     if changed and workspace.labels_file.exists() and not replace:
         raise LikewiseError(
             f"{workspace.labels_file} holds {_describe_labels(workspace)}: add `--replace` to put these in their place "
             "(votes are kept, and `likewise label consensus` brings their labels back)."
         )
     if changed:
-        counts = {name: pl.lit(None, pl.Int64) for name in ("similar", "not_similar", "cannot_tell")}
-        table = read.labels.with_columns(**counts, probability=pl.lit(None, pl.Float64))
         write_parquet(table, workspace.imported_labels_file)
         write_parquet(table, workspace.labels_file)
-        write_json(_note(read.labels, path, positive_from), workspace.labels_settings_file)
+        write_json(_note(table, path, positive_from), workspace.labels_settings_file)
     outside = None
     if _has_proposals(workspace):
         if gallery is not None:
@@ -105,12 +106,12 @@ def pool_from_labels(workspace: WorkspaceFolder, labels: pl.DataFrame, gallery: 
 def _labels_changed(workspace: WorkspaceFolder, labels: pl.DataFrame) -> bool:
     if not workspace.labels_file.exists() or not workspace.labels_settings_file.exists():
         return True
-    there = read_labels(workspace).select(labels.columns).sort(PAIR)
-    return read_labels_note(workspace)["consensus"]["rule"] != IMPORTED or not there.equals(labels)
+    there = read_parquet(workspace.labels_file, f"likewise label consensus {workspace.path}")
+    return "imported" not in read_labels_note(workspace) or not there.equals(labels)
 
 
 def _describe_labels(workspace: WorkspaceFolder) -> str:
-    n = len(read_labels(workspace))
+    n = len(read_parquet(workspace.labels_file, f"likewise label consensus {workspace.path}"))
     note = read_labels_note(workspace) if workspace.labels_settings_file.exists() else {}
     if note.get("consensus", {}).get("rule") == IMPORTED:
         return f"{n} labels imported from another file"
@@ -121,6 +122,8 @@ def _note(labels: pl.DataFrame, path: Path, positive_from: int) -> dict[str, Any
     """The note that every reader of labels.json understands: nothing is claimed about experts."""
     unknown = {"value": None, "n_pairs": 0, "reason": NO_VOTES}
     return {
+        "rests_on": {},
+        "labels": table_digest(labels),
         "consensus": {
             "rule": IMPORTED,
             "n_pairs": len(labels),

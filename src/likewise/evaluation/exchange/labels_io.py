@@ -3,9 +3,10 @@
 VSD: `[{"key": [query, candidate], "value": 0|1}]`; JSON records with query, candidate (or gallery), label (or value)
 are read too, as are those columns in CSV and Parquet. A label is 0 or 1, a word the votes know (similar, no, ...), or a
 grade: grades from `positive_from` up are similar. Blank, `cannot tell` and negative grades (TREC: not judged) are no
-label; they are left out and counted. A pair said twice must say the same.
+label; they are left out and counted. A pair said twice must say the same. A column `split` (train, test) is kept.
 """
 
+import io
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -18,13 +19,14 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.trec import qrels_text, read_qrels_rows
 from likewise.labeling.imports import ANSWER_SPELLINGS
 from likewise.labeling.votes import NOT_SIMILAR, PAIR, SIMILAR
-from likewise.workspace import write_atomically, write_text
+from likewise.workspace import discard, write_atomically
 
 LABEL_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "label": pl.Int8})
 QRELS_ENDINGS = (".qrels", ".qrel", ".txt")
 COLUMN_ALIASES = {"gallery": "candidate", "value": "label"}
 LABEL_OF_ANSWER = {SIMILAR: 1, NOT_SIMILAR: 0}
-LabelRow = tuple[str, object, object, object]  # where, query, candidate, label as written
+SPLIT = "split"
+LabelRow = tuple[str, object, object, object, object]  # where, query, candidate, label as written, split
 
 
 @dataclass(frozen=True)
@@ -43,36 +45,48 @@ def read_labels_file(path: Path, *, positive_from: int = 1, known: Collection[st
         raise LikewiseError(f"{path} does not exist: check the path of the labels.")
     if positive_from < 1:
         raise LikewiseError(f"similar grades must begin at 1 or higher, not {positive_from}: 0 is not similar.")
-    judged: list[tuple[str, str, int]] = []
+    judged: list[tuple[str, str, int, str | None]] = []
     n_rows = 0
-    for where, query, candidate, written in _rows(path, known):
+    for where, query, candidate, written, split in _rows(path, known):
         n_rows += 1
         label = _label(written, positive_from, where)
         pair = _key(query, "query", where), _key(candidate, "candidate", where)
         if label is not None:
-            judged.append((*pair, label))
+            judged.append((*pair, label, None if split is None else str(split)))
     if not judged:
         raise LikewiseError(f"{path} has {n_rows} rows and no label: it needs rows of query, candidate and label.")
-    labels = pl.DataFrame(judged, schema=LABEL_SCHEMA, orient="row")
+    labels = pl.DataFrame(judged, schema={**LABEL_SCHEMA, SPLIT: pl.String}, orient="row")
     refuse_conflicting_labels(labels, str(path))
     labels = labels.unique().sort(PAIR)
+    if len(twice := labels.filter(pl.struct(PAIR).is_duplicated())):
+        raise LikewiseError(f"{path} has {twice.row(0)[:2]} in two splits: a pair belongs to one; keep one row of it.")
+    if labels[SPLIT].null_count() == len(labels):
+        labels = labels.drop(SPLIT)
     return LabelsFile(labels, n_rows, len(judged) - len(labels), n_rows - len(judged))
 
 
 def write_labels_file(labels: pl.DataFrame, path: Path) -> None:
     """Write labels in the form the ending asks for; the same labels give the same bytes."""
-    labels = labels.select(LABEL_SCHEMA.names()).sort(PAIR)
-    ending = path.suffix.lower()
+    content = labels_content(labels, path.suffix.lower(), str(path))
+    write_atomically(path, lambda file: discard(file.write(content)))
+
+
+def labels_content(labels: pl.DataFrame, ending: str, name: str = "") -> bytes:
+    """A file of labels: Parquet with every column; CSV with the split; VSD's JSON and TREC's qrels as they are read."""
+    labels = labels.sort(PAIR)
+    if ending == ".parquet":
+        output = io.BytesIO()
+        labels.write_parquet(output, compression="zstd")
+        return output.getvalue()
+    if ending in (".csv", ".tsv"):
+        columns = [column for column in (*LABEL_SCHEMA, SPLIT) if column in labels.columns]
+        return labels.select(columns).write_csv(separator="\t" if ending == ".tsv" else ",").encode()
+    labels = labels.select(LABEL_SCHEMA.names())
     if ending == ".json":
-        write_text(_vsd_text(labels), path)
-    elif ending in QRELS_ENDINGS:
-        write_text(qrels_text(labels), path)
-    elif ending in (".csv", ".tsv"):
-        write_atomically(path, lambda file: labels.write_csv(file, separator="\t" if ending == ".tsv" else ","))
-    elif ending == ".parquet":
-        write_atomically(path, lambda file: labels.write_parquet(file, compression="zstd"))
-    else:
-        raise LikewiseError(f"{path} ends in {ending!r}: labels are written as .json, .qrels, .csv, .tsv or .parquet.")
+        return _vsd_text(labels).encode()
+    if ending in QRELS_ENDINGS:
+        return qrels_text(labels).encode()
+    raise LikewiseError(f"{name} ends in {ending!r}: labels are written as .json, .qrels, .csv, .tsv or .parquet.")
 
 
 def drop_random_pairs(labels: pl.DataFrame, pool: pl.DataFrame, retired: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -102,7 +116,7 @@ def refuse_conflicting_labels(labels: pl.DataFrame, where: str) -> None:
 def _rows(path: Path, known: Collection[str]) -> Iterable[LabelRow]:
     ending = path.suffix.lower()
     if ending in QRELS_ENDINGS:
-        return read_qrels_rows(path, known)
+        return ((*row, None) for row in read_qrels_rows(path, known))
     try:
         if ending == ".json":
             return list(_json_rows(path))
@@ -128,7 +142,7 @@ def _json_rows(path: Path) -> Iterator[LabelRow]:
         pair = named["key"] if "key" in named else [named.get("query"), named.get("candidate")]
         if not isinstance(pair, list) or len(pair) != 2 or "label" not in named:
             raise LikewiseError(f'{where} is no label of a pair: write {{"key": [query, candidate], "value": 0}}.')
-        yield where, *pair, named["label"]
+        yield where, *pair, named["label"], named.get(SPLIT)
 
 
 def _table_rows(table: pl.DataFrame, path: Path, first_row: int) -> Iterator[LabelRow]:
@@ -138,7 +152,8 @@ def _table_rows(table: pl.DataFrame, path: Path, first_row: int) -> Iterator[Lab
     missing = [column for column in LABEL_SCHEMA if column not in table.columns]
     if missing:
         raise LikewiseError(f"{path} has no column {', '.join(missing)}: its header must be query,candidate,label.")
-    for number, row in enumerate(table.select(LABEL_SCHEMA.names()).iter_rows(), start=first_row):
+    split = pl.col(SPLIT).cast(pl.String) if SPLIT in table.columns else pl.lit(None, pl.String).alias(SPLIT)
+    for number, row in enumerate(table.select(*LABEL_SCHEMA, split).iter_rows(), start=first_row):
         yield f"{path}, row {number}", *row
 
 

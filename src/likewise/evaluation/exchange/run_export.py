@@ -6,11 +6,12 @@ from pathlib import Path
 import polars as pl
 
 from likewise.catalog import read_catalog
-from likewise.discovery.step import read_pool, retired_pairs
+from likewise.discovery.step import read_pool
 from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.storage.reading import read_vectors
 from likewise.errors import LikewiseError
-from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, drop_random_pairs
+from likewise.evaluation.exchange.labels_export import evaluated_labels
+from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA
 from likewise.evaluation.exchange.run_models import (
     BY_IMAGE,
     BY_ITEM,
@@ -51,7 +52,7 @@ def export_run(
     pool = read_pool(workspace)
     labels = pl.DataFrame(schema=LABEL_SCHEMA)
     if candidates == JUDGED:
-        labels = drop_random_pairs(read_labels(workspace), pool.rows, retired_pairs(workspace))
+        labels = evaluated_labels(workspace)
     catalog, queries, gallery = read_catalog(workspace), pool.query_gallery.queries, pool.query_gallery.gallery
     pairs = build_judged_pairs(catalog, labels, queries, gallery)
     vectors = [read_vectors(workspace, encoder, images) for images in (pairs.queries, pairs.gallery)]

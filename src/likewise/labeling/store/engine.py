@@ -20,11 +20,13 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, TimeoutError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from likewise.errors import LikewiseError
+from likewise.labeling.store.location import database_url, remember_database, without_password
 from likewise.labeling.store.schema import upgrade_schema
 from likewise.workspace import WorkspaceFolder
 
 BUSY_SECONDS = 30
 BUSY_SECONDS_SERVING = 5  # a browser would rather try again than wait
+CONNECT_SECONDS = 10
 CONNECTIONS_SERVING = 12
 WRITING = {"likewise_writing": True}
 LOCK_ALL_ID = 7_264_001  # numbers of our advisory locks in PostgreSQL
@@ -41,25 +43,46 @@ class StoreError(LikewiseError):
     """The database cannot be used just now (locked, disk full, connection lost): nothing was stored, try again."""
 
 
-def database_url(where: WorkspaceFolder | str) -> str:
-    """The URL of a workspace's own votes.db, or the one given."""
-    return f"sqlite:///{where.votes_file}" if isinstance(where, WorkspaceFolder) else where
-
-
 def open_votes(where: WorkspaceFolder | str, *, serving: bool = False) -> Engine:
-    """The votes of a workspace (`votes.db`), or of a database URL (PostgreSQL or SQLite); made or updated if need be.
+    """The votes of a workspace, wherever it keeps them, or of a database URL; made or updated if need be.
 
     `serving` keeps connections open and gives up sooner when the database is busy.
     """
-    url = database_url(where)
+    url = where if isinstance(where, str) else database_url(where)
     engine = _sqlite(url, serving) if url.startswith("sqlite") else _postgresql(url, serving)
-    with write_transaction(engine) as connection:
-        upgrade_schema(connection)
+    try:
+        with write_transaction(engine) as connection:
+            upgrade_schema(connection)
+    except StoreError as error:
+        if isinstance(where, WorkspaceFolder) and where.votes_location_file.exists():
+            why = _error_text(error.__cause__)
+            raise StoreError(
+                f"the votes of {where.path} are kept in {without_password(url)}, which cannot be opened ({why}): "
+                "add `--database URL` with its password, or set LIKEWISE_DATABASE."
+            ) from error
+        raise
     if serving:
         with ExitStack() as opened:  # so that the first experts need not wait for them
             for _ in range(CONNECTIONS_SERVING):
                 opened.enter_context(engine.connect())
     return engine
+
+
+@contextmanager
+def opened_votes(workspace: WorkspaceFolder) -> Iterator[Engine]:
+    """The votes of a workspace, closed at the end."""
+    engine = open_votes(workspace)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def use_database(workspace: WorkspaceFolder, url: str | None) -> None:
+    """From now on the votes of a workspace are in this database, which must answer; None changes nothing."""
+    if url is not None:
+        open_votes(url).dispose()
+        remember_database(workspace, url)
 
 
 @contextmanager
@@ -162,7 +185,8 @@ def _postgresql(url: str, serving: bool) -> Engine:
         raise LikewiseError(f"votes cannot be kept at {scheme}://...: give a postgresql:// or sqlite:/// URL.")
     try:
         if not serving:
-            return create_engine(f"postgresql+psycopg://{rest}", pool_pre_ping=True)
+            waiting = {"connect_timeout": CONNECT_SECONDS}
+            return create_engine(f"postgresql+psycopg://{rest}", pool_pre_ping=True, connect_args=waiting)
         # Without a ping before each use: after a restart of the database one request fails, and browsers repeat it.
         return create_engine(f"postgresql+psycopg://{rest}", pool_size=CONNECTIONS_SERVING, max_overflow=20)
     except ModuleNotFoundError as error:
@@ -175,6 +199,6 @@ def _database_name(engine: Engine) -> str:
     return engine.url.database or engine.url.render_as_string(hide_password=True)
 
 
-def _error_text(error: DBAPIError | TimeoutError) -> str:
+def _error_text(error: BaseException | None) -> str:
     """The database's own words, on one line."""
     return " ".join(str(getattr(error, "orig", None) or error).split())

@@ -12,17 +12,15 @@ import polars as pl
 
 from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.catalog.table import select
-from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.families.run_files import SETTINGS, TrainedRun
 from likewise.encoders.lineage import joined_lineage
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.files import read_meta, resolve_stored_spec, vectors_folder
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
-from likewise.evaluation.exchange.labels_io import drop_random_pairs
+from likewise.evaluation.exchange.labels_export import evaluated_labels
 from likewise.evaluation.screening import label_set, screen_encoders, triplet_set
 from likewise.evaluation.triplet_file import read_triplets
-from likewise.labeling.step import read_labels
 from likewise.lineage.guard import EvaluationSet
 from likewise.lineage.halves import select_half
 from likewise.lineage.record import Lineage, lesson_from_workspace
@@ -159,7 +157,7 @@ def read_data(workspace: WorkspaceFolder, settings: PerceptualSettings, name: st
         if settings.test:
             test = answers_from_triplets(read_triplets(settings.triplets, settings.order, only=settings.test), stimuli)
     else:
-        labels = drop_random_pairs(read_labels(workspace), read_pool(workspace).rows, retired_pairs(workspace))
+        labels = evaluated_labels(workspace)
         everything = answers_from_labels(labels, catalog, images)
         stimuli, train = images, everything
         if settings.test:

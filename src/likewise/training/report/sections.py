@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from likewise.chain import digest_of, table_digest
 from likewise.report.page import render
 from likewise.report.sections import Section, SectionContext
 from likewise.training.perceptual.summary import PerceptualSummary
@@ -45,5 +46,11 @@ def perceptual_runs(workspace: WorkspaceFolder) -> dict[str, tuple[pl.DataFrame,
     return found
 
 
+def learned_digest(workspace: WorkspaceFolder) -> str:
+    """Of every finished run that learned from people."""
+    runs = perceptual_runs(workspace)
+    return digest_of({name: [table_digest(table), summary.to_dict()] for name, (table, summary) in runs.items()})
+
+
 TRAINED = Section(after="identification", write=write_trained)
-LEARNED = Section(after="identification", write=write_learned)
+LEARNED = Section(after="identification", write=write_learned, rests_on=learned_digest)

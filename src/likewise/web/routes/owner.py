@@ -1,15 +1,12 @@
 """The owner's pages: login, the board, and what can be done from it."""
 
 import hmac
-from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
-from likewise.errors import LikewiseError
 from likewise.labeling.store.clock import days_from_now
-from likewise.labeling.store.engine import StoreError
 from likewise.labeling.store.experts import (
     OWNER_SESSION_DAYS,
     close_session,
@@ -20,7 +17,14 @@ from likewise.labeling.store.experts import (
 )
 from likewise.labeling.store.owner import adjudicate, remove_votes
 from likewise.labeling.store.project import change_project
-from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite, OptionalVisitor, set_session_cookie
+from likewise.web.access import (
+    CsrfForm,
+    CurrentOwner,
+    CurrentSite,
+    OptionalVisitor,
+    or_bad_request,
+    set_session_cookie,
+)
 from likewise.web.dashboard import dashboard_context
 from likewise.web.pages import render
 from likewise.web.passwords import password_matches
@@ -28,7 +32,6 @@ from likewise.web.security import SESSION_COOKIE
 from likewise.web.site import Site
 
 router = APIRouter(prefix="/owner", include_in_schema=False)
-T = TypeVar("T")
 Name = Annotated[str, Form(min_length=1, max_length=100)]
 
 
@@ -99,7 +102,7 @@ def make_invitation(
     name: Name,
     days: Annotated[float, Form(gt=0, le=3650)] = 30.0,
 ) -> Response:
-    token = _or_bad_request(lambda: invite_expert(site.engine, name, days))
+    token = or_bad_request(lambda: invite_expert(site.engine, name, days))
     url, expires = f"{site.settings.base_url}/i/{token}", days_from_now(days)
     link = {"expert": " ".join(name.split()), "link": url, "expires": expires}
     return render(request, "owner.html", board=dashboard_context(site), invitation=link)
@@ -107,7 +110,7 @@ def make_invitation(
 
 @router.post("/revoke", dependencies=[CsrfForm])
 def end_invitation(who: CurrentOwner, site: CurrentSite, expert: Name) -> Response:
-    _or_bad_request(lambda: revoke_expert(site.engine, expert))
+    or_bad_request(lambda: revoke_expert(site.engine, expert))
     return _redirect_to_dashboard()
 
 
@@ -115,7 +118,7 @@ def end_invitation(who: CurrentOwner, site: CurrentSite, expert: Name) -> Respon
 def take_votes_out(
     who: CurrentOwner, site: CurrentSite, expert: Name, reason: Annotated[str, Form(min_length=1, max_length=300)]
 ) -> Response:
-    _or_bad_request(lambda: remove_votes(site.engine, expert, reason))
+    or_bad_request(lambda: remove_votes(site.engine, expert, reason))
     return _redirect_to_dashboard()
 
 
@@ -123,18 +126,8 @@ def take_votes_out(
 def decide(
     who: CurrentOwner, site: CurrentSite, pair: Annotated[int, Form(ge=1)], answer: Annotated[str, Form(max_length=20)]
 ) -> Response:
-    _or_bad_request(lambda: adjudicate(site.engine, pair, answer))
+    or_bad_request(lambda: adjudicate(site.engine, pair, answer))
     return RedirectResponse("/owner#divided", 303)
-
-
-def _or_bad_request(do: Callable[[], T]) -> T:
-    """A mistake of the owner's becomes one sentence, not an error of the site's."""
-    try:
-        return do()
-    except StoreError:
-        raise
-    except LikewiseError as error:
-        raise HTTPException(400, str(error).rstrip(".")) from error
 
 
 def _log_in_owner(site: Site) -> Response:

@@ -5,27 +5,46 @@ from typing import Annotated
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
-from likewise.labeling.exports import EXPORTS, export
+from likewise.evaluation.exchange.labels_export import export_labels
+from likewise.labeling.exports import export_votes
 from likewise.labeling.store.gold_pairs import EXAMPLE, PRACTICE, read_gold_pairs, sample_pairs, set_gold_pairs
 from likewise.labeling.store.pairs import pair_keys
 from likewise.labeling.store.project import change_project, read_project
 from likewise.labeling.votes import SIMILAR
-from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite
+from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite, or_bad_request
 from likewise.web.pages import image_links, render
 
 router = APIRouter(prefix="/owner", include_in_schema=False)
-TYPES = {".parquet": "application/vnd.apache.parquet", ".json": "application/json", ".csv": "text/csv; charset=utf-8"}
+EXPORTS = {
+    "labels.parquet": "labels",
+    "vsd.json": "labels",
+    "labels.qrels": "labels",
+    "votes.csv": "votes",
+    "crowdkit.csv": "crowdkit",
+    "events.csv": "events",
+}
+TYPES = {
+    ".qrels": "text/plain; charset=utf-8",
+    ".parquet": "application/vnd.apache.parquet",
+    ".json": "application/json",
+    ".csv": "text/csv; charset=utf-8",
+}
 MAX_CHOICES = 60
 Texts = Annotated[list[str], Form(max_length=200)]
 
 
 @router.get("/export/{file}")
 def download(file: str, who: CurrentOwner, site: CurrentSite) -> Response:
+    """The votes, or the labels as `likewise label export` gives them, under their rule."""
     if file not in EXPORTS:
         raise HTTPException(404, f"there is no such export; there are {', '.join(EXPORTS)}")
-    content = export(site.engine, file)  # type: ignore[arg-type]
+    ending = file[file.index(".") :]
+    if EXPORTS[file] == "labels":
+        content = or_bad_request(lambda: export_labels(site.settings.workspace, ending).content)
+    else:
+        content = export_votes(site.engine, EXPORTS[file])
     headers = {"Content-Disposition": f'attachment; filename="{file}"'}
-    return Response(content, media_type=TYPES[file[file.index(".") :]], headers=headers)
+    return Response(content, media_type=TYPES[ending], headers=headers)
 
 
 @router.get("/guidelines")

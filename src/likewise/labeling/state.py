@@ -1,0 +1,150 @@
+"""Votes and labels as parts of the chain: labels rest on the votes, the rule, the pool and the catalog.
+
+Whether the labels are still those of the votes is asked here and nowhere else; making them again is cheap, so every
+step that reads labels does it (`step.read_labels`).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from likewise.catalog import catalog_fingerprint, read_catalog
+from likewise.chain import ChainPart, changed, digest_of, in_words, table_digest
+from likewise.discovery.step import pool_digest
+from likewise.labeling.store import StoreError, opened_votes, read_sourced_votes
+from likewise.labeling.store.location import remembered_database
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet
+
+VOTES, LABELS = "votes", "labels"
+CHANGES = {
+    "votes": "other votes stand now than when they were made",
+    "pool": "the pool has changed since they were made",
+}
+OTHER_CATALOG = "was made for another catalog (move the votes away if they are about other pictures)"
+
+
+def read_stored_votes(workspace: WorkspaceFolder) -> pl.DataFrame | None:
+    """Every vote that stands, with its source; None where there is no database of votes."""
+    if remembered_database(workspace) is None and not workspace.votes_file.exists():
+        return None
+    with opened_votes(workspace) as engine:
+        return read_sourced_votes(engine)
+
+
+def read_votes_behind_labels(workspace: WorkspaceFolder) -> pl.DataFrame | None:
+    """The same; where their database does not answer, the copy that was kept with the labels."""
+    try:
+        return read_stored_votes(workspace)
+    except StoreError:
+        if not workspace.votes_copy_file.exists():
+            raise
+        return read_parquet(workspace.votes_copy_file, f"likewise label consensus {workspace.path} --database URL")
+
+
+def labels_basis(workspace: WorkspaceFolder, rule: str, votes: pl.DataFrame) -> dict[str, str]:
+    """What labels made now would rest on."""
+    return {
+        "votes": table_digest(votes.drop("time")),
+        "rule": rule,
+        "pool": pool_digest(workspace),
+        "catalog": catalog_fingerprint(read_catalog(workspace)),
+    }
+
+
+def labels_digest(workspace: WorkspaceFolder) -> str:
+    """Of the stored labels and everything that is noted about them; empty where there are none."""
+    return digest_of(read_labels_note(workspace)) if workspace.labels_settings_file.exists() else ""
+
+
+def read_labels_note(workspace: WorkspaceFolder) -> dict[str, Any]:
+    """Rule, agreement and sources of the labels, and what they rest on."""
+    note: dict[str, Any] = read_json(workspace.labels_settings_file)
+    return note
+
+
+@dataclass(frozen=True)
+class VotesReading:
+    """The votes that stand, None where they cannot be read, and why not."""
+
+    votes: pl.DataFrame | None
+    problem: str = ""
+
+    @property
+    def there(self) -> bool:
+        return self.votes is not None and not self.votes.is_empty()
+
+    def __len__(self) -> int:
+        return 0 if self.votes is None else len(self.votes)
+
+
+def read_votes_or_reason(workspace: WorkspaceFolder) -> VotesReading:
+    """The votes for a look at the chain: a database that does not answer is no error."""
+    try:
+        votes = read_stored_votes(workspace)
+    except StoreError as error:
+        return VotesReading(None, str(error).rstrip("."))
+    return VotesReading(votes, "" if votes is not None and len(votes) else "there are no votes")
+
+
+def votes_part(workspace: WorkspaceFolder, reading: VotesReading) -> ChainPart:
+    """How many votes stand, and where they are."""
+    if reading.votes is None and remembered_database(workspace) is not None:
+        command = f"likewise status {workspace.path} --database URL"
+        return ChainPart(VOTES, "unchecked", why=reading.problem, command=command)
+    if reading.votes is None or not reading.there:
+        return ChainPart(VOTES, "missing", why=reading.problem, command=f"likewise label serve {workspace.path}")
+    n_experts, n_pairs = reading.votes["expert"].n_unique(), reading.votes.select("query", "candidate").n_unique()
+    holds = f"{len(reading):,} of {n_experts} expert{'s' if n_experts > 1 else ''} on {n_pairs:,} pairs"
+    return ChainPart(
+        VOTES, "current", holds=f"{holds}, in {remembered_database(workspace) or workspace.votes_file.name}"
+    )
+
+
+def labels_part(workspace: WorkspaceFolder, reading: VotesReading) -> ChainPart:
+    """Whether the labels are those of the votes, the rule, the pool and the catalog of now."""
+    again = f"likewise label consensus {workspace.path}"
+    there = workspace.labels_file.exists()
+    if not there or not workspace.labels_settings_file.exists():
+        if reading.there:
+            why = f"{len(reading):,} votes are there, and no labels have been made from them yet"
+            return ChainPart(LABELS, "missing", why=why, command=again, automatic=True)
+        if there:
+            return ChainPart(LABELS, "unfinished", why="was only half written", command=again)
+        make = f"likewise label import {workspace.path} VOTES.csv"
+        return ChainPart(LABELS, "missing", why="does not exist yet", command=make)
+    note = read_labels_note(workspace)
+    holds, imported = _describe(note), "imported" in note
+    if table_digest(read_parquet(workspace.labels_file, again)) != note.get("labels"):
+        why = "is not the table that labels.json describes"
+        if imported:
+            again = f"likewise label import {workspace.path} {workspace.imported_labels_file} --replace"
+        return ChainPart(LABELS, "stale", holds, why, again, automatic=reading.there and not imported)
+    if imported:
+        why = "the votes that are here are not in these labels, which were imported" if reading.there else ""
+        return ChainPart(LABELS, "current", holds, why, again if reading.there else "")
+    return _labels_from_votes(workspace, reading, note, holds)
+
+
+def _labels_from_votes(
+    workspace: WorkspaceFolder, reading: VotesReading, note: dict[str, Any], holds: str
+) -> ChainPart:
+    again = f"likewise label consensus {workspace.path}"
+    rested = note.get("rests_on", {})
+    if rested.get("catalog") != catalog_fingerprint(read_catalog(workspace)):
+        return ChainPart(LABELS, "stale", holds, OTHER_CATALOG, again)
+    if reading.votes is None or not reading.there:
+        why = f"they cannot be compared with the votes they were made from: {reading.problem}"
+        return ChainPart(LABELS, "unchecked", holds, why, f"{again} --database URL")
+    different = changed(rested, labels_basis(workspace, note["consensus"]["rule"], reading.votes))
+    if not different:
+        return ChainPart(LABELS, "current", holds)
+    why = in_words(CHANGES.get(name, name) for name in different)
+    if "votes" in different:
+        why += f" ({note.get('n_votes', 0):,} votes then, {len(reading):,} now)"
+    return ChainPart(LABELS, "stale", holds, why, again, automatic=True)
+
+
+def _describe(note: dict[str, Any]) -> str:
+    made = note["consensus"]
+    return f"{made['n_labelled']:,} by {made['rule']}, {made['n_similar']:,} similar"

@@ -1,0 +1,378 @@
+"""One chain: after votes on the site, `report` is enough; what rests on other votes is never shown as current."""
+
+import io
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import Engine, select
+
+from likewise import Workspace
+from likewise.catalog import make_catalog
+from likewise.catalog.readers import read
+from likewise.discovery.step import PoolSettings, make_pool, store_pool
+from likewise.encoders import encode_catalog
+from likewise.evaluation.bundles.bundle import make_bundle
+from likewise.evaluation.exchange.labels_io import read_labels_file
+from likewise.labeling.step import import_votes_file
+from likewise.labeling.store import opened_votes, read_sourced_votes
+from likewise.labeling.store.engine import read_transaction
+from likewise.labeling.store.events import SubmittedAnswer, add_answers, undo_answer
+from likewise.labeling.store.experts import invite_expert, open_owner_session, read_experts
+from likewise.labeling.store.location import database_url, remember_database, remembered_database
+from likewise.labeling.store.models import Event, Image, Pair
+from likewise.labeling.store.project import change_project
+from likewise.labeling.store.queue import next_pairs
+from likewise.labeling.store.read import VOTES
+from likewise.report import make_report
+from likewise.status import workspace_status
+from likewise.web.app import create_app
+from likewise.web.security import SESSION_COOKIE
+from likewise.web.settings import SiteSettings
+from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
+
+from .cli.conftest import Run, run
+from .conftest import write_shapes
+from .databases import database
+
+__all__ = ["database", "run"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two workspaces that tests get copies of: one where a pool is there, one with a report on the votes of Anna."""
+    folder = tmp_path_factory.mktemp("chain")
+    reading = read(write_shapes(folder / "pictures"))
+    workspace = WorkspaceFolder(folder / "asked")
+    make_catalog(workspace, reading.rows, reading.root, "table")
+    encode_catalog(workspace, ["colour", "shape"], workers=1)
+    store_pool(workspace, make_pool(workspace, PoolSettings(("colour", "shape"), k=3, n_queries=6, n_random=5)))
+    shutil.copytree(workspace.path, folder / "finished")
+    done = WorkspaceFolder(folder / "finished")
+    site = open_site(done)
+    answer_all(site, "Anna", same_shape)
+    site.dispose()
+    make_report(done, "a test")
+    return folder
+
+
+def copy_of(made: Path, name: str, tmp_path: Path) -> WorkspaceFolder:
+    shutil.copytree(made / name, tmp_path / "shapes")
+    return WorkspaceFolder(tmp_path / "shapes")
+
+
+@pytest.fixture
+def asked(made: Path, tmp_path: Path) -> WorkspaceFolder:
+    """A pool is there; nobody has voted."""
+    return copy_of(made, "asked", tmp_path)
+
+
+@pytest.fixture
+def finished(made: Path, tmp_path: Path) -> WorkspaceFolder:
+    """Anna answered every pair, and the report was made."""
+    workspace = copy_of(made, "finished", tmp_path)
+    assert set(states(workspace).values()) == {"current"}
+    return workspace
+
+
+def same_shape(query: str, candidate: str) -> bool:
+    return query.split("/")[0] == candidate.split("/")[0]
+
+
+def same_colour(query: str, candidate: str) -> bool:
+    return query.split("/")[1].split("-")[0] == candidate.split("/")[1].split("-")[0]
+
+
+def answer_all(engine: Engine, name: str, alike: Callable[[str, str], bool]) -> int:
+    """An invited expert answers every pair of the queue, as a browser would send it."""
+    invite_expert(engine, name)
+    expert = next(one.id for one in read_experts(engine) if one.name == name)
+    pairs, _ = next_pairs(engine, expert, 1000)
+    with read_transaction(engine) as connection:
+        images = {row.id: row.key for row in connection.execute(select(Image.id, Image.key))}
+        keys = {
+            row.id: (images[row.query_image], images[row.candidate_image])
+            for row in connection.execute(select(Pair.id, Pair.query_image, Pair.candidate_image))
+        }
+    answers = [
+        SubmittedAnswer(
+            str(uuid.uuid4()), pair.pair, "similar" if alike(*keys[pair.pair]) else "not similar", None, 1500
+        )
+        for pair in pairs
+    ]
+    assert len(add_answers(engine, expert, answers).accepted) == len(answers)
+    return len(answers)
+
+
+def open_site(workspace: WorkspaceFolder, url: str | None = None) -> Engine:
+    """The site's own database, its pairs dealt out; without hidden repeats."""
+    engine: Engine = create_app(SiteSettings(workspace, url)).state.site.engine
+    change_project(engine, repeat_share=0.0)
+    return engine
+
+
+def states(workspace: WorkspaceFolder) -> dict[str, str]:
+    return {part.name: part.state for part in workspace_status(workspace).parts}
+
+
+def test_after_the_site_a_report_is_enough_and_a_second_expert_makes_all_of_it_stale(
+    asked: WorkspaceFolder,
+    run: Run,
+) -> None:
+    site = open_site(asked)
+    n_pairs = answer_all(site, "Anna", same_shape)
+    found = workspace_status(asked)
+    assert found.part("labels").state == "missing"
+    assert f"{n_pairs} votes are there, and no labels have been made from them yet" in found.part("labels").why
+    assert found.next == f"likewise report {asked.path}"
+    printed = run("status", asked.path).out
+    assert "no labels have been made from them yet" in printed.replace("\n", " ")
+
+    made = run("report", asked.path)
+    assert made.code == 0, made.err
+    assert set(states(asked).values()) == {"current"}
+    assert len(pl.read_parquet(asked.labels_file)) == n_pairs
+    first = asked.report_file.read_text()
+    summary = read_json(asked.results_folder / "summary.json")
+    assert summary["labels"]["agreement"]["n_experts"] == 1
+
+    answer_all(site, "Ben", same_colour)
+    found = workspace_status(asked)
+    assert found.stale == ["labels", "results", "report"]
+    assert f"({n_pairs} votes then, {2 * n_pairs} now)" in found.part("labels").why
+    assert found.next == f"likewise report {asked.path}"
+    assert "stale" in run("status", asked.path).out
+    assert run("report", asked.path).code == 0
+    assert set(states(asked).values()) == {"current"}
+    assert read_json(asked.results_folder / "summary.json")["labels"]["agreement"]["n_experts"] == 2
+    assert asked.report_file.read_text() != first
+
+
+def test_evaluate_alone_makes_the_labels_that_are_missing_or_stale(asked: WorkspaceFolder, run: Run) -> None:
+    site = open_site(asked)
+    answer_all(site, "Anna", same_shape)
+    ran = run("evaluate", asked.path, "--resamples", 20)
+    assert ran.code == 0, ran.err
+    assert "no labels have been made from them yet; made now" in ran.out.replace("\n", " ")
+    first = run("evaluate", asked.path, "--json", "--resamples", 20).out
+    answer_all(site, "Ben", same_colour)
+    assert run("evaluate", asked.path, "--json", "--resamples", 20).out != first
+    assert states(asked)["labels"] == "current"
+
+
+def test_touching_or_writing_the_same_again_changes_nothing(finished: WorkspaceFolder, run: Run) -> None:
+    workspace = finished
+    for path in workspace.path.rglob("*"):
+        if path.is_file():
+            os.utime(path, (2_000_000_000, 2_000_000_000))
+    assert set(states(workspace).values()) == {"current"}
+    for path in (*workspace.path.glob("*.parquet"), *workspace.results_folder.glob("*.parquet")):
+        pl.read_parquet(path).write_parquet(path, compression="uncompressed")  # the same values, other bytes
+    for path in workspace.path.rglob("*.json"):
+        content = read_json(path)
+        path.write_text(json.dumps(dict(reversed(content.items())) if isinstance(content, dict) else content))
+    assert set(states(workspace).values()) == {"current"}
+    assert run("label", "consensus", workspace.path).code == 0
+    assert run("encode", workspace.path, "--with", "colour", "--workers", 1, "--force").code == 0
+    assert set(states(workspace).values()) == {"current"}
+
+
+def change_votes(workspace: WorkspaceFolder, run: Run) -> None:
+    with opened_votes(workspace) as engine:
+        query, candidate, expert, answer, *_ = read_sourced_votes(engine).row(0)
+    other = "similar" if answer == "not similar" else "not similar"
+    path = workspace.path / "corrected.csv"
+    path.write_text(f"query,candidate,expert,answer\n{query},{candidate},{expert},{other}\n")
+    import_votes_file(workspace, path, replace=True)
+
+
+def change_rule(workspace: WorkspaceFolder, run: Run) -> None:
+    assert run("label", "consensus", workspace.path, "--rule", "exclude").code == 0
+
+
+def change_pool(workspace: WorkspaceFolder, run: Run) -> None:
+    assert run("discover", workspace.path, "--k", 2, "--n-queries", 6, "--random", 5, "--replace").code == 0
+
+
+def change_vectors(workspace: WorkspaceFolder, run: Run) -> None:
+    """An encoder that gives other vectors now, under the version of before."""
+    meta = workspace.vectors_folder / "shape" / "meta.json"
+    write_json(read_json(meta) | {"digest": "of other vectors"}, meta)
+
+
+def change_lineage(workspace: WorkspaceFolder, run: Run) -> None:
+    write_json({"learned_from": ["circle-red"]}, workspace.vectors_folder / "shape" / "lineage.json")
+
+
+def add_encoder(workspace: WorkspaceFolder, run: Run) -> None:
+    assert run("encode", workspace.path, "--with", "layout", "--workers", 1).code == 0
+
+
+def half_write_results(workspace: WorkspaceFolder, run: Run) -> None:
+    path = workspace.results_folder / "discovery.parquet"
+    write_parquet(pl.read_parquet(path).head(3), path)
+
+
+def plan_labels(workspace: WorkspaceFolder, run: Run) -> None:
+    assert run("plan", "labels", workspace.path, "--k", 2).code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "stale"),
+    [
+        (change_votes, ["labels", "results", "report"]),
+        (change_rule, ["results", "report"]),
+        (change_pool, ["labels", "results", "report"]),
+        (change_vectors, ["results", "report"]),
+        (change_lineage, ["results", "report"]),
+        (add_encoder, ["results", "report"]),
+        (half_write_results, ["results", "report"]),
+        (plan_labels, ["report"]),
+    ],
+)
+def test_whatever_changes_makes_all_after_it_stale_and_a_report_mends_it(
+    finished: WorkspaceFolder,
+    run: Run,
+    change: Callable[[WorkspaceFolder, Run], None],
+    stale: list[str],
+) -> None:
+    change(finished, run)
+    assert workspace_status(finished).stale == stale
+    ran = run("report", finished.path)
+    assert ran.code == 0, ran.err
+    assert workspace_status(finished).stale == []
+
+
+def test_an_answer_taken_back_and_given_again_leaves_everything_current(finished: WorkspaceFolder) -> None:
+    with opened_votes(finished) as engine:
+        expert = next(one.id for one in read_experts(engine) if one.name == "Anna")
+        with read_transaction(engine) as connection:
+            pair, answer = connection.execute(select(Event.pair, Event.answer)).first() or (0, "")
+        undo_answer(engine, expert, pair, str(uuid.uuid4()))
+        assert "labels" in workspace_status(finished).stale
+        add_answers(engine, expert, [SubmittedAnswer(str(uuid.uuid4()), pair, answer)])
+    assert workspace_status(finished).stale == []
+
+
+def test_votes_in_another_database_are_found_again_without_naming_it(
+    asked: WorkspaceFolder,
+    run: Run,
+    database: str,
+) -> None:
+    site = open_site(asked, database)
+    n_pairs = answer_all(site, "Anna", same_shape)
+    assert not asked.votes_file.exists()
+    assert f"{n_pairs} votes" in workspace_status(asked).part("labels").why
+    assert run("report", asked.path).code == 0
+    answer_all(site, "Ben", same_colour)
+    assert workspace_status(asked).stale == ["labels", "results", "report"]
+    assert run("report", asked.path).code == 0
+    assert workspace_status(asked).stale == []
+    site.dispose()
+
+
+def test_a_database_that_needs_its_password_again_is_named_and_labels_are_not_called_current(
+    asked: WorkspaceFolder,
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    elsewhere = tmp_path / "elsewhere" / "votes.db"
+    elsewhere.parent.mkdir()
+    answer_all(open_site(asked, f"sqlite:///{elsewhere}"), "Anna", same_shape)
+    assert run("report", asked.path).code == 0
+    write_json({"database": "postgresql://owner@127.0.0.1:1/votes"}, asked.votes_location_file)
+    found = workspace_status(asked)
+    assert (found.part("votes").state, found.part("labels").state) == ("unchecked", "unchecked")
+    assert "postgresql://owner@127.0.0.1:1/votes" in found.part("votes").why
+    assert "--database URL" in found.part("votes").why
+    assert found.part("votes").command == f"likewise status {asked.path} --database URL"
+    ran = run("evaluate", asked.path)  # the labels are used as they are, and that is said
+    assert (ran.code, "labels not checked" in ran.out) == (0, True)
+    assert run("status", asked.path, "--database", f"sqlite:///{elsewhere}").code == 0
+    assert states(asked)["labels"] == "current"
+    assert run("status", asked.path, "--database", f"sqlite:///{asked.votes_file}").code == 0
+    assert remembered_database(asked) is None
+
+
+def test_passwords_are_not_remembered(workspace: WorkspaceFolder) -> None:
+    remember_database(workspace, "postgresql://owner:secret@host:5432/votes?sslmode=require&password=other")
+    assert read_json(workspace.votes_location_file) == {
+        "database": "postgresql://owner@host:5432/votes?sslmode=require"
+    }
+    assert "secret" in database_url(workspace)  # this process was told
+
+
+def test_every_way_out_gives_the_same_labels_under_the_chosen_rule(
+    asked: WorkspaceFolder,
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    """Two experts who disagree on many pairs: `exclude` has fewer labels than `majority`, wherever they are taken."""
+    app = create_app(SiteSettings(asked))
+    engine = app.state.site.engine
+    change_project(engine, repeat_share=0.0)
+    n_pairs = answer_all(engine, "Anna", same_shape)
+    assert run("label", "consensus", asked.path, "--rule", "exclude").code == 0
+    answer_all(engine, "Ben", same_colour)  # since then
+
+    client = TestClient(app, base_url="http://127.0.0.1:8000")
+    client.cookies.set(SESSION_COOKIE, open_owner_session(engine))
+    downloaded = pl.read_parquet(io.BytesIO(client.get("/owner/export/labels.parquet").content))
+    assert 0 < len(downloaded) < n_pairs
+    pairs = downloaded.select("query", "candidate", "label")
+    for name in ("vsd.json", "labels.qrels"):
+        path = tmp_path / name
+        path.write_bytes(client.get(f"/owner/export/{name}").content)
+        assert read_labels_file(path).labels.equals(pairs)
+    for name in ("labels.csv", "labels.json", "labels.qrels", "labels.parquet"):
+        path = tmp_path / "exported" / name
+        path.parent.mkdir(exist_ok=True)
+        assert run("label", "export", asked.path, path).code == 0
+        assert read_labels_file(path).labels.equals(pairs)
+    bundle = make_bundle(asked, tmp_path / "bundle.zip", title="Shapes", licence="CC0")
+    assert bundle.tables.labels.select(pairs.columns).equals(pairs)
+    assert Workspace(asked.path).labels().table.select(pairs.columns).equals(pairs)
+
+
+def test_python_asks_the_same_function(asked: WorkspaceFolder) -> None:
+    found = Workspace(asked.path).status()
+    assert found.table["part"].to_list()[-4:] == ["votes", "labels", "results", "report"]
+    assert f"next: {workspace_status(asked).next}" in repr(found)
+
+
+def test_votes_read_quickly_are_those_of_the_view(asked: WorkspaceFolder) -> None:
+    """Answers, changes, undos, `later` and hidden repeats in random order: the database's own view agrees."""
+    random = np.random.default_rng(5)
+    engine = open_site(asked)
+    change_project(engine, repeat_share=0.5)
+    for name in ("Anna", "Ben"):
+        invite_expert(engine, name)
+    for expert in [one.id for one in read_experts(engine)]:
+        pairs = [pair.pair for pair in next_pairs(engine, expert, 1000)[0]]
+        for _ in range(150):
+            pair = int(random.choice(pairs))
+            kind = str(random.choice(["similar", "not similar", "cannot tell", "later", "undo"]))
+            try:
+                if kind == "undo":
+                    undo_answer(engine, expert, pair, str(uuid.uuid4()))
+                else:
+                    add_answers(engine, expert, [SubmittedAnswer(str(uuid.uuid4()), pair, kind)])
+            except Exception as error:  # nothing to take back
+                assert "take back" in str(error)
+    with read_transaction(engine) as connection:
+        view = [tuple(row)[1:] for row in connection.execute(select(*VOTES.c))]
+    assert read_sourced_votes(engine).rows() == sorted(view)
+
+
+def test_labels_without_their_votes_can_be_used_but_are_not_called_checked(finished: WorkspaceFolder, run: Run) -> None:
+    for file in finished.path.glob("votes.db*"):
+        file.unlink()
+    assert states(finished)["labels"] == "unchecked"
+    assert run("evaluate", finished.path, "--resamples", 20).code == 0

@@ -21,6 +21,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_export import evaluated_labels
 from likewise.evaluation.screening import label_set, screen_encoders, triplet_set
 from likewise.evaluation.triplet_file import read_triplets
+from likewise.labeling.step import read_labels
 from likewise.lineage.guard import EvaluationSet
 from likewise.lineage.halves import select_half
 from likewise.lineage.record import Lineage, lesson_from_workspace

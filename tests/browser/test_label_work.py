@@ -124,7 +124,7 @@ def test_response_time_counts_from_the_moment_both_pictures_are_there(browser: B
         page.goto(site.invite("Fanny"))
         page.route("**/media/thumb/*", slowly)
         page.goto(f"{site.url}/work")
-        expect(page.locator("#panel-text")).to_have_text("Getting the pictures…")
+        expect(page.locator("#panel-text")).to_have_text("Loading the pictures…")
         expect(page.locator("#stage")).to_be_hidden()
         shown(page)
         assert page.evaluate(
@@ -194,7 +194,7 @@ def test_pause_reaches_the_expert_and_the_end_is_said(page: Page, site: Site) ->
         expect(page.locator("#panel-text")).to_contain_text("paused")
     finally:
         site.change(paused=False)
-    page.get_by_role("button", name="Look again").click()
+    page.get_by_role("button", name="Check again").click()
     first = press(page, "l")
     saved(page)
     site.answer("Ida", "similar", but=2)  # all the others, except this one and one more

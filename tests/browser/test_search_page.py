@@ -119,7 +119,7 @@ def test_upload_a_picture_and_remove_it(browser: Browser, site: Site, tmp_path: 
         page.set_input_files("#file", tmp_path / "words.png")
         expect(page.locator("#said")).to_contain_text("not a picture that the browser can read")
         page.get_by_role("button", name="Remove").click()
-        expect(page.locator("#reference")).to_contain_text("the text alone is looked for")
+        expect(page.locator("#reference")).to_contain_text("searching by text only")
         expect(page.locator("#main[data-state=showing]")).to_be_attached()
 
 

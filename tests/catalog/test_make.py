@@ -68,18 +68,18 @@ def test_every_problem_is_reported_with_its_row_and_good_rows_go_on(tmp_path: Pa
         (3, "truncated"): False,
         (4, "unreadable"): False,
         (5, "unreadable"): False,
-        (6, "absurd size"): False,
+        (6, "unusable size"): False,
         (7, "not RGB"): True,
         (8, "not RGB"): True,
         (9, "EXIF rotation"): True,
         (10, "same picture"): True,
-        (11, "absurd size"): False,
+        (11, "unusable size"): False,
         (12, "duplicate key"): False,
         (13, "no key"): False,
     }
     assert found[12, "duplicate key"]["detail"] == "row 1 already has this image"
     assert found[10, "same picture"]["detail"] == "the file is identical to good.jpg"
-    assert f"{MAX_PIXELS:,}" in found[11, "absurd size"]["detail"]
+    assert f"{MAX_PIXELS:,}" in found[11, "unusable size"]["detail"]
     assert made.catalog["image"].to_list() == ["cmyk.jpg", "good.jpg", "palette.png", "turned.jpg", "twin.jpg"]
     assert pl.read_parquet(workspace.problems_file).equals(made.problems)
     assert read_json(workspace.settings_file)["left_out"] == 8

@@ -41,7 +41,7 @@ def test_further_generators_keep_the_queries_and_the_pairs_that_are_there(labell
     assert after.filter(pl.col("generator") == "layout").height == 3 * len(queries)
     again = run("label", "add-pairs", labelled.path, "--with", "layout")
     assert again.code == 2
-    assert "layout fed this pool already" in again.err
+    assert "layout already contributed to this pool" in again.err
 
 
 def test_a_pool_made_before_the_items_were_corrected_is_refused(pooled: WorkspaceFolder, run: Run) -> None:  # noqa: F811

@@ -17,7 +17,7 @@ from .test_road import pooled  # noqa: F401 - a fixture
 def test_retrieval_by_any_column(pooled: WorkspaceFolder, run: Run) -> None:  # noqa: F811
     ran = run("evaluate", pooled.path, "--classes", "category", "--clusters")
     assert ran.code == 0, ran.err
-    assert "24 of 24 images have another one of their category" in ran.out
+    assert "24 of 24 images have another image of the same category" in ran.out
     numbers = json.loads(run("evaluate", pooled.path, "--classes", "category", "--json").out)
     rows = {(row["encoder"], row["measure"]): row for row in numbers["retrieval"]}
     catalog = pl.read_parquet(pooled.catalog_file)

@@ -106,7 +106,7 @@ def test_sheet_is_blind_and_comes_back_as_votes(pooled: WorkspaceFolder, run: Ru
     assert "already exists, perhaps with answers" in again.err
     table.with_columns(answer=pl.Series(["yes"] * 3 + [None] * (table.height - 3))).write_csv(sheet)
     ran = run("label", "import", pooled.path, sheet)
-    assert f"3 votes added, 0 were there already, {table.height - 3} left blank" in ran.out
+    assert f"3 votes added, 0 already stored, {table.height - 3} left blank" in ran.out
     assert pl.read_parquet(pooled.labels_file).height == 3
 
 
@@ -227,9 +227,9 @@ def test_a_half_written_step_is_noticed(labelled: WorkspaceFolder, run: Run) -> 
     assert labelled.labels_file.read_bytes() == labels
     labelled.labels_settings_file.unlink()
     labelled.votes_file.unlink()
-    assert "was only half written: run `likewise label consensus" in run("evaluate", labelled.path).err
+    assert "is incomplete: run `likewise label consensus" in run("evaluate", labelled.path).err
     labelled.pool_settings_file.unlink()
-    assert "was only half written: run `likewise discover" in run("label", "add-pairs", labelled.path).err
+    assert "is incomplete: run `likewise discover" in run("label", "add-pairs", labelled.path).err
 
 
 def test_the_rule_of_the_labels_stays_until_another_is_asked_for(labelled: WorkspaceFolder, run: Run) -> None:
@@ -307,7 +307,7 @@ def test_names_given_twice_and_names_with_brackets(tmp_path: Path, shapes_table:
 def test_demo_does_not_touch_another_workspace(workspace: WorkspaceFolder, run: Run) -> None:
     refused = run("demo", workspace.path)
     assert refused.code == 2
-    assert "holds another workspace than this demo would make" in refused.err
+    assert "holds a different workspace" in refused.err
     assert not workspace.vectors_folder.exists()
 
 

@@ -143,7 +143,7 @@ def test_a_picture_deleted_after_encoding_becomes_a_placeholder(shop: WorkspaceF
     page = page_of(shop)
     assert any(a.get("href") == "#p-missing" for tag, a in page.tags if tag == "use")
     gone = {a["aria-label"] for a in page.having("aria-label") if (a["aria-label"] or "").endswith("picture missing")}
-    assert f"{len(gone)} pictures of this page could not be read" in page.text
+    assert f"{len(gone)} pictures on this page could not be read" in page.text
     assert any(HOSTILE in (words or "") for words in gone)
 
 
@@ -180,7 +180,7 @@ def test_undefined_values_are_dashes(shop: WorkspaceFolder) -> None:
         summary["prevalence"][name] = None
     write_json(summary, shop.results_folder / "summary.json")
     page = page_of(shop)
-    assert "These labels cannot rank the models" in page.text
+    assert "The models cannot be ranked with these labels" in page.text
     assert "undefined: agreement needs two experts" in page.text
     assert "nan" not in page.text.lower().split() and "None." in page.text
     cells = [a for tag, a in page.tags if tag == "td" and a.get("data-value") == ""]

@@ -57,14 +57,14 @@ def orders_of(**spearman: tuple[float | None, float | None]) -> tuple[pl.DataFra
             {"x": (1.0, 0.4), "y": (1.0, 0.8)},
             "(Spearman 0.40) by P@10 without x; by gallery ROC-AUC it stays",
         ),
-        ({"x": (0.8, 0.4), "y": (1.0, 1.0)}, "by P@10 without x; by gallery ROC-AUC it moves less (at lowest 0.80"),
+        ({"x": (0.8, 0.4), "y": (1.0, 1.0)}, "by P@10 without x; by gallery ROC-AUC it changes less (lowest 0.80"),
         (
             {"x": (-0.2, 1.0), "y": (1.0, 1.0)},
             "(Spearman −0.20) by gallery ROC_AUC without x; by P@10 it stays",
         ),
         ({"x": (0.8, 1.0), "y": (1.0, 0.8)}, "by gallery ROC_AUC without x; by P@10 without y."),
-        ({"x": (1.0, 1.0), "y": (1.0, 1.0)}, "No measure’s order"),
-        ({"x": (None, None), "y": (None, None)}, "no order to compare"),
+        ({"x": (1.0, 1.0), "y": (1.0, 1.0)}, "is the same under every measure"),
+        ({"x": (None, None), "y": (None, None)}, "the orders cannot be compared"),
     ],
 )
 def test_the_sentence_names_the_measure_that_moves(
@@ -78,10 +78,10 @@ def test_the_sentence_names_the_measure_that_moves(
 @pytest.mark.parametrize(
     ("low", "high", "said"),
     [
-        (-0.4, 0.2, "tells nothing about the order by discovery"),
-        (0.0, 0.9, "tells nothing about the order by discovery"),
+        (-0.4, 0.2, "is not shown to be related to the order by discovery"),
+        (0.0, 0.9, "is not shown to be related to the order by discovery"),
         (0.3, 0.9, "resembles the order by discovery"),
-        (-0.9, -0.3, "runs against the order by discovery"),
+        (-0.9, -0.3, "is opposed to the order by discovery"),
     ],
 )
 def test_what_identification_says_about_discovery_depends_on_the_interval(low: float, high: float, said: str) -> None:
@@ -133,7 +133,7 @@ def test_the_first_unlabelled_pairs_are_shown_as_pictures(shop: WorkspaceFolder)
     assert all(any((a["aria-label"] or "").startswith(image) for a in text.having("aria-label")) for image in listed)
     assert f"All {len(waiting)} are in results/next_pairs.parquet" in text.text
     write_parquet(waiting.clear(), path)
-    assert "every candidate that the models put on top has a label" in page_of(shop).text
+    assert "every top candidate of the models has a label" in page_of(shop).text
 
 
 def test_models_without_a_significant_difference_are_marked(shop: WorkspaceFolder) -> None:

@@ -38,7 +38,7 @@ def test_a_project_from_the_command_line(run: Run, workspace: WorkspaceFolder, t
     assert added["known"] >= pool.height
     assert set(pl.read_parquet(workspace.pool_file)["generator"]) == {"colour", "shape", "random"}
     again = run("label", "add-pairs", ws, "--with", "shape")
-    assert (again.code, "fed this pool already" in again.err) == (2, True)
+    assert (again.code, "already contributed to this pool" in again.err) == (2, True)
     assert run("label", "settings", ws, "--name", "Shapes", "--grouped").code == 0
     assert json.loads(run("label", "settings", ws, "--json").out)["grouped_by_query"] is True
     assert run("label", "pause", ws).code == 0

@@ -57,14 +57,14 @@ def _check_content(content: bytes) -> ImageCheck:
     try:
         picture = Image.open(io.BytesIO(content))
     except Image.DecompressionBombError:
-        return ImageCheck(fault=("absurd size", f"more than {MAX_PIXELS:,} pixels"))
+        return ImageCheck(fault=("unusable size", f"more than {MAX_PIXELS:,} pixels"))
     except Exception:  # Pillow's plugins raise nearly anything on damaged headers
         return ImageCheck(fault=("unreadable", "not a picture that Pillow can open"))
     width, height = picture.size
     if min(width, height) < MIN_SIDE_PIXELS:
-        return ImageCheck(fault=("absurd size", f"{width} x {height}: a side under {MIN_SIDE_PIXELS} pixels"))
+        return ImageCheck(fault=("unusable size", f"{width} x {height}: a side under {MIN_SIDE_PIXELS} pixels"))
     if width * height > MAX_PIXELS:
-        return ImageCheck(fault=("absurd size", f"{width} x {height}: more than {MAX_PIXELS:,} pixels"))
+        return ImageCheck(fault=("unusable size", f"{width} x {height}: more than {MAX_PIXELS:,} pixels"))
     try:
         notes = _find_oddities(picture)
         if picture.format == "JPEG":

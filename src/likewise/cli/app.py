@@ -34,7 +34,7 @@ app = typer.Typer(
 )
 
 label.app.command("simulate")(simulate.simulate)
-planning = typer.Typer(help="What labelling or computing will cost, before it begins.", no_args_is_help=True)
+planning = typer.Typer(help="Estimate the cost of labelling or computing before it starts.", no_args_is_help=True)
 planning.command("labels")(discover.budget)
 planning.command("compute")(plan.compute)
 bundles = typer.Typer(

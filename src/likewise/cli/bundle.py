@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 def benchmark(
     workspace: WorkspacePath,
     output: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A zip, or a folder to make.", show_default=False)],
-    title: Annotated[str, typer.Option(help="What it is called.")],
+    title: Annotated[str, typer.Option(help="Title of the benchmark.")],
     licence: Annotated[str, typer.Option(help="The terms under which others may use it.")],
-    description: Annotated[str, typer.Option(help="What it is, in a sentence or two.")] = "",
-    labelled_by: Annotated[str | None, typer.Option(help="Who labelled it; counts the experts by default.")] = None,
-    source: Annotated[list[str] | None, typer.Option(help="Where it comes from; may be given several times.")] = None,
+    description: Annotated[str, typer.Option(help="A description in one or two sentences.")] = "",
+    labelled_by: Annotated[str | None, typer.Option(help="Who labelled it; by default the number of experts.")] = None,
+    source: Annotated[list[str] | None, typer.Option(help="Where the data come from; may be repeated.")] = None,
     columns: Annotated[str | None, typer.Option(help="Further catalog columns to publish, comma-separated.")] = None,
-    with_images: Annotated[bool, typer.Option("--with-images", help="Put the pictures in.")] = False,
+    with_images: Annotated[bool, typer.Option("--with-images", help="Include the pictures.")] = False,
     seed: Seed = 0,
-    replace: Annotated[bool, typer.Option("--replace", help="Put it in the place of an earlier bundle.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing bundle.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a benchmark bundle: labels, queries and gallery in one file that measures any model anywhere.
+    """Make a benchmark bundle: labels, queries and gallery in one file against which any model can be measured.
 
     Example: `likewise bundle benchmark shoes shoes.zip --title "Shoes 2026" --licence CC-BY-4.0`
     """
@@ -139,9 +139,7 @@ def evaluate_bundle(
         beside = read_lineage(sidecar_file(file))
         lineages |= {} if beside is None else {name: beside}
     if missing not in get_args(MissingPairs):
-        raise LikewiseError(
-            f"judged pairs that a run lacks leave its areas `undefined` or count `last`, not {missing!r}."
-        )
+        raise LikewiseError(f"--missing takes undefined or last, not {missing!r}.")
     judged = evaluate_bundle(
         opened_bundle,
         models,
@@ -188,7 +186,7 @@ def _print_missing(name: str, model: "BundleModel", bundle: "Bundle", missing: s
     pairs = bundle.tables.pairs
     found = measure_run(model, pairs, 1)
     if found.n_missing_pairs:
-        areas = "its areas are undefined" if missing == "undefined" else "they count as last in its areas"
+        areas = "ROC_AUC and AP are undefined" if missing == "undefined" else "they count as ranked last"
         echo(
             f"{name}: {found.n_missing_pairs:,} of {len(pairs):,} judged pairs are not in the run, so {areas} "
             "(a run of judged-pairs has them all)"

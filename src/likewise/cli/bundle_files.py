@@ -69,7 +69,7 @@ def encoder_file(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The ONNX file to write.")],
     as_json: AsJson = False,
 ) -> None:
-    """Write a torch encoder as an ONNX file, with its preparation beside it, and compare the two.
+    """Write a torch encoder as an ONNX file, with its preprocessing beside it, and compare the two.
 
     Example: `likewise bundle encoder efficientnet-lite0 lite0.onnx`
     """

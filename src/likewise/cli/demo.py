@@ -12,11 +12,11 @@ from likewise.errors import LikewiseError
 
 def demo(
     workspace: Annotated[Path, typer.Argument(metavar="[WORKSPACE]", help="Where to put it.")] = Path("demo"),
-    items: Annotated[int, typer.Option(help="How many items to draw (three shop images each).")] = 600,
-    n_queries: Annotated[int, typer.Option("--n-queries", help="How many queries.")] = 100,
+    items: Annotated[int, typer.Option(help="Number of items to draw (three shop images each).")] = 600,
+    n_queries: Annotated[int, typer.Option("--n-queries", help="Number of queries.")] = 100,
     seed: Seed = 0,
 ) -> None:
-    """Walk the whole road on the built-in wardrobe: draw, encode, discover, label, evaluate, report.
+    """Run every step on the built-in wardrobe: draw, encode, discover, label, evaluate, report.
 
     Example: `likewise demo`
     """
@@ -35,8 +35,7 @@ def demo(
         there = target.settings()
         if there["source"] != WARDROBE or there["source_settings"] != drawn:
             raise LikewiseError(
-                f"{workspace} holds another workspace than this demo would make: choose another folder, "
-                f"`likewise demo {workspace}-2`."
+                f"{workspace} holds a different workspace: choose another folder, `likewise demo {workspace}-2`."
             )
     else:
         _announce(f"likewise new {workspace} --wardrobe --items {items} --seed {seed}")

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 With = Annotated[
     str | None, typer.Option("--with", help="Generators, comma-separated; every encoder that has vectors by default.")
 ]
-Queries = Annotated[int, typer.Option("--n-queries", help="How many query images to draw.")]
+Queries = Annotated[int, typer.Option("--n-queries", help="Number of query images to draw.")]
 QueryRule = Annotated[
-    str | None, typer.Option("--queries", help="Only such queries, e.g. domain=wild; the gallery's images by default.")
+    str | None,
+    typer.Option("--queries", help="Restrict the queries, e.g. domain=wild; the gallery's images by default."),
 ]
-GalleryRule = Annotated[str | None, typer.Option("--gallery", help="Only such candidates, e.g. domain=shop.")]
+GalleryRule = Annotated[str | None, typer.Option("--gallery", help="Restrict the candidates, e.g. domain=shop.")]
 ByCategory = Annotated[bool, typer.Option("--by-category", help="Draw queries in proportion to the categories.")]
 Seconds = Annotated[float, typer.Option("--seconds-per-pair", help="How long an expert needs for one pair.")]
 
@@ -48,8 +49,8 @@ def discover(
     every_image: Annotated[
         bool, typer.Option("--every-image", help="Rank images (Eq. 1) instead of the best image of each item.")
     ] = False,
-    per_query: Annotated[int | None, typer.Option(help="At most so many pairs per query.")] = None,
-    total: Annotated[int | None, typer.Option(help="At most so many pairs in all.")] = None,
+    per_query: Annotated[int | None, typer.Option(help="Maximum number of pairs per query.")] = None,
+    total: Annotated[int | None, typer.Option(help="Maximum number of pairs in total.")] = None,
     n_random: Annotated[int, typer.Option("--random", help="Random pairs for the prevalence estimate.")] = 500,
     index: Annotated[
         str | None,
@@ -109,12 +110,12 @@ def discover(
     n_random_drawn = pool.rows.filter(pool.rows["generator"] == RANDOM).height
     echo(
         f"[bold]{cost.n_pool_pairs:,} pairs[/] to label for {len(pool.query_gallery.queries)} queries "
-        f"({cost.n_pool_pairs / len(pool.query_gallery.queries):.1f} a query) and {n_random_drawn} random ones"
-        f"{'' if written else ' (the same pool was already there)'}"
+        f"({cost.n_pool_pairs / len(pool.query_gallery.queries):.1f} per query) and {n_random_drawn} random ones"
+        f"{'' if written else ' (this pool already existed)'}"
     )
     echo(
         f"  all {cost.n_all_pairs:,} pairs would take an expert {cost.hours_brute_force:,.0f} hours, "
-        f"these {n_asked:,} together {cost.hours_pool:,.1f} at {seconds_per_pair:g} s a pair: "
+        f"these {n_asked:,} pairs {cost.hours_pool:,.1f} at {seconds_per_pair:g} s per pair: "
         f"{cost.hours_brute_force / cost.hours_pool:,.0f}x fewer"
     )
     if len(overlap):
@@ -135,8 +136,8 @@ def _ray(address: str | None) -> "AbstractContextManager[SearchEngine]":
 def budget(
     workspace: WorkspacePath,
     generators: With = None,
-    k: Annotated[int, typer.Option("--k", help="The largest k to look at.")] = 12,
-    n_queries: Annotated[int | None, typer.Option("--n-queries", help="How many query images to draw.")] = None,
+    k: Annotated[int, typer.Option("--k", help="The largest k to compare.")] = 12,
+    n_queries: Annotated[int | None, typer.Option("--n-queries", help="Number of query images to draw.")] = None,
     queries: QueryRule = None,
     gallery: GalleryRule = None,
     by_category: Annotated[
@@ -149,8 +150,8 @@ def budget(
 ) -> None:
     """Compare every k and every set of generators by pairs, hours and expected positives, before paying for labels.
 
-    Where a pool is stored, generators, queries, gallery and seed are its own unless you say otherwise, so that its
-    labels count; without one, as `likewise discover` would choose them.
+    If a pool is stored, its generators, queries, gallery and seed are used by default, so that its labels count;
+    otherwise the defaults of `likewise discover`.
 
     Example: `likewise plan labels shoes --k 12 --seconds-per-pair 8`
     """

@@ -102,7 +102,7 @@ def _print_encoded(workspace: "WorkspaceFolder", done: "list[EncodingResult]", a
         )
         return
     for one in done:
-        what = f"{one.new_images:,} images encoded" if one.new_images else "already there"
+        what = f"{one.new_images:,} images encoded" if one.new_images else "already encoded"
         left_out = f", [red]{one.left_out} left out[/]" if one.left_out else ""
         echo(f"[bold]{one.encoder}[/]: {what}, {one.dim} dimensions{left_out}")
         for each in left_out_images(workspace, one.encoder)[:MAX_LEFT_OUT_SHOWN]:

@@ -52,9 +52,7 @@ def evaluate(
     ] = None,
     seed: Seed = 0,
     seconds_per_pair: Annotated[float, typer.Option(help="How long an expert needs for one pair.")] = SECONDS_PER_PAIR,
-    next_pairs: Annotated[
-        int, typer.Option(min=0, help="How many pairs to list that should be labelled next.")
-    ] = NEXT_PAIRS,
+    next_pairs: Annotated[int, typer.Option(min=0, help="Number of pairs to suggest for labelling next.")] = NEXT_PAIRS,
     gallery_sample: Annotated[
         int,
         typer.Option(min=1, help="Candidates drawn from the gallery per query, for the ROC_AUC of the ranking."),
@@ -69,16 +67,21 @@ def evaluate(
         str,
         typer.Option(
             help="What to print: discovery, leave-one-out, identification, incomplete, experts, recall, tables "
-            "(those of the VSD paper, in its columns), or all. "
+            "(those of the VSD paper), or all. "
             "Everything is computed in any case."
         ),
     ] = "discovery",
     classes: Annotated[
         str | None,
-        typer.Option(help="Measure retrieval by class instead: images with the same value in this column are right."),
+        typer.Option(
+            help="Measure retrieval by class instead: images with the same value in this column are relevant."
+        ),
     ] = None,
     clusters: Annotated[
-        bool, typer.Option("--clusters", help="With --classes: also NMI, AMI and F1 of k-means, beside random vectors.")
+        bool,
+        typer.Option(
+            "--clusters", help="With --classes: also NMI, AMI and F1 of k-means, compared with random vectors."
+        ),
     ] = False,
     unit: Annotated[
         str, typer.Option(help="With --classes: intervals over queries, or over whole classes (wider): query or class.")
@@ -94,17 +97,17 @@ def evaluate(
     vectors: Annotated[
         list[str] | None, typer.Option(help="Bundle: vectors to measure, [NAME=]FILE.npy|npz|parquet|safetensors.")
     ] = None,
-    keys: Annotated[Path | None, typer.Option(help="Bundle: the image keys of plain npy rows, one a line.")] = None,
+    keys: Annotated[Path | None, typer.Option(help="Bundle: the image keys of plain npy rows, one per line.")] = None,
     run: Annotated[list[str] | None, typer.Option(help="Bundle: a TREC run to measure, [NAME=]FILE.")] = None,
     out: Annotated[Path | None, typer.Option(help="Bundle: where to store the results (.parquet).")] = None,
     checksum: Annotated[str | None, typer.Option(help="Bundle: the checksum it must have.")] = None,
     missing: Annotated[
-        str, typer.Option(help="Bundle: judged pairs that a run lacks leave its areas undefined, or count as last.")
+        str, typer.Option(help="Bundle: judged pairs that are not in a run: `undefined` (no ROC_AUC and AP) or `last`.")
     ] = "undefined",
     store: Annotated[
         bool,
         typer.Option(
-            "--store", help="Make this evaluation the report's. With the default options it is stored in any case."
+            "--store", help="Store this evaluation for the report. With the default options it is always stored."
         ),
     ] = False,
     database: Database = None,
@@ -248,7 +251,7 @@ def _print_lineage(summary: "EvaluationSummary") -> None:
 def _print_stored(done: "Evaluated", target: "WorkspaceFolder") -> None:
     """Whether the report will show this evaluation."""
     if not done.stored:
-        echo("[dim]not stored: the report keeps its own options; all encoders with --store make these the report's[/]")
+        echo("[dim]not stored: add --store (and leave --with out) to show this evaluation in the report[/]")
         return
     before = ""
     if done.replaced is not None:
@@ -279,6 +282,7 @@ def _parse_ranks(text: str) -> tuple[int, int]:
 
 def print_results(done: "Evaluated") -> None:
     """The leaderboard and, under it, what it rests on."""
+    from likewise.cli.label import rule_text
     from likewise.cli.tables import leaderboard, percent, print_few_queries
     from likewise.evaluation.ranking import MAIN, of_measure
 
@@ -286,8 +290,8 @@ def print_results(done: "Evaluated") -> None:
     main = done.results.filter(of_measure(MAIN)).row(0, named=True)
     labels = done.summary.labels
     rule, n_experts = labels.consensus.rule, labels.agreement.n_experts
-    kind = "simulated experts" if labels.simulated else "experts"
-    basis = f"{rule} of {n_experts} {kind}" if n_experts else "labels imported"
+    kind = "simulated expert" if labels.simulated else "expert"
+    basis = f"labels by {rule_text(rule, n_experts, kind)}" if n_experts else "labels imported"
     others = " (the others have no similar candidate)" if main["n_queries"] < main["n_queries_total"] else ""
     echo(
         f"[dim]{main['n_queries']} of {main['n_queries_total']} queries{others}, "
@@ -307,7 +311,7 @@ def print_results(done: "Evaluated") -> None:
         echo(
             f"similar pairs: {percent(cost.p_pool, 0)} % of the pool, about {percent(cost.p_estimate, 2)} % of all "
             f"pairs (± {percent(cost.error_95, 2)}); "
-            f"the pool holds them {cost.gain_over_random:,.1f} times as often as chance"
+            f"{cost.gain_over_random:,.1f} times as frequent in the pool as at random"
         )
     truth = done.summary.truth
     if truth and truth.item_recall is not None:

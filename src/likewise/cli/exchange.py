@@ -26,9 +26,9 @@ def import_labels(
     echo(f"[bold]{done.n_labels:,} labels[/], {done.n_similar:,} similar{outside}")
     if done.n_outside_pool is None:
         echo("  no pool was made here, so these pairs are the pool; no model counts as having contributed to it")
-    echo(f"  {done.n_repeated:,} rows said the same again, {done.n_unjudged:,} gave no label")
+    echo(f"  {done.n_repeated:,} repeated rows, {done.n_unjudged:,} rows without a label")
     if not done.changed:
-        echo("  they were there already")
+        echo("  these labels were already stored")
 
 
 def export_labels(target: WorkspaceFolder, output: Path, *, as_evaluated: bool, as_json: bool) -> None:
@@ -43,7 +43,7 @@ def export_labels(target: WorkspaceFolder, output: Path, *, as_evaluated: bool, 
     echo(f"{output}: {made.n_labels:,} labels")
     if made.n_random and not as_evaluated:
         echo(
-            f"  {made.n_random:,} of them only chance proposed; `evaluate` leaves those out "
+            f"  {made.n_random:,} of them were only drawn at random; `evaluate` leaves those out "
             "(add --as-evaluated to compare its numbers)"
         )
 

@@ -33,7 +33,7 @@ app.command("export")(label_votes.export)
 RuleOption = Annotated[
     str | None,
     typer.Option(
-        help="majority (a tie is negative), exclude (a tie is no label), or dawid-skene; the present one by default."
+        help="majority (a tie is negative), exclude (a tie gets no label), or dawid-skene; the current rule by default."
     ),
 ]
 
@@ -42,7 +42,7 @@ RuleOption = Annotated[
 def sheet(
     workspace: WorkspacePath,
     output: Annotated[Path, typer.Argument(metavar="FILE.csv", help="The sheet to write.", show_default=False)],
-    expert: Annotated[str, typer.Option(help="Who will fill it in.")],
+    expert: Annotated[str, typer.Option(help="The expert who will fill it in.")],
     pairs: Annotated[
         Path | None, typer.Option(help="A file of pairs instead of the pool, such as results/next_pairs.parquet.")
     ] = None,
@@ -85,11 +85,11 @@ def import_votes(
     ],
     rule: RuleOption = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace other answers to a pair, or the labels already there.")
+        bool, typer.Option("--replace", help="Replace earlier answers to the same pairs, or the stored labels.")
     ] = False,
-    positive_from: Annotated[int, typer.Option(help="Labels: grades from here up are similar.")] = 1,
+    positive_from: Annotated[int, typer.Option(help="Labels: grades from this value up count as similar.")] = 1,
     gallery: Annotated[
-        str | None, typer.Option(help="Labels without a pool: only such candidates, e.g. domain=shop; default: all.")
+        str | None, typer.Option(help="Labels without a pool: restrict the candidates, e.g. domain=shop; default: all.")
     ] = None,
     database: Database = None,
     as_json: AsJson = False,
@@ -118,7 +118,7 @@ def import_votes(
         echo_json({"added": added.to_dict(), "blank": stored.n_blank, "labels": result_json(labelled)})
         return
     outside = f", {stored.n_pairs_outside_pool} pairs are not in the pool" if stored.n_pairs_outside_pool else ""
-    echo(f"{added.added:,} votes added, {added.repeated:,} were there already, {stored.n_blank:,} left blank{outside}")
+    echo(f"{added.added:,} votes added, {added.repeated:,} already stored, {stored.n_blank:,} left blank{outside}")
     print_labels(labelled)
 
 
@@ -126,7 +126,7 @@ def import_votes(
 def consensus(
     workspace: WorkspacePath, rule: RuleOption = None, database: Database = None, as_json: AsJson = False
 ) -> None:
-    """Rebuild the labels from the stored votes under another rule, and print how far the experts agree.
+    """Rebuild the labels from the stored votes and print the agreement of the experts.
 
     Example: `likewise label consensus shoes --rule dawid-skene`
     """
@@ -163,13 +163,18 @@ def result_json(labelled: "LabelingResult") -> dict[str, Any]:
     return {"consensus": labelled.consensus.summary.to_dict(), "agreement": labelled.agreement.to_dict()}
 
 
+def rule_text(rule: str, n_experts: int, kind: str = "expert") -> str:
+    """`majority of 3 experts`; one expert alone needs no rule."""
+    return f"one {kind}" if n_experts == 1 else f"{rule} of {n_experts} {kind}s"
+
+
 def print_labels(labelled: "LabelingResult") -> None:
     if labelled.replaced_imported:
         echo(f"[bold]the imported labels[/], whose place these take, are kept in {labelled.replaced_imported}")
     summary, agreed = labelled.consensus.summary, labelled.agreement
     echo(
-        f"[bold]{summary.n_labelled:,} labels[/] by {summary.rule} of {agreed.n_experts} experts: "
-        f"{summary.n_similar:,} similar; {summary.n_ties} ties, {summary.n_unanswered} pairs nobody could tell"
+        f"[bold]{summary.n_labelled:,} labels[/] by {rule_text(summary.rule, agreed.n_experts)}: "
+        f"{summary.n_similar:,} similar; {summary.n_ties} ties, {summary.n_unanswered} pairs with no decided answer"
     )
     measures = (("Fleiss' kappa", agreed.fleiss_kappa), ("Krippendorff's alpha", agreed.krippendorff_alpha))
     echo(

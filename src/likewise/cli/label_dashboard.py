@@ -22,7 +22,7 @@ def print_dashboard(board: "Dashboard", stability: str) -> None:
     for reason in agreed.reasons:
         echo(f"  [dim]{escape(reason)}[/]")
     share = "–" if board.positives_share is None else f"{100 * board.positives_share:.0f} %"
-    echo(f"similar so far: {share} of the answered pairs; {board.n_divided:,} pairs divide the experts")
+    echo(f"similar so far: {share} of the answered pairs; {board.n_divided:,} pairs on which experts disagree")
     cost = board.cost
     left = "" if cost.hours_left is None else f", {cost.hours_left:,.1f} left"
     brute = "" if cost.brute_force_hours is None else f"; brute force would take {cost.brute_force_hours:,.0f} each"
@@ -35,7 +35,7 @@ def print_dashboard(board: "Dashboard", stability: str) -> None:
 def _experts(board: "Dashboard") -> Table:
     table = Table(box=SIMPLE)
     table.add_column("expert", no_wrap=True)
-    for name in ("answered", "an hour", "s a pair", "hours left", "same twice", "known right", "with others"):
+    for name in ("answered", "an hour", "s a pair", "hours left", "self-consistent", "control pairs", "agreement"):
         table.add_column(name, justify="right")
     for row in board.experts:
         state = "" if row.state == "active" else f" ({row.state})"

@@ -19,7 +19,7 @@ Database = Annotated[
     typer.Option(
         "--database",
         envvar="LIKEWISE_DATABASE",
-        help="Where the votes are, postgresql://…; remembered without its password. votes.db by default.",
+        help="Database of votes, postgresql://…; remembered without its password. votes.db by default.",
     ),
 ]
 ExpertName = Annotated[str, typer.Option("--expert", "--name", help="The expert's name.")]
@@ -37,9 +37,11 @@ def open_votes_database(workspace: WorkspaceFolder, database: str | None) -> "It
 
 def serve(
     workspace: WorkspacePath,
-    host: Annotated[str, typer.Option(help="Where to listen; others can reach anything but 127.0.0.1.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; with 127.0.0.1 only this machine can connect.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
-    url: Annotated[str | None, typer.Option(help="How experts reach the site, e.g. https://label.example.org.")] = None,
+    url: Annotated[str | None, typer.Option(help="The site's public address, e.g. https://label.example.org.")] = None,
     database: Database = None,
     password_file: Annotated[
         Path | None, typer.Option("--owner-password-file", help="A file with the owner's password.")
@@ -60,14 +62,14 @@ def serve(
     if password_file is not None:
         password = password_file.read_text(encoding="utf-8").strip()
     settings = prepare(SiteSettings(target, database, host, port, url), password)
-    echo(f"the site: [bold]{settings.base_url}[/]  (Ctrl+C stops it; nothing is lost)")
+    echo(f"the site: [bold]{settings.base_url}[/]  (Ctrl+C stops it; all answers are stored)")
     if settings.owner_key:
-        typer.echo(f"owner's page, for you only: {settings.base_url}/owner/enter/{settings.owner_key}")
+        typer.echo(f"owner's page (keep this link private): {settings.base_url}/owner/enter/{settings.owner_key}")
     else:
         echo(f"owner's page: {settings.base_url}/owner")
     with open_votes_database(target, database) as engine:
         if not any(expert.state == "active" for expert in read_experts(engine)):
-            echo(f"nobody is invited yet: likewise label invite {workspace} --name NAME")
+            echo(f"no expert is invited yet: likewise label invite {workspace} --name NAME")
     run(settings)
 
 
@@ -86,12 +88,12 @@ def _refuse_used_port(host: str, port: int) -> None:
 
 def invite(
     workspace: WorkspacePath,
-    name: Annotated[str, typer.Option(help="Who is invited.")],
-    days: Annotated[float, typer.Option(help="How long the link works.")] = 30.0,
+    name: Annotated[str, typer.Option(help="The expert to invite.")],
+    days: Annotated[float, typer.Option(help="Number of days the link is valid.")] = 30.0,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an expert's invitation link; it is shown once, and replaces an earlier one.
+    """Make an expert's invitation link; it is shown once and replaces an earlier one.
 
     Example: `likewise label invite shoes --name Anna`
     """
@@ -106,7 +108,7 @@ def invite(
     if as_json:
         echo_json({"name": name, "link": link, "days": days})
     else:
-        typer.echo(f"for {name}, {days:g} days: {link}")
+        typer.echo(f"invitation for {name}, valid for {days:g} days: {link}")
 
 
 def revoke(workspace: WorkspacePath, expert: ExpertName, database: Database = None) -> None:
@@ -118,11 +120,11 @@ def revoke(workspace: WorkspacePath, expert: ExpertName, database: Database = No
 
     with open_votes_database(open_workspace(workspace), database) as engine:
         end(engine, expert)
-    typer.echo(f"{expert}'s link does not work any more; the votes stay")
+    typer.echo(f"{expert}'s link no longer works; the votes are kept")
 
 
 def pause(workspace: WorkspacePath, database: Database = None) -> None:
-    """Give experts no new pairs until `resume`; answers under way are still stored.
+    """Give experts no new pairs until `resume`; answers being sent are still stored.
 
     Example: `likewise label pause shoes`
     """
@@ -131,7 +133,7 @@ def pause(workspace: WorkspacePath, database: Database = None) -> None:
 
 
 def resume(workspace: WorkspacePath, database: Database = None) -> None:
-    """Go on after `pause`.
+    """Continue after `pause`.
 
     Example: `likewise label resume shoes`
     """
@@ -144,21 +146,21 @@ def settings(
     name: Annotated[str | None, typer.Option(help="The project's name, as experts see it.")] = None,
     guidelines: Annotated[Path | None, typer.Option(help="A text file; an empty line starts a paragraph.")] = None,
     grouped: Annotated[
-        bool | None, typer.Option("--grouped/--mixed", help="A query's candidates together, or all mixed.")
+        bool | None, typer.Option("--grouped/--mixed", help="Ask a query's candidates together, or in mixed order.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of every expert's random order.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of every expert's random order.")] = None,
     experts_per_pair: Annotated[
-        int | None, typer.Option(help="Deal out shares: so many experts get each pair (0: everyone gets every pair).")
+        int | None, typer.Option(help="Number of experts who get each pair (0: every expert gets every pair).")
     ] = None,
-    shares: Annotated[int | None, typer.Option(help="Among how many experts the pairs are split.")] = None,
-    repeats: Annotated[float | None, typer.Option(help="Share of the pairs that is asked twice, unannounced.")] = None,
+    shares: Annotated[int | None, typer.Option(help="Number of experts among whom the pairs are divided.")] = None,
+    repeats: Annotated[float | None, typer.Option(help="Share of the pairs that are asked twice, unannounced.")] = None,
     examples: Annotated[Path | None, typer.Option(help="CSV of examples: query,candidate,answer,note.")] = None,
     practice: Annotated[Path | None, typer.Option(help="CSV of practice pairs, same columns.")] = None,
-    catch: Annotated[Path | None, typer.Option(help="CSV of hidden pairs whose answer you know.")] = None,
+    catch: Annotated[Path | None, typer.Option(help="CSV of hidden control pairs whose answer you know.")] = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set how the project is run, or show it. Pairs that are already assigned stay where they are.
+    """Show or change the settings of the labelling project. Pairs already assigned are not reassigned.
 
     Example: `likewise label settings shoes --name Shoes --grouped --repeats 0.05`
     """

@@ -47,17 +47,17 @@ def add_pairs(
         echo_json({"added": added.added, "known": added.known, "proposals_added": added.provenance_added})
     else:
         echo(
-            f"{added.added:,} new pairs, {added.known:,} were there already; {added.provenance_added:,} proposals noted"
+            f"{added.added:,} new pairs, {added.known:,} already existed; {added.provenance_added:,} proposals recorded"
         )
 
 
 def remove_votes(
     workspace: WorkspacePath,
     expert: ExpertName,
-    reason: Annotated[str, typer.Option(help="Why; kept in the log.")],
+    reason: Annotated[str, typer.Option(help="The reason, for the log.")],
     database: Database = None,
 ) -> None:
-    """Take an expert's votes out of the labels; they stay in the event log, with the reason.
+    """Exclude an expert's votes from the labels; they stay in the event log, with the reason.
 
     Example: `likewise label remove-votes shoes --expert Anna --reason "pressed one key throughout"`
     """
@@ -65,7 +65,7 @@ def remove_votes(
 
     with open_votes_database(open_workspace(workspace), database) as engine:
         count = remove(engine, expert, reason)
-    typer.echo(f"{count:,} votes of {expert} do not count any more; `likewise report {workspace}` makes all anew")
+    typer.echo(f"{count:,} votes of {expert} no longer count; `likewise report {workspace}` updates labels, results and report")
 
 
 def export(

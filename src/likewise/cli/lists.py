@@ -4,13 +4,13 @@ import typer
 
 from likewise.cli.console import AsJson, console, echo, echo_json
 
-app = typer.Typer(help="What can be named: encoders, readers, measures, extensions.", no_args_is_help=True)
+app = typer.Typer(help="List encoders, readers, measures or extensions.", no_args_is_help=True)
 
 
 def encoders(as_json: AsJson = False) -> None:
-    """List the encoders that can be named after --with: size, dimensions, licence, and whether they are here.
+    """List the encoders for --with: size, dimensions, licence, and whether their weights are on this machine.
 
-    Beside the names there are `hf:ID-or-FOLDER` (transformers), `onnx:FILE` and `python:MODULE:NAME`.
+    Others are named `hf:ID-or-FOLDER` (transformers), `onnx:FILE` or `python:MODULE:NAME`.
 
     Example: `likewise list encoders`
     """
@@ -33,7 +33,7 @@ def encoders(as_json: AsJson = False) -> None:
 
 
 def readers(as_json: AsJson = False) -> None:
-    """List the data-set layouts that `likewise new --reader` knows, and the tables each gives beside the catalog.
+    """List the data-set layouts that `likewise new --reader` knows, and the tables each provides.
 
     Example: `likewise list readers`
     """
@@ -55,7 +55,7 @@ def readers(as_json: AsJson = False) -> None:
 
 
 def measures(as_json: AsJson = False) -> None:
-    """List the measures that `likewise evaluate --measures` knows, with what each is.
+    """List the measures that `likewise evaluate --measures` knows, each with a description.
 
     Example: `likewise list measures`
     """
@@ -70,7 +70,8 @@ def measures(as_json: AsJson = False) -> None:
     for what, names in families.items():
         echo(f"[bold]{', '.join(names)}[/]")
         echo(f"    {what}")
-    echo('lists take a cutoff (P@5), areas a mean and negatives (ROC_AUC(average="micro", negatives="sampled"))')
+    echo("measures of lists take a cutoff (P@5); ROC_AUC and AP take an average and negatives:")
+    echo('ROC_AUC(average="micro", negatives="sampled")')
 
 
 def extensions(as_json: AsJson = False) -> None:

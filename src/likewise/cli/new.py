@@ -31,14 +31,14 @@ def new(
     ] = None,
     reader: Annotated[
         str | None,
-        typer.Option(help="Layout of the source: folder, table, inshop, cub …; `likewise list readers` lists all."),
+        typer.Option(help="Layout of the source: folder, table, inshop, cub …; `likewise list readers` shows all."),
     ] = None,
     root: Annotated[Path | None, typer.Option(help="Where the image paths start, if not at the source.")] = None,
     truth: Annotated[
-        Path | None, typer.Option(help="Where it is known: a table of the pairs of similar items, item_a and item_b.")
+        Path | None, typer.Option(help="If the true similarity is known: a table of similar items, item_a and item_b.")
     ] = None,
-    wardrobe: Annotated[bool, typer.Option("--wardrobe", help="Draw the built-in fashion world instead.")] = False,
-    items: Annotated[int, typer.Option(help="Wardrobe: how many items.")] = 600,
+    wardrobe: Annotated[bool, typer.Option("--wardrobe", help="Draw the built-in synthetic wardrobe instead.")] = False,
+    items: Annotated[int, typer.Option(help="Wardrobe: number of items.")] = 600,
     views: Annotated[int, typer.Option(help="Wardrobe: shop images per item.")] = 3,
     wild: Annotated[float, typer.Option(help="Wardrobe: wild photos per item.")] = 0.0,
     seed: Seed = 0,

@@ -13,20 +13,26 @@ if TYPE_CHECKING:
 
 
 def compute(
-    images: Annotated[str, typer.Option(help="How many images: 52000, 250k, 100M.")],
+    images: Annotated[str, typer.Option(help="Number of images: 52000, 250k, 100M.")],
     dim: Annotated[int, typer.Option(help="Dimensions of a vector.")] = 768,
-    encoders: Annotated[int, typer.Option(help="How many encoders.")] = 6,
-    queries: Annotated[str, typer.Option(help="How many queries are asked.")] = "2000",
+    encoders: Annotated[int, typer.Option(help="Number of encoders.")] = 6,
+    queries: Annotated[str, typer.Option(help="Number of queries.")] = "2000",
     workers: Annotated[str, typer.Option(help="Numbers of Ray workers to compare, comma-separated.")] = "4,16,64",
     cores_per_worker: Annotated[int, typer.Option(help="Cores of a Ray worker.")] = 16,
-    cores: Annotated[int | None, typer.Option(help="Cores of the one machine; this one's by default.")] = None,
-    memory: Annotated[float | None, typer.Option(help="Memory of a machine in GB; this one's by default.")] = None,
-    price: Annotated[float, typer.Option(help="Of one core for an hour, in whatever currency.")] = 0.05,
+    cores: Annotated[int | None, typer.Option(help="Cores of a single machine; this machine's by default.")] = None,
+    memory: Annotated[float | None, typer.Option(help="Memory of a machine in GB; this machine's by default.")] = None,
+    price: Annotated[float, typer.Option(help="Price of one core for one hour, in any currency.")] = 0.05,
     images_per_second: Annotated[
-        float | None, typer.Option(help="Of one core (or GPU), if you know your encoder; else as efficientnet-lite0.")
+        float | None,
+        typer.Option(
+            help="Images per second of your encoder on one core (or GPU); that of efficientnet-lite0 by default."
+        ),
     ] = None,
     measure: Annotated[
-        bool, typer.Option("--measure", help="Measure this machine first (a minute) instead of trusting the package.")
+        bool,
+        typer.Option(
+            "--measure", help="Measure this machine first (about a minute) instead of using stored measurements."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -65,10 +71,11 @@ def compute(
         least = min(ways, key=lambda way: way.memory_gb)
         less = "--cores-per-worker" if least.name.startswith("ray") else "--dim"
         echo(
-            f"nothing fits: {least.name} needs least, {least.memory_gb:,.0f} GB a machine; a smaller {less} needs less"
+            f"nothing fits: {least.name} needs the least memory, {least.memory_gb:,.0f} GB per machine; "
+            f"a smaller {less} needs less"
         )
     echo(f"[dim]one machine: {here.cores} cores, {here.memory_gb:,.0f} GB; a worker: {cores_per_worker} cores;[/]")
-    echo(f"[dim]cost at {price:g} a core and hour. Measured on: {constants.machine}[/]")
+    echo(f"[dim]cost at {price:g} per core-hour. Measured on: {constants.machine}[/]")
     echo(f"[dim]with {constants.how}.[/]")
     if not measure:
         echo("[dim]`--measure` measures the machine you are on.[/]")

@@ -144,8 +144,8 @@ def _incomplete(done: "Evaluated") -> None:
             for row in table.iter_rows(named=True)
         ],
     )
-    echo(f"{len(waiting)} pairs whose labels would settle the order best: results/next_pairs.parquet")
-    echo("  `likewise label add-pairs WORKSPACE --pairs FILE` puts them to the experts")
+    echo(f"{len(waiting)} pairs whose labels would be most informative: results/next_pairs.parquet")
+    echo("  `likewise label add-pairs WORKSPACE --pairs FILE` adds them to the labelling site")
 
 
 def _experts(done: "Evaluated") -> None:
@@ -174,7 +174,7 @@ def _experts(done: "Evaluated") -> None:
     rows.append(["resampled groups", *(f"{percent(ends[n]['low'])}–{percent(ends[n]['high'])}" for n in encoders)])
     _print("Gallery ROC-AUC under other labels from the same votes (%)", ["labels by (queries)", *encoders], rows)
     if groups_summary.winner_share is None:
-        echo("no resampled group of experts gives an order of the models")
+        echo("no resampled group of experts orders the models")
         return
     echo(
         f"{groups_summary.winner} stays first in {100 * groups_summary.winner_share:.0f} % of "
@@ -185,11 +185,11 @@ def _experts(done: "Evaluated") -> None:
 def _recall(done: "Evaluated") -> None:
     found = done.summary.pool_recall
     if found is None or found.missed is None:
-        echo("no random pair has a label, so nothing can be said about what the pool missed")
+        echo("no random pair has a label, so the recall of the pool cannot be estimated")
         return
     echo(
         f"the pool holds {found.found:,} positives; {found.n_random_missed} of {found.n_random} random pairs "
-        f"are similar and outside it, which estimates {found.missed:,.0f} missed ones "
+        f"are similar and outside it, which gives an estimate of {found.missed:,.0f} missed "
         f"({found.missed_low:,.0f} to {found.missed_high:,.0f}): recall {100 * (found.recall or 0):.0f} % "
         f"({100 * (found.recall_low or 0):.0f} to {100 * (found.recall_high or 0):.0f})"
     )

@@ -13,7 +13,7 @@ def report(
     open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     database: Database = None,
 ) -> None:
-    """Write report/index.html, one self-contained page; labels and results that are stale are made again first.
+    """Write report/index.html, one self-contained page; stale labels and results are updated first.
 
     Example: `likewise report shoes --open`
     """

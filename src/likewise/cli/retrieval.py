@@ -66,7 +66,7 @@ def evaluate_classes(
         return
     console().print(_by_encoder(tables["retrieval"], f"Images of the same {by} (%)"))
     first = tables["retrieval"].row(0, named=True)
-    echo(f"[dim]{first['n_queries']} of {first['n_queries_total']} images have another one of their {by}[/]")
+    echo(f"[dim]{first['n_queries']} of {first['n_queries_total']} images have another image of the same {by}[/]")
     if unit == "class":
         print_few_queries(len(set(known.values)), "classes")
     else:

@@ -32,5 +32,5 @@ def simulate(
     if added.added:
         echo(f"{experts} simulated experts gave {added.added:,} votes on {n_pairs:,} pairs")
     else:
-        echo(f"the {added.repeated:,} votes of {experts} simulated experts were there already")
+        echo(f"the {added.repeated:,} votes of {experts} simulated experts were already stored")
     print_labels(labelled)

@@ -116,8 +116,8 @@ def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
     optional = {
         "expected_positives": "expected\npositives",
         "marginal_positives_per_hour": "more\nper hour",
-        "item_recall": "share\nof truth\nfound",
-        "spearman": "order\nas under\nfull truth",
+        "item_recall": "recall\nof true\npairs",
+        "spearman": "Spearman\nwith true\norder",
     }
     shown = [name for name in optional if name in rows.columns and rows[name].null_count() < len(rows)]
     for name in ("pairs", "hours", *(optional[name] for name in shown)):

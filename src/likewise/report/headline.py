@@ -12,7 +12,7 @@ from likewise.report.leaderboard import Leaderboard
 RULES = {
     "majority": "majority of the votes (a tie counts as not similar)",
     "exclude": "majority of the votes (tied pairs are left out)",
-    "dawid-skene": "Dawid–Skene (experts weighed by how reliable they prove to be)",
+    "dawid-skene": "Dawid–Skene (experts weighted by their estimated reliability)",
 }
 CHANCE = 0.5  # ROC-AUC of an order by lot
 TEST_DESCRIPTION = "paired over the same queries, p after Holm’s correction"
@@ -23,7 +23,7 @@ def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name:
     best = board.models[0]
     if best.main.value is None:
         return (
-            "These labels cannot rank the models",
+            "The models cannot be ranked with these labels",
             f"None of the {plural(board.n_queries_total, 'query', 'queries')} has a candidate labelled similar, "
             f"so {MAIN_NAME} is undefined.",
         )
@@ -36,12 +36,12 @@ def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name:
     if not others:
         return f"{best.encoder} is the only model that could be measured", f"{numbers}."
     if differences is None:
-        again = f"run “likewise evaluate {name}” again to learn which differences are significant"
+        again = f"run “likewise evaluate {name}” again to see which differences are significant"
         return f"{best.encoder} has the highest {MAIN_NAME}", f"{numbers}; {again}."
     tied = not_significantly_worse(board, differences)
     if best.main.low is not None and best.main.low <= CHANCE:
-        lead = "No model is shown to find what people call similar better than chance would"
-        return lead, f"The best, {best.encoder}: {numbers[0].lower()}{numbers[1:]}; an order by lot has 50{NBSP}%."
+        lead = "No model is shown to be better than chance at finding what people call similar"
+        return lead, f"The best, {best.encoder}: {numbers[0].lower()}{numbers[1:]}; a random order has 50{NBSP}%."
     if tied:
         lead = f"{best.encoder} leads, but not significantly over {join_names(tied)}"
         near = join_names([f"over {other} {differences[other].text}" for other in tied], max_names=3)
@@ -67,7 +67,7 @@ def truth_sentence(truth: TruthCoverage | None) -> str | None:
     if not truth:
         return None
     return (
-        f"The truth of this catalog is known: the pool and its experts found {percent(truth.item_recall)}{NBSP}% of "
+        f"The truth of this catalog is known: the pool and the experts found {percent(truth.item_recall)}{NBSP}% of "
         f"all truly similar pairs ({truth.similar_items_found:,} of {truth.similar_items:,} query–item pairs) at "
         f"{small_percent(truth.item_cost)}{NBSP}% of the brute-force cost "
         "(one picture per item; random pairs counted)."
@@ -92,9 +92,9 @@ def exclusion_notes(
             notes.append(f"{plural(n, what, 'queries' if what == 'query' else what + 's')} left out {why}")
     unanswered = summary.labels.consensus.n_unanswered
     if unanswered:
-        notes.append(f"{plural(unanswered, 'pair')} without a label: no expert could tell")
+        notes.append(f"{plural(unanswered, 'pair')} without a label: every answer was “cannot tell”")
     if n_missing:
-        notes.append(f"{plural(n_missing, 'picture')} of this page could not be read; a placeholder stands there")
+        notes.append(f"{plural(n_missing, 'picture')} on this page could not be read: a placeholder is shown instead")
     return notes
 
 

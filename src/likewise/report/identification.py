@@ -93,13 +93,13 @@ def _conclusion(orders: TwoOrders) -> tuple[str, str]:
         return f"With {plural(n_models, 'model')} the two orders cannot be compared.", ""
     low, high = orders.spearman_low, orders.spearman_high
     if low is None or high is None:
-        said = f"Whether the order by {by} says anything about the order by discovery ({MAIN_NAME}) is not known"
+        said = f"It is not known whether the order by {by} predicts the order by discovery ({MAIN_NAME})"
     elif low > 0:
         said = f"The order by {by} resembles the order by discovery ({MAIN_NAME}), but is not a substitute for it"
     elif high < 0:
-        said = f"The order by {by} runs against the order by discovery ({MAIN_NAME})"
+        said = f"The order by {by} is opposed to the order by discovery ({MAIN_NAME})"
     else:
-        said = f"The order by {by} tells nothing about the order by discovery ({MAIN_NAME})"
+        said = f"The order by {by} is not shown to be related to the order by discovery ({MAIN_NAME})"
     spearman = _number("Spearman", orders.spearman, orders.spearman_low, orders.spearman_high)
     numbers = f"{spearman}, {_number('Kendall τ', orders.kendall, orders.kendall_low, orders.kendall_high)}"
     few = few_models_note(n_models)

@@ -91,17 +91,17 @@ def _conclusion(orders: pl.DataFrame, measures: list[str]) -> str:
         if len(rows):
             lowest[key] = rows["spearman"][0], rows["removed"][0]
     if not lowest:
-        return f"With {n_models} models and these labels there is no order to compare."
+        return f"With {n_models} models and these labels the orders cannot be compared."
     moving = {key: low for key, low in lowest.items() if low[0] < 1.0}
     if not moving:
-        return "No measure’s order of the models moves, whichever generator is left out."
+        return "The order of the models is the same under every measure, whichever generator is left out."
     worst = min(moving.values())[0]
     without: dict[str, list[str]] = {}
     for key, (low, removed) in moving.items():
         if low == worst:
             without.setdefault(removed, []).append(measure_words(key))
     where = "; ".join(f"by {join_names(names, max_names=6)} without {removed}" for removed, names in without.items())
-    moves = f"The order moves most (Spearman {signed(worst)}) {where}"
+    moves = f"The order changes most (Spearman {signed(worst)}) {where}"
     main = lowest.get(PREFERRED[0])
     if main and main[0] > worst:
         return f"{moves}; by {MAIN_NAME} {_kept(main)}."
@@ -115,4 +115,4 @@ def _kept(lowest: tuple[float, str]) -> str:
     spearman, removed = lowest
     if spearman >= 1.0:
         return "it stays the same whichever generator is left out"
-    return f"it moves less (at lowest {signed(spearman)}, without {removed})"
+    return f"it changes less (lowest {signed(spearman)}, without {removed})"

@@ -15,12 +15,12 @@ MEASURE_DESCRIPTIONS = {
     "toss. Models are ranked by it.",
     "ROC_AUC": "the same against candidates labelled not similar, which are mistakes of the models that contributed to "
     "the pool: compare it within a group only.",
-    "AP": "average precision: the mean share of similar pairs in the list down to each similar one.",
+    "AP": "average precision: the precision at the rank of each similar pair, averaged.",
     "macro / micro": "macro: one value per query that has both classes, then the mean; micro: all pairs in one list.",
     "P@k": "precision: labelled similar candidates in a model’s first k, as a share of k, over queries that have any.",
     "VSD_MRR@k": "the same with weight 1/rank, as a share of the largest possible sum.",
-    "nDCG@k": "hits weighed by 1/log2(rank + 1), as a share of what the query’s labelled similar ones could reach.",
-    "Judged@k": "the share of a model’s first k candidates that have a label at all.",
+    "nDCG@k": "hits weighted by 1/log2(rank + 1), divided by the largest value that the query’s labels allow.",
+    "Judged@k": "the share of a model’s first k candidates that have a label.",
     "95 % interval": "over queries, as if others of their kind had been drawn: Wilson’s score interval with the "
     "spread between the queries and Student’s t; docs/inference.md says how often it holds.",
     "Fleiss’ κ, Krippendorff’s α": "agreement beyond chance: 0 is chance, 1 is perfect.",
@@ -30,8 +30,8 @@ OTHER_DESCRIPTIONS = {
     "lead, p": "the difference of two models over the same queries; p of the paired t-test, after Holm’s correction "
     "for all pairs of models; significant below 0.05.",
     "Spearman, Kendall": "how far two orders of the models agree: 1 the same order, 0 unrelated, −1 reversed; with "
-    "fewer than five models that says little. p counts all orders of up to eight models, else the t approximation.",
-    "bpref": "1 minus the share of labelled dissimilar candidates above each similar one; no label, no effect.",
+    "fewer than five models it says little. p counts all orders of up to eight models, else the t approximation.",
+    "bpref": "1 minus the share of labelled dissimilar candidates above each similar one; unlabelled ones are ignored.",
 }
 
 

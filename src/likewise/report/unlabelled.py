@@ -81,7 +81,7 @@ def _conclusion(models: list[UnlabelledBounds]) -> str:
         return ""
     best, others = known[0], known[1:]
     if not any(one.n_unlabelled for one in known):
-        return "Every candidate in these lists has a label: nothing is left open."
+        return "Every candidate in these lists has a label."
     near = [one.encoder for one in others if (one.high or 0.0) >= (best.low or 0.0)]
     if near:
         overlap = f"The bar of {best.encoder} overlaps with that of {join_names(near)}"

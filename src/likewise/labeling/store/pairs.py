@@ -44,7 +44,7 @@ def add_pairs(engine: Engine, pool: pl.DataFrame) -> AddedPairs:
         added = len(set(ids.values()) - before)
         proposed = _add_provenance(connection, pool, ids) if "generator" in pool.columns else 0
         if added or proposed:
-            add_log_entry(connection, f"{added} pairs were added, and {proposed} notes of who proposed a pair.")
+            add_log_entry(connection, f"{added} pairs were added, with {proposed} proposals by generators.")
     return AddedPairs(added, len(ids) - added, proposed)
 
 

@@ -25,7 +25,7 @@ def roc_plot(curves: pl.DataFrame, areas: Areas, styles: Styles) -> Markup:
     def paint(axes: "Axes") -> None:
         axes.plot([0, 1], [0, 1], color=SOFT, linewidth=0.8, linestyle=(0, (2, 2)))
         _lines(axes, curves.filter(pl.col("curve") == "roc"), areas, styles)
-        _frame(axes, "dissimilar pairs let through (%)", "similar pairs found (%)")
+        _frame(axes, "false positive rate (%)", "true positive rate (%)")
         _names(axes, areas, styles, at_top=False)
 
     return draw("roc", SIZE, f"ROC curves. {_alt_text(areas)}", paint)
@@ -36,7 +36,7 @@ def pr_plot(curves: pl.DataFrame, areas: Areas, styles: Styles, positive_share: 
         if positive_share is not None:
             axes.axhline(positive_share, color=SOFT, linewidth=0.8, linestyle=(0, (2, 2)))
         _lines(axes, curves.filter(pl.col("curve") == "pr"), areas, styles)
-        _frame(axes, "similar pairs found (recall, %)", "similar among those listed (precision, %)")
+        _frame(axes, "recall (%)", "precision (%)")
         high = positive_share is not None and positive_share > 0.5
         _names(axes, areas, styles, at_top=not high)
 

@@ -102,7 +102,7 @@ def _verdict(
     elif PRETRAINED in others:
         first = "Training gains nothing significant"
     elif others:
-        first = f"{titles[best]} is ahead, but not of {join_names([titles[name] for name in others])}"
+        first = f"{titles[best]} leads, but not significantly over {join_names([titles[name] for name in others])}"
     else:
         first = f"{titles[best]} is the best loss for these images"
     spread = max(trained.values()) - min(trained.values()) if trained else 0.0
@@ -113,7 +113,7 @@ def _verdict(
     ).replace("-", "−")
     won = summary.winner
     if won:
-        second += f"Validation alone would have chosen {titles[won]}, which is the encoder that this run leaves behind."
+        second += f"By validation alone {titles[won]} is best; it is the encoder that this run stores."
     return first, second
 
 

@@ -40,7 +40,7 @@ def curve_plot(curve: pl.DataFrame) -> Markup:
             right.plot(epochs, values, color=MODEL_LIGHT[number], linestyle="dashed")
             head = name.removeprefix("accuracy_")
             right.annotate(head, (epochs[-1], values[-1]), ha="right", va="bottom", color=MODEL_LIGHT[number])
-        right.set_ylabel("training images named rightly (%)")
+        right.set_ylabel("accuracy on training images (%)")
         right.set_ylim(0, 105)
 
     first, last = curve["loss"][0], curve["loss"][-1]

@@ -12,7 +12,7 @@ UNSEEN = {
     "answers": "Other answers to the same queries (open catalog)",
     "queries": "Queries that were never trained on (closed catalog)",
     "items": "Items that no training answer names",
-    "given test": "The answers kept for a last test",
+    "given test": "The answers reserved for the final test",
 }
 MEASURES = {"majority": "agreement with the majority", "ROC_AUC": "macro ROC-AUC"}
 

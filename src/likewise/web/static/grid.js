@@ -70,7 +70,7 @@ async function fill() {
     if (reply.query && candidates.length) coming = prepared({ query: reply.query, candidates });
     if (page) return;
     if (coming) next();
-    else if (reply.paused) sleep("paused", "The owner has paused this project. Everything you answered is stored; the page goes on by itself when work resumes.", PAUSED_MS, ["Look again", wake]);
+    else if (reply.paused) sleep("paused", "The owner has paused this project. Everything you answered is stored; this page continues by itself when work resumes.", PAUSED_MS, ["Check again", wake]);
     else if (outbox.size) sleep("waiting", "Waiting until your last answers are stored…", RETRY_MS);
     else finish();
   } catch (problem) {
@@ -124,14 +124,14 @@ function next() {
   coming = null;
   if (page) return show(page);
   hideBoard();
-  panel("loading", "Getting the pictures…");
+  panel("loading", "Loading the pictures…");
   return fill();
 }
 
 async function show(shown) {
   notYet();
   clock.stop();
-  const slow = setTimeout(() => shown === page && ((byId("board").hidden = true), panel("loading", "Getting the pictures…")), 150);
+  const slow = setTimeout(() => shown === page && ((byId("board").hidden = true), panel("loading", "Loading the pictures…")), 150);
   try {
     await shown.ready;
   } catch (error) {

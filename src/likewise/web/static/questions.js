@@ -79,7 +79,7 @@ function sleep(state, text, ...buttons) {
 }
 
 function lost(problem) {
-  const text = problem.kind === "session" || problem.kind === "bad" ? `This cannot go on: ${problem.message}.` : "No connection. Your answers are kept in this browser and will be sent. Trying again…";
+  const text = problem.kind === "session" || problem.kind === "bad" ? `Cannot continue: ${problem.message}.` : "No connection. Your answers are kept in this browser and will be sent. Trying again…";
   sleep("offline", text, ["Try now", wake]);
 }
 
@@ -106,7 +106,7 @@ function next() {
     fill();
   } else {
     hide();
-    panel("loading", "Getting the pictures…");
+    panel("loading", "Loading the pictures…");
     fill();
   }
 }

@@ -8,7 +8,7 @@ const TOO_SOON_MS = 250; // nobody judges a pair faster: this was the second hal
 const DOUBLE_CLICK_MS = 500;
 const RETRY_MS = 5000;
 const PAUSED_MS = 30000;
-const REASONS = ["A picture is unclear", "They are not comparable", "Alike in one way, different in another", "I do not know this kind of thing"];
+const REASONS = ["A picture is unclear", "They are not comparable", "Similar in one way, different in another", "I do not know this kind of thing"];
 const ACTIONS = {
   similar: { key: "f", label: "Similar" },
   "not similar": { key: "j", label: "Not similar" },
@@ -88,7 +88,7 @@ function sleep(state, text, milliseconds, ...buttons) {
   clearTimeout(wakeUp);
   wakeUp = setTimeout(wake, milliseconds);
 }
-const rest = () => sleep("paused", "The owner has paused this project. Everything you answered is stored; the page goes on by itself when work resumes.", PAUSED_MS, ["Look again", wake]);
+const rest = () => sleep("paused", "The owner has paused this project. Everything you answered is stored; this page continues by itself when work resumes.", PAUSED_MS, ["Check again", wake]);
 
 function lost(problem) {
   if (problem.kind === "session") return sleep("signed-out", `Your session has ended (${problem.message}). Open your invitation link again; answers not yet sent are kept in this browser.`, PAUSED_MS, ["Try again", wake]);
@@ -130,7 +130,7 @@ async function next() {
   if (!current) {
     if (practising) return finishPractice();
     hideStage();
-    panel("loading", "Getting the pictures…");
+    panel("loading", "Loading the pictures…");
     return fill();
   }
   fill();
@@ -140,7 +140,7 @@ async function next() {
 async function show(pair) {
   let pictures;
   if (pair.failed) Object.assign(pair, prepared(pair)); // it had its tries while waiting in the queue; it gets new ones now
-  const slow = setTimeout(() => pair === current && (hideSoftly(), panel("loading", "Getting the pictures…")), 150);
+  const slow = setTimeout(() => pair === current && (hideSoftly(), panel("loading", "Loading the pictures…")), 150);
   try {
     pictures = await pair.ready;
   } catch {
@@ -170,7 +170,7 @@ async function broken(pair) {
   hideStage();
   current = pair;
   pair.failed = true;
-  const once = (act) => () => (panel("loading", "Getting the pictures…"), act()); // a second press must not meet the next pair
+  const once = (act) => () => (panel("loading", "Loading the pictures…"), act()); // a second press must not meet the next pair
   if (practising) return panel("broken", "A picture of this pair cannot be loaded.", ["Next", once(next)]);
   try {
     await ask(`${boot.api}/next?count=1&mode=pair`);

@@ -90,7 +90,7 @@ function place(what) {
 byId("clear").addEventListener("click", () => {
   asked.image = null;
   asked.upload = "";
-  byId("reference").replaceChildren(element("p", { className: "note" }, "No picture chosen: the text alone is looked for."));
+  byId("reference").replaceChildren(element("p", { className: "note" }, "No picture chosen: searching by text only."));
   byId("clear").hidden = true;
   byId("choose").focus();
   ask();

@@ -65,7 +65,9 @@ def remove_votes(
 
     with open_votes_database(open_workspace(workspace), database) as engine:
         count = remove(engine, expert, reason)
-    typer.echo(f"{count:,} votes of {expert} no longer count; `likewise report {workspace}` updates labels, results and report")
+    typer.echo(
+        f"{count:,} votes of {expert} no longer count; `likewise report {workspace}` updates labels, results and report"
+    )
 
 
 def export(

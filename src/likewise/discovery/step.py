@@ -168,7 +168,7 @@ def pool_part(workspace: WorkspaceFolder) -> ChainPart:
     rows = read_parquet(workspace.pool_file, f"{make} --replace")
     note = read_json(workspace.pool_settings_file) if workspace.pool_settings_file.exists() else {}
     if note.get("rows") != table_digest(rows):
-        return ChainPart(POOL, "unfinished", why="was incomplete", command=f"{make} --replace")
+        return ChainPart(POOL, "unfinished", why="is incomplete", command=f"{make} --replace")
     settings, n_pairs = _settings(note), rows.select("query", "candidate").n_unique()
     who = f"by {', '.join(settings.generators)}, k = {settings.k}" if settings.generators else "of imported labels"
     different = changed(note["rests_on"], pool_basis(read_catalog(workspace)))

@@ -110,7 +110,7 @@ def labels_part(workspace: WorkspaceFolder, reading: VotesReading) -> ChainPart:
             why = f"{len(reading):,} votes are there, and no labels have been made from them yet"
             return ChainPart(LABELS, "missing", why=why, command=again, automatic=True)
         if there:
-            return ChainPart(LABELS, "unfinished", why="was incomplete", command=again)
+            return ChainPart(LABELS, "unfinished", why="is incomplete", command=again)
         make = f"likewise label import {workspace.path} VOTES.csv"
         return ChainPart(LABELS, "missing", why="does not exist yet", command=make)
     note = read_labels_note(workspace)

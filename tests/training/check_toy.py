@@ -25,6 +25,9 @@ from likewise.workspace import WorkspaceFolder
 Check = Callable[..., dict[str, Any]]
 """(workspace, methods, more options) to the command's JSON."""
 
+Told = Callable[..., str]
+"""The same to what the command prints."""
+
 N_CLASSES, PER_CLASS, USEFUL, NOISE = 64, 6, 8, 16
 
 

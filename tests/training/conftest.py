@@ -10,7 +10,7 @@ import pytest
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
-from .check_toy import Check, check_command
+from .check_toy import Check, Told, check_command
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -24,19 +24,29 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture
-def check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Check:
-    """Run the command as a user would, in this process; its JSON."""
+def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Told:
+    """Run the command as a user would, in this process; what it prints."""
     from likewise.cli import main
 
-    def run(workspace: WorkspaceFolder, methods: str, *more: str) -> dict[str, Any]:
-        monkeypatch.setattr(sys, "argv", ["likewise", *check_command(workspace, methods, *more)[3:], "--json"])
+    def run(workspace: WorkspaceFolder, methods: str, *more: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["likewise", *check_command(workspace, methods, *more)[3:]])
         capsys.readouterr()
         try:
             main()
         except SystemExit as leaving:
             if leaving.code:
                 raise LikewiseError(capsys.readouterr().err) from leaving
-        answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def check(told: Told) -> Check:
+    """The same, as JSON."""
+
+    def run(workspace: WorkspaceFolder, methods: str, *more: str) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(told(workspace, methods, *more, "--json"))
         return answer
 
     return run

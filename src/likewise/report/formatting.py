@@ -86,6 +86,7 @@ FILTERS = {
     "amount": amount,
     "fraction": fraction,
     "interval": interval,
+    "points": points,
     "p_value": p_value,
     "signed": signed,
     "plural": plural,

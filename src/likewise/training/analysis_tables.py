@@ -27,10 +27,11 @@ BEST_VALUES_SCHEMA = pl.Schema({"method": pl.String, "parameter": pl.String, "wh
 
 
 def curve_table(run: RunFolder, methods: Sequence[str], n_reruns: int) -> pl.DataFrame:
-    """Validation MAP@R by step, the mean over the folds of all reruns; a model that stopped keeps its last value."""
+    """Validation MAP@R by step, the mean over folds and finished reruns; a model that stopped keeps its last value."""
     rows = []
     for method in methods:
-        models = [fold["points"] for rerun in range(n_reruns) for fold in read_json(run.curves_file(method, rerun))]
+        reruns = run.finished_reruns(method, n_reruns)
+        models = [fold["points"] for rerun in reruns for fold in read_json(run.curves_file(method, rerun))]
         for step in sorted({point["step"] for points in models for point in points}):
             values = [[point["map_at_r"] for point in points if point["step"] <= step][-1] for points in models]
             rows.append((method, step, sum(values) / len(values), len(values)))

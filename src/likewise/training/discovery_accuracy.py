@@ -1,10 +1,17 @@
 """The winner among the encoders of the workspace on *discovery*: does it find what looks alike to people?
 
-Classes taught it which images belong together; experts' labels ask something else.  Macro ROC-AUC over the labelled
-pairs, for all queries and for those whose class was never trained on.
+Classes taught it which images belong together; experts' labels ask something else.  ROC-AUC of labelled positives
+against candidates of the gallery, by which `evaluate` ranks models and which treats those that fed the pool and the
+winner alike, for all queries and for those whose class was never trained on.  What holds for one rerun may be chance,
+so the winner's reruns are all measured: its lead over another encoder is tested over reruns and queries.
 """
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.catalog.table import read_catalog
 from likewise.discovery.step import read_pool
@@ -13,59 +20,105 @@ from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.reading import common_images
 from likewise.evaluation.auc import roc_auc, sort_pairs
+from likewise.evaluation.differences import holm_correction
 from likewise.evaluation.exchange.labels_export import evaluated_labels
+from likewise.evaluation.gallery_negatives import draw_gallery_negatives
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.evaluation.screening import label_set
 from likewise.intervals import interval_of
-from likewise.labeling.step import read_labels_if_any
+from likewise.labeling.step import read_labels, read_labels_if_any
 from likewise.lineage.files import read_model_lineage
 from likewise.lineage.guard import screen_models
 from likewise.neighbours import pair_scores
 from likewise.training.context import TrainingContext
 from likewise.training.final_evaluation import concatenate_embeddings, load_network
+from likewise.training.rerun_test import RerunValues, compare_reruns
 from likewise.training.summary import DiscoveryScore
 from likewise.training.trainer import embed
 
 
-def evaluate_discovery(context: TrainingContext, winner: TrainedRun) -> tuple[DiscoveryScore, ...] | None:
-    """One line per encoder and set of queries; None where there are no labels."""
+def evaluate_discovery(
+    context: TrainingContext, reruns: Sequence[TrainedRun], seed: int
+) -> tuple[DiscoveryScore, ...] | None:
+    """One line per encoder and set of queries, `reruns` being those of the winner; None where there are no labels."""
     workspace = context.guard.workspace
     if read_labels_if_any(workspace) is None or not workspace.pool_file.exists():
         return None
-    pool, catalog = read_pool(workspace), read_catalog(workspace)
-    labels, name = evaluated_labels(workspace), f"run:{winner.about['run']}"
+    pool, catalog, labels = read_pool(workspace), read_catalog(workspace), evaluated_labels(workspace)
+    winner = f"run:{reruns[0].about['run']}"
     lineages = {each: encoder_lineage(workspace, each) for each in workspace.encoders()}
-    lineages[name] = read_model_lineage(winner.folder, name)
+    lineages[winner] = read_model_lineage(reruns[0].folder, winner)
     clean = screen_models(lineages, label_set(catalog, labels)).choose(None)
-    encoders = [each for each in clean if each != name]
+    encoders = [each for each in clean if each != winner]
     known = set(context.split.images)
     images = [
         [image for image in common_images(workspace, encoders, each) if image in known]
         for each in (pool.query_gallery.queries, pool.query_gallery.gallery)
     ]
-    pairs = build_judged_pairs(catalog, labels, *images)
-    if not len(pairs):
+    judged = build_judged_pairs(catalog, labels, *images)
+    if not len(judged):
         return None
-    scores = []
+    pairs = draw_gallery_negatives(judged, seed, labelled=build_judged_pairs(catalog, read_labels(workspace), *images))
+    values = {each: auc_per_query(pairs, partial(context.guard.vectors, each))[None] for each in encoders}
+    if winner in clean:
+        values[winner] = np.stack([auc_per_query(pairs, partial(embed_images, context, each)) for each in reruns])
     unseen = frozenset(context.split.keys(context.split.test))
-    for each in clean:
-        values = auc_per_query(context, winner, each, pairs)
-        for queries, chosen in (("all", None), ("of test classes", unseen)):
-            scores.append(DiscoveryScore(each, queries, *_mean_with_interval(values, pairs, chosen)))
-    return tuple(scores)
+    every = np.ones(len(pairs.queries), bool)
+    chosen = {"all": every, "of test classes": np.array([query in unseen for query in pairs.queries])}
+    scores = {which: discovery_scores(values, winner, which, kept) for which, kept in chosen.items()}
+    return tuple(score for each in zip(*scores.values(), strict=True) for score in each)
 
 
-def auc_per_query(context: TrainingContext, winner: TrainedRun, encoder: str, pairs: JudgedPairs) -> Floats:
-    queries, gallery = (embed_images(context, winner, encoder, images) for images in (pairs.queries, pairs.gallery))
+def discovery_scores(
+    values: Mapping[str, Floats], winner: str, queries: str, kept: NDArray[np.bool_]
+) -> list[DiscoveryScore]:
+    """Means over some of the queries from values (reruns x queries; one rerun of encoders that are as they are)."""
+    defined = kept & ~np.isnan(next(iter(values.values()))).any(axis=0)
+    n_queries = int(defined.sum())
+    if not n_queries:
+        return [DiscoveryScore(name, queries, None, None, None, 0, len(each)) for name, each in values.items()]
+    alike = np.ones(n_queries)
+    here = {name: RerunValues(each[:, defined], deterministic=name != winner) for name, each in values.items()}
+    others = {name: each for name, each in here.items() if name != winner and winner in here}
+    leads = {name: compare_reruns(here[winner], each, alike) for name, each in others.items()}
+    corrected = dict(zip(leads, holm_correction(np.array([each.p for each in leads.values()])), strict=True))
+    lines = []
+    for name, each in here.items():
+        value, low, high = mean_over_queries(each)
+        line = DiscoveryScore(name, queries, value, low, high, n_queries, len(each.means))
+        if name in leads:
+            lead, lead_low, lead_high = map(_known, (leads[name].difference, *leads[name].interval))
+            line = replace(line, lead=lead, lead_low=lead_low, lead_high=lead_high, p_holm=_known(corrected[name]))
+        lines.append(line)
+    return lines
+
+
+def mean_over_queries(values: RerunValues) -> tuple[float | None, float | None, float | None]:
+    """With its interval: over queries for what is as it is (or was trained once), else over reruns and queries."""
+    n_queries = values.means.shape[1]
+    if len(values.means) == 1:
+        sums = QuerySums.mean_of(values.means[0])
+        value, low, high = map(_known, (sums.value(), *interval_of(sums)))
+    else:
+        nothing = RerunValues(np.zeros((1, n_queries)), deterministic=True)
+        found = compare_reruns(values, nothing, np.ones(n_queries))
+        value, low, high = map(_known, (found.difference, *found.interval))
+    return value, low, high
+
+
+def _known(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
+
+
+def auc_per_query(pairs: JudgedPairs, vectors: Callable[[list[str]], Vectors]) -> Floats:
+    queries, gallery = vectors(pairs.queries), vectors(pairs.gallery)
     scores = pair_scores(queries, gallery, pairs.query, pairs.candidate)
     return roc_auc(sort_pairs(pairs.query, scores, pairs.label, len(pairs.queries)))
 
 
-def embed_images(context: TrainingContext, winner: TrainedRun, encoder: str, images: list[str]) -> Vectors:
-    """Stored vectors, or the winner's."""
-    if not encoder.startswith("run:"):
-        return context.guard.vectors(encoder, images)
+def embed_images(context: TrainingContext, winner: TrainedRun, images: list[str]) -> Vectors:
+    """The vectors of one rerun of the winner."""
     if winner.kind == "adapter":
         base = context.guard.vectors(context.config.encoder or "", images)
         return apply_layers([base], read_layers(winner.weights()), winner.groups)
@@ -79,12 +132,3 @@ def embed_images(context: TrainingContext, winner: TrainedRun, encoder: str, ima
         state["head.weight"], state["head.bias"] = state.pop("matrix").T.copy(), state.pop("offset")
         models.append(load_network(context, state))
     return concatenate_embeddings([embed(model, context.eval_inputs, rows) for model in models])
-
-
-def _mean_with_interval(
-    values: Floats, pairs: JudgedPairs, chosen: frozenset[str] | None
-) -> tuple[float | None, float | None, float | None, int]:
-    kept = np.array([chosen is None or query in chosen for query in pairs.queries])
-    sums = QuerySums.mean_of(np.where(kept, values, np.nan))
-    value, low, high = (None if np.isnan(number) else number for number in (sums.value(), *interval_of(sums)))
-    return value, low, high, sums.n_defined

@@ -4,13 +4,14 @@ The encoder is the concatenated embedding: the models of all folds side by side.
 heads; a trunk that was trained whole is kept four times.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.encoders.families.run_files import TRUNK, TrainedRun, read_layers, write_run
+from likewise.encoders.families.run_files import SETTINGS, TRUNK, TrainedRun, read_layers, read_run, write_run
 from likewise.encoders.families.trained_run import trunks_model
 from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.networks.model import NetworkModel
@@ -31,11 +32,31 @@ if TYPE_CHECKING:
     from torch import nn
 
 
-def export_encoder(context: TrainingContext, run: RunFolder, method: str, folds: Sequence[TrainedFold]) -> TrainedRun:
-    """Write `encoder/` of a run."""
+def export_winner(
+    context: TrainingContext, run: RunFolder, method: str, rerun: int, folds: Sequence[TrainedFold]
+) -> None:
+    """Write one rerun of the winner: the first as `encoder/` of the run, the others beside their values."""
+    there = read_run(run.encoder_folder).about if (run.encoder_folder / SETTINGS).exists() else {"rerun": rerun}
+    folder = run.encoder_folder if there["rerun"] == rerun else run.rerun_encoder_folder(method, rerun)
+    export_encoder(context, folder, {"run": run.name, "method": method, "rerun": rerun}, folds)
+
+
+def winner_encoders(run: RunFolder, n_reruns: int) -> list[TrainedRun]:
+    """Every rerun of the winner, that of `encoder/` first; none where there is no winner."""
+    if not (run.encoder_folder / SETTINGS).exists():
+        return []
+    first = read_run(run.encoder_folder)
+    folders = [run.rerun_encoder_folder(first.about["method"], rerun) for rerun in range(n_reruns)]
+    return [first, *(read_run(folder) for folder in folders if (folder / SETTINGS).exists())]
+
+
+def export_encoder(
+    context: TrainingContext, folder: Path, named: Mapping[str, Any], folds: Sequence[TrainedFold]
+) -> TrainedRun:
+    """The models of all folds as one encoder."""
     models = [trained.weights or {} for trained in folds]
     plan = context.config.plan
-    about: dict[str, Any] = {"run": run.name, "method": method, "trunk": plan.trunk, "column": context.config.column}
+    about: dict[str, Any] = {**named, "trunk": plan.trunk, "column": context.config.column}
     dim = plan.dim * len(models)
     split, workspace = context.split, context.guard.workspace
     learned = split.keys(split.development)
@@ -44,13 +65,11 @@ def export_encoder(context: TrainingContext, run: RunFolder, method: str, folds:
     if plan.trunk == "frozen":
         base = resolve_stored_spec(workspace, context.config.encoder or "")
         layer = stack_heads(models, float(context.trunk_dim) ** 0.5)
-        return write_run(
-            run.encoder_folder, "adapter", [base], [layer], dim=dim, lineage=lineage, about=about, groups=len(models)
-        )
+        return write_run(folder, "adapter", [base], [layer], dim=dim, lineage=lineage, about=about, groups=len(models))
     base = context.config.encoder or ""
     about["recipe"] = asdict(trunk_recipe(base))
     return write_run(
-        run.encoder_folder,
+        folder,
         "trunks",
         [base],
         [],

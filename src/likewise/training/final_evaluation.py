@@ -16,11 +16,11 @@ from likewise.encoders.families.projection import fit_projection
 from likewise.encoders.networks.runtimes import device
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
-from likewise.errors import LikewiseError
 from likewise.evaluation.retrieval import Retrieval, retrieval
 from likewise.optional_dependencies import import_optional
 from likewise.training.context import FoldTask, TaskRunner, TrainingContext, run_fold
 from likewise.training.methods import Params
+from likewise.training.plan import TrainingPlan
 from likewise.training.runs import RunFolder
 from likewise.training.seeds import derive_seed
 from likewise.training.split import Rows
@@ -38,18 +38,18 @@ PRETRAINED = "pretrained"
 def train_rerun(
     context: TrainingContext, method: str, params: Params, rerun: int, seed: int, runner: TaskRunner
 ) -> list[TrainedFold]:
-    """The models of all folds with one seed; the same seeds for every method, so that reruns are paired."""
+    """The models of all folds with one seed, the same seeds for every method; what failed says so in its fold."""
     tasks = [
         FoldTask(context.config, method, dict(params), fold, derive_seed(seed, "rerun", rerun, fold), keep_weights=True)
         for fold in range(context.config.plan.n_folds)
     ]
     folds: list[TrainedFold] = runner(run_fold, tasks)
-    for fold, trained in enumerate(folds):
-        if trained.failure:
-            raise LikewiseError(
-                f"{method}, rerun {rerun}, fold {fold}: {trained.failure}; start again with another --seed."
-            )
     return folds
+
+
+def describe_failure(folds: Sequence[TrainedFold]) -> str:
+    """Why a rerun gave no model; empty where every fold did."""
+    return next((f"fold {fold}: {each.failure}" for fold, each in enumerate(folds) if each.failure), "")
 
 
 def evaluate_rerun(
@@ -99,9 +99,14 @@ def per_query_table(context: TrainingContext, concatenated: Retrieval, separated
     return pl.concat(parts)
 
 
-def evaluate_pretrained(context: TrainingContext, run: RunFolder) -> dict[str, int]:
-    """The trunk without training; the dimensions that were left of 512 (four heads) and 128 (one)."""
-    features = pretrained_features(context)
+def n_untrained_reruns(plan: TrainingPlan) -> int:
+    """A pretrained trunk is always the same; one that starts from nothing is another one with every seed."""
+    return plan.n_reruns if plan.trunk == "small" else 1
+
+
+def evaluate_pretrained(context: TrainingContext, run: RunFolder, rerun: int, seed: int) -> None:
+    """The trunk without training; the dimensions that were left of 512 (four heads) and 128 (one) are written too."""
+    features = pretrained_features(context, derive_seed(seed, "rerun", rerun, 0))
     development, test = features(context.split.development), features(context.split.test)
     labels = context.split.labels[context.split.test]
     plan = context.config.plan
@@ -111,17 +116,16 @@ def evaluate_pretrained(context: TrainingContext, run: RunFolder) -> dict[str, i
         projection = fit_projection(lambda: iter([development]), dims[embedding], whiten=False)
         measured[embedding] = retrieval(unit_rows(projection.apply(test)), labels, whole_rank=False)
     table = per_query_table(context, measured["concatenated"], [measured["separated"]])
-    write_json(dims, run.curves_file(PRETRAINED, 0))
-    write_parquet(table, run.rerun_file(PRETRAINED, 0))
-    return dims
+    write_json(dims, run.curves_file(PRETRAINED, rerun))
+    write_parquet(table, run.rerun_file(PRETRAINED, rerun))
 
 
-def pretrained_features(context: TrainingContext) -> Callable[[Rows], Vectors]:
+def pretrained_features(context: TrainingContext, seed: int) -> Callable[[Rows], Vectors]:
     """What the head sees, of length one: stored vectors, or the trunk's output."""
     if context.config.plan.trunk == "frozen":
         return context.eval_inputs
     torch = import_optional("torch", "training")
-    torch.manual_seed(0)  # a small trunk starts at random
+    torch.manual_seed(seed)  # a small trunk starts at random
     place = device()
     trunk = context.new_network(context.split.development).trunk.to(place).eval()  # type: ignore[union-attr]
 

@@ -3,7 +3,8 @@
 import polars as pl
 
 from likewise import __version__
-from likewise.training.summary import CheckSummary
+from likewise.report.formatting import interval, p_value, percent, points
+from likewise.training.summary import CheckSummary, DiscoveryScore
 
 
 def model_card(summary: CheckSummary, accuracy: pl.DataFrame) -> str:
@@ -49,9 +50,20 @@ def discovery_table(summary: CheckSummary) -> list[str]:
     """What experts' labels say, where there are some."""
     if not summary.discovery:
         return ["Discovery: no labels of experts in the workspace, so it was not measured."]
-    lines = ["| discovery, macro ROC-AUC | queries | value (%) | 95 % interval |", "|---|---|---|---|"]
+    lines = [
+        "| discovery, gallery ROC-AUC | queries | reruns | value (%) | 95 % interval | own lead | 95 % interval | p |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     for row in summary.discovery:
-        numbers = row.value, row.low, row.high
-        value, low, high = ("–" if number is None else f"{100 * number:.1f}" for number in numbers)
-        lines.append(f"| {row.encoder} | {row.queries} ({row.n_queries}) | {value} | {low} to {high} |")
-    return lines
+        lead = ("", "", "") if row.lead is None else (points(row.lead), *_lead_ends(row))
+        cells = (percent(row.value), interval(row.low, row.high), *lead)
+        lines.append(f"| {row.encoder} | {row.queries} ({row.n_queries}) | {row.n_reruns} | {' | '.join(cells)} |")
+    basis = (
+        "Candidates labelled similar against candidates of the gallery; intervals over queries and, for this encoder, "
+        "over reruns; p after Holm's correction."
+    )
+    return [*lines, "", basis]
+
+
+def _lead_ends(row: DiscoveryScore) -> tuple[str, str]:
+    return interval(row.lead_low, row.lead_high, signed=True), p_value(row.p_holm)

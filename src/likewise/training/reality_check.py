@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
-from likewise.encoders.families.run_files import SETTINGS, TrainedRun, read_run
+from likewise.encoders.families.run_files import TrainedRun
 from likewise.errors import LikewiseError
 from likewise.evaluation.screening import screen_classes
 from likewise.progress import ProgressCallback
@@ -19,9 +19,17 @@ from likewise.training.analysis_tables import best_values_table, check_finished_
 from likewise.training.claims import read_claims, write_claims
 from likewise.training.context import CheckConfig, TaskRunner, TrainingContext, open_context
 from likewise.training.custom_methods import find_methods
+from likewise.training.differences import difference_table
 from likewise.training.discovery_accuracy import evaluate_discovery
-from likewise.training.export import export_encoder, export_onnx
-from likewise.training.final_evaluation import PRETRAINED, evaluate_pretrained, evaluate_rerun, train_rerun
+from likewise.training.export import export_onnx, export_winner, winner_encoders
+from likewise.training.final_evaluation import (
+    PRETRAINED,
+    describe_failure,
+    evaluate_pretrained,
+    evaluate_rerun,
+    n_untrained_reruns,
+    train_rerun,
+)
 from likewise.training.hyperparameter_search import Trial, best_trial, search_hyperparameters
 from likewise.training.methods import LossMethod
 from likewise.training.model_card import model_card
@@ -30,7 +38,7 @@ from likewise.training.plan import TrainingPlan
 from likewise.training.relative_improvement import relative_improvement_table
 from likewise.training.runs import RunFolder, begin_run, run_folder
 from likewise.training.summary import CheckSummary, ExportedEncoder, FoldSizes, MethodSummary
-from likewise.training.tables import accuracy_table, difference_table, read_reruns, trial_table
+from likewise.training.tables import accuracy_table, read_reruns, trial_table
 from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet, write_text
 
 PAPER_TRUNK = "BN-Inception with ImageNet weights"
@@ -72,15 +80,18 @@ def run_reality_check(
     context = open_context(config)
     best = {method.name: best_trial(trials[method.name]) for method in loss_methods}
     context.guard.unlock()  # from here on, and nowhere else
-    dims = run_reruns(context, run, best, seed, runner, on_progress)
-    worked = [method.name for method in loss_methods if best[method.name]]
-    found = {each: read_reruns(run, each, plan.n_reruns) for each in (PRETRAINED, *worked)}
-    accuracy, differences = accuracy_table(found), difference_table(found, seed)
-    made = read_run(run.encoder_folder) if (run.encoder_folder / SETTINGS).exists() else None
+    run_reruns(context, run, best, seed, runner, on_progress)
+    tables_read = {each: read_reruns(run, each, plan.n_reruns) for each in (PRETRAINED, *best)}
+    found = {each: table for each, table in tables_read.items() if table is not None}
+    worked = [method for method in found if method != PRETRAINED]
+    fixed = frozenset() if n_untrained_reruns(plan) > 1 else frozenset([PRETRAINED])
+    accuracy, differences = accuracy_table(found), difference_table(found, fixed)
+    made = winner_encoders(run, plan.n_reruns)
     summary = replace(
-        make_summary(context, run, loss_methods, trials, best, dims),
-        encoder_made=describe_encoder(made) if made else None,
-        discovery=evaluate_discovery(context, made) if made else None,
+        make_summary(context, run, loss_methods, trials, best),
+        winner=made[0].about["method"] if made else None,
+        encoder_made=describe_encoder(made[0]) if made else None,
+        discovery=evaluate_discovery(context, made, seed) if made else None,
     )
     where = storage or str(run.search_file)
     tables = {
@@ -171,27 +182,34 @@ def run_reruns(
     seed: int,
     runner: TaskRunner,
     on_progress: ProgressCallback | None = None,
-) -> dict[str, int]:
-    """Every rerun that is not there yet, and the pretrained trunk; the dimensions left of the latter."""
+) -> None:
+    """Every rerun that is not there yet, and the pretrained trunk; a rerun that fails is noted, and the others go on.
+
+    The methods come in the order of their validation, so that the first one with a rerun that worked is the winner.
+    """
     plan = context.config.plan
     done, n_all = len(best) * plan.n_trials, len(best) * (plan.n_trials + plan.n_reruns)
-    if not run.rerun_file(PRETRAINED, 0).exists():
-        evaluate_pretrained(context, run)
-    for method, trial in best.items():
+    for rerun in range(n_untrained_reruns(plan)):
+        if not run.rerun_file(PRETRAINED, rerun).exists():
+            evaluate_pretrained(context, run, rerun, seed)
+    winner: str | None = None
+    for method, trial in validation_order(best):
         for rerun in range(plan.n_reruns):
             done += 1
-            if trial is None or run.rerun_file(method, rerun).exists():
-                continue
-            if on_progress:
-                on_progress(f"{method}: rerun {rerun + 1} of {plan.n_reruns}", done - 1, n_all)
-            folds = train_rerun(context, method, trial.params, rerun, seed, runner)
-            if rerun == 0 and method == best_method(best):
-                export_encoder(context, run, method, folds)
-            evaluate_rerun(context, run, method, rerun, folds)
+            if not run.rerun_ended(method, rerun):
+                if on_progress:
+                    on_progress(f"{method}: rerun {rerun + 1} of {plan.n_reruns}", done - 1, n_all)
+                folds = train_rerun(context, method, trial.params, rerun, seed, runner)
+                if failure := describe_failure(folds):
+                    write_json({"failure": failure}, run.failure_file(method, rerun))
+                    continue
+                if winner in (None, method):
+                    export_winner(context, run, method, rerun, folds)
+                evaluate_rerun(context, run, method, rerun, folds)
+            if run.rerun_file(method, rerun).exists():
+                winner = winner or method
     if on_progress:
         on_progress("done", n_all, n_all)
-    dims: dict[str, int] = read_json(run.curves_file(PRETRAINED, 0))
-    return dims
 
 
 def make_summary(
@@ -200,9 +218,8 @@ def make_summary(
     methods: Sequence[LossMethod],
     trials: dict[str, list[Trial]],
     best: dict[str, Trial | None],
-    dims: dict[str, int],
 ) -> CheckSummary:
-    """The facts around the tables."""
+    """The facts around the tables, but for the winner."""
     split, plan = context.split, context.config.plan
     return CheckSummary(
         run=run.name,
@@ -227,8 +244,8 @@ def make_summary(
             )
             for fold in split.folds
         ),
-        pretrained_dims=dims,
-        winner=best_method(best),
+        pretrained_dims=read_json(run.curves_file(PRETRAINED, 0)),
+        winner=None,
         methods={
             method.name: MethodSummary(
                 method.title,
@@ -237,6 +254,8 @@ def make_summary(
                 best[method.name],
                 len(trials[method.name]),
                 sum(each.map_at_r is None for each in trials[method.name]),
+                len(run.finished_reruns(method.name, plan.n_reruns)),
+                len(run.failed_reruns(method.name, plan.n_reruns)),
             )
             for method in methods
         },
@@ -249,7 +268,7 @@ def describe_encoder(encoder: TrainedRun) -> ExportedEncoder:
     return ExportedEncoder(f"run:{encoder.folder}", encoder.dim, problem)
 
 
-def best_method(best: dict[str, Trial | None]) -> str | None:
-    """The method with the best validation MAP@R: choosing by the test would be feedback from it."""
-    worked = {method: trial.map_at_r for method, trial in best.items() if trial and trial.map_at_r is not None}
-    return max(worked, key=lambda method: worked[method]) if worked else None
+def validation_order(best: dict[str, Trial | None]) -> list[tuple[str, Trial]]:
+    """The methods by their best validation MAP@R: choosing by the test would be feedback from it."""
+    worked = [(method, trial) for method, trial in best.items() if trial]
+    return sorted(worked, key=lambda each: -(each[1].map_at_r or 0.0))

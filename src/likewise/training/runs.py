@@ -3,9 +3,10 @@
 settings.json            what is trained on what, with which numbers; a run is never continued with others
 search.db                the trials (Optuna; elsewhere with --storage)
 trials.parquet           one row per trial and hyper-parameter
-reruns/<method>/0.*      one rerun: test values per query (parquet), training curves (json)
+reruns/<method>/0.*      one rerun: test values per query (parquet), training curves (json); failed.json if it failed
+reruns/<method>/1/       the winner's further reruns as encoders, to measure discovery over all of them
 accuracy.parquet         the paper's Tables 3 to 5: mean and interval over the reruns
-differences.parquet      every two methods, paired
+differences.parquet      every two methods, over reruns and test classes
 summary.json, card.md, index.html, encoder/
 """
 
@@ -65,6 +66,24 @@ class RunFolder:
     def rerun_file(self, method: str, number: int) -> Path:
         """The test values of one rerun, per query; written last, so it says that the rerun is done."""
         return self.path / "reruns" / folder_name(method) / f"{number}.parquet"
+
+    def failure_file(self, method: str, number: int) -> Path:
+        """Why one rerun gave no model; it is not tried again, for its seed would fail again."""
+        return self.rerun_file(method, number).with_suffix(".failed.json")
+
+    def rerun_ended(self, method: str, number: int) -> bool:
+        return self.rerun_file(method, number).exists() or self.failure_file(method, number).exists()
+
+    def finished_reruns(self, method: str, n_reruns: int) -> list[int]:
+        """Those that were measured."""
+        return [number for number in range(n_reruns) if self.rerun_file(method, number).exists()]
+
+    def failed_reruns(self, method: str, n_reruns: int) -> list[int]:
+        return [number for number in range(n_reruns) if self.failure_file(method, number).exists()]
+
+    def rerun_encoder_folder(self, method: str, number: int) -> Path:
+        """A further rerun of the winner as an encoder."""
+        return self.rerun_file(method, number).with_suffix("")
 
     def curves_file(self, method: str, number: int) -> Path:
         return self.rerun_file(method, number).with_suffix(".json")

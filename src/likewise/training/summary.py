@@ -21,6 +21,8 @@ class MethodSummary:
     best: Trial | None
     n_trials: int
     n_failed: int
+    n_reruns: int = 0
+    n_reruns_failed: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,10 @@ class ExportedEncoder:
 
 @dataclass(frozen=True)
 class DiscoveryScore:
-    """Macro ROC-AUC of one encoder against experts' labels; None where no query has both classes."""
+    """Gallery ROC-AUC of one encoder by experts' labels; None where no query has a positive.
+
+    `lead` is what the winner has more, over its reruns and the queries; p after Holm's correction over the encoders.
+    """
 
     encoder: str
     queries: str
@@ -50,11 +55,16 @@ class DiscoveryScore:
     low: float | None
     high: float | None
     n_queries: int
+    n_reruns: int = 1
+    lead: float | None = None
+    lead_low: float | None = None
+    lead_high: float | None = None
+    p_holm: float | None = None
 
 
 @dataclass(frozen=True)
 class CheckSummary:
-    """What was trained on what; `winner` is the best method by validation."""
+    """What was trained on what; `winner` is the best method by validation with a rerun that worked."""
 
     run: str
     workspace: str

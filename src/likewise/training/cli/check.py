@@ -185,27 +185,36 @@ def _accuracy_table(done: "RealityCheckResult") -> "Table":
 
 
 def _print_summary(done: "RealityCheckResult") -> None:
+    from likewise.training.report.check_sentences import describe_failed_reruns
+
     summary, accuracy = done.summary, done.accuracy
     row = accuracy.row(0, named=True)
     trunk = summary.encoder or "a small network"
     echo(
         f"[dim]{row['n_queries']:,} of {row['n_queries_total']:,} test images have another one of their class; "
-        f"mean and half of the 95 % interval of {summary.plan.n_reruns} reruns; the trunk is {trunk} "
+        f"mean and half of the 95 % interval over {summary.plan.n_reruns} reruns; the trunk is {trunk} "
         f"({summary.trunk}), the paper's is {summary.papers_trunk}; conc.: the embeddings of all "
         f"{summary.plan.n_folds} folds side by side, sepa.: each alone[/]"
     )
     _print_best(done)
     for name, method in summary.methods.items():
         if method.n_failed:
-            echo(f"[yellow]{name}[/]: {method.n_failed} of {method.n_trials} trials failed")
+            echo(f"[yellow]{escape(name)}[/]: {method.n_failed} of {method.n_trials} trials failed")
+    for sentence in describe_failed_reruns(summary):
+        echo(f"[yellow]{escape(sentence)}[/]")
 
 
 def _print_best(done: "RealityCheckResult") -> None:
-    """The highest MAP@R beside that of the trunk without training."""
+    """The highest MAP@R beside that of the trunk without training, and what the tests say of it."""
+    from likewise.training.differences import check_verdict
     from likewise.training.final_evaluation import PRETRAINED
+    from likewise.training.report.check_sentences import describe_power
 
     main = done.accuracy.filter(measure="MAP@R", embedding="concatenated").sort("value", descending=True)
     untrained = float(main.filter(method=PRETRAINED)["value"][0])
+    if len(main) == 1:
+        echo("[yellow]no loss could be trained[/]: the trials say why (trials.parquet, column failure)")
+        return
     best = main.filter(main["method"] != PRETRAINED).row(0, named=True)
     title = done.summary.methods[best["method"]].title
     echo(
@@ -217,3 +226,12 @@ def _print_best(done: "RealityCheckResult") -> None:
             "[yellow]no loss is better than the trunk without training[/]: let them train longer (--steps), at another "
             "rate (--lr), or on more classes"
         )
+    verdict = check_verdict(done.accuracy, done.differences)
+    titles = {name: method.title for name, method in done.summary.methods.items()} | {PRETRAINED: "without training"}
+    others = ", ".join(titles[name] for name in verdict.not_different)
+    if verdict.n_pairs:
+        alike = (
+            f"not significantly different from it: {others}" if others else "it differs significantly from all others"
+        )
+        echo(f"{escape(titles[verdict.best])}: {escape(alike)} (chance: reruns and classes; Holm over all pairs)")
+    echo(f"[dim]{describe_power(verdict, done.summary.plan.n_reruns)}[/]")

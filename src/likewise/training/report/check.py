@@ -9,13 +9,14 @@ import polars as pl
 from likewise.report.formatting import DASH, join_names, percent, plural
 from likewise.report.page import render
 from likewise.report.plots.palette import model_styles
+from likewise.training.differences import MAIN, CheckVerdict, check_verdict
 from likewise.training.final_evaluation import EMBEDDINGS, MEASURES, PRETRAINED
 from likewise.training.report.check_plots import MethodBar, accuracy_plot, curve_plot, improvement_plot, year_plot
+from likewise.training.report.check_sentences import describe_failed_reruns, describe_power
 from likewise.training.runs import read_run_table
 from likewise.training.summary import CheckSummary
 from likewise.workspace import read_json, write_text
 
-MAIN = "MAP@R"
 TABLES = ("accuracy", "differences", "curves", "importance", "best_values", "relative")
 
 
@@ -28,15 +29,17 @@ def write_check_page(folder: Path) -> Path:
     titles = {name: method.title for name, method in summary.methods.items()}
     titles[PRETRAINED] = "Pretrained" if summary.trunk != "small" else "Untrained"
     bars = _bars(tables["accuracy"], titles, summary)
-    ties = _best_and_ties(tables["accuracy"], tables["differences"])
+    found = check_verdict(tables["accuracy"], tables["differences"])
     page = render(
         "check.html",
         package="likewise.training.report",
         summary=summary,
         titles=titles,
-        verdict=_verdict(tables["accuracy"], ties, titles, summary),
+        verdict=_verdict(tables["accuracy"], found, titles, summary),
+        power=describe_power(found, summary.plan.n_reruns),
+        failed=describe_failed_reruns(summary),
         facts=_facts(summary, tables["accuracy"]),
-        rows=_rows(tables["accuracy"], ties, titles),
+        rows=_rows(tables["accuracy"], found, titles),
         dims={"concatenated": summary.plan.n_folds * summary.plan.dim, "separated": summary.plan.dim},
         measures=MEASURES,
         embeddings=EMBEDDINGS,
@@ -75,29 +78,19 @@ def _method_bars(bars: list[dict[str, Any]], measure: str) -> list[MethodBar]:
     return made
 
 
-def _best_and_ties(accuracy: pl.DataFrame, differences: pl.DataFrame) -> tuple[str, list[str]]:
-    """The best method by concatenated MAP@R, and those that do not differ significantly from it."""
-    here = accuracy.filter((pl.col("measure") == MAIN) & (pl.col("embedding") == "concatenated"))
-    best = str(here.sort("value", descending=True)["method"][0])
-    compared = differences.filter(
-        (pl.col("measure") == MAIN)
-        & (pl.col("embedding") == "concatenated")
-        & ~pl.col("significant")
-        & ((pl.col("method_a") == best) | (pl.col("method_b") == best))
-    )
-    others = [a if b == best else b for a, b in compared.select("method_a", "method_b").iter_rows()]
-    return best, others
-
-
 def _verdict(
-    accuracy: pl.DataFrame, ties: tuple[str, list[str]], titles: Mapping[str, str], summary: CheckSummary
+    accuracy: pl.DataFrame, found: CheckVerdict, titles: Mapping[str, str], summary: CheckSummary
 ) -> tuple[str, str]:
     """The answer in one sentence, and what it rests on."""
-    best, others = ties
+    best, others = found.best, found.not_different
     here = accuracy.filter((pl.col("measure") == MAIN) & (pl.col("embedding") == "concatenated"))
     value = {row["method"]: row["value"] for row in here.iter_rows(named=True)}
     trained = {method: each for method, each in value.items() if method != PRETRAINED}
-    if best == PRETRAINED:
+    if not trained:
+        first = "No loss could be trained"
+    elif not found.n_pairs:
+        first = f"{titles[best]} is ahead, but one rerun of each method cannot be tested"
+    elif best == PRETRAINED:
         first = "No loss does better than the trunk without training"
     elif PRETRAINED in others:
         first = "Training gains nothing significant"
@@ -125,11 +118,11 @@ def _facts(summary: CheckSummary, accuracy: pl.DataFrame) -> list[tuple[str, str
         (f"{summary.n_classes:,}", "classes", f"{summary.n_images:,} images; the first half for the search"),
         (f"{row['n_queries']:,}", "test queries", tested),
         (f"{trials:,}", "trials", f"{plan.n_folds} folds each, at most {plan.max_steps:,} steps a model"),
-        (f"{plan.n_reruns:,}", "reruns", "with the best values of each method, paired by seed"),
+        (f"{plan.n_reruns:,}", "reruns", "with the best values of each method, each with other seeds"),
     ]
 
 
-def _rows(accuracy: pl.DataFrame, ties: tuple[str, list[str]], titles: Mapping[str, str]) -> list[dict[str, Any]]:
+def _rows(accuracy: pl.DataFrame, found: CheckVerdict, titles: Mapping[str, str]) -> list[dict[str, Any]]:
     """The paper's table: cells by (embedding, measure), the best of a column marked."""
     best = {
         (row["embedding"], row["measure"]): row["value"]
@@ -147,7 +140,7 @@ def _rows(accuracy: pl.DataFrame, ties: tuple[str, list[str]], titles: Mapping[s
                 "margin": "" if margin is None else f"± {100 * margin:.2f}",
                 "best": row["value"] == best[key],
             }
-        rows.append({"method": method, "title": titles[method], "cells": cells, "tied": method in ties[1]})
+        rows.append({"method": method, "title": titles[method], "cells": cells, "tied": method in found.not_different})
     return rows
 
 

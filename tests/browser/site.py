@@ -68,7 +68,7 @@ def make_workspace(folder: Path) -> WorkspaceFolder:
         for rank, (other_shape, other_colour) in enumerate(others[:CANDIDATES_PER_QUERY]):
             candidate = f"{other_shape}/{other_colour}-0.png"
             rows.append((f"{shape}/{colour}-0.png", candidate, GENERATOR, rank, 1.0 - rank / 10))
-    pool = sort_pool(pl.DataFrame(rows, schema=POOL_SCHEMA, orient="row"))
+    pool = sort_pool(pl.DataFrame([(*row, 1.0, 1) for row in rows], schema=POOL_SCHEMA, orient="row"))
     catalog = read_catalog(workspace)
     searched = QueryGallery.from_catalog(catalog, pool["query"].unique(), catalog["image"])
     settings = PoolSettings((GENERATOR,), k=CANDIDATES_PER_QUERY, n_queries=len(QUERIES), n_random=0)

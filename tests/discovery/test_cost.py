@@ -27,7 +27,7 @@ ROWS = [
     ("q2", "c9", RANDOM, None, None),
     ("q2", "c4", RANDOM, None, None),
 ]
-POOL = pl.DataFrame(ROWS, schema=POOL_SCHEMA, orient="row")
+POOL = pl.DataFrame([(*row, 1.0, 1) for row in ROWS], schema=POOL_SCHEMA, orient="row")
 LABELS = pl.DataFrame(
     [
         ("q1", "c1", 1),

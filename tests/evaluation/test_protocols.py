@@ -307,7 +307,7 @@ def test_recall_of_the_pool_by_hand() -> None:
     """Of 10 random pairs, one similar pair is outside the pool: it stands for 1,000 / 10 pairs."""
     candidates = [("q", f"s{n}", "a", n, 0.5) for n in range(5)]
     random = [("q", f"r{n}", "random", None, None) for n in range(9)] + [("q", "s0", "random", None, None)]
-    pool = pl.DataFrame(candidates + random, schema=POOL_SCHEMA, orient="row")
+    pool = pl.DataFrame([(*row, 1.0, 1) for row in candidates + random], schema=POOL_SCHEMA, orient="row")
     labels = [("q", f"s{n}", int(n < 4)) for n in range(5)] + [("q", f"r{n}", int(n == 0)) for n in range(9)]
     found = pool_recall(pool, pl.DataFrame(labels, schema=["query", "candidate", "label"], orient="row"), 1000)
     assert (found.found, found.n_random, found.n_random_missed, found.missed) == (4, 10, 1, 100.0)

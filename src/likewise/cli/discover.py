@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from likewise.discovery.engines import SearchEngine
+    from likewise.discovery.prevalence import Prevalence
+    from likewise.discovery.step import Pool
 
 With = Annotated[
     str | None, typer.Option("--with", help="Generators, comma-separated; every encoder that has vectors by default.")
@@ -52,6 +54,16 @@ def discover(
     per_query: Annotated[int | None, typer.Option(help="Maximum number of pairs per query.")] = None,
     total: Annotated[int | None, typer.Option(help="Maximum number of pairs in total.")] = None,
     n_random: Annotated[int, typer.Option("--random", help="Random pairs for the prevalence estimate.")] = 500,
+    design: Annotated[
+        str,
+        typer.Option(
+            help="How pairs are chosen: eds, every generator's k best; or sampled, drawn with known probabilities from "
+            "all pairs, so that models can be measured against the whole catalog."
+        ),
+    ] = "eds",
+    labels: Annotated[
+        int | None, typer.Option(help="With --design sampled: pairs to draw in all.", show_default="25 a query")
+    ] = None,
     index: Annotated[
         str | None,
         typer.Option("--index", help="Search a large gallery through an index, ivf or hnsw; its recall is measured."),
@@ -94,6 +106,8 @@ def discover(
         total_budget=total,
         n_random=n_random,
         index=index,
+        design=design,  # type: ignore[arg-type]
+        n_labels=labels,
     )
     with progress_bars("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
         pool = make_pool(target, settings, update, cluster)
@@ -105,6 +119,9 @@ def discover(
         if pool.recalls:
             found["index"] = {generator: asdict(recall) for generator, recall in pool.recalls.items()}
         echo_json(found)
+        return
+    if pool.settings.design != "eds":
+        _print_drawn(pool, written, cost, seconds_per_pair)
         return
     n_asked = pool.rows.select("query", "candidate").n_unique()
     n_random_drawn = pool.rows.filter(pool.rows["generator"] == RANDOM).height
@@ -125,6 +142,18 @@ def discover(
         )
     for generator, recall in pool.recalls.items():
         echo(f"  {escape(generator)}: {recall}")
+
+
+def _print_drawn(pool: "Pool", written: bool, cost: "Prevalence", seconds_per_pair: float) -> None:
+    """What a design that draws asks of the experts."""
+    certain = pool.rows.filter(pool.rows["probability"] == 1.0).height
+    echo(
+        f"[bold]{cost.n_pool_pairs:,} pairs[/] drawn for {len(pool.query_gallery.queries)} queries "
+        f"({cost.n_pool_pairs / len(pool.query_gallery.queries):.1f} a query), {certain:,} of them for certain; the "
+        f"least likely one stands for {1.0 / pool.rows['probability'].min():,.0f} others"  # type: ignore[operator]
+        f"{'' if written else ' (the same pool was already there)'}"
+    )
+    echo(f"  {cost.hours_pool:,.1f} hours at {seconds_per_pair:g} s a pair")
 
 
 def _ray(address: str | None) -> "AbstractContextManager[SearchEngine]":

@@ -282,10 +282,15 @@ def _parse_ranks(text: str) -> tuple[int, int]:
 
 def print_results(done: "Evaluated") -> None:
     """The leaderboard and, under it, what it rests on."""
+    from likewise.cli.catalog_table import catalog_board, catalog_sentence
     from likewise.cli.label import rule_text
     from likewise.cli.tables import leaderboard, percent, print_few_queries
     from likewise.evaluation.ranking import MAIN, of_measure
 
+    if done.summary.catalog is not None:
+        console().print(catalog_board(done.tables["catalog"]))
+        echo(f"[dim]{catalog_sentence(done.summary.catalog)}[/]")
+        echo("\nOver the labelled pairs alone, of which more similar ones were drawn than there are:")
     console().print(leaderboard(done.results, done.tables["differences"]))
     main = done.results.filter(of_measure(MAIN)).row(0, named=True)
     labels = done.summary.labels

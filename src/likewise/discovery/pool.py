@@ -2,7 +2,8 @@
 
 One row per (query, candidate, generator) with its zero-based rank and score: a pair that two generators
 propose keeps both. Rows of the generator `random` are pairs drawn uniformly from all admissible ones, for the
-prevalence estimate.
+prevalence estimate; those of `drawn` were drawn by a design with unequal probabilities. Every row has the inclusion
+probability of its pair, 1 for a generator's own candidates, and the round in which it was drawn.
 """
 
 from collections.abc import Iterable
@@ -18,6 +19,8 @@ from likewise.neighbours.scores import Floats, Rows
 from likewise.progress import ProgressCallback
 
 RANDOM = "random"
+DRAWN = "drawn"
+FIRST_ROUND = 1
 POOL_SCHEMA = pl.Schema(
     {
         "query": pl.String,
@@ -25,6 +28,8 @@ POOL_SCHEMA = pl.Schema(
         "generator": pl.String,
         "rank": pl.Int32,
         "score": pl.Float64,
+        "probability": pl.Float64,
+        "round": pl.Int32,
     }
 )
 
@@ -94,8 +99,8 @@ def propose_pairs(
 
 def candidate_rows(generator: str, query_gallery: QueryGallery, neighbours: Neighbours) -> pl.DataFrame:
     """Neighbours found for a generator as rows of the pool."""
-    if generator == RANDOM:
-        raise LikewiseError(f"an encoder cannot be called {RANDOM!r}: that name marks the random pairs of a pool.")
+    if generator in (RANDOM, DRAWN):
+        raise LikewiseError(f"an encoder cannot be called {generator!r}: that name marks pairs of a pool.")
     query, rank = np.nonzero(neighbours.indices != NO_INDEX)
     candidate = neighbours.indices[query, rank]
     return pl.DataFrame(
@@ -105,6 +110,8 @@ def candidate_rows(generator: str, query_gallery: QueryGallery, neighbours: Neig
             "generator": [generator] * len(query),
             "rank": rank,
             "score": neighbours.scores[query, rank],
+            "probability": np.ones(len(query)),
+            "round": np.full(len(query), FIRST_ROUND),
         },
         schema=POOL_SCHEMA,
         strict=False,
@@ -129,6 +136,8 @@ def draw_random_pairs(query_gallery: QueryGallery, n_pairs: int, seed: int) -> p
             "generator": [RANDOM] * len(cells),
             "rank": [None] * len(cells),
             "score": [None] * len(cells),
+            "probability": [wanted / query_gallery.n_pairs] * len(cells),
+            "round": [FIRST_ROUND] * len(cells),
         },
         schema=POOL_SCHEMA,
     )

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import polars as pl
 
 from likewise.catalog import catalog_fingerprint, items_fingerprint, read_catalog, select
 from likewise.chain import ChainPart, changed, digest_of, table_digest
-from likewise.discovery.engines import SearchEngine, SearchRequest, exact_search, index_search_engine
+from likewise.discovery.designs.sampled import LIST_DEPTH
+from likewise.discovery.designs.sampled_pool import sampled_pool
+from likewise.discovery.engines import EngineResult, SearchEngine, SearchRequest, exact_search, index_search_engine
 from likewise.discovery.pool import RANDOM, QueryGallery, apply_budget, candidate_rows, draw_random_pairs, sort_pool
 from likewise.discovery.queries import sample_queries
 from likewise.encoders.storage.reading import common_images
@@ -22,6 +24,8 @@ CHANGES = {
     "catalog": "was made for another catalog",
     "items": "was made before the items of the catalog changed, and with them who may be a candidate (votes are kept)",
 }
+Design = Literal["eds", "sampled"]
+LABELS_PER_QUERY = 25
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class PoolSettings:
     total_budget: int | None = None
     n_random: int = 500
     index: str | None = None
+    design: Design = "eds"
+    n_labels: int | None = None  # pairs to draw in all, by designs that draw
 
 
 @dataclass(frozen=True)
@@ -83,13 +89,38 @@ def make_pool(
     """
     if not settings.generators:
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
+    if settings.design not in get_args(Design):
+        raise LikewiseError(f"there is no design {settings.design!r}: use {' or '.join(get_args(Design))}.")
     query_gallery = select_query_gallery(workspace, settings)
+    if settings.design == "sampled":
+        return _draw_sampled(workspace, settings, query_gallery, on_progress, engine)
     proposed, recalls = _propose(workspace, settings, settings.generators, query_gallery, on_progress, engine)
     pool = apply_budget(proposed, settings.seed, settings.per_query_budget, settings.total_budget)
     if pool.is_empty():
         raise LikewiseError("no generator found any candidate: the gallery shows only the queries' own items.")
     random = draw_random_pairs(query_gallery, settings.n_random, settings.seed)
     return Pool(sort_pool(pl.concat([pool, random])), settings, query_gallery, recalls)
+
+
+def _draw_sampled(
+    workspace: WorkspaceFolder,
+    settings: PoolSettings,
+    query_gallery: QueryGallery,
+    on_progress: ProgressCallback | None,
+    engine: SearchEngine | None,
+) -> Pool:
+    """Pairs drawn with probabilities that fall with the generators' ranks."""
+    depth = min(LIST_DEPTH, len(query_gallery.gallery))
+    found = _search(workspace, replace(settings, k=depth), settings.generators, query_gallery, on_progress, engine)
+    n_labels = LABELS_PER_QUERY * len(query_gallery.queries) if settings.n_labels is None else settings.n_labels
+    if n_labels < len(query_gallery.queries):
+        raise LikewiseError(
+            f"{n_labels} labels for {len(query_gallery.queries)} queries: draw at least one pair of each (--labels)."
+        )
+    lists = [one.neighbours.indices for one in found.values()]
+    rows = sampled_pool(query_gallery, lists, n_labels, settings.seed, one_per_item=settings.one_per_item)
+    recalls = {generator: one.recall for generator, one in found.items() if one.recall}
+    return Pool(sort_pool(rows), replace(settings, n_labels=n_labels, n_random=0), query_gallery, recalls)
 
 
 def extend_pool(
@@ -100,6 +131,11 @@ def extend_pool(
     Pairs that are there stay. A budget was for the first generators; whoever adds more pairs knows it.
     """
     pool = read_pool(workspace)
+    if pool.settings.design != "eds":
+        raise LikewiseError(
+            f"the pairs of {workspace.pool_file} were drawn by the design {pool.settings.design}, and pairs that a "
+            "generator adds would belong to another one: make a pool anew with `likewise discover --replace`."
+        )
     new = [name for name in dict.fromkeys(generators) if name not in pool.settings.generators]
     if not new:
         if generators:
@@ -127,15 +163,28 @@ def _propose(
     engine: SearchEngine | None,
 ) -> tuple[pl.DataFrame, dict[str, IndexRecall]]:
     """What each generator proposes, and how much of the truth its index found."""
+    found = _search(workspace, settings, generators, query_gallery, on_progress, engine)
+    proposed = [candidate_rows(generator, query_gallery, one.neighbours) for generator, one in found.items()]
+    return pl.concat(proposed), {generator: one.recall for generator, one in found.items() if one.recall}
+
+
+def _search(
+    workspace: WorkspaceFolder,
+    settings: PoolSettings,
+    generators: Sequence[str],
+    query_gallery: QueryGallery,
+    on_progress: ProgressCallback | None,
+    engine: SearchEngine | None,
+) -> dict[str, EngineResult]:
+    """The first k candidates of every generator."""
     engine = engine or (index_search_engine(settings.index) if settings.index else exact_search)
-    proposed, recalls = [], {}
-    for generator in generators:
-        request = SearchRequest(workspace, generator, query_gallery, settings.k, settings.one_per_item, settings.seed)
-        found = engine(request, _with_stage(on_progress, generator))
-        proposed.append(candidate_rows(generator, query_gallery, found.neighbours))
-        if found.recall:
-            recalls[generator] = found.recall
-    return pl.concat(proposed), recalls
+    return {
+        generator: engine(
+            SearchRequest(workspace, generator, query_gallery, settings.k, settings.one_per_item, settings.seed),
+            _with_stage(on_progress, generator),
+        )
+        for generator in generators
+    }
 
 
 def store_pool(workspace: WorkspaceFolder, pool: Pool, *, replace: bool = False) -> bool:
@@ -221,7 +270,15 @@ def budget_settings(workspace: WorkspaceFolder, k: int, **asked: Any) -> PoolSet
     pool = _settings(read_json(workspace.pool_settings_file)) if workspace.pool_settings_file.exists() else None
     given = {name: value for name, value in asked.items() if value is not None}
     settings = replace(
-        pool or PoolSettings(()), k=k, n_random=0, per_query_budget=None, total_budget=None, index=None, **given
+        pool or PoolSettings(()),
+        k=k,
+        n_random=0,
+        per_query_budget=None,
+        total_budget=None,
+        index=None,
+        design="eds",
+        n_labels=None,
+        **given,
     )
     return settings if settings.generators else replace(settings, generators=tuple(workspace.encoders()))
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.discovery.pool import RANDOM
+from likewise.discovery.pool import DRAWN, RANDOM
 from likewise.evaluation.discovery import DEFAULT_MEASURES, EncoderScores, ranked_results
 from likewise.evaluation.exchange.labels_import import IMPORTED
 from likewise.evaluation.measures import Measure
@@ -19,7 +19,7 @@ from likewise.evaluation.measures.judged import JudgedAtK
 from likewise.evaluation.pairs import JudgedPairs, select_pairs
 from likewise.evaluation.rank_correlation import spearman, spearman_exact_p, spearman_p
 
-NO_GENERATORS = (RANDOM, IMPORTED)  # pairs of chance, or of labels from elsewhere
+NO_GENERATORS = (RANDOM, DRAWN, IMPORTED)  # pairs of chance, or of labels from elsewhere
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.chain import table_digest
-from likewise.discovery import duplicate_share, generator_table, overlap_table, prevalence
-from likewise.discovery.pool import QueryGallery
+from likewise.discovery import QueryGallery, duplicate_share, generator_table, overlap_table, prevalence
 from likewise.discovery.step import Pool, read_pool, retired_pairs
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
@@ -22,6 +21,12 @@ from likewise.evaluation.compute import (
     orders_of,
 )
 from likewise.evaluation.curves import curve_table
+from likewise.evaluation.estimates.step import (
+    CATALOG_SCHEMA,
+    DIFFERENCE_SCHEMA,
+    WholeCatalog,
+    estimate_whole_catalog,
+)
 from likewise.evaluation.exchange.labels_import import IMPORTED
 from likewise.evaluation.exchange.labels_io import drop_random_pairs
 from likewise.evaluation.expert_groups import ExpertGroups, expert_groups
@@ -174,6 +179,10 @@ def evaluate_workspace(
     groups = _expert_groups(workspace, done, settings.seed)
     if groups is not None:
         tables["expert_groups"] = groups.values
+    unknowing = [name for name in names if name not in screening.learned]  # predictions are theirs as well
+    whole = _whole_catalog(workspace, pairs, labels, pool, unknowing, settings)
+    tables["catalog"] = pl.DataFrame(schema=CATALOG_SCHEMA) if whole is None else whole.values
+    tables["catalog_differences"] = pl.DataFrame(schema=DIFFERENCE_SCHEMA) if whole is None else whole.differences
     catalog, sampled = read_catalog(workspace), done.gathered.sampled
     truth = ground_truth(workspace, pool.query_gallery) if workspace.has_truth else None
     summary = EvaluationSummary(
@@ -204,6 +213,7 @@ def evaluate_workspace(
         truth=None if truth is None else truth_coverage(pool.query_gallery, truth, pool.rows, labels),
         orders=orders_of(done, settings.ks, {*screening.learned, *same_item.learned}),
         expert_groups=None if groups is None else groups.summary,
+        catalog=None if whole is None else whole.facts,
     )
     return Evaluated(tables, summary, pairs, done)
 
@@ -252,6 +262,30 @@ def _expert_groups(workspace: WorkspaceFolder, done: Evaluation, seed: int) -> E
         return None
     found = done.gathered
     return expert_groups(found.scored, found.pairs, found.gallery, votes, seed)
+
+
+def _whole_catalog(
+    workspace: WorkspaceFolder,
+    pairs: JudgedPairs,
+    labels: pl.DataFrame,
+    pool: Pool,
+    encoders: Sequence[str],
+    settings: EvaluationSettings,
+) -> WholeCatalog | None:
+    """Estimates for every admissible pair, where the labels were drawn with known probabilities."""
+    if pool.settings.design == "eds" or not encoders:
+        return None
+    return estimate_whole_catalog(
+        pool.rows,
+        labels,
+        QueryGallery(pairs.queries, pairs.gallery, pairs.query_items, pairs.gallery_items),
+        StoredVectors(workspace, pairs),
+        encoders,
+        design=pool.settings.design,
+        ks=settings.ks,
+        one_per_item=pool.settings.one_per_item,
+        seed=settings.seed,
+    )
 
 
 def _why_none(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args, get_origin, get_
 from likewise.discovery.prevalence import SECONDS_PER_PAIR, Prevalence
 from likewise.errors import LikewiseError
 from likewise.evaluation.discovery import DEFAULT_MEASURES, KS, default_measures
+from likewise.evaluation.estimates.step import CatalogFacts
 from likewise.evaluation.expert_groups import ExpertGroupsSummary
 from likewise.evaluation.fidelity import TruthCoverage
 from likewise.evaluation.gallery_negatives import PER_QUERY
@@ -134,6 +135,7 @@ class EvaluationSummary:
     truth: TruthCoverage | None = None
     orders: TwoOrders | None = None
     expert_groups: ExpertGroupsSummary | None = None
+    catalog: CatalogFacts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

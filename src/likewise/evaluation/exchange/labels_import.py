@@ -97,7 +97,9 @@ def pool_from_labels(workspace: WorkspaceFolder, labels: pl.DataFrame, gallery: 
             f"{len(outside)} of {len(labels)} labels are about candidates outside the gallery {gallery!r} "
             f"(first: {outside['candidate'][0]}): choose the gallery they were labelled in."
         )
-    rows = labels.select(*PAIR, generator=pl.lit(IMPORTED), rank=None, score=None).cast(POOL_SCHEMA)
+    rows = labels.select(*PAIR, generator=pl.lit(IMPORTED), rank=None, score=None, probability=None, round=None).cast(
+        POOL_SCHEMA
+    )
     max_per_query = max(labels.group_by("query").len()["len"].to_list())
     settings = PoolSettings((), k=max_per_query, n_queries=labels["query"].n_unique(), gallery=gallery, n_random=0)
     return Pool(sort_pool(rows), settings, QueryGallery.from_catalog(catalog, labels["query"].unique(), candidates))

@@ -1,0 +1,1 @@
+"""Estimates for the whole catalog, from labels drawn with known inclusion probabilities."""

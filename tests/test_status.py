@@ -158,12 +158,12 @@ def test_after_the_site_a_report_is_enough_and_a_second_expert_makes_all_of_it_s
 def test_evaluate_alone_makes_the_labels_that_are_missing_or_stale(asked: WorkspaceFolder, run: Run) -> None:
     site = open_site(asked)
     answer_all(site, "Anna", same_shape)
-    ran = run("evaluate", asked.path, "--resamples", 20)
+    ran = run("evaluate", asked.path)
     assert ran.code == 0, ran.err
     assert "no labels have been made from them yet; made now" in ran.out.replace("\n", " ")
-    first = run("evaluate", asked.path, "--json", "--resamples", 20).out
+    first = run("evaluate", asked.path, "--json").out
     answer_all(site, "Ben", same_colour)
-    assert run("evaluate", asked.path, "--json", "--resamples", 20).out != first
+    assert run("evaluate", asked.path, "--json").out != first
     assert states(asked)["labels"] == "current"
 
 
@@ -375,4 +375,4 @@ def test_labels_without_their_votes_can_be_used_but_are_not_called_checked(finis
     for file in finished.path.glob("votes.db*"):
         file.unlink()
     assert states(finished)["labels"] == "unchecked"
-    assert run("evaluate", finished.path, "--resamples", 20).code == 0
+    assert run("evaluate", finished.path).code == 0

@@ -61,9 +61,9 @@ def test_the_share_found_is_what_brute_force_counts(whole: tuple[WorkspaceFolder
     confirmed = {(q, item_of[c]) for q, c in labels.select("query", "candidate").iter_rows()}
     asked = pool.select("query", "candidate").unique().height
     truth = read_json(workspace.results_folder / "summary.json")["truth"]
-    assert truth["similar_items"] == len(truly)
-    assert truth["similar_items_found"] == len(truly & confirmed)
-    assert truth["item_cost"] == pytest.approx(asked / (100 * 599))
+    assert truth["similar"] == len(truly)
+    assert truth["found"] == len(truly & confirmed)
+    assert truth["cost"] == pytest.approx(asked / (100 * 599))
     said = " ".join(printed.split())
     share, cost = round(100 * len(truly & confirmed) / len(truly)), 100 * asked / (100 * 599)
     assert f"EDS found {share} % of all truly similar pairs" in said

@@ -121,7 +121,8 @@ def test_budget_before_and_after_labels(pooled: WorkspaceFolder, run: Run) -> No
 def test_budget_is_about_the_queries_of_the_stored_pool(pooled: WorkspaceFolder, run: Run) -> None:
     words = ["--k", 3, "--n-queries", 5, "--queries", "domain=wild", "--gallery", "domain=shop", "--seed", 4]
     assert (
-        run("discover", pooled.path, "--with", "colour", *words, "--every-image", "--random", 0, "--replace").code == 0
+        run("discover", pooled.path, "--with", "colour", *words, "--unit", "images", "--random", 0, "--replace").code
+        == 0
     )
     n_pairs = pl.read_parquet(pooled.pool_file).height
     table = pl.DataFrame(json.loads(run("plan", "labels", pooled.path, "--k", 4, "--json").out))

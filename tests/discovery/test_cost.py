@@ -12,6 +12,7 @@ from likewise.discovery.prevalence import (
     map_estimate,
     random_pairs_needed,
 )
+from likewise.discovery.unit import PairCounter
 from likewise.errors import LikewiseError
 
 ROWS = [
@@ -64,7 +65,7 @@ def test_chebyshev() -> None:
 
 def test_prevalence_by_hand() -> None:
     """Six candidates, five labelled, three similar; two random pairs asked besides, one of them a candidate too."""
-    found = prevalence(POOL, LABELS, n_all_pairs=100, seconds_per_pair=36)
+    found = prevalence(POOL, LABELS, counter=PairCounter("images", 100), seconds_per_pair=36)
     assert (found.n_pool_pairs, found.n_labelled, found.n_positive) == (6, 5, 3)
     assert (found.n_random, found.n_random_positive) == (3, 1)
     assert found.p_pool == pytest.approx(3 / 5)
@@ -73,10 +74,10 @@ def test_prevalence_by_hand() -> None:
     assert found.gain_over_random == pytest.approx(0.6 * 3)
     assert found.hours_pool == pytest.approx(8 * 36 / 3600)
     assert found.hours_brute_force == pytest.approx(1.0)
-    before = prevalence(POOL, None, n_all_pairs=100)
+    before = prevalence(POOL, None, counter=PairCounter("images", 100))
     assert before.p_pool is before.p_estimate is before.gain_over_random is None
     assert before.speed_up == pytest.approx(100 / 8)
-    some = prevalence(POOL, LABELS.filter(pl.col("candidate") != "c9"), n_all_pairs=100)
+    some = prevalence(POOL, LABELS.filter(pl.col("candidate") != "c9"), counter=PairCounter("images", 100))
     assert some.p_estimate is None  # the one random pair left is labelled because it is a candidate: no random sample
 
 

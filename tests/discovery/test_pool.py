@@ -67,7 +67,7 @@ def test_random_pairs_are_uniform_admissible_distinct_and_seeded() -> None:
     item = dict(catalog.select("image", "item").iter_rows())
     assert query_gallery.n_pairs == sum(item[q] != item[c] for q in images[:4] for c in images)
     assert query_gallery.n_item_pairs == 4 * 5 - 4
-    every = draw_random_pairs(query_gallery, 10_000, seed=1)
+    every = draw_random_pairs(query_gallery, 10_000, seed=1, unit="images")
     assert len(every) == query_gallery.n_pairs == every.select("query", "candidate").unique().height
     assert all(item[q] != item[c] for q, c in every.select("query", "candidate").iter_rows())
     some = draw_random_pairs(query_gallery, 7, seed=1)
@@ -75,11 +75,34 @@ def test_random_pairs_are_uniform_admissible_distinct_and_seeded() -> None:
     assert some.equals(draw_random_pairs(query_gallery, 7, seed=1))
     counts: dict[tuple[str, str], int] = {}
     for seed in range(400):
-        for pair in draw_random_pairs(query_gallery, 4, seed).select("query", "candidate").iter_rows():
+        for pair in draw_random_pairs(query_gallery, 4, seed, "images").select("query", "candidate").iter_rows():
             counts[pair] = counts.get(pair, 0) + 1
     expected = 400 * 4 / query_gallery.n_pairs
     assert set(counts) == set(every.select("query", "candidate").rows())
     assert max(abs(count - expected) for count in counts.values()) < 4.5 * np.sqrt(expected)
+
+
+def test_random_pairs_of_items_are_uniform_however_many_images_an_item_has() -> None:
+    images = [f"{item}-{view}.jpg" for item, views in (("a", 1), ("b", 5), ("c", 2)) for view in range(views)]
+    catalog = pl.DataFrame({"image": images, "item": [image[0] for image in images]})
+    query_gallery = QueryGallery.from_catalog(catalog, ["b-0.jpg"], images)
+    every = draw_random_pairs(query_gallery, 100, seed=0)
+    assert sorted(image[0] for image in every["candidate"]) == ["a", "c"] and query_gallery.n_item_pairs == 2
+    drawn = [draw_random_pairs(query_gallery, 1, seed)["candidate"][0] for seed in range(400)]
+    assert abs(sum(image[0] == "a" for image in drawn) - 200) < 4.5 * np.sqrt(100)
+    shown = sum(image == "c-0.jpg" for image in drawn)
+    assert abs(shown - 100) < 4.5 * np.sqrt(75)
+
+
+def test_pairs_are_counted_by_item_or_by_image() -> None:
+    catalog = catalog_of(5, 2)
+    images = catalog["image"].to_list()
+    query_gallery = QueryGallery.from_catalog(catalog, images[:4], images)
+    pairs = pl.DataFrame({"query": [images[0]] * 3, "candidate": [images[4], images[5], images[6]], "label": [0, 1, 0]})
+    by_item, by_image = query_gallery.counter("items"), query_gallery.counter("images")
+    assert by_item.distinct(pairs)["label"].to_list() == [1, 0]  # two images of one item, similar in one of them
+    assert by_image.distinct(pairs)["label"].to_list() == [0, 1, 0]
+    assert (by_item.n_all_pairs, by_image.n_all_pairs) == (query_gallery.n_item_pairs, query_gallery.n_pairs)
 
 
 def test_budgets_keep_the_best_ranks_and_whole_pairs() -> None:

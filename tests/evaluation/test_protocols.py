@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score
 
 from likewise.discovery.pool import POOL_SCHEMA
+from likewise.discovery.unit import PairCounter
 from likewise.evaluation.discovery import EncoderScores, ranked_results
 from likewise.evaluation.expert_groups import expert_groups, weighted_majority
 from likewise.evaluation.identification import compare_orders, identification_table, identify
@@ -309,7 +310,8 @@ def test_recall_of_the_pool_by_hand() -> None:
     random = [("q", f"r{n}", "random", None, None) for n in range(9)] + [("q", "s0", "random", None, None)]
     pool = pl.DataFrame([(*row, 1.0, 1) for row in candidates + random], schema=POOL_SCHEMA, orient="row")
     labels = [("q", f"s{n}", int(n < 4)) for n in range(5)] + [("q", f"r{n}", int(n == 0)) for n in range(9)]
-    found = pool_recall(pool, pl.DataFrame(labels, schema=["query", "candidate", "label"], orient="row"), 1000)
+    counter = PairCounter("images", 1000)
+    found = pool_recall(pool, pl.DataFrame(labels, schema=["query", "candidate", "label"], orient="row"), counter)
     assert (found.found, found.n_random, found.n_random_missed, found.missed) == (4, 10, 1, 100.0)
     assert found.recall == pytest.approx(4 / 104)
     low, high = binomtest(1, 10).proportion_ci(method="exact")
@@ -318,7 +320,7 @@ def test_recall_of_the_pool_by_hand() -> None:
         pool_recall(
             pool.filter(pl.col("generator") == "a"),
             pl.DataFrame(labels, schema=["query", "candidate", "label"], orient="row"),
-            1000,
+            counter,
         ).missed
         is None
     )

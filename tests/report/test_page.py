@@ -197,10 +197,10 @@ def test_simulated_experts_wear_a_badge(shop: WorkspaceFolder, written: Path) ->
 
 def test_where_the_truth_is_known_the_page_says_what_was_found(shop: WorkspaceFolder) -> None:
     summary = read_json(shop.results_folder / "summary.json")
-    summary["truth"] = asdict(TruthCoverage(80, 50, 0.625, 0.004, 0, 0, None, 0.0))
+    summary["truth"] = asdict(TruthCoverage("items", 80, 50, 0.625, 0.004))
     write_json(summary, shop.results_folder / "summary.json")
     path = shop.results_folder / "budget.parquet"
-    write_parquet(pl.read_parquet(path).with_columns(item_recall=pl.col("k") / 10, spearman=pl.lit(0.5)), path)
+    write_parquet(pl.read_parquet(path).with_columns(recall=pl.col("k") / 10, spearman=pl.lit(0.5)), path)
     page = page_of(shop)
     assert "found 62.5\u00a0% of all truly similar pairs (50 of 80" in page.text.replace("62.5 %", "62.5\u00a0%")
     assert {"plot-spearman", "plot-recall"} <= {a["id"] for a in page.having("id")}

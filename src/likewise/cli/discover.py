@@ -48,9 +48,10 @@ def discover(
     queries: QueryRule = None,
     gallery: GalleryRule = None,
     by_category: ByCategory = False,
-    every_image: Annotated[
-        bool, typer.Option("--every-image", help="Rank images (Eq. 1) instead of the best image of each item.")
-    ] = False,
+    unit: Annotated[
+        str,
+        typer.Option(help="items: list the best image of each and count pairs by item; images: every image (Eq. 1)."),
+    ] = "items",
     per_query: Annotated[int | None, typer.Option(help="Maximum number of pairs per query.")] = None,
     total: Annotated[int | None, typer.Option(help="Maximum number of pairs in total.")] = None,
     n_random: Annotated[int, typer.Option("--random", help="Random pairs for the prevalence estimate.")] = 500,
@@ -86,6 +87,7 @@ def discover(
 
     from likewise.discovery import RANDOM, duplicate_share, overlap_table, prevalence
     from likewise.discovery.step import PoolSettings, make_pool, store_pool
+    from likewise.discovery.unit import UNIT_NAMES, check_unit
 
     target = open_workspace(workspace)
     if on_ray(engine, address) and index:
@@ -101,7 +103,7 @@ def discover(
         queries=queries,
         gallery=gallery,
         by_category=by_category,
-        one_per_item=not every_image,
+        unit=check_unit(unit),
         per_query_budget=per_query,
         total_budget=total,
         n_random=n_random,
@@ -112,7 +114,7 @@ def discover(
     with progress_bars("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
         pool = make_pool(target, settings, update, cluster)
     written = store_pool(target, pool, replace=replace)
-    cost = prevalence(pool.rows, None, pool.query_gallery.n_pairs, seconds_per_pair)
+    cost = prevalence(pool.rows, None, pool.counter, seconds_per_pair)
     overlap = overlap_table(pool.rows, len(pool.query_gallery.queries), k)
     if as_json:
         found = {"cost": cost.to_dict(), "overlap": to_records(overlap), "duplicate_share": duplicate_share(pool.rows)}
@@ -123,17 +125,16 @@ def discover(
     if pool.settings.design != "eds":
         _print_drawn(pool, written, cost, seconds_per_pair)
         return
-    n_asked = pool.rows.select("query", "candidate").n_unique()
     n_random_drawn = pool.rows.filter(pool.rows["generator"] == RANDOM).height
     echo(
-        f"[bold]{cost.n_pool_pairs:,} pairs[/] to label for {len(pool.query_gallery.queries)} queries "
-        f"({cost.n_pool_pairs / len(pool.query_gallery.queries):.1f} per query) and {n_random_drawn} random ones"
+        f"[bold]{cost.n_questions:,} pairs[/] to label for {len(pool.query_gallery.queries)} queries, "
+        f"{n_random_drawn} of them drawn at random"
         f"{'' if written else ' (this pool already existed)'}"
     )
     echo(
-        f"  all {cost.n_all_pairs:,} pairs would take an expert {cost.hours_brute_force:,.0f} hours, "
-        f"these {n_asked:,} pairs {cost.hours_pool:,.1f} at {seconds_per_pair:g} s per pair: "
-        f"{cost.hours_brute_force / cost.hours_pool:,.0f}x fewer"
+        f"  all {cost.n_all_pairs:,} {UNIT_NAMES[cost.unit]} pairs would take an expert "
+        f"{cost.hours_brute_force:,.0f} hours, these {cost.hours_pool:,.1f} at {seconds_per_pair:g} s per pair: "
+        f"{cost.speed_up:,.0f}x fewer"
     )
     if len(overlap):
         echo(
@@ -185,6 +186,7 @@ def budget(
     Example: `likewise plan labels shoes --k 12 --seconds-per-pair 8`
     """
     from likewise.discovery.step import budget_settings
+    from likewise.discovery.unit import UNIT_NAMES
     from likewise.evaluation.truth import write_budget
 
     target = open_workspace(workspace)
@@ -208,5 +210,6 @@ def budget(
     console().print(budget_by_k_table(table))
     console().print(best_sets_table(table))
     echo(
-        f"for {settings.n_queries} queries, random pairs not counted; all {len(table)} choices: results/budget.parquet"
+        f"for {settings.n_queries} queries, random pairs not counted; positives are {UNIT_NAMES[settings.unit]} pairs; "
+        f"all {len(table)} choices: results/budget.parquet"
     )

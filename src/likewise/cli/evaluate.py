@@ -63,6 +63,10 @@ def evaluate(
     negatives_per_positive: Annotated[
         float, typer.Option(help="Sampled negatives: how many for each similar candidate of a query, at least one.")
     ] = NEGATIVES_PER_POSITIVE,
+    unit: Annotated[
+        str | None,
+        typer.Option(help="Count pairs by items or by images.", show_default="as the pool does, usually items"),
+    ] = None,
     protocol: Annotated[
         str,
         typer.Option(
@@ -120,6 +124,7 @@ def evaluate(
     """
     from likewise.cli.bundle import evaluate_bundle, is_bundle, read_command_line
     from likewise.cli.protocols import print_protocol, result_tables
+    from likewise.discovery.unit import check_unit
     from likewise.evaluation.discovery import KS, default_measures
     from likewise.evaluation.measures import parse_measures
     from likewise.evaluation.sampled_negatives import NegativeSampling
@@ -178,6 +183,7 @@ def evaluate(
         seed=seed,
         n_next_pairs=next_pairs,
         gallery_per_query=gallery_sample,
+        unit=None if unit is None else check_unit(unit),
         seconds_per_pair=seconds_per_pair,
         half=half,
         negatives=NegativeSampling(*_parse_ranks(negative_ranks), negatives_per_positive),
@@ -285,6 +291,7 @@ def print_results(done: "Evaluated") -> None:
     from likewise.cli.catalog_table import catalog_board, catalog_sentence
     from likewise.cli.label import rule_text
     from likewise.cli.tables import leaderboard, percent, print_few_queries
+    from likewise.discovery.unit import UNIT_NAMES
     from likewise.evaluation.ranking import MAIN, of_measure
 
     if done.summary.catalog is not None:
@@ -314,14 +321,14 @@ def print_results(done: "Evaluated") -> None:
     cost = done.summary.prevalence
     if cost.gain_over_random is not None and cost.p_estimate is not None:
         echo(
-            f"similar pairs: {percent(cost.p_pool, 0)} % of the pool, about {percent(cost.p_estimate, 2)} % of all "
-            f"pairs (± {percent(cost.error_95, 2)}); "
+            f"similar {UNIT_NAMES[cost.unit]} pairs: {percent(cost.p_pool, 0)} % of the pool, about "
+            f"{percent(cost.p_estimate, 2)} % of all (± {percent(cost.error_95, 2)}); "
             f"{cost.gain_over_random:,.1f} times as frequent in the pool as at random"
         )
     truth = done.summary.truth
-    if truth and truth.item_recall is not None:
+    if truth and truth.recall is not None:
         echo(
-            f"[bold]EDS found {100 * truth.item_recall:.0f} % of all truly similar pairs[/] "
-            f"({truth.similar_items_found:,} of {truth.similar_items:,} query–item pairs) "
-            f"at {100 * truth.item_cost:.1f} % of the brute-force cost (one image per item, random pairs counted)"
+            f"[bold]EDS found {100 * truth.recall:.0f} % of all truly similar pairs[/] "
+            f"({truth.found:,} of {truth.similar:,} {UNIT_NAMES[truth.unit]} pairs) "
+            f"at {100 * truth.cost:.1f} % of the brute-force cost ({cost.speed_up:,.0f}x fewer pairs)"
         )

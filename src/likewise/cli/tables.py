@@ -116,7 +116,7 @@ def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
     optional = {
         "expected_positives": "expected\npositives",
         "marginal_positives_per_hour": "more\nper hour",
-        "item_recall": "recall\nof true\npairs",
+        "recall": "recall\nof true\npairs",
         "spearman": "Spearman\nwith true\norder",
     }
     shown = [name for name in optional if name in rows.columns and rows[name].null_count() < len(rows)]
@@ -126,7 +126,7 @@ def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
         cells = [f"{row['n_pairs']:,}", f"{row['hours']:.1f}"]
         for name in shown:
             value = row[name]
-            text = "–" if value is None else f"{value:.2f}" if name in ("item_recall", "spearman") else f"{value:,.0f}"
+            text = "–" if value is None else f"{value:.2f}" if name in ("recall", "spearman") else f"{value:,.0f}"
             cells.append(text)
         table.add_row(escape(str(row[column]).replace("+", " + ")), *cells)
     return table

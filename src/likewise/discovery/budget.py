@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from likewise.discovery.pool import RANDOM
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
+from likewise.discovery.unit import PairCounter
 
 MAX_GENERATORS_FOR_ALL_SUBSETS = 8
 RIDGE = 1.0
@@ -32,16 +33,20 @@ class Proposals:
     ranks: NDArray[np.int64]
     k_max: int
     n_queries: int
+    target: NDArray[np.int64]  # the number of what each pair counts as: a query and an item, or a query and an image
 
 
-def proposals_of(pool: pl.DataFrame) -> Proposals:
-    """Lay the candidates of a pool out as a table of pairs x generators."""
+def proposals_of(pool: pl.DataFrame, counter: PairCounter | None = None) -> Proposals:
+    """Lay the candidates of a pool out as a table of pairs x generators; without a counter every image is a pair."""
     candidates = pool.filter(pl.col("generator") != RANDOM)
     wide = candidates.pivot("generator", index=["query", "candidate"], values="rank").sort("query", "candidate")
     generators = sorted(column for column in wide.columns if column not in ("query", "candidate"))
     k_max = int(candidates["rank"].max()) + 1  # type: ignore[arg-type]
     ranks = wide.select(generators).fill_null(k_max).to_numpy().astype(np.int64)
-    return Proposals(wide.select("query", "candidate"), generators, ranks, k_max, candidates["query"].n_unique())
+    pairs = wide.select("query", "candidate")
+    counted = pairs.with_columns(target="candidate") if counter is None else counter.with_target(pairs)
+    target = counted.select(pl.struct("query", "target").rank("dense")).to_series().to_numpy().astype(np.int64) - 1
+    return Proposals(pairs, generators, ranks, k_max, candidates["query"].n_unique(), target)
 
 
 def generator_subsets(generators: list[str]) -> Iterator[list[int]]:
@@ -52,16 +57,22 @@ def generator_subsets(generators: list[str]) -> Iterator[list[int]]:
 
 
 def budget_table(
-    pool: pl.DataFrame, labels: pl.DataFrame | None = None, seconds_per_pair: float = SECONDS_PER_PAIR
+    pool: pl.DataFrame,
+    labels: pl.DataFrame | None = None,
+    seconds_per_pair: float = SECONDS_PER_PAIR,
+    counter: PairCounter | None = None,
 ) -> pl.DataFrame:
-    """One row per subset of generators and k: pairs, hours per expert, expected positives and their marginal rate."""
-    proposals = proposals_of(pool)
+    """One row per subset of generators and k: pairs, hours per expert, expected positives and their marginal rate.
+
+    `n_pairs` are those an expert sees; positives are counted as `counter` does, two images of one item once.
+    """
+    proposals = proposals_of(pool, counter)
     probability = positive_probability(proposals, labels)
     rows = []
     for subset in generator_subsets(proposals.generators):
         best_rank = proposals.ranks[:, subset].min(axis=1)
-        n_pairs = _cumulative_by_k(best_rank, np.ones(len(best_rank)), proposals.k_max)
-        expected = None if probability is None else _cumulative_by_k(best_rank, probability, proposals.k_max)
+        n_pairs = np.array([np.count_nonzero(best_rank < k) for k in range(proposals.k_max + 1)])
+        expected = None if probability is None else _expected_positives(proposals, best_rank, probability)
         for k in range(1, proposals.k_max + 1):
             hours = n_pairs[k] * seconds_per_pair / 3600.0
             more_hours = hours - n_pairs[k - 1] * seconds_per_pair / 3600.0
@@ -125,7 +136,12 @@ def _sigmoid(values: Floats) -> Floats:
     return 1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0)))
 
 
-def _cumulative_by_k(best_rank: NDArray[np.int64], amount: Floats, k_max: int) -> Floats:
-    """Entry k: the amount summed over pairs whose best rank is under k; entry 0 is 0."""
-    at_rank = np.bincount(best_rank, amount, minlength=k_max + 1)[:k_max]
-    return np.concatenate([[0.0], np.cumsum(at_rank)])
+def _expected_positives(proposals: Proposals, best_rank: NDArray[np.int64], probability: Floats) -> Floats:
+    """Entry k: positives expected among pairs whose best rank is under k; images of one item are similar together."""
+    expected = np.zeros(proposals.k_max + 1)
+    highest = np.zeros(int(proposals.target.max()) + 1)
+    for k in range(1, proposals.k_max + 1):
+        here = best_rank == k - 1
+        np.maximum.at(highest, proposals.target[here], probability[here])
+        expected[k] = highest.sum()
+    return expected

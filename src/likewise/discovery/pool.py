@@ -1,9 +1,10 @@
 """The pool (VSD, Eq. 1): for each query and generator the k best candidates; the union is what experts label.
 
 One row per (query, candidate, generator) with its zero-based rank and score: a pair that two generators
-propose keeps both. Rows of the generator `random` are pairs drawn uniformly from all admissible ones, for the
-prevalence estimate; those of `drawn` were drawn by a design with unequal probabilities. Every row has the inclusion
-probability of its pair, 1 for a generator's own candidates, and the round in which it was drawn.
+propose keeps both. Rows of the generator `random` are pairs drawn uniformly from all admissible ones (of a query and an
+item, or of a query and an image), for the prevalence estimate; those of `drawn` were drawn by a design with unequal
+probabilities. Every row has the inclusion probability of its pair, 1 for a generator's own candidates, and the round in
+which it was drawn.
 """
 
 from collections.abc import Iterable
@@ -13,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from likewise.catalog import items_of
+from likewise.discovery.unit import IMAGES, ITEMS, PairCounter, Unit
 from likewise.errors import LikewiseError
 from likewise.neighbours import NO_INDEX, Neighbours, top_k
 from likewise.neighbours.scores import Floats, Rows
@@ -68,6 +70,13 @@ class QueryGallery:
         items = np.unique(self.gallery_items)
         return len(self.queries) * len(items) - int(np.isin(self.query_items, items).sum())
 
+    def counter(self, unit: Unit) -> PairCounter:
+        """How pairs are counted in this unit."""
+        if unit == IMAGES:
+            return PairCounter(unit, self.n_pairs)
+        item_of = pl.DataFrame({"image": self.gallery, "item": self.gallery_items})
+        return PairCounter(unit, self.n_item_pairs, item_of)
+
     def _own_images(self) -> Rows:
         """For each query, how many gallery images show its own item."""
         sizes = np.bincount(self.gallery_items, minlength=int(self.query_items.max()) + 1)
@@ -118,25 +127,37 @@ def candidate_rows(generator: str, query_gallery: QueryGallery, neighbours: Neig
     )
 
 
-def draw_random_pairs(query_gallery: QueryGallery, n_pairs: int, seed: int) -> pl.DataFrame:
-    """`n_pairs` different pairs, uniform over all admissible ones (all of them if there are no more)."""
+def draw_random_pairs(query_gallery: QueryGallery, n_pairs: int, seed: int, unit: Unit = ITEMS) -> pl.DataFrame:
+    """`n_pairs` different pairs, uniform over all admissible ones of the unit (all of them if there are no more).
+
+    A pair of a query and an item is shown as one image of the item, drawn at random.
+    """
     rng = np.random.default_rng(seed)
-    wanted = min(n_pairs, query_gallery.n_pairs)
-    n_cells, width = len(query_gallery.queries) * len(query_gallery.gallery), len(query_gallery.gallery)
+    by_target = np.argsort(query_gallery.gallery_items, kind="stable")  # the images of an item side by side
+    if unit == IMAGES:
+        target_items, first = query_gallery.gallery_items, np.arange(len(by_target))
+        by_target = first
+    else:
+        target_items, first = np.unique(query_gallery.gallery_items[by_target], return_index=True)
+    n_images = np.diff(np.append(first, len(by_target)))
+    wanted = min(n_pairs, query_gallery.counter(unit).n_all_pairs)
+    width = len(target_items)
     chosen: dict[int, None] = {}
     while len(chosen) < wanted:
-        cells = rng.integers(0, n_cells, size=2 * (wanted - len(chosen)) + 16)
-        admissible = query_gallery.query_items[cells // width] != query_gallery.gallery_items[cells % width]
+        cells = rng.integers(0, len(query_gallery.queries) * width, size=2 * (wanted - len(chosen)) + 16)
+        admissible = query_gallery.query_items[cells // width] != target_items[cells % width]
         chosen.update(dict.fromkeys(cells[admissible].tolist()))
     cells = np.sort(np.array(list(chosen)[:wanted], dtype=np.int64))
+    target = cells % width
+    shown = by_target[first[target] + (rng.random(wanted) * n_images[target]).astype(np.int64)]
     return pl.DataFrame(
         {
-            "query": [query_gallery.queries[cell // width] for cell in cells],
-            "candidate": [query_gallery.gallery[cell % width] for cell in cells],
+            "query": [query_gallery.queries[row] for row in cells // width],
+            "candidate": [query_gallery.gallery[row] for row in shown],
             "generator": [RANDOM] * len(cells),
             "rank": [None] * len(cells),
             "score": [None] * len(cells),
-            "probability": [wanted / query_gallery.n_pairs] * len(cells),
+            "probability": [wanted / query_gallery.counter(unit).n_all_pairs] * len(cells),
             "round": [FIRST_ROUND] * len(cells),
         },
         schema=POOL_SCHEMA,

@@ -10,7 +10,8 @@ from math import ceil, sqrt
 
 import polars as pl
 
-from likewise.discovery.pool import RANDOM, pool_pairs
+from likewise.discovery.pool import RANDOM, pairs_to_label, pool_pairs
+from likewise.discovery.unit import PairCounter, Unit
 from likewise.errors import LikewiseError
 
 SECONDS_PER_PAIR = 15.0  # the paper's assumption
@@ -20,14 +21,19 @@ MIN_LABELLED_SHARE = 0.9  # of the random pairs, before their labels count as a 
 
 @dataclass(frozen=True)
 class Prevalence:
-    """Counts, estimates and costs; `None` where the labels needed are not there yet."""
+    """Counts, estimates and costs; `None` where the labels needed are not there yet.
 
+    All pairs are counted in one unit. `n_questions` is what an expert answers: every image shown, random pairs too.
+    """
+
+    unit: Unit
     n_all_pairs: int
     n_pool_pairs: int
     n_labelled: int
     n_positive: int
     n_random: int
     n_random_positive: int
+    n_questions: int
     seconds_per_pair: float
     pool_share: float
     p_pool: float | None
@@ -73,17 +79,18 @@ def random_pairs_needed(error: float, probability: float) -> int:
 def prevalence(
     pool: pl.DataFrame,
     labels: pl.DataFrame | None,
-    n_all_pairs: int,
+    counter: PairCounter,
     seconds_per_pair: float = SECONDS_PER_PAIR,
 ) -> Prevalence:
     """Everything sec. 3 computes, from the pool and the labels there are so far."""
+    n_all_pairs = counter.n_all_pairs
     candidates = pool_pairs(pool).select("query", "candidate")
     random = pool.filter(pl.col("generator") == RANDOM).select("query", "candidate")
-    n_pool = len(candidates)
+    n_pool = len(counter.distinct(candidates))
     n_labelled = n_positive = n_random = n_random_positive = 0
     if labels is not None:
         judged, judged_random = (
-            pairs.join(labels, on=["query", "candidate"])["label"].cast(int) for pairs in (candidates, random)
+            counter.distinct(pairs.join(labels, on=["query", "candidate"]))["label"] for pairs in (candidates, random)
         )
         n_labelled, n_positive = len(judged), int(judged.sum())
         n_random, n_random_positive = len(judged_random), int(judged_random.sum())
@@ -92,14 +99,16 @@ def prevalence(
     p_pool = n_positive / n_labelled if n_labelled else None
     bound = lower_bound(n_positive, n_all_pairs) if n_labelled else None
     estimate = map_estimate(bound, n_random_positive, n_random) if bound is not None and n_random else None
-    n_asked = n_pool + len(random.join(candidates, on=["query", "candidate"], how="anti"))
+    n_asked = len(pairs_to_label(pool))
     return Prevalence(
+        unit=counter.unit,
         n_all_pairs=n_all_pairs,
         n_pool_pairs=n_pool,
         n_labelled=n_labelled,
         n_positive=n_positive,
         n_random=n_random,
         n_random_positive=n_random_positive,
+        n_questions=n_asked,
         seconds_per_pair=seconds_per_pair,
         pool_share=n_pool / n_all_pairs,
         p_pool=p_pool,

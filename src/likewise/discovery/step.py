@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
 
+import numpy as np
 import polars as pl
 
 from likewise.catalog import catalog_fingerprint, items_fingerprint, read_catalog, select
@@ -13,6 +14,7 @@ from likewise.discovery.designs.sampled_pool import sampled_pool
 from likewise.discovery.engines import EngineResult, SearchEngine, SearchRequest, exact_search, index_search_engine
 from likewise.discovery.pool import RANDOM, QueryGallery, apply_budget, candidate_rows, draw_random_pairs, sort_pool
 from likewise.discovery.queries import sample_queries
+from likewise.discovery.unit import ITEMS, PairCounter, Unit
 from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
 from likewise.neighbours.index import IndexRecall
@@ -39,7 +41,7 @@ class PoolSettings:
     queries: str | None = None
     gallery: str | None = None
     by_category: bool = False
-    one_per_item: bool = True
+    unit: Unit = ITEMS  # items: the best image of each is listed, and pairs are counted by item
     per_query_budget: int | None = None
     total_budget: int | None = None
     n_random: int = 500
@@ -59,6 +61,18 @@ class Pool:
     settings: PoolSettings
     query_gallery: QueryGallery
     recalls: dict[str, IndexRecall] = field(default_factory=dict)
+
+    @property
+    def counter(self) -> PairCounter:
+        """How its pairs are counted."""
+        return self.query_gallery.counter(self.settings.unit)
+
+    def rows_in(self, unit: Unit) -> pl.DataFrame:
+        """Its rows; without the random pairs where they are no uniform sample of the pairs that this unit counts."""
+        n_images = set(np.unique(self.query_gallery.gallery_items, return_counts=True)[1].tolist())
+        if unit == self.settings.unit or len(n_images) == 1:
+            return self.rows
+        return self.rows.filter(pl.col("generator") != RANDOM)
 
 
 def select_query_gallery(workspace: WorkspaceFolder, settings: PoolSettings) -> QueryGallery:
@@ -98,7 +112,7 @@ def make_pool(
     pool = apply_budget(proposed, settings.seed, settings.per_query_budget, settings.total_budget)
     if pool.is_empty():
         raise LikewiseError("no generator found any candidate: the gallery shows only the queries' own items.")
-    random = draw_random_pairs(query_gallery, settings.n_random, settings.seed)
+    random = draw_random_pairs(query_gallery, settings.n_random, settings.seed, settings.unit)
     return Pool(sort_pool(pl.concat([pool, random])), settings, query_gallery, recalls)
 
 
@@ -118,7 +132,7 @@ def _draw_sampled(
             f"{n_labels} labels for {len(query_gallery.queries)} queries: draw at least one pair of each (--labels)."
         )
     lists = [one.neighbours.indices for one in found.values()]
-    rows = sampled_pool(query_gallery, lists, n_labels, settings.seed, one_per_item=settings.one_per_item)
+    rows = sampled_pool(query_gallery, lists, n_labels, settings.seed, one_per_item=settings.unit == ITEMS)
     recalls = {generator: one.recall for generator, one in found.items() if one.recall}
     return Pool(sort_pool(rows), replace(settings, n_labels=n_labels, n_random=0), query_gallery, recalls)
 
@@ -180,7 +194,7 @@ def _search(
     engine = engine or (index_search_engine(settings.index) if settings.index else exact_search)
     return {
         generator: engine(
-            SearchRequest(workspace, generator, query_gallery, settings.k, settings.one_per_item, settings.seed),
+            SearchRequest(workspace, generator, query_gallery, settings.k, settings.unit == ITEMS, settings.seed),
             _with_stage(on_progress, generator),
         )
         for generator in generators
@@ -302,8 +316,7 @@ def _description(workspace: WorkspaceFolder, pool: Pool) -> dict[str, Any]:
         "queries": pool.query_gallery.queries,
         "n_gallery": len(pool.query_gallery.gallery),
         "left_out": left_out,
-        "n_all_pairs": pool.query_gallery.n_pairs,
-        "n_all_item_pairs": pool.query_gallery.n_item_pairs,
+        "n_all_pairs": pool.counter.n_all_pairs,
     }
     if pool.recalls:
         description["index"] = {generator: asdict(recall) for generator, recall in pool.recalls.items()}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from likewise.discovery.budget import generator_subsets, proposals_of
 from likewise.discovery.pool import QueryGallery, pairs_to_label
+from likewise.discovery.unit import ITEMS, Unit
 from likewise.evaluation.auc import Floats, Ints, mean_ranks, roc_auc, sort_pairs
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import spearman
@@ -34,18 +35,15 @@ class GroundTruth:
 
 @dataclass(frozen=True)
 class TruthCoverage:
-    """What share of the truly similar pairs was labelled similar, counted by (query, item) and by (query, image)."""
+    """What share of the truly similar pairs was labelled similar, and what share of all pairs experts were asked."""
 
-    similar_items: int
-    similar_items_found: int
-    item_recall: float | None  # None where nothing is truly similar
-    item_cost: float
-    similar_images: int
-    similar_images_found: int
-    image_recall: float | None
-    image_cost: float
+    unit: Unit
+    similar: int
+    found: int
+    recall: float | None  # None where nothing is truly similar
+    cost: float
 
-    def to_dict(self) -> dict[str, float | int | None]:
+    def to_dict(self) -> dict[str, str | float | int | None]:
         return asdict(self)
 
 
@@ -56,30 +54,27 @@ def admissible_pairs(query_gallery: QueryGallery) -> tuple[Ints, Ints]:
 
 
 def truth_coverage(
-    query_gallery: QueryGallery, truth: GroundTruth, pool: pl.DataFrame, labels: pl.DataFrame
+    query_gallery: QueryGallery, truth: GroundTruth, pool: pl.DataFrame, labels: pl.DataFrame, unit: Unit = ITEMS
 ) -> TruthCoverage:
     """Truly similar pairs that the pool asked for and the experts confirmed, against all there are."""
-    query_of = {image: row for row, image in enumerate(query_gallery.queries)}
-    candidate_of = {image: row for row, image in enumerate(query_gallery.gallery)}
+    counter = query_gallery.counter(unit)
     confirmed = labels.filter(pl.col("label") == 1).join(pool, on=["query", "candidate"], how="semi")
-    width = len(query_gallery.gallery)
-    found = {query_of[q] * width + candidate_of[c] for q, c in confirmed.select("query", "candidate").iter_rows()}
     positive = truth.label == 1
-    images = truth.query[positive] * width + truth.candidate[positive]
-    n_items = int(query_gallery.gallery_items.max()) + 1
-    items = truth.query[positive] * n_items + query_gallery.gallery_items[truth.candidate[positive]]
-    hit = np.isin(images, np.fromiter(found, np.int64, len(found)))
-    n_asked = pairs_to_label(pool).height
-    n_items_all, n_items_found = len(np.unique(items)), len(np.unique(items[hit]))
+    similar = pl.DataFrame(
+        {
+            "query": pl.Series(query_gallery.queries).gather(truth.query[positive]),
+            "candidate": pl.Series(query_gallery.gallery).gather(truth.candidate[positive]),
+        }
+    )
+    true = counter.distinct(similar)
+    # An image that experts confirmed shows a truly similar item, or they were wrong.
+    right = counter.distinct(confirmed.select("query", "candidate").join(similar, on=["query", "candidate"]))
     return TruthCoverage(
-        similar_items=n_items_all,
-        similar_items_found=n_items_found,
-        item_recall=n_items_found / n_items_all if n_items_all else None,
-        item_cost=n_asked / query_gallery.n_item_pairs,
-        similar_images=len(images),
-        similar_images_found=int(hit.sum()),
-        image_recall=float(hit.mean()) if len(hit) else None,
-        image_cost=n_asked / query_gallery.n_pairs,
+        unit=unit,
+        similar=len(true),
+        found=len(right),
+        recall=len(right) / len(true) if len(true) else None,
+        cost=pairs_to_label(pool).height / counter.n_all_pairs,
     )
 
 
@@ -136,7 +131,7 @@ def fidelity_table(
             "n_generators": pl.Int64,
             "k": pl.Int64,
             "n_pairs": pl.Int64,
-            "item_recall": pl.Float64,
+            "recall": pl.Float64,
             "spearman": pl.Float64,
         },
         orient="row",

@@ -10,6 +10,7 @@ import polars as pl
 
 from likewise.discovery.pool import RANDOM, pool_pairs
 from likewise.discovery.prevalence import MIN_LABELLED_SHARE
+from likewise.discovery.unit import PairCounter
 from likewise.intervals import clopper_pearson
 
 
@@ -31,14 +32,15 @@ class PoolRecall:
         return asdict(self)
 
 
-def pool_recall(pool: pl.DataFrame, labels: pl.DataFrame, n_all_pairs: int, confidence: float = 0.95) -> PoolRecall:
-    """From the labels of candidates and of random pairs."""
+def pool_recall(pool: pl.DataFrame, labels: pl.DataFrame, counter: PairCounter, confidence: float = 0.95) -> PoolRecall:
+    """From the labels of candidates and of random pairs, counted in the unit that the random ones were drawn in."""
+    n_all_pairs = counter.n_all_pairs
     candidates = pool_pairs(pool).select("query", "candidate")
-    found = int(candidates.join(labels, on=["query", "candidate"])["label"].cast(pl.Int64).sum())
+    found = int(counter.distinct(candidates.join(labels, on=["query", "candidate"]))["label"].sum())
     random = pool.filter(pl.col("generator") == RANDOM).select("query", "candidate")
-    judged = random.join(labels, on=["query", "candidate"])
-    outside = judged.join(candidates, on=["query", "candidate"], how="anti")
-    n_missed = int(outside["label"].cast(pl.Int64).sum())
+    judged = counter.distinct(random.join(labels, on=["query", "candidate"]))
+    outside = judged.join(counter.distinct(candidates), on=["query", "target"], how="anti")
+    n_missed = int(outside["label"].sum())
     if judged.is_empty() or len(judged) < MIN_LABELLED_SHARE * len(random):
         return PoolRecall(found, 0, 0, None, None, None, None, None, None)
     low, high = clopper_pearson(n_missed, len(judged), confidence)

@@ -9,6 +9,7 @@ from likewise.catalog import read_catalog
 from likewise.chain import table_digest
 from likewise.discovery import QueryGallery, duplicate_share, generator_table, overlap_table, prevalence
 from likewise.discovery.step import Pool, read_pool, retired_pairs
+from likewise.discovery.unit import ITEMS
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.compute import (
@@ -183,10 +184,12 @@ def evaluate_workspace(
     whole = _whole_catalog(workspace, pairs, labels, pool, unknowing, settings)
     tables["catalog"] = pl.DataFrame(schema=CATALOG_SCHEMA) if whole is None else whole.values
     tables["catalog_differences"] = pl.DataFrame(schema=DIFFERENCE_SCHEMA) if whole is None else whole.differences
+    counter = pool.query_gallery.counter(settings.unit or pool.settings.unit)
+    drawn = pool.rows_in(counter.unit)
     catalog, sampled = read_catalog(workspace), done.gathered.sampled
     truth = ground_truth(workspace, pool.query_gallery) if workspace.has_truth else None
     summary = EvaluationSummary(
-        prevalence=prevalence(pool.rows, labels, pool.query_gallery.n_pairs, settings.seconds_per_pair),
+        prevalence=prevalence(drawn, labels, counter, settings.seconds_per_pair),
         labels=from_json(LabelsNote, read_labels_note(workspace)),
         pool=PoolNote(list(generators), pool.settings.k, pool.settings.seed, duplicate_share(pool.rows)),
         n_images=len(catalog),
@@ -209,8 +212,8 @@ def evaluate_workspace(
         no_sampled_negatives=None
         if sampled is not None
         else _why_none(workspace, generators, pairs, settings.negatives),
-        pool_recall=pool_recall(pool.rows, labels, pool.query_gallery.n_pairs),
-        truth=None if truth is None else truth_coverage(pool.query_gallery, truth, pool.rows, labels),
+        pool_recall=pool_recall(drawn, labels, counter),
+        truth=None if truth is None else truth_coverage(pool.query_gallery, truth, pool.rows, labels, counter.unit),
         orders=orders_of(done, settings.ks, {*screening.learned, *same_item.learned}),
         expert_groups=None if groups is None else groups.summary,
         catalog=None if whole is None else whole.facts,
@@ -283,7 +286,7 @@ def _whole_catalog(
         encoders,
         design=pool.settings.design,
         ks=settings.ks,
-        one_per_item=pool.settings.one_per_item,
+        one_per_item=pool.settings.unit == ITEMS,
         seed=settings.seed,
     )
 

@@ -7,6 +7,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from likewise.discovery.prevalence import SECONDS_PER_PAIR, Prevalence
+from likewise.discovery.unit import Unit
 from likewise.errors import LikewiseError
 from likewise.evaluation.discovery import DEFAULT_MEASURES, KS, default_measures
 from likewise.evaluation.estimates.step import CatalogFacts
@@ -28,6 +29,7 @@ OPTION_FIELDS = {
     "--seed": "seed",
     "--next-pairs": "n_next_pairs",
     "--gallery-sample": "gallery_per_query",
+    "--unit": "unit",
     "--seconds-per-pair": "seconds_per_pair",
     "--half": "half",
 }
@@ -43,6 +45,7 @@ class EvaluationSettings:
     seed: int = 0
     n_next_pairs: int = NEXT_PAIRS
     seconds_per_pair: float = SECONDS_PER_PAIR
+    unit: Unit | None = None  # of the counts of pairs; None: the pool's
     gallery_per_query: int = PER_QUERY  # candidates drawn for ROC_AUC(negatives="gallery")
     negatives: NegativeSampling = DEFAULT_SAMPLING
     half: str | None = None

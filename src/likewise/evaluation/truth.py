@@ -24,7 +24,7 @@ def write_budget(
     """Write and return results/budget.parquet, k up to `settings.k`; with recall and fidelity if the truth is known."""
     pool = make_pool(workspace, settings, on_progress)
     labels = read_labels_if_any(workspace)
-    table = budget_table(pool.rows, labels, seconds_per_pair)
+    table = budget_table(pool.rows, labels, seconds_per_pair, pool.counter)
     if workspace.has_truth:
         vectors = {
             name: (
@@ -35,9 +35,7 @@ def write_budget(
         }
         truth = ground_truth(workspace, pool.query_gallery)
         fidelity = fidelity_table(pool.rows, pool.query_gallery, truth, vectors, on_progress)
-        table = table.join(
-            fidelity.select("generators", "k", "item_recall", "spearman"), on=["generators", "k"], how="left"
-        )
+        table = table.join(fidelity.select("generators", "k", "recall", "spearman"), on=["generators", "k"], how="left")
     write_parquet(table, workspace.results_folder / "budget.parquet")
     return table
 

@@ -40,10 +40,10 @@ def locate_pool(budget: pl.DataFrame, k: int, n_pool_pairs: int) -> tuple[float,
 
 def faithfulness(budget: pl.DataFrame) -> pl.DataFrame | None:
     """Mean Spearman and mean recall per number of generators and k; None where the truth is not known."""
-    if not {"spearman", "item_recall"} <= set(budget.columns) or budget["item_recall"].null_count() == len(budget):
+    if not {"spearman", "recall"} <= set(budget.columns) or budget["recall"].null_count() == len(budget):
         return None
     return (
         budget.group_by("n_generators", "k")
-        .agg(pl.col("spearman", "item_recall").mean(), n_sets=pl.len(), n_ordered=pl.col("spearman").count())
+        .agg(pl.col("spearman", "recall").mean(), n_sets=pl.len(), n_ordered=pl.col("spearman").count())
         .sort("n_generators", "k")
     )

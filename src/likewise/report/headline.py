@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from likewise.discovery.unit import UNIT_NAMES
 from likewise.evaluation.fidelity import TruthCoverage
 from likewise.evaluation.ranking import MAIN_NAME
 from likewise.evaluation.summary import EvaluationSummary
@@ -67,10 +68,9 @@ def truth_sentence(truth: TruthCoverage | None) -> str | None:
     if not truth:
         return None
     return (
-        f"The truth of this catalog is known: the pool and the experts found {percent(truth.item_recall)}{NBSP}% of "
-        f"all truly similar pairs ({truth.similar_items_found:,} of {truth.similar_items:,} query–item pairs) at "
-        f"{small_percent(truth.item_cost)}{NBSP}% of the brute-force cost "
-        "(one picture per item; random pairs counted)."
+        f"The truth of this catalog is known: the pool and the experts found {percent(truth.recall)}{NBSP}% of "
+        f"all truly similar pairs ({truth.found:,} of {truth.similar:,}) at {small_percent(truth.cost)}{NBSP}% of the "
+        "brute-force cost."
     )
 
 
@@ -107,11 +107,11 @@ def key_facts(summary: EvaluationSummary) -> list[tuple[str, str, str]]:
             "hours",
             f"of labelling per expert instead of {amount(cost.hours_brute_force)}",
         ),
-        (f"{amount(cost.speed_up)}×", "fewer pairs", f"than all {cost.n_all_pairs:,} there are"),
+        (f"{amount(cost.speed_up)}×", "fewer pairs", f"than all {cost.n_all_pairs:,} {UNIT_NAMES[cost.unit]} pairs"),
     ]
     if summary.truth:
         truth = summary.truth
-        rows.append((f"{percent(truth.item_recall)}{NBSP}%", "found", "of all truly similar pairs"))
+        rows.append((f"{percent(truth.recall)}{NBSP}%", "found", "of all truly similar pairs"))
     elif cost.p_pool is not None:
         rows.append((f"{percent(cost.p_pool)}{NBSP}%", "similar", f"of {cost.n_labelled:,} labelled candidates"))
     alpha = agreed.krippendorff_alpha.value

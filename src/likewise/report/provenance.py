@@ -5,6 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
+from likewise.discovery.unit import IMAGES
 from likewise.evaluation.summary import EvaluationSummary
 from likewise.report.tables import Tables
 from likewise.workspace import WARDROBE
@@ -58,7 +59,7 @@ def _discover_options(pool: dict[str, Any]) -> list[str]:
     parts = _options(pool, {"--k": "k", "--n-queries": "n_queries"}) + _range_options(pool)
     parts += _options(pool, {"--per-query": "per_query_budget", "--total": "total_budget", "--random": "n_random"})
     parts += _options(pool, {"--index": "index"})
-    return parts if pool.get("one_per_item", True) else [*parts, "--every-image"]
+    return [*parts, "--unit images"] if pool.get("unit") == IMAGES else parts
 
 
 def _budget_options(tables: Tables) -> list[str]:

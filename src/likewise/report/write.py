@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from likewise.discovery.pool import pool_pairs
 from likewise.evaluation.measures import AP, ROC_AUC
 from likewise.evaluation.measures.base import AreaMeasure
 from likewise.evaluation.ranking import of_measure
@@ -104,10 +105,10 @@ def _plots(tables: Tables, sections: ProtocolSections, styles: Styles) -> dict[s
         drawn["roc"] = curve_plots.roc_plot(tables.curves, _micro_areas(tables, ROC_AUC), styles)
         drawn["pr"] = curve_plots.pr_plot(tables.curves, _micro_areas(tables, AP), styles, share)
     if tables.budget is not None:
-        pool, cost = tables.summary.pool, tables.summary.prevalence
+        pool = tables.summary.pool
         drawn["sets"] = sets = best_sets(tables.budget, pool.k)
         if sets:
-            here = locate_pool(tables.budget, pool.k, cost.n_pool_pairs)
+            here = locate_pool(tables.budget, pool.k, pool_pairs(tables.pool).height)
             drawn["yield_plot"] = budget_plots.yield_plot(sets.lines, here)
         faithful = faithfulness(tables.budget)
         if faithful is not None:

@@ -128,7 +128,7 @@ def card_fields(
             "generators": list(pool.generators),
             "k": pool.k,
             "seed": pool.seed,
-            "one_per_item": pool.one_per_item,
+            "unit": pool.unit,
         },
         "negatives": {
             "n": len(tables.negatives),

@@ -57,8 +57,8 @@ def spearman_plot(table: pl.DataFrame) -> Markup:
 
 def recall_plot(table: pl.DataFrame) -> Markup:
     def paint(axes: "Axes") -> None:
-        shares = table.with_columns(pl.col("item_recall") * 100)
-        _ordered_lines(axes, shares, "k", "item_recall")
+        shares = table.with_columns(pl.col("recall") * 100)
+        _ordered_lines(axes, shares, "k", "recall")
         axes.set(xlabel="k, candidates per query and generator", ylabel="truly similar pairs in the pool (%, mean)")
         axes.set_ylim(bottom=0)
         _whole_ticks(axes)

@@ -43,7 +43,8 @@ def pool_size(workspace: Path) -> str:
     cost, recall = (summary(workspace)[name] for name in ("prevalence", "pool_recall"))
     pool = (
         f"{cost['n_pool_pairs']:,} query–item pairs were proposed out of {cost['n_all_pairs']:,} "
-        f"({percent(cost['pool_share'])} %; with random pairs, {cost['speed_up']:,.0f} times fewer to look at). {cost['n_positive']:,} of the "
+        f"({percent(cost['pool_share'])} %; with random pairs, {cost['speed_up']:,.0f} times fewer to look at). "
+        f"{cost['n_positive']:,} of the "
         f"{cost['n_labelled']:,} that have an answer are similar: p_k = {percent(cost['p_pool'])} %"
     )
     if not cost["n_random"]:

@@ -74,10 +74,12 @@ def test_every_number_has_an_interval_and_few_queries_are_said_to_be_few(
     assert all(row["bpref_low"] <= row["bpref"] <= row["bpref_high"] for row in tables["incomplete"])
     assert "fewer than 15 queries" in " ".join(run(*typed).out.split())
     by_class = ("evaluate", labelled.path, "--classes", "category")
-    ways = [json.loads(run(*by_class, "--json", "--unit", unit).out)["retrieval"] for unit in ("query", "class")]
+    ways = [
+        json.loads(run(*by_class, "--json", "--intervals-over", unit).out)["retrieval"] for unit in ("query", "class")
+    ]
     assert [row["low"] for row in ways[0]] != [row["low"] for row in ways[1]]
-    assert "fewer than 15 classes" in " ".join(run(*by_class, "--unit", "class").out.split())
-    assert run(*by_class, "--unit", "wide").code == 2
+    assert "fewer than 15 classes" in " ".join(run(*by_class, "--intervals-over", "class").out.split())
+    assert run(*by_class, "--intervals-over", "wide").code == 2
 
 
 def test_sampled_negatives_do_not_depend_on_the_models_that_are_measured(tmp_path: Path, run: Run) -> None:

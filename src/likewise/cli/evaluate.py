@@ -87,7 +87,7 @@ def evaluate(
             "--clusters", help="With --classes: also NMI, AMI and F1 of k-means, compared with random vectors."
         ),
     ] = False,
-    unit: Annotated[
+    intervals_over: Annotated[
         str, typer.Option(help="With --classes: intervals over queries, or over whole classes (wider): query or class.")
     ] = "query",
     triplets: Annotated[
@@ -144,7 +144,7 @@ def evaluate(
             order,
             by,
             encoders,
-            unit,
+            intervals_over,
             clusters=clusters,
             half=half,
             seed=seed,
@@ -227,7 +227,7 @@ def _evaluate_without_labels(
     order: str | None,
     by: str,
     encoders: str | None,
-    unit: str,
+    intervals_over: str,
     *,
     clusters: bool,
     half: str | None,
@@ -238,10 +238,11 @@ def _evaluate_without_labels(
 
     if classes is not None and triplets is not None:
         raise LikewiseError("--classes and --triplets are two questions: ask one at a time.")
-    if unit not in ("query", "class"):
-        raise LikewiseError(f"--unit takes query or class, not {unit!r}.")
+    if intervals_over not in ("query", "class"):
+        raise LikewiseError(f"--intervals-over takes query or class, not {intervals_over!r}.")
     if classes is not None:
-        evaluate_classes(workspace, classes, encoders, unit, clusters, half, seed, as_json)  # type: ignore[arg-type]
+        over = intervals_over, clusters, half
+        evaluate_classes(workspace, classes, encoders, *over, seed, as_json)  # type: ignore[arg-type]
         return
     if triplets is None or order is None:
         raise LikewiseError('--triplets needs --order "anchor close far" (or "anchor far close"), as its columns are.')

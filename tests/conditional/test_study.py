@@ -13,29 +13,28 @@ from likewise.conditional.templates.build import build_templates
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings
 from likewise.conditional.training_triplets import to_training_triplets
+from likewise.errors import LikewiseError
+from likewise.lineage.halves import select_half
 from likewise.workspace import WorkspaceFolder
 
 QUICK = TrainingSettings(steps=4, batch=16, validate_every=4)
 
 
-@pytest.fixture(scope="module")
-def templates(drawn: WorkspaceFolder) -> pl.DataFrame:
-    return build_templates(
-        catalog_annotations(read_catalog(drawn)), tasks=["change_attribute", "focus_attribute"], per_task=80
-    )
+def templates(drawn: WorkspaceFolder, half: str) -> pl.DataFrame:
+    annotations = catalog_annotations(select_half(read_catalog(drawn), half))
+    return build_templates(annotations, tasks=["change_attribute", "focus_attribute"], per_task=80)
 
 
-def test_a_study_goes_on_where_it_stopped(
-    drawn: WorkspaceFolder, small_tower: TwoTower, templates: pl.DataFrame, tmp_path: Path
-) -> None:
-    triplets = to_training_triplets(templates)
+def test_a_study_goes_on_where_it_stopped(drawn: WorkspaceFolder, tower: TwoTower, tmp_path: Path) -> None:
+    train, test = templates(drawn, "train"), templates(drawn, "test")
+    triplets = to_training_triplets(train)
     arms = [
-        *study.ablations(triplets, small_tower.spec, QUICK, other=triplets[:40])[2:],
-        *study.scaling(triplets, small_tower.spec, QUICK, points=2),
-        *study.backbones(triplets, [small_tower.spec], QUICK),
+        *study.ablations(triplets, tower.spec, QUICK, other=triplets[:40])[2:],
+        *study.scaling(triplets, tower.spec, QUICK, points=2),
+        *study.backbones(triplets, [tower.spec], QUICK),
     ]
     assert [arm.triplets.height for arm in arms if arm.part == study.SCALING] == [160, 40]
-    found = study.run_study(drawn, arms, templates, templates, tmp_path, seeds=2)
+    found = study.run_study(drawn, arms, train, test, tmp_path, seeds=2)
     told = study.summarize_study(found)
     assert told.filter(part="baseline")["arm"].to_list() == ["image only", "text only", "image + text"]
     trained = told.filter(pl.col("part") != "baseline")
@@ -44,13 +43,15 @@ def test_a_study_goes_on_where_it_stopped(
     assert set(trained["arm"]) >= {"frozen text side", "both sides frozen", "other source", "filtered, 40 triplets"}
     written = sorted((tmp_path / "runs").glob("*/combiner.safetensors"))
     times = [path.stat().st_mtime_ns for path in written]
-    again = study.run_study(drawn, arms, templates, templates, tmp_path, seeds=2)
+    again = study.run_study(drawn, arms, train, test, tmp_path, seeds=2)
     assert again.equals(found)
     assert [path.stat().st_mtime_ns for path in written] == times
     one = [arm for arm in arms if arm.name == "both sides frozen"]
-    fewer = study.run_study(drawn, one, templates, templates.head(60), tmp_path, seeds=1)  # other questions
+    fewer = study.run_study(drawn, one, train, test.head(60), tmp_path, seeds=1)  # other questions
     asked = fewer.filter(arm="both sides frozen", task="average")["n"].to_list()
     assert asked == [60]
+    with pytest.raises(LikewiseError, match="ablation: both sides frozen learned from 40 of its answers"):
+        study.run_study(drawn, one, None, train.head(40), tmp_path, seeds=1)
     page = write_study_page(tmp_path, told).read_text(encoding="utf-8")
     assert page.count("<figure>") == 3
     assert "both sides frozen" in page

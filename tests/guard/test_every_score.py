@@ -38,7 +38,7 @@ SCORING = {
     "outfits score": "test_outfits_score_…",
     "outfits benchmark": "test_outfits_benchmark_…",
     "outfits checkpoints": "tests/guard/test_outfit_models.py",
-    "outfits remedy": "tests/guard/test_outfit_models.py",
+    "outfits remedy": "trains without the items of its tests, and screens what it trained",
     "outfits order": "tests/outfits/test_training.py: marked models have no place",
     "condition evaluate": "tests/guard/test_conditions.py",
     "condition study": "tests/guard/test_conditions.py",
@@ -62,7 +62,7 @@ NOT_SCORING = {
 }  # fmt: skip
 SCORING_METHODS = {"evaluate", "report", "train_check", "train_perceptual", "evaluate_conditions", "train_two_tower",
                    "train_combiner"}  # fmt: skip
-OTHER_METHODS = {"new", "catalog", "vectors", "export_vectors", "encode", "search", "discover", "labels",
+OTHER_METHODS = {"new", "status", "catalog", "vectors", "export_vectors", "encode", "search", "discover", "labels",
                  "import_votes", "audit_template_set", "build_template_set", "finetune", "generate_outfits",
                  "train_outfit_model"}  # fmt: skip
 WAYS = ("run", "pca", "whiten", "joined", "joined and reduced", "renamed", "half precision", "exported as .npz",

@@ -66,11 +66,11 @@ def make_world(folder: Path) -> World:
 
 
 def labelled_pairs() -> list[tuple[str, str, int]]:
-    """Six queries with eight candidates each, half of them similar."""
+    """Fourteen queries with twelve candidates each, half of them similar."""
     return [
         (item_images(item)[0], item_images((item + step) % N_ITEMS)[0], int(step % 2))
-        for item in range(6)
-        for step in range(1, 9)
+        for item in range(14)
+        for step in range(1, 13)
     ]
 
 

@@ -1,7 +1,7 @@
 """`likewise.evaluate`: models by their embeddings against labels, with intervals and paired tests; no workspace."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -134,11 +134,13 @@ def evaluate_folder(
     workspace: WorkspaceFolder,
     encoders: Sequence[str] | None,
     measures: str | None,
+    half: str | None,
     store: bool | None,
     on_progress: ProgressCallback | None,
 ) -> EvaluationResult:
     """The evaluation of a workspace; stored where it is the default one, or where `store` says so."""
     settings = EvaluationSettings.of_measures(None if measures is None else parse_measures(measures))
+    settings = replace(settings, half=half)
     done = evaluate_step(
         workspace, encoders, settings, store=store, command="Workspace.evaluate()", on_progress=on_progress
     )

@@ -223,17 +223,19 @@ class Workspace(WorkspaceFolder):
         encoders: Sequence[str] | None = None,
         *,
         measures: str | None = None,
+        half: str | None = None,
         store: bool | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> "EvaluationResult":
-        """Measure every encoder (or those named) against the labels.
+        """Measure every encoder (or those named) against the labels, or against those of one half of the items.
 
+        Encoders that learned these labels are left out, or marked where they are named (docs/lineage.md).
         The evaluation of all encoders with the default measures is stored in results/, which the report shows; one
         with other options is returned only, unless `store=True` makes it the report's.
         """
         from likewise.api.evaluate import evaluate_folder
 
-        return evaluate_folder(self, encoders, measures, store, on_progress)
+        return evaluate_folder(self, encoders, measures, half, store, on_progress)
 
     def status(self) -> StatusResult:
         """What is here, what is stale, and what comes next."""

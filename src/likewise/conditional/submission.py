@@ -47,7 +47,7 @@ def ranked_names(
             raise LikewiseError(f"{method.name} cannot answer questions like these: choose another method.")
         first = top_k(scores, present, LENGTHS["recall"])
         for row, question in enumerate(queries["template"].to_list()):
-            found["recall"][str(question)] = [names[gallery[column]] for column in first[row]]
+            found["recall"][str(question)] = [names[gallery[column]] for column in first[row] if present[row, column]]
             few = [place[image] for image in members[question] if image in place]
             inside = np.zeros(len(gallery), bool)
             inside[few] = True

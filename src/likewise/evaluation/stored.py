@@ -56,12 +56,12 @@ def read_summary(workspace: WorkspaceFolder) -> EvaluationSummary | None:
         return None
 
 
-def unbiased_encoders(workspace: WorkspaceFolder) -> list[str]:
-    """Every encoder that has vectors and did not learn from the labels it would be measured on."""
+def unbiased_encoders(workspace: WorkspaceFolder, half: str | None = None) -> list[str]:
+    """Every encoder that has vectors and did not learn from the labels it would be measured on, or those of a half."""
     names = workspace.encoders()
     if not workspace.labels_file.exists() or not workspace.pool_file.exists():
         return names
-    learned = screen_labels(workspace, names).learned
+    learned = screen_labels(workspace, names, half).learned
     return [name for name in names if name not in learned]
 
 
@@ -101,7 +101,7 @@ def results_part(workspace: WorkspaceFolder, labels: ChainPart) -> ChainPart:
         return ChainPart(RESULTS, "stale", holds, why, make, automatic=True)
     if not labels.usable:
         return ChainPart(RESULTS, "stale", holds, f"the labels are {labels.state}", make, automatic=True)
-    encoders, generators = unbiased_encoders(workspace), summary.pool.generators
+    encoders, generators = unbiased_encoders(workspace, summary.settings.half), summary.pool.generators
     if other := changed(summary.rests_on, results_basis(workspace, encoders, generators, summary.settings)):
         why = f"changed since they were made: {in_words(other)}"
         return ChainPart(RESULTS, "stale", holds, why, make, automatic=True)

@@ -56,11 +56,12 @@ def generate_outfits(
     mapping: Mapping[str, str] | None = None,
     output: str | Path | None = None,
     seed: int = 0,
+    half: str | None = None,
     replace: bool = False,
 ) -> OutfitsResult:
     """Generate different valid outfits from the catalog's items; `mapping` names the category of a catalog's words."""
     path = outfits_file(workspace) if output is None else Path(output)
-    made = generate(workspace, n_outfits, where, mapping, path, seed, replace=replace)
+    made = generate(workspace, n_outfits, where, mapping, path, seed, half=half, replace=replace)
     return OutfitsResult(made.table, f"{path}: {n_outfits:,} valid outfits", report=made.report, path=path)
 
 

@@ -43,6 +43,7 @@ def finetune(
     epochs: int = 50,
     batch: int = 32,
     where: str | None = None,
+    half: str | None = None,
     seed: int = 0,
     on_progress: ProgressCallback | None = None,
 ) -> CurveResult:
@@ -50,7 +51,7 @@ def finetune(
     from likewise.training.finetune.step import FinetuneSettings
     from likewise.training.finetune.step import finetune as train
 
-    settings = FinetuneSettings(encoder, task, epochs, batch, where=where, seed=seed)
+    settings = FinetuneSettings(encoder, task, epochs, batch, where=where, half=half, seed=seed)
     done = train(workspace, settings, name, on_progress=on_progress)
     title = f"{workspace.path}: run:{name} learned from {done.summary.n_images:,} images ({task})"
     return CurveResult(done.curve, title, "loss per epoch.", folder=done.run.folder, x="epoch")

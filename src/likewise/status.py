@@ -47,11 +47,11 @@ class WorkspaceStatus:
 def workspace_status(workspace: WorkspaceFolder) -> WorkspaceStatus:
     """Look at everything; nothing is changed."""
     settings, reading = workspace.settings(), read_votes_or_reason(workspace)
-    labels = labels_part(workspace, reading)
-    results = results_part(workspace, labels)
+    pool, labels = pool_part(workspace), labels_part(workspace, reading)
+    results = results_part(workspace, pool, labels)
     parts = (
         *vectors_parts(workspace),
-        pool_part(workspace),
+        pool,
         votes_part(workspace, reading),
         labels,
         results,

@@ -8,7 +8,6 @@ from likewise.labeling.agreement import agreement
 from likewise.labeling.exports import crowdkit_table
 from likewise.labeling.intervals import alpha_interval
 from likewise.labeling.quality import current_answers, pace
-from likewise.labeling.stability import order_stability
 from likewise.labeling.store.read import EVENT_SCHEMA
 
 from .factories import planted, votes_of
@@ -44,17 +43,6 @@ def test_every_query_in_a_resample_once_gives_alpha_itself(monkeypatch: pytest.M
     monkeypatch.setattr("likewise.labeling.intervals.np.random.default_rng", lambda seed: Once())
     alpha = agreement(votes).krippendorff_alpha.value
     assert alpha_interval(votes) == pytest.approx((alpha, alpha), abs=1e-12)
-
-
-def test_the_order_is_settled_when_models_differ_clearly(rng: np.random.Generator) -> None:
-    clear = np.vstack([np.full(50, 0.9), np.full(50, 0.6)]) + rng.normal(0, 0.05, (2, 50))
-    found = order_stability(["good", "poor"], clear)
-    assert (found.winner, found.winner_share) == ("good", 1.0)
-    assert found.sentence.startswith("Hardly")
-    close = np.vstack([np.full(20, 0.70), np.full(20, 0.70)]) + rng.normal(0, 0.1, (2, 20))
-    assert order_stability(["a", "b"], close).sentence.startswith("It may")
-    assert order_stability(["a", "b"], np.full((2, 30), np.nan)).winner_share is None
-    assert order_stability(["a"], np.ones((1, 30))).winner_share is None
 
 
 def events_of(*rows: tuple[str, int, int, str, int | None, str]) -> pl.DataFrame:

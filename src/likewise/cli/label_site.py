@@ -209,8 +209,8 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
     """
     from dataclasses import asdict
 
+    from likewise.evaluation.ranking_stability import ranking_stability
     from likewise.labeling.dashboard import read_dashboard
-    from likewise.web.stability import ranking_stability
     from likewise.workspace import read_json
 
     target = open_workspace(workspace)
@@ -218,7 +218,8 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
         raise LikewiseError(f"{workspace} holds no votes yet: start with `likewise label serve {workspace}`.")
     n_all = read_json(target.pool_settings_file)["n_all_pairs"] if target.pool_settings_file.exists() else None
     with open_votes_database(target, database) as engine:
-        dashboard, stability = read_dashboard(engine, n_all), ranking_stability(target, engine)
+        dashboard = read_dashboard(engine, n_all)
+    stability = ranking_stability(target)
     if as_json:
         echo_json(dashboard.to_dict() | {"stability": asdict(stability)})
         return

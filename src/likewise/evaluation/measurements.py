@@ -87,6 +87,18 @@ def measure_encoders(
     return Measurements(pairs, sampled, from_gallery, scored, identified, unlabelled, unlabelled_scores)
 
 
+def score_pairs(
+    encoder: str, vectors: Mapping[str, EncoderVectors], pairs: JudgedPairs, drawn: JudgedPairs
+) -> EncoderScores:
+    """One encoder's scores of judged pairs and of candidates drawn from the gallery; it searches no lists."""
+    queries, gallery = _unit_vectors(vectors, encoder)
+    scores = pair_scores(queries, gallery, pairs.query, pairs.candidate)
+    none = np.empty((len(pairs.queries), 0), np.int64)
+    return EncoderScores(
+        encoder, scores, none, gallery_scores=_scores(scores[pairs.label == 1], drawn, queries, gallery)
+    )
+
+
 def _scores(known: Floats, drawn: JudgedPairs, queries: Vectors, gallery: Vectors) -> Floats:
     """Scores of the positives, which come first and are `known`, and of the negatives drawn for them."""
     negatives = slice(len(known), None)

@@ -5,10 +5,8 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from likewise.catalog.table import catalog_fingerprint, read_catalog
-from likewise.discovery.step import read_pool, retired_pairs
 from likewise.encoders.lineage import encoder_lineage
-from likewise.evaluation.exchange.labels_io import drop_random_pairs
-from likewise.labeling.step import read_labels
+from likewise.evaluation.exchange.labels_export import evaluated_labels
 from likewise.lineage.digests import pair_digest, triplet_digest
 from likewise.lineage.guard import EvaluationSet, Screening, screen_models
 from likewise.lineage.halves import select_half
@@ -52,7 +50,7 @@ def screen_encoders(workspace: WorkspaceFolder, encoders: Sequence[str], on: Eva
 
 def scored_labels(workspace: WorkspaceFolder, half: str | None = None) -> pl.DataFrame:
     """The labels that models are measured on: without the pairs that only chance proposed, of one half if asked."""
-    labels = drop_random_pairs(read_labels(workspace), read_pool(workspace).rows, retired_pairs(workspace))
+    labels = evaluated_labels(workspace)
     return labels if half is None else pairs_among(labels, select_half(read_catalog(workspace), half)["image"])
 
 

@@ -1,6 +1,6 @@
 """The evaluate step of a workspace: read vectors and labels, compute every table, and store them in results/."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -8,9 +8,8 @@ import polars as pl
 from likewise.catalog import read_catalog
 from likewise.chain import table_digest
 from likewise.discovery import QueryGallery, duplicate_share, generator_table, overlap_table, prevalence
-from likewise.discovery.step import Pool, read_pool, retired_pairs
+from likewise.discovery.step import Pool
 from likewise.discovery.unit import ITEMS
-from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.compute import (
     Evaluation,
@@ -29,18 +28,18 @@ from likewise.evaluation.estimates.step import (
     estimate_whole_catalog,
 )
 from likewise.evaluation.exchange.labels_import import IMPORTED
-from likewise.evaluation.exchange.labels_io import drop_random_pairs
 from likewise.evaluation.expert_groups import ExpertGroups, expert_groups
 from likewise.evaluation.fidelity import truth_coverage
 from likewise.evaluation.identification import identification_table
+from likewise.evaluation.judged import StoredVectors, read_inputs
 from likewise.evaluation.leave_one_out import leave_one_out
-from likewise.evaluation.measurements import EncoderVectors
 from likewise.evaluation.mistakes import mistake_table
-from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_queries_without_candidates
+from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.ranking import MAIN
 from likewise.evaluation.sampled_negatives import NegativeSampling
-from likewise.evaluation.screening import pairs_among, screen_classes, screen_labels
+from likewise.evaluation.screening import screen_classes
+from likewise.evaluation.stability import order_stability
 from likewise.evaluation.stored import read_summary, results_basis, store_evaluation
 from likewise.evaluation.summary import (
     DEFAULT_SETTINGS,
@@ -63,7 +62,6 @@ from likewise.evaluation.vsd_tables import vsd_tables
 from likewise.labeling.state import read_labels_note, read_votes_behind_labels
 from likewise.labeling.step import read_labels
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
-from likewise.lineage.halves import select_half
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
@@ -82,24 +80,6 @@ class Evaluated:
     @property
     def results(self) -> pl.DataFrame:
         return self.tables["discovery"]
-
-
-@dataclass(frozen=True)
-class StoredVectors(Mapping[str, EncoderVectors]):
-    """Vectors of a workspace for the queries and gallery of judged pairs, read when an encoder is asked for."""
-
-    workspace: WorkspaceFolder
-    pairs: JudgedPairs
-
-    def __getitem__(self, encoder: str) -> EncoderVectors:
-        queries, gallery = self.pairs.queries, self.pairs.gallery
-        return read_vectors(self.workspace, encoder, queries), read_vectors(self.workspace, encoder, gallery)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.workspace.encoders())
-
-    def __len__(self) -> int:
-        return len(self.workspace.encoders())
 
 
 def evaluate(
@@ -147,17 +127,10 @@ def evaluate_workspace(
     """Everything that `evaluate` stores, computed; nothing is written."""
     if not encoders and not workspace.encoders():
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
-    labels, pool = read_labels(workspace), read_pool(workspace)
-    if settings.half is not None:
-        chosen = select_half(read_catalog(workspace), settings.half)
-        labels, pool = pairs_among(labels, chosen["image"]), _pool_among(pool, chosen)
-    screening = screen_labels(workspace, encoders or workspace.encoders(), settings.half)
-    names = screening.choose(encoders)
-    generators = pool.settings.generators
+    inputs = read_inputs(workspace, read_labels(workspace), encoders, settings)
+    names, generators, screening = inputs.encoders, inputs.generators, inputs.screening
+    labels, pool, pairs, labelled = inputs.labels, inputs.pool, inputs.pairs, inputs.labelled
     rests_on = results_basis(workspace, names, generators, settings)
-    needed = [*names, *(name for name in generators if name in workspace.encoders())]
-    pairs = _judged(workspace, needed, labels, pool)
-    labelled = build_judged_pairs(read_catalog(workspace), labels, pairs.queries, pairs.gallery)
     done = evaluate_vectors(
         StoredVectors(workspace, pairs),
         pairs,
@@ -216,6 +189,7 @@ def evaluate_workspace(
         truth=None if truth is None else truth_coverage(pool.query_gallery, truth, pool.rows, labels, counter.unit),
         orders=orders_of(done, settings.ks, {*screening.learned, *same_item.learned}),
         expert_groups=None if groups is None else groups.summary,
+        stability=order_stability(done.sums(MAIN)),
         catalog=None if whole is None else whole.facts,
     )
     return Evaluated(tables, summary, pairs, done)
@@ -300,26 +274,3 @@ def _why_none(
     if gone:
         return f"the vectors of {', '.join(gone)}, which contributed to the pool, are gone"
     return f"the gallery of {len(pairs.gallery)} images is too small: they are drawn from {sampling}"
-
-
-def _pool_among(pool: Pool, catalog: pl.DataFrame) -> Pool:
-    """The part of a pool that ranges over some images of the catalog."""
-    images, asked = set(catalog["image"]), pool.query_gallery
-    queries, gallery = ([image for image in each if image in images] for each in (asked.queries, asked.gallery))
-    chosen = QueryGallery.from_catalog(catalog, queries, gallery)
-    return replace(pool, rows=pairs_among(pool.rows, catalog["image"]), query_gallery=chosen)
-
-
-def _judged(workspace: WorkspaceFolder, encoders: Sequence[str], labels: pl.DataFrame, pool: Pool) -> JudgedPairs:
-    """Labels without the pairs that only chance proposed; images restricted to those every encoder has."""
-    used = drop_random_pairs(labels, pool.rows, retired_pairs(workspace))
-    queries = common_images(workspace, encoders, pool.query_gallery.queries)
-    gallery = common_images(workspace, encoders, pool.query_gallery.gallery)
-    pairs = build_judged_pairs(read_catalog(workspace), used, queries, gallery)
-    refuse_queries_without_candidates(pairs)
-    if not len(pairs):
-        raise LikewiseError(
-            "none of the labels belongs to a query and candidate of the pool: "
-            "label the pairs of `likewise label sheet`, or run `likewise discover` for the catalog they come from."
-        )
-    return pairs

@@ -12,7 +12,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.chain import ChainPart, changed, digest_of, in_words, table_digest
-from likewise.discovery.step import pool_basis, pool_digest, retired_pairs
+from likewise.discovery.step import pool_digest, retired_pairs
 from likewise.encoders.storage.files import vectors_digest
 from likewise.encoders.storage.reading import VECTORS
 from likewise.errors import LikewiseError
@@ -73,7 +73,7 @@ def results_basis(
     read = sorted({*encoders, *(name for name in generators if name in there)})
     truth = read_parquet(workspace.truth_file, "likewise new") if workspace.has_truth else pl.DataFrame()
     return {
-        **pool_basis(read_catalog(workspace)),
+        "catalog": table_digest(read_catalog(workspace)),
         "truth": table_digest(truth),
         "pool": pool_digest(workspace),
         "pairs of earlier pools": table_digest(retired_pairs(workspace)),
@@ -84,7 +84,7 @@ def results_basis(
     }
 
 
-def results_part(workspace: WorkspaceFolder, labels: ChainPart) -> ChainPart:
+def results_part(workspace: WorkspaceFolder, pool: ChainPart, labels: ChainPart) -> ChainPart:
     """Whether results/ is all there, about every encoder there is, and of the labels and vectors of now."""
     make = f"likewise evaluate {workspace.path}"
     summary = read_summary(workspace)
@@ -99,8 +99,9 @@ def results_part(workspace: WorkspaceFolder, labels: ChainPart) -> ChainPart:
             f"{in_words(f'{name}.parquet' for name in different)} is not of the evaluation that summary.json describes"
         )
         return ChainPart(RESULTS, "stale", holds, why, make, automatic=True)
-    if not labels.usable:
-        return ChainPart(RESULTS, "stale", holds, f"the labels are {labels.state}", make, automatic=True)
+    for part in (pool, labels):
+        if not part.usable:
+            return ChainPart(RESULTS, "stale", holds, f"{part.name}: {part.state}", make, automatic=True)
     encoders, generators = unbiased_encoders(workspace, summary.settings.half), summary.pool.generators
     if other := changed(summary.rests_on, results_basis(workspace, encoders, generators, summary.settings)):
         why = f"changed since they were made: {in_words(other)}"

@@ -18,6 +18,7 @@ from likewise.evaluation.identification import TwoOrders
 from likewise.evaluation.measures import Measure, cutoffs, parse_measure
 from likewise.evaluation.pool_recall import PoolRecall
 from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, NegativeSampling
+from likewise.evaluation.stability import Stability
 from likewise.labeling.agreement import InterAnnotatorAgreement
 from likewise.labeling.consensus import ConsensusSummary
 
@@ -138,6 +139,7 @@ class EvaluationSummary:
     truth: TruthCoverage | None = None
     orders: TwoOrders | None = None
     expert_groups: ExpertGroupsSummary | None = None
+    stability: Stability | None = None
     catalog: CatalogFacts | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from likewise.discovery.step import pool_part
 from likewise.evaluation.step import renew_results
 from likewise.evaluation.stored import results_part
 from likewise.labeling.state import labels_part, read_votes_or_reason
@@ -17,6 +18,6 @@ def make_report(workspace: WorkspaceFolder, command: str, on_progress: ProgressC
     if labels.automatic:
         update_labels(workspace)
         labels = labels_part(workspace, read_votes_or_reason(workspace))
-    if results_part(workspace, labels).state != "current":
+    if results_part(workspace, pool_part(workspace), labels).state != "current":
         renew_results(workspace, command, on_progress)
     return write_report(workspace, on_progress)

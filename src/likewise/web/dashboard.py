@@ -4,13 +4,13 @@ from dataclasses import asdict
 from typing import Any
 
 from likewise.errors import LikewiseError
+from likewise.evaluation.ranking_stability import ranking_stability
 from likewise.labeling.dashboard import read_dashboard
 from likewise.labeling.store.images import image_ids
 from likewise.labeling.store.pairs import pair_ids
 from likewise.status import workspace_status
 from likewise.web.pages import image_links
 from likewise.web.site import Site
-from likewise.web.stability import ranking_stability
 from likewise.workspace import read_json
 
 
@@ -41,7 +41,7 @@ def dashboard_context(site: Site) -> dict[str, Any]:
         ],
         "cost": asdict(dashboard.cost),
         "chain": _chain(site),
-        "stability": ranking_stability(site.settings.workspace, site.engine),
+        "stability": ranking_stability(site.settings.workspace),
         "log": dashboard.log,
     }
 

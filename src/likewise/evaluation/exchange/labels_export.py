@@ -6,7 +6,7 @@ import polars as pl
 
 from likewise.discovery.step import read_pool, retired_pairs
 from likewise.evaluation.exchange.labels_io import drop_random_pairs, labels_content
-from likewise.labeling.step import current_labels, read_labels
+from likewise.labeling.step import current_labels
 from likewise.workspace import WorkspaceFolder
 
 
@@ -31,7 +31,7 @@ def export_labels(
 
 def evaluated_labels(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The labels that models are measured on: not those of pairs that only chance proposed."""
-    return _without_random_pairs(workspace, read_labels(workspace))
+    return _without_random_pairs(workspace, current_labels(workspace))
 
 
 def _without_random_pairs(workspace: WorkspaceFolder, labels: pl.DataFrame) -> pl.DataFrame:

@@ -1,15 +1,17 @@
 """Would labelling more change the order of the models? A bootstrap over the queries labelled so far.
 
-If drawing the labelled queries again (with replacement) keeps the same model first nearly always, other queries of the
-same kind, and more labels of them, will hardly put another one there.
+If drawing the queries again (with replacement) keeps the same model first nearly always, other queries of the same
+kind, and more labels of them, will hardly put another one there.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-RESAMPLES = 1000
+from likewise.evaluation.bootstrap import RESAMPLES, query_weights
+from likewise.evaluation.query_sums import QuerySums
+
 STABLE_SHARE = 0.95
 MIN_QUERIES = 5
 
@@ -25,28 +27,23 @@ class Stability:
     n_queries: int = 0
 
 
-def order_stability(
-    models: list[str], per_query: NDArray[np.float64], n_resamples: int = RESAMPLES, seed: int = 0
-) -> Stability:
-    """From one value per model (row) and query (column); NaN where a query has only one kind of label."""
-    if len(models) < 2:
+def order_stability(values: Mapping[str, QuerySums], n_resamples: int = RESAMPLES, seed: int = 0) -> Stability:
+    """From every model's value, query by query, of the measure that ranks them."""
+    if len(values) < 2:
         return Stability("There is only one model: nothing to put in order.")
-    defined = ~np.isnan(per_query).any(axis=0)
-    values = per_query[:, defined]
-    n_queries = int(defined.sum())
+    models = sorted(values)
+    n_queries = min(one.n_defined for one in values.values())
     if n_queries < MIN_QUERIES:
         return Stability(
-            f"Too early to say: {n_queries} queries have both similar and not similar pairs, "
+            f"Too early to say: {n_queries} queries have labels that can tell models apart, "
             f"{MIN_QUERIES} are the least to go by.",
             n_queries=n_queries,
         )
-    means = values.mean(axis=1)
-    order = np.argsort(-means, kind="stable")
-    random = np.random.default_rng(seed)
-    drawn = random.multinomial(n_queries, np.full(n_queries, 1.0 / n_queries), size=n_resamples) @ values.T
-    orders = np.argsort(-drawn, axis=1, kind="stable")
-    winner_share = float((orders[:, 0] == order[0]).mean())
-    order_share = float((orders == order).all(axis=1).mean())
+    order = np.argsort([-values[model].value() for model in models], kind="stable")
+    weights = query_weights(len(values[models[0]].denominator), n_resamples, seed)
+    orders = np.argsort([-values[model].resampled(weights) for model in models], axis=0, kind="stable")
+    winner_share = float((orders[0] == order[0]).mean())
+    order_share = float((orders == order[:, None]).all(axis=0).mean())
     winner, second = models[int(order[0])], models[int(order[1])]
     if winner_share >= STABLE_SHARE and order_share >= STABLE_SHARE:
         verdict = "Hardly: the whole order stays the same"

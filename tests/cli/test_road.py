@@ -112,10 +112,15 @@ def test_sheet_is_blind_and_comes_back_as_votes(pooled: WorkspaceFolder, run: Ru
 
 def test_budget_before_and_after_labels(pooled: WorkspaceFolder, run: Run) -> None:
     ran = run("plan", "labels", pooled.path, "--k", 4, "--n-queries", 6, "--json")
-    table = pl.DataFrame(json.loads(ran.out))
+    told = json.loads(ran.out)
+    assert told["random_pairs_needed"] == 2000  # Eq. 3 for one percent, except with probability 5 %
+    table = pl.DataFrame(told["choices"])
     assert table.filter(pl.col("generators") == "colour+shape")["k"].to_list() == [1, 2, 3, 4]
     assert table["expected_positives"].null_count() == len(table)
     assert "spearman" not in table.columns  # nobody knows the truth of these pictures
+    ran = run("plan", "labels", pooled.path, "--k", 2, "--error", 0.004, "--probability", 0.1)
+    assert "likewise discover --random 2500" in " ".join(ran.out.split())
+    assert run("plan", "labels", pooled.path, "--error", 2).code == 2
 
 
 def test_budget_is_about_the_queries_of_the_stored_pool(pooled: WorkspaceFolder, run: Run) -> None:
@@ -125,12 +130,14 @@ def test_budget_is_about_the_queries_of_the_stored_pool(pooled: WorkspaceFolder,
         == 0
     )
     n_pairs = pl.read_parquet(pooled.pool_file).height
-    table = pl.DataFrame(json.loads(run("plan", "labels", pooled.path, "--k", 4, "--json").out))
+    table = pl.DataFrame(json.loads(run("plan", "labels", pooled.path, "--k", 4, "--json").out)["choices"])
     assert table.filter(pl.col("k") == 3).select("generators", "n_pairs").rows() == [("colour", n_pairs)]
-    fewer = pl.DataFrame(json.loads(run("plan", "labels", pooled.path, "--k", 3, "--n-queries", 2, "--json").out))
+    fewer = pl.DataFrame(
+        json.loads(run("plan", "labels", pooled.path, "--k", 3, "--n-queries", 2, "--json").out)["choices"]
+    )
     assert fewer["n_pairs"].to_list() == [2, 4, 6]
     both = pl.DataFrame(
-        json.loads(run("plan", "labels", pooled.path, "--with", "colour,shape", "--k", 2, "--json").out)
+        json.loads(run("plan", "labels", pooled.path, "--with", "colour,shape", "--k", 2, "--json").out)["choices"]
     )
     assert set(both["generators"]) == {"colour", "shape", "colour+shape"}
 

@@ -1,11 +1,16 @@
 """Prevalence, overlap and budget: the published numbers, and counts by hand."""
 
+import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binomtest
 
 from likewise.discovery import RANDOM, budget_table, duplicate_share, generator_table, overlap_table, prevalence
+from likewise.discovery.budget import counted_proposals, proposals_of, target_labels
 from likewise.discovery.pool import POOL_SCHEMA
+from likewise.discovery.positive_model import fit_logistic, fit_positives, rank_features, sigmoid
 from likewise.discovery.prevalence import (
+    bounded_error,
     chebyshev_bound,
     chebyshev_error,
     lower_bound,
@@ -59,6 +64,7 @@ def test_chebyshev() -> None:
     assert chebyshev_bound(0.001, 2000, chebyshev_error(0.001, 2000, 0.05)) == pytest.approx(0.05)
     assert random_pairs_needed(0.01, 0.05) == 2000
     assert chebyshev_bound(0.0099, random_pairs_needed(0.01, 0.05), 0.01) < 0.05
+    assert bounded_error(2000) == pytest.approx(0.01) and bounded_error(10) is None
     with pytest.raises(LikewiseError, match="between 0 and 1"):
         random_pairs_needed(0, 0.5)
 
@@ -72,6 +78,10 @@ def test_prevalence_by_hand() -> None:
     assert found.p_lower_bound == pytest.approx(0.03)
     assert found.p_estimate == pytest.approx(1 / 3)
     assert found.gain_over_random == pytest.approx(0.6 * 3)
+    exact = binomtest(1, 3).proportion_ci(method="exact")
+    assert (found.p_low, found.p_high) == pytest.approx((max(exact.low, 0.03), exact.high))
+    assert (found.gain_low, found.gain_high) == pytest.approx((0.6 / exact.high, 0.6 / 0.03))  # p is not below p_LB
+    assert found.chebyshev_95 == pytest.approx(chebyshev_error(1 / 3, 3, 0.05))
     assert found.hours_pool == pytest.approx(8 * 36 / 3600)
     assert found.hours_brute_force == pytest.approx(1.0)
     before = prevalence(POOL, None, counter=PairCounter("images", 100))
@@ -110,4 +120,42 @@ def test_budget_counts_every_choice() -> None:
     assert known_at_1 < every["expected_positives"][1] < known_at_1 + 1  # q1c2 is negative, q2c5 unlabelled
     gained = every["expected_positives"][1] - every["expected_positives"][0]
     assert every["marginal_positives_per_hour"][1] == pytest.approx(gained / 2)
+    assert (every["positives_low"][0], every["positives_high"][0]) == (known_at_1, known_at_1)  # nothing to guess
+    assert known_at_1 <= every["positives_low"][1] < every["positives_high"][1] <= known_at_1 + 1
     assert budget_table(POOL, None)["expected_positives"].null_count() == 6
+
+
+def drawn_pool(rng: np.random.Generator, n_queries: int = 60, k: int = 8) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """One generator whose candidates are similar by a logistic curve of their rank; labels of all of them."""
+    rank = np.tile(np.arange(k), n_queries)
+    query = np.repeat(np.arange(n_queries), k)
+    similar = rng.random(len(rank)) < sigmoid(
+        1.0 - 0.6 * np.log1p(rank) - 0.2 * rank + rng.normal(0, 0.7, n_queries)[query]
+    )
+    keys = {"query": [f"q{q}" for q in query], "candidate": [f"c{q}-{r}" for q, r in zip(query, rank, strict=True)]}
+    pool = pl.DataFrame({**keys, "generator": "a", "rank": rank, "score": 1.0 - rank / k})
+    return pool, pl.DataFrame({**keys, "label": similar.astype(np.int8), "rank": rank})
+
+
+def test_expected_positives_have_an_interval_that_holds_them(rng: np.random.Generator) -> None:
+    """Labelled to rank 4, predicted to rank 8, in forty drawn pools."""
+    inside, expected, found = 0, 0.0, 0
+    for _ in range(40):
+        pool, labels = drawn_pool(rng)
+        row = budget_table(pool, labels.filter(pl.col("rank") < 4).drop("rank")).row(-1, named=True)
+        inside += row["positives_low"] <= labels["label"].sum() <= row["positives_high"]
+        expected, found = expected + row["expected_positives"], found + int(labels["label"].sum())
+    assert inside >= 36
+    assert expected == pytest.approx(found, rel=0.03)
+
+
+def test_the_covariance_of_the_fit_is_what_leaving_queries_out_shows(rng: np.random.Generator) -> None:
+    pool, labels = drawn_pool(rng, 80)
+    query, ranks = counted_proposals(proposals_of(pool))
+    features, target = rank_features(ranks, 8), target_labels(proposals_of(pool), labels)
+    model = fit_positives(query, ranks, 8, target)
+    assert model is not None and not model.noise.any() and not model.is_unlabelled.any()
+    whole, _ = fit_logistic(features, target)
+    without = np.array([fit_logistic(features[kept], target[kept])[0] for kept in (query != one for one in range(80))])
+    jackknife = 79 / 80 * (without - whole).T @ (without - whole)
+    np.testing.assert_allclose(np.sqrt(np.diag(model.covariance)), np.sqrt(np.diag(jackknife)), rtol=0.15)

@@ -176,7 +176,7 @@ def test_undefined_values_are_dashes(shop: WorkspaceFolder) -> None:
     summary = read_json(shop.results_folder / "summary.json")
     undefined = {"value": None, "n_pairs": 0, "reason": "agreement needs two experts"}
     summary["labels"]["agreement"]["fleiss_kappa"] = undefined
-    for name in ("p_pool", "p_lower_bound", "p_estimate", "error_95", "gain_over_random"):
+    for name in ("p_pool", "p_lower_bound", "p_estimate", "p_low", "p_high", "chebyshev_95", "gain_over_random"):
         summary["prevalence"][name] = None
     write_json(summary, shop.results_folder / "summary.json")
     page = page_of(shop)

@@ -86,6 +86,7 @@ def discover(
     from dataclasses import asdict
 
     from likewise.discovery import RANDOM, duplicate_share, overlap_table, prevalence
+    from likewise.discovery.prevalence import bounded_error
     from likewise.discovery.step import PoolSettings, make_pool, store_pool
     from likewise.discovery.unit import UNIT_NAMES, check_unit
 
@@ -141,6 +142,11 @@ def discover(
             f"  generators share {100 * sum(overlap['share']) / len(overlap):.0f} % of their candidates on average "
             f"({', '.join(settings.generators)})"
         )
+    if error := bounded_error(n_random_drawn):
+        echo(
+            f"  {n_random_drawn:,} random pairs estimate a prevalence below {100 * error:.2g} % to within "
+            f"{100 * error:.2g} % in 95 of 100 cases; `likewise plan labels --error` says how many a better one needs"
+        )
     for generator, recall in pool.recalls.items():
         echo(f"  {escape(generator)}: {recall}")
 
@@ -176,6 +182,10 @@ def budget(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="The same seed gives the same table.")] = None,
     seconds_per_pair: Seconds = 15.0,
+    error: Annotated[
+        float, typer.Option(help="How far off an estimate of the prevalence from random pairs may be, as a share.")
+    ] = 0.01,
+    probability: Annotated[float, typer.Option(help="How often it may be further off than that.")] = 0.05,
     as_json: AsJson = False,
 ) -> None:
     """Compare every k and every set of generators by pairs, hours and expected positives, before paying for labels.
@@ -185,10 +195,12 @@ def budget(
 
     Example: `likewise plan labels shoes --k 12 --seconds-per-pair 8`
     """
+    from likewise.discovery.prevalence import random_pairs_needed
     from likewise.discovery.step import budget_settings
     from likewise.discovery.unit import UNIT_NAMES
     from likewise.evaluation.truth import write_budget
 
+    n_random = random_pairs_needed(error, probability)
     target = open_workspace(workspace)
     settings = budget_settings(
         target,
@@ -203,7 +215,7 @@ def budget(
     with progress_bars("steps") as update:
         table = write_budget(target, settings, seconds_per_pair, update)
     if as_json:
-        echo_json(to_records(table))
+        echo_json({"choices": to_records(table), "random_pairs_needed": n_random})
         return
     from likewise.cli.tables import best_sets_table, budget_by_k_table
 
@@ -212,4 +224,9 @@ def budget(
     echo(
         f"for {settings.n_queries} queries, random pairs not counted; positives are {UNIT_NAMES[settings.unit]} pairs; "
         f"all {len(table)} choices: results/budget.parquet"
+    )
+    echo(
+        f"a prevalence below {100 * error:g} % is estimated to within {100 * error:g} %, except with probability "
+        f"{100 * probability:g} %, from {n_random:,} random pairs ({n_random * seconds_per_pair / 3600:,.1f} hours): "
+        f"`likewise discover --random {n_random}`"
     )

@@ -291,7 +291,7 @@ def print_results(done: "Evaluated") -> None:
     """The leaderboard and, under it, what it rests on."""
     from likewise.cli.catalog_table import catalog_board, catalog_sentence
     from likewise.cli.label import rule_text
-    from likewise.cli.tables import leaderboard, percent, print_few_queries
+    from likewise.cli.tables import leaderboard, percent, print_few_queries, times_interval
     from likewise.discovery.unit import UNIT_NAMES
     from likewise.evaluation.ranking import MAIN, of_measure
 
@@ -321,10 +321,11 @@ def print_results(done: "Evaluated") -> None:
         echo(f"[dim]no sampled negatives: {why}[/]")
     cost = done.summary.prevalence
     if cost.gain_over_random is not None and cost.p_estimate is not None:
+        gain = times_interval(cost.gain_over_random, cost.gain_low, cost.gain_high)
         echo(
             f"similar {UNIT_NAMES[cost.unit]} pairs: {percent(cost.p_pool, 0)} % of the pool, about "
-            f"{percent(cost.p_estimate, 2)} % of all (± {percent(cost.error_95, 2)}); "
-            f"{cost.gain_over_random:,.1f} times as frequent in the pool as at random"
+            f"{percent(cost.p_estimate, 2)} % of all ({percent(cost.p_low, 2)}–{percent(cost.p_high, 2)}; "
+            f"Chebyshev ± {percent(cost.chebyshev_95, 2)}); {gain} as frequent in the pool as at random"
         )
     truth = done.summary.truth
     if truth and truth.recall is not None:

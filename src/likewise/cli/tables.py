@@ -78,6 +78,12 @@ def over_interval(value: float | None, low: float | None, high: float | None, di
     return f"{100 * value:.1f}\n[dim]{100 * low:.{digits}f}–{100 * high:.{digits}f}[/]"
 
 
+def times_interval(value: float, low: float | None, high: float | None) -> str:
+    """12.3 times (8.1–20.5)"""
+    ends = ("–" if end is None else f"{end:,.1f}" for end in (low, high))
+    return f"{value:,.1f} times ({'–'.join(ends)})"
+
+
 def print_few_queries(n_queries: int | None, unit: str = "queries") -> None:
     """Say so where few queries stand behind the intervals above."""
     if note := few_queries_note(n_queries, unit):
@@ -127,6 +133,8 @@ def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
         for name in shown:
             value = row[name]
             text = "–" if value is None else f"{value:.2f}" if name in ("recall", "spearman") else f"{value:,.0f}"
+            if name == "expected_positives" and row["positives_low"] != row["positives_high"]:
+                text += f"\n[dim]{row['positives_low']:,.0f}–{row['positives_high']:,.0f}[/]"
             cells.append(text)
         table.add_row(escape(str(row[column]).replace("+", " + ")), *cells)
     return table

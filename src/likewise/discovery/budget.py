@@ -1,8 +1,8 @@
 """What k and which generators? Pairs, hours and expected positives for every choice, before anyone is paid.
 
 The input is a pool proposed with the largest k of interest; every smaller k and every subset of the generators is
-contained in it. Once some labels exist, unlabelled pairs get a probability from a logistic fit on their best rank
-and on how many generators proposed them, so that the positives of an unseen choice can be estimated.
+contained in it. Once some labels exist, the positives of an unseen choice are estimated with an interval
+(`positive_model.py`).
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.discovery.pool import RANDOM
+from likewise.discovery.positive_model import PositiveModel, fit_positives
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.unit import PairCounter
 
 MAX_GENERATORS_FOR_ALL_SUBSETS = 8
-RIDGE = 1.0
-NEWTON_STEPS = 25
 
 Floats = NDArray[np.float64]
 
@@ -65,21 +64,23 @@ def budget_table(
     """One row per subset of generators and k: pairs, hours per expert, expected positives and their marginal rate.
 
     `n_pairs` are those an expert sees; positives are counted as `counter` does, two images of one item once.
+    `positives_low` and `positives_high` are the 95 % interval of the positives that labelling these pairs would find.
     """
     proposals = proposals_of(pool, counter)
-    probability = positive_probability(proposals, labels)
+    counted = counted_proposals(proposals)
+    model = None if labels is None else fit_positives(*counted, proposals.k_max, target_labels(proposals, labels))
     rows = []
     for subset in generator_subsets(proposals.generators):
         best_rank = proposals.ranks[:, subset].min(axis=1)
         n_pairs = np.array([np.count_nonzero(best_rank < k) for k in range(proposals.k_max + 1)])
-        expected = None if probability is None else _expected_positives(proposals, best_rank, probability)
+        expected = None if model is None else _expected(model, counted[1][:, subset].min(axis=1), proposals.k_max)
         for k in range(1, proposals.k_max + 1):
             hours = n_pairs[k] * seconds_per_pair / 3600.0
             more_hours = hours - n_pairs[k - 1] * seconds_per_pair / 3600.0
-            positives = None if expected is None else float(expected[k])
-            gained = None if expected is None or more_hours == 0 else float(expected[k] - expected[k - 1]) / more_hours
+            positives = (None, None, None) if expected is None else expected[k]
+            gained = None if expected is None or more_hours == 0 else (expected[k][0] - expected[k - 1][0]) / more_hours
             names = "+".join(proposals.generators[g] for g in subset)
-            rows.append((names, len(subset), k, int(n_pairs[k]), hours, positives, gained))
+            rows.append((names, len(subset), k, int(n_pairs[k]), hours, *positives, gained))
     return pl.DataFrame(
         rows,
         schema={
@@ -89,59 +90,47 @@ def budget_table(
             "n_pairs": pl.Int64,
             "hours": pl.Float64,
             "expected_positives": pl.Float64,
+            "positives_low": pl.Float64,
+            "positives_high": pl.Float64,
             "marginal_positives_per_hour": pl.Float64,
         },
         orient="row",
     ).with_columns(pairs_per_query=pl.col("n_pairs") / proposals.n_queries)
 
 
-def positive_probability(proposals: Proposals, labels: pl.DataFrame | None) -> Floats | None:
-    """For every pair its label where there is one, else a fitted probability; None without any label."""
-    if labels is None:
-        return None
-    known = (
-        proposals.pairs.join(labels, on=["query", "candidate"], how="left", maintain_order="left")["label"]
-        .cast(pl.Float64)
-        .fill_null(np.nan)
-        .to_numpy()
-    )
-    judged = ~np.isnan(known)
-    if not judged.any():
-        return None
-    features = np.column_stack(
-        [
-            np.ones(len(known)),
-            np.log1p(proposals.ranks.min(axis=1)),
-            (proposals.ranks < proposals.k_max).sum(axis=1),
-        ]
-    ).astype(np.float64)
-    fitted = _logistic(features[judged], known[judged], features)
-    return np.where(judged, known, fitted)
+def counted_proposals(proposals: Proposals) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The query (a number) and the ranks of everything that counts once: the best rank of an item's images."""
+    _, query_of_pair = np.unique(proposals.pairs["query"].to_numpy(), return_inverse=True)
+    n_targets = int(proposals.target.max()) + 1
+    query, ranks = np.zeros(n_targets, np.int64), np.full((n_targets, len(proposals.generators)), proposals.k_max)
+    query[proposals.target] = query_of_pair
+    np.minimum.at(ranks, proposals.target, proposals.ranks)
+    return query, ranks
 
 
-def _logistic(features: Floats, target: Floats, wanted: Floats) -> Floats:
-    """Ridge logistic regression by Newton's method; the intercept is not penalised."""
-    penalty = np.diag([0.0] + [RIDGE] * (features.shape[1] - 1))
-    penalty[0, 0] = 1e-6  # keeps one-class labels solvable
-    weights = np.zeros(features.shape[1])
-    for _ in range(NEWTON_STEPS):
-        p = _sigmoid(features @ weights)
-        gradient = features.T @ (p - target) + penalty @ weights
-        curvature = (features * (p * (1 - p))[:, None]).T @ features + penalty
-        weights -= np.linalg.solve(curvature, gradient)
-    return _sigmoid(wanted @ weights)
+def target_labels(proposals: Proposals, labels: pl.DataFrame) -> Floats:
+    """The label of everything that counts once, the highest of its images; NaN where none is labelled."""
+    known = proposals.pairs.join(labels, on=["query", "candidate"], how="left", maintain_order="left")["label"]
+    label = known.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    highest = np.full(int(proposals.target.max()) + 1, np.nan)
+    np.fmax.at(highest, proposals.target, label)
+    return highest
 
 
-def _sigmoid(values: Floats) -> Floats:
-    return 1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0)))
+def _expected(model: PositiveModel, best_rank: NDArray[np.int64], k_max: int) -> list[tuple[float, float, float]]:
+    """Expected positives and the ends of their interval, for every k from 0."""
+    positives = _cumulative_by_k(best_rank, model.probability, k_max)
+    noise = _cumulative_by_k(best_rank, model.noise, k_max)
+    unlabelled = _cumulative_by_k(best_rank, model.is_unlabelled.astype(np.float64), k_max)
+    known = positives - _cumulative_by_k(best_rank, np.where(model.is_unlabelled, model.probability, 0.0), k_max)
+    gradient = np.column_stack([_cumulative_by_k(best_rank, column, k_max) for column in model.gradient.T])
+    return [
+        (float(positives[k]), *model.interval(positives[k], known[k], unlabelled[k], gradient[k], noise[k]))
+        for k in range(k_max + 1)
+    ]
 
 
-def _expected_positives(proposals: Proposals, best_rank: NDArray[np.int64], probability: Floats) -> Floats:
-    """Entry k: positives expected among pairs whose best rank is under k; images of one item are similar together."""
-    expected = np.zeros(proposals.k_max + 1)
-    highest = np.zeros(int(proposals.target.max()) + 1)
-    for k in range(1, proposals.k_max + 1):
-        here = best_rank == k - 1
-        np.maximum.at(highest, proposals.target[here], probability[here])
-        expected[k] = highest.sum()
-    return expected
+def _cumulative_by_k(best_rank: NDArray[np.int64], amount: Floats, k_max: int) -> Floats:
+    """Entry k: the amount summed over what has a best rank under k; entry 0 is 0."""
+    at_rank = np.bincount(best_rank, amount, minlength=k_max + 1)[:k_max]
+    return np.concatenate([[0.0], np.cumsum(at_rank)])

@@ -2,7 +2,9 @@
 
 p_LB = positives found / |A| bounds the prevalence p from below. With a positives among b random pairs, a uniform
 prior on (p_LB, 1) and a binomial likelihood, the most probable value is p_hat = max(p_LB, a/b). Chebyshev:
-P(|p_hat - p| >= eps) <= p(1-p)/(b eps^2); for p < eps, b = 1/(eps q) pairs bound that probability by q.
+P(|p_hat - p| >= eps) <= p(1-p)/(b eps^2); for p < eps, b = 1/(eps q) pairs bound that probability by q. That holds for
+the true p; the paper's +- puts p_hat in its place, and is too small where few or no random pairs are similar. So the
+exact interval of a of b (Clopper-Pearson, not below p_LB) stands beside it, and the gain p_k / p has its ends from it.
 """
 
 from dataclasses import asdict, dataclass
@@ -13,9 +15,9 @@ import polars as pl
 from likewise.discovery.pool import RANDOM, pairs_to_label, pool_pairs
 from likewise.discovery.unit import PairCounter, Unit
 from likewise.errors import LikewiseError
+from likewise.intervals import CONFIDENCE, clopper_pearson
 
 SECONDS_PER_PAIR = 15.0  # the paper's assumption
-CONFIDENCE = 0.95
 MIN_LABELLED_SHARE = 0.9  # of the random pairs, before their labels count as a random sample
 
 
@@ -39,8 +41,12 @@ class Prevalence:
     p_pool: float | None
     p_lower_bound: float | None
     p_estimate: float | None
-    error_95: float | None
+    p_low: float | None
+    p_high: float | None
+    chebyshev_95: float | None  # the paper's +-, with p_hat in place of p
     gain_over_random: float | None
+    gain_low: float | None
+    gain_high: float | None
     speed_up: float
     hours_pool: float
     hours_brute_force: float
@@ -76,6 +82,18 @@ def random_pairs_needed(error: float, probability: float) -> int:
     return ceil(round(1.0 / (error * probability), 9))
 
 
+def bounded_error(n_random: int, probability: float = 1.0 - CONFIDENCE) -> float | None:
+    """The eps that so many random pairs are enough for; None where they bound no error below 1."""
+    error = 1.0 / (n_random * probability) if n_random else 1.0
+    return error if error < 1.0 else None
+
+
+def exact_interval(n_random_positive: int, n_random: int, p_lower_bound: float) -> tuple[float, float]:
+    """Clopper-Pearson's interval of the prevalence, which is not below what has been found."""
+    low, high = clopper_pearson(n_random_positive, n_random)
+    return max(low, p_lower_bound), max(high, p_lower_bound)
+
+
 def prevalence(
     pool: pl.DataFrame,
     labels: pl.DataFrame | None,
@@ -99,6 +117,7 @@ def prevalence(
     p_pool = n_positive / n_labelled if n_labelled else None
     bound = lower_bound(n_positive, n_all_pairs) if n_labelled else None
     estimate = map_estimate(bound, n_random_positive, n_random) if bound is not None and n_random else None
+    low, high = exact_interval(n_random_positive, n_random, bound or 0.0) if estimate is not None else (None, None)
     n_asked = len(pairs_to_label(pool))
     return Prevalence(
         unit=counter.unit,
@@ -114,8 +133,12 @@ def prevalence(
         p_pool=p_pool,
         p_lower_bound=bound,
         p_estimate=estimate,
-        error_95=chebyshev_error(estimate, n_random, 1.0 - CONFIDENCE) if estimate is not None else None,
+        p_low=low,
+        p_high=high,
+        chebyshev_95=chebyshev_error(estimate, n_random, 1.0 - CONFIDENCE) if estimate is not None else None,
         gain_over_random=p_pool / estimate if p_pool is not None and estimate else None,
+        gain_low=p_pool / high if p_pool is not None and high else None,
+        gain_high=p_pool / low if p_pool is not None and low else None,
         speed_up=n_all_pairs / n_asked,
         hours_pool=n_asked * seconds_per_pair / 3600.0,
         hours_brute_force=n_all_pairs * seconds_per_pair / 3600.0,

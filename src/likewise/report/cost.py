@@ -15,7 +15,9 @@ class BestSets:
 
 
 def best_sets(budget: pl.DataFrame, pool_k: int) -> BestSets | None:
-    """None if the table holds no expected positives (it was made before any label)."""
+    """None if the table holds no expected positives with intervals (it was made before any label)."""
+    if "positives_low" not in budget.columns:
+        return None
     known = budget.filter(pl.col("expected_positives").is_not_null())
     if known.is_empty():
         return None

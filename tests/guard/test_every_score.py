@@ -64,7 +64,7 @@ SCORING_METHODS = {"evaluate", "report", "train_check", "train_perceptual", "eva
                    "train_combiner"}  # fmt: skip
 OTHER_METHODS = {"new", "status", "catalog", "vectors", "export_vectors", "encode", "search", "discover", "labels",
                  "import_votes", "audit_template_set", "build_template_set", "finetune", "generate_outfits",
-                 "train_outfit_model", "status"}  # fmt: skip
+                 "train_outfit_model"}  # fmt: skip
 WAYS = ("run", "pca", "whiten", "joined", "joined and reduced", "renamed", "half precision", "exported as .npz",
         "exported as .npy", "exported as .parquet", "exported as .safetensors")  # fmt: skip
 

@@ -88,7 +88,7 @@ def wardrobe(work: Path, items: int, queries: int, epochs: int, rate: float) -> 
         likewise("label", "simulate", space)
     tuned(space, TASKS, epochs, rate)
     if not (space / "runs" / "perceptual" / "encoder.json").exists():
-        likewise("train", "perceptual", space, "--from", f"{BUILT_IN},{STORED}", "--hidden", 0)
+        likewise("train", "perceptual", space, "--with", f"{BUILT_IN},{STORED}", "--hidden", 0)
 
 
 def emoji(work: Path, data: Path, items: int, queries: int, epochs: int, rate: float) -> None:

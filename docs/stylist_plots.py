@@ -85,7 +85,7 @@ def plot_curves(here: Path, paths: Mapping[str, Path]) -> None:
             axes.plot(mine["epoch"], 100 * mine["value"], color=colour, marker="o", markersize=3, label=kind)
         axes.axhline(20, color=SOFT, linewidth=0.8, linestyle=(0, (2, 2)))
         axes.set_xlabel("epoch")
-        axes.set_ylabel("blanks filled rightly (%); dashed: chance")
+        axes.set_ylabel("blanks filled correctly (%); dashed: chance")
         axes.set_xticks(mine["epoch"].to_list())
         axes.legend(frameon=False, ncols=2)
 

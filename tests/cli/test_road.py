@@ -203,7 +203,7 @@ def test_mistakes_further_down_the_road(labelled: WorkspaceFolder, run: Run, sha
     assert "--k takes whole numbers" in run("evaluate", labelled.path, "--k", "five").err
     assert "whole numbers from 1" in run("evaluate", labelled.path, "--k", "0").err
     assert "did you mean nDCG?" in run("evaluate", labelled.path, "--measures", "P@5 NDCG@5").err
-    assert "no colur vectors" in run("evaluate", labelled.path, "--with", "colur").err.replace("'", "")
+    assert "did you mean 'colour'" in run("evaluate", labelled.path, "--with", "colur").err
     (shapes_table.parent / "circle" / "red-0.png").write_bytes(
         (shapes_table.parent / "square" / "red-0.png").read_bytes()
     )

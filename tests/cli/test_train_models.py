@@ -119,5 +119,5 @@ def test_a_whole_network_learns_from_labels_and_is_not_measured_on_them(shop: Pa
     assert run("encode", shop, "--with", "run:seeing", "--workers", 1).code == 0
     measured = run("evaluate", shop)
     assert measured.code == 0 and "seeing learned from these labels and is left out" in measured.out
-    both = run("train", "perceptual", shop, "--trunk", "small?size=16", "--from", "colour", "--name", "both")
-    assert both.code == 2 and "leave --from out, or --trunk" in both.err
+    both = run("train", "perceptual", shop, "--trunk", "small?size=16", "--with", "colour", "--name", "both")
+    assert both.code == 2 and "leave --with out, or --trunk" in both.err

@@ -159,7 +159,7 @@ def test_the_command_writes_a_page_with_funnel_and_triplets(captions: Path, rati
         str(captions),
         "--concreteness",
         str(ratings),
-        "--to",
+        "--output",
         str(folder),
         "--n-triplets",
         "100",

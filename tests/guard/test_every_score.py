@@ -38,7 +38,7 @@ SCORING = {
     "outfits score": "test_outfits_score_…",
     "outfits benchmark": "test_outfits_benchmark_…",
     "outfits checkpoints": "tests/guard/test_outfit_models.py",
-    "outfits remedy": "trains without the items of its tests, and screens what it trained",
+    "outfits train-weakest": "trains without the items of its tests, and screens what it trained",
     "outfits order": "tests/outfits/test_training.py: marked models have no place",
     "condition evaluate": "tests/guard/test_conditions.py",
     "condition study": "tests/guard/test_conditions.py",
@@ -183,7 +183,7 @@ def test_a_bundle_marks_it_anywhere(bundle: Path, exported: dict[str, Path], run
     alone = np.load(exported["taught"])
     np.savez(tmp_path / "alone.npz", images=alone["images"], vectors=alone["vectors"])
     out = tmp_path / "results.parquet"
-    done = run("evaluate", bundle, *options, "--vectors", tmp_path / "alone.npz", "--out", out, "--json")
+    done = run("evaluate", bundle, *options, "--vectors", tmp_path / "alone.npz", "--output", out, "--json")
     assert done.code == 0, done.err
     told = json.loads(done.out)
     learned = {row["encoder"] for row in told["results"] if row["learned"]}

@@ -40,7 +40,7 @@ def test_popular_and_trained_models_do_not_take_over_each_others_folders(
         with pytest.raises(LikewiseError, match="holds another training"):
             train_outfit_model(workspace, other)
     assert train_outfit_model(workspace, replace(popular, encoders="shape"), force=True).encoders == "shape"
-    with pytest.raises(LikewiseError, match="leave --whole, --words and --near out"):
+    with pytest.raises(LikewiseError, match="leave --trunk, --words and --hard-negatives out"):
         train_outfit_model(workspace, replace(popular, name="other", words=True))
 
 

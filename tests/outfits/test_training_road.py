@@ -1,4 +1,4 @@
-"""From a drawn wardrobe to a trained model by the commands a user types; stylists, and the remedy."""
+"""From a drawn wardrobe to a trained model by the commands a user types; more data for the weakest dimension."""
 
 import io
 import json
@@ -76,8 +76,8 @@ def test_a_model_is_trained_listed_and_takes_a_test(place: Path) -> None:
     assert all(row["n_questions"] == 54 for row in values.values())
 
 
-def test_the_remedy_trains_three_times_and_measures_on_other_questions(place: Path) -> None:
-    told = run("outfits", "remedy", place / "wardrobe", place / "taste", "--model", "ngnn", "--preset", "quick",
+def test_more_data_for_the_weakest_dimension_trains_three_times_and_measures_on_other_questions(place: Path) -> None:
+    told = run("outfits", "train-weakest", place / "wardrobe", place / "taste", "--model", "ngnn", "--preset", "quick",
                "--n-outfits", 40, "--epochs", 1, "--json")  # fmt: skip
     found = {row["dimension"]: row["value"] for row in told["found"]}  # type: ignore[attr-defined]
     assert found[told["dimension"]] == min(found.values())
@@ -98,7 +98,7 @@ def test_the_remedy_trains_three_times_and_measures_on_other_questions(place: Pa
 def test_a_second_test_measures_the_cure(place: Path) -> None:
     run("outfits", "wardrobe-test", place / "closer", "--n-lat", 0, "--n-aat", 9, "--only", "style",
         "--n-items", 100, "--seed", 3, "--json")  # fmt: skip
-    told = run("outfits", "remedy", place / "wardrobe", place / "taste", "--measure-on", place / "closer",
+    told = run("outfits", "train-weakest", place / "wardrobe", place / "taste", "--measure-on", place / "closer",
                "--model", "sce-net", "--with", "colour", "--preset", "quick", "--n-outfits", 20, "--epochs", 1,
                "--dimension", "style", "--json")  # fmt: skip
     assert {row["dimension"] for row in told["found"]} == set(DIMENSIONS)  # type: ignore[attr-defined]

@@ -61,14 +61,14 @@ def test_a_check_of_heads(tmp_path: Path, check: Check) -> None:
         check(workspace, "triplet,proxy-nca", "--trials", "9")
 
     other = toy_workspace(tmp_path / "other", n_classes=16)
-    check(other, "triplet", "--trials", "1", "--reruns", "1", "--beside", str(folder))
+    check(other, "triplet", "--trials", "1", "--reruns", "1", "--compare-with", str(folder))
     moved = pl.read_parquet(other.path / "runs" / "check" / "best_values.parquet").filter(
         pl.col("parameter") == "margin"
     )
     assert moved["where"].to_list()[-2:] == ["here", "run check: toy, frozen toy"]
     assert moved["value"][-1] == found["methods"]["triplet"]["best"]["params"]["margin"]
     with pytest.raises(LikewiseError, match="is no finished check"):
-        check(other, "triplet", "--name", "second", "--beside", str(tmp_path))
+        check(other, "triplet", "--name", "second", "--compare-with", str(tmp_path))
 
 
 def test_a_check_of_whole_trunks(tmp_path: Path, check: Check, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ def evaluate(
     ] = None,
     keys: Annotated[Path | None, typer.Option(help="Bundle: the image keys of plain npy rows, one per line.")] = None,
     run: Annotated[list[str] | None, typer.Option(help="Bundle: a TREC run to measure, [NAME=]FILE.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Bundle: where to store the results (.parquet).")] = None,
+    output: Annotated[Path | None, typer.Option(help="Bundle: where to store the results (.parquet).")] = None,
     checksum: Annotated[str | None, typer.Option(help="Bundle: the checksum it must have.")] = None,
     missing: Annotated[
         str, typer.Option(help="Bundle: judged pairs that are not in a run: `undefined` (no ROC_AUC and AP) or `last`.")
@@ -168,13 +168,13 @@ def evaluate(
             measures=chosen or default_measures(lengths or KS),
             missing=missing,
             checksum=checksum,
-            out=out,
+            out=output,
             as_json=as_json,
         )
         return
-    if vectors or run or out or checksum or keys:
+    if vectors or run or output or checksum or keys:
         raise LikewiseError(
-            "--vectors, --keys, --run, --out and --checksum are for bundles; to add vectors to a workspace use "
+            "--vectors, --keys, --run, --output and --checksum are for bundles; to add vectors to a workspace use "
             f"`likewise encode {workspace} --import FILE`."
         )
     target = open_workspace(workspace)

@@ -43,7 +43,7 @@ class OutfitTestPlan:
     max_guests: int = 10_000
     title: str = "Which one fits best?"
     consent: str = CONSENT
-    select: str | None = None
+    where: str | None = None
     """Which images of the catalog, such as `domain=shop`."""
     mapping: dict[str, str] = field(default_factory=dict)
     seed: int = 0

@@ -181,7 +181,7 @@ def _questions_of_stage(builder: OutfitTestBuilder, plan: OutfitTestPlan, stage:
 
 
 def _ask_sort(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> StageQuestions:
-    catalog = select(read_catalog(builder.workspace), plan.select)
+    catalog = select(read_catalog(builder.workspace), plan.where)
     options = (
         *((category, category.capitalize(), None) for category in CATEGORIES),
         *((f"delete: {why}", words, None) for why, words in DELETE_REASONS.items()),
@@ -307,7 +307,7 @@ def trust_categories(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> None:
     """Finish the stage `sort` without people: the catalog's own categories are taken."""
     if builder.is_done("sort"):
         return
-    catalog = select(read_catalog(builder.workspace), plan.select)
+    catalog = select(read_catalog(builder.workspace), plan.where)
     items, _ = categorize_items(catalog, plan.mapping)
     words = dict(catalog.select("item", "category").iter_rows())
     answered = [str(words.get(item)) for item in items["item"]]

@@ -84,5 +84,5 @@ def check_finished_runs(folders: Sequence[Path]) -> list[Path]:
     """Folders of finished checks, or a sentence that says which is none."""
     for folder in folders:
         if read_check_summary(folder) is None:
-            raise LikewiseError(f"{folder} is no finished check: give the folder runs/NAME of one (--beside).")
+            raise LikewiseError(f"{folder} is no finished check: give the folder runs/NAME of one (--compare-with).")
     return list(folders)

@@ -20,24 +20,24 @@ from likewise.cli.console import (
 
 def ask(
     workspace: WorkspacePath,
-    image: Annotated[str | None, typer.Option(help="A picture's file, or the key of an image of the catalog.")] = None,
+    image: Annotated[str | None, typer.Option(help="A picture file, or the key of an image of the catalog.")] = None,
     text: Annotated[str, typer.Option(help='The condition, such as "but in red".')] = "",
     encoder: Annotated[
         str | None,
-        typer.Option("--with", help="A two-tower encoder; the one that has features here by default."),
+        typer.Option("--with", help="A two-tower encoder; by default the one that has features in this workspace."),
     ] = None,
     method: Annotated[
         str | None, typer.Option(help="image+text or combiner:NAME; the workspace's Combiner if it has one.")
     ] = None,
-    weight: Annotated[
-        float, typer.Option("--text-weight", help="0: the image alone, 0.5: both, 1: the text alone.")
-    ] = 0.5,
-    top_k: Annotated[int, typer.Option("--top", help="How many images to find.")] = 12,
-    page: Annotated[Path | None, typer.Option(help="Where to write the page; asked.html in the workspace.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes for encoding; as many as cores by default.")] = None,
+    weight: Annotated[float, typer.Option("--text-weight", help="0: image only, 0.5: both, 1: text only.")] = 0.5,
+    top_k: Annotated[int, typer.Option("--top", help="Number of images to find.")] = 12,
+    page: Annotated[
+        Path | None, typer.Option(help="The page to write; asked.html in the workspace by default.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes for encoding; one per core by default.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find images like one of yours under a condition; prints them and writes a page that shows them.
+    """Find images similar to one of yours under a condition; prints them and writes a page with the pictures.
 
     Example: `likewise condition ask shop --image coat.jpg --text "but in red"`
     """

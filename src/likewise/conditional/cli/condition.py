@@ -25,38 +25,39 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Templates = Annotated[
-    str | None, typer.Option("--templates", help="Which set of templates; the only one there is by default.")
+    str | None, typer.Option("--templates", help="The set of templates; may be omitted if there is only one.")
 ]
 TwoTowers = Annotated[
     str | None,
-    typer.Option("--with", help="Two-tower encoders, comma-separated; the one that has features by default."),
+    typer.Option("--with", help="Two-tower encoders, comma-separated; by default the one that has features."),
 ]
-Workers = Annotated[int | None, typer.Option(help="Processes; as many as there are cores by default.")]
+Workers = Annotated[int | None, typer.Option(help="Processes; one per core by default.")]
 SHOWN = 8
 
 
 def build(
     workspace: WorkspacePath,
-    name: Annotated[str, typer.Option(help="What to call the new templates.")] = "built",
-    tasks: Annotated[str | None, typer.Option(help="Some of the four tasks, comma-separated.")] = None,
-    per_task: Annotated[int, typer.Option(help="Templates per task, at most.")] = 500,
-    category: Annotated[str, typer.Option(help="The catalog column that says what a thing is.")] = "category",
+    name: Annotated[str, typer.Option(help="Name of the new templates.")] = "built",
+    tasks: Annotated[str | None, typer.Option(help="Some of the four tasks, comma-separated; all by default.")] = None,
+    per_task: Annotated[int, typer.Option(help="Maximum number of templates per task.")] = 500,
+    category: Annotated[str, typer.Option(help="The catalog column with the category of an image.")] = "category",
     attributes: Annotated[
-        str | None, typer.Option(help="Columns with attributes; every describing column by default.")
+        str | None, typer.Option(help="Columns with attributes; by default every text column with few values.")
     ] = None,
     words: Annotated[
-        str | None, typer.Option(help="A column of text, such as caption, whose words are objects of an image too.")
+        str | None,
+        typer.Option(help="A column of text, such as caption, whose words also count as objects of the image."),
     ] = None,
-    where: Annotated[str | None, typer.Option(help="Only images such as split=test.")] = None,
+    where: Annotated[str | None, typer.Option(help="Restrict the images, e.g. split=test.")] = None,
     half: HalfOption = None,
     kinds: Annotated[
         Path | None, typer.Option(help="VAW: a JSON file of attribute kinds, such as its attribute_types.json.")
     ] = None,
     seed: Seed = 0,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over templates of that name.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite templates of that name.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Build a four-task benchmark from what is known about the images: one right answer each, by the annotations.
+    """Build a four-task benchmark from the images' annotations, with exactly one right answer per template.
 
     Example: `likewise condition build shop --per-task 200`
     """
@@ -88,17 +89,18 @@ def audit(
     workspace: WorkspacePath,
     templates: Templates = None,
     encoder: Annotated[
-        str | None, typer.Option("--with", help="Also list what this encoder answers from one side alone.")
+        str | None,
+        typer.Option("--with", help="Also list templates that this encoder answers from the image or the text alone."),
     ] = None,
     annotations: Annotated[
         Path | None,
         typer.Option(
-            help="Published object templates: a workspace of the reader coco_panoptic that knows their images."
+            help="Published object templates: a workspace made by the reader coco_panoptic from their images."
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List templates with a second valid answer, repeated images, or an answer that image or text alone gives away.
+    """List templates with a second valid answer, repeated images, or an answer revealed by image or text alone.
 
     Example: `likewise condition audit shop`
     """
@@ -125,7 +127,7 @@ def audit(
         echo(f"  {row['problem']}: {row['n']:,} in {row['task'].replace('_', ' ')}")
     for row in found.table.head(SHOWN).iter_rows(named=True):
         echo(f"  [dim]{row['task']} {row['template']}: {row['problem']} ({escape(row['detail'])})[/]")
-    echo(f"[dim]all of them: {escape(found.path)}[/]")
+    echo(f"[dim]all problems: {escape(found.path)}[/]")
 
 
 def evaluate(
@@ -135,7 +137,7 @@ def evaluate(
         str, typer.Option(help="image, text, image+text, attributes, objects, combiner:FOLDER; comma-separated.")
     ] = "image,text,image+text",
     templates: Templates = None,
-    split: Annotated[str | None, typer.Option(help="CIRR, MIT-States, FashionIQ: which split.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split of CIRR, MIT-States or FashionIQ.")] = None,
     official: Annotated[
         bool, typer.Option("--official", help="Count ties as hits, as the published code does.")
     ] = False,
@@ -143,7 +145,7 @@ def evaluate(
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recall@1, 2, 3 per task and on average, of every method, with intervals and the chance level.
+    """Recall@1, 2 and 3 of every method, per task and on average, with intervals and the chance level.
 
     Example: `likewise condition evaluate shop --with clip`
     """
@@ -169,7 +171,7 @@ def evaluate(
     print_few_queries(min(found.table["n"].to_list(), default=None), "templates")
     for note in found.notes:
         echo(escape(note))
-    echo(f"[dim]with every method measured here before; {escape(target.results_folder / RESULTS)}[/]")
+    echo(f"[dim]including earlier results on these templates; {escape(target.results_folder / RESULTS)}[/]")
 
 
 def recalls(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":

@@ -19,28 +19,28 @@ def mine(
         str,
         typer.Option("--concreteness", help="The file of concreteness ratings (Brysbaert et al. 2014), or `none`."),
     ],
-    folder: Annotated[Path, typer.Option("--to", help="The folder to fill.")] = Path("mined"),
-    n_triplets: Annotated[int, typer.Option(help="At most so many triplets.")] = 1_600_000,
+    folder: Annotated[Path, typer.Option("--output", help="The folder to write to.")] = Path("mined"),
+    n_triplets: Annotated[int, typer.Option(help="Maximum number of triplets.")] = 1_600_000,
     threshold: Annotated[float, typer.Option(help="Mean concreteness of a triplet's four words.")] = 4.8,
     relation_threshold: Annotated[float, typer.Option(help="Mean concreteness of one relation's two words.")] = 4.0,
-    min_images: Annotated[int, typer.Option(help="Images a subject must occur in.")] = 5,
-    min_objects: Annotated[int, typer.Option(help="Different objects a subject must have.")] = 2,
+    min_images: Annotated[int, typer.Option(help="Minimum number of images of a subject.")] = 5,
+    min_objects: Annotated[int, typer.Option(help="Minimum number of different objects of a subject.")] = 2,
     half: HalfOption = None,
     parser: Annotated[
-        str | None, typer.Option(help="`textblob`, or a spaCy model; the model if one is installed.")
+        str | None, typer.Option(help="`textblob`, or a spaCy model; a spaCy model by default if one is installed.")
     ] = None,
-    pictures: Annotated[Path | None, typer.Option(help="Where the pictures are, for the page.")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="The folder of pictures, for the page.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Discard what was mined with other settings.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Mine training triplets from captions: (reference, condition, target), and a page that shows how.
+    """Mine training triplets (reference, condition, target) from captions, with a page that shows every step.
 
-    A caption gives relations (subject, relation, object). Relations of things that can be seen, with subjects that are
-    frequent enough, are paired: same subject, other object, other image. Goes on where it stopped.
+    A caption gives relations (subject, relation, object). Relations of concrete things with frequent subjects are
+    paired: same subject, different object, different image. Continues an interrupted run.
 
-    Example: `likewise condition mine captions.tsv --concreteness ratings.txt --to mined`
+    Example: `likewise condition mine captions.tsv --concreteness ratings.txt --output mined`
     """
     from dataclasses import asdict
 

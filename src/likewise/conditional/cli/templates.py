@@ -25,10 +25,10 @@ def verify(
     workspace: WorkspacePath,
     templates: Templates = None,
     per_task: Annotated[
-        int | None, typer.Option(help="So many of each task, drawn by the seed; all by default.")
+        int | None, typer.Option(help="Number of templates per task, drawn at random; all by default.")
     ] = None,
     guests: Annotated[
-        int, typer.Option(help="Open the questions to so many people without an invitation; 0: to experts only.")
+        int, typer.Option(help="Number of people who may answer without an invitation; 0: invited experts only.")
     ] = 0,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -56,13 +56,13 @@ def verify(
 def verified(
     workspace: WorkspacePath,
     templates: Templates = None,
-    min_people: Annotated[int, typer.Option("--least-people", help="Answers a template needs to be kept.")] = 1,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over an earlier cleaned version.")] = False,
+    min_people: Annotated[int, typer.Option(help="Minimum number of answers to keep a template.")] = 1,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite an earlier cleaned version.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """What people answered: a cleaned set of templates, and how often people are right.
+    """Collect people's answers: a cleaned set of templates, and people's accuracy.
 
-    Example: `likewise condition verified shop --least-people 2`
+    Example: `likewise condition verified shop --min-people 2`
     """
     from likewise.conditional.templates.verify_step import collect_answers
 
@@ -84,7 +84,7 @@ def crops(
     ] = "centred",
     as_json: AsJson = False,
 ) -> None:
-    """Cut the objects that attribute templates ask about out of their images, into a workspace of their own.
+    """Cut the objects that attribute templates ask about out of their images, into a new workspace.
 
     Example: `likewise condition crops genecis genecis-objects`
     """
@@ -109,7 +109,7 @@ def crops(
 
 def submit(
     workspace: WorkspacePath,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to put the two files.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the two files.", show_default=False)],
     encoder: Annotated[str | None, typer.Option("--with", help="A two-tower encoder.")] = None,
     method: Annotated[str, typer.Option(help="image, text, image+text or combiner:FOLDER.")] = "image+text",
     split: Annotated[str, typer.Option(help="Which split of CIRR.")] = "test1",

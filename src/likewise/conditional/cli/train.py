@@ -38,31 +38,31 @@ Validation = Annotated[
     str | None,
     typer.Option(help="Templates for early stopping, or `official` (CIRR); a tenth of the references by default."),
 ]
-Tune = Annotated[str | None, typer.Option(help="Sides of the encoder to train along: image, text or image,text.")]
-Steps = Annotated[int, typer.Option(help="Training steps at most.")]
+Tune = Annotated[str | None, typer.Option(help="Towers of the encoder to train as well: image, text or image,text.")]
+Steps = Annotated[int, typer.Option(help="Maximum number of training steps.")]
 Batch = Annotated[int, typer.Option(help="Triplets per step.")]
-Rate = Annotated[float, typer.Option("--rate", help="Learning rate of the Combiner.")]
+Rate = Annotated[float, typer.Option("--lr", help="Learning rate of the Combiner.")]
 
 
 def two_tower(
     workspace: WorkspacePath,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to put the encoder.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the encoder.", show_default=False)],
     columns: Annotated[str, typer.Option(help="Catalog columns with texts, comma-separated.")] = "caption",
-    where: Annotated[str | None, typer.Option(help="Only these images, as in split=train.")] = None,
+    where: Annotated[str | None, typer.Option(help="Restrict the images, e.g. split=train.")] = None,
     half: HalfOption = None,
     base: Annotated[
-        str, typer.Option(help="The network below the image side, which is not trained.")
+        str, typer.Option(help="The network below the image tower; it is not trained.")
     ] = "efficientnet-lite0?pooling=stages",
-    dim: Annotated[int, typer.Option(help="Length of the vectors.")] = 128,
+    dim: Annotated[int, typer.Option(help="Dimensions of the vectors.")] = 128,
     steps: Steps = 1500,
     workers: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,
     seed: Seed = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace an encoder that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing encoder.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Train a small two-tower encoder (images and texts in one space) on the captions of a catalog.
 
-    Takes a few minutes on two cores and needs no download; `two-tower:FOLDER` then names it everywhere.
+    Takes a few minutes on two cores and needs no download; `two-tower:FOLDER` names it in other commands.
 
     Example: `likewise condition two-tower shop shop/tower`
     """
@@ -91,24 +91,24 @@ def train(
     workspace: WorkspacePath,
     encoder: Encoder,
     triplets: TrainingTriplets,
-    name: Annotated[
-        str, typer.Option(help="What to call it; it goes to combiners/NAME in the workspace.")
-    ] = "combiner",
+    name: Annotated[str, typer.Option(help="Its name: combiners/NAME in the workspace.")] = "combiner",
     validate: Validation = None,
     half: HalfOption = None,
     tune: Tune = None,
     steps: Steps = 1500,
     batch: Batch = 256,
     rate: Rate = 3e-4,
-    tune_rate: Annotated[float, typer.Option(help="Learning rate of the encoder's sides.")] = 3e-5,
+    tune_rate: Annotated[float, typer.Option(help="Learning rate of the encoder's towers.")] = 3e-5,
     negatives_per_triplet: Annotated[
         int,
-        typer.Option("--wrong-answers", help="Negatives of each triplet's own used per step; 0: the batch alone."),
+        typer.Option(
+            "--negatives", help="Negatives per triplet and step beside those of the batch; 0: the batch only."
+        ),
     ] = 16,
-    dropout: Annotated[float, typer.Option(help="In the Combiner; the paper's is 0.5.")] = 0.5,
-    patience: Annotated[int, typer.Option(help="Validations without a better one before stopping.")] = 6,
+    dropout: Annotated[float, typer.Option(help="Dropout of the Combiner; 0.5 in the paper.")] = 0.5,
+    patience: Annotated[int, typer.Option(help="Validations without improvement before stopping.")] = 6,
     seed: Seed = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace a Combiner that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing Combiner.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Train a Combiner: reference and condition to one query vector, on mined triplets or on templates.
@@ -177,23 +177,25 @@ def study(
     workspace: WorkspacePath,
     encoder: Encoder,
     triplets: TrainingTriplets,
-    test: Annotated[str, typer.Option(help="Templates every training is measured on.", show_default=False)],
+    test: Annotated[str, typer.Option(help="Templates that every training is measured on.", show_default=False)],
     validate: Validation = None,
     half: HalfOption = None,
     unfiltered: Annotated[str | None, typer.Option(help="Triplets mined with `--concreteness none`.")] = None,
-    other: Annotated[str | None, typer.Option(help="Triplets of another source.")] = None,
+    other: Annotated[str | None, typer.Option(help="Triplets from another source.")] = None,
     backbones: Annotated[str | None, typer.Option(help="More two-tower encoders, comma-separated.")] = None,
-    parts: Annotated[str, typer.Option(help="What to study.")] = "ablation,scaling,backbones",
-    folder: Annotated[Path | None, typer.Option("--to", help="Default: study/ in the workspace.")] = None,
-    seeds: Annotated[int, typer.Option(help="Trainings of each kind.")] = 3,
+    parts: Annotated[str, typer.Option(help="What to study, comma-separated.")] = "ablation,scaling,backbones",
+    folder: Annotated[
+        Path | None, typer.Option("--output", help="The folder of results; study/ in the workspace by default.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="Number of trainings of each kind.")] = 3,
     steps: Steps = 600,
     batch: Batch = 256,
     rate: Rate = 3e-4,
     as_json: AsJson = False,
 ) -> None:
-    """What makes a Combiner good: ablations, more triplets, other encoders, each with several seeds, and their plots.
+    """Study the training of a Combiner: ablations, numbers of triplets and encoders, with several seeds and plots.
 
-    Goes on where it stopped. Example:
+    Continues an interrupted run. Example:
     `likewise condition study shop --with two-tower:shop/tower --on mined --test built`
     """
     from likewise.conditional import study as studies

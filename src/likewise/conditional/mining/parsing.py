@@ -97,7 +97,7 @@ def _check_settings(source: str, folder: Path, parser: str, rows_per_shard: int,
         if not force:
             raise LikewiseError(
                 f"{folder} holds relations of other captions, or by another parser: add `--force` to discard them, "
-                "or name another folder with `--to`."
+                "or name another folder with `--output`."
             )
         for old in [captions_file(folder), *(folder / "relations").glob("part-*.parquet")]:
             old.unlink(missing_ok=True)

@@ -111,7 +111,7 @@ def _check_settings(folder: Path, settings: dict[str, object], force: bool) -> N
     if path.exists() and triplets_file(folder).exists() and read_json(path) != settings and not force:
         raise LikewiseError(
             f"{triplets_file(folder)} was mined with other settings: add `--force` to make it again "
-            "(its relations are kept), or name another folder with `--to`."
+            "(its relations are kept), or name another folder with `--output`."
         )
 
 

@@ -10,19 +10,19 @@ from likewise.errors import LikewiseError
 
 Models = Annotated[
     list[str] | None,
-    typer.Option("--model", help="random, mean-cosine:ENCODERS, a trained model; again for more of them."),
+    typer.Option("--model", help="random, mean-cosine:ENCODERS, a trained model; may be repeated."),
 ]
-ModelsFolder = Annotated[Path | None, typer.Option("--models", help="Where names of trained models are found.")]
+ModelsFolder = Annotated[Path | None, typer.Option("--models", help="The folder of trained models.")]
 
 
 def benchmark(
     workspace: WorkspacePath,
     model: Models = None,
     models: ModelsFolder = None,
-    split: Annotated[str, typer.Option(help="Which questions and lines: test, valid or train.")] = "test",
+    split: Annotated[str, typer.Option(help="Split of the data set: test, valid or train.")] = "test",
     as_json: AsJson = False,
 ) -> None:
-    """Fill-in-the-blank accuracy and compatibility AUC on a data set of outfits, with n and coverage.
+    """Fill-in-the-blank accuracy and compatibility AUC on a data set of outfits, with counts and coverage.
 
     Example: `likewise outfits benchmark polyvore --model mean-cosine:blend --split valid`
     """
@@ -61,8 +61,8 @@ def benchmark(
 
 
 def order(
-    scores: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results folder of a test that was taken.")],
-    sets: Annotated[list[Path], typer.Option("--set", help="A results table of `outfits benchmark`, again for more.")],
+    scores: Annotated[Path, typer.Argument(metavar="RESULTS", help="The results folder of `outfits score`.")],
+    sets: Annotated[list[Path], typer.Option("--set", help="A results table of `outfits benchmark`; may be repeated.")],
     as_json: AsJson = False,
 ) -> None:
     """Compare the order of models by vote over test sets with their order under a test (sec. 4.1).
@@ -89,15 +89,15 @@ def order(
 def checkpoints(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The folder of a trained model.", show_default=False)],
     test: Annotated[
-        Path, typer.Argument(metavar="TEST", help="The test whose LAT and AAT choose.", show_default=False)
+        Path, typer.Argument(metavar="TEST", help="The test whose LAT and AAT select.", show_default=False)
     ],
-    report_on: Annotated[Path | None, typer.Option(help="Another test, to report on what did not choose.")] = None,
+    report_on: Annotated[Path | None, typer.Option(help="Another test, which takes no part in the selection.")] = None,
     sets: Annotated[list[Path] | None, typer.Option("--set", help="A workspace of a data set with questions.")] = None,
-    split: Annotated[str, typer.Option(help="The split of those questions.")] = "test",
+    split: Annotated[str, typer.Option(help="Split of the data set.")] = "test",
     output: Annotated[Path | None, typer.Option(help="The folder of results; MODEL/checkpoints by default.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Choose the checkpoint by the data's own validation, by LAT or by AAT, and compare (Table 4).
+    """Select the checkpoint by the data's own validation, by LAT or by AAT, and compare (Table 4).
 
     Example: `likewise outfits checkpoints ws/outfit_models/csn taste.zip --report-on taste2.zip`
     """

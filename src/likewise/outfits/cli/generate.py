@@ -19,7 +19,7 @@ from likewise.cli.console import (
 )
 from likewise.errors import LikewiseError
 
-MapOption = Annotated[str | None, typer.Option("--map", help="Your words for categories: `sandals=shoes,jumper=tops`.")]
+MapOption = Annotated[str | None, typer.Option("--map", help="Names of your categories: `sandals=shoes,jumper=tops`.")]
 
 
 def rules(as_json: AsJson = False) -> None:
@@ -40,18 +40,20 @@ def rules(as_json: AsJson = False) -> None:
 
 def generate(
     workspace: WorkspacePath,
-    n: Annotated[int, typer.Option("--n", help="How many different outfits.")] = 50_000,
-    select: Annotated[str | None, typer.Option(help="Only items of these images, such as `domain=shop`.")] = None,
+    n: Annotated[int, typer.Option("--n", help="Number of different outfits.")] = 50_000,
+    where: Annotated[str | None, typer.Option(help="Restrict the images, e.g. domain=shop.")] = None,
     half: HalfOption = None,
     map_: MapOption = None,
-    output: Annotated[Path | None, typer.Option(help="Where to write; WORKSPACE/outfits/outfits.parquet.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="The file to write; WORKSPACE/outfits/outfits.parquet by default.")
+    ] = None,
     seed: Seed = 0,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over outfits that are there.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite existing outfits.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Generate valid outfits from the catalog's items, every one checked against every rule.
 
-    Example: `likewise outfits generate shoes --n 50000 --select domain=shop`
+    Example: `likewise outfits generate shoes --n 50000 --where domain=shop`
     """
     from likewise.outfits.step import generate_outfits, outfits_file
 
@@ -59,7 +61,7 @@ def generate(
         raise LikewiseError(f"the number of outfits must be at least 1, not {n}.")
     target = open_workspace(workspace)
     path = output or outfits_file(target)
-    report = generate_outfits(target, n, select, dict_of(map_), path, seed, half=half, replace=replace).report
+    report = generate_outfits(target, n, where, dict_of(map_), path, seed, half=half, replace=replace).report
     if as_json:
         echo_json(asdict(report) | {"file": str(path)})
         return
@@ -69,7 +71,7 @@ def generate(
         echo(f"  {name:<10} {about.n_items:>7,} items, in {100 * about.share_of_outfits:5.1f} % of the outfits")
     if report.left_out:
         words = ", ".join(f"{escape(word)} ({count:,})" for word, count in list(report.left_out.items())[:8])
-        echo(f"  left out, because none of the twenty categories is meant: {words}")
+        echo(f"  left out, as none of the twenty categories: {words}")
 
 
 def check(
@@ -77,7 +79,7 @@ def check(
     map_: MapOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say which outfits of a table are valid, and of each other one why not.
+    """Check which outfits of a table are valid, and why the others are not.
 
     Example: `likewise outfits check mine.csv`
     """

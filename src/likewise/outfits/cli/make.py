@@ -14,26 +14,37 @@ def make_test(
     workspace: WorkspacePath,
     name: Annotated[str, typer.Option(help="The test's name: letters, digits, dashes.")] = "lat",
     outfits: Annotated[int | None, typer.Option(help="Seed outfits to generate (50,000).")] = None,
-    experts: Annotated[int | None, typer.Option(help="Experts who sort, keep and rate (5).")] = None,
-    best: Annotated[int | None, typer.Option(help="Best rated outfits that become questions (2,000).")] = None,
+    experts: Annotated[int | None, typer.Option(help="Experts who sort, select and rate (5).")] = None,
+    best: Annotated[
+        int | None, typer.Option(help="Number of best-rated outfits that become questions (2,000).")
+    ] = None,
     panel: Annotated[int | None, typer.Option(help="People who answer the questions (10).")] = None,
-    consistent: Annotated[int | None, typer.Option(help="Most consistent questions that stay (500).")] = None,
-    rounds: Annotated[int | None, typer.Option(help="Times they are asked again (3).")] = None,
+    consistent: Annotated[int | None, typer.Option(help="Number of most consistent questions to keep (500).")] = None,
+    rounds: Annotated[int | None, typer.Option(help="How often they are asked again (3).")] = None,
     days: Annotated[float | None, typer.Option(help="Days between rounds (3).")] = None,
     questions: Annotated[int | None, typer.Option(help="Questions of the final test (100).")] = None,
-    quota: Annotated[str | None, typer.Option(help="`top=1,bottom=2,…`: proportions of the final test.")] = None,
-    guests: Annotated[int | None, typer.Option(help="At most so many people of the crowd (10,000).")] = None,
-    select: Annotated[str | None, typer.Option(help="Only these images, such as `domain=shop`.")] = None,
-    trust: Annotated[bool, typer.Option("--trust-categories", help="Nobody sorts: the catalog knows.")] = False,
-    close: Annotated[bool, typer.Option("--close", help="End the stage that is asking, with what there is.")] = False,
-    simulate: Annotated[int, typer.Option(help="Let simulated people do everything; so many in the crowd.")] = 0,
+    quota: Annotated[str | None, typer.Option(help="Proportions of the final test: `top=1,bottom=2,…`.")] = None,
+    guests: Annotated[
+        int | None, typer.Option(help="Maximum number of people who answer the final test (10,000).")
+    ] = None,
+    where: Annotated[str | None, typer.Option(help="Restrict the images, e.g. domain=shop.")] = None,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust-categories", help="Use the catalog's categories instead of having experts sort items."),
+    ] = False,
+    close: Annotated[
+        bool, typer.Option("--close", help="End the current stage with the answers given so far.")
+    ] = False,
+    simulate: Annotated[
+        int, typer.Option(help="Let simulated people answer everything; their number in the final test.")
+    ] = 0,
     bundle: Annotated[Path | None, typer.Option(help="Write the finished test to this folder or .zip.")] = None,
-    licence: Annotated[str, typer.Option(help="Terms of the bundle.")] = "",
+    licence: Annotated[str, typer.Option(help="Licence of the bundle.")] = "",
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same files.")] = None,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a LAT with people: run it again whenever you like, it says where the test stands and goes on from there.
+    """Make a LAT with people, stage by stage: each run reports the progress and continues from there.
 
     Example: `likewise outfits make-test shop --experts 5 --panel 10 --trust-categories`
     """
@@ -53,7 +64,7 @@ def make_test(
         "days_between_rounds": days,
         "n_questions": questions,
         "max_guests": guests,
-        "select": select,
+        "where": where,
         "seed": seed,
         "quotas": _quotas(quota),
         "sort": False if trust else None,
@@ -75,14 +86,14 @@ def make_test(
     for person, n in status.people.items():
         echo(f"  {escape(person)}: {n:,} answers")
     if not status.finished and status.wanted:
-        echo(f"  experts come in by `likewise label invite {escape(workspace)} --name NAME`, the site is")
-        echo(f"  `likewise label serve {escape(workspace)}`; `--close` ends this stage with what is answered")
+        echo(f"  invite experts with `likewise label invite {escape(workspace)} --name NAME`, the site is")
+        echo(f"  `likewise label serve {escape(workspace)}`; `--close` ends this stage with the answers given so far")
     if made is not None:
         echo(f"{escape(bundle)}: {len(made.questions)} questions, checksum {made.card['checksum'][:16]}…")
 
 
 def factors(workspace: WorkspacePath, database: Database = None, as_json: AsJson = False) -> None:
-    """Count the factors that people found in the wrong answers of questions (Fig. 3), tagged on the site.
+    """Count the factors that people tagged on the site in the wrong answers of questions (Fig. 3).
 
     Example: `likewise outfits factors polyvore`
     """

@@ -1,4 +1,4 @@
-"""`likewise outfits train`, `models` and `remedy`: compatibility models and their training."""
+"""`likewise outfits train`, `train-weakest` and `models`: compatibility models and their training."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,21 +21,22 @@ if TYPE_CHECKING:
     from likewise.outfits.models.card import OutfitModelCard
     from likewise.outfits.training.targeted_data import TargetedDataResult
 
-Kind = Annotated[str, typer.Option("--model", help="What to train; `likewise outfits models` lists them.")]
+Kind = Annotated[str, typer.Option("--model", help="The kind of model; `likewise outfits models` lists them.")]
 With = Annotated[
     str, typer.Option("--with", help="Encoders joined by `+`; by default all that the workspace has vectors of.")
 ]
 PresetName = Annotated[str, typer.Option(help="quick, usual (minutes on two cores) or paper (sizes as published).")]
 Outfits = Annotated[
-    Path | None, typer.Option(help="A table `outfit, item, …`; by default what a data set brought, or stylists make.")
+    Path | None,
+    typer.Option(help="A table `outfit, item, …`; by default the data set's, or those of simulated stylists."),
 ]
 Words = Annotated[
     bool,
-    typer.Option("--words", help="See vectors as the words that captions would say of an item, guessed from them."),
+    typer.Option("--words", help="Use caption words predicted from the vectors instead of the vectors."),
 ]
-NOutfits = Annotated[int, typer.Option(help="Of a wardrobe: how many outfits its simulated stylists make.")]
+NOutfits = Annotated[int, typer.Option(help="Wardrobe: number of outfits that simulated stylists make.")]
 Tests = Annotated[
-    list[Path] | None, typer.Option("--test", help="A test whose items must not be learned; again for more of them.")
+    list[Path] | None, typer.Option("--test", help="A test whose items must not be trained on; may be repeated.")
 ]
 
 
@@ -44,30 +45,33 @@ def train(
     model: Kind = "set-transformer",
     encoders: With = "",
     whole: Annotated[
-        str | None, typer.Option(help="Train a torch encoder along, from pictures: small, efficientnet-lite0.")
+        str | None,
+        typer.Option(
+            "--trunk", help="Train this torch encoder with the model, from pictures: small, efficientnet-lite0."
+        ),
     ] = None,
     words: Words = False,
-    name: Annotated[str, typer.Option(help="What to call it; the kind by default.")] = "",
+    name: Annotated[str, typer.Option(help="Name of the model; its kind by default.")] = "",
     preset: PresetName = "usual",
     outfits: Outfits = None,
     n_outfits: NOutfits = 8000,
-    select: Annotated[str | None, typer.Option(help="Only images such as `domain=shop`.")] = None,
+    where: Annotated[str | None, typer.Option(help="Restrict the images, e.g. domain=shop.")] = None,
     half: HalfOption = None,
     test: Tests = None,
     leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="Leave out outfits with items of the test instead of stopping.")
+        bool, typer.Option("--leave-out", help="Leave out outfits with items of the test instead of refusing them.")
     ] = False,
-    epochs: Annotated[int | None, typer.Option(help="Instead of the preset's.")] = None,
-    width: Annotated[int | None, typer.Option(help="Numbers per item, instead of the preset's.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Learning rate, instead of the preset's.")] = None,
-    near: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Share of negatives like what they replace; 0.5 by default.")
+    epochs: Annotated[int | None, typer.Option(help="Number of epochs; the preset's by default.")] = None,
+    width: Annotated[int | None, typer.Option(help="Dimensions per item; the preset's by default.")] = None,
+    learning_rate: Annotated[float | None, typer.Option("--lr", help="Learning rate; the preset's by default.")] = None,
+    hard_negatives: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Share of negatives that resemble the item they replace.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Discard a model of this name.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a model of this name.")] = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Train a compatibility model on outfits; goes on where it stopped, to the same weights.
+    """Train a compatibility model on outfits; an interrupted run continues, to the same weights.
 
     Example: `likewise outfits train shoes --model type-aware --with colour+efficientnet-lite0 --test taste.zip`
     """
@@ -78,8 +82,8 @@ def train(
 
     target = open_workspace(workspace)
     request = TrainingRequest(
-        model, name, encoders, whole, preset, outfits, n_outfits, select, half, tuple(test or ()), leave_out, epochs,
-        width, rate, seed, words, near,
+        model, name, encoders, whole, preset, outfits, n_outfits, where, half, tuple(test or ()), leave_out, epochs,
+        width, learning_rate, seed, words, hard_negatives,
     )  # fmt: skip
     with progress_bars("batches") as update:
         card = train_outfit_model(target, request, outfit_source=outfit_source(target), force=force, on_progress=update)
@@ -91,7 +95,7 @@ def train(
     _print_card(card, folder)
     if plot is not None:
         echo(f"  curves: {escape(plot)}")
-    echo(f"  test it: `likewise outfits score TEST --model {escape(folder)}`")
+    echo(f"  score it: `likewise outfits score TEST --model {escape(folder)}`")
 
 
 def _facts(card: "OutfitModelCard") -> dict[str, object]:
@@ -103,11 +107,11 @@ def _print_card(card: "OutfitModelCard", folder: Path) -> None:
     about = card.training
     echo(f"[bold]{escape(card.name)}[/] ({card.kind}) in {escape(folder)}")
     inputs = f"{card.encoders}{' as words' if card.n_caption_words else ''}" or card.trunk
-    echo(f"  learned from {about.n_outfits:,} outfits of {about.n_items:,} items, looking through {escape(inputs)}")
+    echo(f"  trained on {about.n_outfits:,} outfits of {about.n_items:,} items, on {escape(inputs)}")
     if about.preset is not None and about.validation_accuracy is not None:
         echo(
             f"  epoch {about.epoch} is the best of {about.preset.epochs}: "
-            f"{100 * about.validation_accuracy:.1f} % of {about.n_validation} blanks filled rightly"
+            f"{100 * about.validation_accuracy:.1f} % of {about.n_validation} blanks filled correctly"
         )
     echo(f"  visual-semantic term: {card.visual_semantic}")
     for key, value in card.notes.items():
@@ -115,7 +119,9 @@ def _print_card(card: "OutfitModelCard", folder: Path) -> None:
 
 
 def models(
-    workspace: Annotated[Path | None, typer.Argument(metavar="[WORKSPACE]", help="Also list its trained ones.")] = None,
+    workspace: Annotated[
+        Path | None, typer.Argument(metavar="[WORKSPACE]", help="Also list the trained models of this workspace.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the kinds of compatibility models, and those that a workspace has trained.
@@ -147,21 +153,24 @@ def targeted_data(
     words: Words = False,
     preset: PresetName = "usual",
     n_outfits: NOutfits = 8000,
-    share: Annotated[float, typer.Option(help="How many more outfits, as a share of the first ones.")] = 0.5,
-    dimension: Annotated[str | None, typer.Option(help="This dimension instead of the weakest.")] = None,
+    share: Annotated[
+        float, typer.Option(help="Number of additional outfits, as a share of the first training's.")
+    ] = 0.5,
+    dimension: Annotated[str | None, typer.Option(help="Use this dimension instead of the weakest.")] = None,
     measure_on: Annotated[
-        Path | None, typer.Option(help="A second test that measures; the whole first one then finds the weakness.")
+        Path | None,
+        typer.Option(help="A second test to measure on; the weakest dimension is then found on the whole first test."),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Instead of the preset's.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Number of epochs; the preset's by default.")] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Find a model's weakest dimension, train again with more outfits on it, and score again (A100, sec. 4.2).
 
-    Half of the questions find the weakness, the other half measure the gain (or a second test does); a third training
-    gets as many more outfits without a focus. Only for a wardrobe, whose stylists can make such outfits.
+    Half of the questions find the weakest dimension, the other half (or a second test) measure the gain; a third
+    training gets as many additional outfits without a focus. Only for a wardrobe, whose simulated stylists make them.
 
-    Example: `likewise outfits remedy shoes taste.zip --model type-aware`
+    Example: `likewise outfits train-weakest shoes taste.zip --model type-aware`
     """
     from likewise.outfits.bundle import open_test
     from likewise.outfits.results import OutfitTestFeatures, OutfitTestResults

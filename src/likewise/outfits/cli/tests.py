@@ -15,7 +15,9 @@ TestPath = Annotated[Path, typer.Argument(metavar="TEST", help="The test: a fold
 MODELS_BESIDE = 6  # in one table; more would not fit 80 columns
 
 
-def show(test: TestPath, checksum: Annotated[str | None, typer.Option(help="Refuse any other test.")] = None) -> None:
+def show(
+    test: TestPath, checksum: Annotated[str | None, typer.Option(help="Refuse a test with another checksum.")] = None
+) -> None:
     """Verify a test and print its card.
 
     Example: `likewise outfits show taste.zip`
@@ -31,18 +33,18 @@ def score(
     test: TestPath,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="random, mean-cosine:ENCODERS, a trained model (folder or name); again for more of them."),
+        typer.Option(help="random, mean-cosine:ENCODERS, a trained model (folder or name); may be repeated."),
     ] = None,
     answers: Annotated[
         list[Path] | None,
-        typer.Option(help="Answers made elsewhere: a table `question, choice` or `question, scores`."),
+        typer.Option(help="Answers from elsewhere: a table `question, choice` or `question, scores`."),
     ] = None,
-    models: Annotated[Path | None, typer.Option(help="The folder in which names of trained models are found.")] = None,
+    models: Annotated[Path | None, typer.Option(help="The folder of trained models.")] = None,
     output: Annotated[Path | None, typer.Option(help="The folder of results; TEST-results by default.")] = None,
-    page: Annotated[bool, typer.Option(help="Also write the page of all questions.")] = True,
+    page: Annotated[bool, typer.Option(help="Also write a page with all questions.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Let models take a test: LATs, mLATs, AATs, every index, chance levels and significant differences.
+    """Score models on a test: LATs, mLATs, AATs, every index, chance levels and significant differences.
 
     Example: `likewise outfits score taste.zip --model random --model mean-cosine:colour+shape`
     """

@@ -14,11 +14,11 @@ def wardrobe_test(
     n_aat: Annotated[int, typer.Option(help="AAT questions, at least one for each of 27 sub-dimensions.")] = 100,
     n_items: Annotated[int, typer.Option(help="Items of the wardrobe that questions are made from.")] = 4000,
     only: Annotated[
-        list[str] | None, typer.Option(help="AAT questions of this dimension alone, again for more of them.")
+        list[str] | None, typer.Option(help="Only AAT questions of this dimension; may be repeated.")
     ] = None,
-    crowd: Annotated[int, typer.Option(help="How many simulated people answer in the end.")] = 200,
+    crowd: Annotated[int, typer.Option(help="Number of simulated people who answer the final test.")] = 200,
     seed: Seed = 0,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over a test that is there.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing test.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Build a complete A100-like test from the drawn wardrobe, in seconds.
@@ -43,4 +43,4 @@ def wardrobe_test(
         return
     kinds = ", ".join(f"{n} {kind}" for kind, n in made.card["sizes"]["kinds"].items())
     echo(f"{escape(test)}: [bold]{len(made.questions)} questions[/] ({kinds}), checksum {made.card['checksum'][:16]}…")
-    echo(f"  take it: `likewise outfits score {escape(test)} --model random --model mean-cosine:colour`")
+    echo(f"  score models: `likewise outfits score {escape(test)} --model random --model mean-cosine:colour`")

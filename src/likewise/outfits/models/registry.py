@@ -14,16 +14,16 @@ from likewise.outfits.models.feature_source import FeatureSource, joined_vectors
 from likewise.outfits.protocol import OutfitModel
 
 TRAINABLE_KINDS: dict[str, str] = {
-    "bi-lstm": "reads an outfit forth and back like a sentence (Han et al. 2017)",
+    "bi-lstm": "reads an outfit forwards and backwards, like a sentence (Han et al. 2017)",
     "type-aware": "distances in a space per pair of types, called CSN in A100 (Vasileva et al. 2018)",
     "sce-net": "distances under learned conditions that the pair chooses (Tan et al. 2019)",
     "fhn": "binary codes of items and users (Lu et al. 2019); an unknown user is the mean user",
-    "ngnn": "messages between categories (Cui et al. 2019), and how an item agrees with what it hears (ours)",
+    "ngnn": "messages between categories (Cui et al. 2019), and the agreement of an item with its messages (ours)",
     "set-transformer": "attention over items with types (ours)",
-    "popular": "how often items are worn in training, whatever they are combined with",
+    "popular": "how often items occur in training outfits, whatever they are combined with",
 }
 BASELINE_KINDS: dict[str, str] = {
-    "random": "chance, from the names of the items: random, or random:SEED",
+    "random": "random choice, by the names of the items: random, or random:SEED",
     "mean-cosine": "how alike the items look: mean-cosine:ENCODERS",
 }
 MODEL_KINDS: dict[str, str] = BASELINE_KINDS | TRAINABLE_KINDS

@@ -1,4 +1,4 @@
-"""The curves of a training: the loss term by term, and the share of validation blanks filled rightly."""
+"""The curves of a training: the loss term by term, and the share of validation blanks filled correctly."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +48,7 @@ def learning_plot(curves: pl.DataFrame, name: str) -> str:
         other.plot(right["epoch"], 100 * right["value"], color=MODEL_LIGHT[0], marker="o", markersize=3)
         best = right.sort("value", "epoch", descending=[True, False]).row(0, named=True)
         other.axvline(best["epoch"], color=SOFT, linewidth=0.8, linestyle=(0, (2, 2)))
-        other.set_ylabel("validation blanks filled rightly (%)", color=MODEL_LIGHT[0])
+        other.set_ylabel("validation blanks filled correctly (%)", color=MODEL_LIGHT[0])
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, frameon=False, fontsize=8)
 
     last = right.sort("epoch").row(-1, named=True)

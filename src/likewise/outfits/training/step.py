@@ -36,7 +36,7 @@ class TrainingRequest:
     preset: str = "usual"
     outfits: Path | None = None
     n_outfits: int = 8000
-    select: str | None = None
+    where: str | None = None
     half: str | None = None
     """The half of the items to learn from, `train` for instance."""
     tests: tuple[Path, ...] = ()
@@ -84,7 +84,7 @@ def load_examples(
 
 def chosen_catalog(workspace: WorkspaceFolder, request: TrainingRequest) -> pl.DataFrame:
     """The rows whose items may be learned from."""
-    return select(select_half(read_catalog(workspace), request.half), request.select)
+    return select(select_half(read_catalog(workspace), request.half), request.where)
 
 
 def usable_images(workspace: WorkspaceFolder, request: TrainingRequest, catalog: pl.DataFrame) -> set[str]:
@@ -139,7 +139,7 @@ def train_outfit_model(
     encoders, features = choose_encoders(workspace, request), WorkspaceFeatures(workspace)
     if request.kind == "popular":
         if request.finetuned_encoder or request.words or request.near_share:
-            raise LikewiseError("popular counts what is worn: leave --whole, --words and --near out.")
+            raise LikewiseError("popular counts what is worn: leave --trunk, --words and --hard-negatives out.")
         claim_folder(
             folder, {"kind": request.kind, "encoders": encoders, **fingerprint_examples(examples)}, force=force
         )

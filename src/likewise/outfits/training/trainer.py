@@ -188,7 +188,7 @@ def _epoch(
         terms = net.loss(batch)
         total = torch.stack(list(terms.values())).sum()
         if not bool(torch.isfinite(total)):
-            raise LikewiseError(f"the loss of {job.name} is no longer a number in epoch {epoch}: try a smaller --rate.")
+            raise LikewiseError(f"the loss of {job.name} is no longer a number in epoch {epoch}: try a smaller --lr.")
         optimizer.zero_grad()
         total.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(net.parameters(), GRADIENT_CLIP)

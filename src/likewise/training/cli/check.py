@@ -45,13 +45,13 @@ def check(
         str | None, typer.Option("--with", help="The vectors of a frozen trunk, or the network to train whole.")
     ] = None,
     column: Annotated[str, typer.Option(help="The catalog column whose equal values are one class.")] = "item",
-    name: Annotated[str, typer.Option(help="The run: runs/NAME; the same name continues it.")] = "check",
+    name: Annotated[str, typer.Option(help="Name of the run: runs/NAME; the same name continues it.")] = "check",
     trials: Annotated[int | None, typer.Option(help="Trials per method, instead of the preset's.")] = None,
     reruns: Annotated[int | None, typer.Option(help="Reruns with the best values, instead of the preset's.")] = None,
-    steps: Annotated[int | None, typer.Option(help="At most so many steps a model.")] = None,
-    evaluate_every: Annotated[int | None, typer.Option(help="Steps between two looks at the validation.")] = None,
-    patience: Annotated[int | None, typer.Option(help="Stop after so many steps without improvement.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate of trunk and head, the same for all.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Maximum number of steps per model.")] = None,
+    evaluate_every: Annotated[int | None, typer.Option(help="Steps between two validations.")] = None,
+    patience: Annotated[int | None, typer.Option(help="Number of steps without improvement before stopping.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate of trunk and head, the same for all methods.")] = None,
     dim: Annotated[int | None, typer.Option(help="Dimensions of an embedding; 128 as in the paper.")] = None,
     batch_norm: Annotated[
         str | None,
@@ -62,16 +62,16 @@ def check(
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; one per core, at most one per fold.")] = None,
     storage: Annotated[
-        str | None, typer.Option(help="Where the trials are kept: a file or a PostgreSQL URL, shared by workers.")
+        str | None, typer.Option(help="Database of trials: a file or a PostgreSQL URL, shared by workers.")
     ] = None,
     search_only: Annotated[
-        bool, typer.Option("--search-only", help="Help another worker of the same run with its trials, then leave.")
+        bool, typer.Option("--search-only", help="Only run trials for another worker of the same run.")
     ] = False,
     claims: Annotated[
-        Path | None, typer.Option(help="A CSV of what papers claimed, to be shown beside (docs/training.md).")
+        Path | None, typer.Option(help="A CSV of published claims to show on the page (docs/training.md).")
     ] = None,
-    beside: Annotated[
-        str | None, typer.Option(help="Folders of checks on other data, whose best hyper-parameters are shown beside.")
+    compare_with: Annotated[
+        str | None, typer.Option(help="Folders of checks on other data, whose best hyper-parameters are shown as well.")
     ] = None,
     half: HalfOption = None,
     engine: Engine = "local",
@@ -81,8 +81,8 @@ def check(
 ) -> None:
     """Compare losses fairly: class-disjoint folds, a Bayesian search each, reruns with intervals, paired tests.
 
-    The first half of the classes is for the search, the second half is read only by the final evaluation; there must
-    be 16 classes at least. The same command continues a run that was stopped.
+    The first half of the classes is for the search, the second half is read only by the final evaluation; at
+    least 16 classes are needed. The same command continues an interrupted run.
 
     Example: `likewise train check birds --column category --with efficientnet-lite0 --preset quick`
     """
@@ -121,7 +121,7 @@ def check(
             half=half,
             storage=storage,
             claims=claims,
-            other_runs=[Path(each) for each in parse_names(beside)],
+            other_runs=[Path(each) for each in parse_names(compare_with)],
             on_progress=update,
         )
     page = write_check_page(done.run.path)
@@ -223,8 +223,8 @@ def _print_best(done: "RealityCheckResult") -> None:
     )
     if best["value"] <= untrained:
         echo(
-            "[yellow]no loss is better than the trunk without training[/]: let them train longer (--steps), at another "
-            "rate (--lr), or on more classes"
+            "[yellow]no loss is better than the trunk without training[/]: train longer (--steps), with another "
+            "learning rate (--lr), or on more classes"
         )
     verdict = check_verdict(done.accuracy, done.differences)
     titles = {name: method.title for name, method in done.summary.methods.items()} | {PRETRAINED: "without training"}

@@ -37,22 +37,22 @@ def perceptual(
     workspace: WorkspacePath,
     encoders: Annotated[
         str | None,
-        typer.Option("--from", help="Encoders to build on, comma-separated; all stored ones by default."),
+        typer.Option("--with", help="Encoders to build on, comma-separated; all stored ones by default."),
     ] = None,
     triplets: Annotated[
         Path | None, typer.Option(help="A CSV of triplet answers to learn from instead of the labelled pairs.")
     ] = None,
     order: Annotated[
-        str, typer.Option(help='Of its columns: "anchor close far" or "anchor far close".')
+        str, typer.Option(help='With --triplets: its columns, "anchor close far" or "anchor far close".')
     ] = "anchor close far",
-    by: Annotated[str, typer.Option(help="The catalog column that triplets name.")] = "item",
+    by: Annotated[str, typer.Option(help="With --triplets: the catalog column that the answers name.")] = "item",
     test: Annotated[
         str | None,
-        typer.Option(help="COLUMN=VALUE: answers (triplets, or queries) kept for a last measurement."),
+        typer.Option(help="COLUMN=VALUE: answers (triplets, or queries) reserved for the final test."),
     ] = None,
     unseen: Annotated[
         str,
-        typer.Option(help="What is held out to measure: answers, queries, items; the first also tunes."),
+        typer.Option(help="What to hold out for measuring: answers, queries, items; the first also selects settings."),
     ] = "queries,items",
     hidden: Annotated[
         str, typer.Option(help="Sizes of the hidden layer to try, comma-separated; 0 is none.")
@@ -61,19 +61,21 @@ def perceptual(
         str | None,
         typer.Option(help="Train this network whole instead: efficientnet-lite0?size=96, small, hf:ID, ..."),
     ] = None,
-    steps: Annotated[int, typer.Option(help="With --trunk: steps at most; how many is chosen.", min=1)] = 200,
-    batch: Annotated[int, typer.Option(help="With --trunk: answers a step.", min=1)] = 64,
+    steps: Annotated[
+        int, typer.Option(help="With --trunk: maximum number of steps; cross-validation chooses.", min=1)
+    ] = 200,
+    batch: Annotated[int, typer.Option(help="With --trunk: answers per step.", min=1)] = 64,
     rate: Annotated[float, typer.Option("--lr", help="With --trunk: learning rate.")] = 1e-4,
-    name: Annotated[str, typer.Option(help="Of the encoder that is left in runs/.")] = "perceptual",
+    name: Annotated[str, typer.Option(help="Name of the encoder in runs/.")] = "perceptual",
     half: HalfOption = None,
-    folds: Annotated[int, typer.Option(help="Parts of the rotation.", min=2)] = 5,
+    folds: Annotated[int, typer.Option(help="Number of folds of the cross-validation.", min=2)] = 5,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an encoder of the same name.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn from experts what looks alike: an adapter over stored vectors, or a whole network.
 
-    It is measured on what it has not seen, beside every stored encoder.
+    It is measured on held-out answers and compared with every stored encoder.
 
     Example: `likewise train perceptual shoes`, then `likewise encode shoes --with run:perceptual`
 
@@ -111,27 +113,27 @@ def perceptual(
 
 def finetune(
     workspace: WorkspacePath,
-    encoder: Annotated[str, typer.Option("--with", help="The torch encoder to train on, such as efficientnet-lite0.")],
+    encoder: Annotated[str, typer.Option("--with", help="The torch encoder to fine-tune, such as efficientnet-lite0.")],
     task: Annotated[
         str, typer.Option(help="id (items), cat (categories), id+c (both) or dino (no labels at all).")
     ] = "cat",
-    epochs: Annotated[int, typer.Option(help="How often every image is seen.", min=1)] = 50,
-    batch: Annotated[int, typer.Option(help="Images a step.", min=1)] = 32,
+    epochs: Annotated[int, typer.Option(help="Number of epochs.", min=1)] = 50,
+    batch: Annotated[int, typer.Option(help="Images per step.", min=1)] = 32,
     rate: Annotated[float, typer.Option("--lr", help="Learning rate.")] = 1e-4,
-    weight_decay: Annotated[float, typer.Option(help="Of every weight; for dino it grows tenfold.")] = 1e-4,
-    where: Annotated[str | None, typer.Option(help="COLUMN=VALUE: the images to learn from; all by default.")] = None,
+    weight_decay: Annotated[float, typer.Option(help="Weight decay; for dino it grows tenfold.")] = 1e-4,
+    where: Annotated[str | None, typer.Option(help="COLUMN=VALUE: restrict the images; all by default.")] = None,
     half: HalfOption = None,
     leave_out: Annotated[
-        str | None, typer.Option(help='Categories that are none, comma-separated: "Other,Not sure".')
+        str | None, typer.Option(help='Categories to ignore, comma-separated: "Other,Not sure".')
     ] = None,
-    small_crops: Annotated[int, typer.Option(help="With dino: small crops a picture.", min=0)] = 4,
-    name: Annotated[str | None, typer.Option(help="Of the encoder that is left in runs/.")] = None,
+    small_crops: Annotated[int, typer.Option(help="With dino: small crops per picture.", min=0)] = 4,
+    name: Annotated[str | None, typer.Option(help="Name of the encoder in runs/.")] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Train a network on with the catalog's ids, its categories, both, or without labels; goes on where it stopped.
+    """Fine-tune a network on the catalog's item ids, its categories, both, or without labels.
 
-    What it did to discovery and to identification is in the report, once its vectors are there.
+    An interrupted run continues. Encode the result, and the report shows its effect on discovery and identification.
 
     Example: `likewise train finetune shoes --with efficientnet-lite0 --task id`
     """
@@ -190,8 +192,8 @@ def _print_perceptual(workspace: Path, done: "PerceptualResult") -> None:
     ahead = encoders_ahead(done.results)
     if ahead:
         echo(
-            f"[bold]not better than what was there:[/] {', '.join(map(escape, ahead))} agrees with people more, beyond "
-            "chance, on what is unseen: bring more answers before you use this encoder."
+            f"[bold]not an improvement:[/] {', '.join(map(escape, ahead))} agrees significantly better with people "
+            "on held-out answers: collect more answers before you use this encoder."
         )
     curve = summary.calibration
     echo(

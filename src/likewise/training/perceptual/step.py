@@ -136,7 +136,7 @@ def make_answer_learner(
 def read_data(workspace: WorkspaceFolder, settings: PerceptualSettings, name: str) -> PerceptualData:
     """Read answers and vectors; images are those that every encoder has a vector of."""
     if settings.trunk and settings.bases:
-        raise LikewiseError("a network that is trained whole needs no stored vectors: leave --from out, or --trunk.")
+        raise LikewiseError("a network that is trained whole needs no stored vectors: leave --with out, or --trunk.")
     whole = read_catalog(workspace)
     catalog = select_half(whole, settings.half)
     asked = answered_set(workspace, settings, catalog)

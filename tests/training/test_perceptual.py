@@ -12,12 +12,17 @@ from likewise.training.perceptual.adapter_learner import AdapterLearner
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.calibration import fit_calibration, measure_reliability
 from likewise.training.perceptual.comparison import HeldOutScores, comparison_table
-from likewise.training.perceptual.cross_validation import cross_validate
-from likewise.training.perceptual.features import fit_feature_map
+from likewise.training.perceptual.cross_validation import CrossValidatedScores, learn_and_cross_validate
+from likewise.training.perceptual.features import ImageVectors, fit_feature_map
 from likewise.training.perceptual.folds import UNSEEN_KINDS, AnswerFold, LeakageError, Unseen, check_fold, make_folds
-from likewise.training.perceptual.metric import fit_metric
+from likewise.training.perceptual.metric import PenalisedLikelihood, fit_metric
 
 from .toy_answers import toy_pairs, toy_stimuli, toy_triplets
+
+
+def cross_validated(image_vectors: ImageVectors, answers: Answers, unseen: Unseen) -> CrossValidatedScores:
+    learner = AdapterLearner(image_vectors, (0,))
+    return learn_and_cross_validate(learner, image_vectors, answers, [unseen], 3, seed=0).held_out[0]
 
 
 def test_the_gradient_is_that_of_the_loss() -> None:
@@ -25,12 +30,13 @@ def test_the_gradient_is_that_of_the_loss() -> None:
     image_vectors, seen = toy_stimuli(30)
     answers = toy_triplets(seen, 400)
     features = fit_feature_map(image_vectors, answers.named_stimuli)
-    coordinates = image_vectors.stimulus_means(features(image_vectors.vectors), 30)
-    found = fit_metric(coordinates, answers, 1e-3, steps=1000)
+    coordinates = image_vectors.stimulus_means(features(image_vectors.concatenated), 30)
+    likelihood = PenalisedLikelihood(coordinates, answers)
+    found = fit_metric(likelihood, 1e-3, steps=1000)
     away = found.change + 0.3 * np.random.default_rng(0).normal(size=found.change.shape)
-    again = fit_metric(coordinates, answers, 1e-3, start=dataclasses.replace(found, change=away), steps=1000)
+    again = fit_metric(likelihood, 1e-3, start=dataclasses.replace(found, change=away), steps=1000)
     for metric in (found, again):
-        assert metric.negative_log_likelihood < 0.95 * fit_metric(coordinates, answers, 1e3).negative_log_likelihood
+        assert metric.negative_log_likelihood < 0.95 * fit_metric(likelihood, 1e3).negative_log_likelihood
     wanted, reached = (each.negative_log_likelihood + 1e-3 * float((each.change**2).sum()) for each in (found, again))
     assert reached == pytest.approx(wanted, rel=1e-3)
 
@@ -39,7 +45,7 @@ def test_the_gradient_is_that_of_the_loss() -> None:
 def test_an_adapter_beats_its_encoder_where_people_look_at_part_of_it(unseen: Unseen) -> None:
     image_vectors, seen = toy_stimuli(60)
     answers = toy_triplets(seen, 1500)
-    held_out = cross_validate(AdapterLearner(image_vectors, (0,)), image_vectors, answers, unseen, 3, seed=0)
+    held_out = cross_validated(image_vectors, answers, unseen)
     plain = answer_scores(image_vectors.vectors[0], image_vectors, answers)[held_out.rows]
     scores = {"learned": held_out.scores, "toy": plain}
     table = comparison_table(unseen, HeldOutScores(answers.subset(held_out.rows), held_out.fold, scores), "learned")
@@ -60,7 +66,7 @@ def scores_of_truth(seen: Floats, answers: Answers) -> Floats:
 def test_pairs_teach_too_and_a_hidden_layer_is_the_same_function_in_its_layers() -> None:
     image_vectors, seen = toy_stimuli(80, views=1)
     answers = toy_pairs(seen, 40, 20)
-    held_out = cross_validate(AdapterLearner(image_vectors, (0,)), image_vectors, answers, "queries", 3, seed=0)
+    held_out = cross_validated(image_vectors, answers, "queries")
     test = answers.subset(held_out.rows)
     scores = {"learned": held_out.scores, "toy": answer_scores(image_vectors.vectors[0], image_vectors, test)}
     table = comparison_table("queries", HeldOutScores(test, held_out.fold, scores), "learned")
@@ -70,9 +76,8 @@ def test_pairs_teach_too_and_a_hidden_layer_is_the_same_function_in_its_layers()
     holds = measure_reliability(held_out.probability, test.yes, test.no)
     assert holds.n_votes == 2400 and holds.expected_error < 0.06
     model = fit_adapter(image_vectors, answers, AdapterParams(1e-2, 32), seed=0)
-    assert (
-        np.abs(apply_layers(image_vectors.vectors, model.layers()) - model.vectors(image_vectors.vectors)).max() < 1e-4
-    )
+    by_layers = apply_layers(image_vectors.vectors, model.layers())
+    assert np.abs(by_layers - model.vectors(image_vectors.concatenated)).max() < 1e-4
 
 
 def test_the_same_seed_gives_the_same_weights() -> None:
@@ -135,5 +140,5 @@ def test_features_are_fitted_on_training_things_alone() -> None:
     changed[image_vectors.stimulus >= 20] = np.random.default_rng(5).normal(size=(20, 13)).astype(np.float32)
     other = fit_feature_map(dataclasses.replace(image_vectors, vectors=(changed,)), train, hidden=8)
     assert np.array_equal(features.first.matrix, other.first.matrix)
-    assert features.second is not None and other.second is not None
-    assert np.array_equal(features.second.matrix, other.second.matrix)
+    assert features.last is not None and other.last is not None
+    assert np.array_equal(features.last.matrix, other.last.matrix)

@@ -14,7 +14,7 @@ from likewise.encoders.lineage import encoder_lineage
 from likewise.errors import LikewiseError
 from likewise.evaluation.training_gains import trained_from_base
 from likewise.training.perceptual.answers import Answers
-from likewise.training.perceptual.cross_validation import cross_validate
+from likewise.training.perceptual.cross_validation import learn_and_cross_validate
 from likewise.training.perceptual.features import ImageVectors
 from likewise.training.perceptual.network_learner import NetworkLearner
 from likewise.training.perceptual.network_training import NetworkInputs, NetworkTraining
@@ -108,7 +108,8 @@ def test_pairs_teach_a_network_too_and_the_same_seed_teaches_the_same(world: tup
         for snapshot in (start, last)
     ]
     assert likely[1] > 2 * likely[0]
-    held_out = cross_validate(NetworkLearner(inputs), inputs.image_vectors, answers, "queries", 2, 0)
+    learned = learn_and_cross_validate(NetworkLearner(inputs), inputs.image_vectors, answers, ["queries"], 2, 0)
+    held_out = learned.held_out[0]
     right = (held_out.probability > 0.5) == (label[held_out.rows] == 1)
     assert right.mean() > max(label.mean(), 1 - label.mean()) + 0.03
     *_, again = NetworkTraining(inputs, answers, 3).train(40)

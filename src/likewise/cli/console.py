@@ -158,12 +158,12 @@ def _log_lines(errors: "Console", unit: str, *, one: bool = False) -> Iterator[P
             if done > done_before:
                 speed = (done - done_before) / (now - started)
                 ending = (
-                    f", {speed:,.{0 if speed >= 10 else 1}f}/s, about {_format_duration((total - done) / speed)} left"
+                    f", {speed:,.{0 if speed >= 10 else 1}f}/s, about {format_duration((total - done) / speed)} left"
                 )
             errors.print(f"{what}: {done:,} of {total:,}{f' {unit}' if unit else ''}{ending}")
 
     yield update
 
 
-def _format_duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

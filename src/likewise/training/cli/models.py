@@ -14,11 +14,13 @@ from likewise.cli.console import (
     echo,
     echo_json,
     escape,
+    format_duration,
     open_workspace,
     parse_names,
     progress_bars,
     to_records,
 )
+from likewise.machine import usable_cores
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,7 +103,7 @@ def perceptual(
         seed=seed,
     )
     with progress_bars("steps") as update:
-        done = train_perceptual(target, settings, name, force=force, on_progress=update)
+        done = train_perceptual(target, settings, name, force=force, on_start=_print_expected, on_progress=update)
     if as_json:
         summary = {key: value for key, value in done.summary.to_dict().items() if key != "queries"}
         echo_json(
@@ -177,6 +179,12 @@ def default_name(encoder: str, task: str) -> str:
     from likewise.encoders.spec import spec_name
 
     return f"{spec_name(encoder)}-{task.replace('+', '-')}"
+
+
+def _print_expected(seconds: float) -> None:
+    """On standard error, as progress is: standard output may be JSON."""
+    text = f"choosing and learning takes about {format_duration(seconds)} on {usable_cores()} cores of this machine"
+    typer.echo(text, err=True)
 
 
 def _print_perceptual(workspace: Path, done: "PerceptualResult") -> None:

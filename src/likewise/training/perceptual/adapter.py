@@ -5,7 +5,7 @@ by the negative log-likelihood of held-out votes; whatever is measured later was
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -18,8 +18,14 @@ from likewise.neighbours import pair_scores
 from likewise.progress import ProgressCallback
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.features import FeatureMap, ImageVectors, fit_feature_map
-from likewise.training.perceptual.folds import Unseen, check_fold, make_folds
-from likewise.training.perceptual.metric import MahalanobisMetric, fit_metric, logits, mean_negative_log_likelihood
+from likewise.training.perceptual.folds import AnswerFold, Unseen, make_folds
+from likewise.training.perceptual.metric import (
+    MahalanobisMetric,
+    PenalisedLikelihood,
+    fit_metric,
+    logits,
+    mean_negative_log_likelihood,
+)
 
 SHRINKAGES = tuple(
     float(f"{value:.1e}") for value in np.logspace(-1.0, -5.0, 13)
@@ -48,9 +54,9 @@ class FittedAdapter:
     metric: MahalanobisMetric
     constant: float
 
-    def vectors(self, vectors: Sequence[Vectors]) -> Vectors:
-        """Vectors of the encoders, one array each, to vectors of unit length."""
-        return self.embed(self.features(vectors))
+    def vectors(self, rows: Floats) -> Vectors:
+        """Vectors of the encoders side by side to vectors of unit length."""
+        return self.embed(self.features(rows))
 
     def embed(self, coordinates: Floats) -> Vectors:
         """The same, from the features of the images."""
@@ -72,10 +78,10 @@ def fit_adapter(image_vectors: ImageVectors, answers: Answers, choice: AdapterPa
     """Fit one choice on all the answers given."""
     stimuli = answers.named_stimuli
     features = fit_feature_map(image_vectors, stimuli, hidden=choice.hidden, seed=seed)
-    coordinates = image_vectors.stimulus_means(features(image_vectors.vectors), len(answers.stimuli))
-    metric = None
+    coordinates = image_vectors.stimulus_means(features(image_vectors.concatenated), len(answers.stimuli))
+    likelihood, metric = PenalisedLikelihood(coordinates, answers), None
     for shrinkage in [each for each in SHRINKAGES if each > choice.shrinkage] + [choice.shrinkage]:
-        metric = fit_metric(coordinates, answers, shrinkage, start=metric)
+        metric = fit_metric(likelihood, shrinkage, start=metric)
     assert metric is not None
     return _with_constant(choice, features, metric, coordinates[stimuli])
 
@@ -103,44 +109,72 @@ def select_adapter(
     """Cross-validate every strength of shrinkage, from strong to weak, and stop where it only gets worse."""
     inner_folds = make_folds(answers, unseen, n_folds, seed)
     search_rows: list[tuple[float, int, float, int]] = []
-    best: tuple[float, AdapterParams, Floats] | None = None
+    best: tuple[float, AdapterParams, list[_InnerFold]] | None = None
     for units in hidden:
-        fitted = [_prepare(image_vectors, answers.subset(fold.train), units, seed) for fold in inner_folds]
-        metrics: list[MahalanobisMetric | None] = [None] * n_folds
+        folds = [_InnerFold.of(image_vectors, answers, fold, units, seed) for fold in inner_folds]
+        n_votes = sum(fold.n_test_votes for fold in folds)
         least, worse = float("inf"), 0
         for number, shrinkage in enumerate(SHRINKAGES):
             if on_progress:
                 on_progress("choosing", hidden.index(units) * len(SHRINKAGES) + number, len(hidden) * len(SHRINKAGES))
-            total_loss, votes, scores = 0.0, 0.0, np.full(len(answers), np.nan)
-            for place, (fold, (features, by_image)) in enumerate(zip(inner_folds, fitted, strict=True)):
-                check_fold(answers, fold, unseen)
-                train, test = answers.subset(fold.train), answers.subset(fold.test)
-                coordinates = image_vectors.stimulus_means(by_image, len(answers.stimuli))
-                metric = fit_metric(coordinates, train, shrinkage, start=metrics[place])
-                metrics[place] = metric
-                n_votes = float((test.yes + test.no).sum())
-                total_loss += mean_negative_log_likelihood(logits(coordinates, test, metric), test) * n_votes
-                votes += n_votes
-                model = _with_constant(
-                    AdapterParams(shrinkage, units), features, metric, coordinates[train.named_stimuli]
-                )
-                scores[fold.test] = answer_scores(model.embed(by_image), image_vectors, test)
-            negative_log_likelihood = total_loss / votes
-            search_rows.append((shrinkage, units, negative_log_likelihood, int(votes)))
+            folds = [fold.learn(shrinkage) for fold in folds]
+            negative_log_likelihood = sum(fold.test_loss() for fold in folds) / n_votes
+            search_rows.append((shrinkage, units, negative_log_likelihood, int(n_votes)))
             if best is None or negative_log_likelihood < best[0]:
-                best = negative_log_likelihood, AdapterParams(shrinkage, units), scores
+                best = negative_log_likelihood, AdapterParams(shrinkage, units), folds
             worse = worse + 1 if negative_log_likelihood >= least else 0
             least = min(least, negative_log_likelihood)
             if worse >= PATIENCE:
                 break
     assert best is not None
+    scores = np.full(len(answers), np.nan)
+    for fold in best[2]:
+        scores[fold.rows] = fold.test_scores(image_vectors, best[1])
     schema = {"shrinkage": pl.Float64, "hidden": pl.Int64, "negative_log_likelihood": pl.Float64, "n_votes": pl.Int64}
-    return AdapterSelection(best[1], best[2], pl.DataFrame(search_rows, schema=schema, orient="row"))
+    return AdapterSelection(best[1], scores, pl.DataFrame(search_rows, schema=schema, orient="row"))
 
 
-def _prepare(image_vectors: ImageVectors, train: Answers, hidden: int, seed: int) -> tuple[FeatureMap, Floats]:
-    features = fit_feature_map(image_vectors, train.named_stimuli, hidden=hidden, seed=seed)
-    return features, features(image_vectors.vectors)
+@dataclass(frozen=True)
+class _InnerFold:
+    """Answers to learn from and answers held out, in coordinates fitted to the former, and the metric so far."""
+
+    rows: Ints
+    train: Answers
+    test: Answers
+    features: FeatureMap
+    by_image: Floats
+    likelihood: PenalisedLikelihood
+    metric: MahalanobisMetric | None = None
+
+    @classmethod
+    def of(
+        cls, image_vectors: ImageVectors, answers: Answers, fold: AnswerFold, hidden: int, seed: int
+    ) -> "_InnerFold":
+        train, test = answers.subset(fold.train), answers.subset(fold.test)
+        features = fit_feature_map(image_vectors, train.named_stimuli, hidden=hidden, seed=seed)
+        by_image = features(image_vectors.concatenated)
+        coordinates = image_vectors.stimulus_means(by_image, len(answers.stimuli))
+        return cls(fold.test, train, test, features, by_image, PenalisedLikelihood(coordinates, train))
+
+    @property
+    def n_test_votes(self) -> float:
+        return float((self.test.yes + self.test.no).sum())
+
+    def learn(self, shrinkage: float) -> "_InnerFold":
+        """With the metric of this shrinkage; the one so far is where the search for it starts."""
+        return replace(self, metric=fit_metric(self.likelihood, shrinkage, start=self.metric))
+
+    def test_loss(self) -> float:
+        """Negative log-likelihood of the held-out votes, all together."""
+        assert self.metric is not None
+        logit = logits(self.likelihood.coordinates, self.test, self.metric)
+        return mean_negative_log_likelihood(logit, self.test) * self.n_test_votes
+
+    def test_scores(self, image_vectors: ImageVectors, choice: AdapterParams) -> Floats:
+        assert self.metric is not None
+        seen = self.likelihood.coordinates[self.train.named_stimuli]
+        model = _with_constant(choice, self.features, self.metric, seen)
+        return answer_scores(model.embed(self.by_image), image_vectors, self.test)
 
 
 def answer_scores(vectors: Vectors, image_vectors: ImageVectors, answers: Answers) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any
 
 from likewise.encoders.families.run_files import TrainedRun, write_run
 from likewise.lineage.record import Lineage
+from likewise.machine import usable_cores
 from likewise.progress import ProgressCallback
 from likewise.training.perceptual.adapter import HIDDEN, fit_adapter, select_adapter
 from likewise.training.perceptual.answers import Answers
@@ -25,6 +26,10 @@ class AdapterLearner:
     @property
     def bases(self) -> list[str]:
         return list(self.image_vectors.encoders)
+
+    @property
+    def n_threads(self) -> int:
+        return usable_cores()
 
     def fit(
         self,
@@ -45,7 +50,7 @@ class AdapterLearner:
             return write_run(folder, "adapter", self.bases, learned.layers(), dim=dim, lineage=lineage, about=about)
 
         vectors, negative_log_likelihood = (
-            learned.vectors(self.image_vectors.vectors),
+            learned.vectors(self.image_vectors.concatenated),
             learned.metric.negative_log_likelihood,
         )
         return LearnedModel(

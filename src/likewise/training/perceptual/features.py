@@ -8,6 +8,7 @@ encoder, so nothing has to be done to new vectors but multiply.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,24 +34,39 @@ class ImageVectors:
     def dims(self) -> list[int]:
         return [each.shape[1] for each in self.vectors]
 
-    @property
+    @cached_property
     def concatenated(self) -> Floats:
+        """All encoders side by side, a row per image."""
         return np.concatenate([each.astype(np.float64) for each in self.vectors], axis=1)
 
-    def subset(self, stimuli: Ints) -> "ImageVectors":
+    def shown(self, stimuli: Ints) -> "ShownImages":
         """The images of some stimuli, which are numbered from 0 in their order."""
         place = np.full(int(max(self.stimulus.max(initial=-1), stimuli.max(initial=-1))) + 2, -1)
         place[stimuli] = np.arange(len(stimuli))
         kept = np.flatnonzero(place[self.stimulus] >= 0)
-        return ImageVectors(self.encoders, tuple(each[kept] for each in self.vectors), place[self.stimulus[kept]])
+        return ShownImages(self.concatenated[kept], place[self.stimulus[kept]])
 
-    def stimulus_means(self, rows: Floats, n_stimuli: int | None = None) -> Floats:
+    def stimulus_means(self, rows: Floats, n_stimuli: int) -> Floats:
         """Mean over the images of each stimulus; zero for one without images."""
-        n_stimuli = int(self.stimulus.max()) + 1 if n_stimuli is None else n_stimuli
-        known = self.stimulus >= 0
-        total = np.zeros((n_stimuli, rows.shape[1]))
-        np.add.at(total, self.stimulus[known], rows[known])
-        return total / np.maximum(1, np.bincount(self.stimulus[known], minlength=n_stimuli))[:, None]
+        return _means(rows, self.stimulus, n_stimuli)
+
+
+@dataclass(frozen=True)
+class ShownImages:
+    """Rows of some images, and the stimulus each shows."""
+
+    rows: Floats
+    stimulus: Ints
+
+    def stimulus_means(self, rows: Floats) -> Floats:
+        return _means(rows, self.stimulus, int(self.stimulus.max()) + 1)
+
+
+def _means(rows: Floats, stimulus: Ints, n_stimuli: int) -> Floats:
+    known = stimulus >= 0
+    total = np.zeros((n_stimuli, rows.shape[1]))
+    np.add.at(total, stimulus[known], rows[known])
+    return total / np.maximum(1, np.bincount(stimulus[known], minlength=n_stimuli))[:, None]
 
 
 @dataclass(frozen=True)
@@ -66,25 +82,29 @@ class AffineMap:
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """The fitted map from vectors side by side to coordinates: one affine map, or two with a rectifier between."""
+    """The fitted map from vectors side by side to coordinates: one affine map, or two more with a rectifier between."""
 
     first: AffineMap
-    second: AffineMap | None = None
+    hidden: AffineMap | None = None
+    last: AffineMap | None = None
 
     @property
     def dim(self) -> int:
-        return len((self.second or self.first).offset)
+        return len((self.last or self.first).offset)
 
-    def __call__(self, vectors: Sequence[Vectors]) -> Floats:
-        rows = self.first(np.concatenate([each.astype(np.float64) for each in vectors], axis=1))
-        return rows if self.second is None else self.second(np.maximum(rows, 0.0))
+    def __call__(self, rows: Floats) -> Floats:
+        coordinates = self.first(rows)
+        if self.hidden is None or self.last is None:
+            return coordinates
+        return self.last(np.maximum(self.hidden(coordinates), 0.0))
 
     def layers(self, matrix: Floats, constant: float) -> list[Layer]:
         """The layers of an encoder whose output is [coordinates @ matrix, constant]."""
-        last = self.second or self.first
+        last = self.last or self.first
         folded = np.concatenate([last.matrix @ matrix, np.zeros((len(last.matrix), 1))], axis=1)
-        offset = np.append(last.offset @ matrix, constant)
-        maps = [(folded, offset)] if self.second is None else [(self.first.matrix, self.first.offset), (folded, offset)]
+        maps = [(folded, np.append(last.offset @ matrix, constant))]
+        if self.hidden is not None:
+            maps.insert(0, (self.first.matrix @ self.hidden.matrix, self.hidden(self.first.offset)))
         return [(matrix.astype(np.float32), offset.astype(np.float32)) for matrix, offset in maps]
 
 
@@ -92,42 +112,40 @@ def fit_feature_map(
     image_vectors: ImageVectors, stimuli: Ints, *, hidden: int = 0, max_dim: int = MAX_DIM, seed: int = 0
 ) -> FeatureMap:
     """Fit on the images of some stimuli; axes are those along which the stimuli differ, not the images of one."""
-    shown = image_vectors.subset(stimuli)
-    first = _concatenate_and_project(shown, max_dim)
-    if not hidden:
-        return FeatureMap(first)
-    concatenated = shown.concatenated
-    coordinates = first(concatenated)
+    shown = image_vectors.shown(stimuli)
+    first = _project(shown, image_vectors.dims, max_dim)
+    return add_hidden_layer(first, shown, hidden, max_dim, seed) if hidden else FeatureMap(first)
+
+
+def add_hidden_layer(first: AffineMap, shown: ShownImages, hidden: int, max_dim: int, seed: int) -> FeatureMap:
+    """Random units over the coordinates of `first`, and both together turned to their principal axes."""
+    coordinates = first(shown.rows)
     rng = np.random.default_rng(seed)
     directions = rng.normal(size=(coordinates.shape[1], hidden)) * np.sqrt(np.mean(coordinates**2, axis=0))[:, None]
     directions /= np.maximum((coordinates @ directions).std(axis=0), 1e-12)
     offsets = OFFSET_SPREAD * rng.normal(size=hidden)
-    # the coordinates themselves pass through a rectifier as max(0, z) and max(0, -z)
-    expanded = np.concatenate([np.eye(coordinates.shape[1]), -np.eye(coordinates.shape[1]), directions], axis=1)
-    hidden_layer = AffineMap(
-        first.matrix @ expanded, np.concatenate([first.offset, -first.offset, first.offset @ directions + offsets])
-    )
-    rectified = np.maximum(hidden_layer(concatenated), 0.0)
     n = coordinates.shape[1]
-    units = rectified[:, 2 * n :]
+    # the coordinates themselves pass through a rectifier as max(0, z) and max(0, -z)
+    hidden_layer = AffineMap(
+        np.concatenate([np.eye(n), -np.eye(n), directions], axis=1), np.concatenate([np.zeros(2 * n), offsets])
+    )
+    units = np.maximum(coordinates @ directions + offsets, 0.0)
     mean = units.mean(axis=0)
     scale = np.sqrt(np.mean(((units - mean) ** 2).sum(axis=1))) or 1.0
     both = np.concatenate([coordinates, (units - mean) / scale], axis=1) / np.sqrt(2.0)
     axes = _principal_axes(shown.stimulus_means(both), max_dim)
     back = np.concatenate([axes[:n], -axes[:n], axes[n:] / scale]) / np.sqrt(2.0)
-    return FeatureMap(hidden_layer, AffineMap(back, -(mean / scale) @ axes[n:] / np.sqrt(2.0)))
+    return FeatureMap(first, hidden_layer, AffineMap(back, -(mean / scale) @ axes[n:] / np.sqrt(2.0)))
 
 
-def _concatenate_and_project(shown: ImageVectors, max_dim: int) -> AffineMap:
-    """Centred, scaled, side by side, turned to principal axes."""
-    rows = shown.concatenated
-    centre = rows.mean(axis=0)
-    squares = ((rows - centre) ** 2).mean(axis=0)
-    starts = np.cumsum([0, *shown.dims[:-1]])
-    lengths = np.sqrt(np.add.reduceat(squares, starts))
+def _project(shown: ShownImages, dims: Sequence[int], max_dim: int) -> AffineMap:
+    """Centred, scaled by encoder, turned to principal axes."""
+    centre = shown.rows.mean(axis=0)
+    centred = shown.rows - centre
+    lengths = np.sqrt(np.add.reduceat((centred**2).mean(axis=0), np.cumsum([0, *dims[:-1]])))
     lengths[lengths == 0.0] = 1.0
-    stretch = np.repeat(1.0 / (lengths * np.sqrt(len(lengths))), shown.dims)
-    turned = stretch[:, None] * _principal_axes(shown.stimulus_means(rows - centre) * stretch, max_dim)
+    stretch = np.repeat(1.0 / (lengths * np.sqrt(len(lengths))), dims)
+    turned = stretch[:, None] * _principal_axes(shown.stimulus_means(centred) * stretch, max_dim)
     return AffineMap(turned, -centre @ turned)
 
 

@@ -40,6 +40,10 @@ class AnswerLearner(Protocol):
     def bases(self) -> list[str]:
         """The specs of the encoders it is built on."""
 
+    @property
+    def n_threads(self) -> int:
+        """How many models may be learned at the same time."""
+
     def fit(
         self,
         answers: Answers,

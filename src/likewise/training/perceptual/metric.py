@@ -1,4 +1,4 @@
-"""A metric that explains people's votes: d(i, j) = |(z_i - z_j) W|^2 with W = s 1 + D, D shrunk towards zero.
+"""A metric that explains people's votes: d(i, j) = |(z_i - z_j) W|^2, W = s 1 + D, D shrunk towards zero.
 
     triplet   P(close) = sigmoid(d(anchor, far) - d(anchor, close))
     pair      P(similar) = sigmoid(b - d(query, candidate))
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Floats, Ints
 from likewise.training.perceptual.answers import Answers
@@ -21,6 +20,7 @@ MAX_ITERATIONS = 150
 TOLERANCE = 1e-7
 MAX_DENSE_RATIO = 8  # all pairs at once while there are at most so many times as many as are needed
 START_LOG_SCALE = 0.5
+MAX_LOGIT = 700.0  # beyond it the exponential is infinite
 
 
 @dataclass(frozen=True)
@@ -68,18 +68,22 @@ class _DenseDistances:
     """Distances from one matrix of products: for few stimuli that are compared with each other in all ways."""
 
     pairs: _ComparedPairs
+    cells: Ints
+    """Of each pair, its place in the matrix of all stimuli laid out flat, once in every triangle."""
+    mirrored: Ints
 
     def squared(self, projected: Floats) -> Floats:
         products = projected @ projected.T
         own = np.diagonal(products)
-        left, right = self.pairs.left, self.pairs.right
-        return np.asarray(own[left] + own[right] - 2.0 * products[left, right])
+        distance = own[self.pairs.left] + own[self.pairs.right]
+        distance -= 2.0 * products.ravel()[self.cells]
+        return np.asarray(distance)
 
     def gradient(self, projected: Floats, slope: Floats) -> Floats:
         """Gradient by `projected` of a sum of distances with the given slopes."""
         weights = np.zeros((len(projected), len(projected)))
-        weights[self.pairs.left, self.pairs.right] = slope
-        weights += weights.T
+        weights.ravel()[self.cells] = slope
+        weights.ravel()[self.mirrored] = slope
         return np.asarray(2.0 * (weights.sum(axis=1)[:, None] * projected - weights @ projected))
 
 
@@ -104,60 +108,113 @@ def _distance_computer(pairs: _ComparedPairs, n_stimuli: int) -> _DenseDistances
 
     n_pairs = len(pairs.left)
     if n_stimuli**2 <= MAX_DENSE_RATIO * n_pairs:
-        return _DenseDistances(pairs)
+        return _DenseDistances(pairs, pairs.left * n_stimuli + pairs.right, pairs.right * n_stimuli + pairs.left)
     ends = np.concatenate([np.arange(n_pairs), np.arange(n_pairs)])
     signs = np.concatenate([np.ones(n_pairs), -np.ones(n_pairs)])
     stimuli = np.concatenate([pairs.left, pairs.right])
     return _SparseDistances(pairs, csr_array((signs, (ends, stimuli)), shape=(n_pairs, n_stimuli)))
 
 
+class PenalisedLikelihood:
+    """What is minimised, for some answers about stimuli with `coordinates` (one row each), and its gradient.
+
+    Distances depend on W only through W W'; of all W with the same product the symmetric one is nearest to s 1. So D is
+    symmetric: half the parameters, and none along which nothing changes. The parameters are log s, the threshold, and
+    the upper triangle of D, off the diagonal times the root of two, so that their square is |D|^2. The function is
+    evaluated hundreds of times for every shrinkage: what stays the same is computed once, and arrays as long as the
+    answers are reused, because allocating them would take as long as filling them.
+    """
+
+    def __init__(self, coordinates: Floats, answers: Answers) -> None:
+        self.coordinates = coordinates
+        self.dim = coordinates.shape[1]
+        self.pairs = _ComparedPairs.of(answers)
+        self.are_triplets = answers.are_triplets
+        self._distances = _distance_computer(self.pairs, len(coordinates))
+        total = float((answers.yes + answers.no).sum())
+        self._yes, self._no = answers.yes / total, answers.no / total
+        self._votes = self._yes + self._no
+        self._first, self._second = np.empty(len(answers)), np.empty(len(answers))
+        row, column = np.triu_indices(self.dim)
+        self._upper, self._lower = row * self.dim + column, column * self.dim + row
+        self._factor = np.where(row == column, 0.5, np.sqrt(0.5))  # what lies on the diagonal is counted twice
+
+    def parameters(self, metric: MahalanobisMetric | None) -> Floats:
+        """Of a metric, or of the one to begin with."""
+        if metric is None:
+            return np.concatenate([[START_LOG_SCALE, 1.0], np.zeros(len(self._upper))])
+        return np.concatenate([[np.log(metric.scale), metric.threshold], self._pack(metric.change)])
+
+    def change(self, parameters: Floats) -> Floats:
+        """D."""
+        flat, values = np.zeros(self.dim**2), parameters[2:] * self._factor
+        flat[self._upper] = values
+        flat[self._lower] += values
+        return flat.reshape(self.dim, self.dim)
+
+    def _pack(self, matrix: Floats) -> Floats:
+        flat = matrix.ravel()
+        return np.asarray((flat[self._upper] + flat[self._lower]) * self._factor)
+
+    def __call__(self, parameters: Floats, shrinkage: float) -> tuple[float, Floats]:
+        """Value and gradient."""
+        scale, threshold, change = np.exp(parameters[0]), parameters[1], parameters[2:]
+        matrix = self.change(parameters)
+        matrix.ravel()[:: self.dim + 1] += scale
+        projected = self.coordinates @ matrix
+        value, slope = self._votes_against(self._distances.squared(projected), threshold)
+        n_pairs = len(self.pairs.left)
+        by_pair: Floats = -np.bincount(self.pairs.close, slope, n_pairs).astype(np.float64, copy=False)
+        if self.are_triplets:
+            by_pair += np.bincount(self.pairs.far, slope, n_pairs)
+        by_matrix = self.coordinates.T @ self._distances.gradient(projected, by_pair)
+        gradient = np.empty_like(parameters)
+        gradient[0] = scale * float(np.trace(by_matrix))
+        gradient[1] = 0.0 if self.are_triplets else float(slope.sum())
+        gradient[2:] = self._pack(by_matrix) + 2.0 * shrinkage * change
+        return value + shrinkage * float(change @ change), gradient
+
+    def _votes_against(self, distance: Floats, threshold: float) -> tuple[float, Floats]:
+        """The mean negative log-likelihood of a vote, and its derivative by each answer's logit (until the next call).
+
+        With x = -logit, it is the sum of votes log(1 + exp x) - no x: one exponential and one logarithm an answer.
+        """
+        x, other = self._first, self._second
+        np.take(distance, self.pairs.close, out=x, mode="clip")
+        if self.are_triplets:
+            np.take(distance, self.pairs.far, out=other, mode="clip")
+            x -= other
+        else:
+            x -= threshold
+        np.minimum(x, MAX_LOGIT, out=x)
+        value = -float(self._no @ x)
+        np.exp(x, out=x)
+        x += 1.0
+        value += float(self._votes @ np.log(x, out=other))
+        slope = np.divide(self._votes, x, out=x)
+        slope -= self._yes
+        return value, slope
+
+
 def fit_metric(
-    coordinates: Floats,
-    answers: Answers,
+    likelihood: PenalisedLikelihood,
     shrinkage: float,
     *,
     start: MahalanobisMetric | None = None,
     steps: int = MAX_ITERATIONS,
 ) -> MahalanobisMetric:
-    """Fit to the answers; `coordinates` has one row per stimulus. `start` is the identity by default."""
+    """The metric under which the votes are most likely; `start` is the identity by default."""
     from scipy.optimize import minimize
 
-    pairs = _ComparedPairs.of(answers)
-    dim = coordinates.shape[1]
-    triplets = answers.are_triplets
-    votes = answers.yes + answers.no
-    total = float(votes.sum())
-    distances = _distance_computer(pairs, len(coordinates))
-
-    def value(flat: Floats) -> tuple[float, Floats]:
-        scale, threshold = np.exp(flat[0]), flat[1]
-        matrix = scale * np.eye(dim) + flat[2:].reshape(dim, dim)
-        projected = coordinates @ matrix
-        distance = distances.squared(projected)
-        logit = (distance[pairs.far] if triplets else threshold) - distance[pairs.close]
-        negative_log_likelihood = float(
-            (np.logaddexp(0.0, -logit) * answers.yes + np.logaddexp(0.0, logit) * answers.no).sum()
-        )
-        slope = (votes * _sigmoid(logit) - answers.yes) / total
-        by_pair: Floats = np.bincount(pairs.close, -slope, len(pairs.left)).astype(np.float64)
-        if triplets:
-            by_pair += np.bincount(pairs.far, slope, len(pairs.left))
-        by_matrix = coordinates.T @ distances.gradient(projected, by_pair)
-        change = flat[2:]
-        gradient = np.empty_like(flat)
-        gradient[0] = scale * float(np.trace(by_matrix))
-        gradient[1] = 0.0 if triplets else float(slope.sum())
-        gradient[2:] = by_matrix.ravel() + 2.0 * shrinkage * change
-        return negative_log_likelihood / total + shrinkage * float(change @ change), gradient
-
-    begin = np.zeros(2 + dim * dim)
-    begin[0], begin[1] = START_LOG_SCALE, 1.0
-    if start is not None:
-        begin[0], begin[1], begin[2:] = np.log(start.scale), start.threshold, start.change.ravel()
     found = minimize(
-        value, begin, jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxcor": 12, "ftol": TOLERANCE}
+        likelihood,
+        likelihood.parameters(start),
+        args=(shrinkage,),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": steps, "maxcor": 12, "ftol": TOLERANCE},
     )
-    change = found.x[2:].reshape(dim, dim)
+    change = likelihood.change(found.x)
     penalty = shrinkage * float((change**2).sum())
     return MahalanobisMetric(
         float(np.exp(found.x[0])), change, float(found.x[1]), float(found.fun) - penalty, int(found.nit)
@@ -180,9 +237,3 @@ def mean_negative_log_likelihood(logit: Floats, answers: Answers) -> float:
     """Of a vote, in nats."""
     total_loss = np.logaddexp(0.0, -logit) * answers.yes + np.logaddexp(0.0, logit) * answers.no
     return float(total_loss.sum() / (answers.yes + answers.no).sum())
-
-
-def _sigmoid(values: NDArray[np.float64]) -> Floats:
-    from scipy.special import expit
-
-    return np.asarray(expit(values))

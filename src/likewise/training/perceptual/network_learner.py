@@ -42,6 +42,10 @@ class NetworkLearner:
     def bases(self) -> list[str]:
         return [self.inputs.plan.encoder]
 
+    @property
+    def n_threads(self) -> int:
+        return 1  # torch keeps all cores busy with one
+
     def fit(
         self,
         answers: Answers,

@@ -4,7 +4,7 @@ In `runs/<name>/`: encoder.json and encoder.safetensors (the encoder, for `run:<
 beside every other), choices.parquet (what cross-validation tried), calibration.parquet, summary.json.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +31,8 @@ from likewise.training.perceptual.adapter_learner import AdapterLearner
 from likewise.training.perceptual.answers import Answers, answers_from_labels, answers_from_triplets, check_disjoint
 from likewise.training.perceptual.calibration import Calibration, Reliability, measure_reliability
 from likewise.training.perceptual.comparison import HeldOutScores, comparison_table
-from likewise.training.perceptual.cross_validation import calibrate_model, cross_validate
+from likewise.training.perceptual.cost import expected_seconds
+from likewise.training.perceptual.cross_validation import calibrate_model, learn_and_cross_validate
 from likewise.training.perceptual.features import ImageVectors
 from likewise.training.perceptual.folds import UNSEEN_KINDS
 from likewise.training.perceptual.learner import AnswerLearner, LearnedModel
@@ -77,9 +78,13 @@ def train_perceptual(
     name: str = DEFAULT_NAME,
     *,
     force: bool = False,
+    on_start: Callable[[float], None] | None = None,
     on_progress: ProgressCallback | None = None,
 ) -> PerceptualResult:
-    """Learn, measure on what was not seen, and leave the encoder `run:<name>`."""
+    """Learn, measure on what was not seen, and leave the encoder `run:<name>`.
+
+    `on_start` is told how many seconds an adapter will take; of a network only its progress can say.
+    """
     folder = run_folder(workspace, name).path
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(
@@ -89,21 +94,22 @@ def train_perceptual(
         raise LikewiseError(f"what is unseen must be some of {', '.join(UNSEEN_KINDS)}.")
     data = read_data(workspace, settings, name)
     train, image_vectors, learner = data.train, data.image_vectors, make_answer_learner(workspace, settings, data)
-    tables, cross_validated = [], []
-    for kind in settings.unseen:
-        held_out = cross_validate(learner, image_vectors, train, kind, settings.n_folds, settings.seed, on_progress)
+    if on_start and isinstance(learner, AdapterLearner):
+        on_start(expected_seconds(learner, train, n_models=len(settings.unseen) * settings.n_folds + 1))
+    learned = learn_and_cross_validate(
+        learner, image_vectors, train, settings.unseen, settings.n_folds, settings.seed, on_progress
+    )
+    model, tables = learned.model, []
+    for kind, held_out in zip(settings.unseen, learned.held_out, strict=True):
         scores = {name: held_out.scores} | {
             other: answer_scores(vectors, image_vectors, train)[held_out.rows] for other, vectors in data.others.items()
         }
-        cross_validated.append(held_out)
         held_out_scores = HeldOutScores(train.subset(held_out.rows), held_out.fold, scores)
         tables.append(comparison_table(kind, held_out_scores, name))
-    model = learner.fit(
-        train, settings.unseen[0], seed=settings.seed, folds_seed=settings.seed, on_progress=on_progress
-    )
     curve = calibrate_model(model, train)
-    held = train.subset(cross_validated[0].rows)
-    reliability = measure_reliability(cross_validated[0].probability, held.yes, held.no, symmetric=train.are_triplets)
+    first = learned.held_out[0]
+    held = train.subset(first.rows)
+    reliability = measure_reliability(first.probability, held.yes, held.no, symmetric=train.are_triplets)
     if data.test is not None:
         test = data.test
         scores = {name: answer_scores(model.vectors, image_vectors, test)}

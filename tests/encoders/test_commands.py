@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.encoders import BUILT_IN, read_vectors
+from likewise.encoders import BUILT_IN, DEFAULT_ENCODERS, read_vectors
 from likewise.workspace import WorkspaceFolder
 
 from ..cli.conftest import Run, run
@@ -46,6 +46,14 @@ def test_export_and_encode_with_the_file(run: Run, tiny: Tiny, workspace: Worksp
     assert [each["encoder"] for each in json.loads(ran.out)] == ["net", "clip"]
     both = [read_vectors(workspace, name, images_of(workspace)) for name in ("net", "clip")]
     assert np.abs(both[0] - both[1]).max() < 1e-5
+
+
+def test_without_with_the_encoders_of_the_help_and_the_readme_run(run: Run, workspace: WorkspaceFolder) -> None:
+    done = json.loads(run("encode", workspace.path, "--workers", 1, "--json").out)
+    assert [each["encoder"] for each in done] == list(DEFAULT_ENCODERS)
+    assert f"Without --with: {', '.join(DEFAULT_ENCODERS)}." in " ".join(run("encode", "--help").out.split())
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").lower()
+    assert f"vectors: {', '.join(DEFAULT_ENCODERS)}" in readme
 
 
 def test_left_out_images_are_listed(run: Run, workspace: WorkspaceFolder) -> None:

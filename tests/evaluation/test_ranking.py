@@ -1,6 +1,5 @@
 """One order of the models for every page, and the paper's tables made from the long ones."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,9 +28,9 @@ from likewise.intervals import interval_of
 from .judging import gallery_of, model, pool_of, random_pairs
 
 
-def results_of(learned: Sequence[str] = (), **models: tuple[bool, float | None]) -> pl.DataFrame:
+def results_of(**models: tuple[bool, float | None]) -> pl.DataFrame:
     rows = [
-        (name, fed, name in learned, measure, value if measure == str(MAIN) else 0.5, None, None, 8, 10, 100)
+        (name, fed, measure, value if measure == str(MAIN) else 0.5, None, None, 8, 10, 100)
         for name, (fed, value) in models.items()
         for measure in (str(MAIN), "ROC_AUC")
     ]
@@ -43,13 +42,6 @@ def test_best_first_equal_ones_by_name_undefined_ones_last() -> None:
     assert ranked(results) == ["b", "a", "c", "d"]
     assert [(group.id, group.encoders) for group in grouped(results)] == [("fed", ["a", "c", "d"]), ("new", ["b"])]
     assert [group.id for group in grouped(results_of(a=(False, 0.1)))] == ["new"]
-
-
-def test_whoever_learned_the_answers_is_last_and_in_a_group_of_its_own() -> None:
-    results = results_of(["a", "d"], a=(False, 0.99), b=(False, 0.6), c=(True, 0.7), d=(True, 0.95))
-    assert ranked(results) == ["c", "b", "a", "d"]
-    groups = [(group.id, group.encoders) for group in grouped(results)]
-    assert groups == [("fed", ["c"]), ("new", ["b"]), ("learned", ["a", "d"])]
 
 
 def test_whoever_is_compared_first_the_best_ones_lead_is_positive() -> None:

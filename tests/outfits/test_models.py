@@ -193,7 +193,7 @@ def test_wrong_names_are_explained(tmp_path: Path) -> None:
         open_model("taste", toy_features(), tmp_path)
     with pytest.raises(LikewiseError, match="a seed, a whole number"):
         open_model("random:x", toy_features())
-    with pytest.raises(LikewiseError, match="no blend vectors"):
+    with pytest.raises(LikewiseError, match="no efficientnet-lite0 vectors"):
         open_model("mean-cosine", toy_features())
 
 

@@ -86,8 +86,8 @@ def test_the_sentence_names_the_measure_that_moves(
 )
 def test_what_identification_says_about_discovery_depends_on_the_interval(low: float, high: float, said: str) -> None:
     board = leaderboard(results_of(a=(0.5, 0.45, 0.55), b=(0.9, 0.85, 0.95), c=None))
-    rows = [(name, "Recall_cap@5", 0.3, 0.2, 0.4, 8, 10, False) for name in "abc"]
-    columns = ["encoder", "measure", "value", "low", "high", "n_queries", "n_queries_total", "learned"]
+    rows = [(name, "Recall_cap@5", 0.3, 0.2, 0.4, 8, 10) for name in "abc"]
+    columns = ["encoder", "measure", "value", "low", "high", "n_queries", "n_queries_total"]
     table = pl.DataFrame(rows, schema=columns, orient="row")
     correlation = (low + high) / 2, low, high
     orders = TwoOrders("Recall_cap@5", 3, *correlation, *correlation)
@@ -95,9 +95,6 @@ def test_what_identification_says_about_discovery_depends_on_the_interval(low: f
     assert made is not None and said in made.conclusion
     assert "3 models are too few for a rank correlation" in made.numbers
     assert [point.encoder for point in made.points] == ["b", "a"]  # c has no discovery value to plot
-    knows = table.with_columns(learned=pl.col("encoder") == "b")  # b was taught the items it is asked for
-    marked = identification(knows, orders, board)
-    assert marked is not None and marked.learned == ["b"] and [point.encoder for point in marked.points] == ["a"]
     two = identification(table, replace(orders, n_models=2), board)
     assert two is not None and "2 models the two orders cannot be compared" in two.conclusion
 

@@ -159,10 +159,10 @@ class Workspace(WorkspaceFolder):
 
         More `workers` start processes: in a script, call it under `if __name__ == "__main__":`.
         """
-        from likewise.encoders import BUILT_IN
+        from likewise.encoders import DEFAULT_ENCODERS
         from likewise.encoders.running.encode import encode_catalog
 
-        done = encode_catalog(self, encoders or BUILT_IN, workers=workers, force=force, on_progress=on_progress)
+        done = encode_catalog(self, encoders or DEFAULT_ENCODERS, workers=workers, force=force, on_progress=on_progress)
         table = pl.DataFrame(
             [(one.encoder, one.dim, one.images, one.left_out, one.seconds) for one in done],
             schema=["encoder", "dim", "images", "left_out", "seconds"],

@@ -27,7 +27,8 @@ MAX_LEFT_OUT_SHOWN = 5
 def encode(
     workspace: WorkspacePath,
     encoders: Annotated[
-        str | None, typer.Option("--with", help="Encoders, comma-separated; all built-in ones by default.")
+        str | None,
+        typer.Option("--with", help="Encoders, comma-separated; a network and four descriptors by default."),
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,
     force: Annotated[
@@ -45,9 +46,9 @@ def encode(
     """Turn every image into a vector, once per encoder; goes on where it stopped.
 
     An encoder may have options, as in `efficientnet-lite0?flip=1&size=256`, and several joined by `+` make one.
-    `likewise list encoders` lists what there is.
+    `likewise list encoders` lists what there is. Without --with: efficientnet-lite0, colour, texture, shape, layout.
 
-    Example: `likewise encode shoes --with colour,shape,blend`
+    Example: `likewise encode shoes --with efficientnet-lite0,colour,hf:facebook/dinov2-base`
 
     Example: `likewise encode shoes --import mine.npy --keys keys.csv --name mine`
 
@@ -55,7 +56,7 @@ def encode(
     """
     from functools import partial
 
-    from likewise.encoders.model_cards import BUILT_IN
+    from likewise.encoders.model_cards import DEFAULT_ENCODERS
     from likewise.encoders.running.encode import encode_catalog
     from likewise.encoders.running.pipeline import EncodingEngine as Runs
     from likewise.encoders.running.pipeline import run_locally
@@ -73,7 +74,7 @@ def encode(
         with progress_bars("images") as update:
             done = encode_catalog(
                 target,
-                parse_names(encoders) or list(BUILT_IN),
+                parse_names(encoders) or list(DEFAULT_ENCODERS),
                 workers=workers,
                 force=force,
                 on_progress=update,

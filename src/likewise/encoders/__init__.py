@@ -1,7 +1,7 @@
 """Image to vector: one small protocol, one module per family of encoders, and the vectors on disk."""
 
 from likewise.encoders.listing import EncoderInfo, list_encoders
-from likewise.encoders.model_cards import BUILT_IN
+from likewise.encoders.model_cards import BUILT_IN, DEFAULT_ENCODERS
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.running.encode import encode_catalog
@@ -12,6 +12,7 @@ from likewise.encoders.text import encode_text
 
 __all__ = [
     "BUILT_IN",
+    "DEFAULT_ENCODERS",
     "Encoder",
     "EncoderInfo",
     "EncodingResult",

@@ -7,6 +7,8 @@ ResNeXt-101 32x8d trained on weakly labelled images.  Sizes are of the weights f
 from dataclasses import dataclass
 
 BUILT_IN = ("colour", "texture", "shape", "layout", "blend")
+DEFAULT_ENCODERS = ("efficientnet-lite0", "colour", "texture", "shape", "layout")
+"""What `likewise encode` runs unless told otherwise; chosen by docs/default_encoders.py."""
 
 LICENCE = "Apache-2.0"  # of the built-in ones
 

@@ -24,7 +24,7 @@ def benchmark(
 ) -> None:
     """Fill-in-the-blank accuracy and compatibility AUC on a data set of outfits, with counts and coverage.
 
-    Example: `likewise outfits benchmark polyvore --model mean-cosine:blend --split valid`
+    Example: `likewise outfits benchmark polyvore --model mean-cosine:efficientnet-lite0 --split valid`
     """
     import polars as pl
 

@@ -7,6 +7,7 @@ Importing this module is light; torch comes with the first trained network.
 from dataclasses import replace
 from pathlib import Path
 
+from likewise.encoders.model_cards import DEFAULT_ENCODERS
 from likewise.errors import LikewiseError
 from likewise.lineage.files import read_model_lineage
 from likewise.outfits.models.card import OutfitModelCard, read_arrays, read_model_card, weights_file
@@ -41,8 +42,8 @@ def open_model(text: str, features: FeatureSource, folder: Path | None = None) -
     if kind == "mean-cosine":
         from likewise.outfits.models.mean_cosine import MeanCosineModel
 
-        vectors = joined_vectors(features, rest or "blend")
-        return MeanCosineModel(vectors, text, features.lineage(rest or "blend"))
+        encoders = rest or DEFAULT_ENCODERS[0]
+        return MeanCosineModel(joined_vectors(features, encoders), text, features.lineage(encoders))
     place, epoch = find_model(text, folder)
     return load_model(place, features, epoch, name=None if epoch is None else f"{read_model_card(place).name}@{epoch}")
 

@@ -30,7 +30,7 @@ from .judging import gallery_of, model, pool_of, random_pairs
 
 def results_of(**models: tuple[bool, float | None]) -> pl.DataFrame:
     rows = [
-        (name, fed, measure, value if measure == str(MAIN) else 0.5, None, None, 8, 10, 100)
+        (name, fed, False, measure, value if measure == str(MAIN) else 0.5, None, None, 8, 10, 100)
         for name, (fed, value) in models.items()
         for measure in (str(MAIN), "ROC_AUC")
     ]

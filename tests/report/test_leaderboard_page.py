@@ -22,7 +22,7 @@ def result(encoder: str, auc: float | None, *, generator: bool = False) -> list[
     counted = (auc, *bounds, 90, 100, 2000)
     areas = [area(average=average) for area in (ROC_AUC, AP) for average in ("macro", "micro")]
     measures = [MAIN, *areas, ROC_AUC(negatives="sampled"), P @ 5, P @ 9, Judged @ 5]
-    return [(encoder, generator, str(measure), *counted) for measure in measures]
+    return [(encoder, generator, False, str(measure), *counted) for measure in measures]
 
 
 def write_result(path: Path, rows: list[tuple[object, ...]], **said: object) -> Path:

@@ -86,8 +86,8 @@ def test_the_sentence_names_the_measure_that_moves(
 )
 def test_what_identification_says_about_discovery_depends_on_the_interval(low: float, high: float, said: str) -> None:
     board = leaderboard(results_of(a=(0.5, 0.45, 0.55), b=(0.9, 0.85, 0.95), c=None))
-    rows = [(name, "Recall_cap@5", 0.3, 0.2, 0.4, 8, 10) for name in "abc"]
-    columns = ["encoder", "measure", "value", "low", "high", "n_queries", "n_queries_total"]
+    rows = [(name, False, "Recall_cap@5", 0.3, 0.2, 0.4, 8, 10) for name in "abc"]
+    columns = ["encoder", "learned", "measure", "value", "low", "high", "n_queries", "n_queries_total"]
     table = pl.DataFrame(rows, schema=columns, orient="row")
     correlation = (low + high) / 2, low, high
     orders = TwoOrders("Recall_cap@5", 3, *correlation, *correlation)

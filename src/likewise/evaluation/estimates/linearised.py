@@ -6,8 +6,8 @@ p_i being predicted by a model that has not seen y_i. The correction estimates w
 were not drawn miss, whatever the model is worth; with p = 0 throughout the linear measures are Horvitz-Thompson sums of
 y_i / pi_i. The variance is taken between queries, which are drawn independently, so it holds for queries and draws
 together. A few heavy pairs carry much of it: where the labels show less variance from drawing than the predicted
-chances would have it, because none of those pairs was drawn, it is raised by RAISED of the difference. That share, and
-intervals on the logit scale for shares, are what covered the truth as often as said in simulations.
+chances would have it, because none of those pairs was drawn, it is raised by RAISED of the difference, the share with
+which intervals cover the truth as often as they say (docs/sampling.md).
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,9 @@ import numpy as np
 
 from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure
 from likewise.evaluation.estimates.chances import Expectation, Floats, Ints
+from likewise.intervals import share_interval, t_interval
 
-CONFIDENCE = 0.95
 RAISED = 0.25
-EDGE = 1e-4  # a share nearer to 0 or 1 has its logit taken here
 
 
 @dataclass(frozen=True)
@@ -63,21 +62,12 @@ class CatalogEstimate:
 
     def interval(self, *, these_queries: bool = False) -> tuple[float, float]:
         """At 95 %: for queries like these, or for these very queries."""
-        reach = self._reach(these_queries)
-        return self.value - reach, self.value + reach
+        error = self.drawing_error if these_queries else self.standard_error
+        return t_interval(self.value, error, len(self.influence))
 
     def share_interval(self) -> tuple[float, float]:
-        """At 95 %, of a value between 0 and 1 for queries like these: symmetric on the logit scale."""
-        value = min(max(self.value, EDGE), 1.0 - EDGE)
-        logit, reach = float(np.log(value / (1.0 - value))), self._reach(False) / (value * (1.0 - value))
-        low, high = (1.0 / (1.0 + np.exp(-(logit + side * reach))) for side in (-1.0, 1.0))
-        return float(low), float(high)
-
-    def _reach(self, these_queries: bool) -> float:
-        from scipy.special import stdtrit
-
-        error = self.drawing_error if these_queries else self.standard_error
-        return float(stdtrit(max(1, len(self.influence) - 1), (1.0 + CONFIDENCE) / 2.0)) * error
+        """At 95 %, of a value between 0 and 1 for queries like these."""
+        return share_interval(min(max(self.value, 0.0), 1.0), self.standard_error, len(self.influence))
 
     def minus(self, other: "CatalogEstimate") -> "CatalogEstimate":
         """The difference of two measures on the same queries and draws."""

@@ -110,7 +110,7 @@ def _one_hot(items: pl.DataFrame) -> Vectors:
 
 
 def _unit(vectors: Vectors) -> Vectors:
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
 def _noisy(vectors: Vectors, noise: float, rng: np.random.Generator) -> Vectors:

@@ -36,7 +36,9 @@ from likewise.workspace import WorkspaceFolder
 
 
 def results_of(**models: tuple[float, float, float] | None) -> pl.DataFrame:
-    rows = [(name, True, False, str(MAIN), *(numbers or (None, None, None)), 8, 10, 100) for name, numbers in models.items()]
+    rows = [
+        (name, True, False, str(MAIN), *(numbers or (None, None, None)), 8, 10, 100) for name, numbers in models.items()
+    ]
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
 

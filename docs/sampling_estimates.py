@@ -122,7 +122,7 @@ def _range(values: Floats, digits: int = 1) -> str:
 def population_truth(bench: Bench, at_once: int = 200) -> dict[str, Floats]:
     """Over every item as a query, block by block; micro ROC-AUC from histograms of scores."""
     parts, sizes = [], []
-    edges: list[Floats] = []
+    edges: list[NDArray[np.float32]] = []
     counted: list[list[Floats]] = [[] for _ in bench.names]
     none = np.empty(0, dtype=np.int64)
     for start in range(0, bench.n_items, at_once):

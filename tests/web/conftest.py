@@ -34,7 +34,7 @@ def write_pool(workspace: WorkspaceFolder, n_queries: int = 4, n_candidates: int
     """Every query with its candidates, proposed by both generators."""
     images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
     rows = [
-        (query, candidate, generator, rank, 0.987654 - rank / 1000)
+        (query, candidate, generator, rank, 0.987654 - rank / 1000, 1.0, 1)
         for query in images[:n_queries]
         for rank, candidate in enumerate(images[n_queries : n_queries + n_candidates])
         for generator in GENERATORS

@@ -13,7 +13,7 @@ of freedom forgets that, which matters after a correction for many pairs, so D i
 Student's t, each scaled by its source (Behrens 1929, Fisher 1935): it keeps its level far into the tail.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -63,18 +63,26 @@ class RerunDifference:
         return self.difference - margin, self.difference + margin
 
     def detectable(self, alpha: float) -> float:
-        """The true difference that a test at this level finds with a probability of 80 %."""
-        return self.margin(alpha) + self.margin(2 * (1 - POWER))
+        """The true difference that a test at this level finds with a probability of 80 %.
+
+        Another check estimates its sources anew, and its margin grows with them; the true ones are taken to be these.
+        """
+        from scipy.special import ndtr
+
+        if not self.sources:
+            return float("nan")
+        error = sum(source.variance for source in self.sources) ** 0.5
+        if error == 0.0:
+            return 0.0
+        estimated, weights = sum_of_sources(self.sources, lambda chi2, df: chi2 / df)
+        margins = self.margin(alpha) * np.sqrt(estimated) / error
+        return _falls_to(lambda size: 1 - float(weights @ ndtr((size - margins) / error)), 1 - POWER, margins.max() * 2)
 
     def margin(self, alpha: float) -> float:
         """How far from zero an estimate must be for this p."""
         if not self.sources:
             return float("nan")
-        low, high = 0.0, float(np.sqrt(self._variances[0].max())) * 40.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self._tail(middle) > alpha else (low, middle)
-        return high
+        return _falls_to(self._tail, alpha, float(np.sqrt(self._variances[0].max())) * 40.0)
 
     def _tail(self, size: float) -> float:
         """The probability of an error of this size or more, on either side."""
@@ -88,7 +96,11 @@ class RerunDifference:
 
     @cached_property
     def _variances(self) -> tuple[Floats, Floats]:
-        return variance_mixture(self.sources)
+        """What the true variance may be: with s^2 estimated on f degrees of freedom it is f s^2 / chi^2_f.
+
+        A sum of t is a normal variable whose variance is drawn from this.
+        """
+        return sum_of_sources(self.sources, lambda chi2, df: df / chi2)
 
 
 def compare_reruns(a: RerunValues, b: RerunValues, n_queries: Floats) -> RerunDifference:
@@ -115,16 +127,12 @@ def class_variance(deviations: Floats, share: Floats) -> float:
     return float((share**2 * deviations**2 / (1 - 2 * share + share @ share)).sum())
 
 
-def variance_mixture(sources: Sequence[ErrorSource]) -> tuple[Floats, Floats]:
-    """The true variance of a difference as its sources leave it open: values, and their probabilities.
-
-    With variance s^2 estimated on f degrees of freedom, the true one is f s^2 / chi^2_f; the sources are independent.
-    A sum of t is a normal variable whose variance is drawn from this mixture.
-    """
+def sum_of_sources(sources: Sequence[ErrorSource], scaled: Callable[[Floats, float], Floats]) -> tuple[Floats, Floats]:
+    """The sum of independent variances, each times a function of its chi^2: values, and their probabilities."""
     totals, probabilities = np.zeros(1), np.ones(1)
     for source in [each for each in sources if each.variance > 0]:
         chi2, weights = chi2_nodes(source.degrees_of_freedom)
-        drawn = source.variance * source.degrees_of_freedom / chi2
+        drawn = source.variance * scaled(chi2, source.degrees_of_freedom)
         totals, probabilities = _merge(np.add.outer(totals, drawn).ravel(), np.outer(probabilities, weights).ravel())
     return totals, probabilities
 
@@ -138,6 +146,15 @@ def chi2_nodes(degrees_of_freedom: float) -> tuple[Floats, Floats]:
     values: Floats = np.exp(np.linspace(low, high, max(N_NODES, int(2 * (high - low)))))
     weights: Floats = chi2.pdf(values, degrees_of_freedom) * values
     return values, weights / weights.sum()
+
+
+def _falls_to(share: Callable[[float], float], wanted: float, high: float) -> float:
+    """Where a falling function of a size reaches a value, between 0 and `high`."""
+    low = 0.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if share(middle) > wanted else (low, middle)
+    return high
 
 
 def _merge(values: Floats, weights: Floats) -> tuple[Floats, Floats]:

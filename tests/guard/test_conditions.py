@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 from likewise.conditional.combiner import CombinerShape, TrainedCombiner, combiner_module, write_combiner
-from likewise.conditional.protocol import TEMPLATE_SCHEMA
 from likewise.conditional.screening import combiner_lineage
 from likewise.conditional.templates.files import write_templates
 from likewise.conditional.towers import TwoTower
@@ -18,7 +17,7 @@ from likewise.workspace import WorkspaceFolder
 from tests.cli.conftest import Run, run
 from tests.conditional.test_split_commands import cirr
 from tests.encoders.conftest import Tiny, cache, tiny
-from tests.guard.world import World, everything, item_images, make_world
+from tests.guard.world import World, everything, make_world, templates
 
 __all__ = ["cache", "run", "tiny"]
 pytest.importorskip("torch")
@@ -30,17 +29,6 @@ def world(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> World:
     for name, items in (("one", range(10)), ("other", range(10, 20))):
         write_templates(made.workspace, name, templates(list(items)), {})
     return made
-
-
-def templates(items: list[int]) -> pl.DataFrame:
-    """Templates about some items: the same thing in another shade."""
-    rows = []
-    for number, item in enumerate(items):
-        target, *others = (items[(number + step) % len(items)] for step in (1, 2, 3, 4))
-        gallery = [item_images(other)[0] for other in others]
-        asked = number, "change_attribute", f"shade {number}", item_images(item)[0], item_images(target)[0]
-        rows.append((*asked, gallery))
-    return pl.DataFrame(rows, schema=TEMPLATE_SCHEMA, orient="row")
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ NOT_SCORING = {
     "label invite", "label revoke", "label settings", "label pause", "label resume", "label add-pairs",
     "label remove-votes", "label export", "label sheet", "label import", "label consensus", "label simulate",
     "plan labels", "plan compute",
-    "list encoders", "list readers", "list measures", "list extensions",
+    "list encoders", "list readers", "list measures", "list extensions", "list lineage",
     "bundle benchmark", "bundle run", "bundle vectors", "bundle encoder",
     "condition ask", "condition mine", "condition build", "condition audit", "condition verify", "condition verified",
     "condition crops",
@@ -126,6 +126,15 @@ def test_evaluate_as_a_user_types_it(world: World, run: Run) -> None:
     assert set(told["summary"]["lineage"]["learned_labels"]) >= set(world.derived.values())
     for table in told["tables"].values():
         assert not {row.get("encoder") for row in table} & set(world.derived.values())
+
+
+def test_what_everything_learned_from_is_listed(world: World, run: Run) -> None:
+    listed = json.loads(run("list", "lineage", world.workspace.path, "--json").out)
+    told = {each["encoder"]: each["learned_from"] for each in listed}
+    assert told["colour"] == []
+    for name in world.derived.values():
+        assert "train perceptual, labels of world: 40 images" in told[name]
+    assert "pca=3&on=all, pictures of world: 40 images" in run("list", "lineage", world.workspace.path).out
 
 
 def test_the_report_shows_only_clean_models_and_names_the_others(

@@ -10,6 +10,7 @@ import polars as pl
 from PIL import Image
 
 from likewise.catalog import make_catalog, read_catalog
+from likewise.conditional.protocol import TEMPLATE_SCHEMA
 from likewise.encoders.families.run_files import write_run
 from likewise.encoders.running.encode import encode_catalog
 from likewise.encoders.storage.exporting import ENDINGS, export_vectors
@@ -40,12 +41,12 @@ def item_images(item: int) -> list[str]:
     return [f"item{item:02d}-{view}.png" for view in range(VIEWS)]
 
 
-def make_world(folder: Path) -> World:
-    """Twenty items of two views with labels, triplets, captions and fill-in-the-blank questions."""
+def make_world(folder: Path, n_items: int = N_ITEMS) -> World:
+    """Items of two views with labels, triplets, captions and fill-in-the-blank questions."""
     pictures, workspace = folder / "pictures", WorkspaceFolder(folder / "world")
     pictures.mkdir(parents=True)
     rng, rows = np.random.default_rng(0), []
-    for item in range(N_ITEMS):
+    for item in range(n_items):
         colour = rng.integers(0, 256, 3)
         for view, image in enumerate(item_images(item)):
             pixels = np.clip(colour + rng.integers(-12, 12, (24, 24, 3)), 0, 255).astype(np.uint8)
@@ -82,6 +83,17 @@ def fill_in_the_blank() -> pl.DataFrame:
     names = [f"item{item:02d}" for item in range(N_ITEMS)]
     rows = [("test", n, [names[n], names[n + 1]], [names[n + 2], names[n + 3]], 0, 1) for n in range(6)]
     return pl.DataFrame(rows, schema=["split", "question", "items", "answers", "right", "position"], orient="row")
+
+
+def templates(items: list[int]) -> pl.DataFrame:
+    """Templates about some items: the same thing in another shade."""
+    rows = []
+    for number, item in enumerate(items):
+        target, *others = (items[(number + step) % len(items)] for step in (1, 2, 3, 4))
+        gallery = [item_images(other)[0] for other in others]
+        asked = number, "change_attribute", f"shade {number}", item_images(item)[0], item_images(target)[0]
+        rows.append((*asked, gallery))
+    return pl.DataFrame(rows, schema=TEMPLATE_SCHEMA, orient="row")
 
 
 def everything(workspace: WorkspaceFolder, pairs: list[tuple[str, str]]) -> Lineage:

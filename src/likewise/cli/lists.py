@@ -2,9 +2,12 @@
 
 import typer
 
-from likewise.cli.console import AsJson, console, echo, echo_json
+from likewise.cli.console import AsJson, WorkspacePath, console, echo, echo_json, escape, open_workspace
 
-app = typer.Typer(help="List encoders, readers, measures or extensions.", no_args_is_help=True)
+app = typer.Typer(
+    help="List encoders, readers, measures or extensions; and what models learned from.",
+    no_args_is_help=True,
+)
 
 
 def encoders(as_json: AsJson = False) -> None:
@@ -88,5 +91,23 @@ def extensions(as_json: AsJson = False) -> None:
         echo(f"[bold]{one.name:<14}[/]{one.summary} ({', '.join(one.commands)})")
 
 
-for listed in (encoders, readers, measures, extensions):
+def lineage(workspace: WorkspacePath, as_json: AsJson = False) -> None:
+    """List what every encoder of a workspace learned from, and which came without a record of it.
+
+    Example: `likewise list lineage shoes`
+    """
+    from likewise.encoders.lineage import encoder_lineage
+
+    target = open_workspace(workspace)
+    found = {name: encoder_lineage(target, name).sentences for name in target.encoders()}
+    if as_json:
+        echo_json([{"encoder": name, "learned_from": lines} for name, lines in found.items()])
+        return
+    for name, lines in found.items():
+        echo(f"[bold]{escape(name)}[/]" + ("" if lines else ": nothing"))
+        for line in lines:
+            echo(f"  {escape(line)}")
+
+
+for listed in (encoders, readers, measures, extensions, lineage):
     app.command(listed.__name__)(listed)

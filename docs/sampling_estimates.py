@@ -48,15 +48,14 @@ def estimates(work: Path, n_items: int, n_campaigns: int, views: int = 3) -> dic
             truth = here["ROC_AUC" if name == "gallery" else name]
             orders.setdefault(f"EDS {name}", []).append(_order(values, truth))
     seconds = time.perf_counter() - started
-    label = f"sampling-{'estimates' if views > 1 else 'large'}"
     said = (
         f"{n_campaigns} campaigns of {n_labels:,} labels for {n_queries} queries among {n_items:,} items "
         f"({n_queries * (n_items - 1):,} pairs); {seconds / 60:.0f} minutes on one core."
     )
-    return {
-        label: f"{said}\n\n{_table({name: np.array(rows) for name, rows in errors.items()}, every, bench.names)}",
-        f"{label}-order": _order_table(orders),
-    }
+    table = f"{said}\n\n{_table({name: np.array(rows) for name, rows in errors.items()}, every, bench.names)}"
+    if views > 1:
+        return {"sampling-estimates": table, "sampling-estimates-order": _order_table(orders)}
+    return {"sampling-large": table, "sampling-large-order": _order_table(orders)}
 
 
 def _errors(one: CatalogEstimate, here: float, always: float, *, share: bool = True) -> tuple[float, ...]:

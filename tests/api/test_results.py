@@ -18,7 +18,7 @@ from likewise.workspace import WorkspaceFolder
 from tests.api.checks import check_result
 
 FUNCTIONS = ("evaluate", "pool", "retrieval", "search", "triplets")
-NO_PLOT = {"catalog", "encode", "new", "report", "vectors"}
+NO_PLOT = {"catalog", "encode", "export_vectors", "new", "report", "status", "vectors"}
 
 
 def target(name: str) -> Callable[..., Any]:
@@ -99,7 +99,8 @@ def test_results_of_a_workspace_show_themselves(tmp_path: Path, shapes_table: Pa
     file = tmp_path / "votes.csv"
     pl.DataFrame(votes, schema=["query", "candidate", "expert", "answer"], orient="row").write_csv(file)
     results |= {"import_votes": shop.import_votes(file), "labels": shop.labels(), "evaluate": shop.evaluate()}
-    results["report"] = shop.report()
+    results |= {"report": shop.report(), "status": shop.status()}
+    results["export_vectors"] = shop.export_vectors("colour", tmp_path / "colour.npz")
     core = set(method_names()) - set(workspace_method_targets())
     assert core <= set(results)
     for name, result in results.items():

@@ -47,7 +47,7 @@ def typed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_trec_eval_users_can_check_us(labelled: WorkspaceFolder, typed: Typed, tmp_path: Path) -> None:
-    assert "only chance proposed" in typed("label", "export", labelled.path, tmp_path / "all.qrels")
+    assert "only drawn at random" in typed("label", "export", labelled.path, tmp_path / "all.qrels")
     typed("label", "export", labelled.path, tmp_path / "l.qrels", "--as-evaluated")
     typed("bundle", "run", labelled.path, tmp_path / "l.run", "--with", "layout")
     with (tmp_path / "l.qrels").open() as qrels, (tmp_path / "l.run").open() as run:
@@ -126,7 +126,7 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
     assert list(dict.fromkeys(row["encoder"] for row in results)) == ["v=1", "again", "c"]
     typed("bundle", "run", labelled.path, tmp_path / "short.run", "--with", "colour", "--depth", 2)
     bundle.evaluate_bundle(path, [], runs=[str(tmp_path / "short.run")], measures=at_3)
-    assert "judged pairs are not in the run, so its areas are undefined" in capsys.readouterr().out
+    assert "judged pairs are not in the run, so ROC_AUC and AP are undefined" in capsys.readouterr().out
     with pytest.raises(LikewiseError, match="not 'first'"):
         bundle.evaluate_bundle(path, vectors, measures=at_3, missing="first")
     with pytest.raises(LikewiseError, match="give every model its own name"):

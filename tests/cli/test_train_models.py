@@ -45,7 +45,7 @@ def test_labels_become_an_encoder_that_is_measured_on_unseen_queries(shop: Path,
     assert read_vectors(workspace, "perceptual", images).shape[0] == len(images)
 
     measured = run("evaluate", shop)
-    assert measured.code == 0 and "perceptual learned from these labels and is left out" in measured.out
+    assert measured.code == 0 and "perceptual learned from" in measured.out and "is left out; name it" in measured.out
     assert set(pl.read_parquet(shop / "results" / "discovery.parquet")["encoder"]) == {"colour", "layout"}
     named = run("evaluate", shop, "--with", "perceptual,layout")
     assert named.code == 0 and "its numbers are on answers it has seen" in named.out
@@ -118,6 +118,6 @@ def test_a_whole_network_learns_from_labels_and_is_not_measured_on_them(shop: Pa
     assert {row["encoder"] for row in told["results"]} == {"seeing", "colour", "layout"}
     assert run("encode", shop, "--with", "run:seeing", "--workers", 1).code == 0
     measured = run("evaluate", shop)
-    assert measured.code == 0 and "seeing learned from these labels and is left out" in measured.out
+    assert measured.code == 0 and "seeing learned from" in measured.out and "is left out; name it" in measured.out
     both = run("train", "perceptual", shop, "--trunk", "small?size=16", "--with", "colour", "--name", "both")
     assert both.code == 2 and "leave --with out, or --trunk" in both.err

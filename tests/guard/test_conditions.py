@@ -93,7 +93,7 @@ def test_condition_study_refuses_before_it_trains(
         "one",
         "--test",
         test,
-        "--to",
+        "--output",
         tmp_path / "s",
     )
     assert done.code == 2 and "learned from" in done.err and "--half train" in done.err

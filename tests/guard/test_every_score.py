@@ -227,7 +227,7 @@ def test_train_check_refuses_a_trunk_that_knows_its_test_classes(world: World, r
 def test_train_perceptual_refuses_a_base_that_knows_the_answers(world: World, run: Run, way: str) -> None:
     name = world.derived[way]
     for more in ((), ("--triplets", world.triplets)):
-        done = run("train", "perceptual", world.workspace.path, "--from", f"colour,{name}", *more)
+        done = run("train", "perceptual", world.workspace.path, "--with", f"colour,{name}", *more)
         assert done.code == 2 and f"{name} learned from" in done.err
     with pytest.raises(LikewiseError, match="learned from"):
         lw.Workspace(world.workspace.path).train_perceptual(encoders=["colour", name])

@@ -90,7 +90,8 @@ def test_the_command_states_where_its_constants_come_from(
         printed = capsys.readouterr().out
         assert "ray, 64 workers" in printed
         assert " ".join(read_constants().machine.split()) in " ".join(printed.split())
-        assert ("nothing fits: ray, 4 workers needs the least memory" in " ".join(printed.split())) == (more == ["--memory", "1"])
+        said = "nothing fits: ray, 4 workers needs the least memory" in " ".join(printed.split())
+        assert said == (more == ["--memory", "1"])
     assert [way["exact"] for way in json.loads(printed)["ways"]] == [True, False, False, True, True, True]
     packaged = read_constants()
     assert packaged.deep_seconds > 0.0

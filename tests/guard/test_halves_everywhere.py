@@ -35,7 +35,7 @@ def items_of(lineage: Lineage, workspace: WorkspaceFolder) -> set[str]:
 
 def test_from_labels_of_one_half_to_the_order_on_the_other(world: World, run: Run) -> None:
     place = world.workspace.path
-    options = ("--from", "colour,layout", "--hidden", 0, "--folds", 2, "--unseen", "queries")
+    options = ("--with", "colour,layout", "--hidden", 0, "--folds", 2, "--unseen", "queries")
     done = run("train", "perceptual", place, *options, "--half", "train", "--name", "halved")
     assert done.code == 0, done.err
     assert run("encode", place, "--with", "run:halved").code == 0
@@ -119,7 +119,7 @@ def test_captions_of_one_half_are_mined(world: World, run: Run, tmp_path: Path) 
         1,
         "--workers",
         1,
-        "--to",
+        "--output",
         tmp_path / "mined",
     )
     run("condition", "mine", world.workspace.path, *options, "--half", "train")

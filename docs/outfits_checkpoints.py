@@ -5,16 +5,18 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from marks import fill, paragraph
 
-from likewise.outfits.checkpoints import JUDGES, compare_judges
+from likewise.outfits.checkpoints import JUDGES
+from likewise.outfits.judge_test import JudgeComparison, compare_judges
 
 HERE = Path(__file__).parent
 ENCODERS = "colour+shape+texture"
 KINDS = ("type-aware", "set-transformer")
-EPOCHS, OUTFITS, SEEDS = 8, 2000, 4
+EPOCHS, OUTFITS, SEEDS = 8, 2000, 8
 SIZES = ("--n-lat", "60", "--n-aat", "108")
 
 
@@ -34,6 +36,7 @@ def main() -> None:
         HERE / "outfits_checkpoints.md",
         {
             "outfits_checkpoints-chosen": chosen_table(tables),
+            "outfits_checkpoints-power": power(gains),
             "outfits_checkpoints-gains": gain_table(gains),
             "outfits_checkpoints-verdict": verdict(gains["both"]),
             "outfits_checkpoints-example": full_table(tables[KINDS[0]][0]),
@@ -69,24 +72,32 @@ def chosen_table(tables: dict[str, list[pl.DataFrame]]) -> str:
     return "\n".join(lines)
 
 
-def gain_table(gains: dict[str, pl.DataFrame]) -> str:
-    tests = next(iter(gains.values()))["test"].unique(maintain_order=True).to_list()
+def power(gains: dict[str, JudgeComparison]) -> str:
+    """What the trainings can show, said before their results."""
+    return "\n".join(f"- {name}: {compared.describe_power()}" for name, compared in gains.items())
+
+
+def gain_table(gains: dict[str, JudgeComparison]) -> str:
+    tests = next(iter(gains.values())).table["test"].unique(maintain_order=True).to_list()
     lines = [f"| model (trainings) | chosen by | {' | '.join(tests)} |", "|---" * (2 + len(tests)) + "|"]
-    for name, table in gains.items():
-        for (judge,), mine in table.group_by("judge", maintain_order=True):
+    for name, compared in gains.items():
+        for (judge,), mine in compared.table.group_by("judge", maintain_order=True):
             cells = [gain(row) for row in mine.iter_rows(named=True)]
             lines.append(f"| {name} ({mine['n_trainings'][0]}) | {JUDGES[str(judge)]} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def gain(row: dict[str, float]) -> str:
+def gain(row: dict[str, Any]) -> str:
     low, high = 100 * row["low"], 100 * row["high"]
-    return f"{100 * row['difference']:+.1f} ({low:+.1f} to {high:+.1f}, p {row['p_holm']:.2f})"
+    p = "not tested" if row["p_holm"] is None else f"p {row['p_holm']:.2f}"
+    return f"{100 * row['difference']:+.1f} ({low:+.1f} to {high:+.1f}, {p})"
 
 
-def verdict(both: pl.DataFrame) -> str:
+def verdict(both: JudgeComparison) -> str:
     """Which differences are significant, over all trainings."""
-    significant = both.filter(pl.col("p_holm") < 0.05)
+    if not both.tested:
+        return paragraph(both.describe_power())
+    significant = both.table.filter(pl.col("p_holm") < 0.05)
     if not len(significant):
         return paragraph(
             "No difference is significant: on this data it does not matter what chooses the epoch, or there are too "

@@ -18,6 +18,7 @@ from likewise.cli.app import app
 from likewise.errors import LikewiseError
 from likewise.outfits.bundle import OutfitTest, write_test
 from likewise.outfits.checkpoints import compare_checkpoints
+from likewise.outfits.judge_test import compare_judges
 from likewise.outfits.protocol import Floats, Item, Outfit, OutfitQuestion, answer_by_score
 from likewise.outfits.report.checkpoints import write_checkpoints_page
 from likewise.outfits.results import OutfitTestResults, read_answers
@@ -175,7 +176,8 @@ def test_the_page_of_checkpoints_names_who_chose_what(colour_test: OutfitTest, t
     made = compare_checkpoints(Learning, {1: 0.9, 2: 0.8, 3: 0.7}, colour_test.questions)
     assert made.chosen["validation"] == 1
     assert made.chosen["LATs"] > 1
-    text = write_checkpoints_page(made, tmp_path, "learning").read_text()
+    text = write_checkpoints_page(made, tmp_path, "learning", compare_judges([made.table])).read_text()
+    assert "1 training is too few for a test" in text
     assert "own validation" in text
     assert text.count("<tr>") == 1 + len(made.chosen)
 

@@ -14,8 +14,9 @@ from likewise.catalog.readers import read, read_tables
 from likewise.errors import LikewiseError
 from likewise.outfits.category_mapping import categorize_items, map_category
 from likewise.outfits.checkpoints import RESULT_SCHEMA as CHECKPOINT_SCHEMA
-from likewise.outfits.checkpoints import choose_epochs, compare_checkpoints, compare_judges, count_wins
+from likewise.outfits.checkpoints import choose_epochs, compare_checkpoints, count_wins
 from likewise.outfits.generate import sample_outfits
+from likewise.outfits.judge_test import compare_judges, sign_flip_p, trainings_needed
 from likewise.outfits.models.random import RandomModel
 from likewise.outfits.orders import compare_orders
 from likewise.outfits.polyvore import OutfitBenchmark, build_benchmark, delong_interval, evaluate_benchmark
@@ -236,7 +237,7 @@ def test_judges_are_compared_over_trainings_and_luck_is_not_significant() -> Non
         return pl.DataFrame(rows, schema=CHECKPOINT_SCHEMA, orient="row")
 
     steady = compare_judges([table(gain) for gain in (0.1, 0.12, 0.08, 0.11, 0.09, 0.1, 0.1, 0.12, 0.08, 0.1)])
-    cells = {(row["judge"], row["test"]): row for row in steady.iter_rows(named=True)}
+    cells = {(row["judge"], row["test"]): row for row in steady.table.iter_rows(named=True)}
     gained = cells["AATs", "LATs"]
     assert gained["difference"] == pytest.approx(0.1)
     assert 0.08 <= gained["low"] < 0.1 < gained["high"] <= 0.12
@@ -244,5 +245,28 @@ def test_judges_are_compared_over_trainings_and_luck_is_not_significant() -> Non
     assert gained["n_trainings"] == 10
     assert cells["LATs", "AATs"]["difference"] == 0
     assert cells["LATs", "AATs"]["p_holm"] == 1
-    mixed = compare_judges([table(gain) for gain in (0.1, -0.1, 0.1, -0.1, 0.02)])
-    assert (mixed["p_holm"] > 0.05).all()
+    assert "With 10 trainings and 4 comparisons" in steady.describe_power()
+    mixed = compare_judges([table(gain) for gain in (0.1, -0.1, 0.1, -0.1, 0.02, 0.1, -0.1, 0.03)])
+    assert mixed.tested and (mixed.table["p_holm"] > 0.05).all()
+
+
+def test_too_few_trainings_are_not_tested() -> None:
+    """The best that n trainings can show is p = 2 / 2^n, times the comparisons."""
+    for n_comparisons in (1, 4, 6, 20):
+        n = trainings_needed(n_comparisons)
+        best = [sign_flip_p(np.full(m, 0.1) + 0.001 * np.arange(m)) * n_comparisons for m in (n - 1, n)]
+        assert best[0] >= 0.05 > best[1]
+    rows = [
+        (judge, 1, test, 0.5 + 0.1 * (judge != "validation"), 0.4, 0.6, 0.2, 50, 50)
+        for judge in ("validation", "LATs", "AATs")
+        for test in ("LATs", "mLATs", "AATs")
+    ]
+    few = compare_judges([pl.DataFrame(rows, schema=CHECKPOINT_SCHEMA, orient="row")] * 4)
+    assert not few.tested and few.table["p"].null_count() == few.table["p_holm"].null_count() == 6
+    assert "4 trainings are too few" in few.describe_power() and "At least 8 trainings" in few.describe_power()
+
+
+def test_the_exact_test_over_trainings_keeps_its_level(rng: np.random.Generator) -> None:
+    """Differences that are often exactly zero, as when two judges select the same epoch."""
+    drawn = rng.standard_normal((600, 9)) * (rng.random((600, 9)) < 0.7)
+    assert np.mean([sign_flip_p(each) < 0.05 for each in drawn]) <= 0.06

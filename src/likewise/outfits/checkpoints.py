@@ -12,9 +12,6 @@ from pathlib import Path
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
-from likewise.evaluation.differences import holm_correction, randomisation_p, swap_signs
-from likewise.evaluation.query_sums import QuerySums
 from likewise.outfits.polyvore import OutfitBenchmark, evaluate_benchmark
 from likewise.outfits.protocol import OutfitModel, OutfitQuestion
 from likewise.outfits.scoring import grade_answers, score_table
@@ -33,17 +30,6 @@ RESULT_SCHEMA = pl.Schema(
         "chance": pl.Float64(),
         "n": pl.Int64(),
         "n_total": pl.Int64(),
-    }
-)
-COMPARISON_SCHEMA = pl.Schema(
-    {
-        "judge": pl.String(),
-        "test": pl.String(),
-        "difference": pl.Float64(),
-        "low": pl.Float64(),
-        "high": pl.Float64(),
-        "p": pl.Float64(),
-        "n_trainings": pl.Int64(),
     }
 )
 
@@ -130,30 +116,6 @@ def count_wins(table: pl.DataFrame, judge: str, against: str = "validation") -> 
     tests = [test for test in table["test"].unique(maintain_order=True) if test not in own]
     signs = [(cells[judge, test] or 0.0) - (cells[against, test] or 0.0) for test in tests]
     return sum(s > 0 for s in signs), sum(s == 0 for s in signs), sum(s < 0 for s in signs)
-
-
-def compare_judges(tables: Sequence[pl.DataFrame], against: str = "validation", *, seed: int = 0) -> pl.DataFrame:
-    """Over the tables of several trainings: a judge's choice minus another's, the mean per score of the reported test.
-
-    One training says little: its epochs are alike, and the test has few questions. Interval by bootstrap over
-    trainings, p by swapping the two judges training by training, corrected for all looks.
-    """
-    lines: list[tuple[object, ...]] = []
-    whole = pl.concat([table.with_columns(training=pl.lit(place)) for place, table in enumerate(tables)])
-    whole = whole.filter(pl.col("low").is_not_null())  # the data's own validation is no test
-    for judge in [name for name in JUDGES if name != against]:
-        for test in whole["test"].unique(maintain_order=True):
-            mine, other = (
-                whole.filter((pl.col("judge") == name) & (pl.col("test") == test)).sort("training")["value"].to_numpy()
-                for name in (judge, against)
-            )
-            sums = QuerySums.mean_of(mine), QuerySums.mean_of(other)
-            weights = query_weights(len(mine), RESAMPLES, seed)
-            low, high = percentile_interval(sums[0].resampled(weights) - sums[1].resampled(weights))
-            p = randomisation_p(*sums, swap_signs(len(mine), seed))
-            lines.append((judge, test, float((mine - other).mean()), low, high, p, len(mine)))
-    table = pl.DataFrame(lines, schema=COMPARISON_SCHEMA, orient="row")
-    return table.with_columns(p_holm=holm_correction(table["p"].to_numpy()))
 
 
 def validation_curve(folder: Path, name: str = "validation accuracy") -> dict[int, float]:

@@ -94,6 +94,10 @@ def checkpoints(
     report_on: Annotated[Path | None, typer.Option(help="Another test, which takes no part in the selection.")] = None,
     sets: Annotated[list[Path] | None, typer.Option("--set", help="A workspace of a data set with questions.")] = None,
     split: Annotated[str, typer.Option(help="Split of the data set.")] = "test",
+    trainings: Annotated[
+        list[Path] | None,
+        typer.Option("--training", help="MODEL trained with another seed, again for more: tested over all of them."),
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="The folder of results; MODEL/checkpoints by default.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -103,18 +107,31 @@ def checkpoints(
     """
     from likewise.outfits.checkpoints import JUDGES, count_wins, validation_curve
     from likewise.outfits.checkpoints_step import compare_checkpoint_files
+    from likewise.outfits.judge_test import compare_judges
     from likewise.outfits.report.checkpoints import write_checkpoints_page
+    from likewise.workspace import write_parquet
 
-    validation = validation_curve(model)
+    folders = {model: output or model / "checkpoints"} | {each: each / "checkpoints" for each in trainings or []}
     with progress_bars("epochs") as update:
-        made = compare_checkpoint_files(
-            model, validation, test, output or model / "checkpoints", report_on, sets or [], split, update
-        )
-        page = write_checkpoints_page(made, output or model / "checkpoints", model.name)
-    facts: dict[str, Any] = {"chosen": made.chosen, "table": made.table.to_dicts(), "curves": made.curves.to_dicts()}
+        every = [
+            compare_checkpoint_files(each, validation_curve(each), test, folder, report_on, sets or [], split, update)
+            for each, folder in folders.items()
+        ]
+    made, compared = every[0], compare_judges([each.table for each in every])
+    write_parquet(compared.table, folders[model] / "judges.parquet")
+    page = write_checkpoints_page(made, folders[model], model.name, compared)
+    facts: dict[str, Any] = {
+        "chosen": made.chosen,
+        "table": made.table.to_dicts(),
+        "curves": made.curves.to_dicts(),
+        "judges": compared.table.to_dicts(),
+        "n_trainings": compared.n_trainings,
+        "n_trainings_needed": compared.n_needed,
+    }
     if as_json:
         echo_json(facts)
         return
+    echo(compared.describe_power())
     rows = [
         (JUDGES[row["judge"]], f"{row['test']} (epoch {row['epoch']})", row) for row in made.table.iter_rows(named=True)
     ]
@@ -124,6 +141,9 @@ def checkpoints(
             better, equal, worse = count_wins(made.table, judge)
             counts = f"{better} better, {equal} equal, {worse} worse"
             echo(f"  {JUDGES[judge]} against own validation, on tests of neither: {counts}")
+    for row in compared.table.iter_rows(named=True) if compared.tested else ():
+        gain = f"{100 * row['difference']:+.1f} ({100 * row['low']:+.1f} to {100 * row['high']:+.1f})"
+        echo(f"  {JUDGES[row['judge']]} on {escape(row['test'])}: {gain} points, p {row['p_holm']:.3f} after Holm")
     echo(f"{escape(page)}")
 
 

@@ -7,6 +7,7 @@ import polars as pl
 from markupsafe import Markup
 
 from likewise.outfits.checkpoints import JUDGES, CheckpointComparison, count_wins
+from likewise.outfits.judge_test import JudgeComparison
 from likewise.report.formatting import percent
 from likewise.report.page import render
 from likewise.report.plots.palette import INK, MODEL_LIGHT
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 SIZE = (6.4, 3.6)
 
 
-def write_checkpoints_page(made: CheckpointComparison, folder: Path, name: str) -> Path:
+def write_checkpoints_page(made: CheckpointComparison, folder: Path, name: str, compared: JudgeComparison) -> Path:
     """Write index.html into the folder and return its path."""
     tests = made.table["test"].unique(maintain_order=True).to_list()
     cells = {(row["judge"], row["test"]): row for row in made.table.iter_rows(named=True)}
@@ -35,6 +36,8 @@ def write_checkpoints_page(made: CheckpointComparison, folder: Path, name: str) 
         best=best,
         won={judge: count_wins(made.table, judge) for judge in made.chosen if judge != "validation"},
         curves=curves_plot(made),
+        power=compared.describe_power(),
+        compared=compared.table.to_dicts() if compared.tested else [],
     )
     path = folder / "index.html"
     write_text(page, path)

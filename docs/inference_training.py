@@ -1,14 +1,13 @@
 """The tables of training in `inference.md`: `python docs/inference_training.py [--data FOLDER --work FOLDER]`.
 
-Without `--data` only the drawn reruns, whose truth is known (a few minutes). With the folder that holds `emoji` and
-`products`, also two losses trained 40 times on each: reruns of one loss are split into two groups at random, 200 times,
-and a test that calls the groups different is wrong. `--work` keeps the trained reruns.
+Without `--data` the drawn reruns, whose truth is known (a few minutes). With the folder that holds `emoji`, two losses
+trained 40 times: the reruns of one loss are split into two groups at random, 200 times, and a test that calls the
+groups different is wrong. `--work` keeps the trained reruns.
 """
 
 import argparse
 import subprocess
 import sys
-from collections.abc import Sequence
 from itertools import combinations, product
 from pathlib import Path
 
@@ -88,13 +87,13 @@ def power_table(rng: np.random.Generator) -> str:
     return "\n".join(lines)
 
 
-def split_table(workspaces: Sequence[Path], rng: np.random.Generator) -> str:
+def split_table(workspace: Path, rng: np.random.Generator) -> str:
     """A loss against itself: its reruns in two groups, 200 times."""
     lines = [
-        "| data, loss, embedding (MAP@R) | sd of reruns | reruns a group | classes alone | reruns and classes |",
+        "| loss, embedding (MAP@R) | sd of reruns | reruns a group | classes alone | reruns and classes |",
         "|---|--:|--:|--:|--:|",
     ]
-    for workspace, (method, title) in product(workspaces, METHODS.items()):
+    for method, title in METHODS.items():
         for embedding in ("concatenated", "separated"):
             table = read_reruns(RunFolder(workspace / "runs" / "seeds"), method, N_TRAINED)
             assert table is not None
@@ -107,7 +106,7 @@ def split_table(workspaces: Sequence[Path], rng: np.random.Generator) -> str:
                     a, b = values[order[:size]], values[order[size : 2 * size]]
                     alone += over_classes_alone(a, b, n_queries).p < ALPHA
                     both += over_reruns_and_classes(a, b, n_queries).p < ALPHA
-                what = f"{workspace.name}, {title}, {embedding}"
+                what = f"{title}, {embedding}"
                 shares = f"{percent(alone / N_SPLITS)} | {percent(both / N_SPLITS)}"
                 lines.append(f"| {what} | {100 * spread:.2f} | {size} | {shares} |")
     return "\n".join(lines)
@@ -117,23 +116,16 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def train(data: Path, work: Path) -> list[Path]:
-    """Emoji by item, and up to 30 products of each category of five or more; two losses, 40 reruns each."""
+def train(data: Path, work: Path) -> Path:
+    """Emoji by item; two losses, 40 reruns each."""
     work.mkdir(parents=True, exist_ok=True)
-    shop = pl.read_csv(data / "products" / "catalog.csv", infer_schema_length=None)
-    place, size = pl.int_range(pl.len()).over("category"), pl.len().over("category")
-    shop.filter((size >= 5) & (place < 30)).write_csv(work / "shop.csv")
-    sources: dict[str, tuple[object, ...]] = {
-        "emoji": (data / "emoji" / "catalog.csv",),
-        "shop": (work / "shop.csv", "--root", data / "products"),
-    }
-    for name, column in (("emoji", "item"), ("shop", "category")):
-        if not (work / name).exists():
-            likewise("new", work / name, *sources[name])
-        likewise("encode", work / name, "--with", ENCODER)
-        options = ("--name", "seeds", "--column", column, "--with", ENCODER, "--reruns", N_TRAINED)
-        likewise("train", "check", work / name, "--preset", "quick", "--methods", ",".join(METHODS), *options)
-    return [work / name for name in sources]
+    workspace = work / "emoji"
+    if not workspace.exists():
+        likewise("new", workspace, data / "emoji" / "catalog.csv")
+    likewise("encode", workspace, "--with", ENCODER)
+    options = ("--name", "seeds", "--with", ENCODER, "--reruns", N_TRAINED)
+    likewise("train", "check", workspace, "--preset", "quick", "--methods", ",".join(METHODS), *options)
+    return workspace
 
 
 def likewise(*words: object) -> None:
@@ -142,13 +134,13 @@ def likewise(*words: object) -> None:
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--data", type=Path, help="the folder that holds emoji and products")
+    asked.add_argument("--data", type=Path, help="the folder that holds emoji")
     asked.add_argument("--work", type=Path, help="where the losses are trained")
     given = asked.parse_args()
     rng = np.random.default_rng(0)
     if given.data and given.work:
-        workspaces = train(given.data.resolve(), given.work)
-        fill(PAGE, {"inference-training-splits": split_table(workspaces, rng)})
+        workspace = train(given.data.resolve(), given.work)
+        fill(PAGE, {"inference-training-splits": split_table(workspace, rng)})
         return
     tables = {
         "inference-training-level": level_table(rng),

@@ -19,7 +19,9 @@ import polars as pl
 from marks import fill, paragraph
 
 from likewise.training.context import CheckConfig, FoldTask, run_fold
+from likewise.training.differences import check_verdict
 from likewise.training.plan import TrainingPlan
+from likewise.training.report.check_sentences import describe_power
 from likewise.training.runs import read_run_table
 from likewise.training.workers import local_workers
 from likewise.workspace import read_json, write_json
@@ -134,19 +136,12 @@ def _cell(row: dict[str, Any]) -> str:
 
 
 def _verdict(accuracy: pl.DataFrame, differences: pl.DataFrame, titles: dict[str, str], summary: dict[str, Any]) -> str:
-    main = (pl.col("measure") == "MAP@R") & (pl.col("embedding") == "concatenated")
-    best = str(accuracy.filter(main).sort("value", descending=True)["method"][0])
-    compared = differences.filter(
-        main & ~pl.col("significant") & ((pl.col("method_a") == best) | (pl.col("method_b") == best))
-    )
-    alike = [titles[a if b == best else b] for a, b in compared.select("method_a", "method_b").iter_rows()]
-    rest = (
-        f"not significantly different from it: {', '.join(alike)}"
-        if alike
-        else "every other method is significantly worse"
-    )
-    winner = titles[summary["winner"]]
-    return paragraph(f"Highest concatenated MAP@R: {titles[best]}; {rest}. Chosen by validation: {winner}.")
+    found = check_verdict(accuracy, differences)
+    alike = ", ".join(titles[name] for name in found.not_different)
+    rest = f"not significantly different from it: {alike}" if alike else "every other method is significantly worse"
+    chosen = f"Chosen by validation: {titles[summary['winner']]}."
+    power = describe_power(found, summary["plan"]["n_reruns"])
+    return paragraph(f"Highest concatenated MAP@R: {titles[found.best]}; {rest}. {chosen} {power}")
 
 
 def main() -> None:

@@ -108,3 +108,19 @@ def test_what_is_undefined_is_none_with_a_reason(answers: dict[str, str], reason
 def test_it_can_be_written_as_json() -> None:
     text = json.dumps(agreement(votes_of(ann="sn?", bob="ssn")).to_dict(), allow_nan=False)
     assert json.loads(text)["experts"][0]["expert"] == "ann"
+
+
+def test_random_pairs_are_not_mixed_with_those_of_the_pool() -> None:
+    """Easy pairs that everybody calls different would raise the agreement on the pool."""
+    hard, easy = votes_of(ann="snsnsn", bob="snssnn"), votes_of(ann="nnnnnnns", bob="nnnnnnns")
+    easy = easy.with_columns(candidate=pl.format("random-{}", "candidate"))
+    random = easy.select("query", "candidate").unique()
+    apart = agreement(pl.concat([hard, easy]), random)
+    alone = agreement(hard)
+    assert apart.krippendorff_alpha == alone.krippendorff_alpha and apart.fleiss_kappa == alone.fleiss_kappa
+    assert [one.agreement for one in apart.experts] == [one.agreement for one in alone.experts]
+    assert apart.random is not None and apart.random.krippendorff_alpha.value == 1.0
+    assert (apart.n_pairs, apart.random.n_pairs, apart.n_votes) == (14, 8, 28)
+    mixed = agreement(pl.concat([hard, easy])).krippendorff_alpha.value
+    assert mixed is not None and alone.krippendorff_alpha.value is not None and mixed > alone.krippendorff_alpha.value
+    assert agreement(hard, random).random is None

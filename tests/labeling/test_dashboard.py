@@ -3,10 +3,10 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import t
 
 from likewise.labeling.agreement import agreement
 from likewise.labeling.exports import crowdkit_table
-from likewise.labeling.intervals import alpha_interval
 from likewise.labeling.quality import current_answers, pace
 from likewise.labeling.store.read import EVENT_SCHEMA
 
@@ -22,27 +22,24 @@ def many_queries(n_queries: int, seed: int) -> pl.DataFrame:
 def test_the_interval_of_alpha_covers_it_and_shrinks_with_more_queries() -> None:
     widths = []
     for n_queries in (10, 160):
-        votes = many_queries(n_queries, 3)
-        alpha = agreement(votes).krippendorff_alpha.value
-        interval = alpha_interval(votes)
-        assert interval is not None
-        assert alpha is not None
-        assert interval[0] <= alpha <= interval[1]
-        widths.append(interval[1] - interval[0])
+        alpha = agreement(many_queries(n_queries, 3)).krippendorff_alpha
+        assert alpha.value is not None and alpha.low is not None and alpha.high is not None
+        assert alpha.low <= alpha.value <= alpha.high
+        widths.append(alpha.high - alpha.low)
     assert widths[1] < widths[0] / 2
-    assert alpha_interval(votes_of(ann="sn", bob="sn")) is None  # one query
+    assert agreement(votes_of(ann="sn", bob="sn")).krippendorff_alpha.low is None  # one query
 
 
-def test_every_query_in_a_resample_once_gives_alpha_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    votes = many_queries(12, 5)
-
-    class Once:
-        def multinomial(self, n: int, share: object, size: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-            return np.ones((size, n), dtype=np.int64)
-
-    monkeypatch.setattr("likewise.labeling.intervals.np.random.default_rng", lambda seed: Once())
-    alpha = agreement(votes).krippendorff_alpha.value
-    assert alpha_interval(votes) == pytest.approx((alpha, alpha), abs=1e-12)
+def test_the_interval_of_agreement_is_that_of_leaving_queries_out() -> None:
+    """Against computing both coefficients again without each query."""
+    votes, n = many_queries(12, 5), 12
+    whole = agreement(votes)
+    without = [agreement(votes.filter(pl.col("query") != f"q{one}")) for one in range(n)]
+    for name in ("fleiss_kappa", "krippendorff_alpha"):
+        found = getattr(whole, name)
+        values = np.array([getattr(one, name).value for one in without])
+        margin = t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((values - found.value) ** 2).sum())
+        assert (found.low, found.high) == pytest.approx((found.value - margin, min(1.0, found.value + margin)))
 
 
 def events_of(*rows: tuple[str, int, int, str, int | None, str]) -> pl.DataFrame:

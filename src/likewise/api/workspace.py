@@ -215,7 +215,8 @@ class Workspace(WorkspaceFolder):
         summary, agreement = made.consensus.summary, made.agreement
         title = f"{self.path}: {summary.n_labelled:,} labels by {summary.rule}, {summary.n_similar:,} similar"
         alpha = agreement.krippendorff_alpha.value
-        note = "" if alpha is None else f"{agreement.n_experts} experts, Krippendorff's alpha {alpha:.2f}"
+        experts = f"{agreement.n_experts} experts"
+        note = "" if alpha is None else f"{experts}, Krippendorff's alpha {alpha:.2f} on the pool's pairs"
         return LabelsResult(made.consensus.labels, title, note, agreement)
 
     def evaluate(

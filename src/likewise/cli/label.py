@@ -13,6 +13,7 @@ from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, read_parquet, write_atomically
 
 if TYPE_CHECKING:
+    from likewise.labeling.agreement import AgreementCoefficient
     from likewise.labeling.step import LabelingResult
 
 app = typer.Typer(
@@ -176,11 +177,15 @@ def print_labels(labelled: "LabelingResult") -> None:
         f"[bold]{summary.n_labelled:,} labels[/] by {rule_text(summary.rule, agreed.n_experts)}: "
         f"{summary.n_similar:,} similar; {summary.n_ties} ties, {summary.n_unanswered} pairs with no decided answer"
     )
-    measures = (("Fleiss' kappa", agreed.fleiss_kappa), ("Krippendorff's alpha", agreed.krippendorff_alpha))
-    echo(
-        "  agreement: "
-        + ", ".join(
-            f"{name} {measure.value:.2f}" if measure.value is not None else f"{name} undefined ({measure.reason})"
-            for name, measure in measures
-        )
-    )
+    for where, one in (("agreement on the pool's pairs", agreed), ("on random pairs, apart", agreed.random)):
+        if one is not None:
+            kappa, alpha = agreement_text(one.fleiss_kappa), agreement_text(one.krippendorff_alpha)
+            echo(f"  {where}: Fleiss' kappa {kappa}, Krippendorff's alpha {alpha}")
+
+
+def agreement_text(measure: "AgreementCoefficient") -> str:
+    """`0.71 (0.64 to 0.78)`, or why there is none."""
+    if measure.value is None:
+        return f"undefined ({measure.reason})"
+    ends = "" if measure.low is None or measure.high is None else f" ({measure.low:.2f} to {measure.high:.2f})"
+    return f"{measure.value:.2f}{ends}"

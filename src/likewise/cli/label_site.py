@@ -209,6 +209,7 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
     """
     from dataclasses import asdict
 
+    from likewise.discovery.step import random_pairs
     from likewise.evaluation.ranking_stability import ranking_stability
     from likewise.labeling.dashboard import read_dashboard
     from likewise.workspace import read_json
@@ -218,7 +219,7 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
         raise LikewiseError(f"{workspace} holds no votes yet: start with `likewise label serve {workspace}`.")
     n_all = read_json(target.pool_settings_file)["n_all_pairs"] if target.pool_settings_file.exists() else None
     with open_votes_database(target, database) as engine:
-        dashboard = read_dashboard(engine, n_all)
+        dashboard = read_dashboard(engine, n_all, random_pairs(target))
     stability = ranking_stability(target)
     if as_json:
         echo_json(dashboard.to_dict() | {"stability": asdict(stability)})

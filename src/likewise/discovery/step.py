@@ -253,6 +253,17 @@ def retired_pairs(workspace: WorkspaceFolder) -> pl.DataFrame:
     return read_parquet(workspace.retired_pairs_file, f"likewise discover {workspace.path} --replace")
 
 
+def random_pairs(workspace: WorkspaceFolder) -> pl.DataFrame:
+    """Every pair (query, candidate) that was only drawn at random, for this pool or one before it."""
+    retired = retired_pairs(workspace)
+    if not workspace.pool_file.exists():
+        return retired
+    pool = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
+    drawn, proposed = (pool.filter(kind) for kind in (pl.col("generator") == RANDOM, pl.col("generator") != RANDOM))
+    together = pl.concat([drawn.select("query", "candidate"), retired.select("query", "candidate")]).unique()
+    return together.join(proposed, on=["query", "candidate"], how="anti").sort("query", "candidate")
+
+
 def _retire_random_pairs(workspace: WorkspaceFolder) -> None:
     """Remember which pairs were drawn at random: their labels stay easy negatives when the pool is gone."""
     old = read_parquet(workspace.pool_file, "likewise discover")

@@ -8,6 +8,7 @@ Krippendorff's alpha (nominal) over pairs with two answers or more, n answers in
 "cannot tell" is a missing answer. What cannot be computed is None, with the reason.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,10 +16,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from likewise.intervals import standard_error, t_interval
 from likewise.labeling.consensus import count_answers
 from likewise.labeling.votes import CANNOT_TELL, PAIR, SIMILAR, tidy_votes
 
-Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 NO_SHARED_PAIR = "no pair has answers of two experts"
 ONE_ANSWER = "every answer is the same, so agreement by chance is certain"
@@ -26,11 +28,13 @@ ONE_ANSWER = "every answer is the same, so agreement by chance is certain"
 
 @dataclass(frozen=True)
 class AgreementCoefficient:
-    """A number and how many pairs it rests on, or None and why there is none."""
+    """A number, its 95 % interval over queries and how many pairs it rests on, or None and why there is none."""
 
     value: float | None
     n_pairs: int
     reason: str | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -46,64 +50,106 @@ class ExpertAgreement:
 
 
 @dataclass(frozen=True)
-class InterAnnotatorAgreement:
-    n_experts: int
+class RandomPairsAgreement:
+    """Agreement on pairs that were only drawn at random: nearly all are plainly not similar."""
+
     n_pairs: int
+    fleiss_kappa: AgreementCoefficient
+    krippendorff_alpha: AgreementCoefficient
+
+
+@dataclass(frozen=True)
+class InterAnnotatorAgreement:
+    """How far experts agree. The coefficients and `experts` are of the pool's pairs; random ones are apart."""
+
+    n_experts: int
+    n_pairs: int  # all pairs with votes
     n_votes: int
     fleiss_kappa: AgreementCoefficient
     krippendorff_alpha: AgreementCoefficient
     experts: list[ExpertAgreement]
+    random: RandomPairsAgreement | None = None  # None where no random pair has a vote
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def agreement(votes: pl.DataFrame) -> InterAnnotatorAgreement:
-    """How well the experts agree, overall and one by one (sorted by name)."""
+def agreement(votes: pl.DataFrame, random: pl.DataFrame | None = None) -> InterAnnotatorAgreement:
+    """How well the experts agree, overall and one by one (sorted by name).
+
+    `random` are the pairs (query, candidate) that were only drawn at random. Easy pairs move both coefficients, so they
+    are not mixed with those of the pool.
+    """
     votes = tidy_votes(votes)
-    pairs = count_answers(votes)
-    similar = pairs["similar"].to_numpy()
-    not_similar = pairs["not_similar"].to_numpy()
     experts = votes["expert"].unique().sort().to_list()
+    apart = votes.clear() if random is None else votes.join(random, on=PAIR, how="semi")
+    pooled = votes if random is None else votes.join(random, on=PAIR, how="anti")
+    pairs, drawn = count_answers(pooled), count_answers(apart)
     return InterAnnotatorAgreement(
         n_experts=len(experts),
-        n_pairs=pairs.height,
+        n_pairs=pairs.height + drawn.height,
         n_votes=votes.height,
-        fleiss_kappa=fleiss_kappa(similar, not_similar, len(experts)),
-        krippendorff_alpha=krippendorff_alpha(similar, not_similar),
-        experts=[_one_expert(votes, pairs, expert) for expert in experts],
+        fleiss_kappa=fleiss_kappa(pairs, len(experts)),
+        krippendorff_alpha=krippendorff_alpha(pairs),
+        experts=[_one_expert(pooled, pairs, expert) for expert in experts],
+        random=_of_random_pairs(drawn, len(experts)) if drawn.height else None,
     )
 
 
-def fleiss_kappa(similar: Ints, not_similar: Ints, n_experts: int) -> AgreementCoefficient:
-    """Kappa over the pairs that all experts answered, from the counts of the two answers."""
+def _of_random_pairs(pairs: pl.DataFrame, n_experts: int) -> RandomPairsAgreement:
+    return RandomPairsAgreement(
+        pairs.height,
+        fleiss_kappa(pairs, n_experts),
+        krippendorff_alpha(pairs),
+    )
+
+
+def fleiss_kappa(pairs: pl.DataFrame, n_experts: int) -> AgreementCoefficient:
+    """Kappa over the pairs (query, similar, not_similar: counts of answers) that all experts answered."""
     if n_experts < 2:
         return AgreementCoefficient(None, 0, "agreement needs two experts")
-    complete = similar + not_similar == n_experts
-    n_pairs = int(complete.sum())
-    if not n_pairs:
+    complete = pairs.filter(pl.col("similar") + pl.col("not_similar") == n_experts)
+    if complete.is_empty():
         return AgreementCoefficient(None, 0, "no pair was answered by every expert")
-    s, d = similar[complete], not_similar[complete]
-    p_similar = float(s.sum()) / (n_pairs * n_experts)
-    by_chance = p_similar**2 + (1.0 - p_similar) ** 2
-    if s.sum() in (0, n_pairs * n_experts):
-        return AgreementCoefficient(None, n_pairs, ONE_ANSWER)
-    observed = float(np.mean((s * (s - 1) + d * (d - 1)) / (n_experts * (n_experts - 1))))
-    return AgreementCoefficient((observed - by_chance) / (1.0 - by_chance), n_pairs)
+    s, d = (complete[name].to_numpy().astype(np.float64) for name in ("similar", "not_similar"))
+    agreeing = (s * (s - 1) + d * (d - 1)) / (n_experts * (n_experts - 1))
+
+    def kappa(n_pairs: Floats, n_similar: Floats, observed: Floats) -> Floats:
+        p_similar = n_similar / (n_pairs * n_experts)
+        by_chance = p_similar**2 + (1.0 - p_similar) ** 2
+        return np.asarray((observed / n_pairs - by_chance) / (1.0 - by_chance))
+
+    return _coefficient(complete, np.column_stack([np.ones(len(s)), s, agreeing]), kappa)
 
 
-def krippendorff_alpha(similar: Ints, not_similar: Ints) -> AgreementCoefficient:
-    """Nominal alpha over the pairs with two answers or more, from the counts of the two answers."""
-    pairable = similar + not_similar >= 2
-    n_pairs = int(pairable.sum())
-    if not n_pairs:
+def krippendorff_alpha(pairs: pl.DataFrame) -> AgreementCoefficient:
+    """Nominal alpha over the pairs (query, similar, not_similar: counts of answers) with two answers or more."""
+    pairable = pairs.filter(pl.col("similar") + pl.col("not_similar") >= 2)
+    if pairable.is_empty():
         return AgreementCoefficient(None, 0, NO_SHARED_PAIR)
-    s, d = similar[pairable], not_similar[pairable]
-    if not s.sum() or not d.sum():
-        return AgreementCoefficient(None, n_pairs, ONE_ANSWER)
-    n_answers = float(s.sum() + d.sum())
-    disagreement = float(np.sum(s * d / (s + d - 1)))
-    return AgreementCoefficient(1.0 - (n_answers - 1.0) * disagreement / (float(s.sum()) * float(d.sum())), n_pairs)
+    s, d = (pairable[name].to_numpy().astype(np.float64) for name in ("similar", "not_similar"))
+
+    def alpha(n_similar: Floats, n_not: Floats, disagreement: Floats) -> Floats:
+        return np.asarray(1.0 - (n_similar + n_not - 1.0) * disagreement / (n_similar * n_not))
+
+    return _coefficient(pairable, np.column_stack([s, d, s * d / (s + d - 1)]), alpha)
+
+
+def _coefficient(pairs: pl.DataFrame, sums: Floats, formula: Callable[..., Floats]) -> AgreementCoefficient:
+    """A formula of sums over pairs, with its interval over queries: pairs of one query are not independent."""
+    n_similar, n_not = int(pairs["similar"].sum()), int(pairs["not_similar"].sum())
+    if not n_similar or not n_not:
+        return AgreementCoefficient(None, len(pairs), ONE_ANSWER)
+    queries, query = np.unique(pairs["query"].to_numpy(), return_inverse=True)
+    by_query = np.column_stack([np.bincount(query, column) for column in sums.T])
+    total = by_query.sum(axis=0)
+    value = float(formula(*total))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = standard_error(value, formula(*(total - by_query).T), len(queries))
+    if not np.isfinite(error):
+        return AgreementCoefficient(value, len(pairs))
+    low, high = t_interval(value, error, len(queries))
+    return AgreementCoefficient(value, len(pairs), None, max(-1.0, low), min(1.0, high))
 
 
 def _one_expert(votes: pl.DataFrame, pairs: pl.DataFrame, expert: str) -> ExpertAgreement:

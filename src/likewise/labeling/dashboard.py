@@ -6,9 +6,8 @@ from typing import Any
 import polars as pl
 from sqlalchemy import Engine
 
-from likewise.labeling.agreement import ExpertAgreement, agreement
+from likewise.labeling.agreement import ExpertAgreement, InterAnnotatorAgreement, RandomPairsAgreement, agreement
 from likewise.labeling.consensus import count_answers
-from likewise.labeling.intervals import alpha_interval
 from likewise.labeling.quality import Pace, catch_pair_accuracy, pace, self_consistency
 from likewise.labeling.store.experts import ExpertState, read_experts
 from likewise.labeling.store.gold_pairs import read_catch_pairs
@@ -57,6 +56,7 @@ class AgreementSummary:
     alpha_low: float | None
     alpha_high: float | None
     reasons: list[str] = field(default_factory=list)
+    random: RandomPairsAgreement | None = None  # of pairs that were only drawn at random, not mixed with the others
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ class Dashboard:
         return asdict(self)
 
 
-def read_dashboard(engine: Engine, n_all_pairs: int | None = None) -> Dashboard:
-    """The state of the project; `n_all_pairs` is what brute force would label."""
+def read_dashboard(engine: Engine, n_all_pairs: int | None = None, random: pl.DataFrame | None = None) -> Dashboard:
+    """The state of the project; `n_all_pairs` is what brute force would label, `random` pairs drawn at random."""
     project, votes, events = read_project(engine), read_votes(engine), read_events(engine)
     experts = [expert for expert in read_experts(engine) if expert.kind not in (GUEST, ADJUDICATOR)]
     judged = votes.filter(pl.col("expert").is_in([expert.name for expert in experts]))
     adjudicated = votes.filter(~pl.col("expert").is_in([expert.name for expert in experts]))
-    agreed = agreement(judged) if judged.height else None
+    agreed = agreement(judged, random) if judged.height else None
     beside = {one.expert: one for one in agreed.experts} if agreed else {}
     gold = pl.DataFrame(read_catch_pairs(engine), schema=dict.fromkeys((*PAIR, "gold"), pl.String), orient="row")
     paces = {expert.name: pace(events, expert.name) for expert in experts}
@@ -114,7 +114,7 @@ def read_dashboard(engine: Engine, n_all_pairs: int | None = None) -> Dashboard:
         n_votes=judged.height,
         positives_share=float(answered["positive"].sum()) / answered.height if answered.height else None,
         per_query=_per_query(answered),
-        agreement=_agreement(judged),
+        agreement=_agreement(agreed),
         n_divided=count_answers(judged).filter((pl.col("similar") > 0) & (pl.col("not_similar") > 0)).height,
         divided=_divided(judged, adjudicated),
         cost=_cost(engine, rows, events, n_all_pairs),
@@ -151,19 +151,16 @@ def _per_query(answered: pl.DataFrame) -> list[QueryCounts]:
     return [QueryCounts(*row) for row in table.head(MAX_QUERIES).iter_rows()]
 
 
-def _agreement(votes: pl.DataFrame) -> AgreementSummary:
-    if votes.is_empty():
+def _agreement(agreed: InterAnnotatorAgreement | None) -> AgreementSummary:
+    if agreed is None:
         return AgreementSummary(None, None, None, None, ["There are no votes yet."])
-    agreed = agreement(votes)
     kappa, alpha = agreed.fleiss_kappa, agreed.krippendorff_alpha
-    interval = alpha_interval(votes) if alpha.value is not None else None
     reasons = [
         f"{name} is not defined: {measure.reason}."
         for name, measure in (("Fleiss' kappa", kappa), ("Krippendorff's alpha", alpha))
         if measure.reason
     ]
-    low, high = interval or (None, None)
-    return AgreementSummary(kappa.value, alpha.value, low, high, reasons)
+    return AgreementSummary(kappa.value, alpha.value, alpha.low, alpha.high, reasons, agreed.random)
 
 
 def _divided(votes: pl.DataFrame, adjudicated: pl.DataFrame) -> list[DividedPair]:

@@ -8,6 +8,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.chain import table_digest
+from likewise.discovery.step import random_pairs
 from likewise.errors import LikewiseError
 from likewise.labeling.agreement import InterAnnotatorAgreement, agreement
 from likewise.labeling.consensus import Consensus, Rule, consensus
@@ -64,7 +65,7 @@ def update_labels(workspace: WorkspaceFolder, rule: Rule | None = None) -> Label
         raise LikewiseError(f"nobody has voted in {workspace.path} yet: there is nothing to make labels from.")
     # An adjudicator speaks only where the others are divided: counted in the labels, not in how far they agree.
     experts_only = votes.filter(pl.col("expert") != ADJUDICATOR_NAME)
-    agreed, how_far = consensus(votes, rule), agreement(experts_only)
+    agreed, how_far = consensus(votes, rule), agreement(experts_only, random_pairs(workspace))
     imported = _imported_labels(workspace)
     sources = votes["source"].unique().sort().to_list()
     note = {

@@ -116,5 +116,5 @@ def key_facts(summary: EvaluationSummary) -> list[tuple[str, str, str]]:
         rows.append((f"{percent(cost.p_pool)}{NBSP}%", "similar", f"of {cost.n_labelled:,} labelled candidates"))
     alpha = agreed.krippendorff_alpha.value
     if alpha is not None:
-        rows.append((f"{alpha:.2f}", "Krippendorff’s α", "agreement of the experts, 1 is perfect"))
+        rows.append((f"{alpha:.2f}", "Krippendorff’s α", "agreement of the experts on the pool’s pairs, 1 is perfect"))
     return rows

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from likewise.discovery.step import random_pairs
 from likewise.errors import LikewiseError
 from likewise.evaluation.ranking_stability import ranking_stability
 from likewise.labeling.dashboard import read_dashboard
@@ -16,7 +17,7 @@ from likewise.workspace import read_json
 
 def dashboard_context(site: Site) -> dict[str, Any]:
     """What `owner.html` shows."""
-    dashboard = read_dashboard(site.engine, count_all_pairs(site))
+    dashboard = read_dashboard(site.engine, count_all_pairs(site), random_pairs(site.settings.workspace))
     keys = [row.query for row in dashboard.per_query]
     keys += [key for pair in dashboard.divided for key in (pair.query, pair.candidate)]
     ids = image_ids(site.engine, keys)

@@ -76,7 +76,7 @@ def card_text(facts: Mapping[str, Any], files: Mapping[str, FileRecord]) -> str:
         f"- **labels:** {sizes['labels']:,} pairs, {labels['n_similar']:,} of them similar",
         f"- **labelled by:** {labels['labelled_by']}",
         f"- **consensus rule:** {labels['rule']}",
-        f"- **agreement:** Fleiss' kappa {_measure(labels['fleiss_kappa'])}; "
+        f"- **agreement on the pool's pairs:** Fleiss' kappa {_measure(labels['fleiss_kappa'])}; "
         f"Krippendorff's alpha {_measure(labels['krippendorff_alpha'])}",
         f"- **pool:** {sizes['pool_pairs']:,} pairs, the best {pool['k']} of {', '.join(pool['generators'])}",
         f"- **sampled negatives:** {negatives['n']:,}, from ranks {negatives['ranks'][0]} to "

@@ -1,0 +1,242 @@
+"""How often do intervals, tests and estimates hold? Simulations against known truths: fills in `inference.md`.
+
+    python docs/inference.py [--quick] [--seed 1000]
+
+A few minutes; `--quick` repeats less often and writes nothing. Settings were chosen on the shapes CHOSEN with seeds
+below 1000; what the page reports are other shapes and seeds from 1000 on.
+"""
+
+import argparse
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from inference_worlds import CHOSEN, REPORTED, Floats, Shape, ranked_pools, two_models
+from marks import fill
+from scipy.special import expit, logit
+
+from likewise.discovery.positive_model import fit_logistic, fit_positives, rank_features, sigmoid
+from likewise.discovery.prevalence import chebyshev_error, exact_interval, map_estimate
+from likewise.evaluation.bootstrap import percentile_interval, query_weights
+from likewise.evaluation.differences import paired_difference
+from likewise.evaluation.query_sums import QuerySums
+from likewise.intervals import clopper_pearson, interval_of, standard_error, t_interval, t_quantile
+
+SIZES = (8, 10, 15, 20, 30, 100)
+TEST_SIZES = (8, 15, 30, 100)
+MEASURES = ("ROC_AUC", "P@1", "micro ROC_AUC", "micro AP")
+Method = Callable[[Floats], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How often each simulation is repeated."""
+
+    intervals: int
+    methods: int
+    tests: int
+    prevalence: int
+    pools: int
+
+
+FULL, QUICK = Effort(4000, 1500, 1500, 20_000, 400), Effort(600, 0, 300, 4000, 80)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How often an interval holds the truth, and how wide it is on average."""
+
+    share: float
+    width: float
+
+
+def coverage(method: Method, shape: Shape, n: int, repeats: int, seed: int) -> Coverage:
+    """Over so many draws of n queries; the truth is the mean of very many."""
+    rng = np.random.default_rng(seed)
+    truth = float(np.mean([shape(rng, 20_000).mean() for _ in range(10)]))
+    drawn = shape(rng, n * repeats).reshape(repeats, n)
+    ends = np.array([method(values) for values in drawn])
+    held = (ends[:, 0] <= truth + 1e-9) & (truth - 1e-9 <= ends[:, 1])
+    return Coverage(float(held.mean()), float((ends[:, 1] - ends[:, 0]).mean()))
+
+
+def ours(values: Floats) -> tuple[float, float]:
+    return interval_of(QuerySums.mean_of(values))
+
+
+def plain_t(values: Floats) -> tuple[float, float]:
+    sums = QuerySums.mean_of(values)
+    return t_interval(sums.value(), standard_error(sums.value(), sums.jackknife(), len(values)), len(values))
+
+
+def logit_t(values: Floats) -> tuple[float, float]:
+    value, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+    if error < 1e-12 or not 0.0 < value < 1.0:
+        return clopper_pearson(value * len(values), len(values))
+    margin = t_quantile(len(values) - 1) * error / (value * (1.0 - value))
+    return float(expit(logit(value) - margin)), float(expit(logit(value) + margin))
+
+
+def percentile(values: Floats) -> tuple[float, float]:
+    return percentile_interval(QuerySums.mean_of(values).resampled(query_weights(len(values), 400, 0)))
+
+
+METHODS: dict[str, Method] = {
+    "percentile bootstrap": percentile,
+    "Student's t": plain_t,
+    "Student's t of the logit": logit_t,
+    "Wilson's with t (this one)": ours,
+}
+
+
+def interval_table(effort: Effort, seed: int, sizes: Iterable[int] = SIZES) -> dict[str, dict[int, Coverage]]:
+    """Coverage of the intervals that are printed, for every reported shape and number of queries."""
+    return {
+        name: {n: coverage(ours, shape, n, effort.intervals, seed + n) for n in sizes}
+        for name, shape in REPORTED.items()
+    }
+
+
+def method_table(effort: Effort, seed: int) -> str:
+    """What the choice was made by: lowest and highest coverage, and mean width, over the chosen shapes."""
+    lines = ["| interval | " + " | ".join(f"{n} queries" for n in (8, 15, 30)) + " |", "|---|---|---|---|"]
+    for name, method in METHODS.items():
+        cells = []
+        for n in (8, 15, 30):
+            found = [coverage(method, shape, n, effort.methods, seed + n) for shape in CHOSEN.values()]
+            shares, width = [one.share for one in found], np.mean([one.width for one in found])
+            cells.append(f"{percent(min(shares))}–{percent(max(shares))} % ({100 * width:.0f})")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class TestLevel:
+    """Of one measure and number of queries: false alarms at 5 % and 1 %, the power, and the difference it is for."""
+
+    alarms: float
+    alarms_at_1: float
+    power: float
+    difference: float
+
+
+def test_levels(effort: Effort, seed: int, sizes: Iterable[int] = TEST_SIZES) -> dict[str, dict[int, TestLevel]]:
+    """Paired tests of two exchangeable models, and of two whose skill differs."""
+    found: dict[str, dict[int, TestLevel]] = {measure: {} for measure in MEASURES}
+    for n in sizes:
+        rng = np.random.default_rng(seed + n)
+        null, effect = ([two_models(rng, n, better_by) for _ in range(effort.tests)] for better_by in (0.0, 0.5))
+        for measure in MEASURES:
+            alike, apart = (
+                [paired_difference(world.estimate(0, measure), world.estimate(1, measure)) for world in worlds]
+                for worlds in (null, effect)
+            )
+            p = np.array([one.p for one in alike])
+            found[measure][n] = TestLevel(
+                float((p < 0.05).mean()),
+                float((p < 0.01).mean()),
+                float(np.mean([one.p < 0.05 for one in apart])),
+                float(np.mean([one.value for one in apart])),
+            )
+    return found
+
+
+def prevalence_table(effort: Effort, seed: int) -> dict[tuple[float, int], tuple[float, float]]:
+    """How often p lies outside p_hat +- Chebyshev's bound with p_hat put in, and outside the exact interval."""
+    rng = np.random.default_rng(seed)
+    table = {}
+    for p in (0.002, 0.01, 0.05):
+        for n_random in (500, 2000):
+            counts, times = np.unique(rng.binomial(n_random, p, effort.prevalence), return_counts=True)
+            outside = np.zeros(2)
+            for n_positive, weight in zip(counts.tolist(), times.tolist(), strict=True):
+                estimate = map_estimate(0.0, n_positive, n_random)
+                low, high = exact_interval(n_positive, n_random, 0.0)
+                beyond = abs(estimate - p) > chebyshev_error(estimate, n_random, 0.05)
+                outside += weight * np.array([beyond, not low <= p <= high])
+            table[p, n_random] = (float(outside[0] / effort.prevalence), float(outside[1] / effort.prevalence))
+    return table
+
+
+@dataclass(frozen=True)
+class BudgetError:
+    """Of positives predicted between the labelled rank and twice that: bias, and how often the interval holds."""
+
+    bias: float
+    bias_of_log_rank_alone: float
+    coverage: float
+
+
+def budget_error(effort: Effort, seed: int) -> dict[str, BudgetError]:
+    """Predict pools of drawn worlds from the labels of their first ranks; by the number of queries, and for all."""
+    rows: list[tuple[int, float, float, float, bool]] = []
+    for pool, labelled in ranked_pools(np.random.default_rng(seed), effort.pools):
+        known = pool.ranks.min(axis=1) < labelled
+        model = fit_positives(pool.query, pool.ranks, pool.k, np.where(known, pool.label, np.nan))
+        assert model is not None
+        hidden, truth = ~known, float(pool.label[~known].sum())
+        expected = float(model.probability[hidden].sum())
+        gradient, noise = model.gradient.sum(axis=0), float(model.noise.sum())
+        low, high = model.interval(expected, 0.0, float(hidden.sum()), gradient, noise)
+        features = rank_features(pool.ranks, pool.k)[:, [0, 1, 3]]  # without the rank itself
+        plain = fit_logistic(features[known], pool.label[known])[0]
+        alone = float(sigmoid(features[hidden] @ plain).sum())
+        rows.append((int(pool.query.max()) + 1, expected, alone, truth, low <= truth <= high))
+    found = {}
+    for name, keep in (*((f"{n} queries", n) for n in (20, 40, 100)), ("all", None)):
+        part = [row for row in rows if keep is None or abs(row[0] - keep) <= 1]
+        _, expected_sum, alone_sum, truth_sum, inside = (sum(column) for column in zip(*part, strict=True))
+        found[name] = BudgetError(expected_sum / truth_sum - 1, alone_sum / truth_sum - 1, inside / len(part))
+    return found
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def blocks(effort: Effort, seed: int) -> dict[str, str]:
+    """The tables of the page."""
+    covered = interval_table(effort, seed)
+    lines = ["| value of a query | " + " | ".join(map(str, SIZES)) + " |", "|---|" + "---|" * len(SIZES)]
+    lines += [
+        f"| {name} | " + " | ".join(percent(one.share) for one in row.values()) + " |" for name, row in covered.items()
+    ]
+    levels = test_levels(effort, seed)
+    tests = [
+        "| measure | queries | false alarms at 5 % | at 1 % | difference, points | power |",
+        "|---|---|---|---|---|---|",
+    ]
+    for measure, by_size in levels.items():
+        for n, one in by_size.items():
+            cells = percent(one.alarms), percent(one.alarms_at_1), f"{100 * one.difference:.1f}", percent(one.power)
+            tests.append(f"| {measure} | {n} | {' | '.join(cells)} |")
+    prevalences = ["| p | random pairs | outside p̂ ± Chebyshev | outside the exact interval |", "|---|---|---|---|"]
+    for (p, n_random), (beyond, outside) in prevalence_table(effort, seed).items():
+        prevalences.append(f"| {p:g} | {n_random:,} | {percent(beyond)} % | {percent(outside)} % |")
+    budget = ["| pools | bias of log(1 + rank) alone | bias | the interval holds |", "|---|---|---|---|"]
+    for name, error in budget_error(effort, seed).items():
+        biases = f"{100 * error.bias_of_log_rank_alone:+.1f} % | {100 * error.bias:+.1f} %"
+        budget.append(f"| {name} | {biases} | {percent(error.coverage)} % |")
+    return {
+        "inference-choice": method_table(effort, 0),
+        "inference-coverage": "\n".join(lines),
+        "inference-tests": "\n".join(tests),
+        "inference-prevalence": "\n".join(prevalences),
+        "inference-budget": "\n".join(budget),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--seed", type=int, default=1000)
+    asked = parser.parse_args()
+    if asked.quick:
+        print(interval_table(QUICK, asked.seed), test_levels(QUICK, asked.seed), budget_error(QUICK, asked.seed))
+    else:
+        fill(Path(__file__).parent / "inference.md", blocks(FULL, asked.seed))
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@ labelled pairs (ROC_AUC, AP, bpref) punish the models that fed the pool, measure
 and neither ranks a generator beside a new model. The one measure that treats both alike is the chance that a candidate
 labelled similar scores above one drawn at random from the gallery, ROC_AUC(negatives="gallery"). Models are ranked by
 it, all together; equal ones by name, undefined ones last. On every other measure a model is compared within its group
-only, generators or new models (VSD's Tables 5 and 6). docs/generators.md shows how often each order is right.
+only, generators or new models (VSD's Tables 5 and 6). docs/generators.py measures how often each order is right.
 """
 
 from dataclasses import dataclass

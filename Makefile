@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-slow lint types format bench clean chromium
+.PHONY: demo test test-slow check wheel lint types format bench clean chromium
 
 demo: .venv/.base
 	$(BIN)/likewise demo demo
@@ -14,6 +14,16 @@ test: .venv/.test lint types chromium
 
 test-slow: .venv/.test chromium
 	$(BIN)/python -m pytest -m slow
+
+# What changed since the last commit (or since BASE=main): lint, types, and the tests of those packages.
+check: .venv/.test lint types
+	@tests="$$($(BIN)/python tests/changed.py $(BASE))"; if [ -n "$$tests" ]; then echo "$$tests"; \
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not browser" -n auto --dist loadfile $$tests; \
+	else echo "no package changed"; fi
+
+wheel: .venv/.test
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
 
 lint: .venv/.test
 	$(BIN)/ruff check src tests benchmarks docs

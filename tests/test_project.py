@@ -1,0 +1,72 @@
+"""The files a stranger meets first agree with the code: one version, a wheel with every file, workflows that parse."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from likewise import __version__
+
+from .changed import paths_to_test
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_version_has_one_place() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "version" not in project and "version" in project["dynamic"]
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == __version__
+    assert re.search(
+        r"^## (Unreleased|" + re.escape(__version__) + ")", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+
+
+def test_the_citation_names_the_four_papers() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
+    assert sorted(each["year"] for each in cited) == [2020, 2022, 2023, 2023]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert all(each["authors"][0]["family-names"] in readme for each in cited)
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda file: file.name)
+def test_workflows_run_targets_that_exist(file: Path) -> None:
+    workflow = yaml.safe_load(file.read_text(encoding="utf-8"))
+    targets = set(re.findall(r"^([\w./-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    runs = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    made = [word for run in runs for line in run.splitlines() if line.startswith("make ") for word in line.split()[1:]]
+    assert runs and set(made) <= targets
+
+
+def test_what_changed_decides_which_tests_run() -> None:
+    assert paths_to_test(["README.md"]) == []
+    assert paths_to_test(["src/likewise/evaluation/auc.py"]) == ["tests/test_house.py", "tests/evaluation"]
+    assert paths_to_test(["src/likewise/intervals.py"]) == ["tests/test_house.py", "tests/test_intervals.py"]
+    assert "tests/labeling" in paths_to_test(["tests/labeling/test_store.py"])
+
+
+def _tracked() -> set[str]:
+    listed = subprocess.run(["git", "ls-files", "src/likewise"], cwd=ROOT, check=True, capture_output=True, text=True)
+    return {line.removeprefix("src/") for line in listed.stdout.splitlines()}
+
+
+def test_the_wheel_and_the_sdist_hold_every_file_of_the_package(tmp_path: Path) -> None:
+    built = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)],
+        capture_output=True,
+        text=True,
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        names = wheel.namelist()
+    assert _tracked() <= set(names)
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert not [name for name in names if "dist-info" not in name and not name.startswith("likewise/")]
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as source:
+        inside = {name.partition("/")[2] for name in source.getnames()}
+    assert {f"src/{name}" for name in _tracked()} | {"LICENSE", "NOTICE", "pyproject.toml"} <= inside

@@ -1,0 +1,40 @@
+"""What a search engine returned, as a table: query, result, rank; one row per result, CSV or TSV."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.exchange.trec import RUN_SCHEMA, TrecRun, read_run
+
+TABLES = {".csv": ",", ".tsv": "\t"}
+RUN_FILES = (*TABLES, ".run", ".trec", ".txt", ".res")
+RESULT_NAMES = ("result", "candidate", "image")
+
+
+def read_run_file(path: Path, known: Collection[str] = ()) -> TrecRun:
+    """A TREC run, or a table of query, result, rank (from any number on; equal ranks are an error)."""
+    separator = TABLES.get(path.suffix.lower())
+    if separator is None:
+        return read_run(path, known)
+    try:
+        table = pl.read_csv(path, separator=separator, infer_schema=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise LikewiseError(f"{path} cannot be read as a table ({str(error).splitlines()[0]}).") from error
+    result = next((name for name in RESULT_NAMES if name in table.columns), None)
+    if result is None or not {"query", "rank"} <= set(table.columns):
+        raise LikewiseError(f"{path} has the columns {', '.join(table.columns)}: it needs query, result and rank.")
+    ranks = table["rank"].str.strip_chars().cast(pl.Int64, strict=False)
+    odd = (ranks.is_null() | table["query"].is_null() | table[result].is_null()).arg_true()
+    if len(odd):
+        raise LikewiseError(f"{path}, row {odd[0] + 1} after the heading: a query, a result and a whole rank must be.")
+    rows = pl.DataFrame({"query": table["query"], "candidate": table[result], "rank": ranks})
+    for columns, what in ((["query", "candidate"], "result"), (["query", "rank"], "rank")):
+        twice = rows.filter(pl.struct(columns).is_duplicated())
+        if len(twice):
+            query, other = twice.select(columns).row(0)
+            raise LikewiseError(f"{path} has the {what} {other} more than once for {query}: keep one row of it.")
+    rows = rows.sort("query", "rank").with_columns(score=-pl.col("rank").cast(pl.Float64))
+    rows = rows.with_columns(rank=pl.int_range(pl.len()).over("query"))
+    return TrecRun(path.stem, rows.select(RUN_SCHEMA.names()).cast(RUN_SCHEMA))

@@ -1,0 +1,177 @@
+"""The gate of a workspace: two models, the labels, and the verdict; nothing but vectors that are missing is written."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from likewise.catalog import read_catalog
+from likewise.discovery.step import Pool, read_pool
+from likewise.encoders.storage.reading import common_images, read_vectors
+from likewise.errors import LikewiseError
+from likewise.evaluation.gate.decision import (
+    UNDECIDED,
+    BoundedDifferences,
+    EqualLists,
+    Evidence,
+    decide,
+)
+from likewise.evaluation.gate.drawn_labels import drawn_differences
+from likewise.evaluation.gate.labels_needed import drawn_labels_needed, labels_needed
+from likewise.evaluation.gate.list_differences import compare_lists
+from likewise.evaluation.gate.models import GateModel, find_model, model_lists
+from likewise.evaluation.gate.result import GateResult
+from likewise.evaluation.gate.tables import group_table, largest_changes, pairs_to_label
+from likewise.evaluation.measurements import EncoderVectors
+from likewise.evaluation.measures import CutoffMeasure, Judged, parse_measure
+from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_queries_without_candidates
+from likewise.evaluation.screening import label_set, pairs_among
+from likewise.labeling.step import read_labels
+from likewise.lineage.guard import screen_models
+from likewise.lineage.halves import select_half
+from likewise.progress import ProgressCallback
+from likewise.workspace import WorkspaceFolder
+
+MEASURE = "nDCG@10"
+MARGIN_POINTS = 1.0
+N_COMPARED = 2000  # images beside the queries whose lists are compared before two models are called equal
+NO_CATEGORY = "no category"
+
+
+def run_gate(
+    workspace: WorkspaceFolder,
+    old: str,
+    new: str,
+    *,
+    measure: str = MEASURE,
+    margin_points: float = MARGIN_POINTS,
+    half: str | None = None,
+    seed: int = 0,
+    on_progress: ProgressCallback | None = None,
+) -> GateResult:
+    """Is `new` at least as good as `old` on the labels, overall and by category?"""
+    chosen = parse_measure(measure)
+    if not isinstance(chosen, CutoffMeasure) or isinstance(chosen, type(Judged)):
+        raise LikewiseError(f"a gate compares lists, and {measure} has none: choose one such as nDCG@10, P@5, MRR@10.")
+    if not 0.0 <= margin_points <= 100.0:
+        raise LikewiseError(f"a margin is between 0 and 100 points, not {margin_points:g}.")
+    catalog, labels, pool = read_catalog(workspace), read_labels(workspace), read_pool(workspace)
+    k, margin = chosen.cutoff, margin_points / 100.0
+    models = [find_model(workspace, text, on_progress) for text in (old, new)]
+    if half is not None:
+        labels = pairs_among(labels, select_half(catalog, half)["image"])
+    screening = screen_models({one.name: one.lineage for one in models}, label_set(catalog, labels))
+    screening.refuse_learned()
+    pairs = _judged_pairs(workspace, models, catalog, labels, pool, half)
+    listed = [model_lists(workspace, model, pairs, k) for model in models]
+    lists = compare_lists(chosen, listed[0].lists, listed[1].lists, pairs)
+    category = _categories(catalog, pairs.queries)
+    notes = [*screening.notes([one.name for one in models]), *(note for one in listed for note in one.notes)]
+    if half is None:
+        notes += _left_out(pool, pairs)
+    differences, drawn = lists.bounds(), None
+    if not lists.changed.any() and _equal_elsewhere(workspace, models, catalog, pairs, k, seed):
+        decision = decide(EqualLists(differences.n_queries), {}, margin)
+    else:
+        if all(one.run is None for one in models):
+            both = {one.name: _vectors(workspace, one.name, pairs) for one in models}
+            drawn = drawn_differences(pool, labels, pairs, both, chosen, category, seed)
+        if drawn is None:
+            decision = decide(differences, _by_category(differences, category), margin)
+        else:
+            decision = decide(drawn.overall, drawn.categories, margin)
+    needed, to_label = None, pairs_to_label(lists, pairs, category)
+    if drawn is not None:  # labels of other pairs than the drawn ones do not enter the estimates
+        to_label = to_label.clear()
+    if decision.verdict == UNDECIDED:
+        needed = labels_needed(lists, margin, seed) if drawn is None else drawn_labels_needed(drawn.overall, margin)
+    return GateResult(
+        old=models[0].name,
+        new=models[1].name,
+        measure=str(chosen),
+        margin=margin,
+        decision=decision,
+        groups=group_table(decision, lists, category, drawn),
+        pairs=to_label,
+        needed=needed,
+        changes=largest_changes(lists, differences, pairs, category),
+        n_changed=int(lists.changed.sum()),
+        n_queries=len(pairs.queries),
+        notes=tuple(notes),
+        estimated=drawn is not None,
+    )
+
+
+def _vectors(workspace: WorkspaceFolder, encoder: str, pairs: JudgedPairs) -> EncoderVectors:
+    return read_vectors(workspace, encoder, pairs.queries), read_vectors(workspace, encoder, pairs.gallery)
+
+
+def _judged_pairs(
+    workspace: WorkspaceFolder,
+    models: Sequence[GateModel],
+    catalog: pl.DataFrame,
+    labels: pl.DataFrame,
+    pool: Pool,
+    half: str | None,
+) -> JudgedPairs:
+    """Every label of the pool's queries, over the images that both models have."""
+    encoders = [one.name for one in models if one.run is None]
+    inside = set(catalog["image"] if half is None else select_half(catalog, half)["image"])
+    queries, gallery = (
+        [image for image in common_images(workspace, encoders, each) if image in inside]
+        for each in (pool.query_gallery.queries, pool.query_gallery.gallery)
+    )
+    pairs = build_judged_pairs(catalog, labels, queries, gallery)
+    refuse_queries_without_candidates(pairs)
+    if not len(pairs):
+        raise LikewiseError(
+            "none of the labels belongs to a query and candidate of the pool that both models know: "
+            f"see `likewise status {workspace.path}`."
+        )
+    return pairs
+
+
+def _left_out(pool: Pool, pairs: JudgedPairs) -> list[str]:
+    """A model that skips images could choose which ones it is judged on: say how many they are."""
+    n_queries = len(pool.query_gallery.queries) - len(pairs.queries)
+    n_gallery = len(pool.query_gallery.gallery) - len(pairs.gallery)
+    if not n_queries and not n_gallery:
+        return []
+    counted = f"{n_queries} queries and {n_gallery} images of the gallery"
+    return [f"{counted} are left out: one of the models has no vector of them"]
+
+
+def _categories(catalog: pl.DataFrame, queries: Sequence[str]) -> NDArray[np.str_]:
+    known = dict(catalog.select("image", "category").iter_rows())
+    return np.array([known.get(query) or NO_CATEGORY for query in queries])
+
+
+def _by_category(differences: BoundedDifferences, category: NDArray[np.str_]) -> dict[str, Evidence]:
+    """The categories that have a query with a positive, where there is more than one."""
+    names = np.unique(category).tolist()
+    found = {name: differences.of(category == name) for name in names} if len(names) > 1 else {}
+    return {name: one for name, one in found.items() if one.n_queries}
+
+
+def _equal_elsewhere(
+    workspace: WorkspaceFolder,
+    models: Sequence[GateModel],
+    catalog: pl.DataFrame,
+    pairs: JudgedPairs,
+    k: int,
+    seed: int,
+) -> bool:
+    """Whether the models list the same for other images as well, as far as that can be seen without labels."""
+    if any(one.run is not None for one in models):
+        return all(one.run is not None for one in models)
+    others = sorted(set(pairs.gallery) - set(pairs.queries))
+    drawn = np.random.default_rng(seed).permutation(len(others))[:N_COMPARED]
+    more = build_judged_pairs(
+        catalog,
+        pl.DataFrame(schema={"query": pl.String, "candidate": pl.String, "label": pl.Int64}),
+        [others[row] for row in sorted(drawn.tolist())],
+        pairs.gallery,
+    )
+    old, new = (model_lists(workspace, model, more, k).lists for model in models)
+    return bool((old == new).all())

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
-from PIL import Image
+from PIL import Image, ImageOps
 
+from likewise.catalog.images import to_rgb
+from likewise.catalog.perceptual_hash import perceptual_hash
 from likewise.machine import usable_cores
 from likewise.progress import ProgressCallback
 
@@ -34,6 +36,8 @@ class ImageCheck:
     width: int = 0
     height: int = 0
     digest: str = ""
+    hash: str = ""
+    """Perceptual: nearly the same for copies."""
     fault: tuple[str, str] | None = None
     notes: tuple[tuple[str, str], ...] = ()
 
@@ -70,11 +74,12 @@ def _check_content(content: bytes) -> ImageCheck:
         if picture.format == "JPEG":
             picture.draft("RGB", (64, 64))
         picture.load()
+        perceptual = perceptual_hash(to_rgb(ImageOps.exif_transpose(picture)))
     except Exception as error:
         kind = "truncated" if "truncated" in str(error).lower() else "unreadable"
         return ImageCheck(fault=(kind, str(error) or type(error).__name__))
     digest = hashlib.blake2b(content, digest_size=8).hexdigest()
-    return ImageCheck(width, height, digest, None, notes)
+    return ImageCheck(width, height, digest, perceptual, None, notes)
 
 
 def _find_oddities(picture: Image.Image) -> tuple[tuple[str, str], ...]:
@@ -92,7 +97,7 @@ def _find_oddities(picture: Image.Image) -> tuple[tuple[str, str], ...]:
 def check_rows(
     rows: pl.DataFrame, root: Path, on_progress: ProgressCallback | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Split rows (with `row` and `image`) into the usable ones, now with width, height, digest, and the problems."""
+    """Split rows (with `row`, `image`) into the usable ones, now with width, height, digest, hash, and the problems."""
     images: list[str] = rows["image"].to_list()
     checked: list[ImageCheck] = []
     with ThreadPoolExecutor(max_workers=usable_cores()) as pool:  # decoding releases the interpreter lock
@@ -112,5 +117,6 @@ def check_rows(
         pl.Series("width", [result.width for result in checked], pl.Int32),
         pl.Series("height", [result.height for result in checked], pl.Int32),
         pl.Series("digest", [result.digest for result in checked], pl.String),
+        pl.Series("hash", [result.hash for result in checked], pl.String),
     ).filter(pl.Series([result.fault is None for result in checked], dtype=pl.Boolean))
     return good, pl.DataFrame(problems, schema=PROBLEM_SCHEMA, orient="row")

@@ -6,6 +6,8 @@ from typing import BinaryIO
 
 from PIL import Image, ImageOps
 
+from likewise.errors import LikewiseError
+
 IMAGE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".avif", ".jfif", ".ppm"})
 
 
@@ -23,6 +25,16 @@ def load_image(path: Path | BinaryIO, at_least: int | None = None) -> Image.Imag
             upright = ImageOps.exif_transpose(picture)
             upright.load()
     return to_rgb(upright)
+
+
+def open_picture(source: Path | BinaryIO, name: str) -> Image.Image:
+    """A picture that somebody brings along, as a file or as its bytes, or a sentence that says why not."""
+    try:
+        return load_image(source)
+    except Exception as error:  # decoders raise nearly anything on what is no picture
+        raise LikewiseError(
+            f"{name} cannot be read as a picture: give a JPEG, PNG, WebP or another file that Pillow opens."
+        ) from error
 
 
 def to_rgb(picture: Image.Image) -> Image.Image:

@@ -1,6 +1,7 @@
 """Rows from anywhere become the catalog of a workspace: keys made unique, pictures checked, problems written down."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,13 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog.check import PROBLEM_SCHEMA, check_rows
+from likewise.catalog.perceptual_hash import store_hashes
 from likewise.catalog.table import KEY_COLUMNS, MADE_COLUMNS, catalog_fingerprint
 from likewise.catalog.truth import check_truth
+from likewise.catalog.versions import HISTORY_COLUMNS, CatalogVersion, read_versions, today, with_history
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import FORMAT, WorkspaceFolder, write_json, write_parquet
+from likewise.workspace import FIRST_VERSION, FORMAT, WorkspaceFolder, write_json, write_parquet
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,8 @@ class NewCatalog:
 
     catalog: pl.DataFrame
     problems: pl.DataFrame
+    n_rows: int
+    hashes: pl.DataFrame  # image, digest, hash: how the pictures look
 
     @property
     def n_left_out(self) -> int:
@@ -43,10 +48,43 @@ def make_catalog(
     `truth`: the pairs of items that look alike (`item_a`, `item_b`), where that is known.
     """
     if workspace.settings_file.exists() and not replace:
-        raise LikewiseError(
-            f"{workspace.path} already holds a workspace: choose another folder, or replace its catalog "
-            "with `--replace` (vectors and labels made for the old one will be refused, not deleted)."
-        )
+        raise LikewiseError(already_there(workspace))
+    checked = check_catalog(rows, root, on_progress)
+    catalog, problems = checked.catalog, checked.problems
+    version = _version_of_its_own(workspace, catalog)
+    similar = None if truth is None else check_truth(truth, catalog)
+    write_parquet(problems, workspace.problems_file)
+    write_parquet(with_history(catalog, version), workspace.catalog_file)
+    store_hashes(workspace, checked.hashes)
+    if similar is None:
+        workspace.truth_file.unlink(missing_ok=True)
+    else:
+        write_parquet(similar, workspace.truth_file)
+    versions = (CatalogVersion(version, today(), len(catalog)),)
+    settings = catalog_settings(workspace, checked, root, source, source_settings or {}, versions)
+    write_json(settings, workspace.settings_file)  # last: a workspace exists once this file does
+    return checked
+
+
+def _version_of_its_own(workspace: WorkspaceFolder, catalog: pl.DataFrame) -> int:
+    """A number that no other catalog of this workspace had; the same pictures under the same keys keep theirs."""
+    if not workspace.settings_file.exists():
+        return FIRST_VERSION
+    same = workspace.settings().get("fingerprint") == catalog_fingerprint(catalog)
+    return read_versions(workspace)[-1].version + (not same)
+
+
+def already_there(workspace: WorkspaceFolder) -> str:
+    """What to do where a workspace is to be made and there is one."""
+    return (
+        f"{workspace.path} already holds a workspace: bring its catalog up to date with `likewise update "
+        f"{workspace.path} SOURCE` (votes, labels and vectors stay), choose another folder, or begin anew with "
+        "--replace."
+    )
+
+
+def check_catalog(rows: pl.DataFrame, root: Path, on_progress: ProgressCallback | None = None) -> NewCatalog:
+    """The catalog that rows make: keys unique, every picture opened once; nothing is written."""
     rows = _with_keys(rows)
     unique, key_problems = _unique_keys(rows)
     good, picture_problems = check_rows(unique, root, on_progress)
@@ -55,25 +93,30 @@ def make_catalog(
         first = problems.row(0, named=True) if len(problems) else None
         why = f" (first: row {first['row']}, {first['image']}: {first['detail']})" if first else ""
         raise LikewiseError(f"none of the {len(rows)} rows has a usable picture under {root}{why}.")
-    catalog = _fill_defaults(good)
-    similar = None if truth is None else check_truth(truth, catalog)
-    write_parquet(problems, workspace.problems_file)
-    write_parquet(catalog, workspace.catalog_file)
-    if similar is None:
-        workspace.truth_file.unlink(missing_ok=True)
-    else:
-        write_parquet(similar, workspace.truth_file)
-    settings = {
+    hashes = good.select("image", "digest", "hash")
+    return NewCatalog(_fill_defaults(good.drop("hash")), problems, len(rows), hashes)
+
+
+def catalog_settings(
+    workspace: WorkspaceFolder,
+    checked: NewCatalog,
+    root: Path,
+    source: str,
+    source_settings: dict[str, Any],
+    versions: Sequence[CatalogVersion],
+) -> dict[str, Any]:
+    """The content of workspace.json; the last of the versions is the one that counts."""
+    return {
         "format": FORMAT,
         "root": _relative(root, workspace.path),
         "source": source,
-        "source_settings": source_settings or {},
-        "images": len(catalog),
-        "left_out": len(rows) - len(catalog),
-        "fingerprint": catalog_fingerprint(catalog),
+        "source_settings": source_settings,
+        "images": len(checked.catalog),
+        "left_out": checked.n_rows - len(checked.catalog),
+        "fingerprint": catalog_fingerprint(checked.catalog),
+        "version": versions[-1].version,
+        "versions": [each.to_dict() for each in versions],
     }
-    write_json(settings, workspace.settings_file)  # last: a workspace exists once this file does
-    return NewCatalog(catalog, problems)
 
 
 def _with_keys(rows: pl.DataFrame) -> pl.DataFrame:
@@ -84,7 +127,7 @@ def _with_keys(rows: pl.DataFrame) -> pl.DataFrame:
         )
     if rows.is_empty():
         raise LikewiseError("there is no image to put into the catalog: the folder or table is empty.")
-    rows = rows.drop(column for column in MADE_COLUMNS if column in rows.columns)
+    rows = rows.drop(column for column in (*MADE_COLUMNS, *HISTORY_COLUMNS) if column in rows.columns)
     if "row" not in rows.columns:
         rows = rows.with_row_index("row", offset=1)
     return rows.with_columns(pl.col("row").cast(pl.Int64), pl.col("image").cast(pl.String).str.strip_chars())

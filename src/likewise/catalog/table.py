@@ -5,21 +5,22 @@ is a hash over keys and digests, so vectors made from other pictures are recogni
 """
 
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
+from likewise.catalog.versions import HISTORY_COLUMNS, catalog_version, read_history, rows_at
 from likewise.errors import LikewiseError
-from likewise.workspace import WorkspaceFolder, read_parquet
+from likewise.workspace import WorkspaceFolder
 
 KEY_COLUMNS = ("image", "item", "category")
 MADE_COLUMNS = ("width", "height", "digest")
 
 
 def read_catalog(workspace: WorkspaceFolder) -> pl.DataFrame:
-    """The catalog of a workspace, sorted by image key."""
-    workspace.settings()
-    return read_parquet(workspace.catalog_file, f"likewise new {workspace.path} FOLDER")
+    """The images that are in the catalog, sorted by key (of the version the workspace is looked at in)."""
+    return rows_at(read_history(workspace), catalog_version(workspace)).drop(HISTORY_COLUMNS)
 
 
 def catalog_fingerprint(catalog: pl.DataFrame) -> str:
@@ -41,10 +42,13 @@ def items_of(catalog: pl.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]
 
 def select(catalog: pl.DataFrame, conditions: str | None) -> pl.DataFrame:
     """The rows that meet conditions such as `domain=wild` or `split=test,category=shoes`; all rows for None."""
-    if not conditions:
-        return catalog
+    return catalog if not conditions else select_all(catalog, conditions.split(","))
+
+
+def select_all(catalog: pl.DataFrame, conditions: Sequence[str]) -> pl.DataFrame:
+    """The rows that meet every condition `COLUMN=VALUE`; the value may hold anything."""
     chosen = catalog
-    for condition in conditions.split(","):
+    for condition in conditions:
         column, equals, value = condition.partition("=")
         if not equals or column not in catalog.columns:
             raise LikewiseError(
@@ -53,5 +57,5 @@ def select(catalog: pl.DataFrame, conditions: str | None) -> pl.DataFrame:
             )
         chosen = chosen.filter(pl.col(column).cast(pl.String) == value)
     if chosen.is_empty():
-        raise LikewiseError(f"no image of the catalog meets {conditions!r}: check the value's spelling.")
+        raise LikewiseError(f"no image of the catalog meets {','.join(conditions)!r}: check the value's spelling.")
     return chosen

@@ -86,6 +86,11 @@ class Reading:
     coverage: Coverage = field(default_factory=Coverage)
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
 
+    def settings(self, path: Path, root: Path | None) -> dict[str, Any]:
+        """What workspace.json notes: what was asked for, so that it can be asked again, and what was found."""
+        asked = {"path": str(path.resolve())} | ({} if root is None else {"root": str(root.resolve())})
+        return asked | {"coverage": self.coverage.counts(), "tables": sorted(self.tables)}
+
 
 def find_missing(keys: Iterable[str], root: Path) -> tuple[int, tuple[str, ...]]:
     """How many different pictures lie under `root`, and the keys of those that do not."""

@@ -1,8 +1,8 @@
 """The files of one encoder's vectors, `vectors/<encoder>/`: names and meta data, for the writer and the reader.
 
 shard-00000.npy ...   float32 (rows, dim), catalog order, without gaps
-rows.parquet          image, shard, row
-meta.json             what made them, from which catalog, whether all are there, which images were left out
+rows.parquet          image (as it was called then), digest of its content, shard, row
+meta.json             what made them, whether all are there, which images were left out
 lineage.parquet       what the encoder learned from
 """
 
@@ -18,7 +18,7 @@ from likewise.encoders.spec import spec_name
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, read_json, write_json
 
-ROWS_SCHEMA = pl.Schema({"image": pl.String, "shard": pl.Int32, "row": pl.Int32})
+ROWS_SCHEMA = pl.Schema({"image": pl.String, "digest": pl.String, "shard": pl.Int32, "row": pl.Int32})
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,6 @@ class VectorsMeta:
     dim: int
     rows: int
     shard_rows: int
-    catalog: str
     complete: bool
     left_out: tuple[LeftOutImage, ...] = ()
     dtype: str = "float32"
@@ -75,8 +74,10 @@ class EncodingResult:
     """Of the encoders that ran side by side with it, together."""
 
     @classmethod
-    def of(cls, meta: VectorsMeta, new_images: int, seconds: float) -> "EncodingResult":
-        return cls(meta.encoder, meta.dim, meta.rows, len(meta.left_out), new_images, seconds)
+    def of(cls, meta: VectorsMeta, n_images: int, new_images: int, seconds: float) -> "EncodingResult":
+        """`n_images`: of the catalog; those that were left out have no vector."""
+        n_left_out = len(meta.left_out)
+        return cls(meta.encoder, meta.dim, n_images - n_left_out, n_left_out, new_images, seconds)
 
 
 def vectors_folder(workspace: WorkspaceFolder, encoder: str) -> Path:
@@ -140,6 +141,7 @@ def read_meta(folder: Path) -> VectorsMeta | None:
     values = read_json(path)
     try:
         left_out = tuple(LeftOutImage(**each) for each in values.pop("left_out"))
+        values.pop("catalog", None)  # noted by earlier versions, when vectors belonged to a whole catalog
         return VectorsMeta(**values, left_out=left_out)
     except (AttributeError, KeyError, TypeError) as error:
         raise LikewiseError(f"{path} does not describe vectors ({error}): make them again with `--force`.") from error

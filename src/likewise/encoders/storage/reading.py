@@ -1,7 +1,7 @@
 """Reading vectors: the rows asked for, in the order asked for, from memory-mapped shards.
 
-Everything that could make numbers quietly wrong is checked here: vectors of another catalog or encoder version,
-an unfinished run, a damaged shard, images that have none.
+A vector belongs to the content of a picture, whatever the image is called. Everything that could make numbers quietly
+wrong is checked here: another version of the encoder, an unfinished run, a damaged shard, images that have none.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.catalog.table import catalog_fingerprint, read_catalog
+from likewise.catalog.table import read_catalog
 from likewise.chain import ChainPart, changed, in_words
 from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.registry import get_encoder
-from likewise.encoders.storage.files import LeftOutImage, VectorsMeta, read_meta, rows_file, shard_file, vectors_folder
+from likewise.encoders.short_names import is_encoder_name
+from likewise.encoders.storage.files import (
+    ROWS_SCHEMA,
+    LeftOutImage,
+    VectorsMeta,
+    read_meta,
+    rows_file,
+    shard_file,
+    vectors_folder,
+)
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, read_parquet
 
@@ -53,7 +62,8 @@ def read_vectors(workspace: WorkspaceFolder, encoder: str, images: Sequence[str]
 def locate_vectors(workspace: WorkspaceFolder, encoder: str, images: Sequence[str]) -> VectorLocations:
     """Where the vectors of `images` are, after all checks; every image must have one."""
     meta = read_checked_meta(workspace, encoder)
-    rows = read_rows(workspace, encoder)
+    stored = read_stored_rows(workspace, encoder)
+    rows = current_rows(stored, read_catalog(workspace))
     wanted = pl.DataFrame({"image": pl.Series(images, dtype=pl.String)})
     places = wanted.join(rows, on="image", how="left", maintain_order="left")
     missing = places.filter(pl.col("shard").is_null())["image"]
@@ -63,7 +73,7 @@ def locate_vectors(workspace: WorkspaceFolder, encoder: str, images: Sequence[st
             f"{len(missing)} of {len(images)} images have no {encoder} vector (first: {first}): they were left "
             f"out when encoding (see {vectors_folder(workspace, encoder) / 'meta.json'}) or are not in the catalog."
         )
-    sizes = dict(rows.group_by("shard").len().iter_rows())
+    sizes = dict(stored.group_by("shard").len().iter_rows())
     return VectorLocations(meta.dim, meta.dtype, images, places["shard"].to_numpy(), places["row"].to_numpy(), sizes)
 
 
@@ -88,12 +98,13 @@ def read_locations(workspace: WorkspaceFolder, encoder: str, places: VectorLocat
 def encoded_images(workspace: WorkspaceFolder, encoder: str) -> list[str]:
     """The images that have a vector, in catalog order."""
     read_checked_meta(workspace, encoder)
-    return read_rows(workspace, encoder)["image"].to_list()
+    return current_rows(read_stored_rows(workspace, encoder), read_catalog(workspace))["image"].to_list()
 
 
 def left_out_images(workspace: WorkspaceFolder, encoder: str) -> tuple[LeftOutImage, ...]:
     """The images without a vector, and why."""
-    return read_checked_meta(workspace, encoder).left_out
+    known = set(read_catalog(workspace)["image"])
+    return tuple(each for each in read_checked_meta(workspace, encoder).left_out if each.image in known)
 
 
 def common_images(workspace: WorkspaceFolder, encoders: Sequence[str], images: Sequence[str]) -> list[str]:
@@ -103,7 +114,7 @@ def common_images(workspace: WorkspaceFolder, encoders: Sequence[str], images: S
 
 
 def read_checked_meta(workspace: WorkspaceFolder, encoder: str) -> VectorsMeta:
-    """Meta data of complete vectors of this catalog and, for a built-in encoder, its present version."""
+    """Meta data of complete vectors, of all images of this catalog and, for a built-in encoder, its present version."""
     folder = vectors_folder(workspace, encoder)
     meta = read_meta(folder)
     if meta is None:
@@ -112,43 +123,68 @@ def read_checked_meta(workspace: WorkspaceFolder, encoder: str) -> VectorsMeta:
             f"there are no {encoder} vectors in {workspace.path} yet{f' (there are {there})' if there else ''}: "
             f"run `likewise encode {workspace.path} --with {quote(encoder)}`."
         )
-    check_vectors(workspace, encoder, meta, catalog_fingerprint(read_catalog(workspace))).refuse_unless_usable(folder)
+    check_vectors(workspace, encoder, meta, read_catalog(workspace)).refuse_unless_usable(folder)
     return meta
 
 
 def vectors_parts(workspace: WorkspaceFolder) -> list[ChainPart]:
-    """Every encoder that was started: whether its vectors are complete and of this catalog."""
+    """Every encoder that was started: whether its vectors are complete and all images of the catalog have one."""
     started = sorted(path.parent.name for path in workspace.vectors_folder.glob("*/meta.json"))
     if not started:
         return [ChainPart(VECTORS, "missing", why="there are none yet", command=f"likewise encode {workspace.path}")]
-    fingerprint = catalog_fingerprint(read_catalog(workspace))
+    catalog = read_catalog(workspace)
     found = {encoder: read_meta(vectors_folder(workspace, encoder)) for encoder in started}
-    return [check_vectors(workspace, encoder, meta, fingerprint) for encoder, meta in found.items() if meta is not None]
+    return [check_vectors(workspace, encoder, meta, catalog) for encoder, meta in found.items() if meta is not None]
 
 
-def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, fingerprint: str) -> ChainPart:
+def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, catalog: pl.DataFrame) -> ChainPart:
     """One encoder's vectors beside the catalog and, for a built-in encoder, its present version."""
     name = f"{VECTORS}/{encoder}"
     encode = f"likewise encode {workspace.path} --with {quote(encoder)}"
-    holds = f"{meta.rows:,} of {meta.dim} dimensions"
     if not meta.complete:
         return ChainPart(name, "unfinished", why="is not complete yet", command=encode)
-    if meta.catalog != fingerprint:
-        return ChainPart(name, "stale", holds, "was made for another catalog", f"{encode} --force")
+    there = current_rows(read_stored_rows(workspace, encoder), catalog)["image"]
+    n_missing = len(catalog) - len({*there, *(each.image for each in meta.left_out if each.image in catalog["image"])})
+    holds = f"{len(there):,} of {meta.dim} dimensions"
     if encoder in BUILT_IN and meta.version != get_encoder(encoder).version:
         why = f"was made by {meta.version}, this is {get_encoder(encoder).version}"
         return ChainPart(name, "stale", holds, why, f"{encode} --force")
+    if n_missing:
+        why = f"has no vectors of {n_missing:,} of the catalog's {len(catalog):,} images yet"
+        if is_imported(encoder, meta):
+            encode = f"likewise encode {workspace.path} --import FILE --name {quote(encoder)}"
+            why += ", which were brought in from a file: give one that has those images (what is stored stays)"
+        return ChainPart(name, "stale", holds, why, encode)
     parts = {part: read_meta(vectors_folder(workspace, part)) for part in meta.rests_on}
     now = {part: found.digest for part, found in parts.items() if found is not None and found.complete}
     if other := [part for part in changed(meta.rests_on, now) if part in now]:
         why = f"was made from other vectors of {in_words(other)} than those of now"
-        return ChainPart(name, "stale", holds, why, f"{encode} --force")
+        return ChainPart(name, "stale", holds, why, encode)
     return ChainPart(name, "current", holds)
 
 
-def read_rows(workspace: WorkspaceFolder, encoder: str) -> pl.DataFrame:
+def is_imported(encoder: str, meta: VectorsMeta) -> bool:
+    """Vectors that were brought in under a name that no encoder has."""
+    return meta.complete and not meta.spec and not meta.rests_on and not is_encoder_name(encoder)
+
+
+def read_stored_rows(workspace: WorkspaceFolder, encoder: str) -> pl.DataFrame:
+    """Every vector there is, of images that are gone as well: image (as it was called), digest, shard, row."""
     path = rows_file(vectors_folder(workspace, encoder))
-    return read_parquet(path, f"likewise encode {workspace.path} --with {quote(encoder)} --force")
+    rows = read_parquet(path, f"likewise encode {workspace.path} --with {quote(encoder)} --force")
+    if "digest" not in rows.columns:  # written when vectors belonged to a whole catalog
+        rows = rows.join(read_catalog(workspace).select("image", "digest"), on="image", maintain_order="left")
+    return rows.select(ROWS_SCHEMA.names())
+
+
+def current_rows(stored: pl.DataFrame, catalog: pl.DataFrame) -> pl.DataFrame:
+    """image, shard, row: where the vector of each image of the catalog is, found by its content, in its order."""
+    images = catalog.select("image", "digest")
+    own = images.join(stored, on=["image", "digest"], how="left", maintain_order="left")
+    others = stored.unique("digest", keep="first", maintain_order=True).drop("image")
+    rows = own.join(others, on="digest", how="left", suffix="_other", maintain_order="left")
+    places = [pl.coalesce(name, f"{name}_other").alias(name) for name in ("shard", "row")]
+    return rows.select("image", *places).drop_nulls("shard")
 
 
 def open_shard(workspace: WorkspaceFolder, encoder: str, shard: int, shape: tuple[int, int], dtype: str) -> Vectors:

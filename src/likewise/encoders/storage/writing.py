@@ -1,21 +1,25 @@
 """Writing one encoder's vectors shard by shard, so that any moment is a good one to be killed.
 
 Order of events: `meta.json` (not complete), for each shard its npy and then a small list of its images, and in the
-end `rows.parquet`, `lineage.parquet`, `meta.json` (complete), and the lists are removed.  A lock on the folder keeps
-a second run out; it vanishes with the process that held it.
+end `rows.parquet`, `lineage.parquet`, `meta.json` (complete), and the lists are removed.  When the catalog has grown,
+new shards are added beside those that are there, which stay as they are.  A lock on the folder keeps a second run out;
+it vanishes with the process that held it.
 """
 
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
+from itertools import count
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from likewise.chain import DIGEST_BYTES, changed, digest_of, in_words
+from likewise.catalog.table import read_catalog
+from likewise.chain import DIGEST_BYTES, digest_of
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.files import (
     ROWS_SCHEMA,
@@ -30,7 +34,7 @@ from likewise.encoders.storage.files import (
     vectors_folder,
     write_meta,
 )
-from likewise.encoders.storage.reading import load_shard
+from likewise.encoders.storage.reading import load_shard, read_stored_rows
 from likewise.errors import LikewiseError
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
@@ -43,7 +47,8 @@ if sys.platform != "win32":
 class ShardWriter:
     """The vectors of one encoder while they are being made; a context manager that holds the folder's lock.
 
-    `try_again` says of an image that was left out whether that may have changed; its shard is then made once more.
+    An image has a vector as soon as a stored one is of its content, whatever it was called. `try_again` says of an
+    image that was left out whether that may have changed.
     """
 
     def __init__(
@@ -56,13 +61,19 @@ class ShardWriter:
         force: bool,
         try_again: Callable[[LeftOutImage], bool] | None = None,
     ) -> None:
+        self.workspace = workspace
         self.folder = vectors_folder(workspace, meta.encoder)
+        catalog = read_catalog(workspace)
+        self.digests: dict[str, str] = dict(catalog.select("image", "digest").iter_rows())
         self.meta = meta
         self.images = images
         self.lineage = lineage
         self.force = force
         self.try_again = try_again
         self.missing: list[int] = []
+        self.parts: dict[int, Sequence[str]] = {}
+        self.finished: dict[int, dict[str, Any]] = {}
+        self.stored: pl.DataFrame | None = None
 
     def __enter__(self) -> "ShardWriter":
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -79,59 +90,53 @@ class ShardWriter:
 
     def _check_existing(self) -> None:
         found = read_meta(self.folder) if not self.force else None
-        if found is not None:
-            for what, theirs, ours in (
-                ("another catalog", found.catalog, self.meta.catalog),
-                ("another version of the encoder", found.version, self.meta.version),
-            ):
-                if theirs != ours:
-                    raise LikewiseError(
-                        f"{meta_file(self.folder)} is of {what} ({theirs}, now {ours}): "
-                        "keep those vectors by moving the folder away, or make them again with `--force`."
-                    )
-        rests_on, self.fresh = self.meta.rests_on, found is None
-        self.meta = found or self.meta  # with the number of rows per shard it was begun with
-        if self.meta.complete and self.try_again:
-            self._reopen([each.image for each in self.meta.left_out if self.try_again(each)])
-        if self.meta.complete and (other := changed(self.meta.rests_on, rests_on)):
+        if found is not None and found.version != self.meta.version:
             raise LikewiseError(
-                f"{meta_file(self.folder)} is of other vectors of {in_words(other)} than those of now: "
-                "make them again with `--force`."
+                f"{meta_file(self.folder)} is of another version of the encoder ({found.version}, now "
+                f"{self.meta.version}): keep those vectors by moving the folder away, or make them again with "
+                "`--force`."
             )
+        self.fresh = found is None
+        rests_on, self.meta = self.meta.rests_on, found or self.meta  # with the rows per shard it was begun with
         if not self.meta.complete:
             self.meta = replace(self.meta, rests_on=rests_on)
-            self.missing = [shard for shard in range(self.n_shards) if self.fresh or not self._finished(shard)]
+        self.stored = read_stored_rows(self.workspace, self.meta.encoder) if self.meta.complete else None
+        self.finished = {} if self.fresh else self._finished_shards()
+        self.parts = self._divide(self._images_to_do())
+        self.missing = list(self.parts)
 
-    @property
-    def n_shards(self) -> int:
-        return -(-len(self.images) // self.meta.shard_rows)
+    def _finished_shards(self) -> dict[int, dict[str, Any]]:
+        """Shards that are not in `rows.parquet` yet, with the lists of their images."""
+        there = set() if self.stored is None else set(self.stored["shard"].to_list())
+        found = {}
+        for listed in sorted(self.folder.glob("shard-*.json")):
+            shard, content = int(listed.stem.removeprefix("shard-")), read_json(listed)
+            vectors = load_shard(shard_file(self.folder, shard))
+            if shard not in there and vectors is not None and len(vectors) == len(content["images"]):
+                found[shard] = content
+        return found
 
-    def _reopen(self, images: Sequence[str]) -> None:
-        """Make the shards of these images missing again; the lists of the others are taken out of `rows.parquet`."""
-        wanted = set(images)
-        again = {place // self.meta.shard_rows for place, image in enumerate(self.images) if image in wanted}
-        if not again:
-            return
-        shard_of = {image: place // self.meta.shard_rows for place, image in enumerate(self.images)}
-        rows = pl.read_parquet(rows_file(self.folder), glob=False)
-        for shard in sorted(set(shard_of.values())):
-            left_out = [asdict(each) for each in self.meta.left_out if shard_of[each.image] == shard]
-            kept = rows.filter(pl.col("shard") == shard)["image"].to_list()
-            if shard not in again:
-                vectors = load_shard(shard_file(self.folder, shard))
-                content = {"images": kept, "left_out": left_out, "digest": _digest_of_vectors(vectors)}
-                write_json(content, shard_rows_file(self.folder, shard))
-        self.meta = replace(self.meta, complete=False, rows=0, left_out=(), digest="")
-        write_meta(self.meta, self.folder)
+    def _images_to_do(self) -> list[str]:
+        """Images whose content has no vector, and that were not found unusable before (or may have changed since)."""
+        contents = set() if self.stored is None else set(self.stored["digest"])
+        contents |= {self.digests.get(image, "") for part in self.finished.values() for image in part["images"]}
+        unusable = [*self.meta.left_out, *self._left_out_of(self.finished.values())]
+        settled = {each.image for each in unusable if not (self.try_again and self.try_again(each))}
+        return [image for image in self.images if self.digests[image] not in contents and image not in settled]
+
+    def _divide(self, images: Sequence[str]) -> dict[int, Sequence[str]]:
+        """Shards of these images, under numbers that are free."""
+        used = {*self.finished, *([] if self.stored is None else self.stored["shard"].to_list())}
+        free = (number for number in count() if number not in used)
+        rows = self.meta.shard_rows
+        return {next(free): images[start : start + rows] for start in range(0, len(images), rows)}
+
+    @staticmethod
+    def _left_out_of(parts: Iterable[dict[str, Any]]) -> list[LeftOutImage]:
+        return [LeftOutImage(**each) for part in parts for each in part["left_out"]]
 
     def images_of(self, shard: int) -> Sequence[str]:
-        rows = self.meta.shard_rows
-        return self.images[shard * rows : (shard + 1) * rows]
-
-    def _finished(self, shard: int) -> bool:
-        listed = shard_rows_file(self.folder, shard)
-        vectors = load_shard(shard_file(self.folder, shard))
-        return listed.exists() and vectors is not None and len(vectors) == len(read_json(listed)["images"])
+        return self.parts[shard]
 
     def start(self) -> None:
         """Make the folder ready for the first missing shard."""
@@ -159,19 +164,24 @@ class ShardWriter:
             ) from error
 
     def finish(self) -> VectorsMeta:
-        """Join the lists of all shards and say that everything is there."""
-        if not self.meta.complete:
-            parts = [read_json(shard_rows_file(self.folder, shard)) for shard in range(self.n_shards)]
+        """Add the lists of new shards to `rows.parquet` and say that everything is there."""
+        if not self.meta.complete or self.missing or self.finished:
+            lists = {shard: read_json(shard_rows_file(self.folder, shard)) for shard in (*self.finished, *self.missing)}
+            parts = [lists[shard] for shard in sorted(lists)]
             counts = [len(part["images"]) for part in parts]
-            rows = pl.DataFrame(
+            images = [image for part in parts for image in part["images"]]
+            new = pl.DataFrame(
                 {
-                    "image": [image for part in parts for image in part["images"]],
-                    "shard": np.repeat(np.arange(len(parts)), counts),
-                    "row": np.concatenate([np.arange(count) for count in counts]),
+                    "image": images,
+                    "digest": [self.digests.get(image, "") for image in images],
+                    "shard": np.repeat(sorted(lists), counts),
+                    "row": np.concatenate([np.arange(count) for count in counts] or [np.arange(0)]),
                 },
                 schema=ROWS_SCHEMA,
+                strict=False,
             )
-            left_out = tuple(LeftOutImage(**each) for part in parts for each in part["left_out"])
+            rows = new if self.stored is None else pl.concat([self.stored, new])
+            left_out = self._merge_left_out(parts, set(rows["digest"]))
             if rows.is_empty():
                 meta_file(self.folder).unlink()  # begin anew once the pictures can be read
                 raise LikewiseError(
@@ -180,12 +190,18 @@ class ShardWriter:
                 )
             write_parquet(rows, rows_file(self.folder))
             write_lineage(self.lineage, lineage_file(self.folder))
-            digest = digest_of([(part["images"], part.get("digest", "")) for part in parts])
+            shards = [(part["images"], part.get("digest", "")) for part in parts]
+            digest = digest_of(shards if self.stored is None else [self.meta.digest, shards])
             self.meta = replace(self.meta, rows=len(rows), complete=True, left_out=left_out, digest=digest)
             write_meta(self.meta, self.folder)
         for path in self.folder.glob("shard-*.json"):
             path.unlink()
         return self.meta
+
+    def _merge_left_out(self, parts: Sequence[dict[str, Any]], contents: set[str]) -> tuple[LeftOutImage, ...]:
+        """What is left out of the catalog of now, in its order: newer findings over older ones."""
+        found = {each.image: each for each in (*self.meta.left_out, *self._left_out_of(parts))}
+        return tuple(found[image] for image in self.images if image in found and self.digests[image] not in contents)
 
 
 def _digest_of_vectors(vectors: Vectors | None) -> str:

@@ -1,0 +1,101 @@
+"""`likewise update`: bring a catalog up to date with its photos; votes, labels and vectors stay."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, escape, open_workspace, progress_bars
+
+if TYPE_CHECKING:
+    from likewise.update import CatalogUpdate
+
+MAX_SHOWN = 3
+
+
+def update(
+    workspace: WorkspacePath,
+    source: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[SOURCE]",
+            help="All images as they are now: the folder, table or data set that the workspace was made from.",
+            show_default=False,
+        ),
+    ] = None,
+    reader: Annotated[str | None, typer.Option(help="Layout of the source, if not that of `new`.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Where the image paths start, if not at the source.")] = None,
+    truth: Annotated[
+        Path | None, typer.Option(help="A table of similar items, where the true similarity is known.")
+    ] = None,
+    name: Annotated[
+        str, typer.Option(help="What to call this version, as in --as-of NAME; its date always works.")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen; write nothing.")] = False,
+    accept_removals: Annotated[
+        bool, typer.Option("--accept-removals", help="Go on even if more than half of the images are gone.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the catalog up to date: images added, removed, changed, renamed or moved, found by their content.
+
+    Vectors are made for new images only, by `encode`. Votes and labels stay and follow renames; those about an image
+    that is gone are put aside, and come back when it does. Each update is a version that `--as-of` can name.
+
+    Example: `likewise update shoes ~/photos/shoes --dry-run`
+    """
+    from likewise.update import update_workspace
+
+    target = open_workspace(workspace)
+    with progress_bars("images") as bars:
+        done = update_workspace(
+            target,
+            source,
+            reader=reader,
+            root=root,
+            truth=truth,
+            name=name,
+            dry_run=dry_run,
+            accept_removals=accept_removals,
+            on_progress=bars,
+        )
+    if as_json:
+        echo_json(done.to_dict())
+    else:
+        print_update(workspace, done)
+
+
+def print_update(workspace: Path, done: "CatalogUpdate") -> None:
+    """What changed, and what it means for the work that is there."""
+    changes = done.changes
+    if changes.nothing:
+        echo(f"[bold]{escape(workspace)}[/]: nothing has changed, {done.n_images_before:,} images")
+        return
+    what = f"version {done.version}" if done.written else "would become another version (nothing was written)"
+    echo(f"[bold]{escape(workspace)}[/]: {what}, {done.n_images_before:,} -> {len(done.checked.catalog):,} images")
+    renamed = [f"{before} -> {after}" for before, after in changes.renamed]
+    for title, names in (
+        ("added", changes.added),
+        ("came back", changes.returned),
+        ("removed", changes.removed),
+        ("changed", changes.changed),
+        ("renamed or moved", renamed),
+        ("other attributes", changes.attributes),
+    ):
+        if names:
+            echo(f"  {len(names):,} {title}: {escape(_some(names))}")
+    if done.checked.n_left_out:
+        echo(f"  [red]{done.checked.n_left_out} left out[/] (see problems.parquet)")
+    pairs = done.pairs
+    if pairs.n_kept or pairs.n_retired:
+        echo(
+            f"  pool: {pairs.n_kept:,} pairs stay, {pairs.n_retired:,} are put aside with their votes"
+            + (f", {pairs.n_back:,} come back" if pairs.n_back else "")
+        )
+    echo(f"next: [bold]likewise {'status' if done.written else 'update'} {escape(workspace)}[/]")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" … and {len(names) - MAX_SHOWN:,} more" if len(names) > MAX_SHOWN else ""
+    return ", ".join(names[:MAX_SHOWN]) + more

@@ -1,0 +1,107 @@
+"""A pool in a catalog that lives: its pairs follow renames, are put aside while an image is gone, and come back."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from likewise.catalog import items_fingerprint, select
+from likewise.catalog.versions import (
+    key_changes,
+    read_history,
+    read_versions,
+    rename_keys,
+    rows_at,
+    split_retired,
+)
+from likewise.chain import table_digest
+from likewise.discovery.pool import QueryGallery, sort_pool
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
+
+PAIR = ("query", "candidate")
+
+
+@dataclass(frozen=True)
+class RetiredPool:
+    """How many pairs of a pool an update puts aside, and how many come back."""
+
+    n_kept: int = 0
+    n_retired: int = 0
+    n_back: int = 0
+
+
+def pictures_of(workspace: WorkspaceFolder, images: Iterable[str]) -> list[str]:
+    """The identities behind image keys of now."""
+    rows = rows_at(read_history(workspace), read_versions(workspace)[-1].version)
+    return rows.filter(pl.col("image").is_in(list(images)))["picture"].to_list()
+
+
+def every_pool_row(workspace: WorkspaceFolder) -> pl.DataFrame:
+    """The rows of the pool and those that were put aside, by the keys of now."""
+    make = f"likewise discover {workspace.path}"
+    rows = read_parquet(workspace.pool_file, make)
+    if not workspace.retired_pool_file.exists():
+        return rows
+    return pl.concat([rows, read_parquet(workspace.retired_pool_file, make)])
+
+
+def stage_pool(workspace: WorkspaceFolder, staged: WorkspaceFolder, history: pl.DataFrame, version: int) -> RetiredPool:
+    """Write the files of the pool for a next version of the catalog (`history`) into the folder where they wait."""
+    if not workspace.pool_file.exists() or not workspace.pool_settings_file.exists():
+        return RetiredPool()
+    note = read_json(workspace.pool_settings_file)
+    changes = key_changes(history, version, version + 1)
+    before = read_parquet(workspace.pool_file, "likewise discover").select(PAIR).n_unique()
+    kept, gone = split_retired(rename_keys(every_pool_row(workspace), changes, *PAIR), *PAIR)
+    kept = sort_pool(kept)
+    catalog = rows_at(history, version + 1)
+    write_parquet(kept, staged.pool_file)
+    if len(gone) or workspace.retired_pool_file.exists():
+        write_parquet(sort_pool(gone), staged.retired_pool_file)
+    if workspace.retired_pairs_file.exists():
+        retired = read_parquet(workspace.retired_pairs_file, "likewise discover")
+        write_parquet(rename_keys(retired, changes, *PAIR), staged.retired_pairs_file)
+    if not note["settings"]["generators"]:  # of imported labels: their queries against everything there is
+        note |= {"versions": [*note["versions"], version + 1]}
+    seen = rows_at(history, note["versions"][-1])["picture"].implode()
+    covered = set(catalog.filter(pl.col("picture").is_in(seen))["image"])
+    write_json(_note_after(note, kept, catalog, covered, changes), staged.pool_settings_file)
+    n_kept = kept.select(PAIR).n_unique()
+    still = rename_keys(read_parquet(workspace.pool_file, ""), changes, *PAIR)
+    n_still = split_retired(still, *PAIR)[0].select(PAIR).n_unique()
+    return RetiredPool(n_still, before - n_still, n_kept - n_still)
+
+
+def _note_after(
+    note: dict[str, Any], kept: pl.DataFrame, catalog: pl.DataFrame, covered: set[str], changes: dict[str, str]
+) -> dict[str, Any]:
+    """pool.json: the queries and gallery that are left of the version it was made for."""
+    passed_over = {changes.get(image, image) for image in note["left_out"]}
+    queries = sorted({changes.get(image, image) for image in note["queries"]} & set(catalog["image"]))
+    chosen = select(catalog, note["settings"]["gallery"])["image"].to_list()
+    gallery = [image for image in chosen if image in covered and image not in passed_over]
+    asked = QueryGallery.from_catalog(catalog, queries, gallery) if queries and gallery else None
+    return note | {
+        "rests_on": {"catalog": str(note["versions"][-1]), "items": items_fingerprint(catalog)},
+        "rows": table_digest(kept),
+        "queries": queries,
+        "n_gallery": len(gallery),
+        "left_out": sorted(set(chosen) - set(gallery)),
+        "n_all_pairs": asked.counter(note["settings"]["unit"]).n_all_pairs if asked else 0,
+    }
+
+
+def pool_as_of(
+    workspace: WorkspaceFolder, versions: Sequence[int], pictures: Sequence[str]
+) -> tuple[pl.DataFrame, list[str], set[str]]:
+    """Rows, queries and images outside the gallery, as they were called in the version that is looked at."""
+    history, as_of, latest = read_history(workspace), workspace.as_of or 0, read_versions(workspace)[-1].version
+    known = [version for version in versions if version <= as_of] or [versions[0]]
+    catalog, seen = rows_at(history, as_of), rows_at(history, known[-1])["picture"].implode()
+    covered = catalog.filter(pl.col("picture").is_in(seen))
+    renamed = rename_keys(every_pool_row(workspace), key_changes(history, latest, as_of), *PAIR)
+    images = covered["image"].implode()
+    rows = renamed.filter(pl.col("query").is_in(images) & pl.col("candidate").is_in(images))
+    queries = covered.filter(pl.col("picture").is_in(list(pictures)))["image"].to_list()
+    return sort_pool(rows), queries, set(catalog["image"]) - set(covered["image"])

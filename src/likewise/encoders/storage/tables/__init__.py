@@ -1,0 +1,1 @@
+"""Tables of vectors that live elsewhere: Parquet and Lance tables, Qdrant collections, PostgreSQL with pgvector."""

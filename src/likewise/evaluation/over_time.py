@@ -1,0 +1,100 @@
+"""Numbers over time: every stored evaluation leaves its values under the version of the catalog it was made on.
+
+A difference between two versions is called a change only where it is beyond its interval. The two estimates share
+labels and are taken as independent, which makes that interval too wide rather than too narrow.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import hypot
+from pathlib import Path
+
+import polars as pl
+
+from likewise.catalog.versions import catalog_version, read_versions
+from likewise.evaluation.ranking import MAIN
+from likewise.evaluation.summary import EvaluationSummary
+from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
+
+WHOLE_CATALOG, POOL = "whole catalog", "pool"
+OVER_TIME_SCHEMA = pl.Schema(
+    {
+        "version": pl.Int64,
+        "name": pl.String,
+        "date": pl.String,
+        "n_images": pl.Int64,
+        "n_labels": pl.Int64,
+        "about": pl.String,
+        "encoder": pl.String,
+        "measure": pl.String,
+        "value": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
+    }
+)
+
+
+@dataclass(frozen=True)
+class ValueChange:
+    """A model's value in two versions that follow each other; `real` if the difference is beyond its interval."""
+
+    encoder: str
+    before: int
+    after: int
+    difference: float
+    half_width: float
+
+    @property
+    def real(self) -> bool:
+        return abs(self.difference) > self.half_width
+
+
+def add_to_history(workspace: WorkspaceFolder, tables: dict[str, pl.DataFrame], summary: EvaluationSummary) -> None:
+    """Put the values of an evaluation down under the version of the catalog; an earlier one of it gives way."""
+    version = next(each for each in read_versions(workspace) if each.version == catalog_version(workspace))
+    rows = []
+    for about, table in ((POOL, tables["discovery"]), (WHOLE_CATALOG, tables.get("catalog"))):
+        if table is not None and len(table):
+            rows.append(table.select("encoder", "measure", "value", "low", "high").with_columns(about=pl.lit(about)))
+    facts = {
+        "version": version.version,
+        "name": version.name,
+        "date": version.date,
+        "n_images": summary.n_images,
+        "n_labels": summary.labels.consensus.n_labelled,
+    }
+    new = pl.concat(rows).with_columns(pl.lit(value).alias(name) for name, value in facts.items())
+    new = new.select(OVER_TIME_SCHEMA.names()).cast(dict(OVER_TIME_SCHEMA))  # type: ignore[arg-type]
+    before = read_over_time(workspace).filter(pl.col("version") != version.version)
+    write_parquet(pl.concat([before, new]).sort("version", "about", "measure", "encoder"), over_time_file(workspace))
+
+
+def over_time_file(workspace: WorkspaceFolder) -> Path:
+    return workspace.results_folder / "history.parquet"
+
+
+def read_over_time(workspace: WorkspaceFolder) -> pl.DataFrame:
+    """Every value of every version that was evaluated; empty where there is none."""
+    if not over_time_file(workspace).exists():
+        return pl.DataFrame(schema=OVER_TIME_SCHEMA)
+    return read_parquet(over_time_file(workspace), f"likewise evaluate {workspace.path}")
+
+
+def main_over_time(table: pl.DataFrame) -> pl.DataFrame:
+    """One measure of every model and version: of the whole catalog where all versions have that, else of the pool."""
+    whole = table.filter((pl.col("about") == WHOLE_CATALOG) & (pl.col("measure") == "ROC_AUC"))
+    if whole["version"].n_unique() == table["version"].n_unique():
+        return whole
+    return table.filter((pl.col("about") == POOL) & (pl.col("measure") == str(MAIN)))
+
+
+def value_changes(table: pl.DataFrame) -> list[ValueChange]:
+    """Of every model, between each two versions that follow each other."""
+    found = []
+    for (encoder,), rows in table.sort("encoder", "version").group_by("encoder", maintain_order=True):
+        values = rows.select("version", "value", "low", "high").rows()
+        for (before, old, low, high), (after, new, new_low, new_high) in pairwise(values):
+            if None not in (old, new, low, high, new_low, new_high):
+                width = hypot((high - low) / 2.0, (new_high - new_low) / 2.0)
+                found.append(ValueChange(str(encoder), before, after, new - old, width))
+    return found

@@ -1,0 +1,175 @@
+"""A catalog that lives: compare it with its source, say what changed, and bring every file along in one step.
+
+Files that speak of images are written into a folder beside, catalog.parquet gets the rows of the next version, which
+nobody reads yet, and then workspace.json names that version: this one rename decides. Whoever opens the workspace next
+puts the files in their places, and the votes follow when they are opened. Stopped before that, nothing has changed.
+"""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from likewise.catalog.changes import CatalogChanges, compare_catalog
+from likewise.catalog.make import NewCatalog, catalog_settings, check_catalog
+from likewise.catalog.perceptual_hash import store_hashes
+from likewise.catalog.readers import Reading, read, reader_for
+from likewise.catalog.readers.table import read_table
+from likewise.catalog.truth import check_truth
+from likewise.catalog.versions import CatalogVersion, read_history, read_versions, today
+from likewise.discovery.versions import RetiredPool, stage_pool
+from likewise.errors import LikewiseError
+from likewise.labeling.retired import stage_imported_labels
+from likewise.labeling.store import opened_votes
+from likewise.labeling.store.location import remembered_database
+from likewise.progress import ProgressCallback
+from likewise.workspace import (
+    WARDROBE,
+    WorkspaceFolder,
+    put_staged_files_in_place,
+    staged_folder,
+    write_json,
+    write_parquet,
+)
+
+LARGEST_SHARE_REMOVED = 0.5
+
+
+@dataclass(frozen=True)
+class CatalogUpdate:
+    """What an update found and did: `version` is the one it made, or the one of now where nothing was written."""
+
+    changes: CatalogChanges
+    version: int
+    written: bool
+    n_images_before: int
+    checked: NewCatalog
+    pairs: RetiredPool
+
+    def to_dict(self) -> dict[str, Any]:
+        names = {name: getattr(self.changes, name) for name in self.changes.counts()}
+        return {
+            "version": self.version,
+            "written": self.written,
+            "images_before": self.n_images_before,
+            "images": len(self.checked.catalog),
+            "left_out": self.checked.n_left_out,
+            **names,
+            "pairs_kept": self.pairs.n_kept,
+            "pairs_retired": self.pairs.n_retired,
+            "pairs_back": self.pairs.n_back,
+        }
+
+
+def read_source(
+    workspace: WorkspaceFolder, source: Path | None, reader: str | None = None, root: Path | None = None
+) -> Reading:
+    """The source as it is now: the one named, or the folder that the workspace was made from."""
+    made = str(workspace.settings()["source"])
+    if source is None and made != "folder":
+        raise LikewiseError(
+            f"{workspace.path} was made from a source of the kind {made}: name it, as in "
+            f"`likewise update {workspace.path} {'--wardrobe has no source' if made == WARDROBE else 'SOURCE'}`."
+        )
+    source = source or workspace.root
+    name = reader_for(source, reader or (made if made not in (WARDROBE, "folder", "table") else None))
+    return read(source, name, root)
+
+
+def update_workspace(
+    workspace: WorkspaceFolder,
+    source: Path | None = None,
+    *,
+    reader: str | None = None,
+    root: Path | None = None,
+    truth: Path | None = None,
+    name: str = "",
+    dry_run: bool = False,
+    accept_removals: bool = False,
+    on_progress: ProgressCallback | None = None,
+) -> CatalogUpdate:
+    """Bring the catalog up to date with its source; with `dry_run` only say what would happen."""
+    reading = read_source(workspace, source, reader, root)
+    return update_catalog(
+        workspace,
+        reading.rows,
+        reading.root,
+        tables=reading.tables,
+        truth=None if truth is None else read_table(truth),
+        name=name,
+        dry_run=dry_run,
+        accept_removals=accept_removals,
+        on_progress=on_progress,
+    )
+
+
+def update_catalog(
+    workspace: WorkspaceFolder,
+    rows: pl.DataFrame,
+    root: Path,
+    *,
+    tables: Mapping[str, pl.DataFrame] | None = None,
+    truth: pl.DataFrame | None = None,
+    name: str = "",
+    dry_run: bool = False,
+    accept_removals: bool = False,
+    on_progress: ProgressCallback | None = None,
+) -> CatalogUpdate:
+    """The same with rows from anywhere (at least a column `image`, relative to `root`)."""
+    versions = read_versions(workspace)
+    version, history = versions[-1].version, read_history(workspace)
+    _check_name(versions, name)
+    checked = check_catalog(rows, root, on_progress)
+    compared = compare_catalog(history, version, checked.catalog)
+    changes, n_before = compared.changes, versions[-1].images
+    if changes.nothing or dry_run:
+        pairs = RetiredPool() if changes.nothing else _stage_aside(workspace, compared.history, version)
+        return CatalogUpdate(changes, version, False, n_before, checked, pairs)
+    if len(changes.removed) > LARGEST_SHARE_REMOVED * n_before and not accept_removals:
+        raise LikewiseError(
+            f"{len(changes.removed):,} of {n_before:,} images are not in {root}: give a source that has all images, "
+            "old and new ones, or say with --accept-removals that they are gone."
+        )
+    if truth is None and workspace.has_truth and (changes.added or changes.changed):
+        raise LikewiseError(
+            f"{workspace.path} knows which items look alike, but not those of the new images: give a table with "
+            f"--truth, or delete {workspace.truth_file}."
+        )
+    settings = workspace.settings()
+    made = CatalogVersion(version + 1, today(), len(checked.catalog), name, **changes.counts())
+    source_settings = settings.get("source_settings", {})
+    after = catalog_settings(workspace, checked, root, settings["source"], source_settings, (*versions, made))
+    for leftover in workspace.path.glob(".staged-*"):  # of an update that was stopped before it was decided
+        shutil.rmtree(leftover)
+    staged = staged_folder(workspace, version + 1)
+    write_parquet(checked.problems, staged.problems_file)
+    store_hashes(staged, checked.hashes)
+    for table, content in (tables or {}).items():
+        write_parquet(content, staged.tables_folder / f"{table}.parquet")
+    if truth is not None:
+        write_parquet(check_truth(truth, checked.catalog), staged.truth_file)
+    pairs = stage_pool(workspace, staged, compared.history, version)
+    stage_imported_labels(workspace, staged, compared.history, version)
+    write_parquet(compared.history, workspace.catalog_file)
+    write_json(after, workspace.settings_file)  # from here on it is the catalog
+    put_staged_files_in_place(workspace, version + 1)
+    if workspace.votes_file.exists() or remembered_database(workspace) is not None:
+        with opened_votes(workspace):
+            pass  # the votes follow when they are opened
+    return CatalogUpdate(changes, version + 1, True, n_before, checked, pairs)
+
+
+def _stage_aside(workspace: WorkspaceFolder, history: pl.DataFrame, version: int) -> RetiredPool:
+    """What would become of the pool, found out in a folder that is thrown away."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        return stage_pool(workspace, WorkspaceFolder(Path(folder)), history, version)
+
+
+def _check_name(versions: tuple[CatalogVersion, ...], name: str) -> None:
+    if name and any(name in (each.name, str(each.version)) for each in versions):
+        raise LikewiseError(f"there is a version {name!r} already: choose another --name.")

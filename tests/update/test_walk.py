@@ -1,0 +1,121 @@
+"""One walk through a catalog that lives: from the first photos to a report with two points in time."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from likewise.api.workspace import Workspace
+from likewise.catalog.versions import RETIRED
+from likewise.evaluation.estimates.step import CATALOG_SCHEMA
+from tests.update.conftest import change_photos, save_shape, vote
+
+
+def test_after_an_update_only_new_pairs_are_asked_about(shop: Path) -> None:
+    workspace = Workspace(shop / "shoes")
+    before = pl.read_parquet(workspace.pool_file)
+    change_photos(shop / "photos")
+    workspace.update()
+    assert workspace.status().status.next == f"likewise encode {workspace.path} --with colour"
+    workspace.encode("colour", "shape")
+    assert workspace.status().status.part("pool").state == "behind"
+    assert workspace.evaluate().table.height  # what is left of the labels still measures
+    workspace.discover()
+    pool = pl.read_parquet(workspace.pool_file)
+    assert workspace.status().status.part("pool").state == "current"
+    assert not pool.filter(pl.col("query").str.starts_with(RETIRED)).height
+    n_new = vote(workspace)
+    assert 0 < n_new < 0.7 * before.select("query", "candidate").n_unique()
+    lists = pool.filter(pl.col("generator") == "shape").group_by("query").len()["len"]
+    assert lists.min() == lists.max() == 3  # the same design: every query has its three best of today
+    new = pool.filter(pl.col("round") == 2)
+    assert set(new["generator"]) <= {"colour", "shape", "random"}
+    assert set(pool.filter(pl.col("candidate").str.contains("gold"))["round"]) == {2}
+
+
+def test_the_whole_walk(shop: Path) -> None:
+    workspace = Workspace(shop / "shoes")
+    workspace.report()
+    change_photos(shop / "photos")
+    workspace.update(name="autumn")
+    workspace.encode("colour", "shape")
+    workspace.discover()
+    vote(workspace)
+    page = workspace.report().path.read_text(encoding="utf-8")
+    assert "Over time" in page
+    history = pl.read_parquet(workspace.results_folder / "history.parquet")
+    assert history["version"].unique().sort().to_list() == [1, 2]
+    summary = json.loads((workspace.results_folder / "summary.json").read_text())
+    assert summary["catalog_version"] == 2
+    then = Workspace(workspace.path, as_of="1").evaluate(store=False).table
+    first = history.filter((pl.col("version") == 1) & (pl.col("encoder") == "shape") & (pl.col("measure") == "ROC_AUC"))
+    again = then.filter((pl.col("encoder") == "shape") & (pl.col("measure") == "ROC_AUC"))
+    assert again["value"].item() == pytest.approx(first["value"].item(), abs=0.05)  # later labels may add to it
+
+
+def test_a_drawn_pool_grows_by_pairs_with_known_probabilities(shop: Path) -> None:
+    from likewise.discovery.step import PoolSettings, make_pool, store_pool
+
+    workspace = Workspace(shop / "shoes")
+    settings = PoolSettings(("colour", "shape"), n_queries=12, design="sampled", n_labels=120)
+    store_pool(workspace, make_pool(workspace, settings), replace=True)
+    vote(workspace)
+    for colour in ("gold", "silver", "cyan"):
+        save_shape(shop / "photos", "circle", colour, 0)
+    (shop / "photos" / "square/red-0.png").unlink()
+    workspace.update()
+    workspace.encode("colour", "shape")
+    workspace.discover()
+    pool = pl.read_parquet(workspace.pool_file)
+    new = pool.filter(pl.col("round") == 2)
+    assert len(new)
+    fresh = pl.any_horizontal(pl.col("query", "candidate").str.contains("gold|silver|cyan"))
+    assert new.filter(~fresh).is_empty()  # every pair of two old images had its chance before
+    assert pool.filter(fresh & (pl.col("round") == 1)).is_empty()
+    assert new["probability"].is_between(0, 1, closed="right").all()
+    vote(workspace)
+    workspace.evaluate()
+    assert pl.read_parquet(workspace.results_folder / "catalog.parquet").columns == list(CATALOG_SCHEMA)
+
+
+def test_status_says_what_the_labels_cover_and_how_far_numbers_may_be_off(shop: Path) -> None:
+    workspace = Workspace(shop / "shoes")
+    change_photos(shop / "photos")
+    workspace.update()
+    workspace.encode("colour", "shape")
+    behind = workspace.status().status.coverage
+    assert behind is not None
+    assert (behind.n_images, behind.n_covered_images) == (35, 32)  # two added, one changed
+    assert 0 < behind.off_by["shape"] < 1
+    workspace.discover()
+    asked = workspace.status().status.coverage
+    assert asked is not None
+    assert (asked.n_covered_images, asked.share_of_pairs < 1) == (35, True)
+    vote(workspace)
+    done = workspace.status().status.coverage
+    assert done is not None
+    assert done.share_of_pairs == 1
+    assert done.off_by["shape"] < asked.off_by["shape"]
+
+
+def test_the_commands_of_a_living_catalog(shop: Path) -> None:
+    from typer.testing import CliRunner
+
+    from likewise.cli.app import app
+
+    def run(*words: object) -> str:
+        done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    shoes, photos = shop / "shoes", shop / "photos"
+    change_photos(photos)
+    assert "nothing was written" in run("update", shoes, photos, "--dry-run")
+    assert "version 2, 36 -> 35 images" in run("update", shoes, photos, "--name", "autumn")
+    run("encode", shoes, "--with", "colour,shape", "--workers", 1)
+    assert "may be off by at most" in run("status", shoes)
+    assert json.loads(run("discover", shoes, "--json"))["versions"] == [1, 2]
+    then = json.loads(run("evaluate", shoes, "--as-of", "1", "--json"))
+    assert (then["summary"]["catalog_version"], then["summary"]["n_images"], then["stored"]) == (1, 36, False)
+    assert json.loads(run("status", shoes, "--as-of", "1", "--json"))["images"] == 36

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.discovery.designs.drawing import draw_pairs, split_evenly
+from likewise.discovery.designs.drawing import draw_pairs, inclusion_probabilities, split_evenly
 from likewise.discovery.designs.sampled import LIST_DEPTH, sampled_weights
 from likewise.evaluation.estimates.blocks import RankedBlock, best_per_unit, rank_block
 from likewise.evaluation.estimates.catalog_measures import expected_measures
@@ -128,9 +128,9 @@ def draw_sampled(
     lists = [block.order[place][:, :depth].astype(np.int64) for place in bench.generators]
     sizes = split_evenly(n_labels, block.admissible.sum(axis=1), rng)
     weights, unlisted = sampled_weights(lists, queries, items, sizes)
-    drawn = draw_pairs(weights, sizes, unlisted, rng)
+    drawn = draw_pairs(weights, inclusion_probabilities(weights, sizes), unlisted, rng)
     label = bench.similar[queries[drawn.query], drawn.candidate].astype(np.float64)
-    return LabelledDraw(np.arange(len(queries)), drawn.query, drawn.candidate, drawn.probability, label)
+    return LabelledDraw.of_rounds(np.arange(len(queries)), drawn.query, drawn.candidate, drawn.probability, label)
 
 
 def estimate(bench: Bench, block: RankedBlock, drawn: LabelledDraw, seed: int) -> CatalogEstimates:

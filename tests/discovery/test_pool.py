@@ -29,7 +29,7 @@ def vectors_of(n: int, seed: int) -> np.ndarray:
 
 
 @given(seed=st.integers(0, 1000), views=st.integers(1, 3), k=st.integers(1, 5), one_per_item=st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_proposals_equal_brute_force(seed: int, views: int, k: int, one_per_item: bool) -> None:
     catalog = catalog_of(8, views)
     images = catalog["image"].to_list()

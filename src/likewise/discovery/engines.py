@@ -82,6 +82,6 @@ def index_search_engine(kind: str) -> SearchEngine:
 def _index_file(request: SearchRequest, kind: str) -> Path:
     """Named after everything that decides what is in it."""
     meta = read_checked_meta(request.workspace, request.generator)
-    what = "\0".join([meta.version, meta.catalog, str(request.seed), *request.query_gallery.gallery])
+    what = "\0".join([meta.version, meta.digest, str(request.seed), *request.query_gallery.gallery])
     digest = hashlib.blake2b(what.encode(), digest_size=6).hexdigest()
     return vectors_folder(request.workspace, request.generator) / f"index-{kind}-{digest}.faiss"

@@ -22,6 +22,8 @@ from likewise.progress import ProgressCallback
 
 RANDOM = "random"
 DRAWN = "drawn"
+PICKED = "picked"  # by somebody who looked at models
+IMPORTED = "imported"  # a label of elsewhere that names no generator
 FIRST_ROUND = 1
 POOL_SCHEMA = pl.Schema(
     {
@@ -108,7 +110,7 @@ def propose_pairs(
 
 def candidate_rows(generator: str, query_gallery: QueryGallery, neighbours: Neighbours) -> pl.DataFrame:
     """Neighbours found for a generator as rows of the pool."""
-    if generator in (RANDOM, DRAWN):
+    if generator in (RANDOM, DRAWN, PICKED, IMPORTED):
         raise LikewiseError(f"an encoder cannot be called {generator!r}: that name marks pairs of a pool.")
     query, rank = np.nonzero(neighbours.indices != NO_INDEX)
     candidate = neighbours.indices[query, rank]

@@ -82,9 +82,9 @@ def rank_features(ranks: Ints, k_max: int) -> Floats:
     return np.column_stack([np.ones(len(best)), np.log1p(best), RANK_SCALE * best / k_max, proposed_by])
 
 
-def fit_logistic(features: Floats, target: Floats) -> tuple[Floats, Floats]:
+def fit_logistic(features: Floats, target: Floats, ridge: float = RIDGE) -> tuple[Floats, Floats]:
     """Ridge logistic regression by Newton's method: coefficients and curvature; the intercept is not penalised."""
-    penalty = np.diag([1e-6] + [RIDGE] * (features.shape[1] - 1))  # the first keeps one-class labels solvable
+    penalty = np.diag([1e-6] + [ridge] * (features.shape[1] - 1))  # the first keeps one-class labels solvable
     coefficients = np.zeros(features.shape[1])
     for _ in range(NEWTON_STEPS):
         p = sigmoid(features @ coefficients)

@@ -1,8 +1,12 @@
 """Which images become queries: drawn with a seed, at most one image of an item, by category share if asked."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 
+from likewise.catalog import select
+from likewise.catalog.readers.table import read_table
 from likewise.errors import LikewiseError
 
 
@@ -29,3 +33,16 @@ def _shares(sizes: list[int], total: int) -> list[int]:
     most_left = np.argsort(shares - exact, kind="stable")
     shares[most_left[: total - shares.sum()]] += 1
     return [int(share) for share in shares]
+
+
+def query_rows(catalog: pl.DataFrame, rule: str | None) -> pl.DataFrame:
+    """The rows that meet a condition, or whose images a file lists (such as a selection of the explore page)."""
+    if rule is None or "=" in rule or not Path(rule).is_file():
+        return select(catalog, rule)
+    table = read_table(Path(rule))
+    if "image" not in table.columns:
+        raise LikewiseError(f"{rule} has no column image: a list of queries names images of the catalog.")
+    rows = catalog.filter(pl.col("image").is_in(table["image"].cast(pl.String).implode()))
+    if rows.is_empty():
+        raise LikewiseError(f"{rule} names no image of the catalog that every generator has a vector of.")
+    return rows

@@ -7,14 +7,18 @@ from typing import Any, Literal, get_args
 import numpy as np
 import polars as pl
 
-from likewise.catalog import catalog_fingerprint, items_fingerprint, read_catalog, select
-from likewise.chain import ChainPart, changed, digest_of, table_digest
+from likewise.catalog import items_fingerprint, read_catalog, select
+from likewise.catalog.versions import catalog_version, read_versions
+from likewise.chain import ChainPart, table_digest
+from likewise.discovery.designs.adaptive import Purpose
+from likewise.discovery.designs.drawn_pool import sampled_pool
 from likewise.discovery.designs.sampled import LIST_DEPTH
-from likewise.discovery.designs.sampled_pool import sampled_pool
 from likewise.discovery.engines import EngineResult, SearchEngine, SearchRequest, exact_search, index_search_engine
 from likewise.discovery.pool import RANDOM, QueryGallery, apply_budget, candidate_rows, draw_random_pairs, sort_pool
-from likewise.discovery.queries import sample_queries
+from likewise.discovery.proposals import remember_proposals
+from likewise.discovery.queries import query_rows, sample_queries
 from likewise.discovery.unit import ITEMS, PairCounter, Unit
+from likewise.discovery.versions import pictures_of, pool_as_of
 from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
 from likewise.neighbours.index import IndexRecall
@@ -26,8 +30,9 @@ CHANGES = {
     "catalog": "was made for another catalog",
     "items": "was made before the items of the catalog changed, and with them who may be a candidate (votes are kept)",
 }
-Design = Literal["eds", "sampled"]
+Design = Literal["eds", "sampled", "adaptive"]
 LABELS_PER_QUERY = 25
+ROUNDS = 5
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,9 @@ class PoolSettings:
     index: str | None = None
     design: Design = "eds"
     n_labels: int | None = None  # pairs to draw in all, by designs that draw
+    n_rounds: int = 1  # the rounds they are spread over, by the adaptive design
+    purpose: Purpose | None = None  # and what for
+    of_labels: bool = False  # labels from elsewhere made it; the generators are those that were named with them
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,8 @@ class Pool:
     settings: PoolSettings
     query_gallery: QueryGallery
     recalls: dict[str, IndexRecall] = field(default_factory=dict)
+    versions: tuple[int, ...] = ()  # of the catalog, for which it was made and added to
+    query_pictures: tuple[str, ...] = ()  # everything that ever was a query, gone ones too
 
     @property
     def counter(self) -> PairCounter:
@@ -83,7 +93,7 @@ def select_query_gallery(workspace: WorkspaceFolder, settings: PoolSettings) -> 
     if catalog.is_empty():
         raise LikewiseError("no image has vectors of every generator: run `likewise encode` for all of them.")
     queries = sample_queries(
-        select(catalog, settings.queries or settings.gallery),
+        query_rows(catalog, settings.queries or settings.gallery),
         settings.n_queries,
         settings.seed,
         by_category=settings.by_category,
@@ -106,8 +116,8 @@ def make_pool(
     if settings.design not in get_args(Design):
         raise LikewiseError(f"there is no design {settings.design!r}: use {' or '.join(get_args(Design))}.")
     query_gallery = select_query_gallery(workspace, settings)
-    if settings.design == "sampled":
-        return _draw_sampled(workspace, settings, query_gallery, on_progress, engine)
+    if settings.design != "eds":
+        return _draw_first_round(workspace, settings, query_gallery, on_progress, engine)
     proposed, recalls = _propose(workspace, settings, settings.generators, query_gallery, on_progress, engine)
     pool = apply_budget(proposed, settings.seed, settings.per_query_budget, settings.total_budget)
     if pool.is_empty():
@@ -116,25 +126,57 @@ def make_pool(
     return Pool(sort_pool(pl.concat([pool, random])), settings, query_gallery, recalls)
 
 
-def _draw_sampled(
+def _draw_first_round(
     workspace: WorkspaceFolder,
     settings: PoolSettings,
     query_gallery: QueryGallery,
     on_progress: ProgressCallback | None,
     engine: SearchEngine | None,
 ) -> Pool:
-    """Pairs drawn with probabilities that fall with the generators' ranks."""
+    """Pairs drawn with probabilities that fall with the generators' ranks; all of them, or those of the first round."""
+    settings = complete_settings(settings, len(query_gallery.queries))
     depth = min(LIST_DEPTH, len(query_gallery.gallery))
-    found = _search(workspace, replace(settings, k=depth), settings.generators, query_gallery, on_progress, engine)
-    n_labels = LABELS_PER_QUERY * len(query_gallery.queries) if settings.n_labels is None else settings.n_labels
+    found = search_generators(workspace, settings, settings.generators, query_gallery, depth, on_progress, engine)
+    n_labels = round_sizes(settings)[0]
     if n_labels < len(query_gallery.queries):
+        each = "" if settings.n_rounds == 1 else " in the first round"
         raise LikewiseError(
-            f"{n_labels} labels for {len(query_gallery.queries)} queries: draw at least one pair of each (--labels)."
+            f"{n_labels} labels for {len(query_gallery.queries)} queries{each}: draw at least one pair of each "
+            "(--labels)."
         )
     lists = [one.neighbours.indices for one in found.values()]
     rows = sampled_pool(query_gallery, lists, n_labels, settings.seed, one_per_item=settings.unit == ITEMS)
     recalls = {generator: one.recall for generator, one in found.items() if one.recall}
-    return Pool(sort_pool(rows), replace(settings, n_labels=n_labels, n_random=0), query_gallery, recalls)
+    return Pool(sort_pool(rows), settings, query_gallery, recalls)
+
+
+def complete_settings(settings: PoolSettings, n_queries: int) -> PoolSettings:
+    """The settings of a design that draws, with what was left open: how many labels, rounds, and what for."""
+    if settings.n_labels is None:
+        settings = replace(settings, n_labels=LABELS_PER_QUERY * n_queries)
+    settings = replace(settings, n_random=0)
+    if settings.design == "sampled":
+        return replace(settings, n_rounds=1, purpose=None)
+    if settings.n_rounds < 2:
+        raise LikewiseError(f"--design adaptive draws in at least 2 rounds, not {settings.n_rounds} (--rounds).")
+    purpose: Purpose = settings.purpose or "comparing"
+    if purpose not in get_args(Purpose):
+        raise LikewiseError(f"labels are drawn for {' or '.join(get_args(Purpose))}, not {purpose!r} (--for).")
+    return replace(settings, purpose=purpose)
+
+
+def waits_for_next_round(workspace: WorkspaceFolder, settings: PoolSettings) -> bool:
+    """Whether these settings are those of the adaptive pool that is here: then asking again asks for a round."""
+    if settings.design != "adaptive" or not pool_part(workspace).usable:
+        return False
+    note = read_json(workspace.pool_settings_file)
+    return _settings(note) == complete_settings(settings, len(note["queries"]))
+
+
+def round_sizes(settings: PoolSettings) -> list[int]:
+    """How many pairs each round draws: equal shares, the first ones take the remainder."""
+    share, rest = divmod(settings.n_labels or 0, settings.n_rounds)
+    return [share + (number < rest) for number in range(settings.n_rounds)]
 
 
 def extend_pool(
@@ -155,6 +197,13 @@ def extend_pool(
         if generators:
             raise LikewiseError(f"{', '.join(generators)} already contributed to this pool: name a new generator.")
         return pool
+    return add_generators(workspace, pool, new, on_progress)
+
+
+def add_generators(
+    workspace: WorkspaceFolder, pool: Pool, new: Sequence[str], on_progress: ProgressCallback | None = None
+) -> Pool:
+    """A pool with the first candidates of further generators beside its own rows."""
     images = sorted({*pool.query_gallery.queries, *pool.query_gallery.gallery})
     for name in new:
         n_missing = len(images) - len(common_images(workspace, [name], images))
@@ -165,7 +214,8 @@ def extend_pool(
             )
     proposed, recalls = _propose(workspace, pool.settings, new, pool.query_gallery, on_progress, None)
     settings = replace(pool.settings, generators=(*pool.settings.generators, *new))
-    return Pool(sort_pool(pl.concat([pool.rows, proposed])), settings, pool.query_gallery, pool.recalls | recalls)
+    rows = sort_pool(pl.concat([pool.rows, proposed]))
+    return replace(pool, rows=rows, settings=settings, recalls=pool.recalls | recalls)
 
 
 def _propose(
@@ -177,24 +227,25 @@ def _propose(
     engine: SearchEngine | None,
 ) -> tuple[pl.DataFrame, dict[str, IndexRecall]]:
     """What each generator proposes, and how much of the truth its index found."""
-    found = _search(workspace, settings, generators, query_gallery, on_progress, engine)
+    found = search_generators(workspace, settings, generators, query_gallery, settings.k, on_progress, engine)
     proposed = [candidate_rows(generator, query_gallery, one.neighbours) for generator, one in found.items()]
     return pl.concat(proposed), {generator: one.recall for generator, one in found.items() if one.recall}
 
 
-def _search(
+def search_generators(
     workspace: WorkspaceFolder,
     settings: PoolSettings,
     generators: Sequence[str],
     query_gallery: QueryGallery,
-    on_progress: ProgressCallback | None,
-    engine: SearchEngine | None,
+    k: int,
+    on_progress: ProgressCallback | None = None,
+    engine: SearchEngine | None = None,
 ) -> dict[str, EngineResult]:
     """The first k candidates of every generator."""
     engine = engine or (index_search_engine(settings.index) if settings.index else exact_search)
     return {
         generator: engine(
-            SearchRequest(workspace, generator, query_gallery, settings.k, settings.unit == ITEMS, settings.seed),
+            SearchRequest(workspace, generator, query_gallery, k, settings.unit == ITEMS, settings.seed),
             _with_stage(on_progress, generator),
         )
         for generator in generators
@@ -208,19 +259,21 @@ def store_pool(workspace: WorkspaceFolder, pool: Pool, *, replace: bool = False)
         if pool_part(workspace).usable and read_json(workspace.pool_settings_file) == description:
             return False
         if not replace:
+            before = _settings(read_json(workspace.pool_settings_file)).design
+            if before != pool.settings.design:
+                raise LikewiseError(
+                    f"the pairs of {workspace.pool_file} were chosen by the design {before}, and two designs cannot be "
+                    f"mixed: add `--replace` to go on with {pool.settings.design} (votes already given are kept; "
+                    "labels of pairs that the new design does not draw count for finding, not for estimating)."
+                )
             raise LikewiseError(
                 f"{workspace.pool_file} holds a pool made with other settings: add `--replace` to put this one "
                 "in its place (votes already given are kept)."
             )
-        _retire_random_pairs(workspace)
+        remember_proposals(workspace, read_parquet(workspace.pool_file, "likewise discover"))
     write_parquet(pool.rows, workspace.pool_file)
     write_json(description, workspace.pool_settings_file)
     return True
-
-
-def pool_digest(workspace: WorkspaceFolder) -> str:
-    """Of the stored pool, its settings and what it rests on; empty where there is none."""
-    return digest_of(read_json(workspace.pool_settings_file)) if workspace.pool_settings_file.exists() else ""
 
 
 def pool_part(workspace: WorkspaceFolder) -> ChainPart:
@@ -234,45 +287,23 @@ def pool_part(workspace: WorkspaceFolder) -> ChainPart:
         return ChainPart(POOL, "unfinished", why="is incomplete", command=f"{make} --replace")
     settings, n_pairs = _settings(note), rows.select("query", "candidate").n_unique()
     who = f"by {', '.join(settings.generators)}, k = {settings.k}" if settings.generators else "of imported labels"
-    different = changed(note["rests_on"], pool_basis(read_catalog(workspace)))
-    why = next((why for name, why in CHANGES.items() if name in different), "")
-    return ChainPart(
-        POOL, "stale" if why else "current", f"{n_pairs:,} pairs {who}", why, f"{make} --replace" if why else ""
-    )
+    holds, noted, versions = f"{n_pairs:,} pairs {who}", note["rests_on"], read_versions(workspace)
+    made = next((each for each in versions if str(each.version) == noted["catalog"]), None)
+    latest = WorkspaceFolder(workspace.path)
+    why = CHANGES["catalog"] if made is None else ""
+    if made is not None and noted["items"] != items_fingerprint(read_catalog(latest)):
+        why = CHANGES["items"]
+    if why:
+        return ChainPart(POOL, "stale", holds, why, f"{make} --replace")
+    if made is not None and made.version < versions[-1].version and workspace.as_of is None:
+        why = f"of version {made.version} of the catalog, which is now {versions[-1].version}: new images are not in it"
+        return ChainPart(POOL, "behind", holds, why, make)
+    return ChainPart(POOL, "current", holds)
 
 
-def pool_basis(catalog: pl.DataFrame) -> dict[str, str]:
-    """What a pool made now would rest on."""
-    return {"catalog": catalog_fingerprint(catalog), "items": items_fingerprint(catalog)}
-
-
-def retired_pairs(workspace: WorkspaceFolder) -> pl.DataFrame:
-    """The random pairs (query, candidate) of pools that were replaced; empty where there was none."""
-    if not workspace.retired_pairs_file.exists():
-        return pl.DataFrame(schema={"query": pl.String, "candidate": pl.String})
-    return read_parquet(workspace.retired_pairs_file, f"likewise discover {workspace.path} --replace")
-
-
-def random_pairs(workspace: WorkspaceFolder) -> pl.DataFrame:
-    """Every pair (query, candidate) that was only drawn at random, for this pool or one before it."""
-    retired = retired_pairs(workspace)
-    if not workspace.pool_file.exists():
-        return retired
-    pool = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
-    drawn, proposed = (pool.filter(kind) for kind in (pl.col("generator") == RANDOM, pl.col("generator") != RANDOM))
-    together = pl.concat([drawn.select("query", "candidate"), retired.select("query", "candidate")]).unique()
-    return together.join(proposed, on=["query", "candidate"], how="anti").sort("query", "candidate")
-
-
-def _retire_random_pairs(workspace: WorkspaceFolder) -> None:
-    """Remember which pairs were drawn at random: their labels stay easy negatives when the pool is gone."""
-    old = read_parquet(workspace.pool_file, "likewise discover")
-    proposed = old.filter(pl.col("generator") != RANDOM)
-    drawn = old.filter(pl.col("generator") == RANDOM).join(proposed, on=["query", "candidate"], how="anti")
-    known = retired_pairs(workspace)
-    together = pl.concat([known, drawn.select("query", "candidate")]).unique().sort("query", "candidate")
-    if len(together) > len(known):
-        write_parquet(together, workspace.retired_pairs_file)
+def pool_basis(version: int, catalog: pl.DataFrame) -> dict[str, str]:
+    """What a pool of a version rests on, in the catalog of now."""
+    return {"catalog": str(version), "items": items_fingerprint(catalog)}
 
 
 def read_pool(workspace: WorkspaceFolder) -> Pool:
@@ -282,9 +313,19 @@ def read_pool(workspace: WorkspaceFolder) -> Pool:
     description, catalog = read_json(workspace.pool_settings_file), read_catalog(workspace)
     settings = _settings(description)
     recalls = {generator: IndexRecall(**each) for generator, each in description.get("index", {}).items()}
-    left_out = set(description["left_out"])
+    left_out, queries = set(description["left_out"]), description["queries"]
+    versions, pictures = tuple(description["versions"]), tuple(description["query_pictures"])
+    if workspace.as_of is not None:
+        rows, queries, left_out = pool_as_of(workspace, versions, pictures)
     gallery = [image for image in select(catalog, settings.gallery)["image"] if image not in left_out]
-    return Pool(rows, settings, QueryGallery.from_catalog(catalog, description["queries"], gallery), recalls)
+    asked = QueryGallery.from_catalog(catalog, queries, gallery)
+    return Pool(rows, settings, asked, recalls, versions, pictures)
+
+
+def read_pool_note(workspace: WorkspaceFolder) -> tuple[PoolSettings, tuple[int, ...], tuple[str, ...]]:
+    """The settings of the stored pool, the versions of the catalog it was made for, and every query it ever had."""
+    note = read_json(workspace.pool_settings_file)
+    return _settings(note), tuple(note["versions"]), tuple(note["query_pictures"])
 
 
 def budget_settings(workspace: WorkspaceFolder, k: int, **asked: Any) -> PoolSettings:
@@ -303,6 +344,8 @@ def budget_settings(workspace: WorkspaceFolder, k: int, **asked: Any) -> PoolSet
         index=None,
         design="eds",
         n_labels=None,
+        n_rounds=1,
+        purpose=None,
         **given,
     )
     return settings if settings.generators else replace(settings, generators=tuple(workspace.encoders()))
@@ -320,9 +363,16 @@ def _description(workspace: WorkspaceFolder, pool: Pool) -> dict[str, Any]:
     settings = asdict(pool.settings) | {"generators": list(pool.settings.generators)}
     if pool.settings.index is None:
         del settings["index"]
+    if pool.settings.design != "adaptive":
+        del settings["n_rounds"], settings["purpose"]
+    if not pool.settings.of_labels:
+        del settings["of_labels"]
+    versions = pool.versions or (catalog_version(workspace),)
     description = {
         "settings": settings,
-        "rests_on": pool_basis(catalog),
+        "rests_on": pool_basis(versions[-1], catalog),
+        "versions": list(versions),
+        "query_pictures": sorted(pool.query_pictures or pictures_of(workspace, pool.query_gallery.queries)),
         "rows": table_digest(pool.rows),
         "queries": pool.query_gallery.queries,
         "n_gallery": len(pool.query_gallery.gallery),

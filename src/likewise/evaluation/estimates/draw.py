@@ -1,9 +1,21 @@
-"""Which labels of a workspace belong to its design, and with which inclusion probability.
+"""Which labels of a workspace belong to its design, and how many pairs each of them stands for.
+
+Rounds. What a round draws depends on the labels of the rounds before, but given those its inclusion probabilities are
+known: with the pairs drawn before taken as known, round t gives an estimate e_t that is unbiased whatever came before,
+so the estimates of the rounds differ from the truth by steps of a martingale, and any mean of them with weights w_t
+fixed in advance is unbiased too. Weights follow the sizes of the rounds. In such a mean a pair of round r with
+probability p has the weight
+
+    w_r / p + sum of w_t over later rounds t,
+
+because rounds before could not tell it from the others and later ones know it; with one round it is 1 / p. The
+variance is the sum over rounds of w_t^2 times that of e_t, steps of a martingale being uncorrelated.
 
 A drawn pair without a label (not asked yet, or nobody could tell) is taken as left out by chance: experts meet pairs in
-random order, so the probability of the labelled ones is multiplied by the share of the query's pairs that are labelled.
+random order, so labelled ones stand for all pairs of their query and round.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,17 +28,37 @@ from likewise.evaluation.estimates.chances import Floats, Ints
 
 @dataclass(frozen=True)
 class LabelledDraw:
-    """Pairs of a design that are labelled: rows of queries, units, inclusion probabilities and labels.
+    """Pairs of a design that are labelled: rows of queries, units, labels, and what each stands for.
 
-    Sorted by query and unit, each pair once. `queries` are the rows of the catalog's queries that have a label at all,
+    `weight` takes the place of 1 / probability, `spread` that of (1 - probability) / probability^2 in variances. Sorted
+    by query and unit, each pair once. `queries` are the rows of the catalog's queries that have a label at all,
     and `query` counts among them.
     """
 
     queries: Ints
     query: Ints
     unit: Ints
-    probability: Floats
+    weight: Floats
+    spread: Floats
     label: Floats
+
+    @staticmethod
+    def of_rounds(
+        queries: Ints,
+        query: Ints,
+        unit: Ints,
+        probability: Floats,
+        label: Floats,
+        number: Ints | None = None,
+        round_sizes: Sequence[float] = (1.0,),
+    ) -> "LabelledDraw":
+        """From inclusion probabilities, the number of each pair's round (from 0) and the sizes of the rounds."""
+        share = np.asarray(round_sizes, dtype=np.float64) / np.sum(round_sizes)
+        number = np.zeros(len(query), dtype=np.int64) if number is None else number
+        later = 1.0 - np.cumsum(share)
+        weight = share[number] / probability + later[number]
+        spread = share[number] ** 2 * (1.0 - probability) / probability**2
+        return LabelledDraw(queries, query, unit, weight, spread, label)
 
     @property
     def n_queries(self) -> int:
@@ -34,9 +66,19 @@ class LabelledDraw:
 
 
 def labelled_draw(
-    pool: pl.DataFrame, labels: pl.DataFrame, queries: list[str], gallery: list[str], units: CatalogUnits
+    pool: pl.DataFrame,
+    labels: pl.DataFrame,
+    queries: list[str],
+    gallery: list[str],
+    units: CatalogUnits,
+    *,
+    repeated: bool = True,
 ) -> LabelledDraw:
-    """The labelled pairs of a drawn pool; labels of other pairs are left aside."""
+    """The labelled pairs of a drawn pool; labels of other pairs are left aside.
+
+    Rounds are `repeated` draws from the same pairs (the adaptive design), or each drew among other pairs: those that an
+    update of the catalog brought (the sampled design). Then every pair stands for 1 / p others of its round.
+    """
     wrong = pool.filter(~pl.col("probability").fill_null(0.0).is_between(0.0, 1.0, closed="right"))
     if len(wrong):
         query, candidate, probability = wrong.select("query", "candidate", "probability").row(0)
@@ -45,19 +87,22 @@ def labelled_draw(
             f"{query} and {candidate}, {probability}): draw the pairs again with `likewise discover --replace`."
         )
     rows = (
-        pool.select("query", "candidate", "probability")
+        pool.select("query", "candidate", "probability", "round")
         .join(pl.DataFrame({"query": queries, "row": np.arange(len(queries))}), on="query")
         .join(pl.DataFrame({"candidate": gallery, "unit": units.unit_of_image}), on="candidate")
         .join(labels.select("query", "candidate", "label"), on=["query", "candidate"], how="left")
-        .with_columns(share=pl.col("label").count().over("row") / pl.len().over("row"))
+        .with_columns(share=pl.col("label").count().over("row", "round") / pl.len().over("row", "round"))
         .filter(pl.col("label").is_not_null())
         .sort("row", "unit")
     )
     kept, place = np.unique(rows["row"].to_numpy(), return_inverse=True)
-    return LabelledDraw(
+    sizes = pool.group_by("round").len().filter(pl.col("round").is_in(rows["round"].unique().implode())).sort("round")
+    return LabelledDraw.of_rounds(
         kept.astype(np.int64),
         place.astype(np.int64),
         rows["unit"].to_numpy().astype(np.int64),
         (rows["probability"] * rows["share"]).to_numpy(),
         rows["label"].to_numpy().astype(np.float64),
+        sizes["round"].search_sorted(rows["round"]).to_numpy().astype(np.int64) if repeated else None,
+        sizes["len"].to_list() if repeated else (1.0,),
     )

@@ -1,7 +1,7 @@
 """Estimates for the whole catalog: labels drawn with known probabilities and vectors in, values with intervals out."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,14 @@ from likewise.evaluation.estimates.blocks import RankedBlock
 from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure, expected_measures
 from likewise.evaluation.estimates.chances import Expectation, Ints, pair_chances
 from likewise.evaluation.estimates.draw import LabelledDraw
-from likewise.evaluation.estimates.linearised import CatalogEstimate, DrawnLabels, estimate_measure
+from likewise.evaluation.estimates.judge import (
+    AnsweredPairs,
+    JudgeAgreement,
+    JudgeAnswers,
+    judged_and_labelled,
+    labelled_pairs,
+)
+from likewise.evaluation.estimates.linearised import CatalogEstimate, estimate_measure
 from likewise.evaluation.estimates.micro import (
     SAMPLE_ENTRIES,
     ScoreHistogram,
@@ -18,7 +25,7 @@ from likewise.evaluation.estimates.micro import (
     histogram,
     score_edges,
 )
-from likewise.evaluation.estimates.prediction import Predictions, fit_predictions, pair_features, with_labels
+from likewise.evaluation.estimates.prediction import PairModel, fit_predictions, pair_features, with_labels
 from likewise.evaluation.measures import ROC_AUC
 
 MICRO_AUC = str(ROC_AUC(average="micro"))
@@ -34,22 +41,30 @@ class CatalogEstimates:
     positives: CatalogEstimate
     n_labelled: int
     n_found: int
+    judge: JudgeAgreement | None = None
+    label_equivalent: float | None = None
+    """How many labels without the judge would tell P@k as closely, per label with it: median over encoders."""
 
 
 def estimate_catalog(
-    blocks: Blocks, encoders: Sequence[str], drawn: LabelledDraw, ks: tuple[int, ...], seed: int = 0
+    blocks: Blocks,
+    encoders: Sequence[str],
+    drawn: LabelledDraw,
+    ks: tuple[int, ...],
+    seed: int = 0,
+    judge: JudgeAnswers | None = None,
 ) -> CatalogEstimates:
     """Two passes over the blocks: learn to predict from the drawn pairs, then predict and sum over all pairs."""
-    predictions, edges = _learn(blocks, len(encoders), drawn, seed)
-    labels = DrawnLabels(drawn.query, drawn.label, drawn.probability, predictions.unseen, drawn.n_queries)
+    model, answered, edges = _learn(blocks, len(encoders), drawn, seed, judge)
+    corrections = answered.corrections
     positives: list[Expectation] = []
     measures: list[list[dict[str, ExpectedMeasure]]] = []
     histograms: list[list[ScoreHistogram]] = []
     for rows, block in blocks():
-        mine = _of_rows(drawn, rows)
-        row, unit = drawn.query[mine] - rows[0], drawn.unit[mine]
-        chance = predictions.model.chance(pair_features(block), rows)
-        known = with_labels(chance, block.admissible, row, unit, drawn.label[mine])
+        mine = _of_rows(answered.query, rows)
+        row, unit = answered.query[mine] - rows[0], answered.unit[mine]
+        chance = model.chance(pair_features(block), rows)
+        known = with_labels(chance, block.admissible, row, unit, answered.chance[mine])
         total, by_encoder = expected_measures(block, pair_chances(known, row, unit), ks)
         positives.append(total)
         measures.append(by_encoder)
@@ -63,32 +78,55 @@ def estimate_catalog(
     for place in range(len(encoders)):
         joined = {name: _join([block[place][name] for block in measures]) for name in measures[0][place]}
         counted = _join_histograms([block[place] for block in histograms])
-        joined[MICRO_AUC] = expected_micro_auc(counted, labels)
-        found.append({name: estimate_measure(labels, expected) for name, expected in joined.items()})
-    every_query = Expectation(np.ones(drawn.n_queries), np.zeros(len(drawn.query)))
-    count = estimate_measure(labels, ExpectedMeasure(_concatenate(positives), every_query))
-    return CatalogEstimates(list(encoders), found, count, len(drawn.query), int(drawn.label.sum()))
+        joined[MICRO_AUC] = expected_micro_auc(counted, corrections)
+        found.append({name: estimate_measure(corrections, expected) for name, expected in joined.items()})
+    every_query = Expectation(np.ones(drawn.n_queries), np.zeros(len(answered.query)))
+    count = estimate_measure(corrections, ExpectedMeasure(_concatenate(positives), every_query))
+    return CatalogEstimates(
+        list(encoders),
+        found,
+        count,
+        len(drawn.query),
+        int(drawn.label.sum()),
+        answered.agreement,
+        _label_equivalent(answered, [by_measure[f"P@{max(ks)}"] for by_measure in found]),
+    )
+
+
+def _label_equivalent(answered: AnsweredPairs, estimates: Sequence[CatalogEstimate]) -> float | None:
+    if answered.without_judge is None:
+        return None
+    pairs = [(replace(one, corrections=answered.without_judge).drawing_error, one.drawing_error) for one in estimates]
+    return float(np.median([(alone / together) ** 2 for alone, together in pairs if together > 0.0] or [1.0]))
 
 
 def _learn(
-    blocks: Blocks, n_encoders: int, drawn: LabelledDraw, seed: int
-) -> tuple[Predictions, list[NDArray[np.float32]]]:
-    """The predicting model, and for each encoder the classes of its scores."""
-    features = []
+    blocks: Blocks, n_encoders: int, drawn: LabelledDraw, seed: int, judge: JudgeAnswers | None
+) -> tuple[PairModel, AnsweredPairs, list[NDArray[np.float32]]]:
+    """The predicting model, what is known of answered pairs, and for each encoder the classes of its scores."""
+    features, judged = [], []
     sample: list[list[NDArray[np.float32]]] = [[] for _ in range(n_encoders)]
     for rows, block in blocks():
-        mine = _of_rows(drawn, rows)
-        features.append(pair_features(block)[:, drawn.query[mine] - rows[0], drawn.unit[mine]].T)
+        of_block = pair_features(block)
+        mine = _of_rows(drawn.query, rows)
+        features.append(of_block[:, drawn.query[mine] - rows[0], drawn.unit[mine]].T)
+        if judge is not None:
+            asked = _of_rows(judge.query, rows)
+            judged.append(of_block[:, judge.query[asked] - rows[0], judge.unit[asked]].T)
         every = max(1, block.admissible.size * drawn.n_queries // max(1, len(rows)) // SAMPLE_ENTRIES)
         for scores, kept in zip(block.scores, sample, strict=True):
             kept.append(scores[block.admissible][::every])
     table = np.concatenate(features).astype(np.float64)
     predictions = fit_predictions(table, drawn.query, drawn.label, drawn.n_queries, seed)
-    return predictions, [score_edges(np.concatenate(kept)) for kept in sample]
+    edges = [score_edges(np.concatenate(kept)) for kept in sample]
+    if judge is None:
+        return predictions.model, labelled_pairs(drawn, predictions), edges
+    told = np.concatenate(judged).astype(np.float64)
+    return predictions.model, judged_and_labelled(judge, told, drawn, predictions, seed), edges
 
 
-def _of_rows(drawn: LabelledDraw, rows: Ints) -> slice:
-    first, last = np.searchsorted(drawn.query, [rows[0], rows[-1] + 1])
+def _of_rows(query: Ints, rows: Ints) -> slice:
+    first, last = np.searchsorted(query, [rows[0], rows[-1] + 1])
     return slice(int(first), int(last))
 
 

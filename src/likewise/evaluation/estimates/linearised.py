@@ -1,13 +1,14 @@
 """From drawn labels to a value with an interval: what is expected of all pairs, plus a correction by the labels drawn.
 
-    numerator of a query = F(known labels, predicted chances) + sum over drawn i of (1 / pi_i - 1) F'_i (y_i - p_i)
+    numerator of a query = F(known labels, predicted chances) + sum over drawn i of (w_i - 1) F'_i (y_i - p_i)
 
-p_i being predicted by a model that has not seen y_i. The correction estimates what the predictions of the pairs that
-were not drawn miss, whatever the model is worth; with p = 0 throughout the linear measures are Horvitz-Thompson sums of
-y_i / pi_i. The variance is taken between queries, which are drawn independently, so it holds for queries and draws
-together. A few heavy pairs carry much of it: where the labels show less variance from drawing than the predicted
-chances would have it, because none of those pairs was drawn, it is raised by RAISED of the difference, the share with
-which intervals cover the truth as often as they say (docs/sampling.md).
+w_i being 1 / pi_i in a design of one round (`draw.py`), and p_i predicted by a model that has not seen y_i. The
+correction estimates what the predictions of the pairs that were not drawn miss, whatever the model is worth; with p = 0
+throughout the linear measures are Horvitz-Thompson sums of w_i y_i. What a machine judge adds is in `judge.py`. The
+variance is taken between queries, which are drawn independently, so it holds for queries and draws together. A few
+heavy pairs carry much of it: where the labels show less variance from drawing than the predicted chances would have it,
+because none of those pairs was drawn, it is raised by RAISED of the difference, the share with which intervals cover
+the truth as often as they say (docs/sampling.md).
 """
 
 from dataclasses import dataclass
@@ -16,35 +17,47 @@ import numpy as np
 
 from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure
 from likewise.evaluation.estimates.chances import Expectation, Floats, Ints
+from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.intervals import share_interval, t_interval
 
 RAISED = 0.25
 
 
 @dataclass(frozen=True)
-class DrawnLabels:
-    """Labels of drawn pairs with their inclusion probability and the chance predicted without them."""
+class Corrections:
+    """Pairs whose answers correct an expectation: their queries, by how much their derivative counts (`missed`), and
+    the variance from drawing that each has per squared slope, as answers show it and as predicted chances have it."""
 
     query: Ints
-    label: Floats
-    probability: Floats
-    unseen: Floats
+    missed: Floats
+    seen_variance: Floats
+    predicted_variance: Floats
     n_queries: int
 
     def corrected(self, expected: Expectation) -> Floats:
         """Per query, the expectation with its correction."""
-        missed = (1.0 / self.probability - 1.0) * (self.label - self.unseen)
-        return np.asarray(expected.value + np.bincount(self.query, missed * expected.derivative, self.n_queries))
+        return np.asarray(expected.value + np.bincount(self.query, self.missed * expected.derivative, self.n_queries))
+
+
+def label_corrections(drawn: LabelledDraw, unseen: Floats) -> Corrections:
+    """Of labels, with the chances predicted without them."""
+    return Corrections(
+        drawn.query,
+        (drawn.weight - 1.0) * (drawn.label - unseen),
+        drawn.spread * (drawn.label - unseen) ** 2,
+        drawn.spread * unseen * (1.0 - unseen),
+        drawn.n_queries,
+    )
 
 
 @dataclass(frozen=True)
 class CatalogEstimate:
-    """A value over the whole catalog: how each query moves it (`influence`), and each drawn label (`slope`)."""
+    """A value over the whole catalog: how each query moves it (`influence`), and each answer (`slope`)."""
 
     value: float
     influence: Floats
     slope: Floats
-    drawn: DrawnLabels
+    corrections: Corrections
 
     @property
     def standard_error(self) -> float:
@@ -72,24 +85,23 @@ class CatalogEstimate:
     def minus(self, other: "CatalogEstimate") -> "CatalogEstimate":
         """The difference of two measures on the same queries and draws."""
         return CatalogEstimate(
-            self.value - other.value, self.influence - other.influence, self.slope - other.slope, self.drawn
+            self.value - other.value, self.influence - other.influence, self.slope - other.slope, self.corrections
         )
 
     def _drawing_variances(self) -> tuple[float, float]:
         """The variance from drawing alone: as the labels show it, and as predicted chances have it."""
-        drawn = self.drawn
-        weight = (1.0 - drawn.probability) / drawn.probability**2 * self.slope**2
-        seen = float((weight * (drawn.label - drawn.unseen) ** 2).sum())
-        return seen, float((weight * drawn.unseen * (1.0 - drawn.unseen)).sum())
+        squared = self.slope**2
+        seen, predicted = self.corrections.seen_variance, self.corrections.predicted_variance
+        return float((squared * seen).sum()), float((squared * predicted).sum())
 
 
-def estimate_measure(drawn: DrawnLabels, expected: ExpectedMeasure) -> CatalogEstimate:
+def estimate_measure(corrections: Corrections, expected: ExpectedMeasure) -> CatalogEstimate:
     """Correct numerator and denominator, and say how sure that is."""
-    numerator, denominator = drawn.corrected(expected.numerator), drawn.corrected(expected.denominator)
+    numerator, denominator = corrections.corrected(expected.numerator), corrections.corrected(expected.denominator)
     value = float(numerator.sum() / denominator.sum())
     return CatalogEstimate(
         value,
         (numerator - value * denominator) / denominator.mean(),
         (expected.numerator.derivative - value * expected.denominator.derivative) / denominator.sum(),
-        drawn,
+        corrections,
     )

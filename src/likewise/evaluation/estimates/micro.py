@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure
 from likewise.evaluation.estimates.chances import Bools, Expectation, Floats, Ints
-from likewise.evaluation.estimates.linearised import DrawnLabels
+from likewise.evaluation.estimates.linearised import Corrections
 
 N_BINS = 1024
 SAMPLE_ENTRIES = 1_000_000  # scores the classes are made from
@@ -52,11 +52,10 @@ def histogram(
     return ScoreHistogram(pairs, positives, place[drawn_row, drawn_unit].astype(np.int64))
 
 
-def expected_micro_auc(found: ScoreHistogram, drawn: DrawnLabels) -> ExpectedMeasure:
+def expected_micro_auc(found: ScoreHistogram, corrections: Corrections) -> ExpectedMeasure:
     """Micro ROC-AUC as a ratio of sums over queries, with the influence of queries on both samples."""
     by_bin = found.positives.sum(axis=0)
-    missed = (1.0 / drawn.probability - 1.0) * (drawn.label - drawn.unseen)
-    by_bin = by_bin + np.bincount(found.drawn_bin, missed, len(by_bin))
+    by_bin = by_bin + np.bincount(found.drawn_bin, corrections.missed, len(by_bin))
     negative = found.pairs.sum(axis=0) - by_bin
     n_positive, n_negative = by_bin.sum(), negative.sum()
     negatives_below = (np.cumsum(negative) - negative / 2.0) / n_negative

@@ -59,6 +59,10 @@ class PairModel:
         logit += self.intercept - float(self.centre @ slopes) + self.effects[query_rows][:, None]
         return sigmoid(logit)
 
+    def chance_of_pairs(self, features: Floats, query: Ints) -> Floats:
+        """Of single pairs, rows of `features`."""
+        return sigmoid((features - self.centre) @ (self.weights / self.scale) + self.intercept + self.effects[query])
+
 
 @dataclass(frozen=True)
 class Predictions:

@@ -12,8 +12,10 @@ from likewise.discovery.pool import QueryGallery
 from likewise.evaluation.estimates.chances import Ints
 from likewise.evaluation.estimates.draw import labelled_draw
 from likewise.evaluation.estimates.estimate import CatalogEstimates, estimate_catalog
+from likewise.evaluation.estimates.judge_rows import judge_answers
 from likewise.evaluation.estimates.scores import ranked_blocks
 from likewise.evaluation.measurements import EncoderVectors
+from likewise.labeling.judges.answers import JudgeTable
 
 CATALOG_SCHEMA = pl.Schema(
     {
@@ -40,6 +42,32 @@ DIFFERENCE_SCHEMA = pl.Schema(
 
 
 @dataclass(frozen=True)
+class JudgeFacts:
+    """A machine judge behind the estimates: how far it agrees with people on labelled pairs, and what it was worth.
+
+    `labels_saved` is how many further labels would have told P@k as closely without it.
+    """
+
+    name: str
+    n_asked: int
+    n_labelled: int
+    roc_auc: float
+    agreement: float
+    kappa: float
+    labels_saved: int
+
+
+def judge_sentence(judge: JudgeFacts) -> str:
+    """Disclosed: which machine, how far it agrees with people, and what it was worth."""
+    return (
+        f"A machine, {judge.name}, answered {judge.n_asked:,} pairs for these estimates; its answers are no labels. On "
+        f"{judge.n_labelled:,} labelled pairs it agrees with people in "
+        f"{100 * judge.agreement:.0f} % (Cohen's kappa {judge.kappa:.2f}; ROC-AUC of its answers "
+        f"{100 * judge.roc_auc:.0f} %). For P@k it saved about {judge.labels_saved:,} labels."
+    )
+
+
+@dataclass(frozen=True)
 class CatalogFacts:
     """How many pairs of the whole catalog are similar, and what share of them was found; for these queries.
 
@@ -59,6 +87,7 @@ class CatalogFacts:
     recall: float | None
     recall_low: float | None
     recall_high: float | None
+    judge: JudgeFacts | None = None
 
 
 @dataclass(frozen=True)
@@ -70,28 +99,55 @@ class WholeCatalog:
     facts: CatalogFacts
 
 
-def estimate_whole_catalog(
+@dataclass(frozen=True)
+class PoolEstimates:
+    """What a pool's labels say of the whole catalog, with the units that candidates are counted by."""
+
+    estimates: CatalogEstimates
+    units: CatalogUnits
+    unit: str
+    judge: str | None = None
+
+    def tables(self, design: str) -> WholeCatalog:
+        """As tables and facts."""
+        facts = replace(_facts(self.estimates, self.units, design, self.unit), judge=self._judge_facts())
+        return WholeCatalog(_values(self.estimates), _differences(self.estimates), facts)
+
+    def _judge_facts(self) -> JudgeFacts | None:
+        found, n = self.estimates, self.estimates.n_labelled
+        if self.judge is None or found.judge is None or found.label_equivalent is None:
+            return None
+        agreed = found.judge
+        saved = max(0, round(n * (found.label_equivalent - 1.0)))
+        return JudgeFacts(self.judge, agreed.n_asked, agreed.n_pairs, agreed.roc_auc, agreed.share, agreed.kappa, saved)
+
+
+def estimate_pool(
     pool: pl.DataFrame,
     labels: pl.DataFrame,
     query_gallery: QueryGallery,
     vectors: Mapping[str, EncoderVectors],
     encoders: Sequence[str],
     *,
-    design: str,
     ks: tuple[int, ...],
     one_per_item: bool = True,
     seed: int = 0,
-) -> WholeCatalog | None:
+    judge: JudgeTable | None = None,
+    repeated: bool = True,
+) -> PoolEstimates | None:
     """From a pool whose pairs were drawn; None before there are labels of both kinds for two queries."""
     units = catalog_units(query_gallery, one_per_item)
-    drawn = labelled_draw(pool, labels, query_gallery.queries, query_gallery.gallery, units)
+    asked = query_gallery
+    drawn = labelled_draw(pool, labels, asked.queries, asked.gallery, units, repeated=repeated)
     if drawn.n_queries < 2 or drawn.label.min() == drawn.label.max():
         return None
     kept = replace(units, query_items=units.query_items[drawn.queries])
     chosen = {name: _of_queries(vectors[name], drawn.queries) for name in encoders}
-    found = estimate_catalog(partial(ranked_blocks, chosen, encoders, kept), encoders, drawn, ks, seed)
-    facts = _facts(found, kept, design, "item" if one_per_item else "image")
-    return WholeCatalog(_values(found), _differences(found), facts)
+    answers = None
+    if judge is not None:
+        answers = judge_answers(judge.rows, drawn, query_gallery.queries, query_gallery.gallery, units)
+    found = estimate_catalog(partial(ranked_blocks, chosen, encoders, kept), encoders, drawn, ks, seed, answers)
+    return PoolEstimates(found, kept, "item" if one_per_item else "image", None if judge is None else judge.note.name)
 
 
 def _of_queries(vectors: EncoderVectors, rows: Ints) -> EncoderVectors:

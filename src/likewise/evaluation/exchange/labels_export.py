@@ -4,19 +4,28 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.discovery.step import read_pool, retired_pairs
-from likewise.evaluation.exchange.labels_io import drop_random_pairs, labels_content
+from likewise.discovery.proposals import drop_random_pairs
+from likewise.discovery.step import read_pool
+from likewise.evaluation.exchange.design_columns import with_design
+from likewise.evaluation.exchange.labels_io import labels_content
 from likewise.labeling.step import current_labels
 from likewise.workspace import WorkspaceFolder
+
+WITH_DESIGN = (".parquet", ".csv", ".tsv", ".prels")  # forms with a place for inclusion probabilities
 
 
 @dataclass(frozen=True)
 class ExportedLabels:
-    """A file of labels; `n_random` of all labels are of pairs that only chance proposed."""
+    """A file of labels; `n_random` of all labels are of pairs that only chance proposed.
+
+    `n_drawn` pairs of a design are in the file with their inclusion probabilities, judged or not; None where the pool
+    was not drawn, or the file has no place for them.
+    """
 
     content: bytes
     n_labels: int
     n_random: int
+    n_drawn: int | None = None
 
 
 def export_labels(
@@ -24,17 +33,15 @@ def export_labels(
 ) -> ExportedLabels:
     """The labels under their rule, as a file with this ending; `as_evaluated` leaves random pairs out."""
     labels = current_labels(workspace)
-    used = _without_random_pairs(workspace, labels)
+    used = drop_random_pairs(labels)
     chosen = used if as_evaluated else labels
-    return ExportedLabels(labels_content(chosen, ending, name), len(chosen), len(labels) - len(used))
+    pool = read_pool(workspace) if workspace.pool_file.exists() else None
+    n_drawn, rows = None, chosen
+    if pool is not None and pool.settings.design != "eds" and ending in WITH_DESIGN:
+        n_drawn, rows = len(pool.rows), with_design(chosen, pool.rows)
+    return ExportedLabels(labels_content(rows, ending, name), len(chosen), len(labels) - len(used), n_drawn)
 
 
 def evaluated_labels(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The labels that models are measured on: not those of pairs that only chance proposed."""
-    return _without_random_pairs(workspace, current_labels(workspace))
-
-
-def _without_random_pairs(workspace: WorkspaceFolder, labels: pl.DataFrame) -> pl.DataFrame:
-    if not workspace.pool_file.exists():
-        return labels
-    return drop_random_pairs(labels, read_pool(workspace).rows, retired_pairs(workspace))
+    return drop_random_pairs(current_labels(workspace))

@@ -3,11 +3,16 @@
 The columns that count votes are there but empty, and labels.json says `imported` where a consensus rule would
 stand, so that every later step and page can tell. A copy stays in labels.imported.parquet, so that labels made from
 votes later, which take the place of labels.parquet, lose nothing. Where no pool was made, the labelled pairs become the
-pool, so that labels from anywhere can be evaluated: their queries against the whole gallery, and no model fed it.
+pool, so that labels from anywhere can be evaluated: their queries against the whole gallery. The models that fed them
+are those that the file names (its column `generators`), and those named with it, whose lists are made again from their
+vectors. Where the file has inclusion probabilities, the pool is the drawn pairs with theirs, and the catalog is
+estimated from it.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from dataclasses import replace as fields_replaced
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +20,26 @@ import polars as pl
 
 from likewise.catalog import read_catalog, select
 from likewise.chain import table_digest
-from likewise.discovery.pool import POOL_SCHEMA, QueryGallery, sort_pool
-from likewise.discovery.step import Pool, PoolSettings, read_pool, store_pool
+from likewise.discovery.pool import DRAWN, IMPORTED, POOL_SCHEMA, QueryGallery, sort_pool
+from likewise.discovery.proposals import (
+    GENERATORS,
+    NO_GENERATORS,
+    PROPOSAL_SCHEMA,
+    all_proposals,
+    fed_by,
+    named_proposals,
+    with_generators,
+)
+from likewise.discovery.step import Pool, PoolSettings, add_generators, read_pool, store_pool
+from likewise.discovery.unit import IMAGES, ITEMS
 from likewise.errors import LikewiseError
-from likewise.evaluation.exchange.labels_io import read_labels_file
+from likewise.evaluation.exchange.labels_io import LabelsFile, read_labels_file
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.state import read_labels_note
 from likewise.labeling.votes import PAIR
 from likewise.workspace import WorkspaceFolder, read_parquet, write_json, write_parquet
 
-IMPORTED = "imported"
+LIST_LENGTH = PoolSettings(()).k
 NO_VOTES = "the labels were imported without votes"
 VOTE_COLUMNS = {"similar": pl.Int64, "not_similar": pl.Int64, "cannot_tell": pl.Int64, "probability": pl.Float64}
 
@@ -39,23 +54,48 @@ class ImportedLabels:
     n_unjudged: int
     n_outside_pool: int | None  # None where the labelled pairs are the pool
     changed: bool
+    n_drawn: int | None = None  # pairs of the file's design, judged or not
+    n_listed: int | None = None  # labels in the lists of the generators that were named with the file
+    generators: tuple[str, ...] = ()  # who fed the labels, as far as anybody says
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def import_labels(
-    workspace: WorkspaceFolder, path: Path, *, positive_from: int = 1, replace: bool = False, gallery: str | None = None
+    workspace: WorkspaceFolder,
+    path: Path,
+    *,
+    positive_from: int = 1,
+    replace: bool = False,
+    gallery: str | None = None,
+    every_image: bool = False,
+    generators: Sequence[str] = (),
+    k: int = LIST_LENGTH,
 ) -> ImportedLabels:
     """Make the labels of a file those of the workspace; labels already there give way only with `replace`.
 
-    `gallery` is a rule such as `domain=shop` for the candidates, where there is no pool yet that says it.
+    `gallery` is a rule such as `domain=shop` for the candidates, where there is no pool yet that says it; `every_image`
+    says that a design drew images, not items. `generators` are encoders whose first `k` candidates were labelled.
     """
     images = set(read_catalog(workspace)["image"])
     read = read_labels_file(path, positive_from=positive_from, known=images)
-    refuse_unknown_images(read.labels, images, f"{path} names")
-    table = read.labels.with_columns(pl.lit(None, kind).alias(name) for name, kind in VOTE_COLUMNS.items())
-    changed = _labels_changed(workspace, table)
+    for named in (read.labels, read.design):
+        if named is not None:
+            refuse_unknown_images(named, images, f"{path} names")
+    proposals = _has_proposals(workspace)
+    if proposals and read.design is not None:
+        _refuse_another_design(read_pool(workspace), read.design, path)
+    if proposals and (gallery is not None or generators):
+        raise LikewiseError(
+            "the pool of `likewise discover` has a gallery and generators: leave --gallery and --generators out."
+        )
+    pool = None
+    if not proposals:
+        pool = pool_from_labels(workspace, read, gallery, every_image=every_image, generators=generators, k=k)
+    known = all_proposals(workspace) if pool is None else pool.rows
+    table = _label_table(read.labels, known)
+    changed = _labels_changed(workspace, table, named=GENERATORS in read.labels.columns or replace)
     if changed and workspace.labels_file.exists() and not replace:
         raise LikewiseError(
             f"{workspace.labels_file} holds {_describe_labels(workspace)}: add `--replace` to put these in their place "
@@ -66,12 +106,12 @@ def import_labels(
         write_parquet(table, workspace.labels_file)
         write_json(_note(table, path, positive_from), workspace.labels_settings_file)
     outside = None
-    if _has_proposals(workspace):
-        if gallery is not None:
-            raise LikewiseError("the pool of `likewise discover` says what the gallery is: leave --gallery out.")
+    if pool is None:
         outside = read.labels.join(read_pool(workspace).rows, on=PAIR, how="anti").height
     else:
-        store_pool(workspace, pool_from_labels(workspace, read.labels, gallery), replace=True)
+        if read.design is not None:
+            outside = read.labels.join(read.design, on=PAIR, how="anti").height
+        store_pool(workspace, pool, replace=True)
     return ImportedLabels(
         n_labels=len(read.labels),
         n_similar=int(read.labels["label"].cast(pl.Int64).sum()),
@@ -79,36 +119,118 @@ def import_labels(
         n_unjudged=read.n_unjudged,
         n_outside_pool=outside,
         changed=changed,
+        n_drawn=None if read.design is None else len(read.design),
+        n_listed=named_proposals(table).filter(pl.col("generator").is_in(generators)).select(PAIR).n_unique()
+        if generators
+        else None,
+        generators=tuple(fed_by(table)),
     )
+
+
+def _label_table(labels: pl.DataFrame, proposals: pl.DataFrame) -> pl.DataFrame:
+    """As labels.parquet has it: no votes, and who proposed each pair."""
+    table = labels.with_columns(pl.lit(None, kind).alias(name) for name, kind in VOTE_COLUMNS.items())
+    table = with_generators(table, proposals)
+    return table.select(*(name for name in table.columns if name != GENERATORS), GENERATORS)
 
 
 def _has_proposals(workspace: WorkspaceFolder) -> bool:
     """Whether generators made the pool; labels imported before may have done."""
-    return workspace.pool_file.exists() and bool(read_pool(workspace).settings.generators)
+    if not workspace.pool_file.exists():
+        return False
+    settings = read_pool(workspace).settings
+    return bool(settings.generators) and not settings.of_labels
 
 
-def pool_from_labels(workspace: WorkspaceFolder, labels: pl.DataFrame, gallery: str | None = None) -> Pool:
-    """The labelled pairs as a pool that nobody proposed: its queries are theirs, its gallery what the rule selects."""
+def _refuse_another_design(pool: Pool, design: pl.DataFrame, path: Path) -> None:
+    """Labels drawn by one design cannot stand for pairs that another one chose."""
+    elsewhere = "import them into a workspace without a pool (`likewise new` makes one of the same catalog)"
+    if pool.settings.design == "eds":
+        raise LikewiseError(
+            f"{path} has inclusion probabilities, but the pool here is an EDS pool: two designs would be mixed; "
+            f"{elsewhere}."
+        )
+    drawn = pool.rows.select(*PAIR, here=pl.col("probability"))
+    other = design.join(drawn, on=PAIR, how="left").filter(pl.col("here").ne_missing(pl.col("probability")))
+    if len(other):
+        query, candidate, probability, _, here = other.row(0)
+        what = "was not drawn here" if here is None else f"was drawn here with {here:g}"
+        raise LikewiseError(
+            f"{path} has other inclusion probabilities than the pool here for {len(other)} pairs (first: {query} and "
+            f"{candidate}, {probability:g}; it {what}): two designs would be mixed; {elsewhere}."
+        )
+
+
+def pool_from_labels(
+    workspace: WorkspaceFolder,
+    read: LabelsFile,
+    gallery: str | None = None,
+    *,
+    every_image: bool = False,
+    generators: Sequence[str] = (),
+    k: int = LIST_LENGTH,
+) -> Pool:
+    """The labelled pairs as a pool: its queries are theirs, its gallery what the rule selects.
+
+    Of a file with a design, the drawn pairs with their probabilities, labelled or not. Otherwise the pairs of the
+    generators that the file names, whole lists of the `generators` named with it, and the labelled pairs of neither.
+    """
     catalog = read_catalog(workspace)
     candidates = select(catalog, gallery)["image"]
-    outside = labels.filter(~pl.col("candidate").is_in(candidates.implode()))
+    asked = read.labels if read.design is None else read.design
+    outside = asked.filter(~pl.col("candidate").is_in(candidates.implode()))
     if len(outside):
         raise LikewiseError(
-            f"{len(outside)} of {len(labels)} labels are about candidates outside the gallery {gallery!r} "
+            f"{len(outside)} of {len(asked)} labels are about candidates outside the gallery {gallery!r} "
             f"(first: {outside['candidate'][0]}): choose the gallery they were labelled in."
         )
-    rows = labels.select(*PAIR, generator=pl.lit(IMPORTED), rank=None, score=None, probability=None, round=None).cast(
-        POOL_SCHEMA
+    searched = QueryGallery.from_catalog(catalog, asked["query"].unique(), candidates)
+    n_rounds = 1 if read.design is None else int(read.design["round"].max())  # type: ignore[arg-type]
+    settings = PoolSettings(
+        (),
+        k=max(asked.group_by("query").len()["len"].to_list()),
+        n_queries=len(searched.queries),
+        gallery=gallery,
+        n_random=0,
+        unit=IMAGES if every_image else ITEMS,
+        design="eds" if read.design is None else "sampled" if n_rounds == 1 else "adaptive",
+        n_rounds=n_rounds,
+        n_labels=None if read.design is None else len(asked),
+        of_labels=True,
     )
-    max_per_query = max(labels.group_by("query").len()["len"].to_list())
-    settings = PoolSettings((), k=max_per_query, n_queries=labels["query"].n_unique(), gallery=gallery, n_random=0)
-    return Pool(sort_pool(rows), settings, QueryGallery.from_catalog(catalog, labels["query"].unique(), candidates))
+    if read.design is not None:
+        if generators:
+            raise LikewiseError(
+                "the pairs of this file were drawn, not proposed by generators: leave --generators out."
+            )
+        return Pool(_pool_rows(read.design.with_columns(generator=pl.lit(DRAWN))), settings, searched)
+    named = named_proposals(read.labels)
+    proposed = named.filter(~pl.col("generator").is_in(NO_GENERATORS))
+    if len(proposed):
+        longest = max(proposed.group_by("query", "generator").len()["len"].to_list())
+        settings = fields_replaced(settings, generators=tuple(fed_by(read.labels)), k=longest)
+    pool = Pool(_pool_rows(named), fields_replaced(settings, k=k) if generators else settings, searched)
+    if generators:
+        pool = add_generators(workspace, pool, generators)
+    nobody = read.labels.join(pool.rows, on=PAIR, how="anti").with_columns(generator=pl.lit(IMPORTED))
+    rows = pl.concat([pool.rows, _pool_rows(nobody)]).unique(PROPOSAL_SCHEMA.names(), keep="first", maintain_order=True)
+    every = tuple(dict.fromkeys(pool.settings.generators))
+    return fields_replaced(pool, rows=sort_pool(rows), settings=fields_replaced(pool.settings, generators=every))
 
 
-def _labels_changed(workspace: WorkspaceFolder, labels: pl.DataFrame) -> bool:
+def _pool_rows(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a pool; what is not known of them is empty."""
+    unknown = (pl.lit(None, kind).alias(name) for name, kind in POOL_SCHEMA.items() if name not in pairs.columns)
+    return sort_pool(pairs.with_columns(unknown).select(POOL_SCHEMA.names()).cast(POOL_SCHEMA))
+
+
+def _labels_changed(workspace: WorkspaceFolder, labels: pl.DataFrame, *, named: bool) -> bool:
+    """Whether other labels are stored; who proposed them counts where the file names it."""
     if not workspace.labels_file.exists() or not workspace.labels_settings_file.exists():
         return True
     there = read_parquet(workspace.labels_file, f"likewise label consensus {workspace.path}")
+    if not named and GENERATORS in there.columns:
+        there, labels = there.drop(GENERATORS), labels.drop(GENERATORS)
     return "imported" not in read_labels_note(workspace) or not there.equals(labels)
 
 

@@ -3,7 +3,9 @@
 VSD: `[{"key": [query, candidate], "value": 0|1}]`; JSON records with query, candidate (or gallery), label (or value)
 are read too, as are those columns in CSV and Parquet. A label is 0 or 1, a word the votes know (similar, no, ...), or a
 grade: grades from `positive_from` up are similar. Blank, `cannot tell` and negative grades (TREC: not judged) are no
-label; they are left out and counted. A pair said twice must say the same. A column `split` (train, test) is kept.
+label; they are left out and counted. A pair said twice must say the same. A column `split` (train, test) is kept, and
+so are the inclusion probability and the round of pairs that a design drew (`design_columns.py`; TREC's prels), and
+`generators`, the models that proposed a pair, or `random` (`discovery/proposals.py`; in qrels only the latter).
 """
 
 import io
@@ -14,29 +16,38 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.discovery import RANDOM
+from likewise.discovery.proposals import GENERATORS
 from likewise.errors import LikewiseError
-from likewise.evaluation.exchange.trec import qrels_text, read_qrels_rows
+from likewise.evaluation.exchange.design_columns import DESIGN_COLUMNS, DesignColumns
+from likewise.evaluation.exchange.trec import prels_text, qrels_text, read_prels_rows, read_qrels_rows
 from likewise.labeling.imports import ANSWER_SPELLINGS
 from likewise.labeling.votes import NOT_SIMILAR, PAIR, SIMILAR
 from likewise.workspace import discard, write_atomically
 
 LABEL_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "label": pl.Int8})
 QRELS_ENDINGS = (".qrels", ".qrel", ".txt")
+PRELS = ".prels"
 COLUMN_ALIASES = {"gallery": "candidate", "value": "label"}
 LABEL_OF_ANSWER = {SIMILAR: 1, NOT_SIMILAR: 0}
 SPLIT = "split"
-LabelRow = tuple[str, object, object, object, object]  # where, query, candidate, label as written, split
+VSD_COLUMNS = (*LABEL_SCHEMA, GENERATORS)
+# where, query, candidate, label as written, split, inclusion probability, round, generators
+LabelRow = tuple[str, object, object, object, object, object, object, object]
 
 
 @dataclass(frozen=True)
 class LabelsFile:
-    """The labels of a file, sorted by pair, and the rows that gave none: said before, or not judged."""
+    """The labels of a file, sorted by pair, and the rows that gave none: said before, or not judged.
+
+    `design` has the pairs that were drawn, judged or not (query, candidate, probability, round); None where the file
+    says nothing of a design.
+    """
 
     labels: pl.DataFrame
     n_rows: int
     n_repeated: int
     n_unjudged: int
+    design: pl.DataFrame | None = None
 
 
 def read_labels_file(path: Path, *, positive_from: int = 1, known: Collection[str] = ()) -> LabelsFile:
@@ -46,13 +57,17 @@ def read_labels_file(path: Path, *, positive_from: int = 1, known: Collection[st
     if positive_from < 1:
         raise LikewiseError(f"similar grades must begin at 1 or higher, not {positive_from}: 0 is not similar.")
     judged: list[tuple[str, str, int, str | None]] = []
-    n_rows = 0
-    for where, query, candidate, written, split in _rows(path, known):
+    n_rows, design = 0, DesignColumns(path)
+    proposers: dict[tuple[str, str], str] = {}
+    for where, query, candidate, written, split, probability, in_round, generators in _rows(path, known):
         n_rows += 1
         label = _label(written, positive_from, where)
         pair = _key(query, "query", where), _key(candidate, "candidate", where)
+        design.add(pair, probability, in_round, where)
         if label is not None:
             judged.append((*pair, label, None if split is None else str(split)))
+            if generators is not None and str(generators).strip():
+                proposers[pair] = str(generators)
     if not judged:
         raise LikewiseError(f"{path} has {n_rows} rows and no label: it needs rows of query, candidate and label.")
     labels = pl.DataFrame(judged, schema={**LABEL_SCHEMA, SPLIT: pl.String}, orient="row")
@@ -62,7 +77,10 @@ def read_labels_file(path: Path, *, positive_from: int = 1, known: Collection[st
         raise LikewiseError(f"{path} has {twice.row(0)[:2]} in two splits: a pair belongs to one; keep one row of it.")
     if labels[SPLIT].null_count() == len(labels):
         labels = labels.drop(SPLIT)
-    return LabelsFile(labels, n_rows, len(judged) - len(labels), n_rows - len(judged))
+    if proposers:
+        named = [proposers.get(pair) for pair in labels.select(PAIR).iter_rows()]
+        labels = labels.with_columns(pl.Series(GENERATORS, named, pl.String))
+    return LabelsFile(labels, n_rows, len(judged) - len(labels), n_rows - len(judged), design.table())
 
 
 def write_labels_file(labels: pl.DataFrame, path: Path) -> None:
@@ -72,34 +90,28 @@ def write_labels_file(labels: pl.DataFrame, path: Path) -> None:
 
 
 def labels_content(labels: pl.DataFrame, ending: str, name: str = "") -> bytes:
-    """A file of labels: Parquet with every column; CSV with the split; VSD's JSON and TREC's qrels as they are read."""
+    """A file of labels: Parquet with every column; CSV with split and design; VSD's JSON and TREC's files as read.
+
+    Rows without a label (drawn, not judged) are written by the forms that carry the design, and by no other.
+    """
     labels = labels.sort(PAIR)
     if ending == ".parquet":
         output = io.BytesIO()
         labels.write_parquet(output, compression="zstd")
         return output.getvalue()
     if ending in (".csv", ".tsv"):
-        columns = [column for column in (*LABEL_SCHEMA, SPLIT) if column in labels.columns]
+        columns = [column for column in (*LABEL_SCHEMA, SPLIT, *DESIGN_COLUMNS, GENERATORS) if column in labels.columns]
         return labels.select(columns).write_csv(separator="\t" if ending == ".tsv" else ",").encode()
-    labels = labels.select(LABEL_SCHEMA.names())
+    if ending == PRELS:
+        return prels_text(labels).encode()
+    labels = labels.filter(pl.col("label").is_not_null())
     if ending == ".json":
         return _vsd_text(labels).encode()
     if ending in QRELS_ENDINGS:
         return qrels_text(labels).encode()
-    raise LikewiseError(f"{name} ends in {ending!r}: labels are written as .json, .qrels, .csv, .tsv or .parquet.")
-
-
-def drop_random_pairs(labels: pl.DataFrame, pool: pl.DataFrame, retired: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Labels of pairs that some generator proposed, or that are not in the pool; those of random pairs alone go.
-
-    Random pairs estimate prevalence. They are easy negatives nearly always, so no model is measured on them, nor on
-    the `retired` ones of pools before this.
-    """
-    random, proposed = (pool.filter(kind) for kind in (pl.col("generator") == RANDOM, pl.col("generator") != RANDOM))
-    random = random.select(PAIR)
-    if retired is not None:
-        random = pl.concat([random, retired.select(PAIR)])
-    return labels.join(random.join(proposed, on=PAIR, how="anti"), on=PAIR, how="anti", maintain_order="left")
+    raise LikewiseError(
+        f"{name} ends in {ending!r}: labels are written as .json, .qrels, .prels, .csv, .tsv or .parquet."
+    )
 
 
 def refuse_conflicting_labels(labels: pl.DataFrame, where: str) -> None:
@@ -116,7 +128,12 @@ def refuse_conflicting_labels(labels: pl.DataFrame, where: str) -> None:
 def _rows(path: Path, known: Collection[str]) -> Iterable[LabelRow]:
     ending = path.suffix.lower()
     if ending in QRELS_ENDINGS:
-        return ((*row, None) for row in read_qrels_rows(path, known))
+        return (
+            (where, query, candidate, grade, None, None, None, by)
+            for where, query, candidate, grade, by in read_qrels_rows(path, known)
+        )
+    if ending == PRELS:
+        return ((*row, None) for row in read_prels_rows(path, known))
     try:
         if ending == ".json":
             return list(_json_rows(path))
@@ -127,7 +144,9 @@ def _rows(path: Path, known: Collection[str]) -> Iterable[LabelRow]:
     except (pl.exceptions.PolarsError, UnicodeDecodeError, json.JSONDecodeError) as error:
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error).split("\n")[0]
         raise LikewiseError(f"{path} cannot be read ({reason}): save it again as {ending[1:]}.") from error
-    raise LikewiseError(f"{path} ends in {ending!r}: labels are read from .json, .qrels, .txt, .csv, .tsv or .parquet.")
+    raise LikewiseError(
+        f"{path} ends in {ending!r}: labels are read from .json, .qrels, .txt, .prels, .csv, .tsv or .parquet."
+    )
 
 
 def _json_rows(path: Path) -> Iterator[LabelRow]:
@@ -142,7 +161,8 @@ def _json_rows(path: Path) -> Iterator[LabelRow]:
         pair = named["key"] if "key" in named else [named.get("query"), named.get("candidate")]
         if not isinstance(pair, list) or len(pair) != 2 or "label" not in named:
             raise LikewiseError(f'{where} is no label of a pair: write {{"key": [query, candidate], "value": 0}}.')
-        yield where, *pair, named["label"], named.get(SPLIT)
+        further = (named.get(column) for column in (SPLIT, *DESIGN_COLUMNS, GENERATORS))
+        yield where, *pair, named["label"], *further
 
 
 def _table_rows(table: pl.DataFrame, path: Path, first_row: int) -> Iterator[LabelRow]:
@@ -152,8 +172,11 @@ def _table_rows(table: pl.DataFrame, path: Path, first_row: int) -> Iterator[Lab
     missing = [column for column in LABEL_SCHEMA if column not in table.columns]
     if missing:
         raise LikewiseError(f"{path} has no column {', '.join(missing)}: its header must be query,candidate,label.")
-    split = pl.col(SPLIT).cast(pl.String) if SPLIT in table.columns else pl.lit(None, pl.String).alias(SPLIT)
-    for number, row in enumerate(table.select(*LABEL_SCHEMA, split).iter_rows(), start=first_row):
+    further = [
+        pl.col(name) if name in table.columns else pl.lit(None, pl.String).alias(name)
+        for name in (SPLIT, *DESIGN_COLUMNS, GENERATORS)
+    ]
+    for number, row in enumerate(table.select(*LABEL_SCHEMA, *further).iter_rows(), start=first_row):
         yield f"{path}, row {number}", *row
 
 
@@ -166,7 +189,11 @@ def _read_csv(path: Path) -> pl.DataFrame:
 
 
 def _vsd_text(labels: pl.DataFrame) -> str:
-    entries = ({"key": [query, candidate], "value": label} for query, candidate, label in labels.iter_rows())
+    """VSD's entries; the generators of a pair stand beside it, where they are known."""
+    entries = []
+    for query, candidate, label, *by in labels.select(column for column in VSD_COLUMNS if column in labels).iter_rows():
+        named = {GENERATORS: by[0]} if by and by[0] is not None else {}
+        entries.append({"key": [query, candidate], "value": label} | named)
     return "[\n" + ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries) + "\n]\n"
 
 

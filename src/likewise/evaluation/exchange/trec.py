@@ -1,7 +1,12 @@
-"""The two text files of TREC, so that `trec_eval` and similar tools can check us and we can read what they made.
+"""The text files of TREC, so that `trec_eval` and similar tools can check us and we can read what they made.
 
-qrels   `query 0 candidate label`                      one line per judged pair
+qrels   `query 0 candidate label`                      one line per judged pair; `random` for 0 where only
+                                                       chance proposed it
+prels   `query candidate label round probability`      one line per drawn pair, -1 where it is not judged
 run     `query Q0 candidate rank score tag`            one line per listed candidate, ranks from 1
+
+prels are the files of TREC's Million Query track for judgements drawn with known probabilities (statAP); its fourth
+field, the method that chose the pair, holds the round here, 0 with probability 0 for a label outside the design.
 
 Fields are separated by white space, so white space and `%` inside a key are written as `%20`, `%25`, ... and read
 back. `trec_eval` ignores the rank column: it sorts by score, held as float32, and equal scores by key from the end
@@ -19,7 +24,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from likewise.discovery.pool import RANDOM
+from likewise.discovery.proposals import GENERATORS
 from likewise.errors import LikewiseError
+from likewise.evaluation.exchange.design_columns import INCLUSION, OUTSIDE, ROUND
 from likewise.workspace import write_text
 
 RUN_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "rank": pl.Int64, "score": pl.Float64})
@@ -39,15 +47,44 @@ def qrels_text(labels: pl.DataFrame) -> str:
     """Labels (query, candidate, label) as qrels, sorted by pair."""
     pairs = labels.sort("query", "candidate")
     label = pairs["label"].cast(pl.String)
-    return _text(query=_encoded(pairs["query"]), zero="0", candidate=_encoded(pairs["candidate"]), label=label)
+    by = pairs[GENERATORS].to_list() if GENERATORS in pairs.columns else []
+    iteration = pl.Series([RANDOM if name == RANDOM else "0" for name in by] or ["0"] * len(pairs), dtype=pl.String)
+    return _text(query=_encoded(pairs["query"]), zero=iteration, candidate=_encoded(pairs["candidate"]), label=label)
 
 
-def read_qrels_rows(path: Path, known: Collection[str] = ()) -> Iterator[tuple[str, str, str, str]]:
-    """(where, query, candidate, grade) of each line; a key among `known` is taken as it stands."""
+def read_qrels_rows(path: Path, known: Collection[str] = ()) -> Iterator[tuple[str, str, str, str, str | None]]:
+    """(where, query, candidate, grade, `random` or None) of each line; a key among `known` is taken as it stands."""
     lines = _fields(path, ("query", "zero", "candidate", "grade"), "query 0 candidate grade")
     lines = lines.with_columns(_decoded(lines["query"], known), _decoded(lines["candidate"], known))
-    for number, query, candidate, grade in lines.select("number", "query", "candidate", "grade").iter_rows():
-        yield f"{path}, line {number}", query, candidate, grade
+    columns = "number", "query", "candidate", "grade", "zero"
+    for number, query, candidate, grade, iteration in lines.select(columns).iter_rows():
+        yield f"{path}, line {number}", query, candidate, grade, RANDOM if iteration == RANDOM else None
+
+
+def prels_text(labels: pl.DataFrame) -> str:
+    """Labels with the columns of their design as prels, sorted by pair."""
+    if INCLUSION not in labels.columns:
+        raise LikewiseError("these labels were not drawn with known probabilities, which .prels are for: write .qrels.")
+    pairs = labels.sort("query", "candidate")
+    return _text(
+        query=_encoded(pairs["query"]),
+        candidate=_encoded(pairs["candidate"]),
+        label=pairs["label"].cast(pl.Int64).fill_null(-1).cast(pl.String),
+        round=pairs[ROUND].cast(pl.String),
+        probability=pl.Series([repr(value) for value in pairs[INCLUSION].fill_null(0.0).to_list()], dtype=pl.String),
+    )
+
+
+def read_prels_rows(
+    path: Path, known: Collection[str] = ()
+) -> Iterator[tuple[str, str, str, str, None, str | None, str]]:
+    """(where, query, candidate, grade, no split, probability, round) of each line."""
+    names = ("query", "candidate", "grade", "round", "probability")
+    lines = _fields(path, names, "query candidate grade round probability")
+    lines = lines.with_columns(_decoded(lines["query"], known), _decoded(lines["candidate"], known))
+    for number, query, candidate, grade, in_round, probability in lines.select("number", *names).iter_rows():
+        outside = in_round == str(OUTSIDE)
+        yield f"{path}, line {number}", query, candidate, grade, None, None if outside else probability, in_round
 
 
 def write_run(rows: pl.DataFrame, path: Path, tag: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from likewise.discovery.designs.drawing import DrawnPairs, Ints, draw_pairs, split_evenly
+from likewise.discovery.designs.drawing import DrawnPairs, Ints, draw_pairs, inclusion_probabilities, split_evenly
 from likewise.discovery.designs.sampled import sampled_weights
 from likewise.discovery.designs.units import CatalogUnits, catalog_units
 from likewise.discovery.pool import DRAWN, FIRST_ROUND, POOL_SCHEMA, QueryGallery
@@ -19,10 +19,26 @@ def sampled_pool(
     units = catalog_units(query_gallery, one_per_item)
     rng = np.random.default_rng(seed)
     sizes = split_evenly(n_labels, units.n_admissible, rng)
-    unit_lists = [np.where(one == NO_INDEX, NO_INDEX, units.unit_of_image[one]) for one in lists]
-    weights, unlisted = sampled_weights(unit_lists, units.query_items, units.unit_items, sizes)
-    drawn = draw_pairs(weights, sizes, unlisted, rng)
-    image, rank = _shown_images(drawn, lists, unit_lists, units, rng)
+    weights, unlisted = sampled_weights(lists_of_units(lists, units), units.query_items, units.unit_items, sizes)
+    drawn = draw_pairs(weights, inclusion_probabilities(weights, sizes), unlisted, rng)
+    return drawn_rows(drawn, query_gallery, lists, units, FIRST_ROUND, rng)
+
+
+def lists_of_units(lists: Sequence[Ints], units: CatalogUnits) -> list[Ints]:
+    """Lists of gallery rows as lists of units."""
+    return [np.where(one == NO_INDEX, NO_INDEX, units.unit_of_image[one]) for one in lists]
+
+
+def drawn_rows(
+    drawn: DrawnPairs,
+    query_gallery: QueryGallery,
+    lists: Sequence[Ints],
+    units: CatalogUnits,
+    number: int,
+    rng: np.random.Generator,
+) -> pl.DataFrame:
+    """Pairs drawn in a round as rows of the pool."""
+    image, rank = _shown_images(drawn, lists, lists_of_units(lists, units), units, rng)
     return pl.DataFrame(
         {
             "query": np.array(query_gallery.queries, dtype=object)[drawn.query],
@@ -31,7 +47,7 @@ def sampled_pool(
             "rank": [None if place == NO_INDEX else int(place) for place in rank],
             "score": [None] * len(drawn),
             "probability": drawn.probability,
-            "round": [FIRST_ROUND] * len(drawn),
+            "round": [number] * len(drawn),
         },
         schema=POOL_SCHEMA,
     )

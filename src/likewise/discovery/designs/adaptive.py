@@ -1,0 +1,164 @@
+"""The adaptive design: after each round a small model predicts every pair that was not drawn, and the next round is
+drawn by probabilities that follow what is still uncertain.
+
+The model is a logistic regression with squares on `pair_features`; on the data of docs/sampling.md boosted trees are no
+better. A pair's weight in the next round is, with p its predicted chance of being similar,
+
+    finding:    p^4: nearly the likeliest pairs first;
+    comparing:  sqrt(p (1 - p)) x how far apart the encoders rank it: what the label is expected to tell about them;
+
+plus a floor: a share of every round is spread uniformly over all pairs left. A round's probabilities are conditional on
+the rounds before it. Each round alone gives an unbiased estimate for the pairs that it could draw, whatever the model
+is worth, and `evaluation.estimates` combines them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from likewise.discovery.designs.drawing import (
+    DrawnPairs,
+    Floats,
+    Ints,
+    PairWeights,
+    UnlistedPairs,
+    draw_pairs,
+    joint_probabilities,
+)
+from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs, PairFeatures, Vectors
+from likewise.discovery.designs.sampled import RankedPairs, band_weight, combine_lists
+from likewise.discovery.designs.units import CatalogUnits
+from likewise.discovery.positive_model import fit_logistic, sigmoid
+from likewise.neighbours import NO_INDEX
+
+Purpose = Literal["finding", "comparing"]
+FLOOR_SHARES: dict[Purpose, float] = {"finding": 0.1, "comparing": 0.2}
+FINDING_POWER = 4
+RIDGE = 1.0
+LARGEST_FEATURE = 5.0  # standard deviations
+MAX_LISTED = 1_000_000  # pairs that are predicted one by one, of all queries
+LEAST_DEPTH, MOST_DEPTH = 32, 512  # of the lists they come from
+TAIL_SAMPLE = 4  # unlisted pairs of a query that are predicted, and stand for all of them
+
+
+@dataclass(frozen=True)
+class RoundsSoFar:
+    """All pairs drawn before, and those of them that are labelled; sorted by query and unit."""
+
+    drawn_query: Ints
+    drawn_unit: Ints
+    labelled: LabelledPairs
+
+
+def list_depth(n_queries: int, n_generators: int, n_gallery: int) -> int:
+    """How deep the generators' lists are, so that not too many pairs are listed."""
+    affordable = MAX_LISTED // max(1, n_queries * n_generators)
+    return min(n_gallery, max(LEAST_DEPTH, min(MOST_DEPTH, affordable)))
+
+
+def draw_round(
+    views: Sequence[EncoderView],
+    units: CatalogUnits,
+    lists: Sequence[Ints],
+    so_far: RoundsSoFar,
+    n_labels: int,
+    purpose: Purpose,
+    rng: np.random.Generator,
+) -> DrawnPairs:
+    """Draw the next round; `lists` are every encoder's units for each query, best first, -1 where a list ends."""
+    n_units = units.n_units
+    ranked = combine_lists(lists, n_units)
+    drawn = so_far.drawn_query * n_units + so_far.drawn_unit
+    fresh = ~np.isin(ranked.query * n_units + ranked.candidate, drawn)
+    query, candidate = ranked.query[fresh], ranked.candidate[fresh]
+    taken = np.unique(np.concatenate([ranked.query * n_units + ranked.candidate, drawn]))
+    unlisted = UnlistedPairs(taken // n_units, taken % n_units, units.query_items, units.unit_items)
+    tail_size = unlisted.sizes()
+    model = _PairModel.fit(PairFeatures.of(views, units, lists, so_far.labelled))
+    chance = model.chance(query, candidate)
+    tail_chance = _tail_chances(model, unlisted, tail_size, rng)
+    weight, tail = _weights(purpose, chance, tail_chance, lists, ranked, fresh, n_units)
+    n_pairs = len(weight) + int(tail_size.sum())
+    share = FLOOR_SHARES[purpose]
+    floor = share / (1.0 - share) * max(float(weight.sum() + tail @ tail_size), 1e-9) / max(1, n_pairs)
+    pairs = PairWeights(query, candidate, weight + floor, tail_size, tail + floor)
+    return draw_pairs(pairs, joint_probabilities(pairs, min(n_labels, n_pairs)), unlisted, rng)
+
+
+def _weights(
+    purpose: Purpose,
+    chance: Floats,
+    tail_chance: Floats,
+    lists: Sequence[Ints],
+    ranked: RankedPairs,
+    fresh: np.ndarray,
+    n_units: int,
+) -> tuple[Floats, Floats]:
+    """Of the listed pairs that are left, and of a pair of each tail."""
+    if purpose == "finding":
+        return chance**FINDING_POWER, tail_chance**FINDING_POWER
+    apart, tail_apart = _disagreement(lists, ranked, n_units)
+    spread = np.sqrt(chance * (1.0 - chance)) * apart[fresh]
+    return spread, np.sqrt(tail_chance * (1.0 - tail_chance)) * tail_apart
+
+
+def _disagreement(lists: Sequence[Ints], ranked: RankedPairs, n_units: int) -> tuple[Floats, float]:
+    """How far encoders are apart about each listed pair: the spread of 1 / (rank + 3), and what a tail pair has."""
+    depth = max(one.shape[1] for one in lists)
+    below = 1.0 / (depth + 3.0)
+    total, squares = np.zeros(len(ranked.query)), np.zeros(len(ranked.query))
+    cells = ranked.query * n_units + ranked.candidate
+    for one in lists:
+        query, rank = np.nonzero(one != NO_INDEX)
+        gain = np.full(len(cells), below)
+        gain[np.searchsorted(cells, query * n_units + one[query, rank])] = band_weight(np.arange(one.shape[1]))[rank]
+        total += gain
+        squares += gain**2
+    mean = total / len(lists)
+    return np.sqrt(np.maximum(squares / len(lists) - mean**2, 0.0)) + 0.5 * mean, below
+
+
+@dataclass(frozen=True)
+class _PairModel:
+    features: PairFeatures
+    centre: Vectors
+    scale: Vectors
+    coefficients: Floats
+
+    @staticmethod
+    def fit(features: PairFeatures) -> "_PairModel":
+        some = features.labelled
+        table = features.table(some.query, some.unit)
+        centre, scale = table.mean(axis=0), table.std(axis=0)
+        scale[scale < 1e-6] = 1.0
+        unfitted = _PairModel(features, centre, scale, np.empty(0))
+        return _PairModel(features, centre, scale, fit_logistic(unfitted.expand(table), some.label, RIDGE)[0])
+
+    def expand(self, table: Vectors) -> Floats:
+        """Standardised features and their squares, behind a constant."""
+        standard = np.clip((table - self.centre) / self.scale, -LARGEST_FEATURE, LARGEST_FEATURE).astype(np.float64)
+        return np.concatenate([np.ones((len(table), 1)), standard, standard**2 / 2.0], axis=1)
+
+    def chance(self, query: Ints, unit: Ints, at_once: int = 100_000) -> Floats:
+        """Predicted for pairs sorted by query, some at a time."""
+        parts = [
+            sigmoid(self.expand(self.features.table(query[some], unit[some])) @ self.coefficients)
+            for some in (slice(start, start + at_once) for start in range(0, len(query), at_once))
+        ]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _tail_chances(model: _PairModel, unlisted: UnlistedPairs, tail_size: Ints, rng: np.random.Generator) -> Floats:
+    """What a pair of each query's tail is worth: the mean of a few of them, shrunk to that of all queries."""
+    chance = np.zeros(len(tail_size))
+    rows = np.flatnonzero(tail_size)
+    if not len(rows):
+        return chance
+    picked = [unlisted.pick(int(row), min(TAIL_SAMPLE, int(tail_size[row])), rng) for row in rows]
+    query = np.repeat(rows, [len(one) for one in picked])
+    found = model.chance(query, np.concatenate(picked))
+    mean = np.bincount(query, found, len(tail_size))[rows] / np.bincount(query, minlength=len(tail_size))[rows]
+    chance[rows] = (mean + mean.mean()) / 2.0
+    return chance

@@ -1,0 +1,87 @@
+"""The next round of a pool that is drawn in rounds: what was drawn and labelled so far in, a longer pool out."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from likewise.discovery.designs.adaptive import RoundsSoFar, draw_round, list_depth
+from likewise.discovery.designs.drawing import Ints
+from likewise.discovery.designs.drawn_pool import drawn_rows, lists_of_units
+from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs
+from likewise.discovery.designs.units import CatalogUnits, catalog_units
+from likewise.discovery.pool import QueryGallery, sort_pool
+from likewise.discovery.step import Pool, round_sizes, search_generators
+from likewise.discovery.unit import ITEMS
+from likewise.encoders.storage.reading import common_images, read_vectors
+from likewise.errors import LikewiseError
+from likewise.neighbours import as_unit
+from likewise.progress import ProgressCallback
+from likewise.workspace import WorkspaceFolder
+
+
+def last_round(pool: Pool) -> int:
+    """The number of the last round that was drawn."""
+    return int(pool.rows["round"].max())  # type: ignore[arg-type]
+
+
+def extend_by_round(
+    workspace: WorkspaceFolder, pool: Pool, labels: pl.DataFrame, on_progress: ProgressCallback | None = None
+) -> Pool:
+    """The pool with one round more, drawn in the light of these labels; nothing is written.
+
+    Every encoder that has vectors of all images helps to predict, one trained on the votes as well.
+    """
+    settings, over = pool.settings, pool.query_gallery
+    if settings.design != "adaptive" or settings.purpose is None:
+        raise LikewiseError(
+            f"the pairs of this pool were chosen by the design {settings.design}, which has no rounds: make one that "
+            "has with `likewise discover --design adaptive --replace`."
+        )
+    number = last_round(pool) + 1
+    if number > settings.n_rounds:
+        raise LikewiseError(f"all {settings.n_rounds} rounds of this design are drawn.")
+    units = catalog_units(over, settings.unit == ITEMS)
+    images = sorted({*over.queries, *over.gallery})
+    encoders = [name for name in workspace.encoders() if len(common_images(workspace, [name], images)) == len(images)]
+    depth = list_depth(len(over.queries), len(encoders), units.n_units)
+    found = search_generators(workspace, settings, encoders, over, depth, on_progress)
+    lists = [found[name].neighbours.indices for name in encoders]
+    views = [encoder_view(workspace, name, over) for name in encoders]
+    rng = np.random.default_rng([settings.seed, number])
+    so_far = rounds_so_far(pool.rows, labels, over, units)
+    n_labels = round_sizes(settings)[number - 1]
+    drawn = draw_round(views, units, lists_of_units(lists, units), so_far, n_labels, settings.purpose, rng)
+    rows = drawn_rows(drawn, over, lists, units, number, rng)
+    return replace(pool, rows=sort_pool(pl.concat([pool.rows, rows])))
+
+
+def encoder_view(workspace: WorkspaceFolder, encoder: str, over: QueryGallery) -> EncoderView:
+    """The unit vectors of queries and gallery."""
+    sides = (read_vectors(workspace, encoder, images) for images in (over.queries, over.gallery))
+    queries, gallery = (as_unit(side, f"{encoder} vectors") for side in sides)
+    return EncoderView(queries, gallery)
+
+
+def rounds_so_far(pool: pl.DataFrame, labels: pl.DataFrame, over: QueryGallery, units: CatalogUnits) -> RoundsSoFar:
+    """Drawn pairs and labels by rows of queries and units; labels of pairs that were not drawn help to predict."""
+    drawn = _pairs(pool.select("query", "candidate"), over, units).unique(["row", "unit"]).sort("row", "unit")
+    known = _pairs(labels.select("query", "candidate", "label"), over, units)
+    known = known.group_by("row", "unit").agg(pl.col("label").max()).sort("row", "unit")
+    if known["label"].n_unique() < 2:
+        raise LikewiseError(
+            f"all {len(known)} labels so far are alike: without similar and other pairs there is nothing to learn the "
+            "next round from."
+        )
+    labelled = LabelledPairs(_column(known, "row"), _column(known, "unit"), _column(known, "label").astype(np.float64))
+    return RoundsSoFar(_column(drawn, "row"), _column(drawn, "unit"), labelled)
+
+
+def _pairs(table: pl.DataFrame, over: QueryGallery, units: CatalogUnits) -> pl.DataFrame:
+    queries = pl.DataFrame({"query": over.queries, "row": np.arange(len(over.queries))})
+    gallery = pl.DataFrame({"candidate": over.gallery, "unit": units.unit_of_image})
+    return table.join(queries, on="query").join(gallery, on="candidate")
+
+
+def _column(table: pl.DataFrame, name: str) -> Ints:
+    return np.asarray(table[name].to_numpy(), dtype=np.int64)

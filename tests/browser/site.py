@@ -11,6 +11,7 @@ import urllib.request
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from likewise.catalog import make_catalog, read_catalog
 from likewise.catalog.readers import read
 from likewise.discovery.pool import POOL_SCHEMA, QueryGallery, sort_pool
 from likewise.discovery.step import Pool, PoolSettings, store_pool
-from likewise.labeling.store.engine import open_votes, read_transaction
+from likewise.labeling.store import open_votes
+from likewise.labeling.store.engine import read_transaction
 from likewise.labeling.store.events import SubmittedAnswer, add_answers
 from likewise.labeling.store.experts import invite_expert, read_experts
 from likewise.labeling.store.gold_pairs import set_gold_pairs
@@ -79,9 +81,10 @@ def make_workspace(folder: Path) -> WorkspaceFolder:
 class Site:
     """A server in a thread (quick to start), or as a process of its own that can be killed."""
 
-    def __init__(self, workspace: WorkspaceFolder, own_process: bool = False) -> None:
+    def __init__(self, workspace: WorkspaceFolder, own_process: bool = False, for_looking: bool = False) -> None:
         self.workspace = workspace
         self.own_process = own_process
+        self.for_looking = for_looking  # as `likewise explore` starts it
         self.process: subprocess.Popen[bytes] | None = None
         self.server: uvicorn.Server | None = None
         self.thread: threading.Thread | None = None
@@ -95,7 +98,8 @@ class Site:
             command = [sys.executable, "-c", SERVE, str(self.workspace.path), str(self.port)]
             self.process = subprocess.Popen(command)
         else:
-            app = create_app(SiteSettings(workspace=self.workspace, port=self.port, owner_key=OWNER_KEY))
+            settings = SiteSettings(workspace=self.workspace, port=self.port, owner_key=OWNER_KEY)
+            app = create_app(replace(settings, explore_without_login=self.for_looking))
             self.server = uvicorn.Server(uvicorn.Config(app, port=self.port, log_level="warning"))
             self.thread = threading.Thread(target=self.server.run, daemon=True)
             self.thread.start()
@@ -168,8 +172,8 @@ class Site:
 
 
 @contextmanager
-def running_site(folder: Path, own_process: bool = False) -> Iterator[Site]:
-    site = Site(make_workspace(folder), own_process)
+def running_site(folder: Path, own_process: bool = False, for_looking: bool = False) -> Iterator[Site]:
+    site = Site(make_workspace(folder), own_process, for_looking)
     with site.engine() as engine:
         change_project(engine, name="Shapes", guidelines="Compare the outline.\n\nIgnore the colour.", repeat_share=0.0)
         example = ("circle/red-0.png", "circle/blue-0.png", "similar", "Same outline, other colour.")

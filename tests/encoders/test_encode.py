@@ -74,7 +74,6 @@ def test_only_shards_rows_meta_and_lineage_remain(workspace: WorkspaceFolder) ->
         "dim": get_encoder("layout").dim,
         "rows": PICTURES,
         "shard_rows": SHARD,
-        "catalog": read_json(folder / "meta.json")["catalog"],
         "complete": True,
         "left_out": [],
         "digest": read_json(folder / "meta.json")["digest"],
@@ -217,19 +216,29 @@ def test_a_killed_worker_is_reported_in_one_sentence(workspace: WorkspaceFolder)
     assert len(read_vectors(workspace, "layout", images_of(workspace))) == PICTURES
 
 
-def test_vectors_of_another_catalog_are_neither_read_nor_overwritten(workspace: WorkspaceFolder) -> None:
+def test_a_catalog_that_grew_keeps_its_vectors_and_needs_only_those_of_new_images(workspace: WorkspaceFolder) -> None:
     encode(workspace, "layout")
-    before = files(workspace.vectors_folder / "layout")
-    random_picture(1000).save(workspace.root / "1000.png")
+    folder = workspace.vectors_folder / "layout"
+    before = {name: content for name, content in files(folder).items() if name.startswith("shard-")}
+    random_picture(1000).save(workspace.root / "0000a.png")
+    (workspace.root / "0005.png").rename(workspace.root / "moved.png")
     write_catalog(workspace)
-    with pytest.raises(LikewiseError, match=r"made for another catalog: .* --with layout --force"):
+    with pytest.raises(LikewiseError, match=r"no vectors of 1 of the catalog's 31 images yet: run .* --with layout`"):
         read_vectors(workspace, "layout", ["0000.png"])
-    with pytest.raises(LikewiseError, match=r"layout/meta.json is of another catalog .*`--force`"):
-        encode(workspace, "colour", "layout")
-    assert not (workspace.vectors_folder / "colour" / "meta.json").exists(), "refused before any work"
-    assert files(workspace.vectors_folder / "layout") == before
+    assert encode(workspace, "layout") == {"layout": 1}
+    assert {name: files(folder)[name] for name in before} == before
+    there = read_vectors(workspace, "layout", images_of(workspace))
     assert encode(workspace, "layout", force=True) == {"layout": PICTURES + 1}
-    assert len(read_vectors(workspace, "layout", ["1000.png"])) == 1
+    assert np.array_equal(there, read_vectors(workspace, "layout", images_of(workspace)))
+
+
+def test_vectors_of_a_picture_that_became_another_are_made_again(workspace: WorkspaceFolder) -> None:
+    encode(workspace, "layout")
+    [before] = read_vectors(workspace, "layout", ["0003.png"])
+    random_picture(1000).save(workspace.root / "0003.png")
+    write_catalog(workspace)
+    assert encode(workspace, "layout") == {"layout": 1}
+    assert not np.array_equal(before, read_vectors(workspace, "layout", ["0003.png"])[0])
 
 
 def test_vectors_of_another_version_are_neither_read_nor_overwritten(workspace: WorkspaceFolder) -> None:
@@ -260,9 +269,7 @@ def test_an_unreadable_picture_is_left_out_and_reported(workspace: WorkspaceFold
         read_vectors(workspace, "layout", ["0003.png", "0009.png", "0000.png"])
 
 
-def test_a_picture_that_was_mended_is_tried_again_and_leaves_no_trace(
-    workspace: WorkspaceFolder, tmp_path: Path
-) -> None:
+def test_a_picture_that_was_mended_is_tried_again(workspace: WorkspaceFolder, tmp_path: Path) -> None:
     away = {name: (workspace.root / name).read_bytes() for name in ("0003.png", "0009.png", "0021.png")}
     joined = "layout+colour"
     untouched = tmp_path / "untouched"
@@ -285,7 +292,8 @@ def test_a_picture_that_was_mended_is_tried_again_and_leaves_no_trace(
     [done] = encode_catalog(workspace, [joined], workers=1, shard_rows=SHARD)
     assert (done.left_out, done.images) == (0, PICTURES)
     for encoder in ("layout", "colour", joined):
-        assert files(workspace.vectors_folder / encoder) == files(untouched / "workspace" / "vectors" / encoder)
+        whole = read_vectors(WorkspaceFolder(untouched / "workspace"), encoder, images_of(workspace))
+        assert np.array_equal(read_vectors(workspace, encoder, images_of(workspace)), whole)
 
 
 def test_a_catalog_whose_pictures_are_all_gone_is_an_error_that_can_be_mended(workspace: WorkspaceFolder) -> None:

@@ -17,7 +17,7 @@ from .test_exact import unit_vectors
     first=st.integers(0, 60),
     width=st.integers(1, 140),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_band_is_a_slice_of_the_exact_ranking(
     seed: int, n: int, n_distinct: int | None, n_groups: int, first: int, width: int
 ) -> None:

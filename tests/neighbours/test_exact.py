@@ -56,7 +56,7 @@ def brute_force(
     one_per_group=st.booleans(),
     block=st.sampled_from([1, 3, 64]),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_equals_brute_force(
     seed: int, n: int, n_distinct: int | None, n_groups: int, k: int, one_per_group: bool, block: int
 ) -> None:

@@ -19,7 +19,7 @@ from tests.neighbours.test_exact import unit_vectors
     one_per_group=st.booleans(),
     part=st.integers(1, 60),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_parts_merge_to_the_whole(
     seed: int, n: int, n_distinct: int | None, n_groups: int, k: int, one_per_group: bool, part: int
 ) -> None:

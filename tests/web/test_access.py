@@ -49,10 +49,27 @@ CORE: dict[Route, frozenset[str]] = {
     ("GET", "/owner/guidelines"): frozenset({OWNER}),
     ("POST", "/owner/guidelines"): frozenset({OWNER}),
     ("GET", "/owner/export/{file}"): frozenset({OWNER}),
+    ("GET", "/explore"): frozenset({OWNER}),
+    ("GET", "/api/explore/picture"): frozenset({OWNER}),
+    ("GET", "/api/explore/images"): frozenset({OWNER}),
+    ("GET", "/api/explore/step"): frozenset({OWNER}),
+    ("GET", "/api/explore/neighbours"): frozenset({OWNER}),
+    ("GET", "/explore/map"): frozenset({OWNER}),
+    ("GET", "/api/explore/map"): frozenset({OWNER}),
+    ("GET", "/api/explore/map/colours"): frozenset({OWNER}),
+    ("GET", "/explore/copies"): frozenset({OWNER}),
+    ("GET", "/explore/differences"): frozenset({OWNER}),
+    ("GET", "/api/explore/differences"): frozenset({OWNER}),
+    ("GET", "/api/explore/mistakes"): frozenset({OWNER}),
+    ("GET", "/api/explore/copies"): frozenset({OWNER}),
+    ("GET", "/api/explore/copies.csv"): frozenset({OWNER}),
+    ("POST", "/api/explore/copies/decide"): frozenset({OWNER}),
+    ("POST", "/api/explore/upload"): frozenset({OWNER}),
+    ("POST", "/api/explore/ask"): frozenset({OWNER}),
 }
 MAY = CORE | {route: roles for pages in extension_pages().values() for route, roles in pages.roles.items()}
 VALUES = {"token": "nobody", "slug": "open", "image": "1", "key": OWNER_KEY, "file": "events.csv", "name": "taste"}
-PUBLIC = {"/openapi.json", "/static", *(f"/static/{name}" for name in extension_pages())}
+PUBLIC = {"/static", *(f"/static/{name}" for name in extension_pages())}
 
 
 def routes_of(routes: Iterable[object]) -> Iterator[tuple[str, str]]:

@@ -78,9 +78,9 @@ def test_a_port_that_is_taken_is_said_before_any_address() -> None:
     """Nothing is printed or stored about a site that cannot start."""
     import socket
 
-    from likewise.cli.label_site import _refuse_used_port
+    from likewise.web.serve import refuse_used_port
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(LikewiseError, match=f"cannot listen on 127.0.0.1, port {port} .* --port"):
-            _refuse_used_port("127.0.0.1", port)
+            refuse_used_port("127.0.0.1", port)

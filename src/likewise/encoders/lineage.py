@@ -6,6 +6,7 @@ from pathlib import Path
 from likewise.catalog.table import read_catalog, select
 from likewise.encoders.families.derivation import Derivation, derivation_of
 from likewise.encoders.families.huggingface.hub import local_folder
+from likewise.encoders.families.run_files import read_run
 from likewise.encoders.model_cards import BUILT_IN, CARDS_BY_NAME, UNTRAINED
 from likewise.encoders.short_names import is_encoder_name, is_external, resolve_short_name
 from likewise.encoders.spec import JOINED, Spec, parse_spec
@@ -27,6 +28,25 @@ def encoder_lineage(workspace: WorkspaceFolder, encoder: str) -> Lineage:
             return Lineage(unknown=(encoder,))  # brought in by an earlier version
     derivation = derivation_of(spec)
     return picture_lineage(spec) if derivation is None else derived_lineage(workspace, derivation)
+
+
+def encoder_ancestors(workspace: WorkspaceFolder, encoder: str) -> list[str]:
+    """The names of an encoder, of the encoders it is made or trained from, of those these are made from, and so on."""
+    found: dict[str, None] = {}
+
+    def visit(spec: str) -> None:
+        for part in parse_spec(resolve_stored_spec(workspace, spec)):
+            if part.family == JOINED:
+                visit(part.target)
+                continue
+            bare = part.without(*(option for option, _ in part.options))
+            found.update(dict.fromkeys((part.name, bare.name)))
+            if part.family == "run":
+                for base in read_run(Path(part.target)).bases:
+                    visit(base)
+
+    visit(encoder)
+    return list(found)
 
 
 def joined_lineage(workspace: WorkspaceFolder, encoders: Iterable[str]) -> Lineage:

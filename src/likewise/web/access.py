@@ -66,9 +66,21 @@ async def require_login(who: OptionalVisitor) -> Visitor:
     return who
 
 
+async def require_explorer(who: OptionalVisitor, site: CurrentSite) -> bool:
+    """Whoever may look at what models find: the owner, and anyone where the site was started for looking.
+
+    Says whether it is the owner, who may also change something.
+    """
+    is_owner = who is not None and who.is_owner
+    if not is_owner and not site.settings.explore_without_login:
+        raise HTTPException(401, "log in as the owner first")
+    return is_owner
+
+
 async def check_csrf_header(request: Request, x_csrf_token: Annotated[str | None, Header()] = None) -> None:
     """A request of our own script: it carries the page's token."""
-    if not csrf_matches(request.cookies.get(SESSION_COOKIE), x_csrf_token):
+    cookies = request.cookies
+    if not csrf_matches(cookies.get(SESSION_COOKIE) or cookies.get(VISIT_COOKIE), x_csrf_token):
         raise HTTPException(403, EXPIRED_FORM)
 
 
@@ -82,6 +94,7 @@ async def check_csrf_form(request: Request, csrf_token: Annotated[str, Form(max_
 def page_csrf_token(request: Request) -> str:
     """The token for the forms of a page that is being rendered; a new visit gets its cookie with the response."""
     secret = request.cookies.get(SESSION_COOKIE) or request.cookies.get(VISIT_COOKIE)
+    secret = secret or getattr(request.state, "new_visit", None)
     if secret is None:
         secret = request.state.new_visit = new_visit_token()
     return csrf_token(secret)
@@ -113,5 +126,6 @@ CurrentExpert = Annotated[Visitor, Depends(require_expert)]
 CurrentRespondent = Annotated[Visitor, Depends(require_respondent)]
 CurrentOwner = Annotated[Visitor, Depends(require_owner)]
 CurrentVisitor = Annotated[Visitor, Depends(require_login)]
+IsOwner = Annotated[bool, Depends(require_explorer)]
 CsrfHeader = Depends(check_csrf_header)
 CsrfForm = Depends(check_csrf_form)

@@ -10,11 +10,16 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from likewise.labeling.store.engine import StoreError
+from likewise.web.explore import ExploreService
 from likewise.web.extension_pages import mount_extensions
 from likewise.web.pages import WEB_FOLDER, message_page
 from likewise.web.routes import (
     expert_api,
     expert_pages,
+    explore,
+    explore_copies,
+    explore_differences,
+    explore_map,
     media,
     owner,
     owner_files,
@@ -38,9 +43,21 @@ def create_app(settings: SiteSettings) -> FastAPI:
         site.vote_writer.close()
         site.engine.dispose()  # the last connection to close empties SQLite's write-ahead log into votes.db
 
-    app = FastAPI(title="likewise", docs_url=None, redoc_url=None, lifespan=lifespan)
+    app = FastAPI(title="likewise", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.state.site = site
-    for routes in (expert_pages, expert_api, media, questions, owner, owner_files):
+    app.state.explore = ExploreService(settings.workspace)
+    for routes in (
+        expert_pages,
+        expert_api,
+        media,
+        questions,
+        owner,
+        owner_files,
+        explore,
+        explore_copies,
+        explore_differences,
+        explore_map,
+    ):
         app.include_router(routes.router)
     mount_extensions(app, settings.workspace)
     app.mount("/static", StaticFiles(directory=WEB_FOLDER / "static", check_dir=False), name="static")
@@ -55,7 +72,7 @@ def _handle_http_error(request: Request, error: Exception) -> Response:
     """One sentence: as JSON for scripts, as a page for people, or the way to the login."""
     assert isinstance(error, StarletteHTTPException)
     if _wants_page(request):
-        if error.status_code == 401 and request.url.path.startswith("/owner"):
+        if error.status_code == 401 and request.url.path.startswith(("/owner", "/explore")):
             return RedirectResponse("/owner/login", 303)
         title = TITLES.get(error.status_code, "That did not work")
         detail = str(error.detail)

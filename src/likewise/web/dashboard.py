@@ -3,9 +3,10 @@
 from dataclasses import asdict
 from typing import Any
 
-from likewise.discovery.step import random_pairs
+from likewise.discovery.proposals import random_pairs
 from likewise.errors import LikewiseError
 from likewise.evaluation.ranking_stability import ranking_stability
+from likewise.evaluation.stopping.step import PAGE_ENTRIES, goal_status
 from likewise.labeling.dashboard import read_dashboard
 from likewise.labeling.store.images import image_ids
 from likewise.labeling.store.pairs import pair_ids
@@ -43,6 +44,7 @@ def dashboard_context(site: Site) -> dict[str, Any]:
         "cost": asdict(dashboard.cost),
         "chain": _chain(site),
         "stability": ranking_stability(site.settings.workspace),
+        "goal": goal_status(site.settings.workspace, dashboard.cost.hours_per_label, max_entries=PAGE_ENTRIES),
         "log": dashboard.log,
     }
 

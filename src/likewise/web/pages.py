@@ -4,8 +4,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fastapi import Request
-from fastapi.responses import HTMLResponse
+from fastapi import HTTPException, Request
+from fastapi.responses import HTMLResponse, Response
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader
 
 from likewise.labeling.store.images import read_store_id
@@ -14,8 +14,10 @@ from likewise.labeling.store.queue import QueuedPair, QueueProgress
 from likewise.web.access import get_site, page_csrf_token
 from likewise.web.extension_pages import extension_pages, owner_links
 from likewise.web.security import VISIT_COOKIE
+from likewise.web.thumbnails import ImageContent
 
 WEB_FOLDER = Path(__file__).parent
+CACHED_SECONDS = 7 * 86_400
 ImageLinks = dict[str, int | str]
 
 
@@ -84,3 +86,17 @@ def script_settings(
         "api": "/api",
         "practice": practice or [],
     }
+
+
+def picture_response(request: Request, picture: ImageContent | None) -> Response:
+    """A picture that the browser keeps until it changes."""
+    if picture is None:
+        raise HTTPException(404, "this picture cannot be read")
+    headers = {
+        "ETag": f'"{picture.tag}"',
+        "Cache-Control": f"private, max-age={CACHED_SECONDS}",  # private: no shared cache may keep them
+        "Vary": "Cookie",
+    }
+    if f'"{picture.tag}"' in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(picture.content, media_type=picture.media_type, headers=headers)

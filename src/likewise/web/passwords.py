@@ -1,12 +1,16 @@
 """The owner's password: argon2 with its library's settings, checked in constant time."""
 
+import threading
+
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from likewise.errors import LikewiseError
 
 MIN_PASSWORD_LENGTH = 10
+MAX_PARALLEL_CHECKS = 2
 _hasher = PasswordHasher()
+_checks = threading.BoundedSemaphore(MAX_PARALLEL_CHECKS)  # each takes 64 MB: many at once would starve the votes
 
 
 def hash_password(password: str) -> str:
@@ -17,6 +21,7 @@ def hash_password(password: str) -> str:
 
 def password_matches(stored: str, password: str) -> bool:
     try:
-        return _hasher.verify(stored, password)
+        with _checks:
+            return _hasher.verify(stored, password)
     except (VerificationError, InvalidHashError):
         return False

@@ -59,8 +59,7 @@ class SecurityMiddleware:
             await send(message)
 
         # A page elsewhere whose name was pointed at this machine must not talk to us as if it were ours.
-        host = urlsplit(f"//{headers.get('host', '')}").hostname
-        if not self.any_host and host not in self.hosts:
+        if not self.any_host and _host_name(headers.get("host", "")) not in self.hosts:
             await _error_response("this site does not answer under that name", 400)(scope, receive, send_with_headers)
             return
         length = headers.get("content-length", "0")
@@ -70,6 +69,14 @@ class SecurityMiddleware:
             await _error_response("the request is too large", 413)(scope, receive, send_with_headers)
             return
         await self.app(scope, receive, send_with_headers)
+
+
+def _host_name(host: str) -> str | None:
+    """Without the port; None for what is no host's name."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
 
 
 def _error_response(text: str, status: int) -> JSONResponse:
@@ -87,7 +94,7 @@ def csrf_token(secret: str) -> str:
 
 
 def csrf_matches(secret: str | None, token: str | None) -> bool:
-    return bool(secret and token) and hmac.compare_digest(csrf_token(secret or ""), token or "")
+    return bool(secret and token) and hmac.compare_digest(csrf_token(secret or "").encode(), (token or "").encode())
 
 
 class RateLimiter:
@@ -98,15 +105,15 @@ class RateLimiter:
         self._failures: dict[str, deque[float]] = {}
         self._lock = threading.Lock()
 
-    def is_blocked(self, address: str) -> bool:
+    def take_attempt(self, address: str) -> bool:
+        """Count an attempt before it is looked at, so that parallel ones cannot slip through; False: refuse it."""
         with self._lock:
             self._drop_expired()
             everywhere = sum(map(len, self._failures.values()))
-            return len(self._failures.get(address, ())) >= self.attempts or everywhere >= 10 * self.attempts
-
-    def record_attempt(self, address: str) -> None:
-        with self._lock:
+            if len(self._failures.get(address, ())) >= self.attempts or everywhere >= 10 * self.attempts:
+                return False
             self._failures.setdefault(address, deque()).append(time.monotonic())
+            return True
 
     def reset(self, address: str) -> None:
         with self._lock:

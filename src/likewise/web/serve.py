@@ -2,12 +2,16 @@
 
 import gc
 import secrets
-from dataclasses import replace
+import socket
+import threading
+import time
+from dataclasses import dataclass, replace
 
 import uvicorn
+from fastapi import FastAPI
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.engine import open_votes
+from likewise.labeling.store import open_votes
 from likewise.labeling.store.experts import owner_password_hash, set_owner_password_hash
 from likewise.labeling.store.project import change_project, read_project
 from likewise.web.app import create_app
@@ -43,7 +47,53 @@ def serve(settings: SiteSettings) -> None:
     app = create_app(settings)
     gc.collect()
     gc.freeze()  # what is loaded by now stays: looking through it for garbage would keep experts waiting, 0.1 s a time
-    uvicorn.run(
+    uvicorn.Server(_config(app, settings)).run()
+
+
+def refuse_used_port(host: str, port: int) -> None:
+    """Say so before any address is printed or stored, if something else listens there."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        raise LikewiseError(
+            f"cannot listen on {host}, port {port} ({error.strerror}): choose another with --port."
+        ) from error
+
+
+def free_port() -> int:
+    """A port of this machine on which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+@dataclass(frozen=True)
+class BackgroundSite:
+    """A site in a thread of this process: it ends with the process, or with `stop`."""
+
+    url: str
+    server: uvicorn.Server
+    thread: threading.Thread
+
+    def stop(self) -> None:
+        self.server.should_exit = True
+        self.thread.join(timeout=20)
+
+
+def serve_in_background(settings: SiteSettings) -> BackgroundSite:
+    """Start the site and come back once it answers."""
+    server = uvicorn.Server(_config(create_app(settings), settings))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started and thread.is_alive():
+        time.sleep(0.02)
+    if not server.started:
+        raise LikewiseError(f"the site could not start on port {settings.port}: choose another port.")
+    return BackgroundSite(settings.base_url, server, thread)
+
+
+def _config(app: FastAPI, settings: SiteSettings) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,

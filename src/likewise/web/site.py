@@ -1,13 +1,15 @@
 """What all pages of a running site share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 
 from sqlalchemy import Engine
 
 from likewise.catalog import read_catalog
 from likewise.labeling.pool import add_pool_pairs
+from likewise.labeling.rounds import deal_next_round
+from likewise.labeling.store import open_votes
 from likewise.labeling.store.assignment import assign_all_pairs
-from likewise.labeling.store.engine import open_votes
 from likewise.labeling.store.location import remember_database
 from likewise.labeling.store.vote_writer import VoteWriter
 from likewise.web.security import RateLimiter
@@ -23,6 +25,12 @@ class Site:
     thumbnails: Thumbnails
     login_limiter: RateLimiter  # wrong passwords
     guest_limiter: RateLimiter  # guests of a public questionnaire, by address
+    dealing: Lock = field(default_factory=Lock)
+
+    def deal_next_round(self) -> bool:
+        """Deal the next round of an adaptive design, where the last one is answered; one request at a time draws."""
+        with self.dealing:
+            return deal_next_round(self.engine, self.settings.workspace)
 
 
 def open_site(settings: SiteSettings) -> Site:

@@ -10,6 +10,7 @@ from likewise.catalog import load_image
 from likewise.workspace import WorkspaceFolder, discard, write_atomically
 
 MAX_SIDE_PIXELS = 480
+SMALL_SIDE_PIXELS = 160
 QUALITY = 85
 TYPES = {
     ".jpg": "image/jpeg",
@@ -38,19 +39,19 @@ class Thumbnails:
         self.root, self.keys = workspace.root, keys
         self.folder = workspace.path / "thumbnails"
 
-    def thumbnail(self, key: str) -> ImageContent | None:
-        """The picture at most LONGER_SIDE_PIXELS long, as JPEG; None if it is gone or cannot be read."""
+    def thumbnail(self, key: str, max_side: int = MAX_SIDE_PIXELS) -> ImageContent | None:
+        """The picture at most `max_side` pixels long, as JPEG; None if it is gone or cannot be read."""
         original = self._path(key)
         if original is None:
             return None
-        tag = _tag(key, original, str(MAX_SIDE_PIXELS))
+        tag = _tag(key, original, str(max_side))
         cached = self.folder / tag[:2] / f"{tag}.jpg"
         try:
             return ImageContent(cached.read_bytes(), "image/jpeg", tag)
         except FileNotFoundError:
             pass
         try:
-            content = _shrink(original)
+            content = _shrink(original, max_side)
         except (OSError, ValueError):
             return None
         with suppress(OSError):  # a full disk must not hide the picture: it is made again next time
@@ -84,7 +85,7 @@ def _tag(key: str, path: Path, size: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def _shrink(path: Path, longer_side: int | None = MAX_SIDE_PIXELS) -> bytes:
+def _shrink(path: Path, longer_side: int | None) -> bytes:
     picture = load_image(path, at_least=longer_side)
     if longer_side is not None:
         picture.thumbnail((longer_side, longer_side))

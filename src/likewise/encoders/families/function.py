@@ -28,7 +28,7 @@ PIXELS = 512  # the shorter side of the pictures a function sees, unless size= s
 
 def open_function(part: Spec, open_encoder: OpenEncoder) -> Encoder:
     """The encoder that a `python:` spec names."""
-    found = _find(part)
+    found = find_function(part)
     if isinstance(found, type):
         found = found()
     if hasattr(found, "prepare") and hasattr(found, "encode"):
@@ -42,7 +42,8 @@ def open_function(part: Spec, open_encoder: OpenEncoder) -> Encoder:
     return FunctionEncoder(part, found)
 
 
-def _find(part: Spec) -> Any:
+def find_function(part: Spec) -> Any:
+    """What a `python:MODULE:NAME` spec names."""
     module, colon, name = part.target.partition(":")
     if not colon:
         raise LikewiseError(f"{part.text!r} must be python:MODULE:NAME.")

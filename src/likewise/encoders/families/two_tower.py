@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from likewise.encoders.digests import file_digest
 from likewise.encoders.families.text_features import BUCKETS, bag_of_ngrams
+from likewise.encoders.networks.device import place, to_device, to_numpy
 from likewise.encoders.networks.from_spec import build_network, with_frame_options
 from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.network import Network
@@ -200,12 +201,13 @@ def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vec
     with torch.inference_mode():
         for start in range(0, len(texts), TEXTS_PER_BATCH):
             buckets, starts = bag_of_ngrams(texts[start : start + TEXTS_PER_BATCH], shape.buckets)
-            rows.append(side(torch.from_numpy(buckets), torch.from_numpy(starts)).float().numpy())
+            rows.append(to_numpy(side(to_device(buckets), to_device(starts)).float()))
     found = np.concatenate(rows)
     return unit_rows(found) if unit and len(found) else found
 
 
 @cache
 def _loaded(folder: Path, digest: str) -> "tuple[TwoTowerConfig, nn.Module, nn.Module]":
-    """`digest` makes a folder that was trained again another one."""
-    return load_towers(folder)
+    """On their device; `digest` makes a folder that was trained again another one."""
+    shape, head, text = load_towers(folder)
+    return shape, head, place(text)

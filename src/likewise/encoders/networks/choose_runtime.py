@@ -1,8 +1,9 @@
 """Which runtime is the fastest for a network on this machine; the first run of a network may build or export it."""
 
+from likewise.encoders.networks.device import device
 from likewise.encoders.networks.model import NetworkModel, RunNetwork
 from likewise.encoders.networks.onnx_export import cached_export
-from likewise.encoders.networks.runtimes import device, onnx_runtime, torch_runtime
+from likewise.encoders.networks.runtimes import onnx_runtime, torch_runtime
 from likewise.errors import LikewiseError
 
 

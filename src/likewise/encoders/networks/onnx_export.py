@@ -142,7 +142,7 @@ def _write_onnx(module: "nn.Module", pixels: Tensor, target: Path) -> None:
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)
     with suppress_output(), torch.inference_mode():
         torch.onnx.export(
-            module,
+            module.cpu(),  # a file is for every device
             (torch.from_numpy(pixels),),
             str(target),
             dynamo=False,

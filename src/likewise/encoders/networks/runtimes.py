@@ -4,7 +4,6 @@ onnxruntime works on one thread per batch and on several batches at a time: no c
 not depend on how many cores there are.
 """
 
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,40 +12,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likewise.encoders.cache import cache_folder
+from likewise.encoders.networks.device import FittingBatches, place, to_device, to_numpy
 from likewise.encoders.networks.model import RunNetwork
 from likewise.encoders.networks.recipe import Tensor
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import import_optional, installed_version
+from likewise.optional_dependencies import import_optional
 from likewise.workspace import discard, write_atomically
 
 if TYPE_CHECKING:
     from torch import nn
 
 
-def device() -> str:
-    """`LIKEWISE_DEVICE`, or a GPU where torch sees one, or the CPU."""
-    chosen = os.environ.get("LIKEWISE_DEVICE")
-    if chosen:
-        return chosen
-    if installed_version("torch").endswith("+cpu") or not installed_version("torch"):
-        return "cpu"  # known without the seconds that importing torch takes
-    torch = import_optional("torch", "this encoder")
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 def torch_runtime(module: "nn.Module") -> RunNetwork:
+    """The network on its device; a batch that is too large for it is divided."""
     torch = import_optional("torch", "this encoder")
-    place = device()
-    module = module.to(place)
+    module, batches = place(module), FittingBatches()
     one_at_a_time = threading.Lock()  # torch divides a single batch over all cores itself
 
     def run(pixels: Tensor) -> Vectors:
         with one_at_a_time, torch.inference_mode():
-            vectors: Vectors = module(torch.from_numpy(pixels).to(place)).float().cpu().numpy()
-            return vectors
+            parts = batches.run(lambda part: to_numpy(module(to_device(pixels[part])).float()), len(pixels))
+        return np.concatenate(parts)
 
     return run
 

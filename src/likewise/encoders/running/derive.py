@@ -9,8 +9,9 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 
-from likewise.catalog.table import catalog_fingerprint, read_catalog, select
+from likewise.catalog.table import read_catalog, select
 from likewise.encoders.families.derivation import Derivation, derivation_of
 from likewise.encoders.families.joined import concatenate_vectors
 from likewise.encoders.families.projection import Projection, fit_projection
@@ -18,7 +19,15 @@ from likewise.encoders.families.run_files import apply_layers, read_layers
 from likewise.encoders.lineage import derived_lineage
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.storage.files import EncodedChunk, EncodingResult, LeftOutImage, VectorsMeta, resolve_stored_spec
+from likewise.encoders.storage.files import (
+    EncodedChunk,
+    EncodingResult,
+    LeftOutImage,
+    VectorsMeta,
+    read_meta,
+    resolve_stored_spec,
+    vectors_folder,
+)
 from likewise.encoders.storage.reading import read_checked_meta, read_vectors
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
@@ -63,22 +72,20 @@ def derive_vectors(
         dim,
         0,
         shard_rows,
-        catalog_fingerprint(catalog),
         complete=False,
         dtype=derivation.dtype,
         spec=spec,
         rests_on={part.encoder: part.digest for part in metas},
     )
     lineage = derived_lineage(workspace, derivation)
+    stored = read_meta(vectors_folder(workspace, derivation.name))
+    if stored is not None and stored.complete and stored.version == meta.version:
+        force = force or stored.rests_on != meta.rests_on  # cheap to make again, and a projection may be another one
     again = _has_vectors_now(left_out)
     with ShardWriter(workspace, meta, images, lineage, force=force, try_again=again) as writer:
         projection = None
         if writer.missing and derivation.components:
-            chosen = images
-            if derivation.fitted_on not in (None, "all"):
-                chosen = select(catalog, str(derivation.fitted_on).replace(":", "="))["image"].to_list()
-            chosen = [image for image in chosen if image not in left_out]
-            projection = _fit(workspace, derivation, chosen, metas[0].dim)
+            projection = _fit(workspace, derivation, catalog, left_out, metas[0].dim)
         new = sum(len(writer.images_of(shard)) for shard in writer.missing)
         done = len(images) - new
         if writer.missing:
@@ -91,7 +98,7 @@ def derive_vectors(
             if on_progress:
                 on_progress(derivation.name, done, len(images))
         finished = writer.finish()
-    return EncodingResult.of(finished, new, time.monotonic() - started)
+    return EncodingResult.of(finished, len(images), new, time.monotonic() - started)
 
 
 def _has_vectors_now(left_out: Container[str]) -> Callable[[LeftOutImage], bool]:
@@ -104,7 +111,25 @@ def _version(derivation: Derivation, metas: Sequence[VectorsMeta]) -> str:
     return f"{derivation.name}@{hashlib.blake2b(what.encode(), digest_size=6).hexdigest()}"
 
 
-def _fit(workspace: WorkspaceFolder, derivation: Derivation, images: Sequence[str], dim: int) -> Projection:
+def refit_projection(workspace: WorkspaceFolder, spec: str) -> tuple[str, Projection] | None:
+    """Of principal components or whitening: the encoder below, and the projection that its vectors went through.
+
+    It is fitted on the same vectors in the same order, so it is the one that made the stored vectors.
+    """
+    derivation = derivation_of(spec)
+    if derivation is None or not derivation.components:
+        return None
+    [part] = derivation.parts
+    meta = read_checked_meta(workspace, part)
+    left_out = {each.image for each in meta.left_out}
+    return part, _fit(workspace, derivation, read_catalog(workspace), left_out, meta.dim)
+
+
+def _fit(
+    workspace: WorkspaceFolder, derivation: Derivation, catalog: pl.DataFrame, left_out: Container[str], dim: int
+) -> Projection:
+    fitted_on = None if derivation.fitted_on in (None, "all") else str(derivation.fitted_on).replace(":", "=")
+    images = [image for image in select(catalog, fitted_on)["image"] if image not in left_out]
     components = derivation.components or 0
     if components > min(dim, len(images) - 1):
         raise LikewiseError(

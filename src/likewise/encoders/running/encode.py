@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from likewise.catalog.table import catalog_fingerprint, read_catalog
+from likewise.catalog.table import read_catalog
 from likewise.encoders.digests import content_digest
 from likewise.encoders.lineage import picture_lineage
 from likewise.encoders.protocol import Encoder
@@ -21,7 +21,6 @@ from likewise.encoders.running.boxes import catalog_boxes
 from likewise.encoders.running.chunk import Chunk, Preparer
 from likewise.encoders.running.derive import derive_vectors, order_by_dependency
 from likewise.encoders.running.pipeline import EncodingEngine, run_locally
-from likewise.encoders.short_names import is_encoder_name
 from likewise.encoders.spec import parse_spec
 from likewise.encoders.storage.files import (
     EncodedChunk,
@@ -32,6 +31,7 @@ from likewise.encoders.storage.files import (
     resolve_stored_spec,
     vectors_folder,
 )
+from likewise.encoders.storage.reading import is_imported, read_checked_meta
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
@@ -79,12 +79,12 @@ def encode_catalog(
 
 def find_imported(workspace: WorkspaceFolder, spec: str) -> EncodingResult | None:
     """Vectors that were brought in under a name that no encoder has."""
-    if any(sign in spec for sign in ":?/\\") or is_encoder_name(spec):
+    if any(sign in spec for sign in ":?/\\"):
         return None
     meta = read_meta(vectors_folder(workspace, spec))
-    if meta is None or not meta.complete or meta.spec:
+    if meta is None or not is_imported(spec, meta):
         return None
-    return EncodingResult.of(meta, 0, 0.0)
+    return EncodingResult.of(read_checked_meta(workspace, spec), len(read_catalog(workspace)), 0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def _encode_images(
     engine: EncodingEngine,
 ) -> dict[str, EncodingResult]:
     catalog = read_catalog(workspace)
-    fingerprint, images = catalog_fingerprint(catalog), catalog["image"].to_list()
+    images = catalog["image"].to_list()
     with ExitStack() as opened:
         jobs = []
         for spec in specs:  # all are checked before the first picture is opened
@@ -127,7 +127,6 @@ def _encode_images(
                 encoder.dim,
                 0,
                 shard_rows,
-                fingerprint,
                 complete=False,
                 dtype=dtype,
                 spec="" if spec == encoder.name else spec,
@@ -144,23 +143,23 @@ def _encode_images(
             )
             jobs.append(EncodingJob(spec, encoder, writer, in_worker=not hasattr(encoder, "load")))
         boxed = any(getattr(job.encoder, "box", False) for job in jobs)
-        boxes = catalog_boxes(catalog) if boxed else []
+        boxes = dict(zip(images, catalog_boxes(catalog), strict=True)) if boxed else {}
         root = workspace.root
         groups = group_by_missing_shards(jobs)
         chunks = (
             Chunk(
                 tuple(job.spec for job in group if job.in_worker),
                 root,
-                tuple(images[start:stop]),
+                tuple(some),
                 tuple(Preparer.of(job.spec, job.encoder) for job in group if not job.in_worker),
-                tuple(boxes[start:stop]),
+                tuple(boxes[image] for image in some) if boxes else (),
             )
             for group in groups
             for shard in group[0].writer.missing
-            for start, stop in chunk_ranges(group[0].writer, shard)
+            for some in shard_chunks(group[0].writer, shard)
         )
         n_chunks = sum(
-            len(chunk_ranges(group[0].writer, shard)) for group in groups for shard in group[0].writer.missing
+            len(shard_chunks(group[0].writer, shard)) for group in groups for shard in group[0].writer.missing
         )
         networks = {job.spec: job.encoder for job in jobs if not job.in_worker and job.writer.missing}
         results = opened.enter_context(closing(engine(chunks, min(workers or usable_cores(), n_chunks), networks)))
@@ -174,10 +173,14 @@ def image_file_changed(root: Path, left_out: LeftOutImage) -> bool:
 
 def group_by_missing_shards(jobs: Sequence[EncodingJob]) -> list[list[EncodingJob]]:
     """Encoders that still need the same shards go through the pictures side by side, which decodes each once."""
-    groups: dict[tuple[int, ...], list[EncodingJob]] = {}
+    groups: list[list[EncodingJob]] = []
     for job in jobs:
-        groups.setdefault((job.writer.meta.shard_rows, *job.writer.missing), []).append(job)
-    return list(groups.values())
+        same = next((group for group in groups if group[0].writer.parts == job.writer.parts), None)
+        if same is None:
+            groups.append([job])
+        else:
+            same.append(job)
+    return groups
 
 
 def encode_group(
@@ -199,19 +202,18 @@ def encode_group(
         job.writer.start()
     for shard in first.missing:
         encoded = []
-        for start, stop in chunk_ranges(first, shard):
+        for some in shard_chunks(first, shard):
             encoded.append(next(results))
-            done += stop - start
+            done += len(some)
             report()
         for job in group:
             job.writer.write_shard(shard, [chunk[job.spec] for chunk in encoded])
     metas = {job.spec: job.writer.finish() for job in group}
     seconds = time.monotonic() - started
-    return {spec: EncodingResult.of(meta, new, seconds) for spec, meta in metas.items()}
+    return {spec: EncodingResult.of(meta, len(first.images), new, seconds) for spec, meta in metas.items()}
 
 
-def chunk_ranges(writer: ShardWriter, shard: int) -> list[tuple[int, int]]:
-    """Where the chunks of a shard start and stop in the catalog."""
-    first = shard * writer.meta.shard_rows
-    last = first + len(writer.images_of(shard))
-    return [(start, min(start + CHUNK_IMAGES, last)) for start in range(first, last, CHUNK_IMAGES)]
+def shard_chunks(writer: ShardWriter, shard: int) -> list[Sequence[str]]:
+    """The images of a shard, a chunk at a time."""
+    images = writer.images_of(shard)
+    return [images[start : start + CHUNK_IMAGES] for start in range(0, len(images), CHUNK_IMAGES)]

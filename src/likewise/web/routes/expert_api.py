@@ -37,6 +37,8 @@ async def get_next(
 def _next(site: Site, expert: int, count: int, skip: set[int]) -> dict[str, Any]:
     paused = read_project(site.engine).paused
     pairs, progress = next_pairs(site.engine, expert, count, skip)
+    if not pairs and not paused and site.deal_next_round():
+        pairs, progress = next_pairs(site.engine, expert, count, skip)
     return {
         "pairs": [] if paused else [pages.pair_json(pair) for pair in pairs],
         "progress": pages.progress_json(progress),
@@ -49,7 +51,10 @@ def get_grid(who: CurrentExpert, site: CurrentSite, skip: schemas.SkippedIds = "
     """One query with all its candidates that this expert has not answered."""
     assert who.expert is not None
     paused = read_project(site.engine).paused
-    grid, progress = next_grid(site.engine, who.expert, schemas.parse_ids(skip))
+    skipped = schemas.parse_ids(skip)
+    grid, progress = next_grid(site.engine, who.expert, skipped)
+    if grid is None and not paused and site.deal_next_round():
+        grid, progress = next_grid(site.engine, who.expert, skipped)
     shown = grid is not None and not paused
     return {
         "query": pages.image_links(grid.query_image) if grid is not None and shown else None,

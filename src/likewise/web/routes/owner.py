@@ -50,11 +50,10 @@ def login_page(request: Request, who: OptionalVisitor, site: CurrentSite) -> Res
 @router.post("/login", dependencies=[CsrfForm])
 def login(request: Request, site: CurrentSite, password: Annotated[str, Form(max_length=1000)] = "") -> Response:
     address = request.client.host if request.client else ""
-    if site.login_limiter.is_blocked(address):
+    if not site.login_limiter.take_attempt(address):
         return render(request, "login.html", 429, error="Too many wrong passwords: wait a few minutes and try again.")
     stored = owner_password_hash(site.engine)
     if stored is None or not password_matches(stored, password):
-        site.login_limiter.record_attempt(address)
         return render(request, "login.html", 403, error="This is not the owner's password.")
     site.login_limiter.reset(address)
     return _log_in_owner(site)

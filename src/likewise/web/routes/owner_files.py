@@ -1,10 +1,12 @@
 """The owner's guidelines page, and the exports."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
+from likewise.discovery.proposals import all_proposals
 from likewise.evaluation.exchange.labels_export import export_labels
 from likewise.labeling.exports import export_votes
 from likewise.labeling.store.gold_pairs import EXAMPLE, PRACTICE, read_gold_pairs, sample_pairs, set_gold_pairs
@@ -42,7 +44,7 @@ def download(file: str, who: CurrentOwner, site: CurrentSite) -> Response:
     if EXPORTS[file] == "labels":
         content = or_bad_request(lambda: export_labels(site.settings.workspace, ending).content)
     else:
-        content = export_votes(site.engine, EXPORTS[file])
+        content = export_votes(site.engine, EXPORTS[file], all_proposals(site.settings.workspace))
     headers = {"Content-Disposition": f'attachment; filename="{file}"'}
     return Response(content, media_type=TYPES[ending], headers=headers)
 
@@ -78,20 +80,20 @@ def change_guidelines(
     who: CurrentOwner,
     site: CurrentSite,
     text: Annotated[str, Form(max_length=20_000)] = "",
-    pair: Texts = [],  # noqa: B006  FastAPI copies it
+    pair: Annotated[list[int], Form(max_length=200)] = [],  # noqa: B006  FastAPI copies it
     use: Texts = [],  # noqa: B006
     answer: Texts = [],  # noqa: B006
     note: Texts = [],  # noqa: B006
 ) -> Response:
-    if not len(pair) == len(use) == len(answer) == len(note) or not all(number.isdigit() for number in pair):
+    if not len(pair) == len(use) == len(answer) == len(note):
         raise HTTPException(422, "the form is incomplete: reload the page and try again")
-    change_project(site.engine, "The guidelines were changed.", guidelines=text)
-    keys = pair_keys(site.engine, [int(number) for number in pair])
+    keys = pair_keys(site.engine, pair)
     for wanted in (EXAMPLE, PRACTICE):
         chosen = [
-            (*keys[int(number)], said, why[:300])
+            (*keys[number], said, why[:300])
             for number, chosen_use, said, why in zip(pair, use, answer, note, strict=True)
-            if chosen_use == wanted and int(number) in keys
+            if chosen_use == wanted and number in keys
         ]
-        set_gold_pairs(site.engine, wanted, chosen)
+        or_bad_request(partial(set_gold_pairs, site.engine, wanted, chosen))
+    change_project(site.engine, "The guidelines were changed.", guidelines=text)
     return RedirectResponse("/owner/guidelines", 303)

@@ -72,9 +72,8 @@ def enter(
     if agree != "yes":
         return _consent_page(slug, request, who, site, "Please tick the box if you want to take part.")
     address = request.client.host if request.client else ""
-    if site.guest_limiter.is_blocked(address):
+    if not site.guest_limiter.take_attempt(address):
         raise HTTPException(429, "too many people came from your address: try again later")
-    site.guest_limiter.record_attempt(address)
     session = enter_as_guest(site.engine, slug)
     if session is None:
         return _consent_page(slug, request, who, site, "This questionnaire has all the answers it needs. Thank you!")

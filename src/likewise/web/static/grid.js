@@ -1,7 +1,7 @@
 // Grid mode: one query with all its candidates; mark the similar ones, one key submits the page.
 
 import { ask } from "./outbox.js";
-import { acrossTabs, boot, byId, Clock, element, History, isOurs, Keys, load, nameOf, outboxOf, painted, panel, say, showProgress, zoom } from "./shared.js";
+import { acrossTabs, boot, byId, Clock, element, History, isOurs, Keys, load, nameOf, NOTHING_YET, outboxOf, painted, panel, say, showProgress, zoom } from "./shared.js";
 
 const TOO_SOON_MS = 800; // nobody reads a page of pictures faster: this was the second half of a double press
 const SMALLEST_PX = 104;
@@ -72,6 +72,7 @@ async function fill() {
     if (coming) next();
     else if (reply.paused) sleep("paused", "The owner has paused this project. Everything you answered is stored; this page continues by itself when work resumes.", PAUSED_MS, ["Check again", wake]);
     else if (outbox.size) sleep("waiting", "Waiting until your last answers are stored…", RETRY_MS);
+    else if (!reply.progress.total) sleep("empty", NOTHING_YET, PAUSED_MS, ["Check again", wake]);
     else finish();
   } catch (problem) {
     if (!page) lost(problem);

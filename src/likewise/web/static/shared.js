@@ -254,6 +254,9 @@ export function outboxOf(kind, path) {
 const about = (seconds) => (seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`);
 
 /** Progress as the server counts it, plus the answers that are still on their way. */
+/** What an expert reads before the owner has chosen any pairs. */
+export const NOTHING_YET = "There are no pairs to answer yet: whoever invited you is still choosing them. This page looks again every minute; you can also come back later with the same link.";
+
 export function showProgress(progress, onTheirWay, what = "pair") {
   const answered = Math.min(progress.total, progress.answered + onTheirWay);
   const left = progress.total - answered;

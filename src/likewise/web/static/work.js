@@ -1,7 +1,7 @@
 // Pair mode and practice: two pictures, one key, the next two.
 
 import { ask } from "./outbox.js";
-import { acrossTabs, boot, byId, Clock, History, isOurs, Keys, load, outboxOf, painted, panel, say, showProgress, zoom } from "./shared.js";
+import { acrossTabs, boot, byId, Clock, History, isOurs, Keys, load, NOTHING_YET, outboxOf, painted, panel, say, showProgress, zoom } from "./shared.js";
 
 const AHEAD = 12; // pairs held ready, so that a dropped network is not noticed for a while
 const TOO_SOON_MS = 250; // nobody judges a pair faster: this was the second half of a double press
@@ -71,6 +71,7 @@ async function fill() {
     if (queue.length) next();
     else if (reply.paused) rest();
     else if (outbox.size) sleep("waiting", "Waiting until your last answers are stored…", RETRY_MS);
+    else if (!reply.progress.total) sleep("empty", NOTHING_YET, PAUSED_MS, ["Check again", wake]);
     else finish();
   } catch (problem) {
     if (!current) lost(problem);

@@ -19,6 +19,7 @@ from likewise.encoders.families.huggingface.pooling import (
     pool,
     pooled_dim,
 )
+from likewise.encoders.networks.device import device, place, to_numpy
 from likewise.encoders.networks.from_spec import build_network, frame_options
 from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.recipe import Recipe
@@ -95,9 +96,8 @@ def _dim(folder: Path, config: dict[str, Any], rule: str, recipe: Recipe) -> int
         return int(_loader(folder, config, rule, True)()(torch.zeros(1, 3, *recipe.side)).shape[1])
 
 
-@cache
 def load_network(folder: str) -> Any:
-    """The whole model, both towers, on the CPU."""
+    """The whole model, both towers, on the CPU: a copy of its own, which may be moved and trained."""
     _weights(Path(folder))
     transformers = import_optional("transformers", f"hf:{folder}")
     logging.getLogger("transformers").setLevel(logging.ERROR)
@@ -166,7 +166,7 @@ def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vec
     if config.get("model_type") not in TWO_TOWER_TYPES:
         raise LikewiseError(f"{target} ({config.get('model_type')}) has no text side: use CLIP or SigLIP for texts.")
     torch = import_optional("torch", f"hf:{target}")
-    network, tokenizer = load_network(str(folder)), _tokenizer(str(folder))
+    network, tokenizer = _text_network(str(folder)), _tokenizer(str(folder))
     # SigLIP learned with texts padded to full length; CLIP reads its end token, wherever it is
     padding = "max_length" if str(config["model_type"]).startswith("siglip") else True
     longest = int((config.get("text_config") or {}).get("max_position_embeddings") or 0) or None
@@ -175,12 +175,17 @@ def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vec
         for start in range(0, len(texts), TEXTS_PER_BATCH):
             part = list(texts[start : start + TEXTS_PER_BATCH])
             tokens = tokenizer(part, padding=padding, truncation=True, max_length=longest, return_tensors="pt")
-            output = network.get_text_features(**tokens)
-            rows.append(getattr(output, "pooler_output", output).float().numpy())
+            output = network.get_text_features(**tokens.to(device()))
+            rows.append(to_numpy(getattr(output, "pooler_output", output).float()))
     dim = pooled_dim(config, "image_embeds") or 0
     if not rows:
         return np.empty((0, dim), np.float32)
     return unit_rows(np.concatenate(rows)) if unit else np.concatenate(rows)
+
+
+@cache
+def _text_network(folder: str) -> Any:
+    return place(load_network(folder))
 
 
 @cache

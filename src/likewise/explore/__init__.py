@@ -1,0 +1,1 @@
+"""Looking at a catalog through its encoders: neighbours, the map, copies, and where models differ."""

@@ -1,0 +1,126 @@
+"""What the explore pages share while the site runs: the gallery, pictures that were brought along, labels."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+from fastapi.responses import JSONResponse
+
+from likewise.catalog.table import MADE_COLUMNS
+from likewise.chain import table_digest
+from likewise.explore.copies import CopyPairs
+from likewise.explore.disagreement import Disagreement
+from likewise.explore.gallery import Gallery, NeighbourList, found_by_one
+from likewise.explore.labels import LabelReader, PairLabel
+from likewise.explore.projection import ImageMap
+from likewise.web.jobs import Job, Jobs
+from likewise.web.uploads import Uploads
+from likewise.workspace import WorkspaceFolder
+
+MAX_VALUES_LISTED = 200
+EXPLORE_VIEWS = {
+    "/explore": "Neighbours",
+    "/explore/map": "Map",
+    "/explore/copies": "Copies",
+    "/explore/differences": "Where models differ",
+}
+"""Address and label of every view."""
+
+
+@dataclass
+class ExploreService:
+    """One per site; nothing is read before the first visit."""
+
+    workspace: WorkspaceFolder
+    uploads: Uploads = field(default_factory=Uploads)
+    copies: Jobs[CopyPairs] = field(default_factory=Jobs)
+    maps: Jobs[ImageMap] = field(default_factory=Jobs)
+    _compared: tuple[object, Disagreement] | None = None
+
+    @cached_property
+    def gallery(self) -> Gallery:
+        return Gallery(self.workspace)
+
+    @cached_property
+    def labels(self) -> LabelReader:
+        return LabelReader(self.workspace)
+
+    def disagreement(
+        self, first: str, second: str, find: Callable[[Gallery, LabelReader, str, str], Disagreement]
+    ) -> Disagreement:
+        """The last comparison is kept until the labels change: its rows are asked for a page at a time."""
+        labels = self.labels.table()
+        key = (first, second, None if labels is None else table_digest(labels))
+        if self._compared is None or self._compared[0] != key:
+            self._compared = (key, find(self.gallery, self.labels, first, second))
+        return self._compared[1]
+
+    @cached_property
+    def columns(self) -> list[dict[str, Any]]:
+        """The catalog's columns to filter by, each with its values where they are few."""
+        catalog = self.gallery.catalog
+        shown = []
+        for name in catalog.columns:
+            if name in (*MADE_COLUMNS, "image") or isinstance(catalog.schema[name], pl.List | pl.Struct | pl.Array):
+                continue
+            values = catalog[name].drop_nulls().cast(pl.String).value_counts(sort=True)
+            listed = values[name].head(MAX_VALUES_LISTED).sort().to_list() if len(values) <= MAX_VALUES_LISTED else []
+            if len(values) > 1:
+                shown.append({"name": name, "values": listed})
+        return shown
+
+    def image_json(self, row: int) -> dict[str, Any]:
+        """An image with everything the catalog says about it."""
+        known = self.gallery.catalog.row(row, named=True)
+        about = {
+            name: str(value)
+            for name, value in known.items()
+            if value is not None and name not in (*MADE_COLUMNS, "image") and not isinstance(value, list | dict)
+        }
+        return {"image": known["image"], "about": about}
+
+    def lists_json(self, query: str | None, lists: Sequence[NeighbourList]) -> list[dict[str, Any]]:
+        """What every encoder finds, with the label of each pair and whether no other encoder lists the item."""
+        labels = {} if query is None else self.labels.of_query(query)
+        catalog, images = self.gallery.catalog, self.gallery.images
+        found = []
+        for each, alone in zip(lists, found_by_one(lists, self.gallery.items), strict=True):
+            rows = each.rows.tolist()
+            categories, items = catalog["category"].gather(rows).to_list(), catalog["item"].gather(rows).to_list()
+            found.append(
+                {
+                    "encoder": each.encoder,
+                    "found": [
+                        {
+                            "image": images[row],
+                            "score": round(score, 4),
+                            "only": only,
+                            "item": item,
+                            "category": category,
+                            "label": label_json(labels.get(images[row])),
+                        }
+                        for row, score, only, category, item in zip(
+                            rows, each.scores, alone, categories, items, strict=True
+                        )
+                    ],
+                }
+            )
+        return found
+
+
+def label_json(label: PairLabel | None) -> dict[str, int | None] | None:
+    if label is None:
+        return None
+    return {
+        "label": label.label,
+        "similar": label.similar,
+        "not_similar": label.not_similar,
+        "cannot_tell": label.cannot_tell,
+    }
+
+
+def progress_response(job: Job[Any]) -> JSONResponse:
+    """How far work is that a page waits for."""
+    return JSONResponse({"what": job.what, "done": job.done, "total": job.total}, 202)

@@ -1,0 +1,153 @@
+"""The explore pages in a real browser: without an account, by mouse, by keyboard, on a phone, in the dark."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+import likewise as lw
+from likewise.encoders import encode_catalog
+from tests.browser.site import OWNER_KEY, PHONE, Site, opened, running_site
+from tests.conftest import draw_shape
+
+LOOKS: list[dict[str, Any]] = [{"color_scheme": "light", **PHONE}, {"color_scheme": "dark"}]
+RED = "circle/red-0.png"
+BOTH = f"?image={RED}&with=colour&with=shape"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with running_site(tmp_path_factory.mktemp("explore"), for_looking=True) as started:
+        encode_catalog(started.workspace, ["colour", "shape"], workers=1)
+        yield started
+
+
+def ready(page: Page) -> None:
+    expect(page.locator("#main[data-state=showing]")).to_be_attached()
+
+
+def check(page: Page) -> None:
+    result = Axe().run(page)
+    assert result.violations_count == 0, f"{page.url}\n{result.generate_report()}"
+    width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert width[0] <= width[1], f"{page.url} is wider than the window"
+
+
+def shown(page: Page, encoder: str) -> list[str]:
+    """The images that one encoder's list shows, in order."""
+    ready(page)
+    section = page.locator("#lists section").filter(has=page.get_by_role("heading", name=encoder))
+    return [str(one.get_attribute("data-image")) for one in section.locator(".tile").all()]
+
+
+def test_click_go_back_and_send_the_address(browser: Browser, site: Site) -> None:
+    found = lw.Workspace(site.workspace.path).search(["colour", "shape"], RED, k=12).table
+    with opened(browser) as page:
+        page.goto(f"{site.url}/explore")
+        ready(page)
+        page.locator(f".tile[data-image='{RED}']").click()
+        expect(page.locator("#query img")).to_have_attribute("alt", f"Searching with {RED}")
+        for encoder in ("colour", "shape"):
+            assert shown(page, encoder) == found.filter(encoder=encoder)["candidate"].to_list()
+        address = page.url
+        other = shown(page, "shape")[0]
+        page.locator("#lists section").nth(1).locator(".tile").first.click()
+        expect(page.locator("#query img")).to_have_attribute("alt", f"Searching with {other}")
+        page.go_back()
+        expect(page.locator("#query img")).to_have_attribute("alt", f"Searching with {RED}")
+    with opened(browser) as colleague:
+        colleague.goto(address)
+        assert shown(colleague, "colour") == found.filter(encoder="colour")["candidate"].to_list()
+
+
+def test_the_keyboard_alone_walks_filters_and_finds(browser: Browser, site: Site) -> None:
+    with opened(browser) as page:
+        page.goto(f"{site.url}/explore{BOTH}")
+        first = shown(page, "colour")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.activeElement.dataset.image") == first[1]
+        page.keyboard.press("Enter")
+        expect(page.locator("#query img")).to_have_attribute("alt", f"Searching with {first[1]}")
+        page.keyboard.press("2")
+        page.keyboard.press("n")
+        expect(page.locator("#query img")).not_to_have_attribute("alt", f"Searching with {first[1]}")
+        page.keyboard.press("Escape")
+        page.keyboard.press("/")
+        page.keyboard.type("triangle-g")
+        expect(page.locator(".tile")).to_have_count(2)
+
+
+def test_a_dropped_picture_and_a_filter(browser: Browser, site: Site, tmp_path_factory: pytest.TempPathFactory) -> None:
+    file = tmp_path_factory.mktemp("brought") / "mine.png"
+    draw_shape("square", "blue", 1).save(file)
+    with opened(browser) as page:
+        page.goto(f"{site.url}/explore")
+        ready(page)
+        page.set_input_files("#file", file)
+        expect(page.locator("#query canvas")).to_be_visible()
+        assert shown(page, "shape")[0].startswith("square/") and "blue" in shown(page, "colour")[0]
+        page.select_option("#column", "category")
+        page.select_option("#value", "circle")
+        page.get_by_role("button", name="Add").click()
+        page.wait_for_url("**where=category%3Dcircle**")
+        expect(page.locator(".tile .name").first).to_have_text("circle")
+        assert all(image.startswith("circle/") for image in shown(page, "colour"))
+
+
+def test_no_picture_is_said_in_words(browser: Browser, site: Site, tmp_path_factory: pytest.TempPathFactory) -> None:
+    file = tmp_path_factory.mktemp("broken") / "broken.png"
+    file.write_bytes(b"no picture")
+    with opened(browser) as page:
+        page.goto(f"{site.url}/explore")
+        ready(page)
+        page.set_input_files("#file", file)
+        expect(page.locator("#said")).to_contain_text("cannot be read as a picture")
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=["phone", "dark"])
+def test_readers_phones_and_dark_rooms(browser: Browser, site: Site, look: dict[str, Any]) -> None:
+    with opened(browser, **look) as page:
+        for path in ("/explore", f"/explore{BOTH}", "/explore/copies", "/explore/differences", "/explore/map"):
+            page.goto(f"{site.url}{path}")
+            ready(page)
+            check(page)
+
+
+def test_the_owner_asks_the_experts(browser: Browser, site: Site) -> None:
+    with opened(browser) as page:
+        page.goto(f"{site.url}/explore?image=triangle/red-1.png&with=colour")
+        ready(page)
+        expect(page.locator("#ask")).to_be_hidden()
+        page.goto(f"{site.url}/owner/enter/{OWNER_KEY}")
+        page.goto(f"{site.url}/explore?image=triangle/red-1.png&with=colour")
+        page.get_by_role("button", name="Ask the experts").click()
+        expect(page.locator("#said")).to_contain_text("pairs go to the experts")
+
+
+def test_a_lasso_on_the_map_selects_pictures(browser: Browser, site: Site) -> None:
+    with opened(browser) as page:
+        page.goto(f"{site.url}/explore/map?encoder=colour&method=PCA&colour=category")
+        ready(page)
+        expect(page.locator("#list-title")).to_contain_text("In view: 24 images")
+        box = page.locator("#map").bounding_box()
+        assert box is not None
+        page.get_by_role("button", name="Lasso").click()
+        x, y, right, bottom = box["x"] + 2, box["y"] + 2, box["x"] + box["width"] - 2, box["y"] + box["height"] - 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        for corner in ((right, y), (right, bottom), (x, bottom), (x, y)):
+            page.mouse.move(*corner, steps=4)
+        page.mouse.up()
+        expect(page.locator("#list-title")).to_contain_text("Selected: 24 images")
+        with page.expect_download() as downloading:
+            page.get_by_role("button", name="Export as queries").click()
+        lines = downloading.value.path().read_text().splitlines()
+        assert lines[0] == "image" and len(lines) == 25
+        page.locator("#map").press("Escape")
+        page.locator("#map").press("+")
+        page.wait_for_url("**zoom=1.4**")
+        page.locator("#list .tile").first.click()
+        page.wait_for_url("**/explore?image=**")

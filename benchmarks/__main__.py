@@ -15,6 +15,7 @@ ALL = (
     "index",
     "ray",
     "training",
+    "perceptual",
     "outfits",
 )
 

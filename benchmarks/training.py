@@ -2,7 +2,8 @@
 
 A head of 128 dimensions over vectors of 1,280, batches of 8 classes x 4 images, RMSprop: what `likewise train check`
 with a frozen trunk does. The bare loop is what one would write by hand: the same sampler, network, loss and optimiser,
-and nothing else (no validation in either).
+and nothing else (no validation in either). Then one step of a network that is trained whole, with its pictures and
+weights in memory as they come and channels last (as `place` and `to_device` have them).
 """
 
 from functools import partial
@@ -13,8 +14,9 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.timing import medians, print_beside
+from likewise.encoders.networks.device import place, to_device
 from likewise.training.methods import METHODS_BY_NAME, PUBLISHED_BEST_VALUES, LossMethod
-from likewise.training.network import build_embedder, set_training_mode
+from likewise.training.network import build_embedder, load_trunk, set_training_mode, trunk_recipe
 from likewise.training.plan import TrainingPlan, make_plan
 from likewise.training.trainer import TrainingLoop, fixed_seed, sample_batches
 
@@ -66,8 +68,32 @@ def bare(vectors: NDArray[np.float32], labels: NDArray[np.int64], method: LossMe
             optimiser.step()
 
 
+def network_step(network: torch.nn.Module, pixels: torch.Tensor) -> None:
+    """Forwards, backwards, and a step of the optimiser."""
+    optimiser = torch.optim.Adam(network.parameters(), lr=1e-4)
+    loss = network(pixels).square().mean()
+    loss.backward()
+    optimiser.step()
+
+
+def compare_memory_formats(encoder: str, batch: int) -> None:
+    side = trunk_recipe(encoder).side
+    pixels = torch.from_numpy(np.random.default_rng(0).normal(size=(batch, 3, *side)).astype(np.float32))
+    plain, placed = (load_trunk(encoder)[0].train().requires_grad_(True) for _ in range(2))
+    seconds = medians(
+        {
+            "as they come": partial(network_step, plain, pixels),
+            "channels last": partial(network_step, place(placed), to_device(pixels.numpy())),
+        },
+        ROUNDS,
+    )
+    print_beside(f"training: one step of {encoder}, {batch} pictures", seconds, "as they come")
+
+
 def main() -> None:
     torch.set_num_threads(1)
+    compare_memory_formats("small", 32)
+    compare_memory_formats("efficientnet-lite0?size=96", 32)
     vectors, labels = rows()
     plan = make_plan("quick", steps=STEPS)
     for name in METHODS:

@@ -23,7 +23,7 @@ from likewise.training.differences import check_verdict
 from likewise.training.plan import TrainingPlan
 from likewise.training.report.check_sentences import describe_power
 from likewise.training.runs import read_run_table
-from likewise.training.workers import local_workers
+from likewise.training.workers import training_processes
 from likewise.workspace import read_json, write_json
 
 HERE = Path(__file__).parent
@@ -69,7 +69,7 @@ def time_trials(workspace: Path, name: str) -> None:
     summary = read_json(workspace / "runs" / name / "summary.json")
     config = CheckConfig(workspace.resolve(), summary["column"], summary["encoder"], TrainingPlan(**summary["plan"]))
     seconds = {}
-    with local_workers(WORKERS) as run:
+    with training_processes(WORKERS) as run:
         for method, facts in [
             next(iter(summary["methods"].items())),
             *summary["methods"].items(),

@@ -14,7 +14,8 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from likewise.labeling.store.engine import open_votes, write_transaction
+from likewise.labeling.store import open_votes
+from likewise.labeling.store.engine import write_transaction
 from likewise.labeling.store.images import ensure_images
 from likewise.web.app import create_app
 from likewise.web.settings import SiteSettings

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
@@ -9,6 +10,9 @@ from PIL import Image, ImageDraw
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.workspace import WorkspaceFolder
+
+hypothesis.settings.register_profile("likewise")  # no test depends on the clock
+hypothesis.settings.load_profile("likewise")
 
 COLOURS = ("red", "orange", "blue", "green")
 SHAPES = ("circle", "square", "triangle")

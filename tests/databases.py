@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from likewise.labeling.store.engine import open_votes
+from likewise.labeling.store import open_votes
 
 KINDS = ("sqlite", "postgresql")
 _numbers = count(1)

@@ -65,7 +65,7 @@ def test_the_ends_are_as_far_from_the_value_as_their_own_error_allows(rng: np.ra
 
 
 @given(st.lists(st.integers(0, 60).map(lambda n: n / 60), min_size=1, max_size=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_an_interval_of_shares_lies_between_0_and_1_holds_its_value_and_mirrors(shares: list[float]) -> None:
     sums, mirrored = QuerySums.mean_of(np.array(shares)), QuerySums.mean_of(1.0 - np.array(shares))
     low, high = interval_of(sums)

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Comparison": "likewise.api.evaluate",
     "EvaluationResult": "likewise.api.evaluate",
+    "NeighboursResult": "likewise.api.search",
     "PoolResult": "likewise.api.search",
     "RetrievalResult": "likewise.api.retrieval",
     "SearchResult": "likewise.api.search",
@@ -33,6 +34,7 @@ __all__ = [
     "Comparison",
     "EvaluationResult",
     "LikewiseError",
+    "NeighboursResult",
     "PoolResult",
     "RetrievalResult",
     "SearchResult",

@@ -11,6 +11,7 @@ from likewise.api.evaluate import evaluate as evaluate
 from likewise.api.retrieval import RetrievalResult as RetrievalResult
 from likewise.api.retrieval import retrieval as retrieval
 from likewise.api.retrieval import triplets as triplets
+from likewise.api.search import NeighboursResult as NeighboursResult
 from likewise.api.search import PoolResult as PoolResult
 from likewise.api.search import SearchResult as SearchResult
 from likewise.api.search import pool as pool

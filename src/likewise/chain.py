@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 DIGEST_BYTES = 12
-State = Literal["missing", "unfinished", "stale", "unchecked", "current"]
-"""`unfinished`: begun, not complete. `stale`: what it rests on has changed. `unchecked`: that cannot be known here."""
+State = Literal["missing", "unfinished", "stale", "unchecked", "behind", "current"]
+"""`unfinished`: begun, not complete. `stale`: what it rests on has changed. `unchecked`: that cannot be known here.
+`behind`: right about what it covers, but the catalog has grown since."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class ChainPart:
 
     @property
     def usable(self) -> bool:
-        return self.state in ("current", "unchecked")
+        return self.state in ("current", "unchecked", "behind")
 
     def refuse_unless_usable(self, where: object) -> None:
         """Raise where the part may not be used as it is."""

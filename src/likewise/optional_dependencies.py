@@ -23,6 +23,10 @@ EXTRA_BY_PACKAGE = {
     "pytorch_metric_learning": "train",
     "textblob": "mine",
     "sklearn": "sklearn",
+    "openTSNE": "explore",
+    "lance": "lance",
+    "qdrant_client": "qdrant",
+    "psycopg": "postgresql",
 }
 
 _ONE_AT_A_TIME = threading.RLock()

@@ -8,13 +8,20 @@ Each part is looked at by the package that makes it; here they are put in a row,
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import polars as pl
+
+from likewise.catalog import read_catalog
+from likewise.catalog.readers.locations import list_images
+from likewise.catalog.readers.reading import find_missing
+from likewise.catalog.versions import catalog_version, read_versions
 from likewise.chain import ChainPart
 from likewise.discovery.step import pool_part
 from likewise.encoders.storage.reading import vectors_parts
+from likewise.evaluation.coverage import CatalogCoverage, catalog_coverage
 from likewise.evaluation.stored import results_part
 from likewise.labeling.state import labels_part, read_votes_or_reason, votes_part
 from likewise.report.state import report_part
-from likewise.workspace import WARDROBE, WorkspaceFolder
+from likewise.workspace import FIRST_VERSION, WARDROBE, WorkspaceFolder, read_parquet
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,10 @@ class WorkspaceStatus:
     left_out: int
     parts: tuple[ChainPart, ...]
     next: str
+    version: int = 1
+    missing_pictures: int = 0  # images of the catalog whose file is not there
+    new_pictures: int = 0  # files of a folder that the catalog does not know
+    coverage: CatalogCoverage | None = None  # of a catalog that was updated: what labels and pool speak for
 
     def part(self, name: str) -> ChainPart:
         return next(part for part in self.parts if part.name == name)
@@ -58,21 +69,44 @@ def workspace_status(workspace: WorkspaceFolder) -> WorkspaceStatus:
         report_part(workspace, results),
     )
     source = str(settings["source"])
+    version = next(each for each in read_versions(workspace) if each.version == catalog_version(workspace))
+    n_missing, n_new = (0, 0) if workspace.as_of else count_file_changes(workspace, source)
+    following = next_command(workspace, parts, drawn=source == WARDROBE)
     return WorkspaceStatus(
         str(workspace.path),
         source,
-        settings["images"],
+        version.images or settings["images"],
         settings["left_out"],
         parts,
-        next_command(workspace, parts, drawn=source == WARDROBE),
+        f"likewise update {workspace.path} {workspace.root}" if n_missing or n_new else following,
+        version.version,
+        n_missing,
+        n_new,
+        catalog_coverage(workspace) if version.version > FIRST_VERSION else None,
     )
+
+
+def count_file_changes(workspace: WorkspaceFolder, source: str) -> tuple[int, int]:
+    """Images whose file is gone and, of a folder, files that are new; where the whole folder is away, none is new."""
+    root, catalog = workspace.root, read_catalog(workspace)
+    n_missing = find_missing(catalog["image"], root)[1]
+    if source != "folder" or not root.is_dir():
+        return len(n_missing), 0
+    known = {*catalog["image"], *_left_out(workspace)}
+    return len(n_missing), sum(picture.as_posix() not in known for picture in list_images(root))
+
+
+def _left_out(workspace: WorkspaceFolder) -> list[str]:
+    if not workspace.problems_file.exists():
+        return []
+    return read_parquet(workspace.problems_file, "likewise new").filter(~pl.col("kept"))["image"].to_list()
 
 
 def next_command(workspace: WorkspaceFolder, parts: tuple[ChainPart, ...], *, drawn: bool) -> str:
     """The first command that brings the workspace further."""
     by_name = {part.name: part for part in parts}
     early = [part for part in parts if part.name.startswith("vectors")] + [by_name["pool"]]
-    if first := next((part for part in early if not part.usable), None):
+    if first := next((part for part in early if not part.usable or part.state == "behind"), None):
         return first.command
     labels, votes = by_name["labels"], by_name["votes"]
     if labels.state == "missing" and not labels.automatic:

@@ -6,6 +6,8 @@ into a temporary neighbour first, then renamed over the old file.
 
 import json
 import os
+import shutil
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +20,16 @@ if TYPE_CHECKING:  # the command line imports this module for every `--help`
     import polars as pl
 
 FORMAT = 1
+FIRST_VERSION = 1
 WARDROBE = "wardrobe"  # the source of a catalog that was drawn here
 
 
 @dataclass(frozen=True)
 class WorkspaceFolder:
-    """Paths of one workspace; holds no data."""
+    """Paths of one workspace; holds no data. With `as_of` it is seen as it was in that version of its catalog."""
 
     path: Path
+    as_of: int | None = None
 
     @property
     def settings_file(self) -> Path:
@@ -38,6 +42,16 @@ class WorkspaceFolder:
     @property
     def problems_file(self) -> Path:
         return self.path / "problems.parquet"
+
+    @property
+    def hashes_file(self) -> Path:
+        """Perceptual hashes of the pictures, by which copies are found."""
+        return self.path / "hashes.parquet"
+
+    @property
+    def copies_file(self) -> Path:
+        """Which pairs somebody called copies, or told apart, on the explore page."""
+        return self.path / "copies.parquet"
 
     @property
     def truth_file(self) -> Path:
@@ -62,8 +76,18 @@ class WorkspaceFolder:
 
     @property
     def retired_pairs_file(self) -> Path:
-        """Random pairs of pools that were replaced: their labels judge no model either."""
+        """Who proposed the pairs of pools that were replaced, and of files of votes; and picked pairs."""
         return self.path / "retired_pairs.parquet"
+
+    @property
+    def retired_pool_file(self) -> Path:
+        """Rows of the pool about images that are gone; they come back with them."""
+        return self.path / "retired_pool.parquet"
+
+    @property
+    def retired_labels_file(self) -> Path:
+        """Imported labels about images that are gone; they come back with them."""
+        return self.path / "retired_labels.parquet"
 
     @property
     def votes_file(self) -> Path:
@@ -88,6 +112,10 @@ class WorkspaceFolder:
         return self.path / "labels.json"
 
     @property
+    def goal_file(self) -> Path:
+        return self.path / "goal.json"
+
+    @property
     def imported_labels_file(self) -> Path:
         """A copy of labels that came from elsewhere, for when labels made from votes take their place."""
         return self.path / "labels.imported.parquet"
@@ -99,6 +127,11 @@ class WorkspaceFolder:
     @property
     def report_file(self) -> Path:
         return self.path / "report" / "index.html"
+
+    @property
+    def gate_folder(self) -> Path:
+        """What the last gate for a new model found."""
+        return self.path / "gate"
 
     def settings(self) -> dict[str, Any]:
         """What `likewise new` wrote: where the pictures are, where they came from."""
@@ -112,6 +145,7 @@ class WorkspaceFolder:
                 f"{self.settings_file} has format {settings.get('format')!r}, this version reads {FORMAT}: "
                 "make the workspace again, or use the likewise that made it."
             )
+        put_staged_files_in_place(self, int(settings.get("version", FIRST_VERSION)))
         return settings
 
     @property
@@ -134,15 +168,50 @@ class WorkspaceFolder:
 def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
     """Run `write` on a temporary file beside `path`, flush it to disk, then put it in place."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = temporary_beside(path)
     try:
         with temporary.open("wb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        sync_folder(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def temporary_beside(path: Path) -> Path:
+    """A name for a file that is being written: one for every process and thread."""
+    return path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring what was renamed in a folder to the disk; systems that cannot open folders do it by themselves."""
+    if os.name != "posix":
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def staged_folder(workspace: WorkspaceFolder, version: int) -> WorkspaceFolder:
+    """Where files of a version wait until workspace.json names it: the paths below are those of the workspace."""
+    return WorkspaceFolder(workspace.path / f".staged-{version}")
+
+
+def put_staged_files_in_place(workspace: WorkspaceFolder, version: int) -> None:
+    """Finish an update that was stopped after it was decided: whoever opens the workspace next does it."""
+    folder = staged_folder(workspace, version).path
+    if not folder.exists():
+        return
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            target = workspace.path / file.relative_to(folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file.replace(target)
+    shutil.rmtree(folder)
 
 
 def write_parquet(table: "pl.DataFrame", path: Path) -> None:

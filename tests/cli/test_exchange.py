@@ -83,7 +83,7 @@ def test_runs_say_what_they_list(labelled: WorkspaceFolder, typed: Typed, tmp_pa
 def test_labels_go_out_and_come_back(labelled: WorkspaceFolder, typed: Typed, tmp_path: Path) -> None:
     typed("label", "export", labelled.path, tmp_path / "tags.json")
     read = read_labels_file(tmp_path / "tags.json")
-    assert read.labels.equals(pl.read_parquet(labelled.labels_file).select("query", "candidate", "label"))
+    assert read.labels.equals(pl.read_parquet(labelled.labels_file).select("query", "candidate", "label", "generators"))
     before = labelled.labels_file.read_bytes()
     with pytest.raises(LikewiseError, match="made from the votes of 3 experts"):
         typed("label", "import", labelled.path, tmp_path / "tags.json")
@@ -153,13 +153,13 @@ def test_what_a_bundle_cannot_honour_is_refused(
 
 def test_labels_from_elsewhere_need_no_pool(labelled: WorkspaceFolder, run: Run, tmp_path: Path) -> None:
     """Their pairs become the pool: the same areas as where they were made, and no model counts as a generator."""
-    sent = json.loads(run("label", "export", labelled.path, tmp_path / "theirs.json", "--as-evaluated", "--json").out)
+    sent = json.loads(run("label", "export", labelled.path, tmp_path / "theirs.qrels", "--as-evaluated", "--json").out)
     there = json.loads(run("evaluate", labelled.path, "--json").out)["results"]
     here = WorkspaceFolder(tmp_path / "here")
     shutil.copytree(labelled.path, here.path)
     for path in (here.pool_file, here.pool_settings_file, here.labels_file, here.labels_settings_file):
         path.unlink()
-    ran = run("label", "import", here.path, tmp_path / "theirs.json")
+    ran = run("label", "import", here.path, tmp_path / "theirs.qrels")
     assert f"{sent['n_labels']} labels" in ran.out and "these pairs are the pool" in ran.out
     found = json.loads(run("evaluate", here.path, "--json").out)["results"]
     areas = [[row["value"] for row in rows if row["measure"].startswith(("ROC_AUC", "AP"))] for rows in (there, found)]
@@ -168,7 +168,7 @@ def test_labels_from_elsewhere_need_no_pool(labelled: WorkspaceFolder, run: Run,
     said = run("evaluate", here.path, "--protocol", "all").out
     assert "no generator proposed the pairs of these labels, so none can be left out" in said
     assert run("report", here.path).code == run("bundle", "benchmark", here.path, tmp_path / "b.zip", *NAMED).code == 0
-    again = run("label", "import", here.path, tmp_path / "theirs.json", "--gallery", "category=nothing")
+    again = run("label", "import", here.path, tmp_path / "theirs.qrels", "--gallery", "category=nothing")
     assert again.code == 2
     assert run("discover", here.path, "--k", 2, "--n-queries", 12, "--random", 0, "--replace").code == 0
     said = " ".join(run("evaluate", here.path).out.split())

@@ -101,13 +101,17 @@ def test_sheet_is_blind_and_comes_back_as_votes(pooled: WorkspaceFolder, run: Ru
     assert table.columns == ["query", "candidate", "expert", "answer"]
     pairs = pl.read_parquet(pooled.pool_file).select("query", "candidate").unique()
     assert table.height == pairs.height
+    shown = {*table["query"], *table["candidate"]}
+    assert shown == {picture.stem for picture in (tmp_path / "anna_pictures").iterdir()}
+    assert not shown & {*pairs["query"], *pairs["candidate"]}  # paths would tell the category
     again = run("label", "sheet", pooled.path, sheet, "--expert", "anna")
     assert again.code == 2
     assert "already exists, perhaps with answers" in again.err
     table.with_columns(answer=pl.Series(["yes"] * 3 + [None] * (table.height - 3))).write_csv(sheet)
     ran = run("label", "import", pooled.path, sheet)
     assert f"3 votes added, 0 already stored, {table.height - 3} left blank" in ran.out
-    assert pl.read_parquet(pooled.labels_file).height == 3
+    labels = pl.read_parquet(pooled.labels_file)
+    assert labels.height == 3 and labels.join(pairs, on=["query", "candidate"]).height == 3
 
 
 def test_budget_before_and_after_labels(pooled: WorkspaceFolder, run: Run) -> None:
@@ -208,11 +212,7 @@ def test_mistakes_further_down_the_road(labelled: WorkspaceFolder, run: Run, sha
         (shapes_table.parent / "square" / "red-0.png").read_bytes()
     )
     assert run("new", labelled.path, shapes_table, "--replace").code == 0
-    refused = run("encode", labelled.path, "--with", "colour", "--workers", 1)
-    assert refused.code == 2
-    assert "another catalog" in refused.err
-    assert "another catalog" in run("evaluate", labelled.path).err
-    assert run("encode", labelled.path, "--with", "colour,shape", "--workers", 1, "--force").code == 0
+    assert run("encode", labelled.path, "--with", "colour,shape", "--workers", 1).code == 0  # vectors are of pictures
     assert "made for another catalog" in run("evaluate", labelled.path).err
 
 
@@ -339,7 +339,7 @@ def test_the_help_is_one_screen_and_old_commands_name_the_new_ones(run: Run) -> 
     lines = run("--help").out.splitlines()
     assert run().out.splitlines() == lines
     assert len(lines) <= 24 and max(map(len, lines)) <= 80
-    assert sum(line.startswith("  ") for line in lines) <= 14
+    assert sum(line.startswith("  ") for line in lines) <= 18
     for words, new in MOVED.items():
         told = run(*words)
         assert told.code == 2 and f"is now `likewise {new}`" in told.err

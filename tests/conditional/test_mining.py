@@ -97,7 +97,7 @@ def test_a_demand_that_cannot_be_met_ends(ratings: Path, tmp_path: Path) -> None
     assert mined.n_triplets == 12  # six references to the table, and the table to six beaches
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=30), st.integers(0, 99))
 def test_a_draw_outside_the_block_against_listing_all(pairs: list[tuple[int, int]], seed: int) -> None:
     ordered = np.array(sorted(pairs))

@@ -62,7 +62,7 @@ def templates(n: int = N) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=TEMPLATE_SCHEMA, orient="row")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=2, max_size=6), st.data())
 def test_hits_are_the_mean_over_all_orders_of_equal_scores(scores: list[float], data: st.DataObject) -> None:
     right = data.draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)).filter(any))

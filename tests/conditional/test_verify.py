@@ -19,7 +19,8 @@ from likewise.conditional.templates.verify import (
     question_key,
     verify_templates,
 )
-from likewise.labeling.store.engine import open_votes, read_transaction
+from likewise.labeling.store import open_votes
+from likewise.labeling.store.engine import read_transaction
 from likewise.labeling.store.experts import invite_expert, read_experts
 from likewise.labeling.store.models import StoredQuestion
 from likewise.labeling.store.question_queue import next_question

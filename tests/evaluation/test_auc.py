@@ -25,7 +25,7 @@ def judged_lists(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, i
 
 
 @given(judged_lists())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_each_query_equals_scikit_learn(lists: tuple[np.ndarray, np.ndarray, np.ndarray, int]) -> None:
     query, score, label, n_queries = lists
     pairs = sort_pairs(query, score, label, n_queries)
@@ -41,7 +41,7 @@ def test_each_query_equals_scikit_learn(lists: tuple[np.ndarray, np.ndarray, np.
 
 
 @given(judged_lists())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_micro_equals_scikit_learn_with_and_without_each_query(
     lists: tuple[np.ndarray, np.ndarray, np.ndarray, int],
 ) -> None:

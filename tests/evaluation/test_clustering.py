@@ -28,7 +28,7 @@ from likewise.evaluation.partition import (
 
 
 @given(st.integers(0, 10_000), st.integers(1, 80), st.integers(1, 80), st.integers(1, 80))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_equals_scikit_learn(seed: int, n: int, n_true: int, n_found: int) -> None:
     rng = np.random.default_rng(seed)
     true, found = rng.integers(0, n_true, n), rng.integers(0, n_found, n)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likewise.discovery.pool import IMPORTED
 from likewise.errors import LikewiseError
-from likewise.evaluation.exchange.labels_import import IMPORTED, import_labels
+from likewise.evaluation.exchange.labels_import import import_labels
 from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, read_labels_file, write_labels_file
 from likewise.labeling import read_votes_file
 from likewise.labeling.state import read_labels_note
@@ -41,7 +42,7 @@ KEYS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl"
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.dictionaries(st.tuples(KEYS, KEYS), st.integers(0, 1), min_size=1))
 def test_any_key_survives_trec(tmp_path_factory: pytest.TempPathFactory, pairs: dict[tuple[str, str], int]) -> None:
     path = tmp_path_factory.getbasetemp() / "any.qrels"

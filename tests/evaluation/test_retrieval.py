@@ -66,7 +66,7 @@ def some_vectors(rng: np.random.Generator, n: int, n_distinct: int | None, jitte
     kept=st.sampled_from([40, 4_000_000]),
     at_once=st.booleans(),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_equals_brute_force(
     seed: int, n: int, n_distinct: int | None, jitter: float, n_classes: int, spare: int, kept: int, at_once: bool
 ) -> None:

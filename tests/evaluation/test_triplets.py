@@ -48,7 +48,7 @@ def test_hand_counted() -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_equals_a_plain_loop(seed: int) -> None:
     rng = np.random.default_rng(seed)
     names = [f"item {number}" for number in range(8)]

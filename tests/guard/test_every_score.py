@@ -30,8 +30,10 @@ __all__ = ["run"]
 SCORING = {
     "evaluate": "test_evaluate_…, test_classes_…, test_triplets_…, test_a_bundle_…",
     "report": "test_the_report_…",
+    "gate": "test_a_gate_refuses_…",
     "label status": "test_the_stability_of_the_order_…",
     "label serve": "the same function as label status",
+    "label goal": "tests/evaluation/test_stopping.py: a model that learned these labels is not compared",
     "bundle leaderboard": "test_a_leaderboard_…",
     "train check": "test_train_check_…",
     "train perceptual": "test_train_perceptual_…",
@@ -48,9 +50,10 @@ SCORING = {
     "demo": "runs evaluate and report",
 }
 NOT_SCORING = {
-    "new", "encode", "discover", "status",
+    "new", "update", "encode", "discover", "status", "search", "explore",
     "label invite", "label revoke", "label settings", "label pause", "label resume", "label add-pairs",
-    "label remove-votes", "label export", "label sheet", "label import", "label consensus", "label simulate",
+    "label judge", "label remove-votes", "label export", "label sheet", "label import", "label consensus",
+    "label simulate",
     "plan labels", "plan compute",
     "list encoders", "list readers", "list measures", "list extensions", "list lineage",
     "bundle benchmark", "bundle run", "bundle vectors", "bundle encoder",
@@ -60,11 +63,11 @@ NOT_SCORING = {
     "outfits rules", "outfits generate", "outfits check",
     "train finetune",
 }  # fmt: skip
-SCORING_METHODS = {"evaluate", "report", "train_check", "train_perceptual", "evaluate_conditions", "train_two_tower",
-                   "train_combiner"}  # fmt: skip
-OTHER_METHODS = {"new", "status", "catalog", "vectors", "export_vectors", "encode", "search", "discover", "labels",
-                 "import_votes", "audit_template_set", "build_template_set", "finetune", "generate_outfits",
-                 "train_outfit_model"}  # fmt: skip
+SCORING_METHODS = {"evaluate", "gate", "report", "train_check", "train_perceptual", "evaluate_conditions",
+                   "train_two_tower", "train_combiner"}  # fmt: skip
+OTHER_METHODS = {"new", "update", "status", "catalog", "vectors", "export_vectors", "encode", "search", "explore",
+                 "discover", "labels", "import_votes", "import_vectors", "audit_template_set", "build_template_set",
+                 "finetune", "generate_outfits", "train_outfit_model"}  # fmt: skip
 WAYS = ("run", "pca", "whiten", "joined", "joined and reduced", "renamed", "half precision", "exported as .npz",
         "exported as .npy", "exported as .parquet", "exported as .safetensors")  # fmt: skip
 
@@ -144,6 +147,15 @@ def test_the_report_shows_only_clean_models_and_names_the_others(
     page = world.workspace.report_file.read_text(encoding="utf-8")
     assert 'data-encoder="colour"' in page and 'data-encoder="components"' not in page
     assert "components learned from" in page and 'id="lineage-notes"' in page
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_gate_refuses_it_as_the_old_and_as_the_new_model(world: World, way: str, run: Run) -> None:
+    learned = world.derived[way]
+    for old, new in (("colour", learned), (learned, "colour")):
+        refused = run("gate", world.workspace.path, "--old", old, "--new", new, "--measure", "P@3")
+        assert refused.code == 2 and f"{learned} learned from" in refused.err and "--half test" in refused.err
+    assert not world.workspace.gate_folder.exists()
 
 
 def test_the_stability_of_the_order_is_about_clean_models(world: World) -> None:

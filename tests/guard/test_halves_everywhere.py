@@ -46,6 +46,9 @@ def test_from_labels_of_one_half_to_the_order_on_the_other(world: World, run: Ru
     for half in ("train", None):
         asked = run("evaluate", place, *(("--half", half) if half else ()), "--json")
         assert "halved" in json.loads(asked.out)["summary"]["lineage"]["learned_labels"]
+    gate = ("gate", place, "--old", "colour", "--new", "halved", "--measure", "P@3")
+    assert run(*gate, "--half", "test").code in (0, 1, 3)
+    assert run(*gate, "--half", "train").code == run(*gate).code == 2
 
 
 def test_evaluating_a_half_is_evaluating_its_labels_alone(world: World, run: Run) -> None:

@@ -26,7 +26,7 @@ def as_matrix(votes: pl.DataFrame) -> np.ndarray[tuple[int, int], np.dtype[np.fl
     return matrix
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(some_votes())
 def test_fleiss_kappa_is_that_of_statsmodels(votes: pl.DataFrame) -> None:
     measure = agreement(votes).fleiss_kappa
@@ -41,7 +41,7 @@ def test_fleiss_kappa_is_that_of_statsmodels(votes: pl.DataFrame) -> None:
         assert measure.n_pairs == complete.shape[1]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(some_votes())
 def test_alpha_is_that_of_the_krippendorff_package(votes: pl.DataFrame) -> None:
     measure = agreement(votes).krippendorff_alpha
@@ -67,7 +67,7 @@ def test_each_expert_beside_the_others_by_hand() -> None:
     assert ann.positive_share == 1.0
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(some_votes())
 def test_agreement_with_the_rest_is_what_counting_gives(votes: pl.DataFrame) -> None:
     matrix = as_matrix(votes)

@@ -46,7 +46,7 @@ def test_an_abstention_is_not_a_vote_against() -> None:
     assert labels_by_candidate(votes_of(a="s", b="?", c="?"), "majority") == {"c0": 1}
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(some_votes())
 def test_majority_is_what_counting_gives(votes: pl.DataFrame) -> None:
     answers: dict[str, list[str]] = {}
@@ -60,7 +60,7 @@ def test_majority_is_what_counting_gives(votes: pl.DataFrame) -> None:
     assert labels_by_candidate(votes, "majority") == expected
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(some_votes(least=3))
 def test_the_order_of_votes_changes_nothing(votes: pl.DataFrame) -> None:
     for rule in get_args(Rule):
@@ -69,7 +69,7 @@ def test_the_order_of_votes_changes_nothing(votes: pl.DataFrame) -> None:
         assert once.summary == again.summary
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(some_votes(least=3))
 def test_every_pair_is_labelled_or_accounted_for(votes: pl.DataFrame) -> None:
     for rule in get_args(Rule):

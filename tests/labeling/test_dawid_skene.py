@@ -27,7 +27,7 @@ def test_probabilities_are_calibrated() -> None:
     assert dawid_skene(votes).pairs["probability"].mean() == pytest.approx(truth.mean(), abs=0.02)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(some_votes(least=3))
 def test_the_objective_never_decreases(votes: pl.DataFrame) -> None:
     climb = np.array(dawid_skene(votes).log_posterior)

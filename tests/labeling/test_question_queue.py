@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.engine import open_votes
+from likewise.labeling.store import open_votes
 from likewise.labeling.store.experts import invite_expert, read_experts
 from likewise.labeling.store.question_queue import next_question, question_progress
 from likewise.labeling.store.questionnaires import add_questionnaire, close_questionnaire

@@ -57,7 +57,7 @@ def possible(there: set[str]) -> bool:
     return any(valid_by_words(some) for some in small)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     st.dictionaries(st.sampled_from(CATEGORIES), st.integers(1, 4), min_size=1),
     st.integers(1, 40),

@@ -11,8 +11,8 @@ from sqlalchemy import Engine
 
 from likewise.catalog import make_catalog
 from likewise.errors import LikewiseError
+from likewise.labeling.store import open_votes
 from likewise.labeling.store.clock import simulated_time
-from likewise.labeling.store.engine import open_votes
 from likewise.labeling.store.expert_notes import add_note
 from likewise.labeling.store.experts import invite_expert, read_experts
 from likewise.labeling.store.questions import add_question_answers, read_questions

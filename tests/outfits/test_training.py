@@ -46,7 +46,7 @@ from tests.outfits.toy_outfits import (
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_negatives_are_of_the_same_type_and_never_from_the_outfit(data: st.DataObject) -> None:
     n_types = data.draw(st.integers(1, 5))

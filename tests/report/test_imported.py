@@ -21,6 +21,6 @@ def test_a_report_on_imported_labels(shop: WorkspaceFolder, tmp_path: Path) -> N
     n_labels = len(pl.read_parquet(shop.labels_file))
     assert "imported without votes" in page.text
     assert f"The {n_labels} labels" in page.text
-    assert "likewise label import 'small shop' 'my tags.json'" in page.text
+    assert "likewise label import 'small shop-again' 'small shop-again'/imported.parquet" in page.text
     for claim in ("0 experts", "None for", "Fleiss’ κ undefined"):
         assert claim not in page.text

@@ -1,11 +1,12 @@
 """What the page says in words: verdicts, numbers, commands, the choice of queries."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import polars as pl
 import pytest
 
+from likewise.discovery.step import PoolSettings
 from likewise.evaluation.differences import DIFFERENCE_SCHEMA
 from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.measures import ROC_AUC, P
@@ -30,7 +31,8 @@ from likewise.report.headline import verdict
 from likewise.report.leaderboard import leaderboard
 from likewise.report.plots.palette import model_styles
 from likewise.report.plots.svg import spread_labels
-from likewise.report.provenance import commands_to_reproduce, settings_table
+from likewise.report.provenance import settings_table
+from likewise.report.script import POOL_OPTIONS, commands_to_reproduce
 from likewise.report.tables import read_tables
 from likewise.workspace import WorkspaceFolder
 
@@ -122,30 +124,23 @@ def test_numbers_are_written_for_people(written: str, expected: str) -> None:
     assert written == expected
 
 
-def test_the_commands_would_lead_here_again(shop: WorkspaceFolder) -> None:
-    lines = commands_to_reproduce(read_tables(shop), "small shop")
-    assert lines[0] == "likewise new 'small shop' FOLDER"
-    assert lines[2] == (
-        "likewise discover 'small shop' --k 3 --n-queries 9 --with colour,shape --by-category --seed 1 --random 20"
-    )
-    assert "likewise label import 'small shop' votes.csv" in lines
-    assert (
-        lines[-2] == "likewise plan labels 'small shop' --k 4 --n-queries 9 --with colour,shape --by-category --seed 1"
-    )
-    assert lines[-1] == "likewise report 'small shop'"
+def test_every_setting_of_a_pool_has_an_option_in_the_script() -> None:
+    assert {*POOL_OPTIONS, "of_labels"} == {field.name for field in fields(PoolSettings)}
 
 
 def test_the_settings_of_the_evaluation_come_from_its_summary(shop: WorkspaceFolder) -> None:
     settings = EvaluationSettings.of_measures(None, (3, 7))
     evaluate(shop, settings=replace(settings, seed=4), store=True)
     tables = read_tables(shop)
-    assert "likewise evaluate 'small shop' --k 3,7 --seed 4 --store" in commands_to_reproduce(tables, "small shop")
+    assert "likewise evaluate 'small shop-again' --k 3,7 --seed 4 --store" in commands_to_reproduce(
+        tables, "small shop"
+    )
     assert dict(settings_table(tables))["evaluation"].startswith("k 3, 7; seed 4")
     settings = EvaluationSettings.of_measures([P @ 2, ROC_AUC(average="micro")])
     evaluate(shop, settings=settings, store=True)
     tables = read_tables(shop)
     chosen = """--k 2 --measures 'P@2 ROC_AUC(average="micro")' --store"""
-    assert f"likewise evaluate 'small shop' {chosen}" in commands_to_reproduce(tables, "small shop")
+    assert f"likewise evaluate 'small shop-again' {chosen}" in commands_to_reproduce(tables, "small shop")
     assert 'measures P@2, ROC_AUC(average="micro")' in dict(settings_table(tables))["evaluation"]
 
 

@@ -11,6 +11,7 @@ import torch
 
 from likewise.catalog import read_catalog
 from likewise.encoders import encode_catalog, get_encoder, read_vectors
+from likewise.encoders.running import picture_reader
 from likewise.errors import LikewiseError
 from likewise.training.finetune.dino import DinoLearner, DinoSchedule, cosine_schedule, dino_loss, update_teacher
 from likewise.training.finetune.step import FinetuneSettings, finetune, make_learner
@@ -50,6 +51,18 @@ def test_the_loss_falls_and_the_backbone_becomes_an_encoder(workspace: Workspace
     assert read_vectors(workspace, done.run.name, images).shape == (24, 192)
     with pytest.raises(LikewiseError, match="give this run another --name"):
         finetune(workspace, settings, done.run.name, on_progress=silent)
+
+
+@pytest.mark.parametrize("task", ["cat", "dino"])
+def test_pictures_that_worker_processes_decode_give_the_same_weights(
+    workspace: WorkspaceFolder, task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = FinetuneSettings(task=task, n_local=1, **{**QUICK, "epochs": 1})  # type: ignore[arg-type]
+    finetune(workspace, settings, "here", on_progress=silent)
+    monkeypatch.setattr(picture_reader, "MIN_STREAMED", 0)
+    monkeypatch.setattr(picture_reader, "MAX_CACHE_BYTES", 0)
+    finetune(workspace, settings, "streamed", on_progress=silent)
+    assert weights(workspace, "here") == weights(workspace, "streamed")
 
 
 @pytest.mark.parametrize("task", ["id+c", "dino"])

@@ -7,6 +7,7 @@ import pytest
 
 from likewise.encoders.families.run_files import apply_layers
 from likewise.evaluation.auc import Floats
+from likewise.training.perceptual import adapter, metric
 from likewise.training.perceptual.adapter import AdapterParams, answer_scores, fit_adapter, select_adapter
 from likewise.training.perceptual.adapter_learner import AdapterLearner
 from likewise.training.perceptual.answers import Answers
@@ -35,8 +36,8 @@ def test_the_gradient_is_that_of_the_loss() -> None:
     found = fit_metric(likelihood, 1e-3, steps=1000)
     away = found.change + 0.3 * np.random.default_rng(0).normal(size=found.change.shape)
     again = fit_metric(likelihood, 1e-3, start=dataclasses.replace(found, change=away), steps=1000)
-    for metric in (found, again):
-        assert metric.negative_log_likelihood < 0.95 * fit_metric(likelihood, 1e3).negative_log_likelihood
+    for reached_metric in (found, again):
+        assert reached_metric.negative_log_likelihood < 0.95 * fit_metric(likelihood, 1e3).negative_log_likelihood
     wanted, reached = (each.negative_log_likelihood + 1e-3 * float((each.change**2).sum()) for each in (found, again))
     assert reached == pytest.approx(wanted, rel=1e-3)
 
@@ -78,6 +79,37 @@ def test_pairs_teach_too_and_a_hidden_layer_is_the_same_function_in_its_layers()
     model = fit_adapter(image_vectors, answers, AdapterParams(1e-2, 32), seed=0)
     by_layers = apply_layers(image_vectors.vectors, model.layers())
     assert np.abs(by_layers - model.vectors(image_vectors.concatenated)).max() < 1e-4
+
+
+def test_of_very_many_answers_a_sample_chooses_and_all_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    image_vectors, seen = toy_stimuli(60)
+    answers = toy_triplets(seen, 3000)
+    whole = select_adapter(image_vectors, answers, "queries", seed=0, hidden=(0,))
+    monkeypatch.setattr(adapter, "MAX_CHOOSING_ANSWERS", 1000)
+    sampled = select_adapter(image_vectors, answers, "queries", seed=0, hidden=(0,))
+    assert not np.isnan(whole.scores).any()
+    assert 0 < (~np.isnan(sampled.scores)).sum() < 1000  # two of four folds of the sample were held out
+    tried = sampled.search_table.sort("negative_log_likelihood")["shrinkage"][0]
+    assert sampled.choice.shrinkage == pytest.approx(tried / 3)  # the same prior for three times as many votes
+    fits = [fit_adapter(image_vectors, answers, each.choice, seed=0) for each in (whole, sampled)]
+    losses = [fitted.metric.negative_log_likelihood for fitted in fits]
+    assert losses[1] == pytest.approx(losses[0], abs=0.01)
+
+
+def test_few_answers_about_many_stimuli_give_the_loss_and_gradient_of_all_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    image_vectors, seen = toy_stimuli(50)
+    answers = toy_triplets(seen, 60)
+    coordinates = image_vectors.stimulus_means(image_vectors.concatenated, 50)
+    found = []
+    for ratio in (0, 10**6):  # pair by pair, and all at once
+        monkeypatch.setattr(metric, "MAX_DENSE_RATIO", ratio)
+        likelihood = PenalisedLikelihood(coordinates, answers)
+        at = likelihood.parameters(None) + 0.1 * np.random.default_rng(0).normal(size=len(likelihood.parameters(None)))
+        found.append(likelihood(at, 1e-3))
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-12)
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-12)
 
 
 def test_the_same_seed_gives_the_same_weights() -> None:

@@ -1,7 +1,7 @@
 """`likewise.search` and `likewise.pool`: neighbours of rows, and the pairs that experts should label."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from likewise.api.inputs import KeyedRows, read_embeddings, read_items, read_models
 from likewise.api.plots import line_plot, stacked_bar_plot, thumbnail_plot
 from likewise.api.table_result import TableResult
-from likewise.catalog import items_of, read_catalog
 from likewise.discovery.overlap import generator_table, overlap_table
 from likewise.discovery.pool import QueryGallery, draw_random_pairs, pairs_to_label, propose_pairs, sort_pool
 from likewise.discovery.step import Pool
-from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
+from likewise.explore.gallery import Gallery, PictureSource, neighbours_table
 from likewise.neighbours import NO_INDEX, Neighbours, top_k
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
@@ -32,25 +31,39 @@ class SearchResult(TableResult):
 
     indices: NDArray[np.int64]
     scores: NDArray[np.floating[Any]]
-    root: Path | None = None
-    """Where the pictures are, if the keys are their paths."""
+
+    def plot(self) -> "Figure":
+        """The scores by rank."""
+        scores = self.table.group_by("rank").agg(
+            pl.col("score").median().alias("median"),
+            pl.col("score").quantile(0.1).alias("lowest 10 %"),
+            pl.col("score").quantile(0.9).alias("highest 10 %"),
+        )
+        lines = scores.sort("rank").to_dict(as_series=False)
+        return line_plot(lines.pop("rank"), lines, "rank", "cosine similarity over queries")
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class NeighboursResult(TableResult):
+    """`table` has a row per query, encoder and rank: candidate, item, category, score, only_here."""
+
+    files: dict[str, Path] = field(repr=False)
+    """Where the pictures are."""
 
     def plot(self, n_queries: int = 5) -> "Figure":
-        """The first queries with what was found, as thumbnails; without pictures, the scores by rank."""
-        if self.root is None:
-            scores = self.table.group_by("rank").agg(
-                pl.col("score").median().alias("median"),
-                pl.col("score").quantile(0.1).alias("lowest 10 %"),
-                pl.col("score").quantile(0.9).alias("highest 10 %"),
-            )
-            lines = scores.sort("rank").to_dict(as_series=False)
-            return line_plot(lines.pop("rank"), lines, "rank", "cosine similarity over queries")
-        rows = [
-            [(self.root / found["query"][0], "query")]
-            + [(self.root / image, f"{score:.3f}") for image, score in found.select("candidate", "score").iter_rows()]
-            for found in self.table.partition_by("query", maintain_order=True)[:n_queries]
-        ]
+        """The first queries with what every encoder finds, as thumbnails; * is what only one of them finds."""
+        rows = []
+        for found in self.table.partition_by("query", maintain_order=True)[:n_queries]:
+            for each in found.partition_by("encoder", maintain_order=True):
+                listed = each.select("candidate", "score", "only_here").iter_rows()
+                query = (self.files[found["query"][0]], each["encoder"][0])
+                rows.append(
+                    [query] + [(self.files[image], f"{score:.3f}{'*' * only}") for image, score, only in listed]
+                )
         return thumbnail_plot(rows)
+
+    def short_table(self) -> pl.DataFrame:
+        return self.table.drop("item", "category")
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -160,28 +173,42 @@ def pool_result(made: Pool) -> PoolResult:
     return _pool_result(made.rows, task, made.settings.generators, made.settings.k)
 
 
-def search_workspace(workspace: WorkspaceFolder, encoder: str, queries: Sequence[str] | None, k: int) -> SearchResult:
-    """The nearest items of images of a workspace under one stored encoder."""
-    catalog = read_catalog(workspace)
-    images = common_images(workspace, [encoder], catalog["image"].to_list())
-    chosen = list(images) if queries is None else list(queries)
-    unknown = sorted(set(chosen) - set(images))
-    if unknown:
-        raise LikewiseError(
-            f"{encoder} has no vector of {unknown[0]!r}: name an image of the catalog, as its column image."
-        )
-    item_of = dict(zip(catalog["image"], items_of(catalog).tolist(), strict=True))
-    groups = [np.array([item_of[image] for image in each], dtype=np.int64) for each in (chosen, images)]
-    found = top_k(
-        read_vectors(workspace, encoder, chosen),
-        read_vectors(workspace, encoder, images),
-        k,
-        query_groups=groups[0],
-        gallery_groups=groups[1],
-        one_per_group=True,
+def search_workspace(
+    workspace: WorkspaceFolder,
+    encoders: Sequence[str],
+    queries: Sequence[PictureSource] | None,
+    k: int,
+    where: str | None,
+) -> NeighboursResult:
+    """The nearest items of images of a workspace, or of other pictures, under stored encoders side by side."""
+    gallery = Gallery(workspace)
+    chosen = gallery.choose_encoders(encoders)
+    pictures = list(range(len(gallery.images))) if queries is None else [gallery.find_picture(each) for each in queries]
+    if queries is None:  # every image that all of them have a vector of
+        having = [set(gallery.vectors(encoder).rows.tolist()) for encoder in chosen]
+        pictures = [row for row in pictures if all(row in have for have in having)]
+    names = [
+        gallery.images[picture] if isinstance(picture, int) else _picture_name(queries, number)
+        for number, picture in enumerate(pictures)
+    ]
+    lists = gallery.neighbours_of_many(
+        pictures, chosen, k=k, allowed=gallery.allowed(where.split(",") if where else ())
     )
-    title = f"{encoder}: the {k} nearest items of {len(chosen):,} images"
-    return replace(_search_result(found, chosen, images, title), root=workspace.root)
+    table = neighbours_table(gallery, names, chosen, lists)
+    files = {name: gallery.workspace.root / name for name in gallery.images}
+    files |= {name: Path(name) for name in names if name not in files}
+    return NeighboursResult(
+        table,
+        f"the {k} nearest items of {len(names):,} {'image' if len(names) == 1 else 'images'} under {', '.join(chosen)}",
+        "cosine similarity, rank 1 is the nearest; the query's own item is left out."
+        + (" only_here: no other encoder lists that item." if len(chosen) > 1 else ""),
+        files=files,
+    )
+
+
+def _picture_name(queries: Sequence[PictureSource] | None, number: int) -> str:
+    source = None if queries is None else queries[number]
+    return str(source) if isinstance(source, str | Path) else f"picture {number + 1}"
 
 
 def _search_result(

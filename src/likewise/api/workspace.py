@@ -7,82 +7,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from likewise.api.plots import interval_plot
 from likewise.api.table_result import TableResult
+from likewise.api.workspace_results import (
+    CatalogResult,
+    EncodingTable,
+    ExplorePage,
+    GateTable,
+    LabelsResult,
+    ReportResult,
+    StatusResult,
+    UpdateResult,
+)
 from likewise.errors import LikewiseError
 from likewise.extensions import workspace_method_targets
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from likewise.api.evaluate import EvaluationResult
-    from likewise.api.search import PoolResult, SearchResult
-    from likewise.labeling.agreement import InterAnnotatorAgreement
+    from likewise.api.search import NeighboursResult, PoolResult
+    from likewise.encoders.storage.files import EncodingResult
+    from likewise.explore.gallery import PictureSource
     from likewise.labeling.consensus import Rule
-    from likewise.status import WorkspaceStatus
-
-
-@dataclass(frozen=True, repr=False)
-class CatalogResult(TableResult):
-    """`table` is the catalog; `problems` lists what was wrong with images, kept or left out."""
-
-    problems: pl.DataFrame | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class EncodingTable(TableResult):
-    """A row per encoder: dimensions, images, what was left out, seconds."""
-
-
-@dataclass(frozen=True, repr=False)
-class LabelsResult(TableResult):
-    """`table` has a row per labelled pair; `agreement` says how far the experts agree, where there are votes."""
-
-    agreement: "InterAnnotatorAgreement | None" = None
-
-    def short_table(self) -> pl.DataFrame:
-        return self.table.group_by("label").len("pairs").sort("label")
-
-    def plot(self) -> "Figure":
-        """How often each expert agrees with the majority of the others."""
-        if self.agreement is None:
-            raise LikewiseError("these labels come without votes, so there is no agreement of experts to plot.")
-        rows = {one.expert: (one.agreement.value, None, None) for one in self.agreement.experts}
-        return interval_plot(rows, "agreement with the majority of the other experts (%)")
-
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class StatusResult(TableResult):
-    """`table` has a row per part of the chain; `status` is the same with the next command."""
-
-    status: "WorkspaceStatus"
-
-    def short_table(self) -> pl.DataFrame:
-        return self.table.select("part", "state", "holds", "why")
-
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class ReportResult(TableResult):
-    """The page that was written: `path` opens in any browser."""
-
-    path: Path
-
-    def _repr_html_(self) -> str:
-        return f'<a href="{self.path.resolve().as_uri()}" target="_blank">{self.path}</a>'
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Workspace(WorkspaceFolder):
-    """A workspace in Python: `Workspace("shoes")` opens or names the folder; nothing is made before `.new()`."""
+    """A workspace in Python: `Workspace("shoes")` opens or names the folder; nothing is made before `.new()`.
 
-    def __init__(self, path: str | Path) -> None:
+    `as_of` looks at an earlier version of the catalog, by its date (2026-09), name or number.
+    """
+
+    def __init__(self, path: str | Path, as_of: str | int | None = None) -> None:
+        from likewise.catalog.versions import find_version
+
         object.__setattr__(self, "path", Path(path))
+        found = None if as_of is None else find_version(WorkspaceFolder(self.path), str(as_of))
+        object.__setattr__(self, "as_of", found)
 
     def new(
         self,
@@ -103,16 +68,19 @@ class Workspace(WorkspaceFolder):
         from likewise.catalog.readers.table import read_table
 
         if self.settings_file.exists() and not replace:
-            raise LikewiseError(f"{self.path} already holds a workspace: choose another folder, or pass replace=True.")
+            raise LikewiseError(
+                f"{self.path} already holds a workspace: bring it up to date with .update({str(source)!r}), choose "
+                "another folder, or begin anew with replace=True."
+            )
         name = reader_for(Path(source), reader)
-        reading = read(Path(source), name, root=None if root is None else Path(root))
-        settings = {"coverage": reading.coverage.counts(), "tables": sorted(reading.tables)}
+        pictures = None if root is None else Path(root)
+        reading = read(Path(source), name, root=pictures)
         made = make_catalog(
             self,
             reading.rows,
             reading.root,
             name,
-            source_settings=settings,
+            source_settings=reading.settings(Path(source), pictures),
             truth=None if truth is None else read_table(Path(truth)),
             replace=replace,
             on_progress=None if on_progress is None else partial(on_progress, "checking"),
@@ -121,6 +89,37 @@ class Workspace(WorkspaceFolder):
         return CatalogResult(
             made.catalog, _catalog_title(self.path, made.catalog), f"{made.n_left_out} images left out", made.problems
         )
+
+    def update(
+        self,
+        source: str | Path | None = None,
+        *,
+        reader: str | None = None,
+        root: str | Path | None = None,
+        truth: str | Path | None = None,
+        name: str = "",
+        dry_run: bool = False,
+        accept_removals: bool = False,
+        on_progress: ProgressCallback | None = None,
+    ) -> UpdateResult:
+        """Bring the catalog up to date with its images; votes, labels and vectors stay (docs/living.md)."""
+        from likewise.update import update_workspace
+
+        done = update_workspace(
+            self,
+            None if source is None else Path(source),
+            reader=reader,
+            root=None if root is None else Path(root),
+            truth=None if truth is None else Path(truth),
+            name=name,
+            dry_run=dry_run,
+            accept_removals=accept_removals,
+            on_progress=None if on_progress is None else partial(on_progress, "checking"),
+        )
+        counts = done.changes.counts()
+        table = pl.DataFrame({"change": list(counts), "images": list(counts.values())})
+        said = f"version {done.version}" if done.written else "nothing was written"
+        return UpdateResult(table, f"{self.path}: {len(done.checked.catalog):,} images, {said}", update=done)
 
     def catalog(self) -> CatalogResult:
         """The catalog: one row per image."""
@@ -163,18 +162,63 @@ class Workspace(WorkspaceFolder):
         from likewise.encoders.running.encode import encode_catalog
 
         done = encode_catalog(self, encoders or DEFAULT_ENCODERS, workers=workers, force=force, on_progress=on_progress)
-        table = pl.DataFrame(
-            [(one.encoder, one.dim, one.images, one.left_out, one.seconds) for one in done],
-            schema=["encoder", "dim", "images", "left_out", "seconds"],
-            orient="row",
-        )
-        return EncodingTable(table, f"{self.path}: {len(done)} encoders")
+        return _encoding_table(self.path, done)
 
-    def search(self, encoder: str, queries: Sequence[str] | None = None, *, k: int = 10) -> "SearchResult":
-        """The nearest items of some images (or of all) under one encoder, before any label exists."""
+    def import_vectors(
+        self,
+        source: str | Path,
+        *,
+        name: str | None = None,
+        keys: str | Path | None = None,
+        by: str = "image",
+        force: bool = False,
+        on_progress: ProgressCallback | None = None,
+    ) -> EncodingTable:
+        """Bring in vectors made elsewhere: a file, a Parquet or Lance table, a Qdrant collection, PostgreSQL.
+
+        `by` says whether their keys are images or items; `keys` is the file of keys of a plain .npy (docs/encoders.md).
+        """
+        from likewise.encoders.storage.table_import import import_source
+
+        listed = None if keys is None else Path(keys)
+        done = import_source(self, str(source), name=name, keys=listed, by=by, force=force, on_progress=on_progress)
+        return _encoding_table(self.path, [done])
+
+    def search(
+        self,
+        encoders: str | Sequence[str] = (),
+        queries: "PictureSource | Sequence[PictureSource] | None" = None,
+        *,
+        k: int = 10,
+        where: str | None = None,
+    ) -> "NeighboursResult":
+        """The nearest items of some images (or of all) under up to four encoders, before any label exists.
+
+        A query is an image of the catalog by its key, the path of any other picture, or a Pillow image. `where` keeps
+        candidates that meet a condition, such as `category=shoes`.
+        """
         from likewise.api.search import search_workspace
 
-        return search_workspace(self, encoder, queries, k)
+        names = [encoders] if isinstance(encoders, str) else list(encoders)
+        many = list(queries) if isinstance(queries, list | tuple | pl.Series) else queries
+        chosen = many if many is None or isinstance(many, list) else [cast("PictureSource", many)]
+        return search_workspace(self, names, chosen, k, where)
+
+    def explore(self, port: int | None = None) -> ExplorePage:
+        """Serve the explore page from this process, to look at neighbours, the map, copies and disagreements."""
+        from likewise.explore.gallery import Gallery
+        from likewise.web.explore import EXPLORE_VIEWS
+        from likewise.web.serve import free_port, refuse_used_port, serve_in_background
+        from likewise.web.settings import SiteSettings
+
+        self.settings()
+        Gallery(self).choose_encoders(())  # without vectors there is nothing to look through
+        if port is not None:
+            refuse_used_port("127.0.0.1", port)
+        site = serve_in_background(SiteSettings(self, port=port or free_port(), explore_without_login=True))
+        pages = {label: f"{site.url}{address}" for address, label in EXPLORE_VIEWS.items()}
+        table = pl.DataFrame({"view": list(pages), "address": list(pages.values())})
+        return ExplorePage(table, f"{self.path}: explore", url=f"{site.url}/explore", site=site)
 
     def discover(
         self,
@@ -189,8 +233,13 @@ class Workspace(WorkspaceFolder):
     ) -> "PoolResult":
         """Pool the candidates of several encoders and store the pairs that experts will label."""
         from likewise.api.search import pool_result
-        from likewise.discovery.step import PoolSettings, make_pool, store_pool
+        from likewise.discovery.grow import grow_pool
+        from likewise.discovery.step import PoolSettings, make_pool, pool_part, store_pool
 
+        if not replace and pool_part(self).state == "behind":  # after an update: by its own settings
+            grown = grow_pool(self, None, on_progress).pool
+            store_pool(self, grown, replace=True)
+            return pool_result(grown)
         names = tuple(generators or self.encoders())
         settings = PoolSettings(names, k=k, n_queries=n_queries, n_random=n_random, seed=seed)
         made = make_pool(self, settings, on_progress)
@@ -238,6 +287,31 @@ class Workspace(WorkspaceFolder):
 
         return evaluate_folder(self, encoders, measures, half, store, on_progress)
 
+    def gate(
+        self,
+        old: str,
+        new: str,
+        *,
+        measure: str = "nDCG@10",
+        margin: float = 1.0,
+        half: str | None = None,
+        out: str | Path | None = None,
+        on_progress: ProgressCallback | None = None,
+    ) -> GateTable:
+        """Whether the new model is at least as good as the old one, within a margin of percentage points.
+
+        A model is the name of stored vectors, an encoder, or a file: vectors, ONNX, or a run of a search engine
+        (TREC, or CSV of query, result, rank). The page, JUnit XML, JSON and the pairs to label go to `out`, by default
+        the folder `gate` of the workspace (docs/gate.md).
+        """
+        from likewise.evaluation.gate.step import run_gate
+        from likewise.report.gate_page import write_gate
+
+        found = run_gate(self, old, new, measure=measure, margin_points=margin, half=half, on_progress=on_progress)
+        page = write_gate(self, found, self.gate_folder if out is None else Path(out), on_progress)
+        title = f"{found.verdict}: {found.new} against {found.old} by {found.measure}"
+        return GateTable(found.groups, title, " ".join(found.sentences()), gate=found, path=page)
+
     def status(self) -> StatusResult:
         """What is here, what is stale, and what comes next."""
         from likewise.status import workspace_status
@@ -274,6 +348,15 @@ class Workspace(WorkspaceFolder):
     def __repr__(self) -> str:
         there = f"{len(self.encoders())} encoders" if self.settings_file.exists() else "not made yet: .new(SOURCE)"
         return f"Workspace({str(self.path)!r}): {there}"
+
+
+def _encoding_table(path: Path, done: "Sequence[EncodingResult]") -> EncodingTable:
+    table = pl.DataFrame(
+        [(one.encoder, one.dim, one.images, one.left_out, one.seconds) for one in done],
+        schema=["encoder", "dim", "images", "left_out", "seconds"],
+        orient="row",
+    )
+    return EncodingTable(table, f"{path}: {len(done)} encoders")
 
 
 def _catalog_title(path: Path, catalog: pl.DataFrame) -> str:

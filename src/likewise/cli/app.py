@@ -12,13 +12,17 @@ from likewise.cli import (
     discover,
     encode,
     evaluate,
+    explore,
+    gate,
     label,
     lists,
     new,
     plan,
     report,
+    search,
     simulate,
     status,
+    update,
 )
 from likewise.cli.extension_commands import GroupWithExtensions
 
@@ -37,14 +41,12 @@ label.app.command("simulate")(simulate.simulate)
 planning = typer.Typer(help="Estimate the cost of labelling or computing before it starts.", no_args_is_help=True)
 planning.command("labels")(discover.budget)
 planning.command("compute")(plan.compute)
-bundles = typer.Typer(
-    help="Publish a benchmark, a leaderboard, a TREC run, vectors, an ONNX encoder.", no_args_is_help=True
-)
+bundles = typer.Typer(help="Publish a benchmark, leaderboard, TREC run, vectors or encoder.", no_args_is_help=True)
 bundles.command("benchmark")(bundle.benchmark)
 bundles.command("leaderboard")(bundle.leaderboard)
 bundles.command("run")(bundle_files.export_run)
-bundles.command("vectors")(bundle_files.vectors_file)
-bundles.command("encoder")(bundle_files.encoder_file)
+bundles.command("vectors")(bundle_files.bundle_vectors)
+bundles.command("encoder")(bundle_files.bundle_encoder)
 
 
 def _version(wanted: bool) -> None:
@@ -66,12 +68,16 @@ def options(
 
 
 app.command("new", short_help="Make a workspace from a folder of images, a table or a data set.")(new.new)
+app.command("update", short_help="Bring the catalog up to date; votes, labels and vectors stay.")(update.update)
 app.command("encode", short_help="Turn every image into a vector, once per encoder.")(encode.encode)
 app.command("discover", short_help="Choose the pairs that experts will label.")(discover.discover)
 app.add_typer(label.app, name="label")
 app.command("evaluate", short_help="Measure every model against labels, classes or triplets.")(evaluate.evaluate)
 app.command("report", short_help="Write one self-contained page with every number.")(report.report)
+app.command("explore", short_help="Look at the catalog through its models, in the browser.")(explore.explore)
+app.command("search", short_help="Show what every model finds for a picture; needs no labels.")(search.search)
 app.command("status")(status.status)
+app.command("gate", short_help="Is a new model at least as good as the old one? For CI.")(gate.gate)
 app.add_typer(planning, name="plan")
 app.add_typer(lists.app, name="list")
 app.add_typer(bundles, name="bundle")

@@ -111,16 +111,18 @@ def evaluate_bundle(
     as_json: bool = False,
 ) -> None:
     """Measure `--vectors [NAME=]FILE` and `--run [NAME=]FILE` on a bundle, print, and with `out` store the results."""
+    from dataclasses import asdict
     from typing import get_args
 
     from rich.markup import escape
 
+    from likewise.cli.catalog_table import print_catalog
     from likewise.cli.tables import leaderboard as board
     from likewise.cli.tables import print_few_queries
     from likewise.evaluation.bundles.bundle import open_bundle
     from likewise.evaluation.bundles.evaluate import MissingPairs, VectorFile, bundle_note, evaluate_bundle
     from likewise.evaluation.exchange.trec import read_run
-    from likewise.evaluation.provenance import write_note
+    from likewise.evaluation.provenance import catalog_file, write_note
     from likewise.evaluation.ranking import MAIN, of_measure
     from likewise.lineage.files import read_lineage, sidecar_file
     from likewise.workspace import write_parquet
@@ -152,17 +154,23 @@ def evaluate_bundle(
     if out is not None:
         write_parquet(results, out)
         write_note(note, out)
+        if judged.catalog is not None:
+            write_parquet(judged.catalog.values, catalog_file(out))
     if as_json:
         echo_json(
             {
                 "results": to_records(results),
                 "differences": to_records(judged.differences),
+                "catalog": None if judged.catalog is None else to_records(judged.catalog.values),
+                "catalog_facts": None if judged.catalog is None else asdict(judged.catalog.facts),
                 "bundle": opened_bundle.card,
                 "command": note.command,
                 "notes": judged.notes,
             }
         )
         return
+    if judged.catalog is not None:
+        print_catalog(judged.catalog.values, judged.catalog.facts)
     console().print(board(results, judged.differences))
     print_few_queries(results.filter(of_measure(MAIN))["n_queries"].max())  # type: ignore[arg-type]
     for name, model in models.items():

@@ -39,7 +39,7 @@ def export_run(
     echo(f"{output}: {done.n_lines:,} candidates of {done.n_queries:,} queries, tag {done.tag}")
 
 
-def vectors_file(
+def bundle_vectors(
     workspace: WorkspacePath,
     output: Output,
     encoder: Annotated[str, typer.Option("--with", help="The encoder whose vectors to write.")],
@@ -64,7 +64,7 @@ def vectors_file(
         echo(f"  belongs to it: {path}")
 
 
-def encoder_file(
+def bundle_encoder(
     encoder: Annotated[str, typer.Argument(metavar="ENCODER", help="A torch encoder, such as efficientnet-lite0.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The ONNX file to write.")],
     as_json: AsJson = False,

@@ -6,12 +6,22 @@ import polars as pl
 from rich.box import SIMPLE
 from rich.table import Table
 
-from likewise.cli.console import escape
+from likewise.cli.console import console, echo, escape
 from likewise.cli.tables import broken_heading, over_interval, percent
+from likewise.evaluation.estimates.step import judge_sentence
 from likewise.evaluation.measures import ROC_AUC, cutoff_of
 
 if TYPE_CHECKING:
     from likewise.evaluation.estimates.step import CatalogFacts
+
+
+def print_catalog(values: pl.DataFrame, facts: "CatalogFacts") -> None:
+    """The estimates, what they rest on, and what follows them."""
+    console().print(catalog_board(values))
+    echo(f"[dim]{catalog_sentence(facts)}[/]")
+    if facts.judge is not None:
+        echo(f"[dim]{escape(judge_sentence(facts.judge))}[/]")
+    echo("\nOver the labelled pairs alone, of which more similar ones were drawn than there are:")
 
 
 def catalog_board(values: pl.DataFrame) -> Table:

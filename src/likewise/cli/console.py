@@ -28,11 +28,20 @@ SECONDS_BETWEEN_LINES = 10.0
 SECONDS_OF_SPEED = 3600.0
 
 
-def open_workspace(path: Path) -> WorkspaceFolder:
-    """The workspace at `path`, which must exist."""
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", help="An earlier version of the catalog: its date (2026-09), name or number.")
+]
+
+
+def open_workspace(path: Path, as_of: str | None = None) -> WorkspaceFolder:
+    """The workspace at `path`, which must exist; as it was in an earlier version of its catalog."""
     workspace = WorkspaceFolder(path)
     workspace.settings()
-    return workspace
+    if as_of is None:
+        return workspace
+    from likewise.catalog.versions import find_version
+
+    return WorkspaceFolder(path, as_of=find_version(workspace, as_of))
 
 
 def parse_names(text: str | None) -> list[str]:

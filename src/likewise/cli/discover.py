@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from likewise.discovery.engines import SearchEngine
     from likewise.discovery.prevalence import Prevalence
     from likewise.discovery.step import Pool
+    from likewise.workspace import WorkspaceFolder
 
 With = Annotated[
     str | None, typer.Option("--with", help="Generators, comma-separated; every encoder that has vectors by default.")
@@ -33,11 +34,17 @@ With = Annotated[
 Queries = Annotated[int, typer.Option("--n-queries", help="Number of query images to draw.")]
 QueryRule = Annotated[
     str | None,
-    typer.Option("--queries", help="Restrict the queries, e.g. domain=wild; the gallery's images by default."),
+    typer.Option(
+        "--queries",
+        help="Restrict the queries: domain=wild, or a CSV with a column image. The gallery's images by default.",
+    ),
 ]
 GalleryRule = Annotated[str | None, typer.Option("--gallery", help="Restrict the candidates, e.g. domain=shop.")]
 ByCategory = Annotated[bool, typer.Option("--by-category", help="Draw queries in proportion to the categories.")]
 Seconds = Annotated[float, typer.Option("--seconds-per-pair", help="How long an expert needs for one pair.")]
+
+
+LARGEST_USEFUL_ERROR = 0.5  # of a prevalence: above, the sentence about it says nothing
 
 
 def discover(
@@ -58,13 +65,18 @@ def discover(
     design: Annotated[
         str,
         typer.Option(
-            help="How pairs are chosen: eds, every generator's k best; or sampled, drawn with known probabilities from "
-            "all pairs, so that models can be measured against the whole catalog."
+            help="How pairs are chosen: eds, every generator's k best; sampled, drawn with known probabilities from "
+            "all pairs, so that models can be measured against the whole catalog; or adaptive, the same in rounds, "
+            "each drawn where the labels before it leave most open (run discover again for the next one)."
         ),
     ] = "eds",
     labels: Annotated[
-        int | None, typer.Option(help="With --design sampled: pairs to draw in all.", show_default="25 a query")
+        int | None, typer.Option(help="Designs that draw: pairs to draw in all.", show_default="25 a query")
     ] = None,
+    rounds: Annotated[int, typer.Option(help="With --design adaptive: the rounds they are spread over.")] = 5,
+    purpose: Annotated[
+        str, typer.Option("--for", help="With --design adaptive: finding similar pairs, or comparing models.")
+    ] = "comparing",
     index: Annotated[
         str | None,
         typer.Option("--index", help="Search a large gallery through an index, ivf or hnsw; its recall is measured."),
@@ -78,6 +90,8 @@ def discover(
 ) -> None:
     """Pool the candidates of several encoders: the pairs that experts will label.
 
+    After `likewise update` the pool grows by its own settings: only pairs that new images bring into play are added.
+
     Example: `likewise discover shoes --k 6 --n-queries 200`
 
     Example: `likewise discover shoes --engine ray --address ray-head:6379`
@@ -87,7 +101,7 @@ def discover(
 
     from likewise.discovery import RANDOM, duplicate_share, overlap_table, prevalence
     from likewise.discovery.prevalence import bounded_error
-    from likewise.discovery.step import PoolSettings, make_pool, store_pool
+    from likewise.discovery.step import PoolSettings, make_pool, pool_part, store_pool, waits_for_next_round
     from likewise.discovery.unit import UNIT_NAMES, check_unit
 
     target = open_workspace(workspace)
@@ -111,7 +125,15 @@ def discover(
         index=index,
         design=design,  # type: ignore[arg-type]
         n_labels=labels,
+        n_rounds=rounds if design == "adaptive" else 1,
+        purpose=purpose if design == "adaptive" else None,  # type: ignore[arg-type]
     )
+    if not replace and waits_for_next_round(target, settings):
+        _next_round(target, seconds_per_pair, as_json)
+        return
+    if not replace and pool_part(target).state == "behind":
+        _grow(target, labels, seconds_per_pair, as_json)
+        return
     with progress_bars("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
         pool = make_pool(target, settings, update, cluster)
     written = store_pool(target, pool, replace=replace)
@@ -142,13 +164,55 @@ def discover(
             f"  generators share {100 * sum(overlap['share']) / len(overlap):.0f} % of their candidates on average "
             f"({', '.join(settings.generators)})"
         )
-    if error := bounded_error(n_random_drawn):
+    if (error := bounded_error(n_random_drawn)) and error < LARGEST_USEFUL_ERROR:
         echo(
             f"  {n_random_drawn:,} random pairs estimate a prevalence below {100 * error:.2g} % to within "
             f"{100 * error:.2g} % in 95 of 100 cases; `likewise plan labels --error` says how many a better one needs"
         )
     for generator, recall in pool.recalls.items():
         echo(f"  {escape(generator)}: {recall}")
+
+
+def _grow(workspace: "WorkspaceFolder", n_labels: int | None, seconds_per_pair: float, as_json: bool) -> None:
+    from likewise.discovery.grow import grow_pool
+    from likewise.discovery.step import store_pool
+
+    with progress_bars("queries") as update:
+        grown = grow_pool(workspace, n_labels, update)
+    store_pool(workspace, grown.pool, replace=True)
+    if as_json:
+        echo_json(
+            {"round": grown.round, "new_pairs": grown.n_new_pairs, "new_queries": grown.n_new_queries}
+            | {"versions": list(grown.pool.versions), "queries": len(grown.pool.query_gallery.queries)}
+        )
+        return
+    echo(
+        f"[bold]{grown.n_new_pairs:,} new pairs[/] to label for version {grown.pool.versions[-1]} of the catalog "
+        f"({grown.n_new_pairs * seconds_per_pair / 3600:,.1f} hours of an expert at {seconds_per_pair:g} s per pair): "
+        f"{len(grown.pool.query_gallery.queries)} queries, {grown.n_new_queries} of them new"
+    )
+    echo("  what was labelled before stays; the pool's own settings decide (--replace makes another one)")
+
+
+def _next_round(target: "WorkspaceFolder", seconds_per_pair: float, as_json: bool) -> None:
+    """Draw another round of the design that is here, where the last one is answered."""
+    from likewise.labeling.rounds import next_round
+
+    with progress_bars("queries") as update:
+        found = next_round(target, update)
+    n_new = found.pool.rows.filter(found.pool.rows["round"] == found.number).height
+    n_rounds = found.pool.settings.n_rounds
+    if as_json:
+        echo_json({"state": found.state, "round": found.number, "rounds": n_rounds, "n_open": found.n_open})
+    elif found.state == "drawn":
+        echo(
+            f"round {found.number} of {n_rounds}: [bold]{n_new:,} pairs[/] more to label, "
+            f"{n_new * seconds_per_pair / 3600:,.1f} hours at {seconds_per_pair:g} s a pair"
+        )
+    elif found.state == "open":
+        echo(f"round {found.number} of {n_rounds}: {found.n_open:,} of its {n_new:,} pairs wait for an answer")
+    else:
+        echo(f"all {n_rounds} rounds are drawn and answered: --rounds and --labels with --replace start a new design")
 
 
 def _print_drawn(pool: "Pool", written: bool, cost: "Prevalence", seconds_per_pair: float) -> None:
@@ -161,6 +225,11 @@ def _print_drawn(pool: "Pool", written: bool, cost: "Prevalence", seconds_per_pa
         f"{'' if written else ' (the same pool was already there)'}"
     )
     echo(f"  {cost.hours_pool:,.1f} hours at {seconds_per_pair:g} s a pair")
+    if pool.settings.n_rounds > 1:
+        echo(
+            f"  round 1 of {pool.settings.n_rounds}, for {pool.settings.purpose}: the labelling site deals the next "
+            "one when it is answered, and so does `likewise discover`, run again"
+        )
 
 
 def _ray(address: str | None) -> "AbstractContextManager[SearchEngine]":

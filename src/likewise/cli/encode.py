@@ -35,10 +35,16 @@ def encode(
         bool, typer.Option("--force", help="Discard the vectors of the encoders named, and compute them again.")
     ] = False,
     vectors: Annotated[
-        Path | None, typer.Option("--import", help="Bring in vectors: npy, npz, Parquet or safetensors.")
+        str | None,
+        typer.Option(
+            "--import",
+            help="Bring in vectors: npy, npz, Parquet, safetensors; a folder of Parquet files, a .lance table, "
+            "qdrant://HOST:6333/COLLECTION, postgresql://HOST/DATABASE?table=NAME (pgvector).",
+        ),
     ] = None,
     keys: Annotated[Path | None, typer.Option(help="With --import: the image of each row, where needed.")] = None,
     name: Annotated[str | None, typer.Option(help="With --import: what to call the vectors.")] = None,
+    by: Annotated[str, typer.Option(help="With --import: whether its keys are images or items.")] = "image",
     engine: Engine = "local",
     address: Address = None,
     as_json: AsJson = False,
@@ -52,6 +58,8 @@ def encode(
 
     Example: `likewise encode shoes --import mine.npy --keys keys.csv --name mine`
 
+    Example: `likewise encode shoes --import "qdrant://localhost:6333/shoes?key=image"`
+
     Example: `likewise encode shoes --engine ray --address ray-head:6379`
     """
     from functools import partial
@@ -60,7 +68,7 @@ def encode(
     from likewise.encoders.running.encode import encode_catalog
     from likewise.encoders.running.pipeline import EncodingEngine as Runs
     from likewise.encoders.running.pipeline import run_locally
-    from likewise.encoders.storage.importing import import_vectors
+    from likewise.encoders.storage.table_import import import_source
 
     target = open_workspace(workspace)
     through: Runs = run_locally
@@ -69,7 +77,8 @@ def encode(
 
         through = partial(run_on_ray, address=address)
     if vectors is not None:
-        done = [import_vectors(target, name or vectors.stem, vectors, keys, force=force)]
+        with progress_bars("images") as update:
+            done = [import_source(target, vectors, name=name, keys=keys, by=by, force=force, on_progress=update)]
     else:
         with progress_bars("images") as update:
             done = encode_catalog(

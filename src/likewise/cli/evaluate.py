@@ -8,6 +8,7 @@ import typer
 
 from likewise.cli.console import (
     AsJson,
+    AsOf,
     HalfOption,
     Seed,
     console,
@@ -115,6 +116,7 @@ def evaluate(
         ),
     ] = False,
     database: Database = None,
+    as_of: AsOf = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure every model against the labels (or classes, or triplets), with intervals.
@@ -177,7 +179,7 @@ def evaluate(
             "--vectors, --keys, --run, --output and --checksum are for bundles; to add vectors to a workspace use "
             f"`likewise encode {workspace} --import FILE`."
         )
-    target = open_workspace(workspace)
+    target = open_workspace(workspace, as_of)
     settings = replace(
         EvaluationSettings.of_measures(chosen, lengths),
         seed=seed,
@@ -289,16 +291,19 @@ def _parse_ranks(text: str) -> tuple[int, int]:
 
 def print_results(done: "Evaluated") -> None:
     """The leaderboard and, under it, what it rests on."""
-    from likewise.cli.catalog_table import catalog_board, catalog_sentence
+    from likewise.cli.catalog_table import print_catalog
     from likewise.cli.label import rule_text
     from likewise.cli.tables import leaderboard, percent, print_few_queries, times_interval
     from likewise.discovery.unit import UNIT_NAMES
     from likewise.evaluation.ranking import MAIN, of_measure
 
     if done.summary.catalog is not None:
-        console().print(catalog_board(done.tables["catalog"]))
-        echo(f"[dim]{catalog_sentence(done.summary.catalog)}[/]")
-        echo("\nOver the labelled pairs alone, of which more similar ones were drawn than there are:")
+        print_catalog(done.tables["catalog"], done.summary.catalog)
+    elif done.design == "eds":
+        echo(
+            "[dim]The labels are of an EDS pool: the numbers describe its pairs, not the whole catalog "
+            "(`likewise discover --design sampled` draws pairs that do)[/]"
+        )
     console().print(leaderboard(done.results, done.tables["differences"]))
     main = done.results.filter(of_measure(MAIN)).row(0, named=True)
     labels = done.summary.labels

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import echo, echo_json
+from likewise.cli.console import echo, echo_json, escape
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, discard, write_atomically
 
@@ -13,34 +13,64 @@ Output = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.
 
 
 def import_labels(
-    workspace: WorkspaceFolder, labels: Path, *, positive_from: int, gallery: str | None, replace: bool, as_json: bool
+    workspace: WorkspaceFolder,
+    labels: Path,
+    *,
+    positive_from: int,
+    gallery: str | None,
+    every_image: bool,
+    generators: list[str],
+    k: int,
+    replace: bool,
+    as_json: bool,
 ) -> None:
     """Take labels that come without votes; labels.json notes the file, and no votes are invented."""
     from likewise.evaluation.exchange.labels_import import import_labels as take
 
-    done = take(workspace, labels, positive_from=positive_from, replace=replace, gallery=gallery)
+    done = take(
+        workspace,
+        labels,
+        positive_from=positive_from,
+        replace=replace,
+        gallery=gallery,
+        every_image=every_image,
+        generators=generators,
+        k=k,
+    )
     if as_json:
         echo_json(done.to_dict())
         return
     outside = f", {done.n_outside_pool:,} not in the pool" if done.n_outside_pool else ""
+    if done.n_drawn is not None and done.n_outside_pool:
+        outside = f", {done.n_outside_pool:,} outside the design: they count as found, and for no estimate"
     echo(f"[bold]{done.n_labels:,} labels[/], {done.n_similar:,} similar{outside}")
     if done.n_outside_pool is None:
-        echo("  no pool was made here, so these pairs are the pool; no model counts as having contributed to it")
+        who = f"{', '.join(done.generators)} contributed to it" if done.generators else "nobody is known to have fed it"
+        echo(f"  no pool was made here, so these pairs are the pool; {escape(who)}")
+    if done.n_listed is not None:
+        echo(f"  {done.n_listed:,} of the labels are among the first {k} candidates of {escape(', '.join(generators))}")
+    if done.n_drawn is not None:
+        echo(
+            f"  {done.n_drawn:,} pairs drawn with known probabilities: `evaluate` estimates the whole catalog from them"
+        )
     echo(f"  {done.n_repeated:,} repeated rows, {done.n_unjudged:,} rows without a label")
     if not done.changed:
         echo("  these labels were already stored")
 
 
 def export_labels(target: WorkspaceFolder, output: Path, *, as_evaluated: bool, as_json: bool) -> None:
-    """Write the labels as VSD .json, TREC .qrels, .csv, .tsv or .parquet, as the file's name ends."""
+    """Write the labels as VSD .json, TREC .qrels or .prels, .csv, .tsv or .parquet, as the file's name ends."""
     from likewise.evaluation.exchange.labels_export import export_labels as export
 
     made = export(target, output.suffix.lower(), as_evaluated=as_evaluated, name=str(output))
     write_atomically(output, lambda file: discard(file.write(made.content)))
     if as_json:
-        echo_json({"file": str(output), "n_labels": made.n_labels, "n_only_by_chance": made.n_random})
+        counts = {"n_labels": made.n_labels, "n_only_by_chance": made.n_random, "n_drawn": made.n_drawn}
+        echo_json({"file": str(output), **counts})
         return
     echo(f"{output}: {made.n_labels:,} labels")
+    if made.n_drawn is not None:
+        echo(f"  with the inclusion probability and the round of all {made.n_drawn:,} drawn pairs, labelled or not")
     if made.n_random and not as_evaluated:
         echo(
             f"  {made.n_random:,} of them were only drawn at random; `evaluate` leaves those out "

@@ -10,8 +10,8 @@ from likewise.cli.moved import new_command
 from likewise.errors import LikewiseError
 from likewise.extensions import command_targets
 
-ROAD = ("new", "encode", "discover", "label", "evaluate", "report")
-HELP_WIDTH = 78
+ROAD = ("new", "update", "encode", "discover", "label", "evaluate", "report")
+HELP_WIDTH, HELP_HEIGHT = 78, 24
 
 
 class GroupWithExtensions(TyperGroup):
@@ -41,16 +41,16 @@ class GroupWithExtensions(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Every command on a line of its own, the road first, all on one screen of 24 lines."""
-        added = [name for name in self.list_commands(ctx) if name in command_targets()]
-        further = [name for name in self.list_commands(ctx) if name not in (*ROAD, *added)]
-        lines = [
-            "Usage: likewise COMMAND ...   (`likewise COMMAND --help` shows an example)",
-            (self.help or "").strip(),
-        ]
-        for heading, names in (("Steps", ROAD), ("Extensions", added), ("Tools", further)):
-            lines += ["", f"{heading}:", *(self._line(ctx, name) for name in names)]
-        lines += ["", (self.epilog or "").strip()]
-        formatter.write("\n".join(lines))
+        listed = self.list_commands(ctx)
+        steps = [name for name in ROAD if name in listed]
+        added = [name for name in listed if name in command_targets()]
+        further = [name for name in listed if name not in (*ROAD, *added)]
+        parts = [["Usage: likewise COMMAND ...   (`likewise COMMAND --help` shows an example)"]]
+        for heading, names in (("Steps", steps), ("Tools", further), ("Extensions", added)):
+            parts.append([f"{heading}:", *(self._line(ctx, name) for name in names)])
+        parts.append([(self.epilog or "").strip()])
+        gap = "\n\n" if sum(map(len, parts)) + len(parts) - 1 <= HELP_HEIGHT else "\n"
+        formatter.write(gap.join("\n".join(lines) for lines in parts))
 
     def _line(self, ctx: Any, name: str) -> str:
         text = f"  {name:<11}{self.get_command(ctx, name).get_short_help_str(limit=200)}"

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli import label_site, label_votes
-from likewise.cli.console import AsJson, Seed, WorkspacePath, echo, echo_json, open_workspace, progress_bars
+from likewise.cli import label_goal, label_judge, label_sheet, label_site, label_votes
+from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, open_workspace, parse_names, progress_bars
 from likewise.cli.exchange import import_labels
 from likewise.cli.label_site import Database
 from likewise.errors import LikewiseError
-from likewise.workspace import WorkspaceFolder, read_parquet, write_atomically
+from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
     from likewise.labeling.agreement import AgreementCoefficient
@@ -24,12 +24,15 @@ app.command("serve")(label_site.serve)
 app.command("invite")(label_site.invite)
 app.command("revoke")(label_site.revoke)
 app.command("status")(label_site.status)
+app.command("goal")(label_goal.goal)
+app.command("judge")(label_judge.judge)
 app.command("settings")(label_site.settings)
 app.command("pause")(label_site.pause)
 app.command("resume")(label_site.resume)
 app.command("add-pairs")(label_votes.add_pairs)
 app.command("remove-votes")(label_votes.remove_votes)
 app.command("export")(label_votes.export)
+app.command("sheet")(label_sheet.sheet)
 
 RuleOption = Annotated[
     str | None,
@@ -37,39 +40,6 @@ RuleOption = Annotated[
         help="majority (a tie is negative), exclude (a tie gets no label), or dawid-skene; the current rule by default."
     ),
 ]
-
-
-@app.command("sheet")
-def sheet(
-    workspace: WorkspacePath,
-    output: Annotated[Path, typer.Argument(metavar="FILE.csv", help="The sheet to write.", show_default=False)],
-    expert: Annotated[str, typer.Option(help="The expert who will fill it in.")],
-    pairs: Annotated[
-        Path | None, typer.Option(help="A file of pairs instead of the pool, such as results/next_pairs.parquet.")
-    ] = None,
-    seed: Seed = 0,
-) -> None:
-    """Write the pairs this expert has not answered yet as a CSV sheet; no model, rank or score is shown.
-
-    Example: `likewise label sheet shoes anna.csv --expert anna`
-    """
-    from likewise.catalog import read_catalog
-    from likewise.labeling import voting_sheet
-    from likewise.labeling.pairs_file import read_pairs_file
-    from likewise.labeling.state import read_votes_behind_labels
-
-    target = open_workspace(workspace)
-    if output.exists():
-        raise LikewiseError(f"{output} already exists, perhaps with answers in it: choose another name.")
-    if pairs is None:
-        asked = read_parquet(target.pool_file, f"likewise discover {workspace}")
-    else:
-        asked = read_pairs_file(pairs, set(read_catalog(target)["image"]))
-    table = voting_sheet(asked, expert, seed, read_votes_behind_labels(target))
-    if table.is_empty():
-        raise LikewiseError(f"{expert} has answered every one of these pairs: there is nothing left to ask.")
-    write_atomically(output, lambda file: table.write_csv(file))
-    echo(f"{output}: {len(table):,} pairs for {expert}; write similar, not similar or cannot tell in the last column")
 
 
 @app.command("import")
@@ -80,7 +50,7 @@ def import_votes(
         typer.Argument(
             metavar="FILE",
             help="Votes (query, candidate, expert, answer) or labels without votes (query, candidate, label; VSD "
-            ".json, TREC .qrels).",
+            ".json, TREC .qrels and .prels).",
             show_default=False,
         ),
     ],
@@ -92,12 +62,24 @@ def import_votes(
     gallery: Annotated[
         str | None, typer.Option(help="Labels without a pool: restrict the candidates, e.g. domain=shop; default: all.")
     ] = None,
+    every_image: Annotated[
+        bool, typer.Option("--every-image", help="Labels drawn by a design: it drew images, not items.")
+    ] = False,
+    generators: Annotated[
+        str | None,
+        typer.Option(
+            help="Labels without a pool: the encoders whose candidates were labelled, comma-separated; their lists are "
+            "made again."
+        ),
+    ] = None,
+    k: Annotated[int, typer.Option("--k", min=1, help="With --generators: candidates per query and generator.")] = 6,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
     """Add experts' votes and rebuild the labels; or take labels that come without votes.
 
-    Example: `likewise label import shoes votes.csv`, `likewise label import shoes vsd-tags.json`
+    Example: `likewise label import shoes votes.csv`, `likewise label import shoes vsd-tags.json
+    --generators dinov2-base,colour`
     """
     from likewise.labeling.imports import holds_votes
     from likewise.labeling.step import import_votes_file
@@ -105,7 +87,17 @@ def import_votes(
 
     target = open_workspace(workspace)
     if not holds_votes(votes):
-        import_labels(target, votes, positive_from=positive_from, gallery=gallery, replace=replace, as_json=as_json)
+        import_labels(
+            target,
+            votes,
+            positive_from=positive_from,
+            gallery=gallery,
+            every_image=every_image,
+            generators=parse_names(generators),
+            k=k,
+            replace=replace,
+            as_json=as_json,
+        )
         return
     _check_rule(rule)
     with progress_bars("steps") as update:

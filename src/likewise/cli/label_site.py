@@ -54,11 +54,12 @@ def serve(
     """
     target = open_workspace(workspace)
     from likewise.labeling.store.experts import read_experts
-    from likewise.web.serve import prepare
+    from likewise.status import workspace_status
+    from likewise.web.serve import prepare, refuse_used_port
     from likewise.web.serve import serve as run
     from likewise.web.settings import SiteSettings
 
-    _refuse_used_port(host, port)
+    refuse_used_port(host, port)
     if password_file is not None:
         password = password_file.read_text(encoding="utf-8").strip()
     settings = prepare(SiteSettings(target, database, host, port, url), password)
@@ -68,22 +69,12 @@ def serve(
     else:
         echo(f"owner's page: {settings.base_url}/owner")
     with open_votes_database(target, database) as engine:
+        if not target.pool_file.exists():
+            step = workspace_status(target).next
+            echo(f"there are no pairs to label yet: run `{step}` first, then start the site again")
         if not any(expert.state == "active" for expert in read_experts(engine)):
             echo(f"no expert is invited yet: likewise label invite {workspace} --name NAME")
     run(settings)
-
-
-def _refuse_used_port(host: str, port: int) -> None:
-    """Say so before any address is printed or stored, if something else listens there."""
-    import socket
-
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        socket.create_server((host, port), family=family).close()
-    except OSError as error:
-        raise LikewiseError(
-            f"cannot listen on {host}, port {port} ({error.strerror}): choose another with --port."
-        ) from error
 
 
 def invite(
@@ -203,14 +194,15 @@ def settings(
 
 
 def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson = False) -> None:
-    """Progress, pace, agreement, self-consistency and cost, as on the owner's page.
+    """Progress, pace, agreement, self-consistency and cost, and whether the goal is settled, as on the owner's page.
 
     Example: `likewise label status shoes`
     """
     from dataclasses import asdict
 
-    from likewise.discovery.step import random_pairs
+    from likewise.discovery.proposals import random_pairs
     from likewise.evaluation.ranking_stability import ranking_stability
+    from likewise.evaluation.stopping.step import goal_status
     from likewise.labeling.dashboard import read_dashboard
     from likewise.workspace import read_json
 
@@ -221,12 +213,15 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
     with open_votes_database(target, database) as engine:
         dashboard = read_dashboard(engine, n_all, random_pairs(target))
     stability = ranking_stability(target)
+    goal = goal_status(target, dashboard.cost.hours_per_label)
     if as_json:
-        echo_json(dashboard.to_dict() | {"stability": asdict(stability)})
+        echo_json(dashboard.to_dict() | {"stability": asdict(stability), "goal": goal.to_dict()})
         return
     from likewise.cli.label_dashboard import print_dashboard
+    from likewise.cli.label_goal import print_goal
 
     print_dashboard(dashboard, stability.sentence)
+    print_goal(goal)
 
 
 def _change_project(workspace: Path, database: str | None, why: str, changes: dict[str, Any]) -> None:

@@ -83,10 +83,11 @@ def export(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the labels (VSD .json, TREC .qrels, .csv, .tsv, .parquet), the votes, or the event log.
+    """Write the labels (VSD .json, TREC .qrels and .prels, .csv, .tsv, .parquet), the votes, or the event log.
 
     Example: `likewise label export shoes shoes.qrels --as-evaluated`
     """
+    from likewise.discovery.proposals import all_proposals
     from likewise.labeling.exports import export_votes
     from likewise.labeling.store import opened_votes, use_database
 
@@ -101,7 +102,7 @@ def export(
         export_labels(target, output, as_evaluated=as_evaluated, as_json=as_json)
         return
     with opened_votes(target) as engine:
-        content = export_votes(engine, what)
+        content = export_votes(engine, what, all_proposals(target))
     write_atomically(output, lambda file: discard(file.write(content)))
     if as_json:
         echo_json({"file": str(output), "bytes": len(content)})

@@ -5,7 +5,7 @@ import typer
 from likewise.cli.console import AsJson, WorkspacePath, console, echo, echo_json, escape, open_workspace
 
 app = typer.Typer(
-    help="List encoders, readers, measures or extensions; and what models learned from.",
+    help="List encoders, readers, measures, extensions or lineage.",
     no_args_is_help=True,
 )
 

@@ -50,8 +50,10 @@ def new(
     Example: `likewise new shoes ~/photos/shoes`, `likewise new shop --reader inshop ~/data/inshop`
     """
     from likewise.catalog import make_catalog
+    from likewise.catalog.make import already_there
     from likewise.catalog.readers import reader_for, store_tables
     from likewise.catalog.readers.table import read_table
+    from likewise.neighbours.leaks import count_copies
 
     if (source is None) != wardrobe:
         raise LikewiseError("give either a folder or table of images, or --wardrobe: `likewise new shoes ~/photos`.")
@@ -59,9 +61,7 @@ def new(
         raise LikewiseError("the truth of the wardrobe is known already: leave --truth out.")
     target = WorkspaceFolder(workspace)
     if target.settings_file.exists() and not replace:
-        raise LikewiseError(
-            f"{workspace} already holds a workspace: choose another folder, or replace its catalog with --replace."
-        )
+        raise LikewiseError(already_there(target))
     reading: Reading | None = None
     similar = None if truth is None else read_table(truth)
     settings: dict[str, Any]
@@ -69,7 +69,7 @@ def new(
         name = reader_for(source, reader)
         reading = _read_source(target, source, name, root, as_json)
         rows, pictures = reading.rows, reading.root
-        settings = {"coverage": reading.coverage.counts(), "tables": sorted(reading.tables)}
+        settings = reading.settings(source, root)
     with progress_bars("images") as update:
         if reading is None:
             name, pictures = WARDROBE, workspace / "images"
@@ -87,6 +87,7 @@ def new(
         )
     if reading is not None:
         store_tables(target, reading.tables)
+    copies, across = count_copies(target, made.catalog)
     tables = {} if reading is None else {table: len(content) for table, content in reading.tables.items()}
     if as_json:
         echo_json(
@@ -95,6 +96,7 @@ def new(
                 "images": len(made.catalog),
                 "items": made.catalog["item"].n_unique(),
                 "left_out": made.n_left_out,
+                "copies": {"images": copies, "across_items": across},
                 "tables": tables,
                 "problems": to_records(made.problems),
             }
@@ -107,6 +109,10 @@ def new(
         f"[bold]{escape(str(workspace))}[/]: {len(made.catalog):,} images of {made.catalog['item'].n_unique():,} items "
         f"in {categories} categories, {made.n_left_out} left out"
     )
+    if copies:
+        of_others = f", {across:,} of them of another item" if across else ""
+        look = f"`likewise encode {workspace}`, then `likewise explore {workspace}` shows them"
+        echo(f"  {copies:,} images have a copy, exact or near{of_others}: {escape(look)}")
     for table, n_rows in tables.items():
         echo(f"  {target.tables_folder / f'{table}.parquet'}: {n_rows:,} rows")
     for problem in made.problems.head(MAX_PROBLEMS_SHOWN).iter_rows(named=True):
@@ -169,7 +175,9 @@ def _print_coverage(coverage: "Coverage") -> None:
         if coverage.missing
         else ""
     )
-    echo(f"{coverage.images:,} pictures named, {coverage.found:,} found under {escape(str(coverage.root))}{missing}")
+    all_there = 0 < coverage.found == coverage.images
+    count = f"{coverage.images:,} pictures" if all_there else f"{coverage.images:,} pictures named, {coverage.found:,}"
+    echo(f"{count} found under {escape(str(coverage.root))}{missing}")
     if coverage.malformed:
         echo(f"[red]{len(coverage.malformed):,} malformed, left out:[/]")
     for line in coverage.malformed[:MAX_PROBLEMS_SHOWN]:

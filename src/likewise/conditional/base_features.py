@@ -4,14 +4,15 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise.catalog.table import catalog_fingerprint, read_catalog
+from likewise.catalog.table import read_catalog
 from likewise.encoders.families.two_tower import load_towers, read_two_tower_config
 from likewise.encoders.lineage import picture_lineage
+from likewise.encoders.networks.device import place, to_device, to_numpy
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.running.encode import SHARD_ROWS
 from likewise.encoders.spec import parse_spec
 from likewise.encoders.storage.files import EncodedChunk, VectorsMeta, read_meta, vectors_folder
-from likewise.encoders.storage.reading import read_vectors
+from likewise.encoders.storage.reading import check_vectors, read_vectors
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.optional_dependencies import import_optional
 from likewise.workspace import WorkspaceFolder
@@ -24,32 +25,30 @@ def unscaled_spec(spec: str) -> str:
     return f"{spec}&unscaled=1" if "?" in spec else f"{spec}?unscaled=1"
 
 
-def encode_from_base_features(place: WorkspaceFolder, spec: str) -> None:
+def encode_from_base_features(folder: WorkspaceFolder, spec: str) -> None:
     """Write the features of `spec` where those of its base are complete; otherwise leave it to the pictures.
 
-    `place` is a workspace whose vectors are unscaled features, `spec` an unscaled `two-tower:` encoder.
+    `folder` is a workspace whose vectors are unscaled features, `spec` an unscaled `two-tower:` encoder.
     """
     part = parse_spec(spec)[0]
     if part.family != FAMILY or {option for option, _ in part.options} - {"unscaled", "name"}:
         return
     base = unscaled_spec(read_two_tower_config(Path(part.target)).base)
-    catalog = read_catalog(place)
-    fingerprint, images = catalog_fingerprint(catalog), catalog["image"].to_list()
-    stored = read_meta(vectors_folder(place, base))
-    if stored is None or not stored.complete or stored.catalog != fingerprint:
+    catalog = read_catalog(folder)
+    images = catalog["image"].to_list()
+    stored = read_meta(vectors_folder(folder, base))
+    if stored is None or not check_vectors(folder, base, stored, catalog).usable:
         return
     encoder = get_encoder(spec)
     if stored.version != get_encoder(base).version:
         return
     left_out = {each.image: each for each in stored.left_out}
-    meta = VectorsMeta(
-        encoder.name, encoder.version, encoder.dim, 0, SHARD_ROWS, fingerprint, complete=False, spec=spec
-    )
+    meta = VectorsMeta(encoder.name, encoder.version, encoder.dim, 0, SHARD_ROWS, complete=False, spec=spec)
     torch = import_optional("torch", spec)
-    head = load_towers(Path(part.target))[1]
+    head = place(load_towers(Path(part.target))[1])
     lineage = picture_lineage(spec)
     with ShardWriter(
-        place, meta, images, lineage, force=False, try_again=lambda each: each.image not in left_out
+        folder, meta, images, lineage, force=False, try_again=lambda each: each.image not in left_out
     ) as writer:
         if not writer.missing:
             return
@@ -60,7 +59,7 @@ def encode_from_base_features(place: WorkspaceFolder, spec: str) -> None:
             features = np.empty((0, encoder.dim), np.float32)
             if kept:
                 with torch.inference_mode():
-                    features = head(torch.from_numpy(read_vectors(place, base, kept))).numpy()
+                    features = to_numpy(head(to_device(read_vectors(folder, base, kept))))
             gone = tuple(left_out[image] for image in rows if image in left_out)
             writer.write_shard(shard, [EncodedChunk(tuple(kept), features, gone)])
         writer.finish()

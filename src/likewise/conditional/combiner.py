@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.conditional.protocol import Features
+from likewise.encoders.networks.device import place, to_device, to_numpy
 from likewise.errors import LikewiseError
 from likewise.lineage.files import lineage_file, read_model_lineage, write_lineage
 from likewise.lineage.record import NOTHING_LEARNED, Lineage
@@ -103,13 +104,12 @@ class TrainedCombiner:
                 f"{reference.shape[1]}: train one for this encoder."
             )
         rows = [np.empty((0, self.shape.dim), np.float32)]
-        self.module.eval()
+        module = place(self.module.eval())
         with torch.inference_mode():
             for start in range(0, len(reference), ROWS_PER_BATCH):
                 part = slice(start, start + ROWS_PER_BATCH)
-                image = torch.from_numpy(np.ascontiguousarray(reference[part]))
-                text = torch.from_numpy(np.ascontiguousarray(condition[part]))
-                rows.append(self.module(image, text).float().numpy())
+                found = module(to_device(reference[part]), to_device(condition[part]))
+                rows.append(to_numpy(found.float()))
         return np.concatenate(rows)
 
 
@@ -117,7 +117,7 @@ def write_combiner(folder: Path, combiner: TrainedCombiner) -> None:
     """Weights, lineage and description, the last for last, so that a folder with one is complete."""
     from safetensors.numpy import save
 
-    state = {name: value.detach().cpu().numpy() for name, value in combiner.module.state_dict().items()}
+    state = {name: to_numpy(value) for name, value in combiner.module.state_dict().items()}
     write_atomically(folder / WEIGHTS, lambda file: discard(file.write(save(state))))
     write_lineage(combiner.lineage, lineage_file(folder))
     values = {"format": FORMAT, "tower": combiner.tower, "shape": asdict(combiner.shape), "about": combiner.about}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from likewise.catalog.images import load_image
+from likewise.catalog.images import open_picture
 from likewise.catalog.table import read_catalog
 from likewise.conditional.composers import ImageOnly
 from likewise.conditional.methods import COMBINER, COMBINERS_FOLDER, combiner_names, get_composer
@@ -88,7 +88,11 @@ class Searcher:
         if isinstance(image, str | Path):
             if str(image) in self.row_of:
                 return self.tower.image_features(self.workspace, [str(image)])
-            image = open_picture(Path(image), self.workspace)
+            if not Path(image).is_file():
+                raise LikewiseError(
+                    f"{image} is neither a file nor an image of {self.workspace.path}: give a picture or a key."
+                )
+            image = open_picture(Path(image), str(image))
         return self.tower.picture_features([image])
 
     def find_images(self, find: str = "") -> list[str]:
@@ -160,16 +164,6 @@ def search(
 def parse_condition(text: str) -> str:
     """What is asked for: "like this, but in red" asks for "in red"."""
     return _OPENING.sub("", " ".join(text.split()))
-
-
-def open_picture(path: Path, workspace: WorkspaceFolder) -> "Image.Image":
-    """A picture from a file."""
-    if not path.is_file():
-        raise LikewiseError(f"{path} is neither a file nor an image of {workspace.path}: give a picture or a key.")
-    try:
-        return load_image(path)
-    except (OSError, ValueError) as error:
-        raise LikewiseError(f"{path} cannot be read as a picture ({error}).") from error
 
 
 def default_tower(workspace: WorkspaceFolder) -> str:

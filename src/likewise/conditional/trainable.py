@@ -6,18 +6,20 @@ transformers model is trained whole, from pictures.
 
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from likewise.conditional.two_tower import encode_base
 from likewise.encoders.digests import file_digest
 from likewise.encoders.families.text_features import bag_of_ngrams
 from likewise.encoders.families.two_tower import load_towers, write_two_tower
+from likewise.encoders.networks.device import device, place, to_device, to_numpy
 from likewise.encoders.networks.network import Network
 from likewise.encoders.registry import get_encoder
+from likewise.encoders.running.picture_reader import PictureReader, read_prepared
 from likewise.encoders.short_names import resolve_short_name
 from likewise.encoders.spec import parse_spec
 from likewise.errors import LikewiseError
@@ -27,15 +29,13 @@ from likewise.optional_dependencies import import_optional
 from likewise.workspace import WorkspaceFolder
 
 Inputs = NDArray[Any]
-MAX_IMAGES = 200_000
-"""More prepared pictures than this do not fit into the memory of an ordinary machine."""
 
 
 class TrainableEncoder(Protocol):
     """Both sides of an encoder as torch modules."""
 
-    def image_inputs(self, workspace: WorkspaceFolder, images: Sequence[str]) -> Inputs:
-        """What the image side reads, one row per image."""
+    def image_inputs(self, workspace: WorkspaceFolder, images: Sequence[str]) -> "Inputs | PictureReader":
+        """What the image side reads, one row per image; pictures are read from disk when their rows are asked for."""
 
     def image(self, inputs: Inputs) -> Any:
         """Rows of inputs to unscaled features."""
@@ -76,21 +76,20 @@ class _TrainableTwoTower:
     def __init__(self, folder: Path) -> None:
         self.torch = import_optional("torch", "training")
         head: Any
-        self.shape, head, self.side = load_towers(folder)
-        self.head = head
+        self.shape, head, side = load_towers(folder)
+        self.head, self.side = place(head), place(side)
 
     def image_inputs(self, workspace: WorkspaceFolder, images: Sequence[str]) -> Inputs:
         features = encode_base(workspace, self.shape.base, images, None, None)
         with self.torch.inference_mode():
-            reduced: Inputs = self.head.reduce(self.torch.from_numpy(features)).numpy()
-        return reduced
+            return to_numpy(self.head.reduce(to_device(features)))
 
     def image(self, inputs: Inputs) -> Any:
-        return self.head.project(self.torch.from_numpy(np.ascontiguousarray(inputs)))
+        return self.head.project(to_device(inputs))
 
     def text(self, texts: Sequence[str]) -> Any:
         buckets, starts = bag_of_ngrams(texts, self.shape.buckets)
-        return self.side(self.torch.from_numpy(buckets), self.torch.from_numpy(starts))
+        return self.side(to_device(buckets), to_device(starts))
 
     def parameters(self, side: str) -> list[Any]:
         return list((self.head if side == "image" else self.side).parameters())
@@ -114,21 +113,15 @@ class _TrainableTransformers:
         encoder = get_encoder(spec)
         assert isinstance(encoder, Network)
         self.recipe = encoder.recipe
-        self.network: Any = load_network.__wrapped__(str(self.folder))  # a copy of its own: it will change
+        self.network: Any = place(load_network(str(self.folder)))
         self.tokenizer: Any = AutoTokenizer.from_pretrained(str(self.folder), local_files_only=True)
         self.network.eval()
 
-    def image_inputs(self, workspace: WorkspaceFolder, images: Sequence[str]) -> Inputs:
-        from likewise.catalog import load_image
-
-        if len(images) > MAX_IMAGES:
-            raise LikewiseError(f"{len(images):,} pictures do not fit into memory: train on frozen features instead.")
-        root = workspace.root
-        ready = [self.recipe.prepare(load_image(root / image, at_least=self.recipe.pixels)) for image in images]
-        return np.stack(ready)
+    def image_inputs(self, workspace: WorkspaceFolder, images: Sequence[str]) -> PictureReader:
+        return PictureReader(images, partial(read_prepared, workspace.root, self.recipe))
 
     def image(self, inputs: Inputs) -> Any:
-        output = self.network.get_image_features(pixel_values=self.torch.from_numpy(self.recipe.tensor(inputs)))
+        output = self.network.get_image_features(pixel_values=to_device(self.recipe.tensor(inputs)))
         return getattr(output, "pooler_output", output)
 
     def text(self, texts: Sequence[str]) -> Any:
@@ -136,7 +129,7 @@ class _TrainableTransformers:
         longest = int(config.text_config.max_position_embeddings)
         padding = "max_length" if str(config.model_type).startswith("siglip") else True
         tokens = self.tokenizer(list(texts), padding=padding, truncation=True, max_length=longest, return_tensors="pt")
-        output = self.network.get_text_features(**tokens)
+        output = self.network.get_text_features(**tokens.to(device()))
         return getattr(output, "pooler_output", output)
 
     def parameters(self, side: str) -> list[Any]:
@@ -148,6 +141,7 @@ class _TrainableTransformers:
         for file in self.folder.iterdir():
             if file.is_file() and file.suffix not in (".safetensors", ".bin", ".h5"):
                 shutil.copyfile(file, folder / file.name)
-        self.network.save_pretrained(folder)
+        weights = {name: value.cpu() for name, value in self.network.state_dict().items()}
+        self.network.save_pretrained(folder, state_dict=weights)
         write_lineage(lineage, lineage_file(folder))
         return f"hf:{folder}"

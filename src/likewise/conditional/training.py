@@ -23,6 +23,8 @@ from likewise.conditional.towers import TwoTower
 from likewise.conditional.trainable import TrainableEncoder, load_trainable, save_trained
 from likewise.conditional.training_triplets import keep_encoded_triplets, train_validation_split
 from likewise.conditional.validation import ValidationSet, Validator, validation_size
+from likewise.encoders.networks.device import memory_explained, mixed_precision, place, to_device
+from likewise.encoders.running.picture_reader import PictureReader
 from likewise.errors import LikewiseError
 from likewise.lineage.guard import screen_models
 from likewise.optional_dependencies import import_optional
@@ -111,7 +113,7 @@ class TrainingArrays:
     images: list[str]
     features: Features
     text_features: Features
-    inputs: NDArray[Any] | None = None
+    inputs: NDArray[Any] | PictureReader | None = None
     tower: TrainableEncoder | None = None
     tune: tuple[str, ...] = field(default=())
 
@@ -154,7 +156,7 @@ def train_combiner(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         shape = CombinerShape(tower.dim, settings.projection, settings.hidden, settings.dropout)
-        module = combiner_module(shape)
+        module = place(combiner_module(shape))
         history, best, tuned = _fit(arrays, module, shape, tower, workspace, validation, settings, on_progress)
     module.load_state_dict(best.module)
     used = tower
@@ -245,7 +247,8 @@ def _fit(
             break
         chosen = rng.integers(0, len(arrays.reference), settings.batch)
         module.train()
-        loss = contrastive_loss(arrays, module, chosen, settings, rng)
+        with mixed_precision(), memory_explained("use a smaller --batch"):
+            loss = contrastive_loss(arrays, module, chosen, settings, rng)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -272,31 +275,31 @@ def contrastive_loss(
     # a reference is no candidate of its own query
     own = arrays.reference[chosen][:, None] == arrays.target[chosen][None, :]
     np.fill_diagonal(same, False)
-    logits = logits.masked_fill(torch.from_numpy(same | own), -10.0)
+    logits = logits.masked_fill(to_device(same | own), -10.0)
     negatives = arrays.negatives[chosen]
     n_negatives = min(settings.negatives_per_triplet, negatives.shape[1])
     if n_negatives:
         columns = rng.permutation(negatives.shape[1])[:n_negatives]
         rows = negatives[:, columns]
         images = normalize(_images(arrays, np.maximum(rows, 0).ravel())).view(*rows.shape, -1)
-        more = torch.einsum("bd,bgd->bg", query, images).masked_fill(torch.from_numpy(rows < 0), -10.0)
+        more = torch.einsum("bd,bgd->bg", query, images).masked_fill(to_device(rows < 0), -10.0)
         logits = torch.cat([logits, more], dim=1)
-    right = torch.arange(len(chosen))
+    right = torch.arange(len(chosen), device=logits.device)
     return torch.nn.functional.cross_entropy(logits / settings.temperature, right)
 
 
 def _images(arrays: TrainingArrays, rows: NDArray[np.int64]) -> Any:
     if arrays.tower is not None and arrays.inputs is not None:
-        different, place = np.unique(rows, return_inverse=True)
-        return arrays.tower.image(arrays.inputs[different])[place]
-    return import_optional("torch", "training").from_numpy(arrays.features[rows])
+        different, back = np.unique(rows, return_inverse=True)
+        return arrays.tower.image(arrays.inputs[different])[to_device(back)]
+    return to_device(arrays.features[rows])
 
 
 def _texts(arrays: TrainingArrays, chosen: NDArray[np.int64]) -> Any:
     if arrays.tower is not None and "text" in arrays.tune:
-        different, place = np.unique(arrays.text[chosen], return_inverse=True)
-        return arrays.tower.text([arrays.texts[row] for row in different])[place]
-    return import_optional("torch", "training").from_numpy(arrays.text_features[arrays.text[chosen]])
+        different, back = np.unique(arrays.text[chosen], return_inverse=True)
+        return arrays.tower.text([arrays.texts[row] for row in different])[to_device(back)]
+    return to_device(arrays.text_features[arrays.text[chosen]])
 
 
 def _tower_state(arrays: TrainingArrays) -> list[Any] | None:

@@ -31,6 +31,7 @@ from likewise.encoders.families.two_tower import (
     write_two_tower,
 )
 from likewise.encoders.lineage import encoder_lineage
+from likewise.encoders.networks.device import place, to_device, to_numpy
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.storage.files import vectors_folder
 from likewise.errors import LikewiseError
@@ -189,8 +190,9 @@ def _fit(
         text: Any = text_tower(shape)
         head.fit_components(torch.from_numpy(features[train]))
         with torch.inference_mode():
-            reduced = head.reduce(torch.from_numpy(features)).numpy()
-        scale = torch.nn.Parameter(torch.tensor(np.log(1 / 0.07), dtype=torch.float32))
+            reduced = to_numpy(head.reduce(torch.from_numpy(features)))
+        head, text = place(head), place(text)
+        scale = torch.nn.Parameter(to_device(np.array([np.log(1 / 0.07)], np.float32)))
         parameters = [*head.parameters(), *text.parameters(), scale]
         optimiser = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
         schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -202,9 +204,9 @@ def _fit(
             chosen = [texts_of_images[row] for row in rows]
             texts = [one.sample(rng) for one in chosen]
             buckets, starts = bag_of_ngrams(texts, shape.buckets)
-            image = torch.nn.functional.normalize(head.project(torch.from_numpy(reduced[rows])))
-            said = torch.nn.functional.normalize(text(torch.from_numpy(buckets), torch.from_numpy(starts)))
-            right = torch.from_numpy(text_matches(chosen, texts)).float()
+            image = torch.nn.functional.normalize(head.project(to_device(reduced[rows])))
+            said = torch.nn.functional.normalize(text(to_device(buckets), to_device(starts)))
+            right = to_device(text_matches(chosen, texts)).float()
             logits = scale.clamp(max=np.log(100.0)).exp() * image @ said.T
             loss = (_shared_target(logits, right) + _shared_target(logits.T, right.T)) / 2
             optimiser.zero_grad()
@@ -246,8 +248,8 @@ def _measure(
     own = np.array([captions.index(one.caption) for one in texts_of_images])
     buckets, starts = bag_of_ngrams(captions)
     with torch.inference_mode():
-        image = torch.nn.functional.normalize(head(torch.from_numpy(features)))
-        said = torch.nn.functional.normalize(text(torch.from_numpy(buckets), torch.from_numpy(starts)))
-        scores = (image @ said.T).numpy()
+        image = torch.nn.functional.normalize(head(to_device(features)))
+        said = torch.nn.functional.normalize(text(to_device(buckets), to_device(starts)))
+        scores = to_numpy(image @ said.T)
     better = (scores > scores[np.arange(len(own)), own][:, None]).sum(axis=1)
     return float((better < 1).mean()), float((better < 5).mean()), len(captions)

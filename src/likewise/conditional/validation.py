@@ -16,6 +16,7 @@ from likewise.conditional.recall import recall_at_k
 from likewise.conditional.splits import SplitBenchmark, score_split, split_features
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.trainable import TrainableEncoder
+from likewise.encoders.networks.device import to_numpy
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
 from likewise.workspace import WorkspaceFolder
@@ -82,5 +83,4 @@ class Validator:
 
 def _rows(parts: Sequence[object]) -> Features:
     torch = import_optional("torch", "training")
-    rows: Features = torch.cat(list(parts)).float().numpy()
-    return rows
+    return to_numpy(torch.cat(list(parts)).float())

@@ -7,10 +7,10 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.discovery import QueryGallery
-from likewise.discovery.step import Pool, read_pool, retired_pairs
+from likewise.discovery.proposals import drop_random_pairs, fed_by
+from likewise.discovery.step import Pool, read_pool
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
-from likewise.evaluation.exchange.labels_io import drop_random_pairs
 from likewise.evaluation.measurements import EncoderVectors
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_queries_without_candidates
 from likewise.evaluation.screening import pairs_among, screen_labels
@@ -51,7 +51,7 @@ class EvaluationInputs:
 
     @property
     def generators(self) -> tuple[str, ...]:
-        return self.pool.settings.generators
+        return label_generators(self.labels, self.pool)
 
 
 def read_inputs(
@@ -64,9 +64,21 @@ def read_inputs(
         labels, pool = pairs_among(labels, chosen["image"]), _pool_among(pool, chosen)
     screening = screen_labels(workspace, encoders or there, settings.half)
     names = screening.choose(encoders)
-    pairs = _judged(workspace, [*names, *(name for name in pool.settings.generators if name in there)], labels, pool)
+    generators = (name for name in label_generators(labels, pool) if name in there)
+    pairs = _judged(workspace, [*names, *generators], labels, pool)
     labelled = build_judged_pairs(read_catalog(workspace), labels, pairs.queries, pairs.gallery)
     return EvaluationInputs(names, screening, labels, pool, pairs, labelled)
+
+
+def label_generators(labels: pl.DataFrame, pool: Pool) -> tuple[str, ...]:
+    """The models that proposed the labelled pairs of the pool's queries, for this pool or one before it.
+
+    The pairs of a design that draws are its own, and all its generators stand behind them.
+    """
+    if pool.settings.design != "eds":
+        return pool.settings.generators
+    asked = pool.query_gallery
+    return tuple(fed_by(labels.filter(pl.col("query").is_in(asked.queries) & pl.col("candidate").is_in(asked.gallery))))
 
 
 def _pool_among(pool: Pool, catalog: pl.DataFrame) -> Pool:
@@ -79,7 +91,7 @@ def _pool_among(pool: Pool, catalog: pl.DataFrame) -> Pool:
 
 def _judged(workspace: WorkspaceFolder, encoders: Sequence[str], labels: pl.DataFrame, pool: Pool) -> JudgedPairs:
     """Labels without the pairs that only chance proposed; images restricted to those every encoder has."""
-    used = drop_random_pairs(labels, pool.rows, retired_pairs(workspace))
+    used = drop_random_pairs(labels)
     queries = common_images(workspace, encoders, pool.query_gallery.queries)
     gallery = common_images(workspace, encoders, pool.query_gallery.gallery)
     pairs = build_judged_pairs(read_catalog(workspace), used, queries, gallery)

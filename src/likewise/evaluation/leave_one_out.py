@@ -11,15 +11,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.discovery.pool import DRAWN, RANDOM
+from likewise.discovery.proposals import NO_GENERATORS
 from likewise.evaluation.discovery import DEFAULT_MEASURES, EncoderScores, ranked_results
-from likewise.evaluation.exchange.labels_import import IMPORTED
 from likewise.evaluation.measures import Measure
 from likewise.evaluation.measures.judged import JudgedAtK
 from likewise.evaluation.pairs import JudgedPairs, select_pairs
 from likewise.evaluation.rank_correlation import spearman, spearman_exact_p, spearman_p
-
-NO_GENERATORS = (RANDOM, DRAWN, IMPORTED)  # pairs of chance, or of labels from elsewhere
 
 
 @dataclass(frozen=True)
@@ -38,15 +35,16 @@ def leave_one_out(
     scored: Sequence[EncoderScores],
     pairs: JudgedPairs,
     gallery: JudgedPairs,
-    pool: pl.DataFrame,
+    proposals: pl.DataFrame,
     measures: Sequence[Measure] = DEFAULT_MEASURES,
 ) -> LeftOut:
     """Table 3, for areas and, beside them, for measures of lists, so that the reader sees which measure moves."""
-    generators = pool.filter(~pl.col("generator").is_in(NO_GENERATORS))["generator"].unique().sort().to_list()
+    generators = proposals.filter(~pl.col("generator").is_in(NO_GENERATORS))["generator"].unique().sort().to_list()
     full = _values(scored, pairs, gallery, np.ones(len(pairs), dtype=np.bool_), measures)
     models, orders = [], []
     reduced = {
-        name: _values(scored, pairs, gallery, _proposed_by_others(pairs, pool, name), measures) for name in generators
+        name: _values(scored, pairs, gallery, _proposed_by_others(pairs, proposals, name), measures)
+        for name in generators
     }
     for measure in full if generators else ():
         values = np.array([reduced[name][measure] for name in generators])  # generators x models
@@ -67,11 +65,13 @@ def leave_one_out(
     )
 
 
-def _proposed_by_others(pairs: JudgedPairs, pool: pl.DataFrame, removed: str) -> NDArray[np.bool_]:
+def _proposed_by_others(pairs: JudgedPairs, proposals: pl.DataFrame, removed: str) -> NDArray[np.bool_]:
     """Which judged pairs some generator besides the removed one proposed."""
     query_of = {image: row for row, image in enumerate(pairs.queries)}
     candidate_of = {image: row for row, image in enumerate(pairs.gallery)}
-    others = pool.filter(~pl.col("generator").is_in([removed, *NO_GENERATORS])).select("query", "candidate").unique()
+    others = (
+        proposals.filter(~pl.col("generator").is_in([removed, *NO_GENERATORS])).select("query", "candidate").unique()
+    )
     width = len(pairs.gallery)
     kept = [query_of[q] * width + candidate_of[c] for q, c in others.iter_rows() if q in query_of and c in candidate_of]
     return np.isin(pairs.query * width + pairs.candidate, np.array(kept, dtype=np.int64))

@@ -39,27 +39,33 @@ def severity(scores: Floats, pairs: JudgedPairs) -> Floats:
     return in_order
 
 
+def all_mistakes(encoder: str, scores: Floats, pairs: JudgedPairs) -> pl.DataFrame:
+    """Every judged pair that stands on the wrong side of most of the other class, the worst first."""
+    table = pl.DataFrame(
+        {
+            "encoder": [encoder] * len(pairs),
+            "kind": np.where(pairs.label == 1, MISSED, FALSE_FRIEND).tolist(),
+            "query": [pairs.queries[row] for row in pairs.query],
+            "candidate": [pairs.gallery[row] for row in pairs.candidate],
+            "severity": severity(scores, pairs),
+            "score": scores,
+        },
+        schema_overrides={"encoder": pl.String, "kind": pl.String, "query": pl.String, "candidate": pl.String},
+    ).filter(pl.col("severity").is_not_nan() & (pl.col("severity") > 0.5))
+    score_order = pl.when(pl.col("kind") == MISSED).then(pl.col("score")).otherwise(-pl.col("score"))
+    worst = table.with_columns(score_order=score_order).sort(
+        "severity", "score_order", "query", "candidate", descending=[True, False, False, False]
+    )
+    return worst.drop("score_order")
+
+
 def mistake_table(
     measured: Iterable[EncoderScores], pairs: JudgedPairs, per_kind: int = MISTAKES_PER_KIND
 ) -> pl.DataFrame:
     """The worst `per_kind` missed pairs and false friends of each encoder, at most one of a kind per query."""
     tables = []
     for one in measured:
-        table = pl.DataFrame(
-            {
-                "encoder": [one.encoder] * len(pairs),
-                "kind": np.where(pairs.label == 1, MISSED, FALSE_FRIEND).tolist(),
-                "query": [pairs.queries[row] for row in pairs.query],
-                "candidate": [pairs.gallery[row] for row in pairs.candidate],
-                "severity": severity(one.scores, pairs),
-                "score": one.scores,
-            },
-            schema_overrides={"encoder": pl.String, "kind": pl.String, "query": pl.String, "candidate": pl.String},
-        ).filter(pl.col("severity").is_not_nan() & (pl.col("severity") > 0.5))
-        score_order = pl.when(pl.col("kind") == MISSED).then(pl.col("score")).otherwise(-pl.col("score"))
-        worst = table.with_columns(score_order=score_order).sort(
-            "severity", "score_order", "query", "candidate", descending=[True, False, False, False]
-        )
+        worst = all_mistakes(one.encoder, one.scores, pairs)
         worst = worst.unique(["kind", "query"], keep="first", maintain_order=True)
-        tables.append(worst.filter(pl.int_range(pl.len()).over("kind") < per_kind).drop("score_order"))
+        tables.append(worst.filter(pl.int_range(pl.len()).over("kind") < per_kind))
     return pl.concat(tables)

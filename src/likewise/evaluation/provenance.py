@@ -69,6 +69,12 @@ def note_file(results: Path) -> Path:
     return results.with_suffix(".note.json")
 
 
+def catalog_file(results: Path) -> Path:
+    """Beside a results file: its estimates for the whole catalog."""
+    workspace_results = results.name == "discovery.parquet"
+    return results.with_name("catalog.parquet") if workspace_results else results.with_suffix(".catalog.parquet")
+
+
 def write_note(note: ResultNote, results: Path) -> None:
     """Write the note of a results file, beside it."""
     write_json(asdict(note), note_file(results))

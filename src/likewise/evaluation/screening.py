@@ -11,6 +11,7 @@ from likewise.lineage.digests import pair_digest, triplet_digest
 from likewise.lineage.guard import EvaluationSet, Screening, screen_models
 from likewise.lineage.halves import select_half
 from likewise.lineage.record import Task, examples_from_catalog, image_contents
+from likewise.neighbours.leaks import lineage_leak
 from likewise.workspace import WorkspaceFolder
 
 
@@ -68,6 +69,13 @@ def screen_labels(workspace: WorkspaceFolder, encoders: Sequence[str], half: str
 def screen_classes(workspace: WorkspaceFolder, encoders: Sequence[str], images: Sequence[str], name: str) -> Screening:
     """The guard's finding about encoders that are to find images of one class."""
     return screen_encoders(workspace, encoders, class_set(read_catalog(workspace), images, name))
+
+
+def copy_notes(workspace: WorkspaceFolder, encoders: Sequence[str], images: Sequence[str]) -> list[str]:
+    """A sentence for every encoder that learned from copies of images it is measured on."""
+    catalog = read_catalog(workspace)
+    leaks = {name: lineage_leak(workspace, catalog, encoder_lineage(workspace, name), images) for name in encoders}
+    return [leak.sentence(name) for name, leak in leaks.items() if leak.pairs]
 
 
 def _set(task: Task, name: str, catalog: pl.DataFrame, images: Iterable[str], answers: Iterable[str]) -> EvaluationSet:

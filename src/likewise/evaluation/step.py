@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from likewise.catalog import read_catalog
+from likewise.catalog.versions import catalog_version
 from likewise.chain import table_digest
-from likewise.discovery import QueryGallery, duplicate_share, generator_table, overlap_table, prevalence
-from likewise.discovery.step import Pool
-from likewise.discovery.unit import ITEMS
+from likewise.discovery import duplicate_share, generator_table, overlap_table, prevalence
+from likewise.discovery.pool import IMPORTED
+from likewise.discovery.proposals import named_proposals
 from likewise.errors import LikewiseError
 from likewise.evaluation.compute import (
     Evaluation,
@@ -21,13 +22,8 @@ from likewise.evaluation.compute import (
     orders_of,
 )
 from likewise.evaluation.curves import curve_table
-from likewise.evaluation.estimates.step import (
-    CATALOG_SCHEMA,
-    DIFFERENCE_SCHEMA,
-    WholeCatalog,
-    estimate_whole_catalog,
-)
-from likewise.evaluation.exchange.labels_import import IMPORTED
+from likewise.evaluation.estimates.step import CATALOG_SCHEMA, DIFFERENCE_SCHEMA
+from likewise.evaluation.estimates.workspace import estimate_workspace, usable_judge
 from likewise.evaluation.expert_groups import ExpertGroups, expert_groups
 from likewise.evaluation.fidelity import truth_coverage
 from likewise.evaluation.identification import identification_table
@@ -38,7 +34,7 @@ from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.ranking import MAIN
 from likewise.evaluation.sampled_negatives import NegativeSampling
-from likewise.evaluation.screening import screen_classes
+from likewise.evaluation.screening import copy_notes, screen_classes
 from likewise.evaluation.stability import order_stability
 from likewise.evaluation.stored import read_summary, results_basis, store_evaluation
 from likewise.evaluation.summary import (
@@ -75,6 +71,7 @@ class Evaluated:
     pairs: JudgedPairs
     evaluation: Evaluation
     stored: bool = False
+    design: str = "eds"
     replaced: EvaluationSettings | None = None  # the other settings of the evaluation that was stored before
 
     @property
@@ -105,7 +102,7 @@ def evaluate(
     replaced = None if before is None or before.settings == settings else before.settings
     usual = settings == DEFAULT_SETTINGS or (before is not None and replaced is None)
     done = evaluate_workspace(workspace, encoders, settings, on_progress)
-    if not (store or (store is None and encoders is None and usual)):
+    if workspace.as_of is not None or not (store or (store is None and encoders is None and usual)):
         return done
     store_evaluation(workspace, done.tables, done.summary, done.pairs, command)
     return replace(done, stored=True, replaced=replaced)
@@ -146,15 +143,18 @@ def evaluate_workspace(
         on_progress=on_progress,
     )
     same_item = screen_classes(workspace, names, [*pairs.queries, *pairs.gallery], "which images show one item")
-    tables = protocol_tables(done, pool.rows, settings, trained_from_base(workspace, names), same_item.learned)
+    proposals = named_proposals(labels)
+    tables = protocol_tables(done, proposals, settings, trained_from_base(workspace, names), same_item.learned)
     tables["generators"] = generator_table(pool.rows, labels)
     tables["overlap"] = overlap_table(pool.rows, len(pool.query_gallery.queries), pool.settings.k)
     tables |= vsd_tables(tables, settings.ks)
     groups = _expert_groups(workspace, done, settings.seed)
     if groups is not None:
         tables["expert_groups"] = groups.values
-    unknowing = [name for name in names if name not in screening.learned]  # predictions are theirs as well
-    whole = _whole_catalog(workspace, pairs, labels, pool, unknowing, settings)
+    estimated = estimate_workspace(workspace, inputs, settings.ks, settings.seed)
+    judge = usable_judge(workspace, names)
+    of_judge = [judge.why_not] if judge.why_not else [] if judge.judge is None else judge.judge.note.notes
+    whole = None if estimated is None else estimated.tables(pool.settings.design)
     tables["catalog"] = pl.DataFrame(schema=CATALOG_SCHEMA) if whole is None else whole.values
     tables["catalog_differences"] = pl.DataFrame(schema=DIFFERENCE_SCHEMA) if whole is None else whole.differences
     counter = pool.query_gallery.counter(settings.unit or pool.settings.unit)
@@ -176,10 +176,20 @@ def evaluate_workspace(
         lineage=LineageNotes(
             screening.learned,
             same_item.learned,
-            [*screening.notes(names), *(f"identification: {note}" for note in same_item.learned_notes(names))],
+            [
+                *screening.notes(names),
+                *(f"identification: {note}" for note in same_item.learned_notes(names)),
+                *copy_notes(
+                    workspace,
+                    [name for name in names if name not in screening.learned],
+                    [*pairs.queries, *pairs.gallery],
+                ),
+                *of_judge,
+            ],
         ),
         settings=settings,
         rests_on=rests_on,
+        catalog_version=catalog_version(workspace),
         tables={name: table_digest(table) for name, table in tables.items()},
         sampled_negatives=None if sampled is None else int((sampled.label == 0).sum()),
         no_sampled_negatives=None
@@ -192,23 +202,24 @@ def evaluate_workspace(
         stability=order_stability(done.sums(MAIN)),
         catalog=None if whole is None else whole.facts,
     )
-    return Evaluated(tables, summary, pairs, done)
+    return Evaluated(tables, summary, pairs, done, design=pool.settings.design)
 
 
 def protocol_tables(
     done: Evaluation,
-    pool: pl.DataFrame,
+    proposals: pl.DataFrame,
     settings: EvaluationSettings,
     trained: list[TrainedFromBase],
     learned_items: Sequence[str] = (),
 ) -> dict[str, pl.DataFrame]:
     """The tables of every protocol, by the name they are stored under; pure.
 
-    `learned_items` were taught which images show one item: identification marks them.
+    `proposals` say who proposed the judged pairs; `learned_items` were taught which images show one item:
+    identification marks them.
     """
     knows_items = pl.col("encoder").is_in(learned_items).alias("learned")
     found, pairs = done.gathered, done.gathered.pairs
-    left_out = leave_one_out(found.scored, pairs, found.gallery, pool, settings.parsed_measures())
+    left_out = leave_one_out(found.scored, pairs, found.gallery, proposals, settings.parsed_measures())
     same_item = main_identification(settings.ks)
     questions = {
         DISCOVERY: (MAIN, done.sums(MAIN)),
@@ -239,30 +250,6 @@ def _expert_groups(workspace: WorkspaceFolder, done: Evaluation, seed: int) -> E
         return None
     found = done.gathered
     return expert_groups(found.scored, found.pairs, found.gallery, votes, seed)
-
-
-def _whole_catalog(
-    workspace: WorkspaceFolder,
-    pairs: JudgedPairs,
-    labels: pl.DataFrame,
-    pool: Pool,
-    encoders: Sequence[str],
-    settings: EvaluationSettings,
-) -> WholeCatalog | None:
-    """Estimates for every admissible pair, where the labels were drawn with known probabilities."""
-    if pool.settings.design == "eds" or not encoders:
-        return None
-    return estimate_whole_catalog(
-        pool.rows,
-        labels,
-        QueryGallery(pairs.queries, pairs.gallery, pairs.query_items, pairs.gallery_items),
-        StoredVectors(workspace, pairs),
-        encoders,
-        design=pool.settings.design,
-        ks=settings.ks,
-        one_per_item=pool.settings.unit == ITEMS,
-        seed=settings.seed,
-    )
 
 
 def _why_none(

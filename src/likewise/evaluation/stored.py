@@ -12,14 +12,16 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.chain import ChainPart, changed, digest_of, in_words, table_digest
-from likewise.discovery.step import pool_digest, retired_pairs
+from likewise.discovery.proposals import proposals_digest
 from likewise.encoders.storage.files import vectors_digest
 from likewise.encoders.storage.reading import VECTORS
 from likewise.errors import LikewiseError
+from likewise.evaluation.over_time import add_to_history
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import make_result_note, write_note
 from likewise.evaluation.screening import screen_labels
 from likewise.evaluation.summary import EvaluationSettings, EvaluationSummary, from_json
+from likewise.labeling.judges.answers import judge_digest
 from likewise.labeling.state import labels_digest
 from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
 
@@ -43,6 +45,7 @@ def store_evaluation(
     name = workspace.path.resolve().name
     note = make_result_note(name, pairs, summary.labels, command, summary.lineage.notes)
     write_note(note, workspace.results_folder / "discovery.parquet")
+    add_to_history(workspace, dict(tables), summary)
     write_json(summary.to_dict(), summary_file(workspace))
 
 
@@ -75,9 +78,9 @@ def results_basis(
     return {
         "catalog": table_digest(read_catalog(workspace)),
         "truth": table_digest(truth),
-        "pool": pool_digest(workspace),
-        "pairs of earlier pools": table_digest(retired_pairs(workspace)),
+        "pool": proposals_digest(workspace),
         "labels": labels_digest(workspace),
+        "judge": judge_digest(workspace),
         "settings": digest_of(asdict(settings)),
         "models": digest_of(list(encoders)),
         **{f"{VECTORS}/{name}": vectors_digest(workspace, name) for name in read},

@@ -141,6 +141,7 @@ class EvaluationSummary:
     expert_groups: ExpertGroupsSummary | None = None
     stability: Stability | None = None
     catalog: CatalogFacts | None = None
+    catalog_version: int = 1
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

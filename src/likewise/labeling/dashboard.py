@@ -47,6 +47,7 @@ class LabelingCost:
     hours_left: float | None
     brute_force_hours: float | None
     speed_up: float | None
+    hours_per_label: float  # of all experts whom a pair is given to
 
 
 @dataclass(frozen=True)
@@ -199,4 +200,5 @@ def _cost(engine: Engine, rows: list[ExpertRow], events: pl.DataFrame, n_all_pai
         hours_left=sum(left) if left else None,
         brute_force_hours=n_all_pairs * seconds / 3600.0 if n_all_pairs else None,
         speed_up=n_all_pairs / pairs if n_all_pairs and pairs else None,
+        hours_per_label=seconds / 3600.0 * max(1.0, sum(row.total for row in rows) / pairs if pairs else 1.0),
     )

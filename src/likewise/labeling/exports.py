@@ -3,18 +3,25 @@
 import polars as pl
 from sqlalchemy import Engine
 
+from likewise.discovery.proposals import with_generators
 from likewise.labeling.store.read import read_events, read_votes
 from likewise.labeling.votes import CANNOT_TELL
+from likewise.spreadsheets import defuse_formulas
 
 SEPARATOR = " | "  # a query and its candidate as the name of one task
 
 
-def export_votes(engine: Engine, what: str) -> bytes:
-    """A CSV of `votes` (as `likewise label import` reads them), `crowdkit` (the same for others) or all `events`."""
+def export_votes(engine: Engine, what: str, proposals: pl.DataFrame) -> bytes:
+    """A CSV of `votes` (as `likewise label import` reads them), `crowdkit` (the same for others) or all `events`.
+
+    `proposals` say which generators proposed the pairs: votes take that along.
+    """
     if what == "events":
-        return read_events(engine).write_csv().encode()
-    votes = read_votes(engine)
-    return (crowdkit_table(votes) if what == "crowdkit" else votes).write_csv().encode()
+        table = read_events(engine)
+    else:
+        votes = read_votes(engine)
+        table = crowdkit_table(votes) if what == "crowdkit" else with_generators(votes, proposals)
+    return defuse_formulas(table).write_csv().encode()
 
 
 def crowdkit_table(votes: pl.DataFrame) -> pl.DataFrame:

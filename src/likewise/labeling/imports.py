@@ -1,6 +1,7 @@
 """Votes from files people already have: CSV (comma, semicolon or tab), Parquet, JSON lines.
 
-Columns query, candidate, expert, answer, and optionally time; others are ignored. Answers, whatever their case
+Columns query, candidate, expert, answer, and optionally time and generators (who proposed the pair, separated by
+commas); others are ignored. Answers, whatever their case
 and spacing: similar, yes, true, 1; not similar, no, false, 0; cannot tell, skip. A blank answer means the row has
 not been answered yet: it is skipped and counted. A time without an offset is taken as UTC.
 """
@@ -17,6 +18,7 @@ from typing import Any
 
 import polars as pl
 
+from likewise.discovery.proposals import GENERATORS, named_proposals
 from likewise.errors import LikewiseError
 from likewise.labeling.votes import (
     CANNOT_TELL,
@@ -28,6 +30,7 @@ from likewise.labeling.votes import (
     refuse_two_answers,
     tidy_votes,
 )
+from likewise.spreadsheets import restore_formulas
 
 ANSWER_SPELLINGS = {
     "similar": SIMILAR, "yes": SIMILAR, "true": SIMILAR, "1": SIMILAR, "1.0": SIMILAR,
@@ -44,6 +47,7 @@ class ParsedVotes:
     n_rows: int
     n_blank: int
     n_repeated: int
+    proposals: pl.DataFrame | None = None  # query, candidate, generator, where the file names them
 
 
 def read_votes_file(path: Path) -> ParsedVotes:
@@ -69,13 +73,14 @@ def read_votes_file(path: Path) -> ParsedVotes:
     votes = pl.DataFrame(rows, schema=VOTE_SCHEMA)
     refuse_two_answers(votes, f"{path}: ")
     tidy = tidy_votes(votes)
-    return ParsedVotes(tidy, table.height, table.height - votes.height, votes.height - tidy.height)
+    proposals = named_proposals(table) if GENERATORS in table.columns else None
+    return ParsedVotes(tidy, table.height, table.height - votes.height, votes.height - tidy.height, proposals)
 
 
 def holds_votes(path: Path) -> bool:
     """Whether a file has answers of experts; one with labels alone (VSD .json, TREC .qrels, a column label) has not."""
     if path.suffix.lower() not in (".csv", ".tsv", ".parquet", ".jsonl") or not path.is_file():
-        return path.suffix.lower() not in (".json", ".qrels", ".qrel", ".txt")
+        return path.suffix.lower() not in (".json", ".qrels", ".qrel", ".prels", ".txt")
     if path.suffix.lower() == ".parquet":
         names = set(pl.read_parquet_schema(path))
     else:
@@ -186,7 +191,7 @@ def _read_csv(path: Path) -> pl.DataFrame:
         return pl.DataFrame()
     header = text.lstrip().split("\n", 1)[0]
     separator = max(",;\t", key=header.count)
-    return pl.read_csv(io.BytesIO(text.encode()), separator=separator, infer_schema=False)
+    return restore_formulas(pl.read_csv(io.BytesIO(text.encode()), separator=separator, infer_schema=False))
 
 
 def _read_json_lines(path: Path) -> pl.DataFrame:

@@ -1,12 +1,20 @@
-"""A table to fill in, for experts who label in a spreadsheet.
+"""A table to fill in, for experts who label in a spreadsheet or on a page without a server.
 
-It is blind: which generator proposed a pair, at which rank and score, and what others answered, is not in it.
+It is blind: which generator proposed a pair, at which rank and score, and what others answered, is not in it. What
+leaves the house names pictures by codes that say nothing, since paths give away categories and items; votes that come
+back under these codes are given their keys again.
 """
+
+from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from likewise.catalog import load_image
 from likewise.labeling.votes import PAIR, hash_bytes
+
+PICTURE_PIXELS = 360
 
 
 def voting_sheet(pool: pl.DataFrame, expert: str, seed: int = 0, answered: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -28,3 +36,27 @@ def voting_sheet(pool: pl.DataFrame, expert: str, seed: int = 0, answered: pl.Da
     return grouped.sort("place", maintain_order=True).select(
         *PAIR, pl.lit(expert).alias("expert"), pl.lit("").alias("answer")
     )
+
+
+def blind_name(image: str) -> str:
+    """The code of a picture on a sheet: the same on every sheet, and nothing can be read from it."""
+    return hash_bytes(8, "sheet", image).hex()
+
+
+def reveal_names(votes: pl.DataFrame, images: Iterable[str]) -> pl.DataFrame:
+    """Votes with the keys of the catalog where they name pictures by their codes; anything else stays."""
+    known = set(images)
+    named = set(votes["query"]) | set(votes["candidate"])
+    if named <= known:
+        return votes
+    keys = {blind_name(image): image for image in known}
+    return votes.with_columns(pl.col(column).replace(keys) for column in PAIR)
+
+
+def write_pictures(images: Iterable[str], root: Path, folder: Path) -> None:
+    """Small copies of these images under their codes, for sheets that hold no pictures themselves."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for image in images:
+        picture = load_image(root / image, at_least=PICTURE_PIXELS)
+        picture.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
+        picture.save(folder / f"{blind_name(image)}.jpg", quality=85)

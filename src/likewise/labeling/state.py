@@ -9,27 +9,39 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog import catalog_fingerprint, read_catalog
+from likewise.catalog import read_catalog
+from likewise.catalog.versions import catalog_version, key_changes, read_history, read_versions, rename_keys
 from likewise.chain import ChainPart, changed, digest_of, in_words, table_digest
-from likewise.discovery.step import pool_digest
+from likewise.discovery.proposals import proposals_digest
 from likewise.labeling.store import StoreError, opened_votes, read_sourced_votes
 from likewise.labeling.store.location import remembered_database
+from likewise.labeling.votes import PAIR, VOTE_KEY
 from likewise.workspace import WorkspaceFolder, read_json, read_parquet
 
 VOTES, LABELS = "votes", "labels"
 CHANGES = {
     "votes": "other votes stand now than when they were made",
     "pool": "the pool has changed since they were made",
+    "catalog": "the catalog was updated since they were made",
 }
 OTHER_CATALOG = "was made for another catalog (move the votes away if they are about other pictures)"
 
 
 def read_stored_votes(workspace: WorkspaceFolder) -> pl.DataFrame | None:
-    """Every vote that stands, with its source; None where there is no database of votes."""
+    """Every vote that stands on images of the catalog, with its source; None where there is no database of votes."""
     if remembered_database(workspace) is None and not workspace.votes_file.exists():
         return None
     with opened_votes(workspace) as engine:
-        return read_sourced_votes(engine)
+        return _as_called_in(workspace, read_sourced_votes(engine))
+
+
+def _as_called_in(workspace: WorkspaceFolder, votes: pl.DataFrame) -> pl.DataFrame:
+    """Votes on images of the catalog (of the version it is looked at in), by the names that they have there."""
+    if workspace.as_of is not None:
+        latest = read_versions(workspace)[-1].version
+        votes = rename_keys(votes, key_changes(read_history(workspace), latest, workspace.as_of), *PAIR).sort(VOTE_KEY)
+    images = read_catalog(workspace)["image"].implode()
+    return votes.filter(pl.col("query").is_in(images) & pl.col("candidate").is_in(images))
 
 
 def read_votes_behind_labels(workspace: WorkspaceFolder) -> pl.DataFrame | None:
@@ -47,8 +59,8 @@ def labels_basis(workspace: WorkspaceFolder, rule: str, votes: pl.DataFrame) -> 
     return {
         "votes": table_digest(votes.drop("time")),
         "rule": rule,
-        "pool": pool_digest(workspace),
-        "catalog": catalog_fingerprint(read_catalog(workspace)),
+        "pool": proposals_digest(workspace),
+        "catalog": str(catalog_version(workspace)),
     }
 
 
@@ -131,7 +143,7 @@ def _labels_from_votes(
 ) -> ChainPart:
     again = f"likewise label consensus {workspace.path}"
     rested = note.get("rests_on", {})
-    if rested.get("catalog") != catalog_fingerprint(read_catalog(workspace)):
+    if rested.get("catalog") not in [str(each.version) for each in read_versions(workspace)]:
         return ChainPart(LABELS, "stale", holds, OTHER_CATALOG, again)
     if reading.votes is None or not reading.there:
         why = f"they cannot be compared with the votes they were made from: {reading.problem}"

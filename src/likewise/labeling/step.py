@@ -1,5 +1,6 @@
 """The label step of a workspace: votes become labels.parquet, with a note of the rule and the experts behind them."""
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -8,11 +9,18 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.chain import table_digest
-from likewise.discovery.step import random_pairs
+from likewise.discovery.proposals import (
+    GENERATORS,
+    all_proposals,
+    random_pairs,
+    remember_proposals,
+    with_generators,
+)
 from likewise.errors import LikewiseError
 from likewise.labeling.agreement import InterAnnotatorAgreement, agreement
 from likewise.labeling.consensus import Consensus, Rule, consensus
 from likewise.labeling.imports import check_votes, read_votes_file
+from likewise.labeling.sheet import reveal_names
 from likewise.labeling.state import labels_basis, labels_part, read_labels_note, read_stored_votes, read_votes_or_reason
 from likewise.labeling.store import AddedVotes, add_votes, opened_votes
 from likewise.labeling.store.location import remembered_database
@@ -44,9 +52,13 @@ def import_votes_file(workspace: WorkspaceFolder, path: Path, *, replace: bool =
     """Check a file of votes against the catalog and store them; a pair's other answer stays unless `replace`."""
     read = read_votes_file(path)
     pool = read_parquet(workspace.pool_file, "") if workspace.pool_file.exists() else None
-    checked = check_votes(read.votes, set(read_catalog(workspace)["image"]), pool)
+    images = set(read_catalog(workspace)["image"])
+    votes = reveal_names(read.votes, images)
+    checked = check_votes(votes, images, pool)
     with opened_votes(workspace) as engine:
-        added = add_votes(engine, read.votes, f"import {path.name}", replace=replace)
+        added = add_votes(engine, votes, f"import {path.name}", replace=replace)
+    if read.proposals is not None:
+        remember_proposals(workspace, read.proposals)
     return ImportedVotes(added, read.n_blank, checked.n_pairs_outside_pool)
 
 
@@ -65,7 +77,8 @@ def update_labels(workspace: WorkspaceFolder, rule: Rule | None = None) -> Label
         raise LikewiseError(f"nobody has voted in {workspace.path} yet: there is nothing to make labels from.")
     # An adjudicator speaks only where the others are divided: counted in the labels, not in how far they agree.
     experts_only = votes.filter(pl.col("expert") != ADJUDICATOR_NAME)
-    agreed, how_far = consensus(votes, rule), agreement(experts_only, random_pairs(workspace))
+    agreed = _consensus(workspace, votes, rule)
+    how_far = agreement(experts_only, random_pairs(workspace))
     imported = _imported_labels(workspace)
     sources = votes["source"].unique().sort().to_list()
     note = {
@@ -86,6 +99,12 @@ def update_labels(workspace: WorkspaceFolder, rule: Rule | None = None) -> Label
     return LabelingResult(agreed, how_far, imported)
 
 
+def _consensus(workspace: WorkspaceFolder, votes: pl.DataFrame, rule: Rule) -> Consensus:
+    """Labels with the generators of each pair."""
+    agreed = consensus(votes, rule)
+    return dataclasses.replace(agreed, labels=with_generators(agreed.labels, all_proposals(workspace)))
+
+
 def _imported_labels(workspace: WorkspaceFolder) -> Path | None:
     """Where the copy of the present labels is, if they were imported."""
     if not workspace.labels_settings_file.exists() or "imported" not in read_labels_note(workspace):
@@ -103,12 +122,19 @@ def current_rule(workspace: WorkspaceFolder) -> Rule:
 
 def read_labels(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The labels (query, candidate, label, ...) of this catalog, made again first where votes or pool have changed."""
+    if workspace.as_of is not None:
+        return current_labels(workspace)
     part = labels_part(workspace, read_votes_or_reason(workspace))
     if part.automatic:
         update_labels(workspace)
     else:
         part.refuse_unless_usable(workspace.labels_file)
-    return read_parquet(workspace.labels_file, part.command)
+    return _stored_labels(workspace, part.command)
+
+
+def _stored_labels(workspace: WorkspaceFolder, made_by: str) -> pl.DataFrame:
+    labels = read_parquet(workspace.labels_file, made_by)
+    return labels if GENERATORS in labels.columns else with_generators(labels, all_proposals(workspace))
 
 
 def current_labels(workspace: WorkspaceFolder) -> pl.DataFrame:
@@ -116,9 +142,9 @@ def current_labels(workspace: WorkspaceFolder) -> pl.DataFrame:
     reading = read_votes_or_reason(workspace)
     part = labels_part(workspace, reading)
     if part.automatic and reading.votes is not None:
-        return consensus(reading.votes, current_rule(workspace)).labels
+        return _consensus(workspace, reading.votes, current_rule(workspace)).labels
     part.refuse_unless_usable(workspace.labels_file)
-    return read_parquet(workspace.labels_file, part.command)
+    return _stored_labels(workspace, part.command)
 
 
 def read_labels_if_any(workspace: WorkspaceFolder) -> pl.DataFrame | None:

@@ -137,6 +137,20 @@ def screen_models(lineages: Mapping[str, Lineage], on: EvaluationSet) -> Screeni
     return Screening(on.name, tuple(find_overlap(model, lineage, on) for model, lineage in lineages.items()))
 
 
+def descends_from(ancestors: Sequence[str], contestants: Sequence[str]) -> list[str]:
+    """The contestants that a judge is, or is made from: it may not judge them."""
+    return [name for name in contestants if name in ancestors]
+
+
+def refuse_descendant(judge: str, ancestors: Sequence[str], contestants: Sequence[str]) -> None:
+    """An error where a machine judge descends from a model that it would judge."""
+    if shared := descends_from(ancestors, contestants):
+        raise LikewiseError(
+            f"{judge} is made from {', '.join(shared[:MAX_NAMED])}, which is measured here: a judge must not descend "
+            "from a model that it judges. Choose another judge, or delete the vectors of that model."
+        )
+
+
 def find_overlap(model: str, lineage: Lineage, on: EvaluationSet) -> Overlap:
     """What one model and an evaluation share, over all its lessons."""
     shared = [(lesson, count) for lesson in lineage.lessons if (count := _count(lesson, on)).n_any]

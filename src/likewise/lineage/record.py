@@ -5,7 +5,7 @@ answers it gave: labelled pairs, triplets, conditions, outfits. Records of sever
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import polars as pl
@@ -134,9 +134,6 @@ class Lineage:
 
     def with_lesson(self, lesson: Lesson) -> "Lineage":
         return self.union(Lineage((lesson,)))
-
-    def with_unknown(self, name: str) -> "Lineage":
-        return replace(self, unknown=tuple(dict.fromkeys((*self.unknown, name))))
 
     @property
     def sentences(self) -> list[str]:

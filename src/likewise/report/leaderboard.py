@@ -107,7 +107,7 @@ def leaderboard(results: pl.DataFrame) -> Leaderboard:
         ]
         for encoder in fed
     }
-    axis = _axis([row[0] for row in cells.values()])
+    axis = axis_of([row[0] for row in cells.values()])
     models = [
         LeaderboardRow(
             encoder,
@@ -116,7 +116,7 @@ def leaderboard(results: pl.DataFrame) -> Leaderboard:
             place if cells[encoder][0].value is not None and encoder not in learned else None,
             cells[encoder],
             cells[encoder][0],
-            _whisker(cells[encoder][0], axis),
+            whisker_of(cells[encoder][0], axis),
         )
         for place, encoder in enumerate(ranked(results), start=1)
     ]
@@ -158,7 +158,8 @@ def _cell(row: dict[str, float | None] | None, best: float | None) -> Cell:
     return Cell(value, low, high, percent(value), hint, best=best is not None and value == best)
 
 
-def _axis(cells: list[Cell]) -> tuple[float, float]:
+def axis_of(cells: list[Cell]) -> tuple[float, float]:
+    """From a step below the lowest end of any interval to a step above the highest."""
     ends = [end for cell in cells for end in (cell.value, cell.low, cell.high) if end is not None]
     if not ends:
         return 0.0, 1.0
@@ -167,7 +168,8 @@ def _axis(cells: list[Cell]) -> tuple[float, float]:
     return low, max(high, low + SCALE_STEP)
 
 
-def _whisker(cell: Cell, axis: tuple[float, float]) -> Whisker | None:
+def whisker_of(cell: Cell, axis: tuple[float, float]) -> Whisker | None:
+    """A cell on an axis; None where it is undefined."""
     if cell.value is None:
         return None
 

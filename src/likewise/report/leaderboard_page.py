@@ -12,7 +12,8 @@ import polars as pl
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.discovery import RESULT_SCHEMA
-from likewise.evaluation.provenance import ResultNote, note_file, read_note
+from likewise.evaluation.provenance import ResultNote, catalog_file, note_file, read_note
+from likewise.report.catalog_board import CatalogBoard, catalog_board
 from likewise.report.formatting import plural
 from likewise.report.headline import RULES
 from likewise.report.leaderboard import Cell, Column, Leaderboard, LeaderboardRow, Whisker, leaderboard
@@ -27,10 +28,11 @@ SEPARATOR = "\x1f"  # between the number of a result and an encoder's name, whic
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table of results and its note."""
+    """A table of results and its note; `catalog` has estimates for the whole catalog, where its pairs were drawn."""
 
     table: pl.DataFrame
     note: ResultNote
+    catalog: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class BenchmarkLeaderboard:
     commands: list[str]
     lineage: list[str]
     """What the guard said about models when they were evaluated."""
+    whole: CatalogBoard | None = None
+    """Estimates for the whole catalog; they stand first."""
 
 
 def write_leaderboard_page(results: Sequence[Path], page: Path, *, title: str = "Leaderboard") -> Path:
@@ -114,7 +118,11 @@ def read_result(path: Path) -> ResultTable:
     if missing or table.is_empty():
         what = f"no column {', '.join(missing)}" if missing else "no model"
         raise LikewiseError(f"{path} has {what}: no table that this `likewise evaluate` wrote; evaluate again.")
-    return ResultTable(table.select(RESULT_SCHEMA.names()), read_note(path))
+    beside = catalog_file(path)
+    whole = read_parquet(beside, "likewise evaluate") if beside.exists() else None
+    if whole is not None and whole.is_empty():
+        whole = None
+    return ResultTable(table.select(RESULT_SCHEMA.names()), read_note(path), whole)
 
 
 def rank_by_benchmark(results: Sequence[ResultTable]) -> list[BenchmarkLeaderboard]:
@@ -146,7 +154,16 @@ def _rank_benchmark(key: str, results: list[ResultTable]) -> BenchmarkLeaderboar
         entries=[_make_entry(*row, shown, commands) for row in zip(board.models, ordered, strict=True)],
         commands=commands,
         lineage=list(dict.fromkeys(line for result in results for line in result.note.lineage)),
+        whole=_whole_catalog(results),
     )
+
+
+def _whole_catalog(results: list[ResultTable]) -> CatalogBoard | None:
+    """The estimates of all results on one benchmark; of a model that was measured twice the latest."""
+    tables = [one.catalog for one in results if one.catalog is not None]
+    if not tables:
+        return None
+    return catalog_board(pl.concat(tables).unique(["encoder", "measure"], keep="last", maintain_order=True))
 
 
 def _make_entry(model: LeaderboardRow, note: ResultNote, shown: list[int], commands: list[str]) -> LeaderboardEntry:

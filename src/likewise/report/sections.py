@@ -15,7 +15,9 @@ from likewise.workspace import WorkspaceFolder
 
 PARTS = (
     "headline",
+    "catalog",
     "leaderboard",
+    "over_time",
     "pool_order",
     "unlabelled",
     "identification",

@@ -38,11 +38,15 @@ class Tables:
     incomplete: pl.DataFrame | None
     next_pairs: pl.DataFrame | None
     expert_groups: pl.DataFrame | None
+    whole_catalog: pl.DataFrame | None  # None where the pool was not drawn with known probabilities
+    whole_catalog_differences: pl.DataFrame | None
     summary: EvaluationSummary
     settings: dict[str, Any]
     pool_settings: dict[str, Any]
     recalls: dict[str, IndexRecall]
     encoder_notes: dict[str, dict[str, Any]]
+    """Of every model that was measured or fed the pool; empty where its vectors are gone."""
+    has_truth: bool
 
 
 def read_tables(workspace: WorkspaceFolder) -> Tables:
@@ -82,11 +86,16 @@ def read_tables(workspace: WorkspaceFolder) -> Tables:
         next_pairs=optional("next_pairs"),
         # a table of votes that were replaced by imported labels may still lie there
         expert_groups=optional("expert_groups") if summary.expert_groups else None,
+        whole_catalog=optional("catalog") if summary.catalog else None,
+        whole_catalog_differences=optional("catalog_differences") if summary.catalog else None,
         summary=summary,
         settings=settings,
         pool_settings=pool_notes.get("settings", {}),
         recalls={generator: IndexRecall(**each) for generator, each in pool_notes.get("index", {}).items()},
-        encoder_notes={name: _encoder_note(workspace, name) for name in sorted(results["encoder"].unique())},
+        encoder_notes={
+            name: _encoder_note(workspace, name) for name in sorted({*results["encoder"], *summary.pool.generators})
+        },
+        has_truth=workspace.has_truth,
     )
 
 

@@ -30,8 +30,9 @@ class ThumbnailSymbol:
 class EmbeddedThumbnails:
     """Hands out a symbol's id for every picture that the page shows, and embeds them all at the end."""
 
-    def __init__(self, root: Path, catalog: pl.DataFrame) -> None:
+    def __init__(self, root: Path, catalog: pl.DataFrame, max_side_pixels: int = MAX_SIDE_PIXELS) -> None:
         self._root = root
+        self._max_side_pixels = max_side_pixels
         self._category = dict(catalog.select("image", "category").iter_rows())
         self._ids: dict[str, str] = {}
         self._symbols: dict[str, ThumbnailSymbol | None] = {}
@@ -46,7 +47,7 @@ class EmbeddedThumbnails:
     def embed(self, on_progress: ProgressCallback | None = None) -> None:
         """Decode and shrink everything added so far."""
         with ThreadPoolExecutor(THREADS) as pool:
-            shrunk = pool.map(lambda image: _shrink(self._root / image), self._ids)
+            shrunk = pool.map(lambda image: _shrink(self._root / image, self._max_side_pixels), self._ids)
             for done, (image, made) in enumerate(zip(self._ids, shrunk, strict=True), start=1):
                 self._symbols[image] = None if made is None else ThumbnailSymbol(self._ids[image], *made)
                 if on_progress:
@@ -75,11 +76,11 @@ class EmbeddedThumbnails:
         return self._category.get(image)
 
 
-def _shrink(path: Path) -> tuple[int, int, str] | None:
+def _shrink(path: Path, max_side_pixels: int) -> tuple[int, int, str] | None:
     """Width, height and JPEG in base64, or None for a picture that cannot be read any more."""
     try:
-        picture = load_image(path, at_least=MAX_SIDE_PIXELS)
-        picture.thumbnail((MAX_SIDE_PIXELS, MAX_SIDE_PIXELS))
+        picture = load_image(path, at_least=max_side_pixels)
+        picture.thumbnail((max_side_pixels, max_side_pixels))
     except Exception:  # Pillow's plugins raise nearly anything on damaged files
         return None
     file = BytesIO()

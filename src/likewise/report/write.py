@@ -11,14 +11,17 @@ from likewise.evaluation.measures.base import AreaMeasure
 from likewise.evaluation.ranking import of_measure
 from likewise.progress import ProgressCallback
 from likewise.report import headline, provenance
+from likewise.report.catalog_board import EDS_NOTE, catalog_board, catalog_notes, catalog_verdict
 from likewise.report.cost import best_sets, faithfulness, locate_pool
 from likewise.report.differences import against_best, not_significantly_worse
 from likewise.report.gallery import KINDS, choose_queries, mistake_cards, query_cards
 from likewise.report.leaderboard import leaderboard
+from likewise.report.over_time import over_time
 from likewise.report.page import render
 from likewise.report.plots.curves import Styles
 from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
 from likewise.report.protocols import ProtocolSections, protocol_plots, protocol_sections
+from likewise.report.script import commands_to_reproduce
 from likewise.report.sections import PARTS, SectionContext, added_sections
 from likewise.report.state import report_basis
 from likewise.report.tables import Tables, read_tables
@@ -39,6 +42,11 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
     encoders = [model.encoder for model in board.models]
     mistakes = mistake_cards(tables.mistakes, tables.labels, encoders, thumbnails)
     differences = against_best(tables.differences, board)
+    whole, facts = None, tables.summary.catalog
+    verdict = headline.verdict(board, differences, name)
+    if tables.whole_catalog is not None:
+        whole = catalog_board(tables.whole_catalog, tables.whole_catalog_differences)
+        verdict = catalog_verdict(whole, tables.whole_catalog_differences)
     sections = protocol_sections(tables, board, thumbnails)
     styles = model_styles({*encoders, *tables.generators["generator"]})
     marks = {name: (MODEL_LIGHT.index(colour), DASHES.index(dash)) for name, (colour, dash) in styles.items()}
@@ -51,7 +59,10 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
         rests_on=report_basis(workspace),
         summary=tables.summary,
         board=board,
-        verdict=headline.verdict(board, differences, name),
+        verdict=verdict,
+        whole=whole,
+        whole_notes=[] if facts is None else catalog_notes(facts),
+        eds_note=EDS_NOTE if tables.pool_settings.get("design", "eds") == "eds" else "",
         differences=differences,
         alike=not_significantly_worse(board, differences),
         basis=headline.basis(board, tables.summary),
@@ -64,8 +75,9 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
         queries=queries,
         mistakes=mistakes,
         kinds=KINDS,
-        commands=provenance.commands_to_reproduce(tables, name),
+        commands=commands_to_reproduce(tables, name),
         settings=provenance.settings_table(tables),
+        over_time=over_time(workspace, styles),
         meanings=provenance.MEASURE_DESCRIPTIONS | provenance.OTHER_DESCRIPTIONS,
         rules=headline.RULES,
         marks=marks,

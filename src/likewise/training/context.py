@@ -125,7 +125,7 @@ def _frozen_context(config: CheckConfig, split: ClassSplit, guard: TestSetGuard)
 
 def _network_context(config: CheckConfig, split: ClassSplit, guard: TestSetGuard) -> TrainingContext:
     encoder = config.encoder or ""
-    dataset = ImageDataset(split.images, guard.load_image, trunk_recipe(encoder))
+    dataset = ImageDataset(split.images, guard.workspace.root, trunk_recipe(encoder))
 
     def eval_inputs(rows: Rows) -> Tensor:
         guard.check_access(split.keys(rows))

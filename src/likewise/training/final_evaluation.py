@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from likewise.encoders.families.projection import fit_projection
-from likewise.encoders.networks.runtimes import device
+from likewise.encoders.networks.device import place, to_device, to_numpy
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.retrieval import Retrieval, retrieval
@@ -71,7 +71,7 @@ def evaluate_rerun(
 
 def load_network(context: TrainingContext, weights: Weights) -> "nn.Module":
     torch = import_optional("torch", "training")
-    network = context.make_network().to(device())
+    network = place(context.make_network())
     network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
     return network
 
@@ -126,15 +126,13 @@ def pretrained_features(context: TrainingContext, seed: int) -> Callable[[Rows],
         return context.eval_inputs
     torch = import_optional("torch", "training")
     torch.manual_seed(seed)  # a small trunk starts at random
-    place = device()
-    trunk = context.new_network(context.split.development).trunk.to(place).eval()  # type: ignore[union-attr]
+    trunk = place(context.new_network(context.split.development)).trunk.eval()  # type: ignore[union-attr]
 
     def features(rows: Rows) -> Vectors:
         parts = []
         with torch.inference_mode():
             for batch in split_batches(rows):
-                inputs = torch.from_numpy(context.eval_inputs(batch)).to(place)
-                parts.append(trunk(inputs).cpu().numpy())
+                parts.append(to_numpy(trunk(to_device(context.eval_inputs(batch)))))
         return unit_rows(np.concatenate(parts))
 
     return features

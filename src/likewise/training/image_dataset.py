@@ -4,20 +4,21 @@ In the paper's words the shorter side is 256, a crop of 40 to 256 pixels with a 
 and mirrored half of the time; evaluation cuts the central 227.  Other trunks have these lengths in the same proportion.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from likewise.catalog.images import load_image
 from likewise.encoders.networks.recipe import Recipe, Tensor
 from likewise.encoders.protocol import Prepared
+from likewise.encoders.running.picture_reader import PictureReader
 
 SHORT_SIDE, CROP_SIDE, MIN_CROP = 256, 227, 40
 RATIOS = (3.0 / 4.0, 4.0 / 3.0)
-MAX_CACHE_BYTES = 1 << 30  # of decoded pictures that are kept
-
-ImageReader = Callable[[str, int], Image.Image]
 
 
 def training_recipe(recipe: Recipe) -> Recipe:
@@ -26,46 +27,47 @@ def training_recipe(recipe: Recipe) -> Recipe:
     return replace(recipe, resize=round(side * SHORT_SIDE / CROP_SIDE), cut=(side, side), pad=False, crop=1.0)
 
 
+def read_resized(root: Path, recipe: Recipe, image: str) -> Prepared:
+    """One picture with the paper's shorter side, (height, width, 3)."""
+    short_side = recipe.resize
+    assert isinstance(short_side, int)
+    picture = load_image(root / image, short_side)
+    scale = short_side / min(picture.size)
+    size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
+    picture = picture if picture.size == size else picture.resize(size, Image.Resampling(recipe.resample))
+    return np.asarray(picture)
+
+
 @dataclass
 class ImageDataset:
-    """Batches of pictures by key; decoded once, as long as they fit."""
+    """Batches of pictures by key, which a reader streams from disk."""
 
     images: Sequence[str]
-    read_image: ImageReader
+    root: Path
     recipe: Recipe
     min_crop: float = MIN_CROP / SHORT_SIDE
     """Side of the smallest crop, of the shorter side."""
-    cache: dict[int, Image.Image] = field(default_factory=dict)
-    cache_bytes: int = 0
+    workers: int | None = None
 
-    @property
-    def short_side(self) -> int:
-        assert isinstance(self.recipe.resize, int)
-        return self.recipe.resize
+    @cached_property
+    def reader(self) -> PictureReader:
+        return PictureReader(self.images, partial(read_resized, self.root, self.recipe), workers=self.workers)
 
-    def resized(self, row: int) -> Image.Image:
-        """One picture with the paper's shorter side."""
-        if row in self.cache:
-            return self.cache[row]
-        image = self.read_image(self.images[row], self.short_side)
-        scale = self.short_side / min(image.size)
-        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
-        image = image if image.size == size else image.resize(size, Image.Resampling(self.recipe.resample))
-        if self.cache_bytes < MAX_CACHE_BYTES:
-            self.cache[row] = image
-            self.cache_bytes += 3 * size[0] * size[1]
-        return image
+    def resized(self, rows: Sequence[int]) -> list[Image.Image]:
+        """Pictures with the paper's shorter side."""
+        return [Image.fromarray(each) for each in self.reader.take(rows)]
 
     def eval_inputs(self, rows: Sequence[int]) -> Tensor:
         """For evaluation."""
-        return self.recipe.tensor(np.stack([self.recipe.prepare(self.resized(row)) for row in rows]))
+        return self.recipe.tensor(np.stack([self.recipe.prepare(image) for image in self.resized(rows)]))
 
     def train_inputs(self, rows: Sequence[int], rng: np.random.Generator) -> Tensor:
         """For training: another crop each time."""
-        return self.recipe.tensor(np.stack([self._crop(self.resized(row), rng) for row in rows]))
+        return self.recipe.tensor(np.stack([self._crop(image, rng) for image in self.resized(rows)]))
 
     def _crop(self, image: Image.Image, rng: np.random.Generator) -> Prepared:
-        least, most = self.short_side * self.min_crop, float(self.short_side)
+        assert isinstance(self.recipe.resize, int)
+        least, most = self.recipe.resize * self.min_crop, float(self.recipe.resize)
         side, ratio = rng.uniform(least, most), float(np.exp(rng.uniform(*np.log(RATIOS))))
         width = min(side * np.sqrt(ratio), image.width)
         height = min(side / np.sqrt(ratio), image.height)

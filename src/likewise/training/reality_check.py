@@ -14,6 +14,7 @@ from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.encoders.families.run_files import TrainedRun
 from likewise.errors import LikewiseError
 from likewise.evaluation.screening import screen_classes
+from likewise.neighbours.leaks import find_leak
 from likewise.progress import ProgressCallback
 from likewise.training.analysis_tables import best_values_table, check_finished_runs, curve_table, importance_table
 from likewise.training.claims import read_claims, write_claims
@@ -221,6 +222,8 @@ def make_summary(
 ) -> CheckSummary:
     """The facts around the tables, but for the winner."""
     split, plan = context.split, context.config.plan
+    workspace = WorkspaceFolder(Path(context.config.workspace))
+    leak = find_leak(workspace, read_catalog(workspace), split.keys(split.development), split.keys(split.test))
     return CheckSummary(
         run=run.name,
         workspace=Path(context.config.workspace).name,
@@ -244,6 +247,7 @@ def make_summary(
             )
             for fold in split.folds
         ),
+        copies=leak.sentence("every loss") if leak.pairs else "",
         pretrained_dims=read_json(run.curves_file(PRETRAINED, 0)),
         winner=None,
         methods={

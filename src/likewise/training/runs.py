@@ -49,10 +49,6 @@ class RunFolder:
         return self.path / "summary.json"
 
     @property
-    def page_file(self) -> Path:
-        return self.path / "index.html"
-
-    @property
     def card_file(self) -> Path:
         return self.path / "card.md"
 

@@ -85,6 +85,8 @@ class CheckSummary:
     methods: dict[str, MethodSummary]
     encoder_made: ExportedEncoder | None = None
     discovery: tuple[DiscoveryScore, ...] | None = None
+    copies: str = ""
+    """Where test images have copies among those that were learned from, a sentence that says so."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

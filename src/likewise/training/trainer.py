@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.encoders.networks.device import memory_explained, mixed_precision, place, to_device, to_numpy
 from likewise.encoders.networks.recipe import Tensor
-from likewise.encoders.networks.runtimes import device
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.retrieval import retrieval
 from likewise.optional_dependencies import import_optional
@@ -66,9 +66,9 @@ class TrainedFold:
 def train_fold(fold_data: FoldData, method: LossMethod, params: Params, plan: TrainingPlan, seed: int) -> TrainedFold:
     """Train one model; a loss that is not a number ends it with a failure instead of an exception."""
     torch = import_optional("torch", "training")
-    started, place = time.perf_counter(), device()
+    started = time.perf_counter()
     with fixed_seed(torch, seed):
-        network = fold_data.make_network().to(place)
+        network = place(fold_data.make_network())
         classes = {label: number for number, label in enumerate(np.unique(fold_data.labels[fold_data.train]))}
         labels = np.array([classes[label] for label in fold_data.labels[fold_data.train]], np.int64)
         loop = TrainingLoop(torch, network, method, params, plan, len(classes))
@@ -77,8 +77,8 @@ def train_fold(fold_data: FoldData, method: LossMethod, params: Params, plan: Tr
         set_training_mode(network, plan.batch_norm)
         rng, losses = np.random.default_rng(seed), []
         for step, places in enumerate(sample_batches(labels, method, plan), 1):
-            inputs = torch.from_numpy(fold_data.train_inputs(fold_data.train[places], rng))
-            losses.append(loop.step(inputs.to(place), torch.from_numpy(labels[places]).to(place)))
+            inputs = to_device(fold_data.train_inputs(fold_data.train[places], rng))
+            losses.append(loop.step(inputs, to_device(labels[places])))
             if step % plan.steps_between_evaluations and step != plan.max_steps:
                 continue
             mean = float(torch.stack(losses).mean())
@@ -104,8 +104,7 @@ class TrainingLoop:
     ) -> None:
         loss_and_miner = method.make_loss(params, n_classes, plan.dim)
         self.network, self.miner = network, loss_and_miner.miner
-        place = next(network.parameters()).device
-        self.loss = loss_and_miner.loss.to(place) if hasattr(loss_and_miner.loss, "to") else loss_and_miner.loss
+        self.loss = place(loss_and_miner.loss) if hasattr(loss_and_miner.loss, "to") else loss_and_miner.loss
         settings = {"weight_decay": plan.weight_decay, "momentum": plan.momentum}
         self.optimisers = [torch.optim.RMSprop(network.parameters(), lr=plan.learning_rate, **settings)]
         of_loss = list(self.loss.parameters()) if hasattr(self.loss, "parameters") else []
@@ -113,7 +112,9 @@ class TrainingLoop:
             self.optimisers.append(torch.optim.RMSprop(of_loss, lr=params.get(LOSS_LR, plan.learning_rate), **settings))
 
     def step(self, inputs: Any, labels: Any) -> Any:
-        embeddings = self.network(inputs)
+        with mixed_precision(), memory_explained("train a smaller network, or `--trunk frozen`"):
+            embeddings = self.network(inputs)
+        embeddings = embeddings.float()
         mined = (self.miner(embeddings, labels),) if self.miner else ()
         loss = self.loss(embeddings, labels, *mined)
         for optimiser in self.optimisers:
@@ -168,10 +169,10 @@ def embed(network: "nn.Module", eval_inputs: Callable[[Rows], Tensor], rows: Row
     """Embeddings of rows, without augmentation."""
     torch = import_optional("torch", "training")
     network.eval()
-    parts, place = [], next(network.parameters()).device
+    parts = []
     with torch.inference_mode():
         for batch in split_batches(rows):
-            parts.append(network(torch.from_numpy(eval_inputs(batch)).to(place)).cpu().numpy())
+            parts.append(to_numpy(network(to_device(eval_inputs(batch)))))
     return np.concatenate(parts)
 
 
@@ -180,4 +181,4 @@ def split_batches(rows: Rows) -> list[Rows]:
 
 
 def copy_weights(network: "nn.Module") -> Weights:
-    return {name: value.detach().cpu().numpy().copy() for name, value in network.state_dict().items()}
+    return {name: to_numpy(value).copy() for name, value in network.state_dict().items()}

@@ -15,7 +15,7 @@ from likewise.training.context import TaskRunner
 
 
 @contextmanager
-def local_workers(n_workers: int) -> Iterator[TaskRunner]:
+def training_processes(n_workers: int) -> Iterator[TaskRunner]:
     """A runner over `n_workers` processes that are started once; one works in this process, on one thread."""
     if n_workers < 1:
         raise LikewiseError(f"there must be at least one worker, not {n_workers}.")

@@ -76,10 +76,10 @@ def train_check(
     """Compare losses fairly (A Metric Learning Reality Check) on the classes of a catalog column."""
     from likewise.training.plan import make_plan
     from likewise.training.reality_check import run_reality_check
-    from likewise.training.workers import local_workers
+    from likewise.training.workers import training_processes
 
     plan = make_plan(preset, trials=trials, reruns=reruns, steps=steps)
-    with local_workers(workers) as runner:
+    with training_processes(workers) as runner:
         done = run_reality_check(
             workspace,
             methods,

@@ -80,7 +80,7 @@ def test_a_measure_of_lists_needs_a_cutoff_and_one_of_pairs_needs_pairs() -> Non
 
 
 @given(st.integers(0, 10_000), st.integers(1, 9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_lists_equal_trec_eval_and_ir_measures_over_queries_with_a_positive(seed: int, k: int) -> None:
     pairs = random_pairs(np.random.default_rng(seed), n_queries=6, n_gallery=25, per_query=8)
     one = model("m", pairs, np.random.default_rng(seed + 1), 0.5)

@@ -14,7 +14,7 @@ from likewise.conditional.templates.verify import (
     verify_templates,
 )
 from likewise.errors import LikewiseError
-from likewise.labeling.store.engine import open_votes
+from likewise.labeling.store import open_votes
 from likewise.labeling.store.project import read_project
 from likewise.labeling.store.questionnaires import add_questionnaire
 from likewise.labeling.store.questions import add_questions, read_answers

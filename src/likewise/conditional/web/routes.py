@@ -50,7 +50,7 @@ async def upload(request: Request, who: CurrentOwner) -> dict[str, str]:
     from starlette.concurrency import run_in_threadpool
 
     content = await request.body()
-    return {"upload": await run_in_threadpool(_or_conflict, lambda: _service(request).upload(content))}
+    return {"upload": await run_in_threadpool(_or_conflict, lambda: _service(request).uploads.add(content))}
 
 
 @router.get("/api/search")

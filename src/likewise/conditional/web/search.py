@@ -3,33 +3,17 @@
 Nothing is loaded before the first search; uploaded pictures stay in memory, the last few of them, and nowhere else.
 """
 
-import secrets
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import TYPE_CHECKING
 
-from likewise.catalog.images import load_image
 from likewise.errors import LikewiseError
+from likewise.web.uploads import Uploads
 from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
-    from PIL import Image
-
     from likewise.conditional.protocol import Features
     from likewise.conditional.search import Searcher, SearchModel
-
-UPLOADS_KEPT = 64
-UPLOAD_PIXELS = 1024  # the longer side that is kept
-
-
-@dataclass
-class Upload:
-    """A picture that was brought along, and what each encoder sees in it."""
-
-    picture: "Image.Image"
-    features: "dict[str, Features]" = field(default_factory=dict)
 
 
 @dataclass
@@ -38,7 +22,7 @@ class SearchService:
 
     workspace: WorkspaceFolder
     _searchers: "dict[SearchModel, Searcher]" = field(default_factory=dict)
-    _uploads: OrderedDict[str, Upload] = field(default_factory=OrderedDict)
+    uploads: Uploads = field(default_factory=Uploads)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ready(self) -> bool:
@@ -64,27 +48,9 @@ class SearchService:
                 self._searchers[model] = Searcher.open(self.workspace, model.encoder, model.method, workers=1)
             return self._searchers[model]
 
-    def upload(self, content: bytes) -> str:
-        """Take a picture in; the token by which to ask for it."""
-        try:
-            picture = load_image(BytesIO(content))
-            picture.thumbnail((UPLOAD_PIXELS, UPLOAD_PIXELS))
-        except Exception as error:  # decoders raise nearly anything on what is no picture
-            raise LikewiseError("this file cannot be read as a picture.") from error
-        token = secrets.token_urlsafe(12)
-        with self._lock:
-            self._uploads[token] = Upload(picture)
-            while len(self._uploads) > UPLOADS_KEPT:
-                self._uploads.popitem(last=False)
-        return token
-
     def uploaded(self, token: str, searcher: "Searcher") -> "Features":
         """An uploaded picture as the encoder of a searcher sees it."""
-        with self._lock:
-            if token not in self._uploads:
-                raise LikewiseError("this picture is not here any more: choose it again.")
-            self._uploads.move_to_end(token)
-            upload = self._uploads[token]
-        if searcher.tower.spec not in upload.features:
-            upload.features[searcher.tower.spec] = searcher.image_features(upload.picture)
-        return upload.features[searcher.tower.spec]
+        upload = self.uploads.get(token)
+        if searcher.tower.spec not in upload.vectors:
+            upload.vectors[searcher.tower.spec] = searcher.image_features(upload.picture)
+        return upload.vectors[searcher.tower.spec]

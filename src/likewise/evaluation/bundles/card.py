@@ -78,7 +78,7 @@ def card_text(facts: Mapping[str, Any], files: Mapping[str, FileRecord]) -> str:
         f"- **consensus rule:** {labels['rule']}",
         f"- **agreement on the pool's pairs:** Fleiss' kappa {_measure(labels['fleiss_kappa'])}; "
         f"Krippendorff's alpha {_measure(labels['krippendorff_alpha'])}",
-        f"- **pool:** {sizes['pool_pairs']:,} pairs, the best {pool['k']} of {', '.join(pool['generators'])}",
+        f"- **pool:** {sizes['pool_pairs']:,} pairs, {_pool_design(pool)}",
         f"- **sampled negatives:** {negatives['n']:,}, from ranks {negatives['ranks'][0]} to "
         f"{negatives['ranks'][1] - 1} (from 0) of these models' lists, {negatives['per_positive']:g} per "
         f"similar candidate, seed {negatives['seed']}",
@@ -96,6 +96,14 @@ def card_text(facts: Mapping[str, Any], files: Mapping[str, FileRecord]) -> str:
         ),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _pool_design(pool: Mapping[str, Any]) -> str:
+    by = ", ".join(pool["generators"])
+    if pool["design"] == "eds":
+        return f"the best {pool['k']} of {by}"
+    ranks = f" that follow the ranks of {by}" if by else ""
+    return f"drawn among all pairs with known probabilities{ranks} (design {pool['design']})"
 
 
 def _pictures(facts: Mapping[str, Any]) -> str:

@@ -8,11 +8,12 @@ import polars as pl
 
 from likewise import __version__
 from likewise.catalog import read_catalog
-from likewise.discovery.step import read_pool, retired_pairs
+from likewise.discovery.pool import IMPORTED
+from likewise.discovery.proposals import drop_random_pairs, with_generators
+from likewise.discovery.step import read_pool
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle_negatives import PAIR, draw_negatives
-from likewise.evaluation.exchange.labels_import import IMPORTED
-from likewise.evaluation.exchange.labels_io import drop_random_pairs
+from likewise.evaluation.judged import label_generators
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_queries_without_candidates
 from likewise.evaluation.provenance import benchmark_id
 from likewise.evaluation.sampled_negatives import NegativeSampling
@@ -38,7 +39,7 @@ class BundleTables:
     @property
     def pairs(self) -> JudgedPairs:
         """The judged pairs that models are measured on."""
-        pairs = self._lined_up(drop_random_pairs(self.labels, self.pool))
+        pairs = self._lined_up(drop_random_pairs(with_generators(self.labels, self.pool)))
         refuse_queries_without_candidates(pairs)
         return pairs
 
@@ -69,17 +70,17 @@ def collect_tables(
     kept = [column for column in catalog.columns if column in PUBLISHED_COLUMNS or column in columns]
     used = pl.col("image").is_in([*queries, *gallery])
     asked = pl.col("query").is_in(queries) & pl.col("candidate").is_in(gallery)
-    retired = retired_pairs(workspace).join(pool.rows, on=PAIR, how="anti")
     tables = BundleTables(
         catalog=catalog.filter(used).select(kept).sort("image"),
         queries=pl.DataFrame({"image": queries}),
         gallery=pl.DataFrame({"image": gallery}),
         pool=pool.rows,
-        labels=labels.filter(asked).join(retired, on=PAIR, how="anti").sort(PAIR),
+        labels=labels.filter(asked).sort(PAIR),
         negatives=pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String)),
     )
     labelled = build_judged_pairs(catalog, labels.filter(asked), queries, gallery)
-    negatives = draw_negatives(workspace, tables.pairs, labelled, pool.settings.generators, seed, sampling)
+    generators = label_generators(tables.labels, pool)
+    negatives = draw_negatives(workspace, tables.pairs, labelled, generators, seed, sampling)
     return replace(tables, negatives=negatives)
 
 
@@ -95,7 +96,8 @@ def card_fields(
     with_images: bool,
 ) -> dict[str, Any]:
     """Everything on the card but the sums; `said` is what only a person knows (title, description, licence)."""
-    note, pool, pairs = read_labels_note(workspace), read_pool(workspace).settings, tables.pairs
+    note, stored, pairs = read_labels_note(workspace), read_pool(workspace), tables.pairs
+    pool = stored.settings
     if not len(pairs):
         raise LikewiseError(f"{workspace.path} has no label for a pair of its pool: label some before bundling.")
     agreement = note["agreement"]
@@ -125,10 +127,11 @@ def card_fields(
             "krippendorff_alpha": agreement["krippendorff_alpha"],
         },
         "pool": {
-            "generators": list(pool.generators),
+            "generators": list(label_generators(tables.labels, stored)),
             "k": pool.k,
             "seed": pool.seed,
             "unit": pool.unit,
+            "design": pool.design,
         },
         "negatives": {
             "n": len(tables.negatives),

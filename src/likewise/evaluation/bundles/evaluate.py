@@ -2,7 +2,8 @@
 
 A run file that lacks judged pairs leaves the model's areas under curves undefined, because they would rest on a guess;
 with `missing="last"` the missing pairs stand below everything listed (`run_models.py`). A run of judged pairs only
-has no lists, so its hits and ranks are undefined.
+has no lists, so its hits and ranks are undefined. Where the bundle's pairs were drawn with known probabilities, models
+given as vectors are measured against the whole catalog too; a run does not list all of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,8 @@ from typing import Literal
 
 import polars as pl
 
+from likewise.discovery.pool import QueryGallery
+from likewise.discovery.unit import ITEMS
 from likewise.encoders.storage.file_lineage import read_file_lineage
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import Bundle, open_bundle
@@ -26,9 +29,11 @@ from likewise.evaluation.discovery import (
     results_table,
     score_encoder,
 )
+from likewise.evaluation.estimates.step import WholeCatalog, estimate_pool
 from likewise.evaluation.exchange.run_models import JUDGED, measure_run
 from likewise.evaluation.exchange.trec import TrecRun
 from likewise.evaluation.exchange.vectors_io import AlignedVectors, read_aligned_vectors
+from likewise.evaluation.measurements import EncoderVectors
 from likewise.evaluation.measures import CutoffMeasure, Measure, cutoffs
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import ResultNote, benchmark_id, utc_now
@@ -59,6 +64,8 @@ class BundleResults:
     differences: pl.DataFrame
     notes: list[str]
     """What the guard says about models that learned from this bundle, have seen its images, or do not tell."""
+    catalog: WholeCatalog | None = None
+    """Estimates for the whole catalog, of models given as vectors, where the bundle's pairs were drawn."""
 
 
 def evaluate_bundle(
@@ -97,7 +104,34 @@ def evaluate_bundle(
                 n_queries=pl.when(undefined).then(0).otherwise("n_queries"),
             )
     whole = [one for one in estimates if not isinstance(vectors_by_name[one.encoder], TrecRun)]
-    return BundleResults(table, difference_table(whole), screening.notes(list(vectors_by_name)))
+    catalog = _whole_catalog(opened, [one.encoder for one in whole], vectors_by_name, screening.learned, measures)
+    return BundleResults(table, difference_table(whole), screening.notes(list(vectors_by_name)), catalog)
+
+
+def _whole_catalog(
+    bundle: Bundle,
+    names: Sequence[str],
+    models: Mapping[str, BundleModel],
+    learned: Sequence[str],
+    measures: Sequence[Measure],
+) -> WholeCatalog | None:
+    """As a workspace has it: models that learned from these labels would predict them, so they are left out."""
+    design, unknowing = bundle.card["pool"].get("design", "eds"), [name for name in names if name not in learned]
+    if design == "eds" or not unknowing:
+        return None
+    pairs = bundle.tables.pairs
+    rows = QueryGallery(pairs.queries, pairs.gallery, pairs.query_items, pairs.gallery_items)
+    found = estimate_pool(
+        bundle.tables.pool,
+        bundle.tables.labels,
+        rows,
+        {name: _vectors(name, models[name], bundle, pairs) for name in unknowing},
+        unknowing,
+        ks=tuple(cutoffs(measures)) or (10,),
+        one_per_item=bundle.card["pool"]["unit"] == ITEMS,
+        repeated=design != "sampled",
+    )
+    return None if found is None else found.tables(design)
 
 
 def _file_lineage(name: str, model: BundleModel) -> Lineage:
@@ -156,16 +190,23 @@ def _scores(
     if isinstance(model, TrecRun):  # it lists no sampled negative for certain, so it is not measured against them
         listed = measure_run(model, from_gallery, 1).measured.scores
         return replace(measure_run(model, pairs, k).measured, encoder=name, gallery_scores=listed)
-    if isinstance(model, Path):
-        model = VectorFile(model)
-    if isinstance(model, VectorFile):
-        model = read_aligned_vectors(model.path, bundle.images, model.keys)
-    row_of = {image: row for row, image in enumerate(bundle.images)}
-    rows = ([row_of[image] for image in images] for images in (pairs.queries, pairs.gallery))
-    queries, gallery = (as_unit(model.vectors[each], f"{name} vectors") for each in rows)
+    queries, gallery = (as_unit(side, f"{name} vectors") for side in _vectors(name, model, bundle, pairs))
     scores = score_encoder(name, pairs, queries, gallery, k)
     return replace(
         scores,
         sampled_scores=None if sampled is None else pair_scores(queries, gallery, sampled.query, sampled.candidate),
         gallery_scores=pair_scores(queries, gallery, from_gallery.query, from_gallery.candidate),
     )
+
+
+def _vectors(name: str, model: BundleModel, bundle: Bundle, pairs: JudgedPairs) -> EncoderVectors:
+    """A model's vectors of the queries and of the gallery."""
+    if isinstance(model, TrecRun):
+        raise TypeError(f"{name} is a run, which has no vectors")
+    if isinstance(model, Path):
+        model = VectorFile(model)
+    if isinstance(model, VectorFile):
+        model = read_aligned_vectors(model.path, bundle.images, model.keys)
+    row_of = {image: row for row, image in enumerate(bundle.images)}
+    queries, gallery = ([row_of[image] for image in images] for images in (pairs.queries, pairs.gallery))
+    return model.vectors[queries], model.vectors[gallery]

@@ -6,7 +6,6 @@ compressed already) under a fixed date, so that the same content gives the same 
 """
 
 import hashlib
-import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from likewise.errors import LikewiseError
-from likewise.workspace import write_atomically
+from likewise.workspace import temporary_beside, write_atomically
 
 CARD = "card.json"
 MAX_CARD_BYTES = 256 << 20
@@ -50,14 +49,19 @@ def write_entries(path: Path, entries: Iterable[Entry]) -> None:
     if path.suffix.lower() == ".zip":
         write_atomically(path, lambda file: _write_zip(file, entries))
         return
-    half = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    half, before = temporary_beside(path), path.with_name(f".{path.name}.before")
+    if path.exists():
+        shutil.rmtree(before, ignore_errors=True)
+    elif before.exists():  # a process ended between the two renames below
+        before.replace(path)
     try:
         for name, content in entries:
             (half / name).parent.mkdir(parents=True, exist_ok=True)
             (half / name).write_bytes(content)
         if path.exists():
-            shutil.rmtree(path)
+            path.replace(before)
         half.replace(path)
+        shutil.rmtree(before, ignore_errors=True)
     finally:
         shutil.rmtree(half, ignore_errors=True)
 

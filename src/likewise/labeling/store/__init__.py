@@ -1,7 +1,8 @@
 """Experts' answers in a database: SQLite in the workspace, or PostgreSQL by URL. One file per query family."""
 
 from likewise.labeling.store.add import AddedVotes, add_votes
-from likewise.labeling.store.engine import StoreError, open_votes, opened_votes, use_database
+from likewise.labeling.store.engine import StoreError
+from likewise.labeling.store.opening import open_votes, opened_votes, use_database
 from likewise.labeling.store.read import read_events, read_sourced_votes, read_votes
 
 __all__ = [

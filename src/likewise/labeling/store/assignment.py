@@ -19,6 +19,7 @@ from likewise.labeling.store.models import (
     INVITED,
     OPEN,
     PUT_OFF,
+    RETIRED,
     Event,
     Expert,
     Image,
@@ -147,8 +148,8 @@ def refresh_queue_states(connection: Connection, expert: int) -> None:
     states = _states_from_events(connection, expert)
     own = QueueEntry.expert == expert
     for pair, state in list(connection.execute(select(QueueEntry.pair, QueueEntry.state).where(own))):
-        right = states.get(pair, HELD if state == HELD else OPEN)
-        if right != state and not (state == HELD and right == OPEN):
+        right = states.get(pair, state if state in (HELD, RETIRED) else OPEN)
+        if right != state and not (state in (HELD, RETIRED) and right == OPEN):
             connection.execute(update(QueueEntry).where(own, QueueEntry.pair == pair).values(state=right))
     recount_queue(connection, expert)
 
@@ -163,7 +164,9 @@ def recount_queue(connection: Connection, expert: int) -> None:
         update(Expert)
         .where(Expert.id == expert)
         .values(
-            n_total=sum(by_state.values()), n_answered=by_state.get(ANSWERED, 0), n_put_off=by_state.get(PUT_OFF, 0)
+            n_total=sum(by_state.values()) - by_state.get(RETIRED, 0),
+            n_answered=by_state.get(ANSWERED, 0),
+            n_put_off=by_state.get(PUT_OFF, 0),
         )
     )
 

@@ -1,4 +1,4 @@
-"""Opening the votes database, and the one way to write to it.
+"""Connecting to the votes database, and the one way to write to it.
 
 SQLite in WAL mode lets readers read while one writer writes. Writers take the lock when they begin (BEGIN IMMEDIATE),
 so that nobody finds "database is locked" halfway through; within a process they queue on a lock of ours, which is
@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,6 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, TimeoutError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.location import database_url, remember_database, without_password
-from likewise.labeling.store.schema import upgrade_schema
-from likewise.workspace import WorkspaceFolder
 
 BUSY_SECONDS = 30
 BUSY_SECONDS_SERVING = 5  # a browser would rather try again than wait
@@ -43,46 +40,9 @@ class StoreError(LikewiseError):
     """The database cannot be used just now (locked, disk full, connection lost): nothing was stored, try again."""
 
 
-def open_votes(where: WorkspaceFolder | str, *, serving: bool = False) -> Engine:
-    """The votes of a workspace, wherever it keeps them, or of a database URL; made or updated if need be.
-
-    `serving` keeps connections open and gives up sooner when the database is busy.
-    """
-    url = where if isinstance(where, str) else database_url(where)
-    engine = _sqlite(url, serving) if url.startswith("sqlite") else _postgresql(url, serving)
-    try:
-        with write_transaction(engine) as connection:
-            upgrade_schema(connection)
-    except StoreError as error:
-        if isinstance(where, WorkspaceFolder) and where.votes_location_file.exists():
-            why = _error_text(error.__cause__)
-            raise StoreError(
-                f"the votes of {where.path} are kept in {without_password(url)}, which cannot be opened ({why}): "
-                "add `--database URL` with its password, or set LIKEWISE_DATABASE."
-            ) from error
-        raise
-    if serving:
-        with ExitStack() as opened:  # so that the first experts need not wait for them
-            for _ in range(CONNECTIONS_SERVING):
-                opened.enter_context(engine.connect())
-    return engine
-
-
-@contextmanager
-def opened_votes(workspace: WorkspaceFolder) -> Iterator[Engine]:
-    """The votes of a workspace, closed at the end."""
-    engine = open_votes(workspace)
-    try:
-        yield engine
-    finally:
-        engine.dispose()
-
-
-def use_database(workspace: WorkspaceFolder, url: str | None) -> None:
-    """From now on the votes of a workspace are in this database, which must answer; None changes nothing."""
-    if url is not None:
-        open_votes(url).dispose()
-        remember_database(workspace, url)
+def connect_database(url: str, *, serving: bool = False) -> Engine:
+    """SQLite or PostgreSQL by URL; `serving` keeps connections open and gives up sooner when the database is busy."""
+    return _sqlite(url, serving) if url.startswith("sqlite") else _postgresql(url, serving)
 
 
 @contextmanager
@@ -103,7 +63,7 @@ def write_transaction(engine: Engine, *experts: int) -> Iterator[Connection]:
                 _write_lock.release()
     except (DBAPIError, TimeoutError) as error:
         raise StoreError(
-            f"the votes database {_database_name(engine)} could not be written ({_error_text(error)}): "
+            f"the votes database {_database_name(engine)} could not be written ({error_text(error)}): "
             "nothing was stored; check the file, its rights and the free space, then try again."
         ) from error
 
@@ -116,7 +76,7 @@ def read_transaction(engine: Engine) -> Iterator[Connection]:
             yield connection
     except (DBAPIError, TimeoutError) as error:
         raise StoreError(
-            f"the votes database {_database_name(engine)} could not be read ({_error_text(error)}): "
+            f"the votes database {_database_name(engine)} could not be read ({error_text(error)}): "
             "check the file and its rights."
         ) from error
 
@@ -199,6 +159,6 @@ def _database_name(engine: Engine) -> str:
     return engine.url.database or engine.url.render_as_string(hide_password=True)
 
 
-def _error_text(error: BaseException | None) -> str:
+def error_text(error: BaseException | None) -> str:
     """The database's own words, on one line."""
     return " ".join(str(getattr(error, "orig", None) or error).split())

@@ -1,12 +1,12 @@
 """Images by id, and writing many rows at once."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Engine, insert, select, text
 
 from likewise.labeling.store.engine import read_transaction
-from likewise.labeling.store.models import Base, Image, table_of
+from likewise.labeling.store.models import Base, Image, Pair, table_of
 from likewise.labeling.store.project import read_setting
 from likewise.labeling.votes import hash_bytes
 
@@ -23,7 +23,7 @@ def ensure_images(connection: Connection, keys: Iterable[str]) -> dict[str, int]
             (key, number) for key, number in connection.execute(select(Image.key, Image.id).where(Image.key.in_(some)))
         )
     salt = str(read_setting(connection, "salt"))
-    new = {key: opaque_id(salt, "image", key) for key in wanted if key not in ids}
+    new = free_ids(connection, Image, salt, {key: ("image", key) for key in wanted if key not in ids})
     insert_many(connection, Image, [{"id": number, "key": key} for key, number in new.items()])
     return ids | new
 
@@ -53,6 +53,22 @@ def read_store_id(engine: Engine) -> str:
 def opaque_id(salt: str, *key: object) -> int:
     """A number under 2^53 (JavaScript's exact integers) that says nothing about what it stands for."""
     return 1 + int.from_bytes(hash_bytes(6, salt, *key), "big")
+
+
+def free_ids(
+    connection: Connection, model: type[Image] | type[Pair], salt: str, names: Mapping[Any, tuple[object, ...]]
+) -> dict[Any, int]:
+    """An id for each name that no other row has: what was renamed keeps the id of its first name."""
+    ids = {key: opaque_id(salt, *name) for key, name in names.items()}
+    used = {
+        number
+        for some in in_batches(sorted(ids.values()), KEYS_PER_SELECT)
+        for number in connection.scalars(select(model.id).where(model.id.in_(some)))
+    }
+    if not used:
+        return ids
+    again = {key: (*names[key], "again") for key, number in ids.items() if number in used}
+    return ids | free_ids(connection, model, salt, again)
 
 
 def insert_many(connection: Connection, model: type[Base], rows: Sequence[dict[str, Any]]) -> None:

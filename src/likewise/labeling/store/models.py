@@ -25,7 +25,8 @@ from likewise.labeling.votes import ANSWERS
 LATER, UNDO, REMOVED = "later", "undo", "removed"
 EVENT_ANSWERS = (*ANSWERS, LATER, UNDO, REMOVED)
 
-OPEN, PUT_OFF, ANSWERED, HELD = 0, 1, 2, 3  # states of an entry of an expert's queue; a repeat is held until its turn
+# States of an entry of an expert's queue; a repeat is held until its turn, a pair is retired while an image is gone.
+OPEN, PUT_OFF, ANSWERED, HELD, RETIRED = 0, 1, 2, 3, 4
 
 INVITED, NAMED, GUEST, ADJUDICATOR = "invited", "named", "guest", "adjudicator"  # kinds of expert
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import aliased
 
 from likewise.labeling.store.clock import now
 from likewise.labeling.store.engine import read_transaction, write_transaction
-from likewise.labeling.store.images import KEYS_PER_SELECT, ensure_images, in_batches, insert_many, opaque_id
+from likewise.labeling.store.images import KEYS_PER_SELECT, ensure_images, free_ids, in_batches, insert_many
 from likewise.labeling.store.models import Image, Pair, Provenance
 from likewise.labeling.store.project import add_log_entry, read_setting
 from likewise.labeling.votes import PAIR
@@ -79,24 +79,23 @@ def ensure_pairs(
             select(Pair.query_image, Pair.candidate_image, Pair.asking, Pair.id).where(Pair.query_image.in_(some))
         )
         by_images.update(((query, candidate, asking), number) for query, candidate, asking, number in found)
-    salt, ids, rows = str(read_setting(connection, "salt")), dict[tuple[str, str, int], int](), []
-    for key in keys:
-        query, candidate, asking = key
-        there = by_images.get((images[query], images[candidate], asking))
-        ids[key] = there if there is not None else opaque_id(salt, "pair", *key)
-        if there is None:
-            rows.append(
-                {
-                    "id": ids[key],
-                    "query_image": images[query],
-                    "candidate_image": images[candidate],
-                    "asking": asking,
-                    "asked": asked,
-                    "counts": counts,
-                }
-            )
+    by_key = {key: by_images.get((images[key[0]], images[key[1]], key[2])) for key in keys}
+    ids = {key: number for key, number in by_key.items() if number is not None}
+    salt = str(read_setting(connection, "salt"))
+    new = free_ids(connection, Pair, salt, {key: ("pair", *key) for key in keys if key not in ids})
+    rows = [
+        {
+            "id": number,
+            "query_image": images[query],
+            "candidate_image": images[candidate],
+            "asking": asking,
+            "asked": asked,
+            "counts": counts,
+        }
+        for (query, candidate, asking), number in new.items()
+    ]
     insert_many(connection, Pair, rows)
-    return ids
+    return ids | new
 
 
 def count_asked_pairs(engine: Engine) -> int:

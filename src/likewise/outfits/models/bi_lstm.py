@@ -42,14 +42,17 @@ class BiLstm(OutfitNet):
         """For both directions: the states that guess, (n, L - 1, w), the places they guess, and which count."""
         turned = reverse_positions(mask)
         found = []
-        for reader, order in ((self.forth, torch.arange(mask.shape[1]).expand_as(turned)), (self.back, turned)):
+        for reader, order in (
+            (self.forth, torch.arange(mask.shape[1], device=mask.device).expand_as(turned)),
+            (self.back, turned),
+        ):
             read = embeddings.gather(1, order[..., None].expand_as(embeddings))
             states, _ = reader(read)
             found.append((states[:, :-1], order[:, 1:], mask[:, 1:]))  # both lie to the left of the padding
         return found
 
     def score(self, embeddings: Tensor, types: Tensor, mask: Tensor, users: Tensor) -> Tensor:
-        total, count = torch.zeros(len(embeddings)), torch.zeros(len(embeddings))
+        total = count = torch.zeros(len(embeddings), device=embeddings.device)
         for states, positions, counts in self.predictions(embeddings, mask):
             target = embeddings.gather(1, positions[..., None].expand(-1, -1, self.width))
             own = (states * target).sum(dim=2) * self.scale
@@ -66,7 +69,9 @@ class BiLstm(OutfitNet):
                 _, (state, _) = reader(items)
                 logits = (choices * state[0][:, None]).sum(dim=2) * self.scale  # equal choices, equal numbers
                 directions.append(logits.log_softmax(dim=1))
-        return torch.stack(directions).mean(dim=0) if directions else torch.zeros(choices.shape[:2])
+        return (
+            torch.stack(directions).mean(dim=0) if directions else torch.zeros(choices.shape[:2], device=choices.device)
+        )
 
     def loss_terms(self, batch: OutfitBatch) -> dict[str, Tensor]:
         losses = {}
@@ -94,5 +99,5 @@ class BiLstm(OutfitNet):
 def reverse_positions(mask: Tensor) -> Tensor:
     """(n, L): the places of every outfit from its last item to its first; padding stays where it is."""
     length = mask.sum(dim=1, keepdim=True)
-    positions = torch.arange(mask.shape[1]).expand(mask.shape)
+    positions = torch.arange(mask.shape[1], device=mask.device).expand(mask.shape)
     return torch.where(mask, length - 1 - positions, positions)

@@ -50,7 +50,7 @@ class FashionHash(OutfitNet):
         known = people[users.clamp(min=0)]
         person = torch.where((users >= 0)[:, None], known, people.mean(dim=0))
         liked = masked_mean((embeddings * (self.user_weights * person)[:, None]).mean(dim=2), mask)
-        first, second = position_pairs(embeddings.shape[1])
+        first, second = position_pairs(embeddings)
         agreed = (embeddings[:, first] * embeddings[:, second] * self.item_weights).mean(dim=2)
         return SCORE_SCALE * (liked + masked_mean(agreed, mask[:, first] & mask[:, second]))
 

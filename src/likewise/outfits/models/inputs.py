@@ -1,40 +1,73 @@
 """What enters the first layer: rows of a table of vectors, or pictures decoded to one size, by image key."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from likewise.catalog.images import load_image
+from likewise.encoders.networks.device import to_device
+from likewise.encoders.running.picture_reader import PictureReader, read_prepared
 from likewise.outfits.models.feature_source import FeatureSource, joined_vectors
 from likewise.outfits.models.trunk import trainable_encoder, uses_vectors
 
+HASHED_AT_ONCE = 256
+
 
 @dataclass(frozen=True)
-class ModelInputs:
-    """One row per image, in the order asked for."""
+class InputTable:
+    """One row per image; `rows` says which rows of the source, vectors in memory or pictures on disk."""
 
-    images: tuple[str, ...]
-    table: Tensor
+    source: NDArray[np.float32] | PictureReader
+    rows: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def select(self, rows: NDArray[np.int64]) -> "InputTable":
+        return InputTable(self.source, self.rows[rows])
+
+    def read(self, rows: NDArray[np.int64] | slice) -> NDArray[np.generic]:
+        return self.source[self.rows[rows]]
+
+    def on_device(self, rows: NDArray[np.int64] | slice) -> Tensor:
+        """Rows as the network wants them."""
+        values: Tensor = to_device(self.read(rows))
+        return values
+
+    @property
+    def vectors(self) -> Tensor:
+        """All of them, in memory; of pictures there are none."""
+        if isinstance(self.source, PictureReader):
+            return torch.zeros(len(self), 0)
+        return torch.from_numpy(self.source[self.rows])
 
 
-def read_inputs(features: FeatureSource, trunk: str, encoders: str, images: Sequence[str]) -> ModelInputs:
+def read_inputs(features: FeatureSource, trunk: str, encoders: str, images: Sequence[str]) -> InputTable:
     """The vectors of `images` for a model over vectors, their pictures for one that is trained whole."""
+    everything = np.arange(len(images))
     if uses_vectors(trunk):
-        return ModelInputs(tuple(images), torch.from_numpy(joined_vectors(features, encoders).lookup(images)))
-    encoder = trainable_encoder(trunk)
-    pictures = [encoder.prepare(load_image(features.image_path(image), at_least=encoder.pixels)) for image in images]
-    return ModelInputs(tuple(images), torch.from_numpy(np.stack(pictures)))
+        return InputTable(joined_vectors(features, encoders).lookup(images), everything)
+    paths = [str(features.image_path(image)) for image in images]
+    read = partial(read_prepared, Path(), trainable_encoder(trunk).recipe)
+    return InputTable(PictureReader(paths, read), everything)
 
 
-def unique_rows(table: Tensor) -> tuple[Tensor, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def unique_rows(table: InputTable) -> tuple[InputTable, NDArray[np.int64]]:
     """The different rows of a table and, for each row, which of them it is: equal inputs get exactly equal scores."""
-    flat = np.ascontiguousarray(table.numpy().reshape(len(table), -1))
-    keys = flat.view(np.dtype((np.void, flat.dtype.itemsize * flat.shape[1])))[:, 0]
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")  # in the order of their first appearance
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return table[torch.from_numpy(first[order])], place[inverse]
+    number: dict[bytes, int] = {}
+    first: list[int] = []
+    which = np.empty(len(table), np.int64)
+    for start in range(0, len(table), HASHED_AT_ONCE):
+        for row, values in enumerate(table.read(slice(start, start + HASHED_AT_ONCE)), start):
+            key = hashlib.blake2b(np.ascontiguousarray(values).tobytes(), digest_size=16).digest()
+            if key not in number:
+                number[key] = len(first)
+                first.append(row)
+            which[row] = number[key]
+    return table.select(np.array(first, np.int64)), which

@@ -136,9 +136,9 @@ def score_with_corrupted(batch: OutfitBatch, net: OutfitNet) -> Tensor:
     return scores.view(n, copies)
 
 
-def position_pairs(length: int) -> tuple[Tensor, Tensor]:
-    """All pairs of places of an outfit."""
-    first, second = torch.triu_indices(length, length, 1)
+def position_pairs(outfits: Tensor) -> tuple[Tensor, Tensor]:
+    """All pairs of places of an outfit, (n, L, ...)."""
+    first, second = torch.triu_indices(outfits.shape[1], outfits.shape[1], 1, device=outfits.device)
     return first, second
 
 

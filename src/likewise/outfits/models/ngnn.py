@@ -57,7 +57,7 @@ class NodeGraph(OutfitNet):
         n, length, width = embeddings.shape
         flat_types, entered = types.flatten(), embeddings.flatten(0, 1)
         edges = self.edges[types[:, :, None], types[:, None, :]] * mask[:, None, :]
-        edges = edges * ~torch.eye(length, dtype=torch.bool)
+        edges = edges * ~torch.eye(length, dtype=torch.bool, device=edges.device)
         edges = edges / mask.sum(dim=1).clamp(min=2)[:, None, None]
         messages, state = [], entered
         for _ in range(STEPS):

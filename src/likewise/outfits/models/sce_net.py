@@ -37,13 +37,13 @@ class SceNet(OutfitNet):
         return embeddings
 
     def score(self, embeddings: Tensor, types: Tensor, mask: Tensor, users: Tensor) -> Tensor:
-        first, second = position_pairs(embeddings.shape[1])
+        first, second = position_pairs(embeddings)
         return -masked_mean(
             self._distance(embeddings[:, first], embeddings[:, second]), mask[:, first] & mask[:, second]
         )
 
     def loss_terms(self, batch: OutfitBatch) -> dict[str, Tensor]:
-        first, second = position_pairs(batch.embeddings.shape[1])
+        first, second = position_pairs(batch.embeddings)
         both = batch.mask[:, first] & batch.mask[:, second]
         a, b = batch.embeddings[:, first], batch.embeddings[:, second]
         near = self._distance(a, b)[:, None]

@@ -50,7 +50,7 @@ class SetTransformer(OutfitNet):
     def score(self, embeddings: Tensor, types: Tensor, mask: Tensor, users: Tensor) -> Tensor:
         state = embeddings + self.types(types)
         seen = self.form(state)
-        first, second = position_pairs(embeddings.shape[1])
+        first, second = position_pairs(embeddings)
         product = (seen[:, first] * seen[:, second]).mean(dim=2)
         direct = masked_mean(product, mask[:, first] & mask[:, second])
         for block in self.blocks:
@@ -62,7 +62,7 @@ class SetTransformer(OutfitNet):
 
     def loss_terms(self, batch: OutfitBatch) -> dict[str, Tensor]:
         scores = score_with_corrupted(batch, self)
-        best = torch.zeros(len(scores), dtype=torch.long)
+        best = torch.zeros(len(scores), dtype=torch.long, device=scores.device)
         return {"choice": functional.cross_entropy(scores, best)}
 
 

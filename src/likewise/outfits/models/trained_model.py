@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from likewise.encoders.networks.device import place, to_device, to_numpy
 from likewise.lineage.record import Lineage
 from likewise.outfits.models.batch import (
     UNKNOWN_TYPE,
@@ -20,7 +21,7 @@ from likewise.outfits.models.batch import (
 from likewise.outfits.models.bi_lstm import BiLstm
 from likewise.outfits.models.card import OutfitModelCard, read_arrays, weights_file
 from likewise.outfits.models.feature_source import FeatureSource
-from likewise.outfits.models.inputs import read_inputs, unique_rows
+from likewise.outfits.models.inputs import InputTable, read_inputs, unique_rows
 from likewise.outfits.models.net import NetSizes, OutfitNet
 from likewise.outfits.models.networks import NETWORKS
 from likewise.outfits.models.trunk import make_trunk
@@ -41,7 +42,7 @@ def load_net(card: OutfitModelCard, folder: Path, epoch: int | None = None) -> O
     net = make_net(card)
     stored = read_arrays(weights_file(folder, epoch))
     net.load_state_dict({name: torch.from_numpy(array) for name, array in stored.items()})
-    return net.eval()
+    return place(net.eval())
 
 
 @dataclass(frozen=True)
@@ -97,23 +98,23 @@ class TrainedOutfitModel:
                 some = numbers[start : start + OUTFIT_BATCH_SIZE]
                 parts = zip(*(_parts(questions[number]) for number in some), strict=True)
                 embeddings = [self._gather(embedded, part) for part in parts]
-                scores[some, :n_choices] = self.net.fill_blank(*embeddings).double().numpy()
+                scores[some, :n_choices] = to_numpy(self.net.fill_blank(*embeddings)).astype(np.float64)
         return scores
 
     def _gather(self, embedded: "EmbeddedItems", lines: Sequence[Sequence[Item]]) -> Tensor:
         """(n, items per line, width)"""
         rows = [[embedded.row[item.image] for item in line] for line in lines]
-        return embedded.embeddings[torch.tensor(rows, dtype=torch.long)]
+        return embedded.embeddings[to_device(np.array(rows, np.int64))]
 
     def embed_items(self, items: dict[str, str]) -> EmbeddedItems:
         """Embed every item once; items of equal input and type become one row."""
         images = sorted(items)
         inputs = read_inputs(self.features, self.card.trunk, self.card.encoders, images)
-        different, which = unique_rows(inputs.table)
+        different, which = unique_rows(inputs)
         number = {name: place for place, name in enumerate(self.card.types)}
         type_ids = np.array([number.get(items[image], UNKNOWN_TYPE) for image in images], dtype=np.int64)
         rows, row = np.unique(np.stack([which, type_ids], axis=1), axis=0, return_inverse=True)
-        embeddings = embed_in_batches(self.net, different[torch.from_numpy(rows[:, 0].copy())], rows[:, 1])
+        embeddings = embed_in_batches(self.net, different.select(rows[:, 0]), rows[:, 1])
         return EmbeddedItems(embeddings, dict(zip(images, row.reshape(-1).tolist(), strict=True)), rows[:, 1])
 
 
@@ -121,13 +122,11 @@ def _parts(question: OutfitQuestion) -> tuple[Sequence[Item], ...]:
     return question.items[: question.blank], question.items[question.blank :], question.choices
 
 
-def embed_in_batches(net: OutfitNet, inputs: Tensor, types: Indices) -> Tensor:
+def embed_in_batches(net: OutfitNet, inputs: InputTable, types: Indices) -> Tensor:
     """The embeddings of single items, in batches."""
-    type_ids = torch.from_numpy(np.ascontiguousarray(types))
-    parts = [
-        net.embed(inputs[start : start + ITEM_BATCH_SIZE], type_ids[start : start + ITEM_BATCH_SIZE])
-        for start in range(0, len(inputs), ITEM_BATCH_SIZE)
-    ]
+    starts = range(0, len(inputs), ITEM_BATCH_SIZE)
+    blocks = [slice(start, start + ITEM_BATCH_SIZE) for start in starts]
+    parts = [net.embed(inputs.on_device(block), to_device(types[block])) for block in blocks]
     return torch.cat(parts)
 
 
@@ -136,8 +135,8 @@ def score_padded(net: OutfitNet, embeddings: Tensor, outfits: PaddedOutfits, use
     scores = []
     for start in range(0, len(outfits), OUTFIT_BATCH_SIZE):
         part = outfits.select(slice(start, start + OUTFIT_BATCH_SIZE))
-        mask = torch.from_numpy(part.mask)
-        chosen = embeddings[torch.from_numpy(part.indices).clamp(min=0)] * mask[..., None]
-        users = torch.full((len(part),), user, dtype=torch.long)
-        scores.append(net.score(chosen, torch.from_numpy(part.types), mask, users))
-    return torch.cat(scores).double().numpy()
+        mask = to_device(part.mask)
+        chosen = embeddings[to_device(part.indices).clamp(min=0)] * mask[..., None]
+        users = to_device(np.full(len(part), user))
+        scores.append(net.score(chosen, to_device(part.types), mask, users))
+    return to_numpy(torch.cat(scores)).astype(np.float64)

@@ -40,13 +40,13 @@ class TypeAware(OutfitNet):
         return embeddings
 
     def score(self, embeddings: Tensor, types: Tensor, mask: Tensor, users: Tensor) -> Tensor:
-        first, second = position_pairs(embeddings.shape[1])
+        first, second = position_pairs(embeddings)
         masks = self._masks(types, first, second)
         difference = distance(embeddings[:, first] * masks, embeddings[:, second] * masks)
         return -masked_mean(difference, mask[:, first] & mask[:, second])
 
     def loss_terms(self, batch: OutfitBatch) -> dict[str, Tensor]:
-        first, second = position_pairs(batch.embeddings.shape[1])
+        first, second = position_pairs(batch.embeddings)
         masks = self._masks(batch.types, first, second)
         both = batch.mask[:, first] & batch.mask[:, second]
         a, b = batch.embeddings[:, first] * masks, batch.embeddings[:, second] * masks
@@ -62,7 +62,7 @@ class TypeAware(OutfitNet):
 
     def _similarity(self, batch: OutfitBatch) -> Tensor:
         """In the general space an item lies nearer to one of its own type than to the others of its outfit."""
-        first, second = position_pairs(batch.embeddings.shape[1])
+        first, second = position_pairs(batch.embeddings)
         both = batch.mask[:, first] & batch.mask[:, second]
         item = batch.embeddings[:, second]
         same_type, worn_with = batch.negatives[:, 0, second], batch.embeddings[:, first]

@@ -26,5 +26,5 @@ class TypedLinear(nn.Module):
         parts = torch.split(values[order], counts)
         done = torch.cat([part @ weight for part, weight in zip(parts, self.own, strict=True)])
         back = torch.empty_like(order)
-        back[order] = torch.arange(len(order))
+        back[order] = torch.arange(len(order), device=order.device)
         return values @ self.shared + done[back] + self.bias[types]

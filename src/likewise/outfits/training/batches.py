@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from likewise.encoders.networks.device import to_device
 from likewise.outfits.models.batch import Indices, PaddedOutfits
+from likewise.outfits.models.inputs import InputTable
 from likewise.outfits.models.net import OutfitBatch, OutfitNet
 from likewise.outfits.training.negatives import NegativeSampler
 
@@ -16,7 +16,7 @@ from likewise.outfits.training.negatives import NegativeSampler
 class OutfitArrays:
     """Training data as arrays: one row per item, one line per outfit."""
 
-    inputs: Tensor
+    inputs: InputTable
     types: Indices
     words: Indices
     outfits: PaddedOutfits
@@ -43,20 +43,20 @@ def make_batch(
     swaps = np.floor(rng.random((len(lines), n_negatives)) * length[:, None]).astype(np.int64)
     rows = np.concatenate([outfits.indices[:, None], drawn], axis=1)
     different, place = np.unique(np.where(rows < 0, rows.max(), rows), return_inverse=True)
-    embeddings = net.embed(arrays.inputs[torch.from_numpy(different)], torch.from_numpy(arrays.types[different]))
-    mask = torch.from_numpy(outfits.mask)
-    gathered = embeddings[torch.from_numpy(place.reshape(rows.shape))] * mask[:, None, :, None]
+    embeddings = net.embed(arrays.inputs.on_device(different), to_device(arrays.types[different]))
+    mask = to_device(outfits.mask)
+    gathered = embeddings[to_device(place.reshape(rows.shape))] * mask[:, None, :, None]
     good, which = np.unique(outfits.indices[outfits.mask], return_inverse=True)
     places = np.zeros(outfits.indices.shape, dtype=np.int64)
     places[outfits.mask] = which
     return OutfitBatch(
         gathered[:, 0],
         gathered[:, 1:],
-        torch.from_numpy(outfits.types),
+        to_device(outfits.types),
         mask,
-        torch.from_numpy(arrays.users[lines]),
-        torch.from_numpy(swaps),
-        embeddings[torch.from_numpy(np.searchsorted(different, good))],
-        torch.from_numpy(places),
-        torch.from_numpy(arrays.words[good]),
+        to_device(arrays.users[lines]),
+        to_device(swaps),
+        embeddings[to_device(np.searchsorted(different, good))],
+        to_device(places),
+        to_device(arrays.words[good]),
     )

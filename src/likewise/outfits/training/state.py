@@ -7,6 +7,7 @@ import polars as pl
 import torch
 from torch import nn
 
+from likewise.encoders.networks.device import to_numpy
 from likewise.outfits.models.card import Arrays, read_arrays, write_arrays
 from likewise.outfits.training.run_folder import curves_file, state_file
 from likewise.workspace import write_parquet
@@ -16,14 +17,14 @@ CURVES = pl.Schema({"epoch": pl.Int64, "name": pl.String, "value": pl.Float64})
 
 def state_arrays(net: nn.Module) -> Arrays:
     """The weights and other numbers of a network."""
-    return {name: value.detach().numpy().copy() for name, value in net.state_dict().items()}
+    return {name: to_numpy(value).copy() for name, value in net.state_dict().items()}
 
 
 def save_state(folder: Path, net: nn.Module, optimizer: torch.optim.Optimizer, epochs_done: int) -> None:
     """Weights, the optimizer's memory and the number of epochs done, in one atomic write."""
     arrays = {f"net.{name}": array for name, array in state_arrays(net).items()}
     for number, memory in optimizer.state_dict()["state"].items():
-        arrays |= {f"optimizer.{number}.{name}": np.asarray(value) for name, value in memory.items()}
+        arrays |= {f"optimizer.{number}.{name}": to_numpy(value) for name, value in memory.items()}
     arrays["epochs_done"] = np.array([epochs_done], dtype=np.int64)
     write_arrays(arrays, state_file(folder))
 

@@ -15,6 +15,7 @@ import polars as pl
 import torch
 
 from likewise.encoders.lineage import picture_lineage
+from likewise.encoders.networks.device import place
 from likewise.errors import LikewiseError
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
@@ -144,7 +145,7 @@ def _prepare(
         job.trunk,
         job.encoders,
         joined_version(job.encoders) if uses_vectors(job.trunk) else job.trunk,
-        int(inputs.table.shape[1]) if uses_vectors(job.trunk) else 0,
+        int(inputs.vectors.shape[1]) if uses_vectors(job.trunk) else 0,
         names,
         max(1, len(people)),
         words.vocabulary,
@@ -155,15 +156,15 @@ def _prepare(
     )
     torch.manual_seed(job.seed)
     net = make_net(card)
-    net.trunk.fit(inputs.table, torch.from_numpy(word_targets))
+    net.trunk.fit(inputs.vectors, torch.from_numpy(word_targets))
     near = None
     if job.preset.near_share and uses_vectors(job.trunk):
         item_ids = np.unique([examples.item_by_image.get(image, image) for image in images], return_inverse=True)[1]
-        near = nearest_of_type(net.trunk(inputs.table).numpy(), types, item_ids)
+        near = nearest_of_type(net.trunk(inputs.vectors).numpy(), types, item_ids)
     negatives = NegativeSampler(types, names, near, job.preset.near_share)
     negatives.check_outfits(outfits)
     net.fit_type_cooccurrence(torch.from_numpy(count_type_pairs(outfits.types, outfits.mask, len(names))))
-    return card, OutfitArrays(inputs.table, types, words.word_ids, outfits, users, negatives), net
+    return card, OutfitArrays(inputs, types, words.word_ids, outfits, users, negatives), place(net)
 
 
 def _epoch(
@@ -200,7 +201,7 @@ def _epoch(
     net.eval()
     with torch.inference_mode():
         some = np.sort(rng.permutation(len(arrays.types))[:BANK_SIZE])
-        net.on_epoch_end(embed_in_batches(net, arrays.inputs[torch.from_numpy(some)], arrays.types[some]))
+        net.on_epoch_end(embed_in_batches(net, arrays.inputs.select(some), arrays.types[some]))
     return sums
 
 

@@ -68,11 +68,6 @@ class Scale:
         return cls(500 * n_questions, 60 * n_questions, 20 * n_questions, n_questions, n_crowd=n_crowd)
 
 
-def image_of(item: str) -> str:
-    """The picture of an item that only the test shows."""
-    return f"{item}.jpg"
-
-
 def wardrobe_items(n_items: int, seed: int) -> pl.DataFrame:
     """Items of a wardrobe with a picture each."""
     return make_items(n_items, seed).with_columns((pl.col("item") + ".jpg").alias("image"))

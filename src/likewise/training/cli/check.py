@@ -142,7 +142,7 @@ def check(
 @contextmanager
 def _runner(workers: int | None, n_folds: int, ray: bool, address: str | None) -> "Iterator[TaskRunner]":
     from likewise.machine import usable_cores
-    from likewise.training.workers import local_workers
+    from likewise.training.workers import training_processes
 
     if ray:
         from likewise.scale.cluster import cluster
@@ -151,7 +151,7 @@ def _runner(workers: int | None, n_folds: int, ray: bool, address: str | None) -
         with cluster(address):  # started once for all trials
             yield run_tasks
         return
-    with local_workers(workers or min(usable_cores(), n_folds)) as runner:
+    with training_processes(workers or min(usable_cores(), n_folds)) as runner:
         yield runner
 
 
@@ -200,7 +200,7 @@ def _print_summary(done: "RealityCheckResult") -> None:
     for name, method in summary.methods.items():
         if method.n_failed:
             echo(f"[yellow]{escape(name)}[/]: {method.n_failed} of {method.n_trials} trials failed")
-    for sentence in describe_failed_reruns(summary):
+    for sentence in [*describe_failed_reruns(summary), *filter(None, [summary.copies])]:
         echo(f"[yellow]{escape(sentence)}[/]")
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.encoders.networks.runtimes import device
+from likewise.encoders.networks.device import device, memory_explained, mixed_precision, place, to_device
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.training.finetune.epochs import EpochMeans
@@ -114,12 +114,11 @@ class DinoLearner:
         n_outputs: int = 1024,
     ) -> None:
         self.torch = import_optional("torch", "training")
-        self.device = device()
-        self.student = with_projection_head(trunk, dim, n_outputs).to(self.device)
+        self.student = place(with_projection_head(trunk, dim, n_outputs))
         self.teacher = copy.deepcopy(self.student)
         for weight in self.teacher.parameters():
             weight.requires_grad_(False)
-        self.centre = self.torch.zeros(1, n_outputs, device=self.device)
+        self.centre = self.torch.zeros(1, n_outputs, device=device())
         self.dataset, self.views, self.schedule, self.batch = dataset, views, schedule, batch
         self.optimiser = self.torch.optim.AdamW(self.student.parameters(), lr=schedule.rate)
 
@@ -140,16 +139,16 @@ class DinoLearner:
         self.student.load_state_dict(state["student"])
         self.teacher.load_state_dict(state["teacher"])
         self.optimiser.load_state_dict(state["optimiser"])
-        self.centre = state["centre"].to(self.device)
+        self.centre = state["centre"].to(device())
 
     def train_epoch(self, number: int, rng: np.random.Generator, on_progress: ProgressCallback) -> EpochMeans:
         self.student.train()
         self.teacher.train()
         order = rng.permutation(len(self.dataset.images))
         losses, entropies = [], []
-        for done in range(self.n_batches):
-            rows = order[done * self.batch : (done + 1) * self.batch]
-            view_batches = [self.torch.from_numpy(each).to(self.device) for each in self._views(rows.tolist(), rng)]
+        batches = [order[done * self.batch : (done + 1) * self.batch] for done in range(self.n_batches)]
+        for done, rows in enumerate(self.dataset.reader.ahead(batches)):
+            view_batches = [to_device(each) for each in self._views(rows.tolist(), rng)]
             loss, entropy = self.step(view_batches, number * self.n_batches + done)
             losses.append(loss)
             entropies.append(entropy)
@@ -165,14 +164,16 @@ class DinoLearner:
         rate, weight_decay, momentum = self.schedule.at(step)
         for group in self.optimiser.param_groups:
             group["lr"], group["weight_decay"] = rate, weight_decay
-        with self.torch.no_grad():
-            targets = self.teacher(self.torch.cat(list(view_batches[:2])))
+        large, small = view_batches[:2], view_batches[2:]
+        with mixed_precision(), memory_explained("use a smaller --batch or fewer --small-crops"):
+            with self.torch.no_grad():
+                targets = self.teacher(self.torch.cat(list(large))).float()
             mean = targets.mean(0, keepdim=True)
+            outputs = [*self.student(self.torch.cat(list(large))).float().chunk(2)]
+            if small:
+                outputs += self.student(self.torch.cat(list(small))).float().chunk(len(small))
         if step == 0:
             self.centre = mean
-        outputs = [*self.student(self.torch.cat(list(view_batches[:2]))).chunk(2)]
-        if len(view_batches) > 2:
-            outputs += self.student(self.torch.cat(list(view_batches[2:]))).chunk(len(view_batches) - 2)
         loss = dino_loss(outputs, targets.chunk(2), self.centre)
         self.optimiser.zero_grad()
         loss.backward()

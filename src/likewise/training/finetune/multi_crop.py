@@ -29,8 +29,7 @@ def multi_crop_views(
     views_by_number: list[list[np.ndarray[tuple[int, ...], np.dtype[np.uint8]]]] = [
         [] for _ in range(2 + views.n_local)
     ]
-    for row in rows:
-        image = dataset.resized(row)
+    for image in dataset.resized(rows):
         for number, images in enumerate(views_by_number):
             images.append(_view(image, number, views, rng))
     return [_tensor(dataset.recipe, images) for images in views_by_number]

@@ -5,13 +5,11 @@ summary.json, and while it is not done state.pt, from which it goes on after a s
 """
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from likewise.catalog import catalog_fingerprint, read_catalog
-from likewise.catalog.images import load_image
 from likewise.encoders.families.run_files import SETTINGS, TrainedRun, write_run
 from likewise.encoders.lineage import encoder_lineage
 from likewise.errors import LikewiseError
@@ -127,9 +125,8 @@ def make_learner(
     workspace: WorkspaceFolder, settings: FinetuneSettings, targets: ClassTargets, trunk: "nn.Module", dim: int
 ) -> SupervisedLearner | DinoLearner:
     """The task's learner over the pictures of the catalog."""
-    root: Path = workspace.root
     recipe = trunk_recipe(settings.encoder)
-    dataset = ImageDataset(targets.images, lambda image, at_least: load_image(root / image, at_least), recipe)
+    dataset = ImageDataset(targets.images, workspace.root, recipe)
     if settings.task != "dino":
         return SupervisedLearner(
             trunk,

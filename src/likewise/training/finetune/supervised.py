@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.encoders.networks.runtimes import device
+from likewise.encoders.networks.device import FittingBatches, mixed_precision, place, to_device
+from likewise.encoders.networks.recipe import Tensor
+from likewise.evaluation.auc import Ints
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.training.finetune.epochs import EpochMeans
@@ -30,11 +32,11 @@ class SupervisedLearner:
         batch: int,
     ) -> None:
         self.torch = import_optional("torch", "training")
-        self.device = device()
-        self.trunk = trunk.to(self.device)
+        self.trunk = place(trunk)
         heads = {head: self.torch.nn.Linear(dim, n) for head, n in targets.n_classes.items()}
-        self.heads = self.torch.nn.ModuleDict(heads).to(self.device)
-        self.classes = {head: self.torch.tensor(numbers) for head, numbers in targets.classes.items()}
+        self.heads = place(self.torch.nn.ModuleDict(heads))
+        self.classes = targets.classes
+        self.batches = FittingBatches()
         self.dataset, self.batch = dataset, batch
         self.weights = [*self.trunk.parameters(), *self.heads.parameters()]
         self.optimiser = self.torch.optim.Adam(self.weights, lr=rate, weight_decay=weight_decay)
@@ -56,19 +58,29 @@ class SupervisedLearner:
         self.trunk.train()
         order = rng.permutation(len(self.dataset.images))
         sums = dict.fromkeys(["loss", *(f"accuracy_{head}" for head in self.heads)], 0.0)
-        for done, start in enumerate(range(0, len(order), self.batch)):
-            rows = order[start : start + self.batch]
-            pixels = self.torch.from_numpy(self.dataset.train_inputs(rows.tolist(), rng)).to(self.device)
-            features = self.trunk(pixels)
-            losses = []
-            for head, layer in self.heads.items():
-                logits, wanted = layer(features), self.classes[head][rows].to(self.device)
-                losses.append(self.torch.nn.functional.cross_entropy(logits, wanted))
-                sums[f"accuracy_{head}"] += float((logits.argmax(1) == wanted).sum())
-            loss = self.torch.stack(losses).sum()
-            self.optimiser.zero_grad()
-            loss.backward()
-            self.optimiser.step()
-            sums["loss"] += float(loss.detach()) * len(rows)
+        batches = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
+        for done, rows in enumerate(self.dataset.reader.ahead(batches)):
+            for name, value in self.step(self.dataset.train_inputs(rows.tolist(), rng), rows).items():
+                sums[name] += value
             on_progress("training", done + 1, self.n_batches)
         return {name: value / len(order) for name, value in sums.items()}
+
+    def step(self, inputs: Tensor, rows: Ints) -> EpochMeans:
+        """Learn from one batch, in parts where the device has no memory for all of it; sums over its images."""
+
+        def learn(part: slice) -> EpochMeans:
+            sums, losses = {}, []
+            with mixed_precision():
+                features = self.trunk(to_device(inputs[part]))
+                for head, layer in self.heads.items():
+                    logits, wanted = layer(features), to_device(self.classes[head][rows[part]])
+                    losses.append(self.torch.nn.functional.cross_entropy(logits, wanted, reduction="sum"))
+                    sums[f"accuracy_{head}"] = float((logits.argmax(1) == wanted).sum())
+            loss = self.torch.stack(losses).sum() / len(rows)
+            loss.backward()
+            return sums | {"loss": float(loss.detach()) * len(rows)}
+
+        self.optimiser.zero_grad()
+        parts = self.batches.run(learn, len(rows), restart=self.optimiser.zero_grad)
+        self.optimiser.step()
+        return {name: sum(part[name] for part in parts) for name in parts[0]}

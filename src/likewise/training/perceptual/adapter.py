@@ -1,7 +1,9 @@
 """Learn an adapter from answers: coordinates, then a metric in them, at a strength of shrinkage that was chosen fairly.
 
 The choice (how much shrinkage, with or without a hidden layer) is made by cross-validation inside the training answers,
-by the negative log-likelihood of held-out votes; whatever is measured later was not seen by it.
+by the negative log-likelihood of held-out votes; whatever is measured later was not seen by it. Of very many answers a
+random sample decides: as the strength of a prior, the shrinkage of a whole vote count is the same for few and for many
+answers, so that of a mean vote falls as their number grows.
 """
 
 from collections.abc import Sequence
@@ -33,6 +35,10 @@ SHRINKAGES = tuple(
 HIDDEN = (0, 512)
 INNER_FOLDS = 4
 PATIENCE = 2
+MAX_CHOOSING_ANSWERS = 40_000
+"""Of more answers a random sample of so many chooses; all of them are learned from."""
+SAMPLE_FOLDS = 2
+"""Of the folds of such a sample so many are held out in turn: each has votes enough to choose by."""
 CONSTANT_NORM_RATIO = 3.0
 """A constant coordinate of so many times the typical length makes cosines fall as distances grow."""
 
@@ -79,11 +85,30 @@ def fit_adapter(image_vectors: ImageVectors, answers: Answers, choice: AdapterPa
     stimuli = answers.named_stimuli
     features = fit_feature_map(image_vectors, stimuli, hidden=choice.hidden, seed=seed)
     coordinates = image_vectors.stimulus_means(features(image_vectors.concatenated), len(answers.stimuli))
-    likelihood, metric = PenalisedLikelihood(coordinates, answers), None
-    for shrinkage in [each for each in SHRINKAGES if each > choice.shrinkage] + [choice.shrinkage]:
+    sample, metric = answers.subset(choosing_rows(answers, seed)), None
+    likelihood = PenalisedLikelihood(coordinates, sample)
+    for_sample = choice.shrinkage * (_n_votes(answers) / _n_votes(sample))
+    for shrinkage in [each for each in SHRINKAGES if each > for_sample] + [for_sample]:
         metric = fit_metric(likelihood, shrinkage, start=metric)
+    if len(sample) < len(answers):
+        metric = fit_metric(PenalisedLikelihood(coordinates, answers), choice.shrinkage, start=metric)
     assert metric is not None
     return _with_constant(choice, features, metric, coordinates[stimuli])
+
+
+def choosing_rows(answers: Answers, seed: int) -> Ints:
+    """All answers, or as many of them as are needed for a choice."""
+    if len(answers) <= MAX_CHOOSING_ANSWERS:
+        return np.arange(len(answers))
+    return np.sort(np.random.default_rng(seed).choice(len(answers), MAX_CHOOSING_ANSWERS, replace=False))
+
+
+def n_choosing_folds(answers: Answers, n_folds: int = INNER_FOLDS) -> int:
+    return n_folds if len(answers) <= MAX_CHOOSING_ANSWERS else SAMPLE_FOLDS
+
+
+def _n_votes(answers: Answers) -> float:
+    return float((answers.yes + answers.no).sum())
 
 
 @dataclass(frozen=True)
@@ -92,7 +117,7 @@ class AdapterSelection:
 
     choice: AdapterParams
     scores: Floats
-    """Of every training answer by a model that had not seen it; for items, by the last such model."""
+    """Of every training answer that chose, by a model that had not seen it; for items, by the last such model."""
     search_table: pl.DataFrame
 
 
@@ -107,12 +132,14 @@ def select_adapter(
     on_progress: ProgressCallback | None = None,
 ) -> AdapterSelection:
     """Cross-validate every strength of shrinkage, from strong to weak, and stop where it only gets worse."""
-    inner_folds = make_folds(answers, unseen, n_folds, seed)
+    rows = choosing_rows(answers, seed)
+    everything, answers = answers, answers.subset(rows)
+    inner_folds = make_folds(answers, unseen, n_folds, seed)[: n_choosing_folds(everything, n_folds)]
     search_rows: list[tuple[float, int, float, int]] = []
     best: tuple[float, AdapterParams, list[_InnerFold]] | None = None
     for units in hidden:
         folds = [_InnerFold.of(image_vectors, answers, fold, units, seed) for fold in inner_folds]
-        n_votes = sum(fold.n_test_votes for fold in folds)
+        n_votes = sum(_n_votes(fold.test) for fold in folds)
         least, worse = float("inf"), 0
         for number, shrinkage in enumerate(SHRINKAGES):
             if on_progress:
@@ -127,11 +154,12 @@ def select_adapter(
             if worse >= PATIENCE:
                 break
     assert best is not None
-    scores = np.full(len(answers), np.nan)
+    scores = np.full(len(everything), np.nan)
     for fold in best[2]:
-        scores[fold.rows] = fold.test_scores(image_vectors, best[1])
+        scores[rows[fold.rows]] = fold.test_scores(image_vectors, best[1])
+    choice = replace(best[1], shrinkage=best[1].shrinkage * (_n_votes(answers) / _n_votes(everything)))
     schema = {"shrinkage": pl.Float64, "hidden": pl.Int64, "negative_log_likelihood": pl.Float64, "n_votes": pl.Int64}
-    return AdapterSelection(best[1], scores, pl.DataFrame(search_rows, schema=schema, orient="row"))
+    return AdapterSelection(choice, scores, pl.DataFrame(search_rows, schema=schema, orient="row"))
 
 
 @dataclass(frozen=True)
@@ -156,10 +184,6 @@ class _InnerFold:
         coordinates = image_vectors.stimulus_means(by_image, len(answers.stimuli))
         return cls(fold.test, train, test, features, by_image, PenalisedLikelihood(coordinates, train))
 
-    @property
-    def n_test_votes(self) -> float:
-        return float((self.test.yes + self.test.no).sum())
-
     def learn(self, shrinkage: float) -> "_InnerFold":
         """With the metric of this shrinkage; the one so far is where the search for it starts."""
         return replace(self, metric=fit_metric(self.likelihood, shrinkage, start=self.metric))
@@ -168,7 +192,7 @@ class _InnerFold:
         """Negative log-likelihood of the held-out votes, all together."""
         assert self.metric is not None
         logit = logits(self.likelihood.coordinates, self.test, self.metric)
-        return mean_negative_log_likelihood(logit, self.test) * self.n_test_votes
+        return mean_negative_log_likelihood(logit, self.test) * _n_votes(self.test)
 
     def test_scores(self, image_vectors: ImageVectors, choice: AdapterParams) -> Floats:
         assert self.metric is not None

@@ -6,6 +6,7 @@ All of it is fitted on the images named in training answers and on no others. It
 encoder, so nothing has to be done to new vectors but multiply.
 """
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,11 @@ from likewise.evaluation.auc import Floats, Ints
 
 MIN_RELATIVE_SPREAD = 1e-6  # of the largest spread: directions that vary less say nothing
 MAX_DIM = 128
+MAX_EXACT_DIM = 1024  # above it, and with more stimuli still, the principal axes are found by power iteration
+MAX_KEPT_PROJECTIONS = 16
+OVERSAMPLING, POWER_ITERATIONS = 32, 12
+
+_KEEPING = threading.Lock()
 OFFSET_SPREAD = 0.7  # of the hidden units' offsets, in standard deviations of what comes in
 
 
@@ -38,6 +44,11 @@ class ImageVectors:
     def concatenated(self) -> Floats:
         """All encoders side by side, a row per image."""
         return np.concatenate([each.astype(np.float64) for each in self.vectors], axis=1)
+
+    @cached_property
+    def projections(self) -> "dict[bytes, AffineMap]":
+        """The last first layers that were fitted, by the stimuli they were fitted on: folds and settings share them."""
+        return {}
 
     def shown(self, stimuli: Ints) -> "ShownImages":
         """The images of some stimuli, which are numbered from 0 in their order."""
@@ -63,10 +74,15 @@ class ShownImages:
 
 
 def _means(rows: Floats, stimulus: Ints, n_stimuli: int) -> Floats:
+    from scipy.sparse import csr_array
+
     known = stimulus >= 0
-    total = np.zeros((n_stimuli, rows.shape[1]))
-    np.add.at(total, stimulus[known], rows[known])
-    return total / np.maximum(1, np.bincount(stimulus[known], minlength=n_stimuli))[:, None]
+    n_known = int(known.sum())
+    places = (stimulus[known], np.flatnonzero(known))
+    membership = csr_array((np.ones(n_known), places), shape=(n_stimuli, len(rows)))
+    total: Floats = membership @ rows
+    total /= np.maximum(1, np.bincount(stimulus[known], minlength=n_stimuli))[:, None]
+    return total
 
 
 @dataclass(frozen=True)
@@ -108,16 +124,23 @@ class FeatureMap:
         return [(matrix.astype(np.float32), offset.astype(np.float32)) for matrix, offset in maps]
 
 
-def fit_feature_map(
-    image_vectors: ImageVectors, stimuli: Ints, *, hidden: int = 0, max_dim: int = MAX_DIM, seed: int = 0
-) -> FeatureMap:
+def fit_feature_map(image_vectors: ImageVectors, stimuli: Ints, *, hidden: int = 0, seed: int = 0) -> FeatureMap:
     """Fit on the images of some stimuli; axes are those along which the stimuli differ, not the images of one."""
+    kept, key = image_vectors.projections, stimuli.tobytes()
+    first = kept.get(key)
+    if first is not None and not hidden:
+        return FeatureMap(first)
     shown = image_vectors.shown(stimuli)
-    first = _project(shown, image_vectors.dims, max_dim)
-    return add_hidden_layer(first, shown, hidden, max_dim, seed) if hidden else FeatureMap(first)
+    if first is None:
+        first = _project(shown, image_vectors.dims)
+        with _KEEPING:
+            kept[key] = first
+            if len(kept) > MAX_KEPT_PROJECTIONS:
+                del kept[next(iter(kept))]
+    return add_hidden_layer(first, shown, hidden, seed) if hidden else FeatureMap(first)
 
 
-def add_hidden_layer(first: AffineMap, shown: ShownImages, hidden: int, max_dim: int, seed: int) -> FeatureMap:
+def add_hidden_layer(first: AffineMap, shown: ShownImages, hidden: int, seed: int) -> FeatureMap:
     """Random units over the coordinates of `first`, and both together turned to their principal axes."""
     coordinates = first(shown.rows)
     rng = np.random.default_rng(seed)
@@ -133,39 +156,61 @@ def add_hidden_layer(first: AffineMap, shown: ShownImages, hidden: int, max_dim:
     mean = units.mean(axis=0)
     scale = np.sqrt(np.mean(((units - mean) ** 2).sum(axis=1))) or 1.0
     both = np.concatenate([coordinates, (units - mean) / scale], axis=1) / np.sqrt(2.0)
-    axes = _principal_axes(shown.stimulus_means(both), max_dim)
+    axes = _principal_axes(shown.stimulus_means(both))
     back = np.concatenate([axes[:n], -axes[:n], axes[n:] / scale]) / np.sqrt(2.0)
     return FeatureMap(first, hidden_layer, AffineMap(back, -(mean / scale) @ axes[n:] / np.sqrt(2.0)))
 
 
-def _project(shown: ShownImages, dims: Sequence[int], max_dim: int) -> AffineMap:
+def _project(shown: ShownImages, dims: Sequence[int]) -> AffineMap:
     """Centred, scaled by encoder, turned to principal axes."""
     centre = shown.rows.mean(axis=0)
     centred = shown.rows - centre
-    lengths = np.sqrt(np.add.reduceat((centred**2).mean(axis=0), np.cumsum([0, *dims[:-1]])))
+    variances = np.einsum("nd,nd->d", centred, centred) / len(centred)
+    lengths = np.sqrt(np.add.reduceat(variances, np.cumsum([0, *dims[:-1]])))
     lengths[lengths == 0.0] = 1.0
     stretch = np.repeat(1.0 / (lengths * np.sqrt(len(lengths))), dims)
-    turned = stretch[:, None] * _principal_axes(shown.stimulus_means(centred) * stretch, max_dim)
+    means = shown.stimulus_means(centred)
+    del centred  # as large as all vectors
+    means *= stretch
+    turned = stretch[:, None] * _principal_axes(means)
     return AffineMap(turned, -centre @ turned)
 
 
-def _principal_axes(rows: Floats, max_dim: int) -> Floats:
+def _principal_axes(rows: Floats) -> Floats:
     """Directions of largest spread, as columns; signs are fixed so that the same rows give the same directions."""
     from scipy.linalg import eigh
 
     n, dim = rows.shape
     if n < dim:
         values, left = eigh(rows @ rows.T)
-        keep = _leading_eigenvalues(values, max_dim)
+        keep = _leading_eigenvalues(values)
         directions = rows.T @ left[:, keep] / np.sqrt(values[keep])
+    elif dim > MAX_EXACT_DIM:
+        values, directions = _leading_subspace(rows)
+        directions = directions[:, _leading_eigenvalues(values)]
     else:
         values, directions = eigh(rows.T @ rows)
-        directions = directions[:, _leading_eigenvalues(values, max_dim)]
+        directions = directions[:, _leading_eigenvalues(values)]
     largest = np.abs(directions).argmax(axis=0)
     return np.asarray(directions * np.sign(directions[largest, np.arange(directions.shape[1])]))
 
 
-def _leading_eigenvalues(values: Floats, max_dim: int) -> Ints:
+def _leading_subspace(rows: Floats) -> tuple[Floats, Floats]:
+    """The largest eigenvalues of rows.T @ rows, in rising order, and their vectors, by power iteration on a subspace.
+
+    All of thousands of eigenvectors would take minutes, and a few are wanted.
+    """
+    from scipy.linalg import eigh, qr
+
+    products = rows.T @ rows
+    subspace = np.random.default_rng(0).normal(size=(len(products), MAX_DIM + OVERSAMPLING))
+    for _ in range(POWER_ITERATIONS):
+        subspace = qr(products @ subspace, mode="economic", overwrite_a=True, check_finite=False)[0]
+    values, turn = eigh(subspace.T @ products @ subspace)
+    return values, subspace @ turn
+
+
+def _leading_eigenvalues(values: Floats) -> Ints:
     """The largest eigenvalues, from large to small, without those that are noise."""
-    order = np.argsort(values)[::-1][:max_dim]
+    order = np.argsort(values)[::-1][:MAX_DIM]
     return order[values[order] > MIN_RELATIVE_SPREAD**2 * max(float(values[order[0]]), 1e-300)]

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.catalog.images import load_image
 from likewise.encoders.families.small import NAME as SMALL
+from likewise.encoders.networks.device import memory_explained, mixed_precision, place, to_device, to_numpy
 from likewise.encoders.networks.network import Network
-from likewise.encoders.networks.runtimes import device
 from likewise.encoders.normalization import unit_rows
-from likewise.encoders.protocol import Prepared, Vectors
+from likewise.encoders.protocol import Vectors
+from likewise.encoders.running.picture_reader import PictureReader, read_prepared
 from likewise.encoders.spec import parse_spec
 from likewise.evaluation.auc import Floats, Ints
 from likewise.optional_dependencies import import_optional
@@ -66,14 +66,14 @@ class NetworkInputs:
         return get_torch_encoder(self.plan.encoder)
 
     @cached_property
-    def prepared(self) -> list[Prepared]:
+    def prepared(self) -> PictureReader:
         """As `likewise encode` prepares them, so that what is measured is the encoder that is kept."""
-        return [self.network.prepare(load_image(self.root / image, self.network.pixels)) for image in self.images]
+        return PictureReader(self.images, partial(read_prepared, self.root, self.network.recipe))
 
     @cached_property
     def dataset(self) -> ImageDataset:
         recipe = trunk_recipe(self.plan.encoder)
-        return ImageDataset(self.images, lambda image, side: load_image(self.root / image, side), recipe, MIN_CROP)
+        return ImageDataset(self.images, self.root, recipe, MIN_CROP)
 
     @cached_property
     def images_of(self) -> dict[int, Ints]:
@@ -88,7 +88,7 @@ class NetworkTraining:
     """One training of one network from some answers."""
 
     def __init__(self, inputs: NetworkInputs, answers: Answers, seed: int) -> None:
-        self.torch, self.device = import_optional("torch", "training"), device()
+        self.torch = import_optional("torch", "training")
         self.inputs, self.answers = inputs, answers
         self.rng = np.random.default_rng(seed)
         self.torch.manual_seed(seed)
@@ -100,8 +100,8 @@ class NetworkTraining:
             answers.no,
             through_zero=answers.are_triplets,
         )
-        scale_and_offset = self.torch.tensor([np.log(max(curve.slope, 1.0)), curve.offset], dtype=self.torch.float32)
-        self.scale_and_offset = self.torch.nn.Parameter(scale_and_offset.to(self.device))
+        scale_and_offset = np.array([np.log(max(curve.slope, 1.0)), curve.offset], np.float32)
+        self.scale_and_offset = self.torch.nn.Parameter(to_device(scale_and_offset))
         self.start = vectors
         plan = inputs.plan
         groups = [
@@ -119,7 +119,7 @@ class NetworkTraining:
         if parse_spec(encoder)[0].family == SMALL:
             rows = np.flatnonzero(np.isin(self.inputs.image_vectors.stimulus, self.answers.named_stimuli))
             calibrate_batch_norm(trunk, (self._plain(part) for part in split_batches(rows)))
-        return trunk.to(self.device)
+        return place(trunk)
 
     def train(self, n_steps: int) -> Iterator[NetworkSnapshot]:
         """A snapshot of the start and then every so many steps; the last one is after the last step."""
@@ -145,14 +145,16 @@ class NetworkTraining:
         batch, torch = self.answers.subset(rows), self.torch
         stimuli = batch.named_stimuli
         inputs = [int(self.rng.choice(self.inputs.images_of[stimulus])) for stimulus in stimuli]
-        inputs = torch.from_numpy(self.inputs.dataset.train_inputs(inputs, self.rng)).to(self.device)
-        unit = torch.nn.functional.normalize(self.trunk(inputs))
-        query, close = (unit[np.searchsorted(stimuli, each)] for each in (batch.query, batch.close))
+        pixels = to_device(self.inputs.dataset.train_inputs(inputs, self.rng))
+        with mixed_precision(), memory_explained("use a smaller --batch"):
+            unit = torch.nn.functional.normalize(self.trunk(pixels)).float()
+        rows_of = [to_device(np.searchsorted(stimuli, each)) for each in (batch.query, batch.close, batch.far)]
+        query, close = unit[rows_of[0]], unit[rows_of[1]]
         cosine = (query * close).sum(1)
         if batch.are_triplets:
-            cosine = cosine - (query * unit[np.searchsorted(stimuli, batch.far)]).sum(1)
+            cosine = cosine - (query * unit[rows_of[2]]).sum(1)
         logit = self.scale_and_offset[0].exp() * cosine + (0.0 if batch.are_triplets else self.scale_and_offset[1])
-        yes, no = (torch.from_numpy(each).float().to(self.device) for each in (batch.yes, batch.no))
+        yes, no = (to_device(each.astype(np.float32)) for each in (batch.yes, batch.no))
         softplus = torch.nn.functional.softplus
         loss = (softplus(-logit) * yes + softplus(logit) * no).sum() / (yes + no).sum()
         self.optimiser.zero_grad()
@@ -165,14 +167,14 @@ class NetworkTraining:
         parts = []
         with self.torch.inference_mode():
             for rows in split_batches(np.arange(len(self.inputs.images))):
-                parts.append(self.trunk(self.torch.from_numpy(self._plain(rows)).to(self.device)).cpu().numpy())
+                parts.append(to_numpy(self.trunk(to_device(self._plain(rows)))))
         return unit_rows(np.concatenate(parts))
 
     def weights(self) -> Weights:
         return copy_weights(self.trunk)
 
     def _plain(self, rows: Ints) -> Any:
-        return self.inputs.network.recipe.tensor(np.stack([self.inputs.prepared[row] for row in rows]))
+        return self.inputs.network.recipe.tensor(self.inputs.prepared[rows])
 
     def _batches(self) -> list[Ints]:
         order, size = self.rng.permutation(len(self.answers)), self.inputs.plan.batch

@@ -100,10 +100,9 @@ def train_perceptual(
         learner, image_vectors, train, settings.unseen, settings.n_folds, settings.seed, on_progress
     )
     model, tables = learned.model, []
+    by_others = {other: answer_scores(vectors, image_vectors, train) for other, vectors in data.others.items()}
     for kind, held_out in zip(settings.unseen, learned.held_out, strict=True):
-        scores = {name: held_out.scores} | {
-            other: answer_scores(vectors, image_vectors, train)[held_out.rows] for other, vectors in data.others.items()
-        }
+        scores = {name: held_out.scores} | {other: found[held_out.rows] for other, found in by_others.items()}
         held_out_scores = HeldOutScores(train.subset(held_out.rows), held_out.fold, scores)
         tables.append(comparison_table(kind, held_out_scores, name))
     curve = calibrate_model(model, train)

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from likewise.cli.demo import demo
 from likewise.evaluation.ranking import MAIN
+from likewise.workspace import WorkspaceFolder
+from tests.browser import site as sites
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,33 @@ def test_a_candidate_can_be_looked_at_beside_its_query(opened: Page) -> None:
     assert opened.locator("#zoom-pictures figure").count() == 2
     opened.keyboard.press("Escape")
     expect(opened.locator("dialog#zoom")).to_be_hidden()
+
+
+def test_as_a_file_it_has_no_link_to_a_site(opened: Page) -> None:
+    assert opened.locator("a.explore").count() == 0
+
+
+def test_served_by_the_site_every_picture_opens_in_explore(browser: Browser, report: Path) -> None:
+    site = sites.Site(WorkspaceFolder(report.parents[1]), for_looking=True)
+    site.start()
+    try:
+        with sites.opened(browser) as page:
+            page.goto(f"{site.url}/explore")
+            page.get_by_role("link", name="Report").click()
+            alone = page.locator("svg.picture:not(button *):not(a *)").count()
+            assert alone == 0 and page.locator("button.zoom").count() == page.locator("button.zoom + a.explore").count()
+            page.locator("#gallery li.card button.zoom").first.click()
+            page.locator("#zoom-pictures a.explore").nth(1).click()
+            expect(page.locator("#main[data-state=showing]")).to_be_attached()
+            candidate = page.locator("#query img").get_attribute("alt")
+            page.go_back()
+            image = page.locator("#gallery li.card button.zoom").first.get_attribute("data-image")
+            assert candidate == f"Searching with {image}"
+            panel = page.locator("#mistakes [role=tabpanel]").first
+            panel.locator("a.explore").first.click()
+            expect(page.locator("#lists section")).to_have_count(1)  # what that model finds
+    finally:
+        site.kill()
 
 
 def test_it_says_that_the_experts_were_simulated_and_fits_a_phone(opened: Page) -> None:

@@ -55,6 +55,7 @@ CORE: dict[Route, frozenset[str]] = {
     ("GET", "/api/explore/step"): frozenset({OWNER}),
     ("GET", "/api/explore/neighbours"): frozenset({OWNER}),
     ("GET", "/explore/map"): frozenset({OWNER}),
+    ("GET", "/explore/report"): frozenset({OWNER}),
     ("GET", "/api/explore/map"): frozenset({OWNER}),
     ("GET", "/api/explore/map/colours"): frozenset({OWNER}),
     ("GET", "/explore/copies"): frozenset({OWNER}),

@@ -3,7 +3,7 @@
 Labels keep the answer in their column `generators` (names, sorted, separated by commas; empty where nobody knows), so
 that a model that fed a label stays its generator when the pool is made again without it, or the label goes elsewhere.
 `random` alone marks a pair that only chance proposed, which serves to estimate prevalence; `picked` one that somebody
-chose by looking at models. Neither judges a model.
+chose by looking at models. Neither judges a model, but a picked pair that a round of the pool took in counts as drawn.
 """
 
 import polars as pl
@@ -46,11 +46,17 @@ def all_proposals(workspace: WorkspaceFolder) -> pl.DataFrame:
     if not workspace.pool_file.exists():
         return earlier
     pool = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
-    every = pl.concat([pool.select(PROPOSAL_SCHEMA.names()), earlier]).unique()
+    every = pl.concat([pool_proposals(pool), earlier]).unique()
     if workspace.as_of is None:
         return every
     latest = read_versions(workspace)[-1].version
     return rename_keys(every, key_changes(read_history(workspace), latest, workspace.as_of), *PAIR)
+
+
+def pool_proposals(pool: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a pool as proposals: what somebody picked and a round took in counts as drawn."""
+    taken_in = pl.col("generator").replace(PICKED, DRAWN)
+    return pool.select(*PAIR, taken_in)
 
 
 def proposals_digest(workspace: WorkspaceFolder) -> str:

@@ -1,4 +1,9 @@
-"""The next round of a pool that is drawn in rounds: what was drawn and labelled so far in, a longer pool out."""
+"""The next round of a pool that is drawn in rounds: what was drawn and labelled so far in, a longer pool out.
+
+Pairs that somebody picked by looking at models belong to no design, and their labels judge nobody. The next round takes
+them in with certainty (probability 1): what is drawn beside them is drawn after they were picked, among all pairs left,
+so the round's estimate stays unbiased however they were chosen.
+"""
 
 from dataclasses import replace
 
@@ -10,7 +15,8 @@ from likewise.discovery.designs.drawing import Ints
 from likewise.discovery.designs.drawn_pool import drawn_rows, lists_of_units
 from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs
 from likewise.discovery.designs.units import CatalogUnits, catalog_units
-from likewise.discovery.pool import QueryGallery, sort_pool
+from likewise.discovery.pool import PICKED, POOL_SCHEMA, QueryGallery, sort_pool
+from likewise.discovery.proposals import picked_pairs
 from likewise.discovery.step import Pool, round_sizes, search_generators
 from likewise.discovery.unit import ITEMS
 from likewise.encoders.storage.reading import common_images, read_vectors
@@ -49,11 +55,28 @@ def extend_by_round(
     lists = [found[name].neighbours.indices for name in encoders]
     views = [encoder_view(workspace, name, over) for name in encoders]
     rng = np.random.default_rng([settings.seed, number])
-    so_far = rounds_so_far(pool.rows, labels, over, units)
+    taken_in = rows_of_next_round(pool, picked_pairs(workspace))
+    so_far = rounds_so_far(pl.concat([pool.rows, taken_in]), labels, over, units)
     n_labels = round_sizes(settings)[number - 1]
     drawn = draw_round(views, units, lists_of_units(lists, units), so_far, n_labels, settings.purpose, rng)
     rows = drawn_rows(drawn, over, lists, units, number, rng)
-    return replace(pool, rows=sort_pool(pl.concat([pool.rows, rows])))
+    return replace(pool, rows=sort_pool(pl.concat([pool.rows, taken_in, rows])))
+
+
+def rows_of_next_round(pool: Pool, picked: pl.DataFrame) -> pl.DataFrame:
+    """Picked pairs that the design ranges over and has not drawn, as certain pairs of the next round (if any)."""
+    over, number = pool.query_gallery, last_round(pool) + 1
+    if pool.settings.design != "adaptive" or number > pool.settings.n_rounds:
+        return pl.DataFrame(schema=POOL_SCHEMA)
+    units = catalog_units(over, pool.settings.unit == ITEMS)
+    drawn = _pairs(pool.rows.select("query", "candidate"), over, units)
+    there = _pairs(picked.sort("query", "candidate"), over, units).join(drawn, on=["row", "unit"], how="anti")
+    there = there.unique(["row", "unit"], keep="first", maintain_order=True)
+    others = units.query_items[_column(there, "row")] != units.unit_items[_column(there, "unit")]
+    certain = there.filter(pl.Series(others, dtype=pl.Boolean)).select("query", "candidate")
+    values = {"generator": PICKED, "rank": None, "score": None, "probability": 1.0, "round": number}
+    columns = [pl.lit(value, POOL_SCHEMA[name]).alias(name) for name, value in values.items()]
+    return certain.with_columns(columns).select(list(POOL_SCHEMA))
 
 
 def encoder_view(workspace: WorkspaceFolder, encoder: str, over: QueryGallery) -> EncoderView:

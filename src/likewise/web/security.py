@@ -51,7 +51,7 @@ class SecurityMiddleware:
             if message["type"] == "http.response.start":
                 ours = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    ours[name] = value
+                    ours.setdefault(name, value)
                 if self.secure:
                     ours["Strict-Transport-Security"] = "max-age=31536000"
                 is_static = scope["path"].startswith("/static/")

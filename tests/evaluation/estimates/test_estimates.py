@@ -9,7 +9,7 @@ import pytest
 from likewise.discovery.designs.drawing import draw_pairs, inclusion_probabilities, split_evenly
 from likewise.discovery.designs.sampled import sampled_weights
 from likewise.discovery.designs.units import CatalogUnits, catalog_units
-from likewise.discovery.pool import QueryGallery
+from likewise.discovery.pool import DRAWN, PICKED, QueryGallery
 from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.draw import LabelledDraw, labelled_draw
 from likewise.evaluation.estimates.estimate import MICRO_AUC, CatalogEstimates, estimate_catalog
@@ -119,7 +119,7 @@ def test_labels_come_with_the_share_of_the_query_that_was_answered() -> None:
     gallery = QueryGallery(["a", "b"], ["a", "b", "c", "d"], np.array([0, 1]), np.array([0, 1, 2, 2]))
     pool = pl.DataFrame(
         {"query": ["a", "a", "b"], "candidate": ["b", "d", "c"], "probability": [1.0, 0.5, 0.25], "round": [1, 1, 1]},
-    )
+    ).with_columns(generator=pl.lit(DRAWN))
     labels = pl.DataFrame({"query": ["a", "a", "b"], "candidate": ["d", "c", "a"], "label": [1, 0, 1]})
     found = labelled_draw(pool, labels, gallery.queries, gallery.gallery, catalog_units(gallery, one_per_item=True))
     assert found.queries.tolist() == [0]  # nothing of b's drawn pair is labelled; its other label is outside the design
@@ -133,3 +133,26 @@ def test_labels_come_with_the_share_of_the_query_that_was_answered() -> None:
             gallery.gallery,
             catalog_units(gallery, one_per_item=False),
         )
+
+
+def test_picked_pairs_that_a_round_takes_in_do_not_shift_an_estimate() -> None:
+    """Somebody picks similar pairs that the first round missed, the worst that can be done; totals stay right."""
+    rng = np.random.default_rng(0)
+    names = [f"i{number}" for number in range(60)]
+    gallery = QueryGallery(["q"], names, np.array([99]), np.arange(60))
+    units = catalog_units(gallery, one_per_item=True)
+    truth = (np.arange(60) % 4 == 0).astype(int)
+    labels = pl.DataFrame({"query": ["q"] * 60, "candidate": names, "label": truth})
+    totals = []
+    for _ in range(4000):
+        first = rng.permutation(60)[:15]
+        missed = np.setdiff1d(np.flatnonzero(truth), first)[:8]
+        left = np.setdiff1d(np.arange(60), np.concatenate([first, missed]))
+        second = rng.permutation(left)[:10]
+        parts = [(first, DRAWN, 15 / 60, 1), (missed, PICKED, 1.0, 2), (second, DRAWN, 10 / len(left), 2)]
+        rows = [("q", names[one], kind, chance, number) for some, kind, chance, number in parts for one in some]
+        pool = pl.DataFrame(rows, ["query", "candidate", "generator", "probability", "round"], orient="row")
+        found = labelled_draw(pool, labels, gallery.queries, names, units)
+        totals.append(float(found.weight @ found.label))
+    error = np.std(totals) / np.sqrt(len(totals))
+    assert abs(np.mean(totals) - truth.sum()) < 4 * error < 0.4

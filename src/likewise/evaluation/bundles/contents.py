@@ -9,7 +9,7 @@ import polars as pl
 from likewise import __version__
 from likewise.catalog import read_catalog
 from likewise.discovery.pool import IMPORTED
-from likewise.discovery.proposals import drop_random_pairs, with_generators
+from likewise.discovery.proposals import drop_random_pairs, pool_proposals, with_generators
 from likewise.discovery.step import read_pool
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle_negatives import PAIR, draw_negatives
@@ -39,7 +39,7 @@ class BundleTables:
     @property
     def pairs(self) -> JudgedPairs:
         """The judged pairs that models are measured on."""
-        pairs = self._lined_up(drop_random_pairs(with_generators(self.labels, self.pool)))
+        pairs = self._lined_up(drop_random_pairs(with_generators(self.labels, pool_proposals(self.pool))))
         refuse_queries_without_candidates(pairs)
         return pairs
 

@@ -12,7 +12,8 @@ because rounds before could not tell it from the others and later ones know it; 
 variance is the sum over rounds of w_t^2 times that of e_t, steps of a martingale being uncorrelated.
 
 A drawn pair without a label (not asked yet, or nobody could tell) is taken as left out by chance: experts meet pairs in
-random order, so labelled ones stand for all pairs of their query and round.
+random order, so labelled ones stand for all pairs of their query and round. Pairs that were picked by hand and taken
+into a round with certainty stand for themselves.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ import numpy as np
 import polars as pl
 
 from likewise.discovery.designs.units import CatalogUnits
+from likewise.discovery.pool import PICKED
 from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.chances import Floats, Ints
 
@@ -86,17 +88,19 @@ def labelled_draw(
             f"inclusion probabilities are above 0 and at most 1, but {len(wrong)} of the pool's are not (first: "
             f"{query} and {candidate}, {probability}): draw the pairs again with `likewise discover --replace`."
         )
+    alike = ["row", "round", "picked"]
     rows = (
-        pool.select("query", "candidate", "probability", "round")
+        pool.select("query", "candidate", "probability", "round", picked=pl.col("generator") == PICKED)
         .join(pl.DataFrame({"query": queries, "row": np.arange(len(queries))}), on="query")
         .join(pl.DataFrame({"candidate": gallery, "unit": units.unit_of_image}), on="candidate")
         .join(labels.select("query", "candidate", "label"), on=["query", "candidate"], how="left")
-        .with_columns(share=pl.col("label").count().over("row", "round") / pl.len().over("row", "round"))
+        .with_columns(share=pl.col("label").count().over(alike) / pl.len().over(alike))
         .filter(pl.col("label").is_not_null())
         .sort("row", "unit")
     )
     kept, place = np.unique(rows["row"].to_numpy(), return_inverse=True)
-    sizes = pool.group_by("round").len().filter(pl.col("round").is_in(rows["round"].unique().implode())).sort("round")
+    drawn = pool.filter(pl.col("generator") != PICKED)  # how many were picked must not decide what a round counts
+    sizes = drawn.group_by("round").len().filter(pl.col("round").is_in(rows["round"].unique().implode())).sort("round")
     return LabelledDraw.of_rounds(
         kept.astype(np.int64),
         place.astype(np.int64),

@@ -78,24 +78,44 @@ tabs.forEach((tab, place) => {
 });
 if (tabs.length) choose(tabs[0], false);
 
+// Where the site serves this page, every picture opens in the site's explore view.
+const explore = document.documentElement.dataset.explore;
+function exploring(picture, ...content) {
+  const link = document.createElement("a");
+  const encoder = picture.closest("[data-encoder]")?.dataset.encoder;
+  link.href = `${explore}?${new URLSearchParams({ image: picture.dataset.image, ...(encoder ? { with: encoder } : {}) })}`;
+  link.className = "explore";
+  link.append(...content);
+  return link;
+}
+if (explore) {
+  for (const picture of document.querySelectorAll("svg.picture[data-image]")) {
+    const button = picture.closest("button");
+    if (!button) {
+      picture.replaceWith(exploring(picture, picture.cloneNode(true)));
+    } else if (picture === button.querySelector("svg.picture")) {
+      const link = exploring(picture, "explore ↗");
+      link.setAttribute("aria-label", `Explore ${picture.getAttribute("aria-label")}`);
+      button.after(link);
+    }
+  }
+}
+
 // Zoom: a candidate beside its query, as large as the thumbnail allows.
 const dialog = document.getElementById("zoom");
-function named(picture) {
+function named(picture, original) {
   const figure = document.createElement("figure");
   const caption = document.createElement("figcaption");
   caption.textContent = picture.getAttribute("aria-label");
-  figure.append(picture, caption);
+  figure.append(explore ? exploring(original, picture) : picture, caption);
   return figure;
 }
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button.zoom");
   if (button) {
-    const pictures = [...button.querySelectorAll("svg.picture")].map((one) => one.cloneNode(true));
-    if (pictures.length === 1) {
-      const asked = button.closest(".query").querySelector(".asked svg.picture");
-      pictures.unshift(asked.cloneNode(true));
-    }
-    document.getElementById("zoom-pictures").replaceChildren(...pictures.map(named));
+    const pictures = [...button.querySelectorAll("svg.picture")];
+    if (pictures.length === 1) pictures.unshift(button.closest(".query").querySelector(".asked svg.picture"));
+    document.getElementById("zoom-pictures").replaceChildren(...pictures.map((one) => named(one.cloneNode(true), one)));
     const said = [...button.parentElement.querySelectorAll(":scope > span")].map((one) => one.textContent.trim());
     document.getElementById("zoom-text").textContent = said.join(" · ");
     dialog.showModal();

@@ -16,6 +16,11 @@ from likewise.web.thumbnails import SMALL_SIDE_PIXELS
 
 router = APIRouter(include_in_schema=False)
 IMAGES_LISTED = 60
+REPORT_ADDRESS = "/explore/report"
+REPORT_POLICY = (  # the report's own policy, in the page, allows its one script by its hash
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
 Key = Annotated[str, Query(max_length=1000)]
 Names = Annotated[list[str], Query(alias="with", max_length=MAX_SIDE_BY_SIDE)]
 Conditions = Annotated[list[str], Query(max_length=20)]
@@ -54,8 +59,19 @@ def explore_page(
         views=EXPLORE_VIEWS,
         is_owner=is_owner,
         ready=bool(encoders),
+        report=REPORT_ADDRESS if service.workspace.report_file.exists() else None,
         workspace=service.workspace.path.name,
     )
+
+
+@router.get(REPORT_ADDRESS)
+def report_page(request: Request, is_owner: IsOwner) -> Response:
+    """The report as it was written, told where it is served from, so that its pictures are links to explore."""
+    file = get_service(request).workspace.report_file
+    if not file.exists():
+        raise HTTPException(404, "there is no report yet: run `likewise evaluate` and `likewise report`")
+    page = file.read_text(encoding="utf-8").replace("<html ", '<html data-explore="/explore" ', 1)
+    return Response(page, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 @router.get("/api/explore/picture")

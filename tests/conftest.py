@@ -11,7 +11,7 @@ from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.workspace import WorkspaceFolder
 
-hypothesis.settings.register_profile("likewise")  # no test depends on the clock
+hypothesis.settings.register_profile("likewise", deadline=None)  # no test depends on the clock
 hypothesis.settings.load_profile("likewise")
 
 COLOURS = ("red", "orange", "blue", "green")

@@ -118,7 +118,7 @@ def test_a_whole_trunk_is_trained_and_keeps_its_batch_statistics(tmp_path: Path)
 
     plan = make_plan("quick", trunk="small", steps=20, evaluate_every=20, lr=1e-3, dim=8)
     config = CheckConfig(toy_workspace(tmp_path).path, "kind", "small", plan)
-    task = FoldTask(config, "triplet", {"margin": 0.1}, 0, 0, keep_weights=True)
+    task = FoldTask(config, "triplet", {"margin": 0.1}, 2, 3, keep_weights=True)  # far from perfect before training
     trained, untouched = run_fold(task), run_fold(replace(task, config=replace(config, plan=replace(plan, lr=1e-12))))
     assert trained.step == 20 and trained.weights is not None and untouched.weights is not None
     moved = np.abs(trained.weights["trunk.0.weight"] - untouched.weights["trunk.0.weight"]).max()

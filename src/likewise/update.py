@@ -1,11 +1,9 @@
 """A catalog that lives: compare it with its source, say what changed, and bring every file along in one step.
 
-Files that speak of images are written into a folder beside, catalog.parquet gets the rows of the next version, which
-nobody reads yet, and then workspace.json names that version: this one rename decides. Whoever opens the workspace next
-puts the files in their places, and the votes follow when they are opened. Stopped before that, nothing has changed.
+Catalog, pool, labels and the version in workspace.json are written together: all of them change, or none. The votes
+follow when they are opened.
 """
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,14 +24,7 @@ from likewise.labeling.retired import stage_imported_labels
 from likewise.labeling.store import opened_votes
 from likewise.labeling.store.location import remembered_database
 from likewise.progress import ProgressCallback
-from likewise.workspace import (
-    WARDROBE,
-    WorkspaceFolder,
-    put_staged_files_in_place,
-    staged_folder,
-    write_json,
-    write_parquet,
-)
+from likewise.workspace import WARDROBE, WorkspaceFolder, staged_workspace, write_json, write_parquet
 
 LARGEST_SHARE_REMOVED = 0.5
 
@@ -142,20 +133,17 @@ def update_catalog(
     made = CatalogVersion(version + 1, today(), len(checked.catalog), name, **changes.counts())
     source_settings = settings.get("source_settings", {})
     after = catalog_settings(workspace, checked, root, settings["source"], source_settings, (*versions, made))
-    for leftover in workspace.path.glob(".staged-*"):  # of an update that was stopped before it was decided
-        shutil.rmtree(leftover)
-    staged = staged_folder(workspace, version + 1)
-    write_parquet(checked.problems, staged.problems_file)
-    store_hashes(staged, checked.hashes)
-    for table, content in (tables or {}).items():
-        write_parquet(content, staged.tables_folder / f"{table}.parquet")
-    if truth is not None:
-        write_parquet(check_truth(truth, checked.catalog), staged.truth_file)
-    pairs = stage_pool(workspace, staged, compared.history, version)
-    stage_imported_labels(workspace, staged, compared.history, version)
-    write_parquet(compared.history, workspace.catalog_file)
-    write_json(after, workspace.settings_file)  # from here on it is the catalog
-    put_staged_files_in_place(workspace, version + 1)
+    with staged_workspace(workspace) as (staged, _):
+        write_parquet(checked.problems, staged.problems_file)
+        store_hashes(staged, checked.hashes)
+        for table, content in (tables or {}).items():
+            write_parquet(content, staged.tables_folder / f"{table}.parquet")
+        if truth is not None:
+            write_parquet(check_truth(truth, checked.catalog), staged.truth_file)
+        pairs = stage_pool(workspace, staged, compared.history, version)
+        stage_imported_labels(workspace, staged, compared.history, version)
+        write_parquet(compared.history, staged.catalog_file)
+        write_json(after, staged.settings_file)
     if workspace.votes_file.exists() or remembered_database(workspace) is not None:
         with opened_votes(workspace):
             pass  # the votes follow when they are opened

@@ -6,14 +6,14 @@ into a temporary neighbour first, then renamed over the old file.
 
 import json
 import os
-import shutil
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from likewise.errors import LikewiseError
+from likewise.files import StagedFiles, finish_writing, replace_file, temporary_file, written_together
 
 if TYPE_CHECKING:  # the command line imports this module for every `--help`
     import numpy as np
@@ -135,6 +135,7 @@ class WorkspaceFolder:
 
     def settings(self) -> dict[str, Any]:
         """What `likewise new` wrote: where the pictures are, where they came from."""
+        finish_writing(self.path)
         if not self.settings_file.exists():
             raise LikewiseError(
                 f"{self.path} is not a workspace (no workspace.json): make one with `likewise new {self.path} FOLDER`."
@@ -145,7 +146,6 @@ class WorkspaceFolder:
                 f"{self.settings_file} has format {settings.get('format')!r}, this version reads {FORMAT}: "
                 "make the workspace again, or use the likewise that made it."
             )
-        put_staged_files_in_place(self, int(settings.get("version", FIRST_VERSION)))
         return settings
 
     @property
@@ -165,53 +165,32 @@ class WorkspaceFolder:
         )
 
 
+class CannotWriteError(LikewiseError, OSError):
+    """A file that cannot be written: the disk is full, the folder may not be written to."""
+
+
 def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
     """Run `write` on a temporary file beside `path`, flush it to disk, then put it in place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = temporary_beside(path)
     try:
-        with temporary.open("wb") as file:
+        with temporary_file(path) as (temporary, file):
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
-        sync_folder(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
+            replace_file(temporary, path)
+    except LikewiseError:
+        raise
+    except OSError as error:
+        why = error.strerror or str(error) or "the disk may be full"
+        raise CannotWriteError(
+            f"{path} cannot be written ({why}): make room or give permission, then run the command again."
+        ) from error
 
 
-def temporary_beside(path: Path) -> Path:
-    """A name for a file that is being written: one for every process and thread."""
-    return path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring what was renamed in a folder to the disk; systems that cannot open folders do it by themselves."""
-    if os.name != "posix":
-        return
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
-def staged_folder(workspace: WorkspaceFolder, version: int) -> WorkspaceFolder:
-    """Where files of a version wait until workspace.json names it: the paths below are those of the workspace."""
-    return WorkspaceFolder(workspace.path / f".staged-{version}")
-
-
-def put_staged_files_in_place(workspace: WorkspaceFolder, version: int) -> None:
-    """Finish an update that was stopped after it was decided: whoever opens the workspace next does it."""
-    folder = staged_folder(workspace, version).path
-    if not folder.exists():
-        return
-    for file in sorted(folder.rglob("*")):
-        if file.is_file():
-            target = workspace.path / file.relative_to(folder)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            file.replace(target)
-    shutil.rmtree(folder)
+@contextmanager
+def staged_workspace(workspace: WorkspaceFolder) -> Iterator[tuple[WorkspaceFolder, StagedFiles]]:
+    """Write files of a workspace together: what is written to this one counts when the block ends, or not at all."""
+    with written_together(workspace.path) as staged:
+        yield WorkspaceFolder(staged.staging), staged
 
 
 def write_parquet(table: "pl.DataFrame", path: Path) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 from PIL import Image
 
 from likewise.catalog import make_catalog, read_catalog
-from likewise.catalog.readers import read, store_tables
+from likewise.catalog.readers import read
 from likewise.conditional.templates.crops import crop_square, crop_templates, dilate_box
 from likewise.conditional.templates.files import read_templates
 from likewise.conditional.templates.step import build_template_set
@@ -45,8 +45,7 @@ def test_published_attribute_templates_become_a_workspace_of_parts(tmp_path: Pat
     published(tmp_path / "genecis")
     reading = read(tmp_path / "genecis", "genecis")
     source = WorkspaceFolder(tmp_path / "ws")
-    make_catalog(source, reading.rows, reading.root, "genecis")
-    store_tables(source, reading.tables)
+    make_catalog(source, reading.rows, reading.root, "genecis", tables=reading.tables)
     made = crop_templates(source, WorkspaceFolder(tmp_path / "parts"), mode="official")
     assert (made.n_pictures, made.n_templates, made.n_left_out) == (4, 1, 0)
     name, templates = read_templates(WorkspaceFolder(tmp_path / "parts"))
@@ -64,8 +63,8 @@ def test_templates_built_from_vaw_rows_can_be_cut(tmp_path: Path) -> None:
     for image in images:
         Image.new("RGB", (64, 64), "white").save(root / image)
     source = WorkspaceFolder(tmp_path / "ws")
-    make_catalog(source, pl.DataFrame({"image": images}), root, "vaw")
-    store_tables(source, {"objects": objects, "attributes": attributes})
+    tables = {"objects": objects, "attributes": attributes}
+    make_catalog(source, pl.DataFrame({"image": images}), root, "vaw", tables=tables)
     kinds = tmp_path / "kinds.json"
     kinds.write_text(json.dumps({"color": ["red", "blue", "green", "white"]}))
     built = build_template_set(source, "objects", AnnotationOptions(kinds_file=kinds), per_task=8)

@@ -140,7 +140,7 @@ def test_a_killed_run_is_continued_and_leaves_no_trace(
     finished = {path: path.stat() for path in folder.glob("shard-*.npy") if path.with_suffix(".json").exists()}
     assert len(finished) == 2, "the run was to be killed in the middle"
     assert len(children) >= workers - 1
-    (folder / ".shard-00005.npy.99.tmp").write_bytes(b"half a shard")  # what a kill inside a write leaves
+    (folder / ".shard-00005.npy.99.likewise.tmp").write_bytes(b"half a shard")  # what a kill inside a write leaves
     with pytest.raises(LikewiseError, match=r"not complete yet: run `likewise encode .* --with layout`"):
         read_vectors(workspace, "layout", [])
 

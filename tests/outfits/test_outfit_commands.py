@@ -13,7 +13,6 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from likewise.catalog import make_catalog
-from likewise.catalog.readers import store_tables
 from likewise.cli.app import app
 from likewise.errors import LikewiseError
 from likewise.outfits.bundle import OutfitTest, write_test
@@ -23,7 +22,7 @@ from likewise.outfits.protocol import Floats, Item, Outfit, OutfitQuestion, answ
 from likewise.outfits.report.checkpoints import write_checkpoints_page
 from likewise.outfits.results import OutfitTestResults, read_answers
 from likewise.outfits.rules import CATEGORIES
-from likewise.workspace import WorkspaceFolder
+from likewise.workspace import WorkspaceFolder, write_parquet
 
 COLOURS = {"red": (200, 30, 30), "blue": (30, 30, 200), "green": (30, 160, 60)}
 
@@ -141,7 +140,7 @@ def test_generate_check_and_benchmark_on_a_workspace(tmp_path: Path) -> None:
         "position": [None, None],
     }
     schema = {"position": pl.Int64()}
-    store_tables(workspace, {"questions": pl.DataFrame(asked, schema_overrides=schema)})
+    write_parquet(pl.DataFrame(asked, schema_overrides=schema), workspace.tables_folder / "questions.parquet")
     (row,) = json.loads(run("benchmark", workspace.path, "--model", "random", "--json"))
     assert (row["test"], row["n"], row["n_total"], row["coverage"]) == ("FITB", 1, 2, 0.5)
     results = tmp_path / "results"

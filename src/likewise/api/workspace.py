@@ -64,7 +64,7 @@ class Workspace(WorkspaceFolder):
         `truth`: a table of the pairs of similar items (item_a, item_b), where that is known.
         """
         from likewise.catalog import make_catalog
-        from likewise.catalog.readers import read, reader_for, store_tables
+        from likewise.catalog.readers import read, reader_for
         from likewise.catalog.readers.table import read_table
 
         if self.settings_file.exists() and not replace:
@@ -85,7 +85,6 @@ class Workspace(WorkspaceFolder):
             replace=replace,
             on_progress=None if on_progress is None else partial(on_progress, "checking"),
         )
-        store_tables(self, reading.tables)
         return CatalogResult(
             made.catalog, _catalog_title(self.path, made.catalog), f"{made.n_left_out} images left out", made.problems
         )

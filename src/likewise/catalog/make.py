@@ -1,7 +1,7 @@
 """Rows from anywhere become the catalog of a workspace: keys made unique, pictures checked, problems written down."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from likewise.catalog.table import KEY_COLUMNS, MADE_COLUMNS, catalog_fingerprin
 from likewise.catalog.truth import check_truth
 from likewise.catalog.versions import HISTORY_COLUMNS, CatalogVersion, read_versions, today, with_history
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing
 from likewise.progress import ProgressCallback
-from likewise.workspace import FIRST_VERSION, FORMAT, WorkspaceFolder, write_json, write_parquet
+from likewise.workspace import FIRST_VERSION, FORMAT, WorkspaceFolder, staged_workspace, write_json, write_parquet
 
 
 @dataclass(frozen=True)
@@ -39,30 +40,39 @@ def make_catalog(
     source: str,
     *,
     source_settings: dict[str, Any] | None = None,
+    tables: Mapping[str, pl.DataFrame] | None = None,
     truth: pl.DataFrame | None = None,
     replace: bool = False,
     on_progress: ProgressCallback | None = None,
 ) -> NewCatalog:
-    """Check `rows` (at least a column `image`, relative to `root`) and write catalog, problems and settings.
+    """Check `rows` (at least a column `image`, relative to `root`) and write catalog, problems, tables and settings.
 
-    `truth`: the pairs of items that look alike (`item_a`, `item_b`), where that is known.
+    `tables`: further ones of the data set. `truth`: the pairs of items that look alike (`item_a`, `item_b`), where that
+    is known.
     """
+    finish_writing(workspace.path)
     if workspace.settings_file.exists() and not replace:
         raise LikewiseError(already_there(workspace))
     checked = check_catalog(rows, root, on_progress)
     catalog, problems = checked.catalog, checked.problems
     version = _version_of_its_own(workspace, catalog)
     similar = None if truth is None else check_truth(truth, catalog)
-    write_parquet(problems, workspace.problems_file)
-    write_parquet(with_history(catalog, version), workspace.catalog_file)
-    store_hashes(workspace, checked.hashes)
-    if similar is None:
-        workspace.truth_file.unlink(missing_ok=True)
-    else:
-        write_parquet(similar, workspace.truth_file)
     versions = (CatalogVersion(version, today(), len(catalog)),)
     settings = catalog_settings(workspace, checked, root, source, source_settings or {}, versions)
-    write_json(settings, workspace.settings_file)  # last: a workspace exists once this file does
+    with staged_workspace(workspace) as (staged, files):
+        write_parquet(problems, staged.problems_file)
+        write_parquet(with_history(catalog, version), staged.catalog_file)
+        store_hashes(staged, checked.hashes)
+        if similar is not None:
+            write_parquet(similar, staged.truth_file)
+        elif workspace.truth_file.exists():
+            files.remove(workspace.truth_file)
+        for name, table in (tables or {}).items():
+            write_parquet(table, staged.tables_folder / f"{name}.parquet")
+        for stale in workspace.tables_folder.glob("*.parquet"):  # of an earlier source
+            if stale.stem not in (tables or {}):
+                files.remove(stale)
+        write_json(settings, staged.settings_file)
     return checked
 
 

@@ -124,6 +124,7 @@ def evaluate_bundle(
     from likewise.evaluation.exchange.trec import read_run
     from likewise.evaluation.provenance import catalog_file, write_note
     from likewise.evaluation.ranking import MAIN, of_measure
+    from likewise.files import written_together
     from likewise.lineage.files import read_lineage, sidecar_file
     from likewise.workspace import write_parquet
 
@@ -152,10 +153,11 @@ def evaluate_bundle(
     results = judged.results
     note = bundle_note(opened_bundle, read_command_line(), judged.notes)
     if out is not None:
-        write_parquet(results, out)
-        write_note(note, out)
-        if judged.catalog is not None:
-            write_parquet(judged.catalog.values, catalog_file(out))
+        with written_together(out.parent) as staged:
+            write_parquet(results, staged.place(out))
+            write_note(note, staged.place(out))
+            if judged.catalog is not None:
+                write_parquet(judged.catalog.values, catalog_file(staged.place(out)))
     if as_json:
         echo_json(
             {

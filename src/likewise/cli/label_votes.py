@@ -34,15 +34,18 @@ def add_pairs(
     from likewise.labeling.store.assignment import assign_all_pairs
     from likewise.labeling.store.pairs import add_pairs as add
 
-    target = open_workspace(workspace)
+    target, names = open_workspace(workspace), parse_names(generators)
+    named = None if pairs is None else read_pairs_file(pairs, set(read_catalog(target)["image"]))
     with progress_bars("queries") as update:
-        pool = extend_pool(target, parse_names(generators), update)
-    store_pool(target, pool, replace=True)
+        pool = extend_pool(target, names, update)
+    stored = store_pool(target, pool, replace=True)
     with open_votes_database(target, database) as engine:
         added = add(engine, pool.rows)
-        if pairs is not None:
-            added += add(engine, read_pairs_file(pairs, set(read_catalog(target)["image"])))
+        if named is not None:
+            added += add(engine, named)
         assign_all_pairs(engine)
+    if names and not (stored or added.added or added.provenance_added):
+        raise LikewiseError(f"{', '.join(names)} already contributed to this pool: name a new generator.")
     if as_json:
         echo_json({"added": added.added, "known": added.known, "proposals_added": added.provenance_added})
     else:

@@ -51,7 +51,7 @@ def new(
     """
     from likewise.catalog import make_catalog
     from likewise.catalog.make import already_there
-    from likewise.catalog.readers import reader_for, store_tables
+    from likewise.catalog.readers import reader_for
     from likewise.catalog.readers.table import read_table
     from likewise.neighbours.leaks import count_copies
 
@@ -81,12 +81,11 @@ def new(
             pictures,
             name,
             source_settings=settings,
+            tables=None if reading is None else reading.tables,
             truth=similar,
             replace=replace,
             on_progress=update,
         )
-    if reading is not None:
-        store_tables(target, reading.tables)
     copies, across = count_copies(target, made.catalog)
     tables = {} if reading is None else {table: len(content) for table, content in reading.tables.items()}
     if as_json:

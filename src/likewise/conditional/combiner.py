@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from likewise.conditional.protocol import Features
 from likewise.encoders.networks.device import place, to_device, to_numpy
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing
 from likewise.lineage.files import lineage_file, read_model_lineage, write_lineage
 from likewise.lineage.record import NOTHING_LEARNED, Lineage
 from likewise.optional_dependencies import import_optional
@@ -114,7 +115,7 @@ class TrainedCombiner:
 
 
 def write_combiner(folder: Path, combiner: TrainedCombiner) -> None:
-    """Weights, lineage and description, the last for last, so that a folder with one is complete."""
+    """Weights, lineage and description, into a folder where they wait for what belongs to them."""
     from safetensors.numpy import save
 
     state = {name: to_numpy(value) for name, value in combiner.module.state_dict().items()}
@@ -126,6 +127,7 @@ def write_combiner(folder: Path, combiner: TrainedCombiner) -> None:
 
 def read_combiner(folder: Path, name: str | None = None) -> TrainedCombiner:
     """The Combiner in a folder."""
+    finish_writing(folder)
     path = folder / SETTINGS
     if not path.is_file() or not (folder / WEIGHTS).is_file():
         raise LikewiseError(f"{folder} holds no Combiner (no {SETTINGS}): train one with `likewise condition train`.")

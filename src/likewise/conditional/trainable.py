@@ -23,6 +23,7 @@ from likewise.encoders.running.picture_reader import PictureReader, read_prepare
 from likewise.encoders.short_names import resolve_short_name
 from likewise.encoders.spec import parse_spec
 from likewise.errors import LikewiseError
+from likewise.files import StagedFiles
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
 from likewise.optional_dependencies import import_optional
@@ -60,13 +61,12 @@ def load_trainable(spec: str) -> TrainableEncoder:
     raise LikewiseError(f"{spec} cannot be trained with a Combiner: train on its frozen features (without `--tune`).")
 
 
-def save_trained(tower: TrainableEncoder, folder: Path, lineage: Lineage) -> str:
+def save_trained(tower: TrainableEncoder, staged: StagedFiles, lineage: Lineage) -> str:
     """Write a trained encoder below a Combiner's folder, named after its weights: features of two never mix."""
-    family, _, place = tower.save(folder / "encoder", lineage).partition(":")
+    family, _, place = tower.save(staged.staging / "encoder", lineage).partition(":")
     digest = file_digest(*Path(place).glob("*.safetensors"))[:8]
-    named = folder / f"{folder.name}-{digest}"
-    shutil.rmtree(named, ignore_errors=True)
-    Path(place).rename(named)
+    named = staged.folder / f"{staged.folder.name}-{digest}"
+    Path(place).rename(staged.place(named))
     return f"{family}:{named}"
 
 

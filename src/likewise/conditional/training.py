@@ -26,10 +26,11 @@ from likewise.conditional.validation import ValidationSet, Validator, validation
 from likewise.encoders.networks.device import memory_explained, mixed_precision, place, to_device
 from likewise.encoders.running.picture_reader import PictureReader
 from likewise.errors import LikewiseError
+from likewise.files import written_together
 from likewise.lineage.guard import screen_models
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
-from likewise.workspace import WorkspaceFolder
+from likewise.workspace import WorkspaceFolder, write_text
 
 if TYPE_CHECKING:
     from torch import nn
@@ -159,13 +160,13 @@ def train_combiner(
         module = place(combiner_module(shape))
         history, best, tuned = _fit(arrays, module, shape, tower, workspace, validation, settings, on_progress)
     module.load_state_dict(best.module)
-    used = tower
-    if tuned is not None:
-        used = TwoTower(save_trained(tuned, folder, lineage))
     about = {"settings": settings.to_stored(), "best_step": best.step, "validation_recall_at_1": best.recall}
-    combiner = TrainedCombiner(module.eval(), shape, used.spec, about=about, lineage=lineage)
-    write_combiner(folder, combiner)
-    pl.DataFrame(history).write_csv(folder / "history.csv")
+    with written_together(folder) as staged:
+        spec = tower.spec if tuned is None else save_trained(tuned, staged, lineage)
+        combiner = TrainedCombiner(module.eval(), shape, spec, about=about, lineage=lineage)
+        write_combiner(staged.staging, combiner)
+        write_text(pl.DataFrame(history).write_csv(), staged.staging / "history.csv")
+    used = tower if tuned is None else TwoTower(spec)
     seconds = time.monotonic() - started
     return CombinerTrainingResult(
         combiner,

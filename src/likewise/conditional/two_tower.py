@@ -35,6 +35,7 @@ from likewise.encoders.networks.device import place, to_device, to_numpy
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.storage.files import vectors_folder
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing, written_together
 from likewise.lineage.guard import EvaluationSet, screen_models
 from likewise.lineage.halves import select_half
 from likewise.lineage.record import examples_from_catalog, lesson_from_workspace
@@ -93,11 +94,9 @@ def train_two_tower(
 ) -> TwoTowerTrainingResult:
     """Train on the captions of a catalog and write `folder`, which `two-tower:FOLDER` then names."""
     settings = settings or TwoTowerSettings()
+    finish_writing(folder)
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(f"{folder} holds a two-tower encoder already: name another folder, or add `--force`.")
-    if force:  # features made by the encoder that is replaced go with it
-        spec = f"two-tower:{folder}?unscaled=1"
-        shutil.rmtree(vectors_folder(FeatureWorkspace(workspace.path), spec), ignore_errors=True)
     started = time.monotonic()
     catalog = captioned_rows(workspace, settings)
     features = encode_base(workspace, settings.base, catalog["image"].to_list(), workers, on_progress)
@@ -119,7 +118,12 @@ def train_two_tower(
         text_columns=settings.columns,
         half=settings.half or "",
     )
-    write_two_tower(folder, TwoTowerConfig(**{**asdict(shape), "about": about}), head, text, below.with_lesson(lesson))
+    if force:  # features made by the encoder that is replaced go with it
+        spec = f"two-tower:{folder}?unscaled=1"
+        shutil.rmtree(vectors_folder(FeatureWorkspace(workspace.path), spec), ignore_errors=True)
+    config = TwoTowerConfig(**{**asdict(shape), "about": about})
+    with written_together(folder) as staged:
+        write_two_tower(staged.staging, config, head, text, below.with_lesson(lesson))
     asked = examples_from_catalog(
         read_catalog(workspace), images.gather(held), text_columns=settings.columns, whole_items=False
     )

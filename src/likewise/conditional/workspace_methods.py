@@ -19,6 +19,7 @@ from likewise.conditional.training_triplets import read_training_triplets, read_
 from likewise.conditional.two_tower import TwoTowerSettings
 from likewise.conditional.two_tower import train_two_tower as fit_two_tower
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
@@ -96,6 +97,7 @@ def train_combiner(
     `half="train"` keeps the triplets of one half of the catalog's items.
     """
     folder = workspace.path / COMBINERS_FOLDER / name
+    finish_writing(folder)
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(f"{folder} holds a Combiner already: choose another `--name`, or add `--force`.")
     learned = triplets_of_half(read_training_triplets(triplets, workspace), workspace, half)

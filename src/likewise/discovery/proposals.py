@@ -31,13 +31,18 @@ def earlier_proposals(workspace: WorkspaceFolder) -> pl.DataFrame:
     return found.select(PROPOSAL_SCHEMA.names())
 
 
-def remember_proposals(workspace: WorkspaceFolder, proposals: pl.DataFrame) -> None:
-    """Add proposals to the earlier ones; those of today's pool are remembered when it is replaced."""
+def remember_proposals(
+    workspace: WorkspaceFolder, proposals: pl.DataFrame, staged: WorkspaceFolder | None = None
+) -> None:
+    """Add proposals to the earlier ones; those of today's pool are remembered when it is replaced.
+
+    `staged` is where they wait, if they are to be written together with other files.
+    """
     known = earlier_proposals(workspace)
     new = proposals.select(PROPOSAL_SCHEMA.names()).filter(~pl.col("generator").is_in([DRAWN, IMPORTED]))
     together = pl.concat([known, new]).unique().sort(PROPOSAL_SCHEMA.names())
     if len(together) > len(known):
-        write_parquet(together, workspace.retired_pairs_file)
+        write_parquet(together, (staged or workspace).retired_pairs_file)
 
 
 def all_proposals(workspace: WorkspaceFolder) -> pl.DataFrame:

@@ -23,7 +23,7 @@ from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
 from likewise.neighbours.index import IndexRecall
 from likewise.progress import ProgressCallback
-from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet, staged_workspace, write_json, write_parquet
 
 POOL = "pool"
 CHANGES = {
@@ -193,11 +193,7 @@ def extend_pool(
             "generator adds would belong to another one: make a pool anew with `likewise discover --replace`."
         )
     new = [name for name in dict.fromkeys(generators) if name not in pool.settings.generators]
-    if not new:
-        if generators:
-            raise LikewiseError(f"{', '.join(generators)} already contributed to this pool: name a new generator.")
-        return pool
-    return add_generators(workspace, pool, new, on_progress)
+    return add_generators(workspace, pool, new, on_progress) if new else pool
 
 
 def add_generators(
@@ -254,6 +250,12 @@ def search_generators(
 
 def store_pool(workspace: WorkspaceFolder, pool: Pool, *, replace: bool = False) -> bool:
     """Write the pool; False if the very same one was there. Another one is replaced only when asked."""
+    with staged_workspace(workspace) as (staged, _):
+        return stage_pool_files(workspace, staged, pool, replace=replace)
+
+
+def stage_pool_files(workspace: WorkspaceFolder, staged: WorkspaceFolder, pool: Pool, *, replace: bool = False) -> bool:
+    """The same, written to where it waits for files that belong to it."""
     description = _description(workspace, pool)
     if workspace.pool_settings_file.exists() and workspace.pool_file.exists():
         if pool_part(workspace).usable and read_json(workspace.pool_settings_file) == description:
@@ -270,9 +272,9 @@ def store_pool(workspace: WorkspaceFolder, pool: Pool, *, replace: bool = False)
                 f"{workspace.pool_file} holds a pool made with other settings: add `--replace` to put this one "
                 "in its place (votes already given are kept)."
             )
-        remember_proposals(workspace, read_parquet(workspace.pool_file, "likewise discover"))
-    write_parquet(pool.rows, workspace.pool_file)
-    write_json(description, workspace.pool_settings_file)
+        remember_proposals(workspace, read_parquet(workspace.pool_file, "likewise discover"), staged)
+    write_parquet(pool.rows, staged.pool_file)
+    write_json(description, staged.pool_settings_file)
     return True
 
 

@@ -49,8 +49,13 @@ class ValueChange:
         return abs(self.difference) > self.half_width
 
 
-def add_to_history(workspace: WorkspaceFolder, tables: dict[str, pl.DataFrame], summary: EvaluationSummary) -> None:
-    """Put the values of an evaluation down under the version of the catalog; an earlier one of it gives way."""
+def add_to_history(
+    workspace: WorkspaceFolder, tables: dict[str, pl.DataFrame], summary: EvaluationSummary, staged: WorkspaceFolder
+) -> None:
+    """Put the values of an evaluation down under the version of the catalog; an earlier one of it gives way.
+
+    Written to where the results wait.
+    """
     version = next(each for each in read_versions(workspace) if each.version == catalog_version(workspace))
     rows = []
     for about, table in ((POOL, tables["discovery"]), (WHOLE_CATALOG, tables.get("catalog"))):
@@ -66,7 +71,7 @@ def add_to_history(workspace: WorkspaceFolder, tables: dict[str, pl.DataFrame], 
     new = pl.concat(rows).with_columns(pl.lit(value).alias(name) for name, value in facts.items())
     new = new.select(OVER_TIME_SCHEMA.names()).cast(dict(OVER_TIME_SCHEMA))  # type: ignore[arg-type]
     before = read_over_time(workspace).filter(pl.col("version") != version.version)
-    write_parquet(pl.concat([before, new]).sort("version", "about", "measure", "encoder"), over_time_file(workspace))
+    write_parquet(pl.concat([before, new]).sort("version", "about", "measure", "encoder"), over_time_file(staged))
 
 
 def over_time_file(workspace: WorkspaceFolder) -> Path:

@@ -23,7 +23,7 @@ from likewise.evaluation.screening import screen_labels
 from likewise.evaluation.summary import EvaluationSettings, EvaluationSummary, from_json
 from likewise.labeling.judges.answers import judge_digest
 from likewise.labeling.state import labels_digest
-from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet, staged_workspace, write_json, write_parquet
 
 RESULTS = "results"
 
@@ -39,14 +39,14 @@ def store_evaluation(
     pairs: JudgedPairs,
     command: str,
 ) -> None:
-    """Write every table, the note of the long one, and the summary last."""
-    for name, table in tables.items():
-        write_parquet(table, workspace.results_folder / f"{name}.parquet")
-    name = workspace.path.resolve().name
-    note = make_result_note(name, pairs, summary.labels, command, summary.lineage.notes)
-    write_note(note, workspace.results_folder / "discovery.parquet")
-    add_to_history(workspace, dict(tables), summary)
-    write_json(summary.to_dict(), summary_file(workspace))
+    """Write every table, the note of the long one, the numbers over time and the summary, together."""
+    note = make_result_note(workspace.path.resolve().name, pairs, summary.labels, command, summary.lineage.notes)
+    with staged_workspace(workspace) as (staged, _):
+        for name, table in tables.items():
+            write_parquet(table, staged.results_folder / f"{name}.parquet")
+        write_note(note, staged.results_folder / "discovery.parquet")
+        add_to_history(workspace, dict(tables), summary, staged)
+        write_json(summary.to_dict(), summary_file(staged))
 
 
 def read_summary(workspace: WorkspaceFolder) -> EvaluationSummary | None:

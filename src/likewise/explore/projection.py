@@ -19,6 +19,7 @@ from likewise.encoders.families.projection import fit_projection
 from likewise.encoders.storage.files import read_meta, vectors_folder
 from likewise.errors import LikewiseError
 from likewise.explore.gallery import Gallery
+from likewise.files import finish_writing, written_together
 from likewise.neighbours.scores import Floats
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
@@ -167,6 +168,7 @@ def _basis(workspace: WorkspaceFolder, encoder: str) -> dict[str, Any]:
 def read_map(workspace: WorkspaceFolder, encoder: str, method: str) -> ImageMap | None:
     """A map that was made from the vectors of now."""
     file = _map_file(workspace, encoder, method)
+    finish_writing(file.parent)
     note = file.with_suffix(".json")
     if not file.exists() or not note.exists():
         return None
@@ -178,6 +180,7 @@ def read_map(workspace: WorkspaceFolder, encoder: str, method: str) -> ImageMap 
 
 def _store(workspace: WorkspaceFolder, made: ImageMap) -> None:
     file = _map_file(workspace, made.encoder, made.method)
-    write_parquet(made.table, file)
     about = {"rests_on": _basis(workspace, made.encoder), "n_images": made.n_images, "seed": SEED}
-    write_json(about, file.with_suffix(".json"))
+    with written_together(file.parent) as staged:
+        write_parquet(made.table, staged.place(file))
+        write_json(about, staged.place(file.with_suffix(".json")))

@@ -25,7 +25,7 @@ from likewise.labeling.state import labels_basis, labels_part, read_labels_note,
 from likewise.labeling.store import AddedVotes, add_votes, opened_votes
 from likewise.labeling.store.location import remembered_database
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
-from likewise.workspace import WorkspaceFolder, read_parquet, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet, staged_workspace, write_json, write_parquet
 
 SIMULATED = "simulated"
 
@@ -90,12 +90,13 @@ def update_labels(workspace: WorkspaceFolder, rule: Rule | None = None) -> Label
         "sources": sources,
         "simulated": any(source.startswith(SIMULATED) for source in sources),
     }
-    if remembered_database(workspace) is None:
-        workspace.votes_copy_file.unlink(missing_ok=True)
-    else:
-        write_parquet(votes, workspace.votes_copy_file)
-    write_parquet(agreed.labels, workspace.labels_file)
-    write_json(note, workspace.labels_settings_file)
+    with staged_workspace(workspace) as (staged, files):
+        if remembered_database(workspace) is not None:
+            write_parquet(votes, staged.votes_copy_file)
+        elif workspace.votes_copy_file.exists():
+            files.remove(workspace.votes_copy_file)
+        write_parquet(agreed.labels, staged.labels_file)
+        write_json(note, staged.labels_settings_file)
     return LabelingResult(agreed, how_far, imported)
 
 

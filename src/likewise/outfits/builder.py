@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing, written_together
 from likewise.outfits.lat import N_DISTRACTORS, QUOTAS
 from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.step import outfits_folder
@@ -72,6 +73,7 @@ class OutfitTestBuilder:
         return self.stage_file(stage).exists()
 
     def plan(self) -> OutfitTestPlan:
+        finish_writing(self.folder)
         path = self.folder / "plan.json"
         if not path.exists():
             raise LikewiseError(f"{self.folder} has no plan.json: begin with `likewise outfits make-test`.")
@@ -105,12 +107,13 @@ class OutfitTestBuilder:
         )
 
     def write_questions(self, stage: str, questions: Sequence[OutfitQuestion]) -> None:
-        """Questions with what is right and what people chose, the file that finishes the stage last."""
+        """Questions with what is right and what people chose, together with the file that finishes the stage."""
         if not questions:
             raise LikewiseError(f"no question is left after the stage {stage} of {self.name}: loosen the plan.")
-        write_parquet(item_table(questions), self.folder / f"{stage}-items.parquet")
-        write_parquet(answer_table(questions), self.folder / f"{stage}-answers.parquet")
-        write_parquet(question_table(questions), self.stage_file(stage))
+        with written_together(self.folder) as staged:
+            write_parquet(item_table(questions), staged.staging / f"{stage}-items.parquet")
+            write_parquet(answer_table(questions), staged.staging / f"{stage}-answers.parquet")
+            write_parquet(question_table(questions), staged.place(self.stage_file(stage)))
 
     def questions(self, stage: str) -> list[OutfitQuestion]:
         asked = self.read_stage(stage)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from likewise.catalog.table import read_catalog
+from likewise.files import written_together
 from likewise.lineage.files import read_model_lineage
 from likewise.lineage.guard import screen_models
 from likewise.outfits.bundle import open_test
@@ -49,9 +50,10 @@ def compare_checkpoint_files(
         },
         on_progress=on_progress,
     )
-    write_parquet(made.curves, output / "curves.parquet")
-    write_parquet(made.table, output / "table.parquet")
-    write_json(made.chosen, output / "chosen.json")
+    with written_together(output) as staged:
+        write_parquet(made.curves, staged.staging / "curves.parquet")
+        write_parquet(made.table, staged.staging / "table.parquet")
+        write_json(made.chosen, staged.staging / "chosen.json")
     return made
 
 

@@ -17,6 +17,7 @@ import polars as pl
 
 from likewise.catalog.make import make_catalog
 from likewise.errors import LikewiseError
+from likewise.files import written_together
 from likewise.lineage.record import Lineage
 from likewise.outfits.bundle import OutfitTest, read_images
 from likewise.outfits.models.feature_source import WorkspaceFeatures
@@ -139,9 +140,10 @@ def score_models(
         tuple(screening.notes(names)),
     )
     tables = {"taken": table, **{name: getattr(scored, name) for name in ("scores", "differences", "agreement")}}
-    for name, each in tables.items():
-        write_parquet(each, results.folder / f"{name}.parquet")
-    write_json(results_summary(results, scored), results.folder / "scores.json")
+    with written_together(results.folder) as staged:
+        for name, each in tables.items():
+            write_parquet(each, staged.staging / f"{name}.parquet")
+        write_json(results_summary(results, scored), staged.staging / "scores.json")
     return scored
 
 

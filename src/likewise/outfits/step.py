@@ -11,6 +11,7 @@ import polars as pl
 from likewise.catalog.readers.table import read_table
 from likewise.catalog.table import read_catalog, select
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing, written_together
 from likewise.lineage.halves import select_half
 from likewise.outfits.category_mapping import categorize_items, check_mapping, map_category
 from likewise.outfits.generate import GeneratedOutfits, check_outfits, sample_outfits
@@ -39,6 +40,7 @@ def generate_outfits(
 ) -> GeneratedOutfits:
     """Outfits of a workspace's items, or of one half of them, written with a report beside them."""
     path = output or outfits_file(workspace)
+    finish_writing(path.parent)
     if path.exists() and not replace:
         raise LikewiseError(f"{path} is there already: choose another place with `--output`, or add `--replace`.")
     items, left_out = categorize_items(
@@ -46,8 +48,9 @@ def generate_outfits(
     )
     made = sample_outfits(items, n_outfits, seed=seed)
     report = dataclasses.replace(made.report, left_out={word or "(none)": n for word, n in left_out.iter_rows()})
-    write_parquet(made.table, path)
-    write_json(asdict(report), path.with_suffix(".json"))
+    with written_together(path.parent) as staged:
+        write_parquet(made.table, staged.place(path))
+        write_json(asdict(report), staged.place(path.with_suffix(".json")))
     return dataclasses.replace(made, report=report)
 
 

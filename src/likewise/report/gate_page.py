@@ -4,6 +4,7 @@ from pathlib import Path
 
 from likewise.catalog import read_catalog
 from likewise.evaluation.gate.result import GateResult, ListedResult, QueryChange, points_text
+from likewise.files import written_together
 from likewise.progress import ProgressCallback
 from likewise.report.gate_junit import junit_xml
 from likewise.report.page import render
@@ -19,10 +20,12 @@ def write_gate(
     workspace: WorkspaceFolder, result: GateResult, folder: Path, on_progress: ProgressCallback | None = None
 ) -> Path:
     """Write the page, JUnit XML, JSON and the pairs to label into a folder; returns the page."""
-    write_json(result.to_dict(), folder / JSON)
-    write_text(junit_xml(result), folder / JUNIT)
-    write_parquet(result.pairs, folder / PAIRS)
-    write_text(gate_page(workspace, result, folder, on_progress), folder / PAGE)
+    page = gate_page(workspace, result, folder, on_progress)
+    with written_together(folder) as staged:
+        write_json(result.to_dict(), staged.staging / JSON)
+        write_text(junit_xml(result), staged.staging / JUNIT)
+        write_parquet(result.pairs, staged.staging / PAIRS)
+        write_text(page, staged.staging / PAGE)
     return folder / PAGE
 
 

@@ -2,10 +2,11 @@
 
 import io
 import multiprocessing
-import os
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,7 @@ from likewise.progress import ProgressCallback
 from likewise.synthetic.draw import draw_item, draw_wild
 from likewise.synthetic.items import folder_of, make_items
 from likewise.synthetic.vocabulary import ATTRIBUTE_NAMES
+from likewise.workspace import write_atomically
 
 JPEG_QUALITY = 92
 _IMAGES_PER_TASK = 16
@@ -111,13 +113,15 @@ def _draw_all(shots: list[_Shot], workers: int, on_progress: ProgressCallback | 
             count(future.result())
 
 
+def _write_bytes(content: bytes, file: BinaryIO) -> None:
+    file.write(content)
+
+
 def _draw_batch(shots: list[_Shot]) -> int:
     keep_freed_memory()
     for shot in shots:
         draw = draw_item if shot.domain == "shop" else draw_wild
         buffer = io.BytesIO()
         draw(shot.attributes, shot.view, shot.seed).save(buffer, "JPEG", quality=JPEG_QUALITY)
-        part = shot.path.with_name(f".{shot.path.name}.{os.getpid()}.part")
-        part.write_bytes(buffer.getvalue())
-        part.replace(shot.path)
+        write_atomically(shot.path, partial(_write_bytes, buffer.getvalue()))
     return len(shots)

@@ -17,6 +17,7 @@ from likewise.encoders.networks.device import place, to_device, to_numpy
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.retrieval import Retrieval, retrieval
+from likewise.files import written_together
 from likewise.optional_dependencies import import_optional
 from likewise.training.context import FoldTask, TaskRunner, TrainingContext, run_fold
 from likewise.training.methods import Params
@@ -65,8 +66,9 @@ def evaluate_rerun(
         {"fold": fold, "best_step": each.step, "points": [asdict(p) for p in each.curve]}
         for fold, each in enumerate(folds)
     ]
-    write_json(curves, run.curves_file(method, rerun))
-    write_parquet(per_query_table(context, concatenated, separated), run.rerun_file(method, rerun))
+    with written_together(run.path) as staged:
+        write_json(curves, staged.place(run.curves_file(method, rerun)))
+        write_parquet(per_query_table(context, concatenated, separated), staged.place(run.rerun_file(method, rerun)))
 
 
 def load_network(context: TrainingContext, weights: Weights) -> "nn.Module":
@@ -116,8 +118,9 @@ def evaluate_pretrained(context: TrainingContext, run: RunFolder, rerun: int, se
         projection = fit_projection(lambda: iter([development]), dims[embedding], whiten=False)
         measured[embedding] = retrieval(unit_rows(projection.apply(test)), labels, whole_rank=False)
     table = per_query_table(context, measured["concatenated"], [measured["separated"]])
-    write_json(dims, run.curves_file(PRETRAINED, rerun))
-    write_parquet(table, run.rerun_file(PRETRAINED, rerun))
+    with written_together(run.path) as staged:
+        write_json(dims, staged.place(run.curves_file(PRETRAINED, rerun)))
+        write_parquet(table, staged.place(run.rerun_file(PRETRAINED, rerun)))
 
 
 def pretrained_features(context: TrainingContext, seed: int) -> Callable[[Rows], Vectors]:

@@ -30,6 +30,7 @@ from likewise.training.seeds import derive_seed
 N_STARTUP_TRIALS = 10  # before the model of the objective has something to say; at most half of all
 STALE_AFTER = timedelta(hours=24)  # a trial of another machine without news since
 POLL_SECONDS = 1.0
+OUTCOME = "outcome"
 
 
 @dataclass(frozen=True)
@@ -122,15 +123,29 @@ def _run_trial(study: Any, config: CheckConfig, method: LossMethod, seed: int, i
         for fold in range(config.plan.n_folds)
     ]
     folds = runner(run_fold, tasks)
-    trial.set_user_attr("fold_values", [None if each.failure else each.map_at_r for each in folds])
-    trial.set_user_attr("fold_steps", [each.step for each in folds])
-    trial.set_user_attr("seconds", time.perf_counter() - started)
-    failure = next((each.failure for each in folds if each.failure), "")
-    if failure:
-        trial.set_user_attr("failure", failure)
-        study.tell(trial, state=optuna.trial.TrialState.FAIL)
+    outcome = {
+        "fold_values": [None if each.failure else each.map_at_r for each in folds],
+        "fold_steps": [each.step for each in folds],
+        "seconds": time.perf_counter() - started,
+        "failure": next((each.failure for each in folds if each.failure), ""),
+    }
+    trial.set_user_attr(OUTCOME, outcome)  # all of it in one write: a trial has an outcome, or it has none
+    tell_outcome(study, trial.number, outcome)
+
+
+def tell_outcome(study: Any, number: int, outcome: Mapping[str, Any]) -> None:
+    """Close a trial by what it found."""
+    optuna = import_optional("optuna", "likewise train")
+    if outcome["failure"]:
+        study.tell(number, state=optuna.trial.TrialState.FAIL)
     else:
-        study.tell(trial, float(np.mean([each.map_at_r for each in folds])))
+        study.tell(number, float(np.mean(outcome["fold_values"])))
+
+
+def trial_outcome(trial: Any) -> dict[str, Any] | None:
+    """What a trial found; None where its process ended before. Earlier versions noted the parts one by one."""
+    found: dict[str, Any] = trial.user_attrs.get(OUTCOME) or {"failure": ""} | trial.user_attrs
+    return found if {"fold_values", "fold_steps", "seconds"} <= found.keys() else None
 
 
 def suggest_params(study: Any, ranges: dict[str, Any], seed: int, n_trials: int) -> dict[str, float]:
@@ -144,7 +159,7 @@ def suggest_params(study: Any, ranges: dict[str, Any], seed: int, n_trials: int)
     known_study = optuna.create_study(direction="maximize", sampler=sampler)
     for trial in known:
         value = trial.value if trial.value is not None else imputed[trial.state.name]
-        if value is not None and (trial.state.name != "FAIL" or "fold_values" in trial.user_attrs):
+        if value is not None and (trial.state.name != "FAIL" or trial_outcome(trial) is not None):
             known_study.add_trial(optuna.trial.create_trial(params=trial.params, distributions=ranges, value=value))
     params: dict[str, float] = known_study.ask(ranges).params
     return params
@@ -174,7 +189,7 @@ def finished_trials(study: Any) -> list[Any]:
     ended = [
         trial
         for trial in study.get_trials(deepcopy=False)
-        if trial.state.name in ("COMPLETE", "FAIL") and "fold_values" in trial.user_attrs
+        if trial.state.name in ("COMPLETE", "FAIL") and trial_outcome(trial) is not None
     ]
     return sorted(ended, key=lambda trial: (trial.user_attrs["index"], trial.number))
 
@@ -190,17 +205,18 @@ def best_objective(trials: Sequence[Any]) -> float | None:
 
 
 def make_trial(method: str, trial: Any) -> Trial:
-    attributes = trial.user_attrs
+    attributes, outcome = trial.user_attrs, trial_outcome(trial)
+    assert outcome is not None  # it is one of `finished_trials`
     return Trial(
         method,
         attributes["index"],
         dict(trial.params),
         trial.value,
-        tuple(float("nan") if value is None else value for value in attributes["fold_values"]),
-        tuple(attributes["fold_steps"]),
+        tuple(float("nan") if value is None else value for value in outcome["fold_values"]),
+        tuple(outcome["fold_steps"]),
         attributes["seed"],
-        attributes["seconds"],
-        attributes.get("failure", ""),
+        outcome["seconds"],
+        outcome["failure"],
     )
 
 
@@ -215,11 +231,17 @@ def worker_id() -> str:
 
 
 def fail_stale_trials(study: Any) -> None:
-    """Close the trials of workers that are gone: a process of this machine that ended, or silence for a day."""
+    """Close the trials of workers that are gone: a process of this machine that ended, or silence for a day.
+
+    One that had found its outcome counts with it, as if its process had lived a moment longer.
+    """
     optuna = import_optional("optuna", "likewise train")
     for trial in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.RUNNING,)):
         if _is_stale(trial):
-            study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+            if outcome := trial_outcome(trial):
+                tell_outcome(study, trial.number, outcome)
+            else:
+                study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
 
 
 def _is_stale(trial: Any) -> bool:

@@ -14,6 +14,7 @@ from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.encoders.families.run_files import TrainedRun
 from likewise.errors import LikewiseError
 from likewise.evaluation.screening import screen_classes
+from likewise.files import written_together
 from likewise.neighbours.leaks import find_leak
 from likewise.progress import ProgressCallback
 from likewise.training.analysis_tables import best_values_table, check_finished_runs, curve_table, importance_table
@@ -103,13 +104,14 @@ def run_reality_check(
         "best_values": best_values_table(run, summary, other_folders),
         "relative": relative_improvement_table(accuracy),
     }
-    for each, table in tables.items():
-        write_parquet(table, run.table_file(each))
-    if published:
-        write_claims(published, run.path / "claims.json")
-    if made:
-        write_text(model_card(summary, accuracy), run.card_file)
-    write_json(summary.to_dict(), run.summary_file)
+    with written_together(run.path) as staged:
+        for each, table in tables.items():
+            write_parquet(table, staged.place(run.table_file(each)))
+        if published:
+            write_claims(published, staged.place(run.path / "claims.json"))
+        if made:
+            write_text(model_card(summary, accuracy), staged.place(run.card_file))
+        write_json(summary.to_dict(), staged.place(run.summary_file))
     return RealityCheckResult(run, accuracy, differences, summary)
 
 

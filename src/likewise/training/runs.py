@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing
 from likewise.training.context import CheckConfig
 from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json
 
@@ -118,6 +119,7 @@ def begin_run(run: RunFolder, config: CheckConfig, methods: list[str], seed: int
         "catalog": catalog,
         "half": config.half,
     }
+    finish_writing(run.path)
     if not run.settings_file.exists():
         write_json(settings_now, run.settings_file)
         return

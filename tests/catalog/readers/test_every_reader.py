@@ -7,9 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from PIL import Image
 
 from likewise.catalog import make_catalog, read_catalog
-from likewise.catalog.readers import Reading, layouts, read, read_stored_table, read_tables, store_tables
+from likewise.catalog.readers import Reading, layouts, read, read_stored_table, read_tables
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
@@ -50,8 +51,7 @@ def test_coverage_rows_and_tables(tmp_path: Path, reader: str) -> None:
 def test_what_is_there_becomes_a_workspace(tmp_path: Path, reader: str) -> None:
     reading = read(source(reader, tmp_path / "in"), reader)
     workspace = WorkspaceFolder(tmp_path / "ws")
-    made = make_catalog(workspace, reading.rows, reading.root, reader)
-    store_tables(workspace, reading.tables)
+    made = make_catalog(workspace, reading.rows, reading.root, reader, tables=reading.tables)
     assert len(read_catalog(workspace)) == reading.coverage.found
     assert made.n_left_out >= len(reading.coverage.missing)
     for name, table in reading.tables.items():
@@ -61,9 +61,11 @@ def test_what_is_there_becomes_a_workspace(tmp_path: Path, reader: str) -> None:
 
 
 def test_tables_of_an_earlier_source_do_not_stay(tmp_path: Path) -> None:
-    workspace = WorkspaceFolder(tmp_path)
-    store_tables(workspace, {"labels": pl.DataFrame({"a": [1]}), "queries": pl.DataFrame({"a": [2]})})
-    store_tables(workspace, {"queries": pl.DataFrame({"a": [3]})})
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    workspace, rows = WorkspaceFolder(tmp_path / "ws"), pl.DataFrame({"image": ["a.png"]})
+    before = {"labels": pl.DataFrame({"a": [1]}), "queries": pl.DataFrame({"a": [2]})}
+    make_catalog(workspace, rows, tmp_path, "one", tables=before)
+    make_catalog(workspace, rows, tmp_path, "two", tables={"queries": pl.DataFrame({"a": [3]})}, replace=True)
     assert [file.name for file in workspace.tables_folder.iterdir()] == ["queries.parquet"]
     assert read_stored_table(workspace, "queries")["a"].to_list() == [3]
 

@@ -26,7 +26,7 @@ import polars as pl
 
 from likewise.catalog.readers.layouts import DatasetLayout, layouts
 from likewise.catalog.readers.reading import Coverage, MalformedLine, Reading
-from likewise.catalog.readers.stored_tables import read_stored_table, store_tables
+from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.errors import LikewiseError
 
 
@@ -62,5 +62,4 @@ __all__ = [
     "read_stored_table",
     "read_tables",
     "reader_for",
-    "store_tables",
 ]

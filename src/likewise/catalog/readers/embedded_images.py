@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from likewise.errors import LikewiseError
+from likewise.workspace import discard, write_atomically
 
 NOT_IN_NAMES = re.compile(r"[^\w-]")  # a split's name cannot lead out of the folder
 FILE_SIGNATURES = {
@@ -25,10 +26,7 @@ def write_image(content: bytes, name: str, root: Path | None, folder: str, numbe
     ending = next((e for start, e in FILE_SIGNATURES.items() if content.startswith(start)), Path(name).suffix or ".img")
     file = root.absolute() / NOT_IN_NAMES.sub("_", folder) / f"{number:07d}{ending}"
     if not file.is_file() or file.stat().st_size != len(content) or file.read_bytes() != content:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = file.with_name(f".{file.name}.tmp")
-        temporary.write_bytes(content)
-        temporary.replace(file)  # never half a picture under its own name
+        write_atomically(file, lambda out: discard(out.write(content)))
     return str(file)
 
 

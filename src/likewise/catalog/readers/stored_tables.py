@@ -3,16 +3,7 @@
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.workspace import WorkspaceFolder, write_parquet
-
-
-def store_tables(workspace: WorkspaceFolder, tables: dict[str, pl.DataFrame]) -> None:
-    """Write each table under its name, and take away those that an earlier source of this workspace had left."""
-    for stale in workspace.tables_folder.glob("*.parquet"):
-        if stale.stem not in tables:
-            stale.unlink()
-    for name, table in tables.items():
-        write_parquet(table, workspace.tables_folder / f"{name}.parquet")
+from likewise.workspace import WorkspaceFolder
 
 
 def read_stored_table(workspace: WorkspaceFolder, name: str) -> pl.DataFrame:

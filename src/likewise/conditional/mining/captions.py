@@ -4,12 +4,14 @@ Sources: a TSV without a header (`caption<TAB>image`, as Conceptual Captions), a
 the columns `image` and `caption`, or a workspace whose catalog has captions.  Everything is streamed.
 """
 
+import os
 from pathlib import Path
 
 import polars as pl
 
 from likewise.catalog.table import read_catalog
 from likewise.errors import LikewiseError
+from likewise.files import replace_file, temporary_file
 from likewise.lineage.halves import select_half
 from likewise.workspace import WorkspaceFolder
 
@@ -25,16 +27,14 @@ def import_captions(source: Path, target: Path, half: str | None = None) -> None
     if half is not None:
         chosen = select_half(read_catalog(_workspace_of(source, half)), half)["image"]
         captions = captions.filter(pl.col("image").is_in(chosen.implode()))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.tmp")
     try:
-        captions.sink_parquet(part, compression="zstd", maintain_order=True)
-        part.replace(target)
+        with temporary_file(target) as (part, file):
+            captions.sink_parquet(part, compression="zstd", maintain_order=True)
+            os.fsync(file.fileno())
+            replace_file(part, target)
     except pl.exceptions.PolarsError as error:
         first = str(error).split("\n", 1)[0]
         raise LikewiseError(f"{source} cannot be read ({first}): write caption and image, divided by a tab.") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def scan_source(source: Path) -> pl.LazyFrame:

@@ -19,6 +19,7 @@ from likewise.conditional.mining.parsing import ROWS_PER_SHARD, captions_file, p
 from likewise.conditional.mining.tagging import installed_parser
 from likewise.conditional.mining.triplets import draw_triplets
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing, written_together
 from likewise.progress import ProgressCallback
 from likewise.workspace import read_json, read_parquet, write_json, write_parquet
 
@@ -75,6 +76,7 @@ def mine_triplets(
     }
     if not source.exists():
         raise LikewiseError(f"{source} does not exist: give a file of captions.")
+    finish_writing(folder)
     _check_settings(folder, settings, force)
     known = Concreteness.read(ratings) if ratings else None
     clock = [time.monotonic()]
@@ -96,10 +98,11 @@ def mine_triplets(
     triplets = to_triplet_table(folder, relations, drawn)
     if known is None:
         triplets = triplets.with_columns(pl.lit(None, pl.Float64).alias("concreteness"))
-    write_parquet(triplets, triplets_file(folder))
+    with written_together(folder) as staged:
+        write_parquet(triplets, triplets_file(staged.staging))
+        write_parquet(pl.DataFrame([asdict(step) for step in [*funnel, *more]]), staged.staging / "funnel.parquet")
+        write_json(settings, staged.staging / "mine.json")
     clock.append(time.monotonic())
-    write_parquet(pl.DataFrame([asdict(step) for step in [*funnel, *more]]), folder / "funnel.parquet")
-    write_json(settings, folder / "mine.json")
     names = ("parse", "filter", "draw", "write")
     seconds = {name: after - before for name, before, after in zip(names, clock, clock[1:], strict=False)}
     return MiningResult(folder, n_captions, drawn.height, [*funnel, *more], seconds)

@@ -16,8 +16,13 @@ from likewise.catalog.images import load_image
 from likewise.catalog.make import make_catalog
 from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.conditional.protocol import images_of
-from likewise.conditional.templates.files import read_templates, template_settings, templates_file, write_templates
-from likewise.conditional.templates.step import boxes_file
+from likewise.conditional.templates.files import (
+    boxes_file,
+    read_templates,
+    template_settings,
+    templates_file,
+    write_templates,
+)
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, read_parquet

@@ -9,7 +9,8 @@ import polars as pl
 from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.conditional.protocol import check_templates
 from likewise.errors import LikewiseError
-from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
+from likewise.files import finish_writing
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet, staged_workspace, write_json, write_parquet
 
 OFFICIAL = "official"
 """The name of the templates that a data set brought along (`likewise new --reader genecis`)."""
@@ -21,15 +22,33 @@ def templates_file(workspace: WorkspaceFolder, name: str) -> Path:
     return workspace.path / "templates" / f"{name}.parquet"
 
 
+def boxes_file(workspace: WorkspaceFolder, name: str) -> Path:
+    """Where the pictures of a set are cut out, for sets whose pictures are parts of images."""
+    path = templates_file(workspace, name)
+    return path.parent / "boxes" / path.name
+
+
 def write_templates(
-    workspace: WorkspaceFolder, name: str, templates: pl.DataFrame, settings: dict[str, Any], *, replace: bool = False
+    workspace: WorkspaceFolder,
+    name: str,
+    templates: pl.DataFrame,
+    settings: dict[str, Any],
+    *,
+    boxes: pl.DataFrame | None = None,
+    replace: bool = False,
 ) -> Path:
     """Write a set; one of that name is kept unless `replace`."""
+    finish_writing(workspace.path)
     path = templates_file(workspace, name)
     if path.exists() and not replace:
         raise LikewiseError(f"{path} exists already: choose another `--name`, or write it again with `--replace`.")
-    write_parquet(templates, path)
-    write_json(settings, path.with_suffix(".json"))
+    with staged_workspace(workspace) as (staged, files):
+        write_parquet(templates, templates_file(staged, name))
+        write_json(settings, templates_file(staged, name).with_suffix(".json"))
+        if boxes is not None:
+            write_parquet(boxes, boxes_file(staged, name))
+        elif boxes_file(workspace, name).exists():
+            files.remove(boxes_file(workspace, name))
     return path
 
 

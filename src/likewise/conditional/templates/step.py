@@ -74,16 +74,8 @@ def build_template_set(
         (pl.col("gallery").list.len().max() + 1).alias("candidates"),
     )
     settings = {"facts": options.to_stored(), "per_task": per_task, "seed": seed, "tasks": counts.to_dicts()}
-    write_templates(workspace, name, templates, settings, replace=replace)
-    if annotations.boxes is not None:
-        write_parquet(annotations.boxes, boxes_file(workspace, name))
+    write_templates(workspace, name, templates, settings, boxes=annotations.boxes, replace=replace)
     return BuiltTemplates(templates, f"{path}: {len(templates):,} templates", path=path, counts=counts)
-
-
-def boxes_file(workspace: WorkspaceFolder, name: str) -> Path:
-    """Where the pictures of a set are cut out, for sets whose pictures are parts of images."""
-    path = templates_file(workspace, name)
-    return path.parent / "boxes" / path.name
 
 
 def _possible(task: str, annotations: ImageAnnotations) -> bool:

@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,13 @@ from likewise.encoders.digests import file_digest
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing, written_together
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
-from likewise.workspace import discard, read_json, write_atomically, write_json
+from likewise.workspace import discard, read_json, write_atomically, write_json, write_parquet
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FORMAT = 1
 SETTINGS, WEIGHTS = "encoder.json", "encoder.safetensors"
@@ -78,8 +82,11 @@ def write_run(
     about: Mapping[str, Any] | None = None,
     groups: int = 1,
     more: Mapping[str, Array] | None = None,
+    tables: "Mapping[str, pl.DataFrame] | None" = None,
+    summary: Mapping[str, Any] | None = None,
+    remove: Sequence[str] = (),
 ) -> TrainedRun:
-    """Write all files; the description comes last, so that a folder with one is complete."""
+    """Write all files together; with `tables` and `summary.json` of the training, and without files to `remove`."""
     from safetensors.numpy import save
 
     tensors = {f"{TRUNK}{name}": np.ascontiguousarray(value) for name, value in (trunk or {}).items()}
@@ -87,17 +94,25 @@ def write_run(
     for number, (matrix, offset) in enumerate(layers):
         tensors[f"layer{number}.matrix"] = np.ascontiguousarray(matrix, np.float32)
         tensors[f"layer{number}.offset"] = np.ascontiguousarray(offset, np.float32)
-    write_atomically(folder / WEIGHTS, lambda file: discard(file.write(save(tensors))))
-    write_lineage(lineage, lineage_file(folder))
     values = {"format": FORMAT, "kind": kind, "bases": list(bases), "dim": dim, "about": dict(about or {})}
     if groups > 1:
         values["groups"] = groups
-    write_json(values, folder / SETTINGS)
+    with written_together(folder) as staged:
+        write_atomically(staged.staging / WEIGHTS, lambda file: discard(file.write(save(tensors))))
+        write_lineage(lineage, lineage_file(staged.staging))
+        write_json(values, staged.staging / SETTINGS)
+        for name, table in (tables or {}).items():
+            write_parquet(table, staged.staging / f"{name}.parquet")
+        if summary is not None:
+            write_json(dict(summary), staged.staging / "summary.json")
+        for name in remove:
+            staged.remove(folder / name)
     return read_run(folder)
 
 
 def read_run(folder: Path) -> TrainedRun:
     """The description of a trained encoder."""
+    finish_writing(folder)
     path = folder / SETTINGS
     if not path.is_file() or not (folder / WEIGHTS).is_file():
         raise LikewiseError(f"{folder} holds no trained encoder (no {SETTINGS}): finish its `likewise train` first.")

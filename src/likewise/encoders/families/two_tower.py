@@ -26,6 +26,7 @@ from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Encoder, OpenEncoder, Vectors
 from likewise.encoders.spec import Spec
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
 from likewise.optional_dependencies import import_optional
@@ -117,7 +118,7 @@ def text_tower(shape: TwoTowerConfig) -> "nn.Module":
 def write_two_tower(
     folder: Path, shape: TwoTowerConfig, head: "nn.Module", text: "nn.Module", lineage: Lineage
 ) -> None:
-    """Weights, lineage and description, the last for last, so that a folder with one is complete."""
+    """Weights, lineage and description, into a folder where they wait for what belongs to them."""
     from safetensors.numpy import save
 
     tensors: dict[str, NDArray[Any]] = {}
@@ -130,6 +131,7 @@ def write_two_tower(
 
 
 def read_two_tower_config(folder: Path) -> TwoTowerConfig:
+    finish_writing(folder)
     path = folder / SETTINGS
     if not path.is_file() or not (folder / WEIGHTS).is_file():
         raise LikewiseError(

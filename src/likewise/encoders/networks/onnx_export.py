@@ -6,6 +6,7 @@ the two on pictures in batches of two sizes, times both, and writes down which t
 
 import hashlib
 import logging
+import os
 import platform
 import time
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from likewise.encoders.networks.recipe import Tensor
 from likewise.encoders.networks.runtimes import onnx_runtime, torch_runtime
 from likewise.encoders.normalization import unit_rows
 from likewise.errors import LikewiseError
+from likewise.files import replace_file, temporary_file
 from likewise.optional_dependencies import import_optional, installed_version, require_installed, suppress_output
 from likewise.workspace import read_json, write_json
 
@@ -118,22 +120,21 @@ def _read(notes: Path) -> ExportCheck | None:
 
 def _export_and_check(model: NetworkModel, module: "nn.Module", target: Path) -> ExportCheck:
     pixels = sample(model, BATCHES[0])
-    temporary = target.with_name(f".{target.name}.{time.time_ns()}.tmp")
     try:
-        _write_onnx(module, pixels, temporary)
-        original, exported = torch_runtime(module), onnx_runtime(temporary)
-        difference = max(_difference(original, exported, pixels[:batch]) for batch in BATCHES)
-        with one_torch_thread():
-            slow, fast = _speed(original, pixels), _speed(exported, pixels)
-        temporary.replace(target)
+        with temporary_file(target) as (temporary, file):
+            _write_onnx(module, pixels, temporary)
+            original, exported = torch_runtime(module), onnx_runtime(temporary)
+            difference = max(_difference(original, exported, pixels[:batch]) for batch in BATCHES)
+            with one_torch_thread():
+                slow, fast = _speed(original, pixels), _speed(exported, pixels)
+            os.fsync(file.fileno())
+            replace_file(temporary, target)
         return ExportCheck(difference, slow, fast)
     except LikewiseError:
         raise
     except Exception as error:  # a network the exporter or onnxruntime cannot do: torch still can
         first = next(iter(str(error).strip().split("\n")), "") or type(error).__name__
         return ExportCheck(float("inf"), 0.0, 0.0, first[:200])
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _write_onnx(module: "nn.Module", pixels: Tensor, target: Path) -> None:

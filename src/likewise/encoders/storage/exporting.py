@@ -12,6 +12,7 @@ from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.storage.file_lineage import KEY, as_array, as_text
 from likewise.encoders.storage.reading import encoded_images, read_vectors
 from likewise.errors import LikewiseError
+from likewise.files import written_together
 from likewise.lineage.files import sidecar_file, write_lineage
 from likewise.workspace import WorkspaceFolder, discard, write_atomically, write_text
 
@@ -37,10 +38,11 @@ def export_vectors(workspace: WorkspaceFolder, encoder: str, path: Path) -> Expo
     vectors, lineage = read_vectors(workspace, encoder, images), encoder_lineage(workspace, encoder)
     beside: tuple[Path, ...] = ()
     if ending == ".npy":
-        write_atomically(path, lambda file: np.save(file, vectors))
         keys = path.with_name(f"{path.name}.keys.txt")
-        write_text("\n".join(images) + "\n", keys)
-        write_lineage(lineage, sidecar_file(path))
+        with written_together(path.parent) as staged:
+            write_atomically(staged.place(path), lambda file: np.save(file, vectors))
+            write_text("\n".join(images) + "\n", staged.place(keys))
+            write_lineage(lineage, sidecar_file(staged.place(path)))
         beside = (keys, sidecar_file(path))
     elif ending == ".npz":
         arrays = {"images": np.array(images), "vectors": vectors, KEY: as_array(lineage)}

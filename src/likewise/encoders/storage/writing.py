@@ -1,15 +1,14 @@
 """Writing one encoder's vectors shard by shard, so that any moment is a good one to be killed.
 
 Order of events: `meta.json` (not complete), for each shard its npy and then a small list of its images, and in the
-end `rows.parquet`, `lineage.parquet`, `meta.json` (complete), and the lists are removed.  When the catalog has grown,
-new shards are added beside those that are there, which stay as they are.  A lock on the folder keeps a second run out;
-it vanishes with the process that held it.
+end together `rows.parquet`, `lineage.parquet`, `meta.json` (complete), with the lists removed.  When the catalog has
+grown, new shards are added beside those that are there, which stay as they are.  A lock on the folder keeps a second
+run out; it vanishes with the process that held it.
 """
 
 import hashlib
-import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from itertools import count
 from types import TracebackType
@@ -36,12 +35,10 @@ from likewise.encoders.storage.files import (
 )
 from likewise.encoders.storage.reading import load_shard, read_stored_rows
 from likewise.errors import LikewiseError
+from likewise.files import locked, written_together
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
-from likewise.workspace import WorkspaceFolder, read_json, write_json, write_npy, write_parquet
-
-if sys.platform != "win32":
-    import fcntl
+from likewise.workspace import CannotWriteError, WorkspaceFolder, read_json, write_json, write_npy, write_parquet
 
 
 class ShardWriter:
@@ -77,16 +74,15 @@ class ShardWriter:
 
     def __enter__(self) -> "ShardWriter":
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = lock_folder(self.folder)
-        try:
+        with ExitStack() as claims:
+            busy = f"another process is writing vectors into {self.folder}: wait until it is done."
+            claims.enter_context(locked(self.folder / "vectors", busy))
             self._check_existing()
-        except BaseException:
-            unlock_folder(self._lock)
-            raise
+            self._claims = claims.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        unlock_folder(self._lock)
+        self._claims.close()
 
     def _check_existing(self) -> None:
         found = read_meta(self.folder) if not self.force else None
@@ -146,8 +142,6 @@ class ShardWriter:
                 if file.name == "rows.parquet" or file.name.startswith(("shard-", "index-")):
                     file.unlink()
             write_meta(self.meta, self.folder)
-        for leftover in self.folder.glob(".*.tmp"):
-            leftover.unlink()
 
     def write_shard(self, shard: int, chunks: Sequence[EncodedChunk]) -> None:
         vectors = np.concatenate([chunk.vectors for chunk in chunks]).astype(self.meta.dtype, copy=False)
@@ -157,11 +151,8 @@ class ShardWriter:
             write_npy(vectors, shard_file(self.folder, shard))
             content = {"images": images, "left_out": left_out, "digest": _digest_of_vectors(vectors)}
             write_json(content, shard_rows_file(self.folder, shard))
-        except OSError as error:
-            raise LikewiseError(
-                f"{shard_file(self.folder, shard)} cannot be written ({error.strerror}): make room or "
-                "permission; finished shards are kept and running again continues."
-            ) from error
+        except CannotWriteError as error:
+            raise LikewiseError(f"{str(error).removesuffix('.')}; finished shards are kept.") from error
 
     def finish(self) -> VectorsMeta:
         """Add the lists of new shards to `rows.parquet` and say that everything is there."""
@@ -188,14 +179,15 @@ class ShardWriter:
                     f"none of the {len(self.images)} images of the catalog can be read "
                     f"(first: {left_out[0].image}: {left_out[0].why}): are the pictures still where they were?"
                 )
-            write_parquet(rows, rows_file(self.folder))
-            write_lineage(self.lineage, lineage_file(self.folder))
             shards = [(part["images"], part.get("digest", "")) for part in parts]
             digest = digest_of(shards if self.stored is None else [self.meta.digest, shards])
             self.meta = replace(self.meta, rows=len(rows), complete=True, left_out=left_out, digest=digest)
-            write_meta(self.meta, self.folder)
-        for path in self.folder.glob("shard-*.json"):
-            path.unlink()
+            with written_together(self.folder) as staged:
+                write_parquet(rows, rows_file(staged.staging))
+                write_lineage(self.lineage, lineage_file(staged.staging))
+                write_meta(self.meta, staged.staging)
+                for path in self.folder.glob("shard-*.json"):
+                    staged.remove(path)
         return self.meta
 
     def _merge_left_out(self, parts: Sequence[dict[str, Any]], contents: set[str]) -> tuple[LeftOutImage, ...]:
@@ -206,21 +198,3 @@ class ShardWriter:
 
 def _digest_of_vectors(vectors: Vectors | None) -> str:
     return "" if vectors is None else hashlib.blake2b(vectors.tobytes(), digest_size=DIGEST_BYTES).hexdigest()
-
-
-def lock_folder(folder: os.PathLike[str]) -> int | None:
-    """Claim a folder for this process; the claim ends with the process."""
-    if sys.platform == "win32":
-        return None
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
-        raise LikewiseError(f"another process is writing vectors into {folder}: wait until it is done.") from error
-    return handle
-
-
-def unlock_folder(handle: int | None) -> None:
-    if handle is not None:
-        os.close(handle)

@@ -6,16 +6,17 @@ compressed already) under a fixed date, so that the same content gives the same 
 """
 
 import hashlib
-import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from likewise.errors import LikewiseError
-from likewise.workspace import temporary_beside, write_atomically
+from likewise.files import finish_writing, written_together
+from likewise.workspace import write_atomically
 
 CARD = "card.json"
 MAX_CARD_BYTES = 256 << 20
@@ -49,21 +50,18 @@ def write_entries(path: Path, entries: Iterable[Entry]) -> None:
     if path.suffix.lower() == ".zip":
         write_atomically(path, lambda file: _write_zip(file, entries))
         return
-    half, before = temporary_beside(path), path.with_name(f".{path.name}.before")
-    if path.exists():
-        shutil.rmtree(before, ignore_errors=True)
-    elif before.exists():  # a process ended between the two renames below
-        before.replace(path)
-    try:
+    names = set()
+    with written_together(path.parent) as staged:
         for name, content in entries:
-            (half / name).parent.mkdir(parents=True, exist_ok=True)
-            (half / name).write_bytes(content)
-        if path.exists():
-            path.replace(before)
-        half.replace(path)
-        shutil.rmtree(before, ignore_errors=True)
-    finally:
-        shutil.rmtree(half, ignore_errors=True)
+            names.add(path / name)
+            write_atomically(staged.place(path / name), partial(_write_bytes, content))
+        for stale in path.rglob("*"):
+            if stale.is_file() and stale not in names:
+                staged.remove(stale)
+
+
+def _write_bytes(content: bytes, file: BinaryIO) -> None:
+    file.write(content)
 
 
 def _write_zip(file: BinaryIO, entries: Iterable[Entry]) -> None:
@@ -77,6 +75,7 @@ def _write_zip(file: BinaryIO, entries: Iterable[Entry]) -> None:
 @contextmanager
 def open_entries(path: Path) -> Iterator[OpenEntry]:
     """A function that opens one file of the bundle by name."""
+    finish_writing(path.parent)
     if path.is_dir():
         yield lambda name: _open_in_folder(path, name)
         return

@@ -30,14 +30,14 @@ from likewise.discovery.proposals import (
     named_proposals,
     with_generators,
 )
-from likewise.discovery.step import Pool, PoolSettings, add_generators, read_pool, store_pool
+from likewise.discovery.step import Pool, PoolSettings, add_generators, read_pool, stage_pool_files
 from likewise.discovery.unit import IMAGES, ITEMS
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import LabelsFile, read_labels_file
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.state import read_labels_note
 from likewise.labeling.votes import PAIR
-from likewise.workspace import WorkspaceFolder, read_parquet, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet, staged_workspace, write_json, write_parquet
 
 LIST_LENGTH = PoolSettings(()).k
 NO_VOTES = "the labels were imported without votes"
@@ -101,17 +101,18 @@ def import_labels(
             f"{workspace.labels_file} holds {_describe_labels(workspace)}: add `--replace` to put these in their place "
             "(votes are kept, and `likewise label consensus` brings their labels back)."
         )
-    if changed:
-        write_parquet(table, workspace.imported_labels_file)
-        write_parquet(table, workspace.labels_file)
-        write_json(_note(table, path, positive_from), workspace.labels_settings_file)
     outside = None
     if pool is None:
         outside = read.labels.join(read_pool(workspace).rows, on=PAIR, how="anti").height
-    else:
-        if read.design is not None:
-            outside = read.labels.join(read.design, on=PAIR, how="anti").height
-        store_pool(workspace, pool, replace=True)
+    elif read.design is not None:
+        outside = read.labels.join(read.design, on=PAIR, how="anti").height
+    with staged_workspace(workspace) as (staged, _):
+        if changed:
+            write_parquet(table, staged.imported_labels_file)
+            write_parquet(table, staged.labels_file)
+            write_json(_note(table, path, positive_from), staged.labels_settings_file)
+        if pool is not None:
+            stage_pool_files(workspace, staged, pool, replace=True)
     return ImportedLabels(
         n_labels=len(read.labels),
         n_similar=int(read.labels["label"].cast(pl.Int64).sum()),

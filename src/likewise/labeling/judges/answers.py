@@ -20,7 +20,7 @@ from likewise.chain import digest_of, table_digest
 from likewise.errors import LikewiseError
 from likewise.labeling.judges.protocol import JudgeReply, MachineJudge, PicturePair
 from likewise.labeling.votes import PAIR
-from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, read_parquet, staged_workspace, write_json, write_parquet
 
 ANSWER_SCHEMA = pl.Schema(
     {
@@ -67,8 +67,9 @@ def judge_file(workspace: WorkspaceFolder, name: str) -> Path:
 
 
 def store_judge(workspace: WorkspaceFolder, note: JudgeNote, pairs: pl.DataFrame) -> None:
-    write_parquet(pairs.select(JUDGE_PAIR_SCHEMA.names()).sort(PAIR), judge_file(workspace, "pairs.parquet"))
-    write_json(asdict(note), judge_file(workspace, "judge.json"))
+    with staged_workspace(workspace) as (staged, _):
+        write_parquet(pairs.select(JUDGE_PAIR_SCHEMA.names()).sort(PAIR), judge_file(staged, "pairs.parquet"))
+        write_json(asdict(note), judge_file(staged, "judge.json"))
 
 
 def read_answers(workspace: WorkspaceFolder) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing
 from likewise.outfits.training.examples import OutfitExamples
 from likewise.workspace import read_json, write_json
 
@@ -38,6 +39,7 @@ def fingerprint_examples(examples: OutfitExamples) -> dict[str, str]:
 
 def claim_folder(folder: Path, job: dict[str, Any], *, force: bool) -> None:
     """Take the folder for this training; another one's folder is refused, or emptied with `force`."""
+    finish_writing(folder)
     held = read_json(job_file(folder)) if job_file(folder).exists() else None
     if not force and held != job and (held is not None or (folder / "card.json").exists()):
         raise LikewiseError(

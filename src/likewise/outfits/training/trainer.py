@@ -17,6 +17,7 @@ import torch
 from likewise.encoders.lineage import picture_lineage
 from likewise.encoders.networks.device import place
 from likewise.errors import LikewiseError
+from likewise.files import written_together
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
 from likewise.outfits.models.batch import pad_outfits
@@ -50,6 +51,7 @@ from likewise.outfits.training.state import (
     state_arrays,
 )
 from likewise.progress import ProgressCallback
+from likewise.workspace import discard, write_atomically
 
 ACCURACY = "validation accuracy"
 GRADIENT_CLIP = 5.0
@@ -238,12 +240,10 @@ def _finish(
     questions: list[OutfitQuestion],
     lineage: Lineage,
 ) -> OutfitModelCard:
-    """Choose the epoch, write what belongs to the model, the card last."""
+    """Choose the epoch, and write what belongs to the model together."""
     scores = curves.filter(pl.col("name") == ACCURACY).sort("value", "epoch", descending=[True, False])
     epoch, value = int(scores["epoch"][0]), float(scores["value"][0])
-    weights_file(folder).write_bytes(weights_file(folder, epoch).read_bytes())
-    lesson = examples.lesson()
-    write_lineage(lineage.with_lesson(lesson), lineage_file(folder))
+    weights, lesson = weights_file(folder, epoch).read_bytes(), examples.lesson()
     training = replace(
         card.training,
         n_outfits=len(examples.train),
@@ -256,6 +256,9 @@ def _finish(
         n_weights=sum(weight.numel() for weight in net.parameters()),
     )
     done = replace(card, training=training, notes=net.card_notes())
-    write_model_card(done, folder)
-    state_file(folder).unlink(missing_ok=True)
+    with written_together(folder) as staged:
+        write_atomically(weights_file(staged.staging), lambda file: discard(file.write(weights)))
+        write_lineage(lineage.with_lesson(lesson), lineage_file(staged.staging))
+        write_model_card(done, staged.staging)
+        staged.remove(state_file(folder))
     return done

@@ -13,6 +13,7 @@ from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.encoders.families.run_files import SETTINGS, TrainedRun, write_run
 from likewise.encoders.lineage import encoder_lineage
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing
 from likewise.lineage.halves import select_half
 from likewise.lineage.record import lesson_from_workspace
 from likewise.optional_dependencies import import_optional
@@ -27,7 +28,7 @@ from likewise.training.network import load_trunk, trunk_recipe
 from likewise.training.runs import run_folder
 from likewise.training.seeds import derive_seed
 from likewise.training.trainer import copy_weights
-from likewise.workspace import WorkspaceFolder, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
     from torch import nn
@@ -87,6 +88,7 @@ def finetune(
 ) -> FinetuneResult:
     """Train, going on where an earlier run of the same name stopped."""
     folder = run_folder(workspace, name).path
+    finish_writing(folder)
     if (folder / SETTINGS).exists():
         raise LikewiseError(f"{folder} holds a trained encoder already: give this run another --name, or delete it.")
     torch = import_optional("torch", "training")
@@ -113,11 +115,18 @@ def finetune(
     )
     lineage = encoder_lineage(workspace, settings.encoder).with_lesson(lesson)
     run = write_run(
-        folder, "trunk", [settings.encoder], [], dim=dim, lineage=lineage, trunk=weights, about=summary.to_dict()
+        folder,
+        "trunk",
+        [settings.encoder],
+        [],
+        dim=dim,
+        lineage=lineage,
+        trunk=weights,
+        about=summary.to_dict(),
+        tables={"curve": curve},
+        summary=summary.to_dict(),
+        remove=[STATE_FILE],
     )
-    write_parquet(curve, folder / "curve.parquet")
-    write_json(summary.to_dict(), folder / "summary.json")
-    (folder / STATE_FILE).unlink(missing_ok=True)
     return FinetuneResult(run, curve, summary)
 
 

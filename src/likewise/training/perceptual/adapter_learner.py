@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from likewise.encoders.families.run_files import TrainedRun, write_run
 from likewise.lineage.record import Lineage
 from likewise.machine import usable_cores
@@ -45,9 +47,21 @@ class AdapterLearner:
         )
         learned = fit_adapter(self.image_vectors, answers, chosen.choice, seed)
 
-        def write(folder: Path, about: Mapping[str, Any], lineage: Lineage) -> TrainedRun:
+        def write(
+            folder: Path, summary: Mapping[str, Any], lineage: Lineage, tables: Mapping[str, pl.DataFrame]
+        ) -> TrainedRun:
             dim = learned.features.dim + 1
-            return write_run(folder, "adapter", self.bases, learned.layers(), dim=dim, lineage=lineage, about=about)
+            return write_run(
+                folder,
+                "adapter",
+                self.bases,
+                learned.layers(),
+                dim=dim,
+                lineage=lineage,
+                about=summary,
+                tables=tables,
+                summary=summary,
+            )
 
         vectors, negative_log_likelihood = (
             learned.vectors(self.image_vectors.concatenated),

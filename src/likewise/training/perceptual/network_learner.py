@@ -87,9 +87,22 @@ class NetworkLearner:
         )
         weights = training.weights()
 
-        def write(folder: Path, about: Mapping[str, Any], lineage: Lineage) -> TrainedRun:
+        def write(
+            folder: Path, summary: Mapping[str, Any], lineage: Lineage, tables: Mapping[str, pl.DataFrame]
+        ) -> TrainedRun:
             dim = self.inputs.network.dim
-            return write_run(folder, "trunk", self.bases, [], dim=dim, lineage=lineage, trunk=weights, about=about)
+            return write_run(
+                folder,
+                "trunk",
+                self.bases,
+                [],
+                dim=dim,
+                lineage=lineage,
+                trunk=weights,
+                about=summary,
+                tables=tables,
+                summary=summary,
+            )
 
         negative_log_likelihood = mean_negative_log_likelihood(last.logits(image_vectors, answers), answers)
         return LearnedModel(last.vectors, {"steps": best}, search_table, scores[best], negative_log_likelihood, write)

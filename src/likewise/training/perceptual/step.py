@@ -21,6 +21,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_export import evaluated_labels
 from likewise.evaluation.screening import label_set, screen_encoders, triplet_set
 from likewise.evaluation.triplet_file import read_triplets
+from likewise.files import finish_writing
 from likewise.labeling.step import read_labels
 from likewise.lineage.guard import EvaluationSet
 from likewise.lineage.halves import select_half
@@ -41,7 +42,7 @@ from likewise.training.perceptual.network_training import NetworkInputs
 from likewise.training.perceptual.settings import PerceptualSettings
 from likewise.training.perceptual.summary import PerceptualSummary, make_summary
 from likewise.training.runs import run_folder
-from likewise.workspace import WorkspaceFolder, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder
 
 GIVEN_TEST = "given test"
 DEFAULT_NAME = "perceptual"
@@ -86,6 +87,7 @@ def train_perceptual(
     `on_start` is told how many seconds an adapter will take; of a network only its progress can say.
     """
     folder = run_folder(workspace, name).path
+    finish_writing(folder)
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(
             f"{folder} holds an encoder already: give this one another --name, or --force to replace it."
@@ -121,11 +123,8 @@ def train_perceptual(
     results = pl.concat(tables)
     catalog = catalog_fingerprint(read_catalog(workspace))
     summary = make_summary(catalog, settings, (data.train, data.test), learner, model, curve, reliability)
-    run = model.write(folder, summary.to_dict(), learned_lineage(workspace, settings, data, learner.bases))
-    write_parquet(results, folder / "results.parquet")
-    write_parquet(model.search_table, folder / "choices.parquet")
-    write_parquet(reliability.bins, folder / "calibration.parquet")
-    write_json(summary.to_dict(), folder / "summary.json")
+    beside = {"results": results, "choices": model.search_table, "calibration": reliability.bins}
+    run = model.write(folder, summary.to_dict(), learned_lineage(workspace, settings, data, learner.bases), beside)
     return PerceptualResult(run, results, model, curve, reliability, summary)
 
 

@@ -1,0 +1,73 @@
+"""Every command that writes, with the small workspaces it starts from."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from tests.crash.killing import Command, CommandServer
+
+CHAIN = (
+    ("new", "ws", "--wardrobe", "--items", "24", "--views", "2", "--seed", "1"),
+    ("encode", "ws", "--with", "colour,layout,shape", "--workers", "1"),
+    ("discover", "ws", "--with", "colour,layout", "--n-queries", "6", "--k", "4"),
+    ("label", "simulate", "ws"),
+    ("label", "consensus", "ws"),
+)
+
+BUNDLED = ("--title", "Shapes", "--licence", "CC0")
+
+CORE = (
+    Command("new", ("new", "other", "photos")),
+    Command("new --replace", ("new", "ws", "photos", "--replace")),
+    Command("new from a table", ("new", "other", "rows.csv", "--root", "photos")),
+    Command("update", ("update", "ws", "grown.csv", "--root", "ws/images", "--accept-removals")),
+    Command("encode", ("encode", "ws", "--with", "texture", "--workers", "1"), but=("ws/vectors/texture/meta.json",)),
+    Command("encode --import", ("encode", "ws", "--import", "mine.npy", "--keys", "mine.txt", "--name", "mine")),
+    Command("discover --replace", ("discover", "ws", "--with", "shape", "--n-queries", "5", "--k", "3", "--replace")),
+    Command("discover --design sampled", ("discover", "bare", "--with", "colour", "--design", "sampled", "--labels", "40")),
+    Command("label import", ("label", "import", "ws", "votes.csv"), but=()),
+    Command("label import --replace", ("label", "import", "ws", "labels.csv", "--replace")),
+    Command("label import without a pool", ("label", "import", "bare", "labels.csv")),
+    Command("label consensus", ("label", "consensus", "ws", "--rule", "dawid-skene")),
+    Command("label simulate", ("label", "simulate", "ws", "--seed", "5")),
+    Command("label add-pairs", ("label", "add-pairs", "ws", "--with", "shape")),
+    Command("label export", ("label", "export", "ws", "labels.qrels")),
+    Command("label sheet", ("label", "sheet", "ws", "sheet.csv", "--expert", "zoe")),
+    Command("label settings", ("label", "settings", "ws", "--name", "Shapes")),
+    Command("label goal", ("label", "goal", "ws", "--better", "colour", "--than", "layout")),
+    Command("evaluate", ("evaluate", "ws")),
+    Command("report", ("report", "ws")),
+    Command("gate", ("gate", "ws", "--old", "colour", "--new", "layout", "--margin", "99")),
+    Command("bundle", ("bundle", "benchmark", "ws", "made.zip", *BUNDLED)),
+    Command("bundle --replace", ("bundle", "benchmark", "ws", "bundle", "--replace", "--with-images", *BUNDLED)),
+    Command("evaluate a bundle", ("evaluate", "bundle", "--vectors", "mine=mine.npy", "--keys", "mine.txt", "--output", "found.parquet")),
+    Command("bundle vectors", ("bundle", "vectors", "ws", "colour.npy", "--with", "colour")),
+    Command("bundle run", ("bundle", "run", "ws", "colour.run", "--with", "colour")),
+)
+
+
+def build_start(server: CommandServer, folder: Path) -> None:
+    """The workspaces `ws` (labelled) and `bare` (vectors alone), and files from elsewhere."""
+    folder.mkdir(parents=True)
+    _run(server, folder, CHAIN[:2])
+    shutil.copytree(folder / "ws", folder / "bare")
+    _run(server, folder, CHAIN[2:])
+    images = folder / "ws" / "images"
+    catalog = pl.read_parquet(folder / "ws" / "catalog.parquet")
+    shutil.copytree(images, folder / "photos")
+    catalog.select("image", "item", "category").write_csv(folder / "rows.csv")
+    catalog.select("image", "item", "category").head(40).write_csv(folder / "grown.csv")
+    pool = pl.read_parquet(folder / "ws" / "pool.parquet").select("query", "candidate").unique(maintain_order=True)
+    pool.with_columns(expert=pl.lit("anna"), answer=pl.lit("yes")).write_csv(folder / "votes.csv")
+    pool.with_columns(label=pl.int_range(pl.len()) % 2).write_csv(folder / "labels.csv")
+    _run(server, folder, [("bundle", "vectors", "ws", "mine.npy", "--with", "colour")])
+    (folder / "mine.npy.keys.txt").rename(folder / "mine.txt")
+    _run(server, folder, [("bundle", "benchmark", "ws", "bundle", *BUNDLED)])
+
+
+def _run(server: CommandServer, folder: Path, commands: Sequence[Sequence[str]]) -> None:
+    for argv in commands:
+        done = server.run(argv, folder)
+        assert done.code == 0, done.output

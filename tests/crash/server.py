@@ -1,0 +1,142 @@
+"""A process that has imported everything and used nothing: each request is a fork of it that runs one command.
+
+    {"argv": [...], "root": FOLDER, "kill_at": N or null}  ->  {"code": ..., "output": ..., "events": [...]}
+
+Inside the fork every call that changes a file below `root` is counted: opening for writing, fsync, rename, remove,
+mkdir, rmdir, and every statement or commit that changes a database. Before the N-th one, the process ends at once.
+"""
+
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+KILLED = 137
+LIMIT_SECONDS = 300
+CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"}
+STATEMENTS = ("INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP")
+
+
+class Counter:
+    """Counts the calls that change something, and ends the process before one of them."""
+
+    def __init__(self, root: str, kill_at: int | None) -> None:
+        self.root, self.kill_at, self.events, self.counting = root, kill_at, list[str](), True
+
+    def count(self, what: str, path: str) -> None:
+        if not self.counting:
+            return
+        self.events.append(f"{what} {os.path.relpath(path, self.root) if path else ''}".strip())
+        if self.kill_at is not None and len(self.events) > self.kill_at:
+            os._exit(KILLED)
+
+    def inside(self, path: object) -> str | None:
+        if isinstance(path, bytes):
+            path = os.fsdecode(path)
+        if not isinstance(path, str | os.PathLike):
+            return None
+        absolute = os.path.abspath(os.fspath(path))  # noqa: PTH100
+        return absolute if absolute.startswith(self.root + os.sep) else None
+
+    def audit(self, event: str, args: tuple[Any, ...]) -> None:
+        if event == "open" and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            if path := self.inside(args[0]):
+                self.count("open", path)
+        elif event in CHANGES:
+            relative_to_folder = event in ("os.remove", "os.rmdir") and args[-1] not in (-1, None)
+            path = os.path.join(self.root, args[0]) if relative_to_folder else self.inside(args[0])  # noqa: PTH118
+            if path and (relative_to_folder or os.path.lexists(path) == (event != "os.mkdir")):  # else nothing changes
+                self.count(event.removeprefix("os."), path)
+
+    def watch_fsync(self) -> None:
+        fsync = os.fsync
+
+        def counted(handle: int) -> None:
+            if path := self.inside(os.readlink(f"/proc/self/fd/{handle}")):  # noqa: PTH115
+                self.count("fsync", path)
+            fsync(handle)
+
+        os.fsync = counted
+
+    def watch_databases(self) -> None:
+        from sqlalchemy import event
+        from sqlalchemy.engine import Engine
+
+        def statement(connection: Any, cursor: Any, text: str, *_: Any) -> None:
+            if text.lstrip().upper().startswith(STATEMENTS):
+                self.count("sql", "")
+
+        event.listen(Engine, "before_cursor_execute", statement)
+        event.listen(Engine, "commit", lambda connection: self.count("commit", ""))
+
+
+def import_everything(skip: tuple[str, ...]) -> None:
+    """Every module of likewise that can be imported here; none of them computes anything by that."""
+    import likewise
+
+    for module in pkgutil.walk_packages(likewise.__path__, "likewise."):
+        if ".migrations" in module.name or module.name.endswith("__main__") or module.name.split(".")[1] in skip:
+            continue
+        importlib.import_module(module.name)
+    for heavy in ("sklearn.linear_model", "scipy.stats", "matplotlib.pyplot", "sqlalchemy.dialects.sqlite", "faiss"):
+        importlib.import_module(heavy)
+    if not skip:
+        for heavy in ("torch", "optuna", "pytorch_metric_learning.losses", "pytorch_metric_learning.miners"):
+            importlib.import_module(heavy)
+
+
+def run(request: dict[str, Any], report: Path) -> None:
+    """In the fork: run the command line, then write down what happened."""
+    signal.alarm(LIMIT_SECONDS)
+    counter = Counter(str(request["root"]), request["kill_at"])
+    output = os.open(report.with_suffix(".out"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    counter.watch_fsync()
+    counter.watch_databases()
+    sys.addaudithook(counter.audit)
+    from likewise.cli import main
+
+    code: object = 0
+    sys.argv = ["likewise", *request["argv"]]
+    try:
+        main()
+    except SystemExit as ended:
+        code = ended.code or 0
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    counter.counting = False
+    sys.stdout.flush()
+    sys.stderr.flush()
+    report.write_text(json.dumps({"code": code, "events": counter.events}))
+    os._exit(0)
+
+
+def serve(place: Path, skip: tuple[str, ...]) -> None:
+    import_everything(skip)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    for line in sys.stdin:
+        request = json.loads(line)
+        report = place / "report.json"
+        report.unlink(missing_ok=True)
+        child = os.fork()
+        if child == 0:
+            os.chdir(request["cwd"])
+            run(request, report)
+        status = os.waitpid(child, 0)[1]
+        code = os.waitstatus_to_exitcode(status)
+        found = json.loads(report.read_text()) if report.exists() else {"code": code, "events": []}
+        found["output"] = report.with_suffix(".out").read_text(errors="replace")
+        sys.stdout.write(json.dumps(found) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]), tuple(sys.argv[2:]))

@@ -23,37 +23,45 @@ CORE = (
     Command("new --replace", ("new", "ws", "photos", "--replace")),
     Command("new from a table", ("new", "other", "rows.csv", "--root", "photos")),
     Command("update", ("update", "ws", "grown.csv", "--root", "ws/images", "--accept-removals")),
-    Command("encode", ("encode", "ws", "--with", "texture", "--workers", "1"), but=("ws/vectors/texture/meta.json",)),
+    Command("encode", ("encode", "ws", "--with", "texture", "--workers", "1")),
     Command("encode --import", ("encode", "ws", "--import", "mine.npy", "--keys", "mine.txt", "--name", "mine")),
     Command("discover --replace", ("discover", "ws", "--with", "shape", "--n-queries", "5", "--k", "3", "--replace")),
-    Command("discover --design sampled", ("discover", "bare", "--with", "colour", "--design", "sampled", "--labels", "40")),
-    Command("label import", ("label", "import", "ws", "votes.csv"), but=()),
+    Command(
+        "discover --design sampled", ("discover", "bare", "--with", "colour", "--design", "sampled", "--labels", "40")
+    ),
+    Command("label import", ("label", "import", "ws", "votes.csv")),
     Command("label import --replace", ("label", "import", "ws", "labels.csv", "--replace")),
     Command("label import without a pool", ("label", "import", "bare", "labels.csv")),
     Command("label consensus", ("label", "consensus", "ws", "--rule", "dawid-skene")),
-    Command("label simulate", ("label", "simulate", "ws", "--seed", "5")),
+    Command("label simulate", ("label", "simulate", "asked", "--seed", "5")),
     Command("label add-pairs", ("label", "add-pairs", "ws", "--with", "shape")),
     Command("label export", ("label", "export", "ws", "labels.qrels")),
     Command("label sheet", ("label", "sheet", "ws", "sheet.csv", "--expert", "zoe")),
     Command("label settings", ("label", "settings", "ws", "--name", "Shapes")),
     Command("label goal", ("label", "goal", "ws", "--better", "colour", "--than", "layout")),
-    Command("evaluate", ("evaluate", "ws")),
-    Command("report", ("report", "ws")),
+    Command("evaluate", ("evaluate", "ws"), but=("*.note.json",)),
+    Command("report", ("report", "ws"), but=("*.note.json",)),
     Command("gate", ("gate", "ws", "--old", "colour", "--new", "layout", "--margin", "99")),
     Command("bundle", ("bundle", "benchmark", "ws", "made.zip", *BUNDLED)),
     Command("bundle --replace", ("bundle", "benchmark", "ws", "bundle", "--replace", "--with-images", *BUNDLED)),
-    Command("evaluate a bundle", ("evaluate", "bundle", "--vectors", "mine=mine.npy", "--keys", "mine.txt", "--output", "found.parquet")),
+    Command(
+        "evaluate a bundle",
+        ("evaluate", "bundle", "--vectors", "mine=mine.npy", "--keys", "mine.txt", "--output", "found.parquet"),
+        but=("*.note.json",),
+    ),
     Command("bundle vectors", ("bundle", "vectors", "ws", "colour.npy", "--with", "colour")),
     Command("bundle run", ("bundle", "run", "ws", "colour.run", "--with", "colour")),
 )
 
 
 def build_start(server: CommandServer, folder: Path) -> None:
-    """The workspaces `ws` (labelled) and `bare` (vectors alone), and files from elsewhere."""
+    """The workspaces `ws` (labelled), `asked` (a pool) and `bare` (vectors alone), and files from elsewhere."""
     folder.mkdir(parents=True)
     _run(server, folder, CHAIN[:2])
     shutil.copytree(folder / "ws", folder / "bare")
-    _run(server, folder, CHAIN[2:])
+    _run(server, folder, CHAIN[2:3])
+    shutil.copytree(folder / "ws", folder / "asked")
+    _run(server, folder, CHAIN[3:])
     images = folder / "ws" / "images"
     catalog = pl.read_parquet(folder / "ws" / "catalog.parquet")
     shutil.copytree(images, folder / "photos")

@@ -35,7 +35,8 @@ def temporary_file(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
     while True:
         temporary = _temporary_name(path)
         with temporary.open("xb") as file:
-            if not _lock(file.fileno(), wait=True) or not _is_still(temporary, file.fileno()):
+            _lock(file.fileno(), wait=True)
+            if not _is_still(temporary, file.fileno()):
                 continue  # somebody took it for a leftover, between its first two moments
             try:
                 yield temporary, file
@@ -153,7 +154,7 @@ def _remove_unlocked(path: Path) -> None:
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         try:
-            if _lock(handle, wait=False):
+            if _lock(handle, wait=False) is True:
                 _remove(path)
         finally:
             os.close(handle)
@@ -170,7 +171,7 @@ def locked(path: Path, sentence: str | None = None) -> Iterator[None]:
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            if not _lock(handle, wait=sentence is None):
+            if _lock(handle, wait=sentence is None) is False:
                 raise LikewiseError(str(sentence))
             if not _is_still(lock, handle):
                 continue  # the one who had it has just removed it
@@ -189,7 +190,8 @@ def _new_staging_folder(folder: Path) -> tuple[int, Path]:
         staging.mkdir()
         with suppress(FileNotFoundError):
             handle = os.open(staging, os.O_RDONLY)
-            if _lock(handle, wait=True) and _is_still(staging, handle):
+            _lock(handle, wait=True)
+            if _is_still(staging, handle):
                 return handle, staging
             os.close(handle)
 
@@ -198,16 +200,16 @@ def _temporary_name(path: Path) -> Path:
     return path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}{TEMPORARY}")
 
 
-def _lock(handle: int, *, wait: bool) -> bool:
-    """Lock an open file; False where another process has it."""
+def _lock(handle: int, *, wait: bool) -> bool | None:
+    """Lock an open file; False where another process has it, None where nobody can know."""
     if sys.platform == "win32":
-        return True
+        return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks
-        return True
+        return None
     return True
 
 

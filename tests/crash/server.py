@@ -56,7 +56,7 @@ class Counter:
     def watch_fsync(self) -> None:
         fsync = os.fsync
 
-        def counted(handle: int) -> None:
+        def counted(handle: Any) -> None:
             if path := self.inside(os.readlink(f"/proc/self/fd/{handle}")):  # noqa: PTH115
                 self.count("fsync", path)
             fsync(handle)

@@ -66,7 +66,9 @@ class Workspace(WorkspaceFolder):
         from likewise.catalog import make_catalog
         from likewise.catalog.readers import read, reader_for
         from likewise.catalog.readers.table import read_table
+        from likewise.files import finish_writing
 
+        finish_writing(self.path)
         if self.settings_file.exists() and not replace:
             raise LikewiseError(
                 f"{self.path} already holds a workspace: bring it up to date with .update({str(source)!r}), choose "
@@ -80,6 +82,7 @@ class Workspace(WorkspaceFolder):
             reading.rows,
             reading.root,
             name,
+            tables=reading.tables,
             source_settings=reading.settings(Path(source), pictures),
             truth=None if truth is None else read_table(Path(truth)),
             replace=replace,

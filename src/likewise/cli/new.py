@@ -53,6 +53,7 @@ def new(
     from likewise.catalog.make import already_there
     from likewise.catalog.readers import reader_for
     from likewise.catalog.readers.table import read_table
+    from likewise.files import finish_writing
     from likewise.neighbours.leaks import count_copies
 
     if (source is None) != wardrobe:
@@ -60,6 +61,7 @@ def new(
     if truth is not None and wardrobe:
         raise LikewiseError("the truth of the wardrobe is known already: leave --truth out.")
     target = WorkspaceFolder(workspace)
+    finish_writing(target.path)
     if target.settings_file.exists() and not replace:
         raise LikewiseError(already_there(target))
     reading: Reading | None = None

@@ -5,10 +5,11 @@ import fcntl
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -124,14 +125,13 @@ def test_a_lock_keeps_a_second_process_out_and_ends_with_the_first(tmp_path: Pat
 def test_a_full_disk_is_one_sentence_and_leaves_what_was_there(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import numpy as np
-
-    write = {
+    content: dict[str, Callable[[Path, int], None]] = {
         "text": lambda path, n: write_text("a" * n, path),
         "json": lambda path, n: write_json(["a" * n], path),
         "npy": lambda path, n: write_npy(np.zeros(n), path),
         "parquet": lambda path, n: write_parquet(pl.DataFrame({"a": np.random.default_rng(0).random(n)}), path),
-    }[what]
+    }
+    write = content[what]
     path = tmp_path / "file"
     write(path, 1)
     before = path.read_bytes()

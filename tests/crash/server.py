@@ -56,10 +56,10 @@ class Counter:
     def watch_fsync(self) -> None:
         fsync = os.fsync
 
-        def counted(handle: Any) -> None:
-            if path := self.inside(os.readlink(f"/proc/self/fd/{handle}")):  # noqa: PTH115
+        def counted(fd: Any) -> None:
+            if path := self.inside(os.readlink(f"/proc/self/fd/{fd}")):  # noqa: PTH115
                 self.count("fsync", path)
-            fsync(handle)
+            fsync(fd)
 
         os.fsync = counted
 

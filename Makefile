@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-slow check wheel lint types format bench clean chromium
+.PHONY: demo test test-slow check wheel docs lint types format bench clean chromium
 
 demo: .venv/.base
 	$(BIN)/likewise demo demo
@@ -24,6 +24,10 @@ check: .venv/.test lint types
 wheel: .venv/.test
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+
+# The site of documentation in site/index.html; a warning fails it.
+docs: .venv/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 
 lint: .venv/.test
 	$(BIN)/ruff check src tests benchmarks docs
@@ -51,9 +55,13 @@ chromium:
 	$(INSTALL) -e .
 	@touch $@
 
+.venv/.docs: pyproject.toml constraints.txt | .venv/bin/python
+	$(INSTALL) -e '.[docs]'
+	@touch $@ .venv/.base
+
 .venv/.test: pyproject.toml constraints.txt | .venv/bin/python
 	$(INSTALL) -e '.[test]'
-	@touch $@ .venv/.base
+	@touch $@ .venv/.docs .venv/.base
 
 .venv/.bench: pyproject.toml constraints.txt | .venv/bin/python
 	$(INSTALL) -e '.[bench]'

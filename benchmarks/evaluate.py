@@ -20,6 +20,7 @@ from likewise.evaluation.discovery import (
     score_encoder,
 )
 from likewise.evaluation.gallery_negatives import draw_gallery_negatives
+from likewise.evaluation.item_pairs import item_scores
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, sample_negatives
 from likewise.neighbours import pair_scores
@@ -45,8 +46,9 @@ def protocol(pairs: JudgedPairs, queries: Floats, gallery: Floats) -> tuple[Enco
     sampled = sample_negatives(pairs, [one.band], seed=0)
     assert sampled is not None
     from_gallery = draw_gallery_negatives(pairs, seed=0)
-    scores = (pair_scores(queries, gallery, drawn.query, drawn.candidate) for drawn in (sampled, from_gallery))
-    one = EncoderScores("m", one.scores, one.lists, None, *scores)
+    further = pair_scores(queries, gallery, sampled.query, sampled.candidate)
+    best = (item_scores(queries, gallery, each) for each in (pairs, from_gallery))
+    one = EncoderScores("m", one.scores, one.lists, None, further, *best)
     values(one, pairs, sampled, from_gallery)
     return one, sampled, from_gallery
 

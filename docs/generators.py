@@ -1,10 +1,10 @@
 """How often is the order of two models right? Pools drawn from worlds whose truth is known: fills in `generators.md`.
 
-    python docs/generators.py --work DIR [--data PATH] [--pools 200]
+    python docs/generators.py --work DIR --data PATH [--pools 200]
 
 A pool is drawn many times over: so many generators out of twenty models, so many queries; its pairs are labelled with
-the truth, and every two models are put in order by each rule and by the truth of all pairs of the same queries.
-`--work` keeps the workspaces; `--data` holds the folder products, for the same on photographs.
+the truth, and every two models are put in order by each rule and by the same rule under the truth about all pairs of
+the same queries. `--work` keeps the workspaces; `--data` holds the folder products, for the same on photographs.
 """
 
 import argparse
@@ -24,8 +24,11 @@ from likewise.catalog import items_of, read_catalog
 from likewise.catalog.truth import read_truth
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.auc import roc_auc, sort_pairs
+from likewise.evaluation.differences import ALPHA, holm_correction, paired_differences
+from likewise.evaluation.estimates.blocks import best_per_unit
 from likewise.evaluation.gallery_negatives import draw_gallery_negatives
-from likewise.evaluation.pairs import JudgedPairs, select_pairs
+from likewise.evaluation.pairs import JudgedPairs, against_negatives, select_pairs
+from likewise.evaluation.query_sums import QuerySums
 from likewise.neighbours import as_unit, top_k
 from likewise.workspace import WorkspaceFolder
 
@@ -47,8 +50,9 @@ MODELS = (
 )
 K, N_QUERIES, FEWEST, MOST = 6, 100, 3, 6
 REPORTED = 1000  # seeds from here on are reported; those below are for trying things out
-LABELLED, OWN_LEFT_OUT, GALLERY = "labelled pairs", "labelled pairs, own left out", "gallery"
-RULES = (LABELLED, OWN_LEFT_OUT, GALLERY)
+LABELLED, OWN_LEFT_OUT = "labelled negatives", "labelled negatives, own pairs left out"
+IMAGES, ITEMS = "images of the gallery", "items of the gallery, by their best image"
+RULES = (LABELLED, OWN_LEFT_OUT, IMAGES, ITEMS)
 KINDS = ("two new models", "a generator and a new model", "two generators")
 CLEAR = 0.01  # a true difference of one point
 
@@ -59,31 +63,39 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class World:
-    """Models whose every score is known, and which images are truly similar; queries are images of the gallery."""
+    """Models whose every score is known, and which items are truly similar; queries are images of the gallery."""
 
     models: list[str]
     images: list[str]
     items: Ints
-    similar: Bools  # images x images, never of one item
+    similar: Bools  # images x items, never the own one
     scores: list[NDArray[np.float32]]  # of each model, images x images
+    best: list[NDArray[np.float32]]  # of each model, images x items: the item's best image
     lists: list[Ints]  # of each model, images x K: what it would propose
-    truth: Floats  # models x images: ROC-AUC over all candidates
+    truth: dict[str, Floats]  # by rule: models x images, the value where everything is labelled
 
 
 def world_of(workspace: WorkspaceFolder, models: list[str], similar_items: Bools) -> World:
     """From stored vectors and the true similarity of items, in the order of their numbers."""
     catalog = read_catalog(workspace).sort("image")
-    images, items = catalog["image"].to_list(), items_of(catalog)
-    other = items[:, None] != items[None, :]
-    similar = similar_items[items[:, None], items[None, :]] & other
-    scores, lists, truth = [], [], []
+    images, (_, items) = catalog["image"].to_list(), np.unique(items_of(catalog), return_inverse=True)
+    n_items = int(items.max()) + 1
+    numbers = np.unique(items_of(catalog))
+    other = items[:, None] != np.arange(n_items)
+    similar = similar_items[numbers[items]][:, numbers] & other
+    scores, best, lists = [], [], []
+    truth: dict[str, list[Floats]] = {IMAGES: [], ITEMS: []}
     for model in models:
         vectors = as_unit(read_vectors(workspace, model, images))
         scores.append(vectors @ vectors.T)
+        best.append(best_per_unit(scores[-1], items, n_items))
         found = top_k(vectors, vectors, K, query_groups=items, gallery_groups=items, one_per_group=True)
         lists.append(found.indices)
-        truth.append(true_auc(scores[-1], similar, other))
-    return World(models, images, items, similar, scores, lists, np.array(truth))
+        truth[IMAGES].append(true_auc(scores[-1], similar[:, items], other[:, items]))
+        truth[ITEMS].append(true_auc(best[-1], similar, other))
+    by_images, by_items = np.array(truth[IMAGES]), np.array(truth[ITEMS])
+    limits = {LABELLED: by_images, OWN_LEFT_OUT: by_images, IMAGES: by_images, ITEMS: by_items}
+    return World(models, images, items, similar, scores, best, lists, limits)
 
 
 def true_auc(scores: NDArray[np.float32], similar: Bools, other: Bools) -> Floats:
@@ -95,11 +107,13 @@ def true_auc(scores: NDArray[np.float32], similar: Bools, other: Bools) -> Float
 
 @dataclass(frozen=True)
 class DrawnPool:
-    """Which models proposed, and every model's value by each rule and in truth."""
+    """Which models proposed, and every model's value by each rule, by this pool and in truth."""
 
     generators: set[int]
     values: dict[str, Floats]
-    truth: Floats
+    truth: dict[str, Floats]
+    wrong: dict[str, Bools]  # models x models: significantly better by the pool, and worse in truth
+    significant: dict[str, Bools]  # models x models: significantly better by the pool
 
 
 def draw_pools(world: World, seeds: range) -> Iterator[DrawnPool]:
@@ -109,11 +123,27 @@ def draw_pools(world: World, seeds: range) -> Iterator[DrawnPool]:
         generators = rng.choice(len(world.models), n_generators, replace=False)
         queries = np.sort(rng.choice(len(world.images), min(N_QUERIES, len(world.images)), replace=False))
         values = pool_values(world, generators, queries, seed)
-        yield DrawnPool(set(generators.tolist()), values, np.nanmean(world.truth[:, queries], axis=1))
+        truth = {rule: np.nanmean(world.truth[rule][:, queries], axis=1) for rule in RULES}
+        better = {rule: significantly_better(each) for rule, each in values.items()}
+        wrong = {rule: better[rule] & (truth[rule][:, None] < truth[rule][None]) for rule in RULES}
+        means = {rule: np.nanmean(each, axis=1) for rule, each in values.items()}
+        yield DrawnPool(set(generators.tolist()), means, truth, wrong, better)
+
+
+def significantly_better(values: Floats) -> Bools:
+    """Models x models: a's lead over b, tested as `evaluate` does."""
+    sums = {str(model): QuerySums.mean_of(each) for model, each in enumerate(values)}
+    compared = paired_differences(sums)
+    p_holm = holm_correction(np.array([found.p for found in compared.values()]))
+    better = np.zeros((len(values), len(values)), dtype=np.bool_)
+    for ((a, b), found), p in zip(compared.items(), p_holm, strict=True):
+        if p < ALPHA:
+            better[(int(a), int(b)) if found.value > 0 else (int(b), int(a))] = True
+    return better
 
 
 def pool_values(world: World, generators: Ints, queries: Ints, seed: int) -> dict[str, Floats]:
-    """Every model's value by each rule, where experts say the truth about what these generators propose."""
+    """Models x queries by each rule, where experts say the truth about what these generators propose."""
     proposed = {model: world.lists[model][queries] for model in generators}
     rows = np.repeat(np.arange(len(queries)), K)
     width = len(world.images)
@@ -121,51 +151,77 @@ def pool_values(world: World, generators: Ints, queries: Ints, seed: int) -> dic
     cells = np.unique(np.concatenate(list(own.values())))
     query, candidate = cells // width, cells % width
     names = [world.images[row] for row in queries]
-    label = world.similar[queries[query], candidate].astype(np.int8)
+    label = world.similar[queries[query], world.items[candidate]].astype(np.int8)
     pairs = JudgedPairs(names, world.images, world.items[queries], world.items, query, candidate, label)
-    drawn = draw_gallery_negatives(pairs, seed)
-    found: dict[str, list[float]] = {rule: [] for rule in RULES}
+    by_items, by_images = draw_gallery_negatives(pairs, seed), against_images(pairs)
+    found: dict[str, list[Floats]] = {rule: [] for rule in RULES}
     for model in range(len(world.models)):
         left = select_pairs(pairs, ~np.isin(cells, own[model])) if model in own else pairs
-        for rule, used in ((LABELLED, pairs), (OWN_LEFT_OUT, left), (GALLERY, drawn)):
-            scores = world.scores[model][queries[used.query], used.candidate].astype(np.float64)
-            found[rule].append(float(np.nanmean(roc_auc(sort_pairs(used.query, scores, used.label, len(queries))))))
+        for rule, used in ((LABELLED, pairs), (OWN_LEFT_OUT, left), (IMAGES, by_images), (ITEMS, by_items)):
+            if rule == ITEMS:
+                scores = world.best[model][queries[used.query], world.items[used.candidate]]
+            else:
+                scores = world.scores[model][queries[used.query], used.candidate]
+            by_query = sort_pairs(used.query, scores.astype(np.float64), used.label, len(queries))
+            found[rule].append(roc_auc(by_query))
     return {rule: np.array(values) for rule, values in found.items()}
 
 
-def ordered_pairs(pools: Iterator[DrawnPool]) -> pl.DataFrame:
-    """Every two models of every pool: of which kind, how far apart in truth, and which rules order them so."""
+def against_images(pairs: JudgedPairs) -> JudgedPairs:
+    """The labelled images against every image of items that are not labelled similar."""
+    free = pairs.query_items[:, None] != pairs.gallery_items
+    positive = pairs.label == 1
+    taken = np.zeros((len(pairs.queries), int(pairs.gallery_items.max()) + 1), dtype=np.bool_)
+    taken[pairs.query[positive], pairs.gallery_items[pairs.candidate[positive]]] = True
+    return against_negatives(pairs, *np.nonzero(free & ~taken[:, pairs.gallery_items]))
+
+
+def ordered_pairs(pools: list[DrawnPool]) -> pl.DataFrame:
+    """Every two models of every pool and each rule: of which kind, how far apart in truth, and whether in its order."""
     rows = []
     for number, pool in enumerate(pools):
-        for a, b in combinations(range(len(pool.truth)), 2):
-            apart = pool.truth[a] - pool.truth[b]
-            right = {rule: bool(apart * (pool.values[rule][a] - pool.values[rule][b]) > 0) for rule in RULES}
-            kind = KINDS[(a in pool.generators) + (b in pool.generators)]
-            rows.append({"pool": number, "kind": kind, "apart": abs(apart)} | right)
-    return pl.DataFrame(rows)
+        for rule in RULES:
+            for a, b in combinations(range(len(pool.truth[rule])), 2):
+                apart = pool.truth[rule][a] - pool.truth[rule][b]
+                right = bool(apart * (pool.values[rule][a] - pool.values[rule][b]) > 0)
+                kind = KINDS[(a in pool.generators) + (b in pool.generators)]
+                rows.append((number, rule, kind, abs(apart), right))
+    return pl.DataFrame(rows, schema=["pool", "rule", "kind", "apart", "right"], orient="row")
 
 
-def lost_points(pools: list[DrawnPool]) -> dict[str, float]:
-    """By each rule: how far the model it puts first lies below the truly best one, on average."""
-    return {
-        rule: float(np.mean([pool.truth.max() - pool.truth[np.argmax(pool.values[rule])] for pool in pools]))
-        for rule in RULES
-    }
+def lost_points(pools: list[DrawnPool], rule: str) -> float:
+    """How far the model that a rule puts first lies below the truly best one, on average."""
+    return float(np.mean([one.truth[rule].max() - one.truth[rule][np.argmax(one.values[rule])] for one in pools]))
 
 
 def table(pools: list[DrawnPool]) -> str:
-    every = ordered_pairs(iter(pools))
-    clear = every.filter(pl.col("apart") > CLEAR)
-    lost = lost_points(pools)
+    every = ordered_pairs(pools)
     lines = [
-        f"| ranked by ROC-AUC against | all pairs of models | {' | '.join(KINDS)} | more than a point apart | lost |",
-        "|---|---|---|---|---|---|---|",
+        f"| ROC-AUC against | all pairs of models | {' | '.join(KINDS)} | more than a point apart "
+        "| significant, but wrong | pools at 95 % or more | lost |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for rule in RULES:
-        shares = [every[rule].mean(), *(every.filter(kind=kind)[rule].mean() for kind in KINDS), clear[rule].mean()]
-        cells = [f"{100 * float(share):.1f}" for share in shares]  # type: ignore[arg-type]
-        lines.append(f"| {rule} | {' | '.join(cells)} | {100 * lost[rule]:.1f} |")
+        here = every.filter(rule=rule)
+        chosen = [here, *(here.filter(kind=kind) for kind in KINDS), here.filter(pl.col("apart") > CLEAR)]
+        shares = [float(np.mean(each["right"].to_numpy())) for each in chosen]
+        significant = sum(int(one.significant[rule].sum()) for one in pools)
+        shares.append(sum(int(one.wrong[rule].sum()) for one in pools) / max(1, significant))
+        by_pool = here.group_by("pool").agg(pl.col("right").mean())
+        shares.append(float(np.mean(by_pool["right"].to_numpy() >= 0.95)))
+        cells = " | ".join(f"{100 * share:.1f}" for share in shares)
+        lines.append(f"| {rule} | {cells} | {100 * lost_points(pools, rule):.1f} |")
     return "\n".join(lines)
+
+
+def agreement(world: World) -> str:
+    """How often the truth about images and the truth about items put two models in the same order."""
+    by_images, by_items = (np.nanmean(world.truth[rule], axis=1) for rule in (IMAGES, ITEMS))
+    same = [
+        (by_images[a] - by_images[b]) * (by_items[a] - by_items[b]) > 0
+        for a, b in combinations(range(len(by_items)), 2)
+    ]
+    return f"{100 * float(np.mean(same)):.1f} %"
 
 
 def likewise(folder: Path, *words: object) -> None:
@@ -224,12 +280,18 @@ def main() -> None:
     given = asked.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     seeds = range(given.first_seed, given.first_seed + given.pools)
-    blocks = {"generators-wardrobe": table(list(draw_pools(wardrobe(given.work.resolve()), seeds)))}
+    drawn_world = wardrobe(given.work.resolve())
+    blocks = {
+        "generators-wardrobe": table(list(draw_pools(drawn_world, seeds))),
+        "generators-units": "On the wardrobe the full truth about images and the full truth about items put two of "
+        f"the twenty models in the same order in {agreement(drawn_world)} of cases; each rule is compared with the "
+        "truth in its own unit.",
+    }
     if given.data:
         photographs = products(given.work.resolve(), given.data.resolve(), given.items)
         blocks["generators-products"] = table(list(draw_pools(photographs, seeds)))
     print(*blocks.values(), sep="\n\n")
-    if given.first_seed == REPORTED and given.pools == 200:
+    if given.first_seed == REPORTED and given.pools == 200 and given.data:
         fill(HERE / "generators.md", blocks)
 
 

@@ -44,7 +44,7 @@ def model(
     lists = np.argsort(-everything, axis=1, kind="stable")[:, :9]
     gallery = gallery_of(pairs)
     scores, from_gallery = everything[pairs.query, pairs.candidate], everything[gallery.query, gallery.candidate]
-    return EncoderScores(name, scores, lists, gallery_scores=from_gallery)
+    return EncoderScores(name, scores, lists, item_scores=scores, gallery_scores=from_gallery)
 
 
 def gallery_of(pairs: JudgedPairs) -> JudgedPairs:

@@ -1,4 +1,4 @@
-"""Positives against candidates of the whole gallery: the measure that models are ranked by."""
+"""Items labelled similar against items of the whole gallery: the measure that models are ranked by."""
 
 from dataclasses import replace
 
@@ -8,10 +8,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from likewise.discovery.pool import QueryGallery
-from likewise.evaluation.auc import roc_auc, sort_pairs
 from likewise.evaluation.compute import evaluate_vectors
-from likewise.evaluation.fidelity import GroundTruth, Standing, admissible_pairs
+from likewise.evaluation.fidelity import GroundTruth, ItemTruth, admissible_pairs
 from likewise.evaluation.gallery_negatives import draw_gallery_negatives, macro_against_gallery
+from likewise.evaluation.item_pairs import best_images
 from likewise.evaluation.measures import ROC_AUC
 from likewise.evaluation.pairs import JudgedPairs, select_pairs
 from likewise.evaluation.ranking import MAIN, of_measure
@@ -37,20 +37,21 @@ def cells(pairs: JudgedPairs) -> set[tuple[int, int]]:
     return set(zip(pairs.query.tolist(), pairs.candidate.tolist(), strict=True))
 
 
-def test_anything_may_be_drawn_but_the_own_item_and_what_is_labelled_similar(rng: np.random.Generator) -> None:
+def items_of_queries(pairs: JudgedPairs, label: int) -> list[tuple[int, int]]:
+    chosen = select_pairs(pairs, pairs.label == label)
+    return list(zip(chosen.query.tolist(), pairs.gallery_items[chosen.candidate].tolist(), strict=True))
+
+
+def test_every_item_is_drawn_once_but_the_own_one_and_what_is_labelled_similar(rng: np.random.Generator) -> None:
     pairs = several_images(rng)
     drawn = draw_gallery_negatives(pairs, seed=0)
-    negatives = cells(select_pairs(drawn, drawn.label == 0))
-    labels = dict(zip(zip(pairs.query, pairs.candidate, strict=True), pairs.label, strict=True))
-    for query, own in enumerate(pairs.query_items):
-        similar = {pairs.gallery_items[c] for (q, c), label in labels.items() if q == query and label == 1}
-        expected = {
-            c
-            for c, item in enumerate(pairs.gallery_items)
-            if item != own and (item not in similar or labels.get((query, c)) == 0)
-        }
-        assert {c for q, c in negatives if q == query} == expected
-    assert cells(select_pairs(drawn, drawn.label == 1)) == cells(select_pairs(pairs, pairs.label == 1))
+    positive, negative = items_of_queries(drawn, 1), items_of_queries(drawn, 0)
+    assert sorted(positive) == sorted(set(items_of_queries(pairs, 1)))  # an item that two images speak for counts once
+    assert len(items_of_queries(pairs, 1)) > len(positive)
+    expected = {
+        (query, item) for query, own in enumerate(pairs.query_items) for item in set(pairs.gallery_items) - {own}
+    }
+    assert sorted(negative) == sorted(expected - set(positive))
 
 
 def test_a_sample_is_uniform_seeded_and_does_not_depend_on_other_queries(rng: np.random.Generator) -> None:
@@ -68,7 +69,8 @@ def test_a_sample_is_uniform_seeded_and_does_not_depend_on_other_queries(rng: np
     for seed in range(400):
         one = draw_gallery_negatives(select_pairs(pairs, pairs.query < 0), seed, per_query=20)
         times += np.bincount(one.candidate[one.query == 0], minlength=len(times))
-    possible = pairs.gallery_items != pairs.query_items[0]
+    first = np.isin(np.arange(len(times)), np.unique(pairs.gallery_items, return_index=True)[1])
+    possible = first & (pairs.gallery_items != pairs.query_items[0])
     expected = 400 * 20 / possible.sum()
     chi_squared = float(((times[possible] - expected) ** 2 / expected).sum())
     assert chi_squared < 1.5 * possible.sum() and times[~possible].sum() == 0
@@ -94,6 +96,25 @@ def test_where_everything_is_labelled_both_kinds_of_negatives_are_one(rng: np.ra
     assert both[0].equals(both[1])
 
 
+def best_scores(vectors: tuple[np.ndarray, np.ndarray], items: np.ndarray) -> np.ndarray:
+    """Queries x items, by brute force."""
+    cosines = as_unit(vectors[0]).astype(np.float64) @ as_unit(vectors[1]).astype(np.float64).T
+    each = [cosines[:, items == item].max(axis=1, initial=-1.0) for item in range(items.max() + 1)]
+    return np.stack(each, axis=1)
+
+
+def brute_force(pairs: JudgedPairs, best: np.ndarray) -> dict[int, float]:
+    """scikit-learn's value of each query that has a positive: items by their best image, all others negative."""
+    values = {}
+    for query, own in enumerate(pairs.query_items):
+        similar = np.zeros(best.shape[1], np.int8)
+        similar[[item for q, item in items_of_queries(pairs, 1) if q == query]] = 1
+        others = np.arange(best.shape[1]) != own
+        if similar.any():
+            values[query] = roc_auc_score(similar[others], best[query][others])
+    return values
+
+
 def test_the_value_is_the_mean_over_queries_and_a_sample_comes_near_it(rng: np.random.Generator) -> None:
     pairs = several_images(rng, n_queries=30, n_items=400)
     vectors = rng.standard_normal((30, 6)), rng.standard_normal((1200, 6))
@@ -101,35 +122,52 @@ def test_the_value_is_the_mean_over_queries_and_a_sample_comes_near_it(rng: np.r
     for per_query in (1200, 300):
         done = evaluate_vectors({"m": vectors}, pairs, [], gallery_per_query=per_query)
         values.append(done.results.filter(of_measure(MAIN)).row(0, named=True))
-    drawn = draw_gallery_negatives(pairs, seed=0, per_query=1200)
-    scores = pair_scores(as_unit(vectors[0]), as_unit(vectors[1]), drawn.query, drawn.candidate)
-    expected = [
-        roc_auc_score(drawn.label[drawn.query == query], scores[drawn.query == query])
-        for query in range(30)
-        if drawn.label[drawn.query == query].sum() > 0
-    ]
-    assert values[0]["value"] == pytest.approx(np.mean(expected))
-    assert values[0]["n_queries"] == len(expected) and values[0]["n_pairs"] == pairs.n_positive.sum()
+    expected = brute_force(pairs, best_scores(vectors, pairs.gallery_items))
+    assert values[0]["value"] == pytest.approx(np.mean(list(expected.values())), abs=1e-7)
+    assert values[0]["n_queries"] == len(expected) and values[0]["n_pairs"] == len(set(items_of_queries(pairs, 1)))
     assert abs(values[1]["value"] - values[0]["value"]) < 4 * 0.5 / np.sqrt(300 * 30)
+
+
+def test_which_image_of_an_item_the_experts_saw_does_not_matter(rng: np.random.Generator) -> None:
+    pairs = several_images(rng)
+    other = replace(pairs, candidate=pairs.gallery_items[pairs.candidate] * 3 + rng.integers(0, 3, len(pairs)))
+    vectors = {"m": (rng.standard_normal((10, 6)), rng.standard_normal((120, 6)))}
+    one, two = (evaluate_vectors(vectors, each, [ROC_AUC]).results for each in (pairs, other))
+    assert one.filter(of_measure(MAIN)).equals(two.filter(of_measure(MAIN)))
+    assert not one.filter(of_measure(ROC_AUC)).equals(two.filter(of_measure(ROC_AUC)))
+
+
+def test_best_images_in_blocks_are_those_of_brute_force(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("likewise.evaluation.item_pairs.BLOCK_PAIRS", 7)
+    pairs = several_images(rng)
+    queries, gallery = (as_unit(rng.integers(-1, 2, (n, 3)).astype(np.float32)) for n in (10, 120))  # with ties
+    image, score = best_images(queries, gallery, pairs)
+    for row, (query, candidate) in enumerate(zip(pairs.query, pairs.candidate, strict=True)):
+        shown = np.flatnonzero(pairs.gallery_items == pairs.gallery_items[candidate])
+        cosines = pair_scores(queries, gallery, np.full(len(shown), query), shown)
+        assert score[row] == cosines.max() and image[row] == shown[np.argmax(cosines)]
 
 
 def test_other_positives_take_their_items_out_of_the_negatives(rng: np.random.Generator) -> None:
     pairs = several_images(rng)
     drawn = draw_gallery_negatives(pairs, seed=0)
-    everything = rng.random((10, len(pairs.gallery)))
-    scores = everything[drawn.query, drawn.candidate]
-    same = select_pairs(pairs, pairs.label == 1)
-    known = macro_against_gallery(same, everything[same.query, same.candidate], drawn, scores)
-    by_query = sort_pairs(drawn.query, scores, drawn.label, 10)
-    clear = {  # a query where no item has images of both labels: nothing is taken out
-        q
-        for q in range(10)
-        if not {pairs.gallery_items[c] for c in same.candidate[same.query == q]}
-        & {pairs.gallery_items[c] for c in drawn.candidate[(drawn.query == q) & (drawn.label == 0)]}
-    }
-    assert clear
-    for query in clear:
-        assert known.numerator[query] == pytest.approx(roc_auc(by_query)[query])
+    vectors = rng.standard_normal((10, 6)), rng.standard_normal((120, 6))
+    best = best_scores(vectors, pairs.gallery_items)
+    others = replace(pairs, label=1 - pairs.label)
+    positives = select_pairs(others, others.label == 1)
+    items = pairs.gallery_items
+    found = macro_against_gallery(
+        positives, best[positives.query, items[positives.candidate]], drawn, best[drawn.query, items[drawn.candidate]]
+    )
+    similar = set(items_of_queries(pairs, 1))
+    for query, own in enumerate(pairs.query_items):
+        taken = {item for q, item in items_of_queries(others, 1) if q == query}
+        left = [i for i in range(40) if i != own and i not in taken and (query, i) not in similar]
+        scores = best[query][[*taken, *left]]
+        expected = roc_auc_score([1] * len(taken) + [0] * len(left), scores)
+        assert found.numerator[query] == pytest.approx(expected)
 
 
 def test_the_quick_way_of_the_budget_equals_brute_force(rng: np.random.Generator) -> None:
@@ -140,19 +178,17 @@ def test_the_quick_way_of_the_budget_equals_brute_force(rng: np.random.Generator
     vectors = rng.standard_normal((60, 5)).round(1).astype(np.float32)  # with ties
     queries, gallery = as_unit(vectors[::7]), as_unit(vectors)
     query, candidate = admissible_pairs(chosen)
-    similar = rng.random((9, 21)) < 0.3
+    similar = rng.random((9, chosen.gallery_items.max() + 1)) < 0.3
     label = similar[query, chosen.gallery_items[candidate]].astype(np.int8)
-    truth = GroundTruth(query, candidate, label)
-    pool = rng.choice(len(query), 150, replace=False)
-    found = np.flatnonzero(label[pool] == 1)
-    item = query * 21 + chosen.gallery_items[candidate]
-    one = Standing.of(truth, query[pool] * 60 + candidate[pool], 60, 9, queries, gallery)
-    value = one.gallery_auc(found, query[pool][found], np.isin(item[label == 1], item[pool[found]]))
-    scores, expected = pair_scores(queries, gallery, query, candidate), []
-    for row in range(9):
-        positive = pool[found][query[pool[found]] == row]
-        negative = np.flatnonzero((query == row) & ~np.isin(item, item[positive]))
-        if len(positive):
-            truths = [1] * len(positive) + [0] * len(negative)
-            expected.append(roc_auc_score(truths, np.concatenate([scores[positive], scores[negative]])))
-    assert value == pytest.approx(np.mean(expected))
+    truth = ItemTruth.of(chosen, GroundTruth(query, candidate, label))
+    found = np.sort(rng.choice(np.flatnonzero(truth.label == 1), 12, replace=False))
+    best = best_scores((queries, gallery), chosen.gallery_items)
+    for positive in (found, np.flatnonzero(truth.label == 1)):
+        value = truth.macro_auc(truth.below(queries, gallery), positive)
+        expected = []
+        for row, own in enumerate(chosen.query_items):
+            taken = (truth.cell[positive] % truth.n_items)[truth.query[positive] == row]
+            others = np.setdiff1d(chosen.gallery_items, [own])
+            if len(taken):
+                expected.append(roc_auc_score(np.isin(others, taken), best[row][others]))
+        assert value == pytest.approx(np.mean(expected))

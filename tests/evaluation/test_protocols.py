@@ -277,7 +277,7 @@ def test_the_winner_changes_when_experts_disagree_about_it() -> None:
     )
     nobody = np.full((1, 1), -1)
     anns, bobs = (
-        EncoderScores(name, scores, nobody, gallery_scores=scores[gallery_of(pairs).candidate])
+        EncoderScores(name, scores, nobody, item_scores=scores, gallery_scores=scores[gallery_of(pairs).candidate])
         for name, scores in (("anns", np.array([1.0, 0.0])), ("bobs", np.array([0.0, 1.0])))
     )
     found = expert_groups([anns, bobs], pairs, gallery_of(pairs), votes, seed=0, n_groups=100)

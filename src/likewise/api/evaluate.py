@@ -12,8 +12,9 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.compute import Evaluation, evaluate_vectors
 from likewise.evaluation.discovery import DEFAULT_MEASURES
 from likewise.evaluation.measures import Measure, parse_measure, parse_measures
+from likewise.evaluation.own_pairs import OWN_PAIRS_SCHEMA
 from likewise.evaluation.pairs import build_judged_pairs, refuse_queries_without_candidates
-from likewise.evaluation.ranking import MAIN, of_measure
+from likewise.evaluation.ranking import MAIN, of_measure, treats_alike
 from likewise.evaluation.step import evaluate as evaluate_step
 from likewise.evaluation.summary import EvaluationSettings
 from likewise.progress import ProgressCallback
@@ -49,6 +50,8 @@ class EvaluationResult(IntervalResult):
     """`table` has a row per encoder and measure; `differences` one per measure and two encoders."""
 
     evaluation: Evaluation
+    own_pairs: pl.DataFrame
+    """Each generator's areas over all labels, and without the pairs that it proposed; empty where nobody is known."""
 
     @property
     def differences(self) -> pl.DataFrame:
@@ -70,6 +73,13 @@ class EvaluationResult(IntervalResult):
                     low, high = _negative(high), _negative(low)
                 difference = row["difference"] if sign == 1 else _negative(row["difference"])
                 return Comparison(a, b, str(wanted), difference, low, high, row["p"], row["p_holm"], row["significant"])
+        fed = set(self.table.filter(pl.col("generator"))["encoder"])
+        if (a in fed) != (b in fed) and not treats_alike(str(wanted)) and wanted in self.evaluation.measures:
+            generator, new = (a, b) if a in fed else (b, a)
+            raise LikewiseError(
+                f"{generator} proposed labelled pairs and {new} did not, and {wanted} does not treat both alike: "
+                f"compare them by {MAIN}."
+            )
         measures = ", ".join(self.differences["measure"].unique(maintain_order=True))
         raise LikewiseError(f"there is no comparison of {a} and {b} by {wanted}; measures: {measures}.")
 
@@ -144,20 +154,25 @@ def evaluate_folder(
     done = evaluate_step(
         workspace, encoders, settings, store=store, command="Workspace.evaluate()", on_progress=on_progress
     )
-    return _result(done.evaluation, done.summary.lineage.notes)
+    return _result(done.evaluation, done.summary.lineage.notes, done.tables["own_pairs"])
 
 
-def _result(done: Evaluation, lineage: Sequence[str] = ()) -> EvaluationResult:
+def _result(done: Evaluation, lineage: Sequence[str] = (), own_pairs: pl.DataFrame | None = None) -> EvaluationResult:
     main = done.results.filter(of_measure(MAIN))
     pairs = done.gathered.pairs
     n_queries = max(main["n_queries"].to_list(), default=0)
     note = (
-        f"% over {n_queries} of {len(pairs.queries)} queries that have both labels; {len(pairs):,} labelled pairs; "
+        f"% over {n_queries} of {len(pairs.queries)} queries that have a similar item; {len(pairs):,} labelled pairs; "
         f"95 % intervals over queries{few_queries(n_queries)}."
     )
     note = " ".join([note, *(f"{line}." for line in lineage)])
     return EvaluationResult(
-        done.results, f"{len(main)} models by {MAIN}", note, main_measure=str(MAIN), evaluation=done
+        done.results,
+        f"{len(main)} models by {MAIN}",
+        note,
+        main_measure=str(MAIN),
+        evaluation=done,
+        own_pairs=pl.DataFrame(schema=OWN_PAIRS_SCHEMA) if own_pairs is None else own_pairs,
     )
 
 

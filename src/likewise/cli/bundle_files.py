@@ -17,7 +17,7 @@ def export_run(
         str,
         typer.Option(
             help="best-image-per-item (as P@k counts), every-image, or judged-pairs (for areas: judged pairs and "
-            "candidates drawn from the gallery)."
+            "items drawn from the gallery)."
         ),
     ] = "best-image-per-item",
     depth: Annotated[int, typer.Option(help="Candidates per query.")] = 1000,

@@ -56,7 +56,7 @@ def evaluate(
     next_pairs: Annotated[int, typer.Option(min=0, help="Number of pairs to suggest for labelling next.")] = NEXT_PAIRS,
     gallery_sample: Annotated[
         int,
-        typer.Option(min=1, help="Candidates drawn from the gallery per query, for the ROC_AUC of the ranking."),
+        typer.Option(min=1, help="Items drawn from the gallery per query, for the ROC_AUC of the ranking."),
     ] = GALLERY_SAMPLE,
     negative_ranks: Annotated[
         str, typer.Option(help="Sampled negatives: drawn from these ranks of the generators' lists, counted from 0.")
@@ -293,7 +293,7 @@ def print_results(done: "Evaluated") -> None:
     """The leaderboard and, under it, what it rests on."""
     from likewise.cli.catalog_table import print_catalog
     from likewise.cli.label import rule_text
-    from likewise.cli.tables import leaderboard, percent, print_few_queries, times_interval
+    from likewise.cli.tables import leaderboard, own_pairs_table, percent, print_few_queries, times_interval
     from likewise.discovery.unit import UNIT_NAMES
     from likewise.evaluation.ranking import MAIN, of_measure
 
@@ -310,13 +310,16 @@ def print_results(done: "Evaluated") -> None:
     rule, n_experts = labels.consensus.rule, labels.agreement.n_experts
     kind = "simulated expert" if labels.simulated else "expert"
     basis = f"labels by {rule_text(rule, n_experts, kind)}" if n_experts else "labels imported"
-    others = " (the others have no similar candidate)" if main["n_queries"] < main["n_queries_total"] else ""
+    others = " (the others have no similar item)" if main["n_queries"] < main["n_queries_total"] else ""
     echo(
         f"[dim]{main['n_queries']} of {main['n_queries_total']} queries{others}, "
         f"{len(done.pairs):,} labelled pairs, {basis}; intervals: 95 %, over queries. Ranked by gallery ROC_AUC: "
-        "how often a similar candidate scores above one drawn from the whole gallery. Compare the other columns within "
-        "a group only: labelled negatives are generators' mistakes, and measures @k count unlabelled ones as misses.[/]"
+        "how often an item labelled similar scores above an item drawn from the whole gallery, each by its best image. "
+        "Compare the other columns within a group only: labelled negatives are generators' mistakes, and measures @k "
+        "count unlabelled ones as misses.[/]"
     )
+    if not done.tables["own_pairs"].is_empty():
+        console().print(own_pairs_table(done.tables["own_pairs"]))
     print_few_queries(main["n_queries"])
     if outside := done.summary.n_labels_outside:
         echo(f"[dim]{outside:,} labels are about other queries or images, or a query's own item, and are left out[/]")

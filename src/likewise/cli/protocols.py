@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ENDS = ("value", "low", "high")
 PROTOCOLS = {
-    "discovery": ("discovery", "differences", "catalog", "catalog_differences"),
+    "discovery": ("discovery", "differences", "own_pairs", "catalog", "catalog_differences"),
     "leave-one-out": ("leave_one_out", "leave_one_out_orders"),
     "identification": ("identification",),
     "incomplete": ("incomplete", "next_pairs"),

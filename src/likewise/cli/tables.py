@@ -44,6 +44,22 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
     return table
 
 
+def own_pairs_table(table: pl.DataFrame) -> Table:
+    """Generators, with the pairs that each proposed left out: the value over all labels, and what it becomes."""
+    names = [str(one) for one in (MAIN, ROC_AUC, AP) if str(one) in set(table["measure"])]
+    found = Table(title="Each generator without the pairs it proposed (%)", title_justify="left", box=SIMPLE)
+    found.add_column("model", overflow="fold")
+    for name in names:
+        found.add_column(broken_heading(name), justify="right", no_wrap=True)
+    found.add_column("labelled\npairs left", justify="right", no_wrap=True)
+    cells = {(row["encoder"], row["measure"]): row for row in table.iter_rows(named=True)}
+    for encoder in table["encoder"].unique(maintain_order=True):
+        rows = [cells[encoder, name] for name in names]
+        moves = (f"{percent(row['value'])} → {percent(row['without_own'])}" for row in rows)
+        found.add_row(escape(encoder), *moves, f"{rows[0]['n_pairs']:,}")
+    return found
+
+
 def shown_measures(results: pl.DataFrame) -> list[str]:
     """What stands beside the main measure: of the usual set the most telling, of a chosen set everything."""
     found = results["measure"].unique(maintain_order=True).to_list()

@@ -45,6 +45,11 @@ class Evaluation:
     estimates: list[EncoderEstimates]
     gathered: Measurements
 
+    @property
+    def measures(self) -> set[Measure]:
+        """Those that some encoder was measured by."""
+        return {measure for one in self.estimates for measure in one.by_measure}
+
     def sums(self, measure: Measure) -> dict[str, QuerySums]:
         """Every encoder's value of a measure, per query; empty for one that is no sum over queries."""
         found = {one.encoder: one.by_measure[measure].estimate for one in self.estimates if measure in one.by_measure}
@@ -86,7 +91,8 @@ def evaluate_vectors(
             on_progress("intervals", done, len(names))
         results = ranked_results(one, pairs, gathered.sampled, gathered.gallery)
         estimates.append(estimate_measures(one.encoder, results, chosen))
-    return Evaluation(results_table(estimates, generators, learned), difference_table(estimates), estimates, gathered)
+    differences = difference_table(estimates, generators)
+    return Evaluation(results_table(estimates, generators, learned), differences, estimates, gathered)
 
 
 def with_main_measure(measures: Sequence[Measure]) -> tuple[Measure, ...]:

@@ -2,7 +2,8 @@
 
 Two models are measured on the same queries; the standard error of a - b is that of its values with one query left out,
 so that it serves macro and micro averages alike. For a mean over queries this is the paired t-test. Holm's correction
-runs over all pairs of models of one measure.
+runs over all compared pairs of models of one measure. A generator and a new model are compared only by measures that
+treat both alike (`ranking.py`).
 """
 
 from collections.abc import Sequence
@@ -11,13 +12,12 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from likewise.evaluation.discovery import EncoderEstimates
-from likewise.evaluation.query_sums import Floats, QuerySums
+from likewise.evaluation.query_sums import Floats
+from likewise.evaluation.ranking import treats_alike
 from likewise.intervals import Estimate, standard_error, t_interval, t_test
 
-N_PERMUTATIONS = 5000
 ALPHA = 0.05
 DIFFERENCE_SCHEMA = pl.Schema(
     {
@@ -46,12 +46,19 @@ class PairedDifference:
     n_queries: int
 
 
-def difference_table(estimates: Sequence[EncoderEstimates]) -> pl.DataFrame:
-    """Every two encoders on every measure they share: a minus b, its interval, p before and after correction."""
+def difference_table(estimates: Sequence[EncoderEstimates], generators: Sequence[str] = ()) -> pl.DataFrame:
+    """Every two encoders on every measure they share: a minus b, its interval, p before and after correction.
+
+    Only within a group, `generators` or new models, where a measure does not treat both alike.
+    """
     rows = []
     for measure in estimates[0].by_measure if len(estimates) > 1 else ():
         having = {one.encoder: one.by_measure[measure].estimate for one in estimates if measure in one.by_measure}
-        compared = paired_differences(having)
+        compared = {
+            (a, b): found
+            for (a, b), found in paired_differences(having).items()
+            if treats_alike(str(measure)) or (a in generators) == (b in generators)
+        }
         corrected = holm_correction(np.array([found.p for found in compared.values()]))
         for (names, found), p_holm in zip(compared.items(), corrected, strict=True):
             tested = found.p, float(p_holm), bool(p_holm < ALPHA), found.n_queries
@@ -75,28 +82,6 @@ def _difference(a: float, without_a: Floats, n_a: int, b: float, without_b: Floa
     difference, n = a - b, max(n_a, n_b)
     error = standard_error(difference, without_a - without_b, n)
     return PairedDifference(difference, *t_interval(difference, error, n), t_test(difference, error, n), n)
-
-
-def swap_signs(n_queries: int, seed: int, n_permutations: int = N_PERMUTATIONS) -> NDArray[np.float32]:
-    """One row per swap: 1 where a query's two results stay, -1 where they change places."""
-    coins = np.random.default_rng(seed).integers(0, 2, size=(n_permutations, n_queries), dtype=np.int8)
-    return coins.astype(np.float32) * 2.0 - 1.0
-
-
-def randomisation_p(a: QuerySums, b: QuerySums, signs: NDArray[np.float32]) -> float:
-    """Two-sided p of the observed difference when the models' results are swapped query by query.
-
-    Queries are swapped as parts of the two models' values, numerator / sum(denominator); which queries count depends on
-    the labels alone, so both models have the same sum.
-    """
-    total_a, total_b = a.denominator.sum(), b.denominator.sum()
-    difference = a.numerator / total_a - b.numerator / total_b if total_a and total_b else np.array([np.nan])
-    observed = abs(float(difference.sum()))
-    if np.isnan(observed):
-        return float("nan")
-    swapped = np.abs(signs @ difference.astype(np.float32))
-    as_large = np.count_nonzero(swapped >= observed * (1.0 - 1e-5))
-    return float((as_large + 1) / (len(signs) + 1))
 
 
 def holm_correction(p: Floats) -> Floats:

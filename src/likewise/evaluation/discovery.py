@@ -47,13 +47,18 @@ DEFAULT_MEASURES = default_measures()
 
 @dataclass(frozen=True)
 class EncoderScores:
-    """What one encoder did: a score for every judged pair, and its first candidates for every query."""
+    """What one encoder did: a score for every judged pair, and its first candidates for every query.
+
+    `item_scores` and `gallery_scores`, of the judged pairs and of those with items drawn from the gallery, are the
+    scores of the items' best images.
+    """
 
     encoder: str
     scores: Floats
     lists: Ints
     band: Ints | None = None  # candidates further down, for sampled negatives
     sampled_scores: Floats | None = None
+    item_scores: Floats | None = None
     gallery_scores: Floats | None = None
 
 

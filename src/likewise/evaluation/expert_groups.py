@@ -138,8 +138,8 @@ def _macro(
     positives = select_pairs(pairs, similar)
     found = {}
     for one in measured:
-        assert one.gallery_scores is not None
-        found[one.encoder] = macro_against_gallery(positives, one.scores[similar], gallery, one.gallery_scores)
+        assert one.gallery_scores is not None and one.item_scores is not None
+        found[one.encoder] = macro_against_gallery(positives, one.item_scores[similar], gallery, one.gallery_scores)
     return found
 
 

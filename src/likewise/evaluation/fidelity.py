@@ -1,7 +1,7 @@
 """Where the full truth is known: what a pool finds of it, and whether it orders the models as the truth would.
 
 For every subset of generators and every k the pool is labelled with the truth, every model gets its gallery ROC-AUC by
-those labels, and the order is compared (Spearman) with the order by macro ROC-AUC over *all* pairs.
+those labels, and the order is compared (Spearman) with its order by the truth about *all* items.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from likewise.discovery.budget import generator_subsets, proposals_of
 from likewise.discovery.pool import QueryGallery, pairs_to_label
 from likewise.discovery.unit import ITEMS, Unit
-from likewise.evaluation.auc import Floats, Ints, mean_ranks, roc_auc, sort_pairs
+from likewise.evaluation.auc import Floats, Ints, mean_ranks, sort_pairs
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import spearman
 from likewise.neighbours import pair_scores
@@ -78,13 +78,51 @@ def truth_coverage(
     )
 
 
-def full_truth_auc(query_gallery: QueryGallery, truth: GroundTruth, vectors: VectorsByEncoder) -> dict[str, float]:
-    """Macro ROC-AUC of every encoder over all admissible pairs."""
-    result = {}
-    for encoder, (queries, gallery) in vectors.items():
-        scores = pair_scores(queries, gallery, truth.query, truth.candidate)
-        result[encoder] = _macro(truth.query, scores, truth.label, len(query_gallery.queries))
-    return result
+@dataclass(frozen=True)
+class ItemTruth:
+    """Every query with every item of others, by rising `cell` (query * n_items + item), and whether it is similar."""
+
+    n_queries: int
+    n_items: int
+    cell: Ints
+    label: NDArray[np.int8]
+    pairs: GroundTruth  # of images
+    cell_of_pair: Ints  # the row here of each of them
+
+    @classmethod
+    def of(cls, query_gallery: QueryGallery, truth: GroundTruth) -> "ItemTruth":
+        n_items = int(query_gallery.gallery_items.max()) + 1
+        every = truth.query * n_items + query_gallery.gallery_items[truth.candidate]
+        cell, inverse = np.unique(every, return_inverse=True)
+        label = np.zeros(len(cell), np.int8)
+        np.maximum.at(label, inverse, truth.label)
+        return cls(len(query_gallery.queries), n_items, cell, label, truth, inverse)
+
+    @property
+    def query(self) -> Ints:
+        return self.cell // self.n_items
+
+    @property
+    def n_similar(self) -> int:
+        return int(self.label.sum())
+
+    def below(self, queries: Vectors, gallery: Vectors) -> Floats:
+        """For each query and item how many items of the query score lower, by their best images; ties one half."""
+        best = np.full(len(self.cell), -np.inf)
+        np.maximum.at(best, self.cell_of_pair, pair_scores(queries, gallery, self.pairs.query, self.pairs.candidate))
+        ranked = sort_pairs(self.query, best, self.label, self.n_queries)
+        below = np.empty(len(best))
+        below[ranked.order] = mean_ranks(ranked)
+        return below
+
+    def macro_auc(self, below: Floats, positive: Ints) -> float:
+        """The mean over queries of ROC-AUC where these rows are the positives and all others negatives."""
+        query = self.query[positive]
+        n_positive = np.bincount(query, minlength=self.n_queries)
+        n_negative = np.bincount(self.query, minlength=self.n_queries) - n_positive
+        lower = np.bincount(query, below[positive], self.n_queries) - n_positive * (n_positive - 1) / 2.0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return QuerySums.mean_of(lower / (n_positive * n_negative)).value()
 
 
 def fidelity_table(
@@ -103,13 +141,10 @@ def fidelity_table(
     candidate_of = {image: row for row, image in enumerate(query_gallery.gallery)}
     query = np.array([query_of[image] for image in proposals.pairs["query"]], dtype=np.int64)
     candidate = np.array([candidate_of[image] for image in proposals.pairs["candidate"]], dtype=np.int64)
-    width, n_items = len(query_gallery.gallery), int(query_gallery.gallery_items.max()) + 1
-    n_queries = len(query_gallery.queries)
-    similar = truth.query[truth.label == 1] * n_items + query_gallery.gallery_items[truth.candidate[truth.label == 1]]
-    pair_item = query * n_items + query_gallery.gallery_items[candidate]
-    found = np.isin(pair_item, similar)
-    standings = [Standing.of(truth, query * width + candidate, width, n_queries, *each) for each in vectors.values()]
-    full = np.array(list(full_truth_auc(query_gallery, truth, vectors).values()))
+    items = ItemTruth.of(query_gallery, truth)
+    row = np.searchsorted(items.cell, query * items.n_items + query_gallery.gallery_items[candidate])
+    below = [items.below(*each) for each in vectors.values()]
+    full = np.array([items.macro_auc(each, np.flatnonzero(items.label == 1)) for each in below])
     rows = []
     subsets = list(generator_subsets(proposals.generators))
     for done, subset in enumerate(subsets):
@@ -118,11 +153,10 @@ def fidelity_table(
         best_rank = proposals.ranks[:, subset].min(axis=1)
         for k in range(1, proposals.k_max + 1):
             inside = best_rank < k
-            positive = np.flatnonzero(inside & found)
-            taken = np.isin(similar, pair_item[positive])
-            auc = np.array([one.gallery_auc(positive, query[positive], taken) for one in standings])
-            recall = len(np.unique(pair_item[positive])) / max(1, len(np.unique(similar)))
+            positive = np.unique(row[inside & (items.label[row] == 1)])
+            auc = np.array([items.macro_auc(each, positive) for each in below])
             names = "+".join(proposals.generators[g] for g in subset)
+            recall = len(positive) / max(1, items.n_similar)
             rows.append((names, len(subset), k, int(inside.sum()), recall, spearman(auc, full)))
     return pl.DataFrame(
         rows,
@@ -136,50 +170,3 @@ def fidelity_table(
         },
         orient="row",
     ).with_columns(pl.col("spearman").fill_nan(None))
-
-
-@dataclass(frozen=True)
-class Standing:
-    """One model's scores, ready for the gallery ROC-AUC of any choice of labelled positives."""
-
-    below: Floats  # of each pair of the widest pool: gallery images of its query that score lower
-    score: Floats  # of each of these pairs
-    similar_query: Ints
-    similar_score: Floats  # of every truly similar pair: an image of a labelled item is no negative
-    n_gallery: Ints  # admissible images of each query
-
-    @classmethod
-    def of(
-        cls, truth: GroundTruth, cells: Ints, width: int, n_queries: int, queries: Vectors, gallery: Vectors
-    ) -> "Standing":
-        scores = pair_scores(queries, gallery, truth.query, truth.candidate)
-        ranked = sort_pairs(truth.query, scores, truth.label, n_queries)
-        below = np.empty(len(scores))
-        below[ranked.order] = mean_ranks(ranked)
-        at = np.searchsorted(truth.query * width + truth.candidate, cells)  # the truth is in the order of its cells
-        similar = truth.label == 1
-        n_gallery = np.bincount(truth.query, minlength=n_queries)
-        return cls(below[at], scores[at], truth.query[similar], scores[similar], n_gallery)
-
-    def gallery_auc(self, positive: Ints, query: Ints, taken: NDArray[np.bool_]) -> float:
-        """The mean over queries for these pairs of the pool; `taken`: similar pairs of the items they show."""
-        n_queries = len(self.n_gallery)
-        taken_query, taken_score = self.similar_query[taken], self.similar_score[taken]
-        both = sort_pairs(
-            np.concatenate([query, taken_query]),
-            np.concatenate([self.score[positive], taken_score]),
-            np.concatenate([np.ones(len(query), np.int8), np.zeros(len(taken_query), np.int8)]),
-            n_queries,
-        )
-        n_positive = np.bincount(query, minlength=n_queries)
-        n_taken = np.bincount(taken_query, minlength=n_queries)
-        n_negative = self.n_gallery - n_taken
-        # Of the images that score lower, those that are no negatives; each positive ties with itself among them.
-        inside = (roc_auc(both) * n_taken - 0.5) * n_positive
-        with np.errstate(invalid="ignore", divide="ignore"):
-            lower = np.bincount(query, self.below[positive], n_queries) - inside
-            return QuerySums.mean_of(lower / (n_positive * n_negative)).value()
-
-
-def _macro(query: Ints, scores: Floats, label: NDArray[np.int8], n_queries: int) -> float:
-    return QuerySums.mean_of(roc_auc(sort_pairs(query, scores, label, n_queries))).value()

@@ -23,7 +23,7 @@ def auc_bounds(
     one: EncoderScores, scores_of_lists: Floats, pairs: JudgedPairs, gallery: JudgedPairs, k: int
 ) -> tuple[float, float, int]:
     """Gallery ROC-AUC if the model's unlabelled top k were all negative, all positive; and how many they are."""
-    assert one.gallery_scores is not None
+    assert one.gallery_scores is not None and one.item_scores is not None
     listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))[:, :k]
     query, place = np.nonzero(listed == UNJUDGED)
     positive = pairs.label == 1
@@ -35,7 +35,7 @@ def auc_bounds(
             candidate=np.concatenate([pairs.candidate[positive], one.lists[query, place][added]]),
             label=np.ones(int(positive.sum()) + len(query[added]), np.int8),
         )
-        scores = np.concatenate([one.scores[positive], scores_of_lists[query, place][added]])
+        scores = np.concatenate([one.item_scores[positive], scores_of_lists[query, place][added]])
         values.append(macro_against_gallery(found, scores, gallery, one.gallery_scores).value())
     return min(values), max(values), len(query)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from likewise.discovery.proposals import NO_GENERATORS
 from likewise.evaluation.discovery import DEFAULT_MEASURES, EncoderScores, ranked_results
+from likewise.evaluation.gallery_negatives import keep_positives
 from likewise.evaluation.measures import Measure
 from likewise.evaluation.measures.judged import JudgedAtK
 from likewise.evaluation.pairs import JudgedPairs, select_pairs
@@ -43,7 +44,7 @@ def leave_one_out(
     full = _values(scored, pairs, gallery, np.ones(len(pairs), dtype=np.bool_), measures)
     models, orders = [], []
     reduced = {
-        name: _values(scored, pairs, gallery, _proposed_by_others(pairs, proposals, name), measures)
+        name: _values(scored, pairs, gallery, proposed_pairs(pairs, _of_others(proposals, name)), measures)
         for name in generators
     }
     for measure in full if generators else ():
@@ -65,16 +66,22 @@ def leave_one_out(
     )
 
 
-def _proposed_by_others(pairs: JudgedPairs, proposals: pl.DataFrame, removed: str) -> NDArray[np.bool_]:
-    """Which judged pairs some generator besides the removed one proposed."""
+def _of_others(proposals: pl.DataFrame, removed: str) -> pl.DataFrame:
+    """The proposals of generators besides the removed one."""
+    return proposals.filter(~pl.col("generator").is_in([removed, *NO_GENERATORS]))
+
+
+def proposed_pairs(pairs: JudgedPairs, proposals: pl.DataFrame) -> NDArray[np.bool_]:
+    """Which judged pairs are among these proposals."""
     query_of = {image: row for row, image in enumerate(pairs.queries)}
     candidate_of = {image: row for row, image in enumerate(pairs.gallery)}
-    others = (
-        proposals.filter(~pl.col("generator").is_in([removed, *NO_GENERATORS])).select("query", "candidate").unique()
-    )
     width = len(pairs.gallery)
-    kept = [query_of[q] * width + candidate_of[c] for q, c in others.iter_rows() if q in query_of and c in candidate_of]
-    return np.isin(pairs.query * width + pairs.candidate, np.array(kept, dtype=np.int64))
+    cells = [
+        query_of[query] * width + candidate_of[candidate]
+        for query, candidate in proposals.select("query", "candidate").unique().iter_rows()
+        if query in query_of and candidate in candidate_of
+    ]
+    return np.isin(pairs.query * width + pairs.candidate, np.array(cells, dtype=np.int64))
 
 
 def _values(
@@ -86,7 +93,7 @@ def _values(
 ) -> dict[Measure, list[float]]:
     """Every measure on a part of the labelled pairs (sampled negatives left aside): one value per model."""
     part = select_pairs(pairs, kept)
-    drawn = np.concatenate([kept[pairs.label == 1], np.ones(int((gallery.label == 0).sum()), dtype=np.bool_)])
+    drawn = keep_positives(gallery, select_pairs(part, part.label == 1))
     from_gallery = select_pairs(gallery, drawn)
     values: dict[Measure, list[float]] = {}
     for one in scored:

@@ -12,6 +12,7 @@ from likewise.evaluation.discovery import EncoderScores, score_encoder
 from likewise.evaluation.gallery_negatives import PER_QUERY, draw_gallery_negatives
 from likewise.evaluation.identification import Identified, identify
 from likewise.evaluation.incomplete import unlabelled_candidates
+from likewise.evaluation.item_pairs import item_scores
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, NegativeSampling, sample_negatives
 from likewise.neighbours import as_unit, pair_scores
@@ -77,12 +78,12 @@ def measure_encoders(
             on_progress("scoring", place, len(encoders))
         queries, gallery = _unit_vectors(vectors, one.encoder)
         unlabelled_scores[one.encoder] = pair_scores(queries, gallery, *unlabelled)
-        known = one.scores[pairs.label == 1]
         scored[place] = replace(
             one,
             band=None,
-            sampled_scores=None if sampled is None else _scores(known, sampled, queries, gallery),
-            gallery_scores=_scores(known, from_gallery, queries, gallery),
+            sampled_scores=None if sampled is None else _sampled_scores(one, pairs, sampled, queries, gallery),
+            item_scores=item_scores(queries, gallery, pairs),
+            gallery_scores=item_scores(queries, gallery, from_gallery),
         )
     return Measurements(pairs, sampled, from_gallery, scored, identified, unlabelled, unlabelled_scores)
 
@@ -90,19 +91,22 @@ def measure_encoders(
 def score_pairs(
     encoder: str, vectors: Mapping[str, EncoderVectors], pairs: JudgedPairs, drawn: JudgedPairs
 ) -> EncoderScores:
-    """One encoder's scores of judged pairs and of candidates drawn from the gallery; it searches no lists."""
+    """One encoder's scores of judged pairs and of items drawn from the gallery; it searches no lists."""
     queries, gallery = _unit_vectors(vectors, encoder)
     scores = pair_scores(queries, gallery, pairs.query, pairs.candidate)
     none = np.empty((len(pairs.queries), 0), np.int64)
-    return EncoderScores(
-        encoder, scores, none, gallery_scores=_scores(scores[pairs.label == 1], drawn, queries, gallery)
-    )
+    return EncoderScores(encoder, scores, none, gallery_scores=item_scores(queries, gallery, drawn))
 
 
-def _scores(known: Floats, drawn: JudgedPairs, queries: Vectors, gallery: Vectors) -> Floats:
-    """Scores of the positives, which come first and are `known`, and of the negatives drawn for them."""
+def _sampled_scores(
+    one: EncoderScores, pairs: JudgedPairs, sampled: JudgedPairs, queries: Vectors, gallery: Vectors
+) -> Floats:
+    """Scores of the positives, which come first and are known, and of the negatives sampled for them."""
+    known = one.scores[pairs.label == 1]
     negatives = slice(len(known), None)
-    return np.concatenate([known, pair_scores(queries, gallery, drawn.query[negatives], drawn.candidate[negatives])])
+    return np.concatenate(
+        [known, pair_scores(queries, gallery, sampled.query[negatives], sampled.candidate[negatives])]
+    )
 
 
 def _unit_vectors(vectors: Mapping[str, EncoderVectors], encoder: str) -> tuple[Vectors, Vectors]:

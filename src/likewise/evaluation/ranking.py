@@ -2,10 +2,11 @@
 
 A pool's labelled negatives are mistakes of its generators, and its lists of labelled pairs are theirs. So measures over
 labelled pairs (ROC_AUC, AP, bpref) punish the models that fed the pool, measures of lists (P@k, nDCG@k) favour them,
-and neither ranks a generator beside a new model. The one measure that treats both alike is the chance that a candidate
-labelled similar scores above one drawn at random from the gallery, ROC_AUC(negatives="gallery"). Models are ranked by
-it, all together; equal ones by name, undefined ones last. On every other measure a model is compared within its group
-only, generators or new models (VSD's Tables 5 and 6). docs/generators.py measures how often each order is right.
+and neither ranks a generator beside a new model. The one measure that treats both alike is the chance that an item
+labelled similar scores above an item drawn at random from the gallery, each by its best image,
+ROC_AUC(negatives="gallery"). Models are ranked by it, all together; equal ones by name, undefined ones last. On every
+other measure a model is compared within its group only, generators or new models (VSD's Tables 5 and 6).
+docs/generators.py measures how often each order is right.
 """
 
 from dataclasses import dataclass

@@ -20,6 +20,7 @@ from likewise.evaluation.compute import (
     main_identification,
     next_pairs_table,
     orders_of,
+    with_main_measure,
 )
 from likewise.evaluation.curves import curve_table
 from likewise.evaluation.estimates.step import CATALOG_SCHEMA, DIFFERENCE_SCHEMA
@@ -30,6 +31,7 @@ from likewise.evaluation.identification import identification_table
 from likewise.evaluation.judged import StoredVectors, read_inputs
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.mistakes import mistake_table
+from likewise.evaluation.own_pairs import own_pairs_table
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.ranking import MAIN
@@ -219,7 +221,8 @@ def protocol_tables(
     """
     knows_items = pl.col("encoder").is_in(learned_items).alias("learned")
     found, pairs = done.gathered, done.gathered.pairs
-    left_out = leave_one_out(found.scored, pairs, found.gallery, proposals, settings.parsed_measures())
+    measures = with_main_measure(settings.parsed_measures())
+    left_out = leave_one_out(found.scored, pairs, found.gallery, proposals, measures)
     same_item = main_identification(settings.ks)
     questions = {
         DISCOVERY: (MAIN, done.sums(MAIN)),
@@ -228,6 +231,7 @@ def protocol_tables(
     return {
         "discovery": done.results,
         "differences": done.differences,
+        "own_pairs": own_pairs_table(found.scored, pairs, found.gallery, proposals, measures),
         "leave_one_out": left_out.models,
         "leave_one_out_orders": left_out.orders,
         "identification": identification_table(found.identified).with_columns(knows_items),

@@ -47,7 +47,7 @@ class EvaluationSettings:
     n_next_pairs: int = NEXT_PAIRS
     seconds_per_pair: float = SECONDS_PER_PAIR
     unit: Unit | None = None  # of the counts of pairs; None: the pool's
-    gallery_per_query: int = PER_QUERY  # candidates drawn for ROC_AUC(negatives="gallery")
+    gallery_per_query: int = PER_QUERY  # items drawn for ROC_AUC(negatives="gallery")
     negatives: NegativeSampling = DEFAULT_SAMPLING
     half: str | None = None
     """Only queries and candidates of one half of the items."""

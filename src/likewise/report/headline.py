@@ -25,13 +25,13 @@ def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name:
     if best.main.value is None:
         return (
             "The models cannot be ranked with these labels",
-            f"None of the {plural(board.n_queries_total, 'query', 'queries')} has a candidate labelled similar, "
+            f"None of the {plural(board.n_queries_total, 'query', 'queries')} has an item labelled similar, "
             f"so {MAIN_NAME} is undefined.",
         )
     others = [model.encoder for model in board.models[1:] if model.main.value is not None]
     ends = interval(best.main.low, best.main.high)
     numbers = (
-        f"It scores a candidate labelled similar above one drawn from the gallery in {percent(best.main.value)}{NBSP}% "
+        f"It scores an item labelled similar above one drawn from the gallery in {percent(best.main.value)}{NBSP}% "
         f"of cases ({MAIN_NAME}), 95{NBSP}% interval {ends}"
     )
     if not others:
@@ -81,7 +81,7 @@ def exclusion_notes(
     notes = []
     main = board.columns[0].queries
     if main.split("/")[0] != main.split("/")[1]:
-        notes.append(f"the ranking rests on {main} queries: the others have no candidate labelled similar")
+        notes.append(f"the ranking rests on {main} queries: the others have no item labelled similar")
     counted = (
         (settings.get("left_out", 0), "unreadable or repeated image", "when the catalog was made"),
         (summary.n_gallery_without_vectors, "gallery image", "without vectors of every model"),

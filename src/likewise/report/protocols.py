@@ -8,6 +8,7 @@ from likewise.evaluation.ranking import MAIN_NAME
 from likewise.report.expert_groups import ExpertGroupsTable, expert_groups
 from likewise.report.identification import Identification, identification
 from likewise.report.leaderboard import Leaderboard
+from likewise.report.own_pairs import OwnPairs, own_pairs
 from likewise.report.plots.curves import Styles
 from likewise.report.pool_order import PoolOrder, pool_order
 from likewise.report.tables import Tables
@@ -19,6 +20,7 @@ from likewise.report.unlabelled import Unlabelled, unlabelled
 class ProtocolSections:
     """By the name that the page's templates know."""
 
+    own_pairs: OwnPairs | None
     pool_order: PoolOrder | None
     identification: Identification | None
     unlabelled: Unlabelled | None
@@ -30,6 +32,7 @@ def protocol_sections(tables: Tables, board: Leaderboard, thumbnails: EmbeddedTh
     encoders = [model.encoder for model in board.models]
     summary = tables.summary
     return ProtocolSections(
+        own_pairs=own_pairs(tables.own_pairs),
         pool_order=pool_order(tables.leave_one_out, tables.leave_one_out_orders, encoders),
         identification=identification(tables.identification, summary.orders, board),
         unlabelled=unlabelled(tables.incomplete, tables.next_pairs, board, thumbnails),

@@ -32,6 +32,7 @@ class Tables:
     generators: pl.DataFrame
     budget: pl.DataFrame | None
     differences: pl.DataFrame | None
+    own_pairs: pl.DataFrame | None
     leave_one_out: pl.DataFrame | None
     leave_one_out_orders: pl.DataFrame | None
     identification: pl.DataFrame | None
@@ -79,6 +80,7 @@ def read_tables(workspace: WorkspaceFolder) -> Tables:
         generators=read_parquet(folder / "generators.parquet", evaluate),
         budget=optional("budget"),
         differences=optional("differences"),
+        own_pairs=optional("own_pairs"),
         leave_one_out=optional("leave_one_out"),
         leave_one_out_orders=optional("leave_one_out_orders"),
         identification=optional("identification"),

@@ -1,7 +1,7 @@
 """The winner among the encoders of the workspace on *discovery*: does it find what looks alike to people?
 
 Classes taught it which images belong together; experts' labels ask something else.  ROC-AUC of labelled positives
-against candidates of the gallery, by which `evaluate` ranks models and which treats those that fed the pool and the
+against items of the gallery, by which `evaluate` ranks models and which treats those that fed the pool and the
 winner alike, for all queries and for those whose class was never trained on.  What holds for one rerun may be chance,
 so the winner's reruns are all measured: its lead over another encoder is tested over reruns and queries.
 """
@@ -23,6 +23,7 @@ from likewise.evaluation.auc import roc_auc, sort_pairs
 from likewise.evaluation.differences import holm_correction
 from likewise.evaluation.exchange.labels_export import evaluated_labels
 from likewise.evaluation.gallery_negatives import draw_gallery_negatives
+from likewise.evaluation.item_pairs import item_scores
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 from likewise.evaluation.query_sums import Floats, QuerySums
 from likewise.evaluation.screening import label_set
@@ -30,7 +31,6 @@ from likewise.intervals import interval_of
 from likewise.labeling.step import read_labels, read_labels_if_any
 from likewise.lineage.files import read_model_lineage
 from likewise.lineage.guard import screen_models
-from likewise.neighbours import pair_scores
 from likewise.training.context import TrainingContext
 from likewise.training.final_evaluation import concatenate_embeddings, load_network
 from likewise.training.rerun_test import RerunValues, compare_reruns
@@ -113,7 +113,7 @@ def _known(number: float) -> float | None:
 
 def auc_per_query(pairs: JudgedPairs, vectors: Callable[[list[str]], Vectors]) -> Floats:
     queries, gallery = vectors(pairs.queries), vectors(pairs.gallery)
-    scores = pair_scores(queries, gallery, pairs.query, pairs.candidate)
+    scores = item_scores(queries, gallery, pairs)
     return roc_auc(sort_pairs(pairs.query, scores, pairs.label, len(pairs.queries)))
 
 

@@ -33,6 +33,7 @@ from likewise.evaluation.estimates.step import WholeCatalog, estimate_pool
 from likewise.evaluation.exchange.run_models import JUDGED, measure_run
 from likewise.evaluation.exchange.trec import TrecRun
 from likewise.evaluation.exchange.vectors_io import AlignedVectors, read_aligned_vectors
+from likewise.evaluation.item_pairs import item_scores
 from likewise.evaluation.measurements import EncoderVectors
 from likewise.evaluation.measures import CutoffMeasure, Measure, cutoffs
 from likewise.evaluation.pairs import JudgedPairs
@@ -105,7 +106,9 @@ def evaluate_bundle(
             )
     whole = [one for one in estimates if not isinstance(vectors_by_name[one.encoder], TrecRun)]
     catalog = _whole_catalog(opened, [one.encoder for one in whole], vectors_by_name, screening.learned, measures)
-    return BundleResults(table, difference_table(whole), screening.notes(list(vectors_by_name)), catalog)
+    return BundleResults(
+        table, difference_table(whole, opened.generators), screening.notes(list(vectors_by_name)), catalog
+    )
 
 
 def _whole_catalog(
@@ -152,7 +155,8 @@ def _undefined(
     """The measures that a run says nothing about."""
     has_no_lists = run.tag.endswith(f":{JUDGED}")
     lacks_judged, lacks_drawn = (
-        missing == "undefined" and measure_run(run, each, 1).n_missing_pairs > 0 for each in (pairs, from_gallery)
+        missing == "undefined" and measure_run(run, each, 1, by_item=by_item).n_missing_pairs > 0
+        for each, by_item in ((pairs, False), (from_gallery, True))
     )
 
     def undefined(measure: Measure) -> bool:
@@ -188,14 +192,14 @@ def _scores(
     k: int,
 ) -> EncoderScores:
     if isinstance(model, TrecRun):  # it lists no sampled negative for certain, so it is not measured against them
-        listed = measure_run(model, from_gallery, 1).measured.scores
+        listed = measure_run(model, from_gallery, 1, by_item=True).measured.scores
         return replace(measure_run(model, pairs, k).measured, encoder=name, gallery_scores=listed)
     queries, gallery = (as_unit(side, f"{name} vectors") for side in _vectors(name, model, bundle, pairs))
     scores = score_encoder(name, pairs, queries, gallery, k)
     return replace(
         scores,
         sampled_scores=None if sampled is None else pair_scores(queries, gallery, sampled.query, sampled.candidate),
-        gallery_scores=pair_scores(queries, gallery, from_gallery.query, from_gallery.candidate),
+        gallery_scores=item_scores(queries, gallery, from_gallery),
     )
 
 

@@ -4,8 +4,8 @@ A run holds the first candidates of each query and nothing below, so a judged pa
 pair is taken to stand below everything the run lists for its query, tied with the query's other missing ones (in
 micro averages: just below the query's last score; for a query the run lacks altogether, below all others). They are
 counted, because areas under curves rest on them: a run of the best image of each item lacks many, a run of every image
-few, one of judged pairs (with the candidates drawn from the gallery) none. The lists of that last one hold few unjudged
-candidates, so they say nothing about hits.
+few, one of judged pairs (with the best images of items drawn from the gallery) none. The lists of that last one hold
+few unjudged candidates, so they say nothing about hits.
 """
 
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.discovery import EncoderScores
 from likewise.evaluation.exchange.trec import RUN_SCHEMA, TrecRun
+from likewise.evaluation.item_pairs import best_images
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.neighbours import NO_INDEX, as_unit, pair_scores, top_k
 from likewise.neighbours.scores import Floats as Vectors
@@ -70,10 +71,13 @@ def list_candidates(
 def list_judged(
     pairs: JudgedPairs, query_vectors: Vectors, gallery_vectors: Vectors, *, drawn: JudgedPairs | None = None
 ) -> pl.DataFrame:
-    """Every judged pair with its score, and those `drawn` from the gallery: enough for areas under curves."""
+    """Every judged pair with its score, and the best image of items `drawn` from the gallery: enough for all areas."""
     vectors = as_unit(query_vectors, "query vectors"), as_unit(gallery_vectors, "gallery vectors")
     width = len(pairs.gallery)
-    cells = np.unique(np.concatenate([one.query * width + one.candidate for one in (pairs, drawn) if one is not None]))
+    cells = pairs.query * width + pairs.candidate
+    if drawn is not None:
+        cells = np.concatenate([cells, drawn.query * width + best_images(*vectors, drawn)[0]])
+    cells = np.unique(cells)
     query, candidate = cells // width, cells % width
     scores = pair_scores(*vectors, query, candidate)
     order = np.lexsort((candidate, -scores, query))
@@ -82,8 +86,11 @@ def list_judged(
     return _rows(pairs, query, candidate[order], rank, scores[order])
 
 
-def measure_run(run: TrecRun, pairs: JudgedPairs, k: int) -> MeasuredRun:
-    """Scores of the judged pairs and, as for any model, lists of the best image of each item of other items."""
+def measure_run(run: TrecRun, pairs: JudgedPairs, k: int, *, by_item: bool = False) -> MeasuredRun:
+    """Scores of the judged pairs and, as for any model, lists of the best image of each item of other items.
+
+    With `by_item` a pair has the score of the best image of its item that the run lists.
+    """
     query_of = {image: row for row, image in enumerate(pairs.queries)}
     candidate_of = {image: row for row, image in enumerate(pairs.gallery)}
     query = np.array([query_of.get(image, NO_INDEX) for image in run.rows["query"]], dtype=np.int64)
@@ -96,7 +103,7 @@ def measure_run(run: TrecRun, pairs: JudgedPairs, k: int) -> MeasuredRun:
         )
     query, candidate = query[inside], candidate[inside]
     scores = run.rows["score"].to_numpy()[inside]
-    pair_score, missing = _pair_scores(query, candidate, scores, pairs)
+    pair_score, missing = _pair_scores(query, candidate, scores, pairs, by_item)
     lists = _lists(query, candidate, pairs, k)
     return MeasuredRun(
         EncoderScores(encoder_from_tag(run.tag), pair_score, lists),
@@ -106,13 +113,16 @@ def measure_run(run: TrecRun, pairs: JudgedPairs, k: int) -> MeasuredRun:
     )
 
 
-def _pair_scores(query: Ints, candidate: Ints, scores: Floats, pairs: JudgedPairs) -> tuple[Floats, NDArray[np.bool_]]:
-    width = len(pairs.gallery)
-    keys = query * width + candidate
-    order = np.argsort(keys)
+def _pair_scores(
+    query: Ints, candidate: Ints, scores: Floats, pairs: JudgedPairs, by_item: bool
+) -> tuple[Floats, NDArray[np.bool_]]:
+    unit = pairs.gallery_items if by_item else np.arange(len(pairs.gallery))
+    width = int(unit.max()) + 1
+    keys = query * width + unit[candidate]
+    order = np.lexsort((-scores, keys))
     keys = keys[order]
-    wanted = pairs.query * width + pairs.candidate
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    wanted = pairs.query * width + unit[pairs.candidate]
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)  # the first of equal keys: the best
     missing = keys[at] != wanted
     lowest = np.full(len(pairs.queries), np.inf)
     np.minimum.at(lowest, query, scores)

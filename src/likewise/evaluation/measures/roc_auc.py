@@ -3,12 +3,13 @@
     average="macro"        one value per query that has both classes (Mann-Whitney), then the mean over those queries
     average="micro"        all judged pairs in one list
     negatives="annotated"  the labelled negatives of the pool
-    negatives="gallery"    candidates drawn at random from the whole gallery (gallery_negatives.py)
+    negatives="gallery"    items drawn at random from the whole gallery; every item, positive or negative, scores as its
+                           best image does (gallery_negatives.py)
     negatives="sampled"    candidates from ranks 100-499 of the generators' lists (sampled_negatives.py)
 
 The labelled negatives are mistakes of the models that fed the pool, so the first (VSD, sec. 6.3) punishes these models
-and flatters others: compare it only among generators, or among new models. Models are ranked by the second, which is
-nobody's choice of negatives. A query of one class only is undefined: left out and counted, never 0. (Hanley & McNeil
+and flatters others: compare it only among generators, or among new models. Models are ranked by the second, whose
+negatives are nobody's choice. A query of one class only is undefined: left out and counted, never 0. (Hanley & McNeil
 1982.)
 """
 

@@ -18,8 +18,10 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import open_bundle
 from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.exchange.labels_io import read_labels_file
+from likewise.evaluation.item_pairs import best_images
 from likewise.evaluation.provenance import read_note
 from likewise.evaluation.step import evaluate
+from likewise.neighbours import as_unit
 from likewise.workspace import WorkspaceFolder
 from tests.evaluation.making import make_labelled
 
@@ -63,10 +65,13 @@ def test_runs_say_what_they_list(labelled: WorkspaceFolder, typed: Typed, tmp_pa
     assert "tag colour:judged-pairs" in said
     typed("bundle", "benchmark", labelled.path, tmp_path / "b.zip", "--title", "Shapes", "--licence", "CC0-1.0")
     bundle = open_bundle(tmp_path / "b.zip")
+    pairs, drawn = bundle.tables.pairs, bundle.gallery_pairs
+    vectors = [read_vectors(labelled, "colour", images) for images in (pairs.queries, pairs.gallery)]
+    best = best_images(as_unit(vectors[0]), as_unit(vectors[1]), drawn)[0]
     wanted = {
         (pairs.queries[query], pairs.gallery[candidate])
-        for pairs in (bundle.tables.pairs, bundle.gallery_pairs)
-        for query, candidate in zip(pairs.query, pairs.candidate, strict=True)
+        for queries, candidates in ((pairs.query, pairs.candidate), (drawn.query, best))
+        for query, candidate in zip(queries, candidates, strict=True)
     }
     lines = [line.split() for line in (tmp_path / "a.run").read_text().splitlines()]
     assert {(query, candidate) for query, _, candidate, *_ in lines} == wanted and len(lines) == len(wanted)

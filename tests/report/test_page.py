@@ -14,6 +14,7 @@ import pytest
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.fidelity import TruthCoverage
+from likewise.evaluation.ranking import MAIN
 from likewise.report import write_report
 from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 from tests.report.conftest import COLOURS, HOSTILE
@@ -64,8 +65,14 @@ def page_of(workspace: WorkspaceFolder) -> Page:
 def test_every_model_and_every_number_of_the_leaderboard_is_on_the_page(written: Path) -> None:
     page = Page(written.read_text(encoding="utf-8"))
     results = pl.read_parquet(written.parent.parent / "results" / "discovery.parquet")
-    rows = [attributes["data-encoder"] for tag, attributes in page.tags if tag == "tr" and "data-encoder" in attributes]
-    assert sorted(filter(None, rows)) == ["colour", "layout", "shape"]
+    rows = [each for tag, each in page.tags if tag == "tr" and "data-encoder" in each]
+    ranked = [each["data-encoder"] for each in rows if "data-group" in each]
+    assert sorted(filter(None, ranked)) == ["colour", "layout", "shape"]
+    without_own = [each["data-encoder"] for each in rows if "data-group" not in each]
+    assert without_own == ["colour", "shape"]
+    own_pairs = pl.read_parquet(written.parent.parent / "results" / "own_pairs.parquet")
+    for value in own_pairs.filter(pl.col("measure").is_in([str(MAIN), "ROC_AUC", "AP"]))["without_own"].drop_nulls():
+        assert f"{100 * value:.1f}" in page.text
     for value in results["value"].drop_nulls():
         assert f"{100 * value:.1f}" in page.text
     assert [a["data-group"] for tag, a in page.tags if tag == "tbody" and "data-group" in a] == ["fed", "new"]

@@ -289,7 +289,7 @@ def main() -> None:
     }
     if given.data:
         photographs = products(given.work.resolve(), given.data.resolve(), given.items)
-        blocks["generators-products"] = table(list(draw_pools(photographs, seeds)))
+        blocks |= {"generators-products": table(list(draw_pools(photographs, seeds)))}
     print(*blocks.values(), sep="\n\n")
     if given.first_seed == REPORTED and given.pools == 200 and given.data:
         fill(HERE / "generators.md", blocks)

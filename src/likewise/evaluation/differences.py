@@ -6,7 +6,7 @@ runs over all compared pairs of models of one measure. A generator and a new mod
 treat both alike (`ranking.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -67,7 +67,7 @@ def difference_table(estimates: Sequence[EncoderEstimates], generators: Sequence
     return table.with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def paired_differences(estimates: dict[str, Estimate]) -> dict[tuple[str, str], PairedDifference]:
+def paired_differences(estimates: Mapping[str, Estimate]) -> dict[tuple[str, str], PairedDifference]:
     """Every two models of one measure."""
     parts = {name: (one.value(), one.jackknife(), one.n_defined) for name, one in estimates.items()}
     return {(a, b): _difference(*parts[a], *parts[b]) for a, b in combinations(parts, 2)}

@@ -51,7 +51,7 @@ def draw_gallery_negatives(
 
 def keep_positives(gallery: JudgedPairs, positives: JudgedPairs) -> NDArray[np.bool_]:
     """Which pairs of `gallery` stay where only the items of `positives` are labelled similar: all negatives do."""
-    return (gallery.label == 0) | np.isin(item_cells(gallery), item_cells(positives))
+    return np.asarray((gallery.label == 0) | np.isin(item_cells(gallery), item_cells(positives)), dtype=np.bool_)
 
 
 def macro_against_gallery(

@@ -229,13 +229,19 @@ class Workspace(WorkspaceFolder):
         k: int = 6,
         n_queries: int = 100,
         n_random: int = 500,
+        hours: float | None = None,
+        seconds_per_pair: float = 15.0,
         seed: int = 0,
         replace: bool = False,
         on_progress: ProgressCallback | None = None,
     ) -> "PoolResult":
-        """Pool the candidates of several encoders and store the pairs that experts will label."""
+        """Pool the candidates of several encoders and store the pairs that experts will label.
+
+        `hours`: as many queries, up to `n_queries`, as one expert can label in so many hours.
+        """
         from likewise.api.search import pool_result
         from likewise.discovery.grow import grow_pool
+        from likewise.discovery.hours import settings_within
         from likewise.discovery.step import PoolSettings, make_pool, pool_part, store_pool
 
         if not replace and pool_part(self).state == "behind":  # after an update: by its own settings
@@ -244,6 +250,8 @@ class Workspace(WorkspaceFolder):
             return pool_result(grown)
         names = tuple(generators or self.encoders())
         settings = PoolSettings(names, k=k, n_queries=n_queries, n_random=n_random, seed=seed)
+        if hours is not None:
+            settings = settings_within(self, settings, hours, seconds_per_pair)
         made = make_pool(self, settings, on_progress)
         store_pool(self, made, replace=replace)
         return pool_result(made)

@@ -61,6 +61,10 @@ def discover(
     ] = "items",
     per_query: Annotated[int | None, typer.Option(help="Maximum number of pairs per query.")] = None,
     total: Annotated[int | None, typer.Option(help="Maximum number of pairs in total.")] = None,
+    hours: Annotated[
+        float | None,
+        typer.Option(help="As many queries, up to --n-queries, as one expert can label in so many hours."),
+    ] = None,
     n_random: Annotated[int, typer.Option("--random", help="Random pairs for the prevalence estimate.")] = 500,
     design: Annotated[
         str,
@@ -92,7 +96,7 @@ def discover(
 
     After `likewise update` the pool grows by its own settings: only pairs that new images bring into play are added.
 
-    Example: `likewise discover shoes --k 6 --n-queries 200`
+    Example: `likewise discover shoes --hours 1`
 
     Example: `likewise discover shoes --engine ray --address ray-head:6379`
     """
@@ -100,6 +104,7 @@ def discover(
     from dataclasses import asdict
 
     from likewise.discovery import RANDOM, duplicate_share, overlap_table, prevalence
+    from likewise.discovery.hours import settings_within
     from likewise.discovery.prevalence import bounded_error
     from likewise.discovery.step import PoolSettings, make_pool, pool_part, store_pool, waits_for_next_round
     from likewise.discovery.unit import UNIT_NAMES, check_unit
@@ -135,6 +140,8 @@ def discover(
         _grow(target, labels, seconds_per_pair, as_json)
         return
     with progress_bars("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
+        if hours is not None:
+            settings = settings_within(target, settings, hours, seconds_per_pair)
         pool = make_pool(target, settings, update, cluster)
     written = store_pool(target, pool, replace=replace)
     cost = prevalence(pool.rows, None, pool.counter, seconds_per_pair)

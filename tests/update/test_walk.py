@@ -79,6 +79,44 @@ def test_a_drawn_pool_grows_by_pairs_with_known_probabilities(shop: Path) -> Non
     assert pl.read_parquet(workspace.results_folder / "catalog.parquet").columns == list(CATALOG_SCHEMA)
 
 
+def test_an_adaptive_pool_grows_by_a_round_among_the_new_pairs_and_its_own_rounds_go_on(shop: Path) -> None:
+    from likewise.discovery.step import PoolSettings, make_pool, read_pool, store_pool
+    from likewise.labeling.rounds import next_round
+
+    workspace = Workspace(shop / "shoes")
+    settings = PoolSettings(
+        ("colour", "shape"), n_queries=12, design="adaptive", n_labels=120, n_rounds=3, purpose="comparing"
+    )
+    store_pool(workspace, make_pool(workspace, settings), replace=True)
+    vote(workspace)
+    assert next_round(workspace).number == 2
+    vote(workspace)
+    for colour in ("gold", "silver", "cyan"):
+        save_shape(shop / "photos", "circle", colour, 0)
+    (shop / "photos" / "square/red-0.png").unlink()
+    workspace.update()
+    workspace.encode("colour", "shape")
+    workspace.discover()
+    pool = read_pool(workspace)
+    assert pool.update_rounds == (3,)
+    fresh = pl.any_horizontal(pl.col("query", "candidate").str.contains("gold|silver|cyan"))
+    new = pool.rows.filter(pl.col("round") == 3)
+    assert len(new)
+    assert new.filter(~fresh).is_empty()
+    assert pool.rows.filter(fresh & (pl.col("round") != 3)).is_empty()
+    vote(workspace)
+    last = next_round(workspace)
+    assert (last.state, last.number) == ("drawn", 4)
+    drawn = last.pool.rows.filter(pl.col("round") == 4)
+    assert len(drawn) == 40
+    assert drawn.filter(fresh).is_empty()  # pairs of the first version go on to have their chances
+    assert drawn.join(pool.rows, on=["query", "candidate"]).is_empty()
+    vote(workspace)
+    assert next_round(workspace).state == "finished"
+    workspace.evaluate()
+    assert pl.read_parquet(workspace.results_folder / "catalog.parquet")["value"].is_not_nan().all()
+
+
 def test_status_says_what_the_labels_cover_and_how_far_numbers_may_be_off(shop: Path) -> None:
     workspace = Workspace(shop / "shoes")
     change_photos(shop / "photos")

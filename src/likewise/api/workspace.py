@@ -243,9 +243,10 @@ class Workspace(WorkspaceFolder):
         from likewise.discovery.grow import grow_pool
         from likewise.discovery.hours import settings_within
         from likewise.discovery.step import PoolSettings, make_pool, pool_part, store_pool
+        from likewise.labeling.step import read_labels_if_any
 
         if not replace and pool_part(self).state == "behind":  # after an update: by its own settings
-            grown = grow_pool(self, None, on_progress).pool
+            grown = grow_pool(self, None, on_progress, labels=read_labels_if_any(self)).pool
             store_pool(self, grown, replace=True)
             return pool_result(grown)
         names = tuple(generators or self.encoders())

@@ -133,11 +133,11 @@ def discover(
         n_rounds=rounds if design == "adaptive" else 1,
         purpose=purpose if design == "adaptive" else None,  # type: ignore[arg-type]
     )
-    if not replace and waits_for_next_round(target, settings):
-        _next_round(target, seconds_per_pair, as_json)
-        return
     if not replace and pool_part(target).state == "behind":
         _grow(target, labels, seconds_per_pair, as_json)
+        return
+    if not replace and waits_for_next_round(target, settings):
+        _next_round(target, seconds_per_pair, as_json)
         return
     with progress_bars("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
         if hours is not None:
@@ -183,9 +183,10 @@ def discover(
 def _grow(workspace: "WorkspaceFolder", n_labels: int | None, seconds_per_pair: float, as_json: bool) -> None:
     from likewise.discovery.grow import grow_pool
     from likewise.discovery.step import store_pool
+    from likewise.labeling.step import read_labels_if_any
 
     with progress_bars("queries") as update:
-        grown = grow_pool(workspace, n_labels, update)
+        grown = grow_pool(workspace, n_labels, update, labels=read_labels_if_any(workspace))
     store_pool(workspace, grown.pool, replace=True)
     if as_json:
         echo_json(

@@ -13,12 +13,14 @@ import polars as pl
 from likewise.discovery.designs.adaptive import RoundsSoFar, draw_round, list_depth
 from likewise.discovery.designs.drawing import Ints
 from likewise.discovery.designs.drawn_pool import drawn_rows, lists_of_units
+from likewise.discovery.designs.frame import PairFrame
 from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs
 from likewise.discovery.designs.units import CatalogUnits, catalog_units
 from likewise.discovery.pool import PICKED, POOL_SCHEMA, QueryGallery, sort_pool
 from likewise.discovery.proposals import picked_pairs
 from likewise.discovery.step import Pool, round_sizes, search_generators
 from likewise.discovery.unit import ITEMS
+from likewise.discovery.versions import pair_frame
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.neighbours import as_unit
@@ -27,8 +29,13 @@ from likewise.workspace import WorkspaceFolder
 
 
 def last_round(pool: Pool) -> int:
-    """The number of the last round that was drawn."""
-    return int(pool.rows["round"].max())  # type: ignore[arg-type]
+    """The number of the last round that was drawn, whether by the design or after an update."""
+    return max(int(pool.rows["round"].max()), *pool.update_rounds, 0)  # type: ignore[arg-type]
+
+
+def rounds_done(pool: Pool) -> int:
+    """How many rounds of the design were drawn; those after an update do not count."""
+    return last_round(pool) - len(pool.update_rounds)
 
 
 def extend_by_round(
@@ -36,7 +43,8 @@ def extend_by_round(
 ) -> Pool:
     """The pool with one round more, drawn in the light of these labels; nothing is written.
 
-    Every encoder that has vectors of all images helps to predict, one trained on the votes as well.
+    Every encoder that has vectors of all images helps to predict, one trained on the votes as well. In a catalog that
+    was updated the rounds of the design go on among the pairs they began with.
     """
     settings, over = pool.settings, pool.query_gallery
     if settings.design != "adaptive" or settings.purpose is None:
@@ -44,9 +52,25 @@ def extend_by_round(
             f"the pairs of this pool were chosen by the design {settings.design}, which has no rounds: make one that "
             "has with `likewise discover --design adaptive --replace`."
         )
-    number = last_round(pool) + 1
-    if number > settings.n_rounds:
+    done = rounds_done(pool)
+    if done >= settings.n_rounds:
         raise LikewiseError(f"all {settings.n_rounds} rounds of this design are drawn.")
+    frame = pair_frame(workspace, pool.versions, over, settings.unit).first_version() if pool.update_rounds else None
+    return draw_adaptive_round(workspace, pool, labels, round_sizes(settings)[done], frame, on_progress)
+
+
+def draw_adaptive_round(
+    workspace: WorkspaceFolder,
+    pool: Pool,
+    labels: pl.DataFrame,
+    n_labels: int,
+    frame: PairFrame | None,
+    on_progress: ProgressCallback | None = None,
+) -> Pool:
+    """The pool with a round of so many pairs more, among those of the frame."""
+    settings, over = pool.settings, pool.query_gallery
+    assert settings.purpose is not None
+    number = last_round(pool) + 1
     units = catalog_units(over, settings.unit == ITEMS)
     images = sorted({*over.queries, *over.gallery})
     encoders = [name for name in workspace.encoders() if len(common_images(workspace, [name], images)) == len(images)]
@@ -55,24 +79,28 @@ def extend_by_round(
     lists = [found[name].neighbours.indices for name in encoders]
     views = [encoder_view(workspace, name, over) for name in encoders]
     rng = np.random.default_rng([settings.seed, number])
-    taken_in = rows_of_next_round(pool, picked_pairs(workspace))
+    taken_in = rows_of_next_round(pool, picked_pairs(workspace), frame)
     so_far = rounds_so_far(pl.concat([pool.rows, taken_in]), labels, over, units)
-    n_labels = round_sizes(settings)[number - 1]
-    drawn = draw_round(views, units, lists_of_units(lists, units), so_far, n_labels, settings.purpose, rng)
+    drawn = draw_round(views, units, lists_of_units(lists, units), so_far, n_labels, settings.purpose, rng, frame)
     rows = drawn_rows(drawn, over, lists, units, number, rng)
     return replace(pool, rows=sort_pool(pl.concat([pool.rows, taken_in, rows])))
 
 
-def rows_of_next_round(pool: Pool, picked: pl.DataFrame) -> pl.DataFrame:
-    """Picked pairs that the design ranges over and has not drawn, as certain pairs of the next round (if any)."""
+def rows_of_next_round(pool: Pool, picked: pl.DataFrame, frame: PairFrame | None = None) -> pl.DataFrame:
+    """Picked pairs that the design ranges over and has not drawn, as certain pairs of the next round (if any).
+
+    `frame`: the pairs that this round may draw, if not all.
+    """
     over, number = pool.query_gallery, last_round(pool) + 1
-    if pool.settings.design != "adaptive" or number > pool.settings.n_rounds:
+    if pool.settings.design != "adaptive" or (frame is None and rounds_done(pool) >= pool.settings.n_rounds):
         return pl.DataFrame(schema=POOL_SCHEMA)
     units = catalog_units(over, pool.settings.unit == ITEMS)
     drawn = _pairs(pool.rows.select("query", "candidate"), over, units)
     there = _pairs(picked.sort("query", "candidate"), over, units).join(drawn, on=["row", "unit"], how="anti")
     there = there.unique(["row", "unit"], keep="first", maintain_order=True)
     others = units.query_items[_column(there, "row")] != units.unit_items[_column(there, "unit")]
+    if frame is not None:
+        others &= frame.holds(_column(there, "row"), _column(there, "unit"))
     certain = there.filter(pl.Series(others, dtype=pl.Boolean)).select("query", "candidate")
     values = {"generator": PICKED, "rank": None, "score": None, "probability": 1.0, "round": number}
     columns = [pl.lit(value, POOL_SCHEMA[name]).alias(name) for name, value in values.items()]

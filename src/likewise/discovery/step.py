@@ -71,6 +71,7 @@ class Pool:
     recalls: dict[str, IndexRecall] = field(default_factory=dict)
     versions: tuple[int, ...] = ()  # of the catalog, for which it was made and added to
     query_pictures: tuple[str, ...] = ()  # everything that ever was a query, gone ones too
+    update_rounds: tuple[int, ...] = ()  # rounds that drew among the pairs of an update alone
 
     @property
     def counter(self) -> PairCounter:
@@ -321,13 +322,24 @@ def read_pool(workspace: WorkspaceFolder) -> Pool:
         rows, queries, left_out = pool_as_of(workspace, versions, pictures)
     gallery = [image for image in select(catalog, settings.gallery)["image"] if image not in left_out]
     asked = QueryGallery.from_catalog(catalog, queries, gallery)
-    return Pool(rows, settings, asked, recalls, versions, pictures)
+    return Pool(rows, settings, asked, recalls, versions, pictures, tuple(description.get("update_rounds", ())))
 
 
-def read_pool_note(workspace: WorkspaceFolder) -> tuple[PoolSettings, tuple[int, ...], tuple[str, ...]]:
-    """The settings of the stored pool, the versions of the catalog it was made for, and every query it ever had."""
+@dataclass(frozen=True)
+class PoolNote:
+    """What pool.json says of a pool: its settings, versions of the catalog, every query it ever had, and rounds."""
+
+    settings: PoolSettings
+    versions: tuple[int, ...]
+    query_pictures: tuple[str, ...]
+    update_rounds: tuple[int, ...]
+
+
+def read_pool_note(workspace: WorkspaceFolder) -> PoolNote:
+    """Without the pool itself, which may be behind the catalog."""
     note = read_json(workspace.pool_settings_file)
-    return _settings(note), tuple(note["versions"]), tuple(note["query_pictures"])
+    lists = (tuple(note.get(name, ())) for name in ("versions", "query_pictures", "update_rounds"))
+    return PoolNote(_settings(note), *lists)
 
 
 def budget_settings(workspace: WorkspaceFolder, k: int, **asked: Any) -> PoolSettings:
@@ -381,6 +393,8 @@ def _description(workspace: WorkspaceFolder, pool: Pool) -> dict[str, Any]:
         "left_out": left_out,
         "n_all_pairs": pool.counter.n_all_pairs,
     }
+    if pool.update_rounds:
+        description["update_rounds"] = list(pool.update_rounds)
     if pool.recalls:
         description["index"] = {generator: asdict(recall) for generator, recall in pool.recalls.items()}
     return description

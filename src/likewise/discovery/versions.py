@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from likewise.catalog import items_fingerprint, select
@@ -16,7 +17,10 @@ from likewise.catalog.versions import (
     split_retired,
 )
 from likewise.chain import table_digest
+from likewise.discovery.designs.frame import Masks, PairFrame
+from likewise.discovery.designs.units import catalog_units
 from likewise.discovery.pool import QueryGallery, sort_pool
+from likewise.discovery.unit import ITEMS, Unit
 from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
 
 PAIR = ("query", "candidate")
@@ -90,6 +94,27 @@ def _note_after(
         "left_out": sorted(set(chosen) - set(gallery)),
         "n_all_pairs": asked.counter(note["settings"]["unit"]).n_all_pairs if asked else 0,
     }
+
+
+def image_versions(workspace: WorkspaceFolder, versions: Sequence[int], images: Sequence[str]) -> Masks:
+    """For each of today's images a bit per version of the pool (64 to a column), set where the image was there."""
+    history = read_history(workspace)
+    now = rows_at(history, read_versions(workspace)[-1].version)
+    picture = dict(now.select("image", "picture").iter_rows())
+    pictures = pl.Series([picture[image] for image in images], dtype=pl.String)
+    masks = np.zeros((len(images), len(versions) // 64 + 1), dtype=np.uint64)
+    for place, version in enumerate(versions):
+        there = pictures.is_in(rows_at(history, version)["picture"].implode()).to_numpy()
+        masks[there, place // 64] |= np.uint64(1 << place % 64)
+    return masks
+
+
+def pair_frame(workspace: WorkspaceFolder, versions: Sequence[int], over: QueryGallery, unit: Unit) -> PairFrame:
+    """The pairs of today that no version before had in play."""
+    units, of_image = catalog_units(over, unit == ITEMS), image_versions(workspace, versions, over.gallery)
+    of_unit = np.zeros((units.n_units, of_image.shape[1]), dtype=np.uint64)
+    np.bitwise_or.at(of_unit, units.unit_of_image, of_image)
+    return PairFrame(image_versions(workspace, versions, over.queries), of_unit, shared=False)
 
 
 def pool_as_of(

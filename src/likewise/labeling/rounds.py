@@ -6,7 +6,7 @@ from typing import Literal
 import polars as pl
 from sqlalchemy import Engine
 
-from likewise.discovery.rounds import extend_by_round, last_round
+from likewise.discovery.rounds import extend_by_round, last_round, rounds_done
 from likewise.discovery.step import Pool, read_pool, store_pool
 from likewise.labeling.pool import add_pool_pairs
 from likewise.labeling.state import read_votes_or_reason
@@ -43,7 +43,7 @@ def next_round(workspace: WorkspaceFolder, on_progress: ProgressCallback | None 
     waiting = _open_pairs(workspace, pool, number)
     if waiting:
         return NextRound("open", pool, number, waiting)
-    if number >= pool.settings.n_rounds:
+    if rounds_done(pool) >= pool.settings.n_rounds:
         return NextRound("finished", pool, number)
     labels = read_labels_if_any(workspace)
     assert labels is not None  # or pairs would be open

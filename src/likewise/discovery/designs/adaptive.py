@@ -27,6 +27,7 @@ from likewise.discovery.designs.drawing import (
     draw_pairs,
     joint_probabilities,
 )
+from likewise.discovery.designs.frame import PairFrame, UnlistedInFrame
 from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs, PairFeatures, Vectors
 from likewise.discovery.designs.sampled import RankedPairs, band_weight, combine_lists
 from likewise.discovery.designs.units import CatalogUnits
@@ -66,15 +67,22 @@ def draw_round(
     n_labels: int,
     purpose: Purpose,
     rng: np.random.Generator,
+    frame: PairFrame | None = None,
 ) -> DrawnPairs:
-    """Draw the next round; `lists` are every encoder's units for each query, best first, -1 where a list ends."""
+    """Draw the next round; `lists` are every encoder's units for each query, best first, -1 where a list ends.
+
+    `frame`: the pairs that this round may draw, if not all that are left.
+    """
     n_units = units.n_units
     ranked = combine_lists(lists, n_units)
     drawn = so_far.drawn_query * n_units + so_far.drawn_unit
     fresh = ~np.isin(ranked.query * n_units + ranked.candidate, drawn)
+    if frame is not None:
+        fresh &= frame.holds(ranked.query, ranked.candidate)
     query, candidate = ranked.query[fresh], ranked.candidate[fresh]
     taken = np.unique(np.concatenate([ranked.query * n_units + ranked.candidate, drawn]))
-    unlisted = UnlistedPairs(taken // n_units, taken % n_units, units.query_items, units.unit_items)
+    places = taken // n_units, taken % n_units, units.query_items, units.unit_items
+    unlisted = UnlistedPairs(*places) if frame is None else UnlistedInFrame(*places, frame)
     tail_size = unlisted.sizes()
     model = _PairModel.fit(PairFeatures.of(views, units, lists, so_far.labelled))
     chance = model.chance(query, candidate)

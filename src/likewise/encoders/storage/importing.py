@@ -85,7 +85,7 @@ def import_vectors(
 def _completes(
     workspace: WorkspaceFolder, stored: VectorsMeta, found: ExternalVectors, row_of: dict[str, int], path: Path
 ) -> bool:
-    """Whether a file brings vectors of images that came after those stored under this name.
+    """Whether a file is of the model that is stored under this name, with images that came later or without.
 
     What file and store both have is compared: other vectors would be those of another model.
     """
@@ -94,24 +94,31 @@ def _completes(
         return False
     rows = current_rows(read_stored_rows(workspace, name), read_catalog(workspace))
     there = set(rows["image"])
-    if not any(image in row_of and image not in there for image in read_catalog(workspace)["image"]):
-        return False
     both = rows.filter(pl.col("image").is_in(list(row_of)))
-    if len(both):
-        shards = {
-            shard: load_shard(shard_file(vectors_folder(workspace, name), shard)) for shard in both["shard"].unique()
-        }
-        for image, shard, row in both.iter_rows():
-            theirs = np.asarray(found.vectors[row_of[image]], np.float32)
-            kept = shards[shard]
-            if kept is None or kept.shape[1] != len(theirs) or kept[row] @ unit_rows(theirs[None])[0] < SAME_VECTOR:
-                raise LikewiseError(
-                    f"{path} has another vector of {image} than the one stored as {name}: is it another model's? "
-                    "Give a file with the new images only, another --name, or replace all with --force."
-                )
-    elif stored.dim != found.vectors.shape[1]:
+    differs = _first_other_vector(workspace, name, both, found, row_of)
+    if not any(image in row_of and image not in there for image in read_catalog(workspace)["image"]):
+        return len(both) > 0 and differs is None
+    if differs is not None:
+        raise LikewiseError(
+            f"{path} has another vector of {differs} than the one stored as {name}: is it another model's? "
+            "Give a file with the new images only, another --name, or replace all with --force."
+        )
+    if both.is_empty() and stored.dim != found.vectors.shape[1]:
         raise LikewiseError(f"{path} has {found.vectors.shape[1]} dimensions, {name} {stored.dim}: another --name?")
     return True
+
+
+def _first_other_vector(
+    workspace: WorkspaceFolder, name: str, both: pl.DataFrame, found: ExternalVectors, row_of: dict[str, int]
+) -> str | None:
+    """The first image whose vector in the file is not the stored one."""
+    shards = {shard: load_shard(shard_file(vectors_folder(workspace, name), shard)) for shard in both["shard"].unique()}
+    for image, shard, row in both.iter_rows():
+        theirs = np.asarray(found.vectors[row_of[image]], np.float32)
+        kept = shards[shard]
+        if kept is None or kept.shape[1] != len(theirs) or kept[row] @ unit_rows(theirs[None])[0] < SAME_VECTOR:
+            return str(image)
+    return None
 
 
 def check_name(workspace: WorkspaceFolder, name: str) -> None:

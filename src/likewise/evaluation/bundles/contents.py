@@ -132,6 +132,7 @@ def card_fields(
             "seed": pool.seed,
             "unit": pool.unit,
             "design": pool.design,
+            "update_rounds": list(stored.update_rounds),
         },
         "negatives": {
             "n": len(tables.negatives),

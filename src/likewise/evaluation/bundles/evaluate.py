@@ -132,7 +132,7 @@ def _whole_catalog(
         unknowing,
         ks=tuple(cutoffs(measures)) or (10,),
         one_per_item=bundle.card["pool"]["unit"] == ITEMS,
-        repeated=design != "sampled",
+        update_rounds=bundle.card["pool"].get("update_rounds", ()),
     )
     return None if found is None else found.tables(design)
 

@@ -11,12 +11,17 @@ probability p has the weight
 because rounds before could not tell it from the others and later ones know it; with one round it is 1 / p. The
 variance is the sum over rounds of w_t^2 times that of e_t, steps of a martingale being uncorrelated.
 
+A catalog that lives. A round after an update draws among the pairs that the update brought into play, which no round
+before could have drawn: each such round is the only one of its pairs, so they have the weight 1 / p. Pairs whose images
+are gone are left out, which is no selection by labels. So the pairs of today are parts, each with its own draws, and
+the estimate of their sum is the sum of unbiased estimates.
+
 A drawn pair without a label (not asked yet, or nobody could tell) is taken as left out by chance: experts meet pairs in
 random order, so labelled ones stand for all pairs of their query and round. Pairs that were picked by hand and taken
 into a round with certainty stand for themselves.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,11 +58,18 @@ class LabelledDraw:
         label: Floats,
         number: Ints | None = None,
         round_sizes: Sequence[float] = (1.0,),
+        alone: Collection[int] = (),
     ) -> "LabelledDraw":
-        """From inclusion probabilities, the number of each pair's round (from 0) and the sizes of the rounds."""
-        share = np.asarray(round_sizes, dtype=np.float64) / np.sum(round_sizes)
+        """From inclusion probabilities, the number of each pair's round (from 0) and the sizes of the rounds.
+
+        The rounds `alone` drew among pairs of their own; the others drew one after the other from the same pairs.
+        """
         number = np.zeros(len(query), dtype=np.int64) if number is None else number
-        later = 1.0 - np.cumsum(share)
+        by_itself = np.isin(np.arange(len(round_sizes)), list(alone))
+        sizes = np.where(by_itself, 0.0, np.asarray(round_sizes, dtype=np.float64))
+        repeated = sizes / max(float(sizes.sum()), 1.0)
+        share = np.where(by_itself, 1.0, repeated)
+        later = np.where(by_itself, 0.0, 1.0 - np.cumsum(repeated))
         weight = share[number] / probability + later[number]
         spread = share[number] ** 2 * (1.0 - probability) / probability**2
         return LabelledDraw(queries, query, unit, weight, spread, label)
@@ -74,12 +86,11 @@ def labelled_draw(
     gallery: list[str],
     units: CatalogUnits,
     *,
-    repeated: bool = True,
+    update_rounds: Collection[int] = (),
 ) -> LabelledDraw:
     """The labelled pairs of a drawn pool; labels of other pairs are left aside.
 
-    Rounds are `repeated` draws from the same pairs (the adaptive design), or each drew among other pairs: those that an
-    update of the catalog brought (the sampled design). Then every pair stands for 1 / p others of its round.
+    `update_rounds` drew among the pairs that an update of the catalog brought; all others from the first ones.
     """
     wrong = pool.filter(~pl.col("probability").fill_null(0.0).is_between(0.0, 1.0, closed="right"))
     if len(wrong):
@@ -107,6 +118,23 @@ def labelled_draw(
         rows["unit"].to_numpy().astype(np.int64),
         (rows["probability"] * rows["share"]).to_numpy(),
         rows["label"].to_numpy().astype(np.float64),
-        sizes["round"].search_sorted(rows["round"]).to_numpy().astype(np.int64) if repeated else None,
-        sizes["len"].to_list() if repeated else (1.0,),
+        sizes["round"].search_sorted(rows["round"]).to_numpy().astype(np.int64),
+        sizes["len"].to_list(),
+        np.flatnonzero(sizes["round"].is_in(list(update_rounds)).to_numpy()).tolist(),
     )
+
+
+def as_one_round(pool: pl.DataFrame, update_rounds: Collection[int]) -> pl.DataFrame:
+    """A pool that grew with its catalog as a single draw from today's pairs: what files without versions can say.
+
+    A pair's probability is 1 / weight; where rounds followed each other, variances come out somewhat too large.
+    """
+    if not update_rounds:
+        return pool
+    sizes = pool.group_by("round").len().sort("round")
+    number = sizes["round"].search_sorted(pool["round"]).to_numpy().astype(np.int64)
+    alone = np.flatnonzero(sizes["round"].is_in(list(update_rounds)).to_numpy()).tolist()
+    nothing = np.zeros(len(pool), dtype=np.int64)
+    chance = pool["probability"].to_numpy()
+    drawn = LabelledDraw.of_rounds(nothing, nothing, nothing, chance, chance, number, sizes["len"].to_list(), alone)
+    return pool.with_columns(probability=pl.Series(1.0 / drawn.weight), round=pl.lit(1, pl.Int32))

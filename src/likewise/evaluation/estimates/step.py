@@ -1,6 +1,6 @@
 """Whole-catalog estimates of a workspace: its pool's design, its labels and its vectors in, a table and facts out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -133,12 +133,12 @@ def estimate_pool(
     one_per_item: bool = True,
     seed: int = 0,
     judge: JudgeTable | None = None,
-    repeated: bool = True,
+    update_rounds: Collection[int] = (),
 ) -> PoolEstimates | None:
     """From a pool whose pairs were drawn; None before there are labels of both kinds for two queries."""
     units = catalog_units(query_gallery, one_per_item)
     asked = query_gallery
-    drawn = labelled_draw(pool, labels, asked.queries, asked.gallery, units, repeated=repeated)
+    drawn = labelled_draw(pool, labels, asked.queries, asked.gallery, units, update_rounds=update_rounds)
     if drawn.n_queries < 2 or drawn.label.min() == drawn.label.max():
         return None
     kept = replace(units, query_items=units.query_items[drawn.queries])

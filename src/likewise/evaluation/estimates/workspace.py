@@ -33,7 +33,7 @@ def estimate_workspace(
         ks=ks,
         one_per_item=settings.unit == ITEMS,
         seed=seed,
-        repeated=settings.design != "sampled",
+        update_rounds=inputs.pool.update_rounds,
         judge=usable_judge(workspace, encoders).judge,
     )
 

@@ -6,6 +6,7 @@ import polars as pl
 
 from likewise.discovery.proposals import drop_random_pairs
 from likewise.discovery.step import read_pool
+from likewise.evaluation.estimates.draw import as_one_round
 from likewise.evaluation.exchange.design_columns import with_design
 from likewise.evaluation.exchange.labels_io import labels_content
 from likewise.labeling.step import current_labels
@@ -38,7 +39,7 @@ def export_labels(
     pool = read_pool(workspace) if workspace.pool_file.exists() else None
     n_drawn, rows = None, chosen
     if pool is not None and pool.settings.design != "eds" and ending in WITH_DESIGN:
-        n_drawn, rows = len(pool.rows), with_design(chosen, pool.rows)
+        n_drawn, rows = len(pool.rows), with_design(chosen, as_one_round(pool.rows, pool.update_rounds))
     return ExportedLabels(labels_content(rows, ending, name), len(chosen), len(labels) - len(used), n_drawn)
 
 

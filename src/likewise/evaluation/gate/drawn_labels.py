@@ -54,8 +54,7 @@ def drawn_differences(
     for name in ("", *names):
         mine = pl.Series([query for query, of in zip(asked.queries, category, strict=True) if name in ("", of)])
         rows = pool.rows.filter(pl.col("query").is_in(mine.implode()))
-        repeated = pool.settings.design != "sampled"
-        drawn = labelled_draw(rows, labels, asked.queries, asked.gallery, units, repeated=repeated)
+        drawn = labelled_draw(rows, labels, asked.queries, asked.gallery, units, update_rounds=pool.update_rounds)
         if drawn.n_queries >= MIN_QUERIES:
             found[name] = _estimate(drawn, units, vectors, measure, seed)
     known = {name: one for name, one in found.items() if one is not None}

@@ -67,7 +67,7 @@ class LabelledDraw:
         number = np.zeros(len(query), dtype=np.int64) if number is None else number
         by_itself = np.isin(np.arange(len(round_sizes)), list(alone))
         sizes = np.where(by_itself, 0.0, np.asarray(round_sizes, dtype=np.float64))
-        repeated = sizes / max(float(sizes.sum()), 1.0)
+        repeated = sizes / (float(sizes.sum()) or 1.0)
         share = np.where(by_itself, 1.0, repeated)
         later = np.where(by_itself, 0.0, 1.0 - np.cumsum(repeated))
         weight = share[number] / probability + later[number]

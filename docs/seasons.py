@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from marks import fill, paragraph
@@ -139,7 +140,8 @@ def draw(found: Sequence[Sequence[Season]], path: Path) -> None:
 
     one = found[0]
     at = [season.number for season in one]
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": "likewise seasons", "figure.facecolor": "white"}):
+    style: Any = {**STYLE, "svg.hashsalt": "likewise seasons", "figure.facecolor": "white"}
+    with matplotlib.rc_context(style):
         figure = Figure(figsize=(9.2, 3.7), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=(3, 2))
         for model, colour in (("attributes", "#20639b"), ("blend", "#b3541e"), ("colour", "#4f7d3a")):

@@ -178,6 +178,6 @@ def replay(bench: Bench, folder: Path, pictures: Path, design: Design, seed: int
         pool, full = read_pool(wardrobe.workspace), wardrobe.full_pool(1000 * seed + number)
         n_full, n_queries = full.rows.select("query", "candidate").n_unique(), len(full.query_gallery.queries)
         n_full = round(n_full * len(pool.query_gallery.queries) / n_queries)
-        both = [{}, {}] if design == "eds" else [wardrobe.estimate(each) for each in (pool, full)]
-        seasons.append(Season(number, len(wardrobe.present), n_new, n_full, *both, wardrobe.truth()))
+        kept, anew = ({}, {}) if design == "eds" else (wardrobe.estimate(pool), wardrobe.estimate(full))
+        seasons.append(Season(number, len(wardrobe.present), n_new, n_full, kept, anew, wardrobe.truth()))
     return seasons

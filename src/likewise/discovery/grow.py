@@ -29,12 +29,12 @@ from likewise.discovery.engines import SearchEngine
 from likewise.discovery.pool import POOL_SCHEMA, RANDOM, QueryGallery, apply_budget, candidate_rows, sort_pool
 from likewise.discovery.queries import sample_queries
 from likewise.discovery.rounds import draw_adaptive_round
-from likewise.discovery.step import LABELS_PER_QUERY, Pool, PoolNote, PoolSettings, read_pool_note, search_generators
+from likewise.discovery.step import LABELS_PER_QUERY, Pool, PoolSettings, search_generators, stored_settings
 from likewise.discovery.unit import ITEMS
 from likewise.discovery.versions import PAIR, every_pool_row, image_versions, pair_frame
 from likewise.encoders.storage.reading import common_images
 from likewise.progress import ProgressCallback
-from likewise.workspace import WorkspaceFolder
+from likewise.workspace import WorkspaceFolder, read_json
 
 SHARE_OF_DESIGN = 0.9  # of the labels that new pairs would get in a pool made anew (docs/living.md)
 
@@ -49,6 +49,22 @@ class GrownPool:
     n_new_queries: int
 
 
+@dataclass(frozen=True)
+class StoredPool:
+    """What pool.json says of a pool that is behind its catalog: settings, versions, every query it ever had, rounds."""
+
+    settings: PoolSettings
+    versions: tuple[int, ...]
+    query_pictures: tuple[str, ...]
+    update_rounds: tuple[int, ...]
+
+    @staticmethod
+    def read(workspace: WorkspaceFolder) -> "StoredPool":
+        note = read_json(workspace.pool_settings_file)
+        lists = (tuple(note.get(name, ())) for name in ("versions", "query_pictures", "update_rounds"))
+        return StoredPool(stored_settings(note), *lists)
+
+
 def grow_pool(
     workspace: WorkspaceFolder,
     n_labels: int | None = None,
@@ -60,7 +76,7 @@ def grow_pool(
 
     `labels` are what the adaptive design learns from; before there are any it draws as the sampled one does.
     """
-    note = read_pool_note(workspace)
+    note = StoredPool.read(workspace)
     settings, versions = note.settings, note.versions
     latest = read_versions(workspace)[-1].version
     seen = _usable_images(workspace, note)
@@ -92,7 +108,7 @@ def grow_pool(
     return GrownPool(replace(pool, rows=sort_pool(rows)), number, n_new, n_queries)
 
 
-def _usable_images(workspace: WorkspaceFolder, note: PoolNote) -> pl.DataFrame:
+def _usable_images(workspace: WorkspaceFolder, note: StoredPool) -> pl.DataFrame:
     """Today's images that every generator has a vector of, with `picture`, and `known` where the pool has seen them."""
     now = rows_at(read_history(workspace), read_versions(workspace)[-1].version)
     images = read_catalog(workspace)["image"].to_list()
@@ -101,12 +117,12 @@ def _usable_images(workspace: WorkspaceFolder, note: PoolNote) -> pl.DataFrame:
     return usable.with_columns(known=pl.Series(masks.any(axis=1)))
 
 
-def _n_first_queries(workspace: WorkspaceFolder, note: PoolNote) -> int:
+def _n_first_queries(workspace: WorkspaceFolder, note: StoredPool) -> int:
     first = rows_at(read_history(workspace), note.versions[0])["picture"]
     return max(1, int(first.is_in(list(note.query_pictures)).sum()))
 
 
-def _queries(workspace: WorkspaceFolder, note: PoolNote, seen: pl.DataFrame) -> tuple[list[str], list[str]]:
+def _queries(workspace: WorkspaceFolder, note: StoredPool, seen: pl.DataFrame) -> tuple[list[str], list[str]]:
     """Keys of today's queries, and the pictures of all that ever were queries."""
     settings, versions = note.settings, note.versions
     rule = settings.queries or settings.gallery

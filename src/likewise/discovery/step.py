@@ -171,7 +171,7 @@ def waits_for_next_round(workspace: WorkspaceFolder, settings: PoolSettings) -> 
     if settings.design != "adaptive" or not pool_part(workspace).usable:
         return False
     note = read_json(workspace.pool_settings_file)
-    return _settings(note) == complete_settings(settings, len(note["queries"]))
+    return stored_settings(note) == complete_settings(settings, len(note["queries"]))
 
 
 def round_sizes(settings: PoolSettings) -> list[int]:
@@ -262,7 +262,7 @@ def stage_pool_files(workspace: WorkspaceFolder, staged: WorkspaceFolder, pool: 
         if pool_part(workspace).usable and read_json(workspace.pool_settings_file) == description:
             return False
         if not replace:
-            before = _settings(read_json(workspace.pool_settings_file)).design
+            before = stored_settings(read_json(workspace.pool_settings_file)).design
             if before != pool.settings.design:
                 raise LikewiseError(
                     f"the pairs of {workspace.pool_file} were chosen by the design {before}, and two designs cannot be "
@@ -288,7 +288,7 @@ def pool_part(workspace: WorkspaceFolder) -> ChainPart:
     note = read_json(workspace.pool_settings_file) if workspace.pool_settings_file.exists() else {}
     if note.get("rows") != table_digest(rows):
         return ChainPart(POOL, "unfinished", why="is incomplete", command=f"{make} --replace")
-    settings, n_pairs = _settings(note), rows.select("query", "candidate").n_unique()
+    settings, n_pairs = stored_settings(note), rows.select("query", "candidate").n_unique()
     who = f"by {', '.join(settings.generators)}, k = {settings.k}" if settings.generators else "of imported labels"
     holds, noted, versions = f"{n_pairs:,} pairs {who}", note["rests_on"], read_versions(workspace)
     made = next((each for each in versions if str(each.version) == noted["catalog"]), None)
@@ -314,7 +314,7 @@ def read_pool(workspace: WorkspaceFolder) -> Pool:
     pool_part(workspace).refuse_unless_usable(workspace.pool_file)
     rows = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
     description, catalog = read_json(workspace.pool_settings_file), read_catalog(workspace)
-    settings = _settings(description)
+    settings = stored_settings(description)
     recalls = {generator: IndexRecall(**each) for generator, each in description.get("index", {}).items()}
     left_out, queries = set(description["left_out"]), description["queries"]
     versions, pictures = tuple(description["versions"]), tuple(description["query_pictures"])
@@ -325,29 +325,12 @@ def read_pool(workspace: WorkspaceFolder) -> Pool:
     return Pool(rows, settings, asked, recalls, versions, pictures, tuple(description.get("update_rounds", ())))
 
 
-@dataclass(frozen=True)
-class PoolNote:
-    """What pool.json says of a pool: its settings, versions of the catalog, every query it ever had, and rounds."""
-
-    settings: PoolSettings
-    versions: tuple[int, ...]
-    query_pictures: tuple[str, ...]
-    update_rounds: tuple[int, ...]
-
-
-def read_pool_note(workspace: WorkspaceFolder) -> PoolNote:
-    """Without the pool itself, which may be behind the catalog."""
-    note = read_json(workspace.pool_settings_file)
-    lists = (tuple(note.get(name, ())) for name in ("versions", "query_pictures", "update_rounds"))
-    return PoolNote(_settings(note), *lists)
-
-
 def budget_settings(workspace: WorkspaceFolder, k: int, **asked: Any) -> PoolSettings:
     """Settings for looking at every k up to this one: what is asked for (not None), and otherwise the stored pool's.
 
     The queries, and with them the labels, are then the pool's own; its budgets and its index are left aside.
     """
-    pool = _settings(read_json(workspace.pool_settings_file)) if workspace.pool_settings_file.exists() else None
+    pool = stored_settings(read_json(workspace.pool_settings_file)) if workspace.pool_settings_file.exists() else None
     given = {name: value for name, value in asked.items() if value is not None}
     settings = replace(
         pool or PoolSettings(()),
@@ -365,7 +348,8 @@ def budget_settings(workspace: WorkspaceFolder, k: int, **asked: Any) -> PoolSet
     return settings if settings.generators else replace(settings, generators=tuple(workspace.encoders()))
 
 
-def _settings(description: dict[str, Any]) -> PoolSettings:
+def stored_settings(description: dict[str, Any]) -> PoolSettings:
+    """The settings in pool.json."""
     stored = dict(description["settings"])
     return PoolSettings(**stored | {"generators": tuple(stored["generators"])})
 

@@ -63,10 +63,11 @@ def test_grades_words_and_blanks(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("query;gallery;value\nq;a;Similar\nq;b;no\nq;c;\nq;d;cannot tell\nq;e;2\nq;f;-1\nq;a;yes\n")
     read = read_labels_file(path)
-    assert read.labels.rows() == [("q", "a", 1), ("q", "b", 0), ("q", "e", 1)]
+    assert read.labels.rows() == [("q", "a", 1, 1.0), ("q", "b", 0, 0.0), ("q", "e", 1, 2.0)]  # the grade is kept
     assert (read.n_rows, read.n_repeated, read.n_unjudged) == (7, 1, 3)
     (tmp_path / "graded.qrels").write_text("q 0 a 1\nq 0 b 2\nq 0 c -1\n")
-    assert read_labels_file(tmp_path / "graded.qrels", positive_from=2).labels.rows() == [("q", "a", 0), ("q", "b", 1)]
+    graded = read_labels_file(tmp_path / "graded.qrels", positive_from=2).labels
+    assert graded.rows() == [("q", "a", 0, 1.0), ("q", "b", 1, 2.0)]
 
 
 def test_a_percent_sign_in_somebody_elses_qrels_is_left_alone(tmp_path: Path) -> None:
@@ -83,7 +84,7 @@ def test_a_percent_sign_in_somebody_elses_qrels_is_left_alone(tmp_path: Path) ->
         ("l.csv", "query,candidate,label\nq,,1\n", "row 2 has no candidate"),
         ("l.csv", "query,candidate\nq,c\n", "has no column label"),
         ("l.csv", "query,candidate,label\nq,c,maybe\n", "row 2: the label 'maybe' is not known"),
-        ("l.csv", "query,candidate,label\nq,c,0.5\n", "the label 0.5 is not a whole number"),
+        ("l.csv", "query,candidate,label\nq,c,inf\n", "the label inf is no grade"),
         ("l.csv", "query,candidate,label\nq,c,\n", "has 1 rows and no label"),
         ("l.csv", "", "is empty"),
         ("l.json", '[{"key": ["q"], "value": 1}]', "entry 1 is no label of a pair"),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from likewise.labeling import agreement
-from likewise.labeling.agreement import AgreementCoefficient
+from likewise.labeling.agreement_coefficient import AgreementCoefficient
 from likewise.labeling.votes import SIMILAR
 
 from .factories import some_votes, votes_of

@@ -14,12 +14,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
+from likewise.evaluation.exchange.file_grades import resolve_grades
 from likewise.evaluation.exchange.labels_io import (
     COLUMN_ALIASES,
     LABEL_SCHEMA,
     read_labels_file,
     refuse_conflicting_labels,
 )
+from likewise.labeling.grades import GRADE
 
 KEY_COLUMNS = ("image", "key", "id", "item")
 VECTOR_COLUMNS = ("vector", "embedding", "embeddings", "vectors")
@@ -122,16 +124,28 @@ def read_items(items: Any, rows: KeyedRows, what: str = "items") -> list[str]:
 
 
 def read_labels(labels: Any, rows: KeyedRows) -> pl.DataFrame:
-    """Labels (query, candidate, label) from a table, tuples, a mapping, or a file (TREC, VSD JSON, CSV, Parquet)."""
+    """Labels (query, candidate, label) from a table, tuples, a mapping, or a file (TREC, VSD JSON, CSV, Parquet).
+
+    Labels other than 0 and 1 are grades (or shares of votes, where there are fractions up to 1), as in files: they are
+    kept beside the label, for nDCG.
+    """
     if isinstance(labels, str | Path):
         found = read_labels_file(Path(labels), known=rows.text).labels
-        triples: list[tuple[Any, Any, Any]] = found.rows()
-    elif (table := read_table(labels)) is not None:
+        kept = [name for name in (*LABEL_SCHEMA, GRADE) if name in found.columns]
+        return found.select(kept).with_columns(
+            pl.Series(name, rows.as_text(found[name].to_list()), pl.String) for name in ("query", "candidate")
+        )
+    triples: list[tuple[Any, Any, Any]]
+    graded: pl.Series | None = None
+    if (table := read_table(labels)) is not None:
         table = table.rename(COLUMN_ALIASES, strict=False)
+        if "label" not in table.columns and GRADE in table.columns:
+            table = table.rename({GRADE: "label"})
         missing = [name for name in LABEL_SCHEMA.names() if name not in table.columns]
         if missing:
             raise LikewiseError(f"the labels have no column {missing[0]!r}: they need query, candidate and label.")
         triples = table.select(LABEL_SCHEMA.names()).rows()
+        graded = table[GRADE].cast(pl.Float64) if GRADE in table.columns else None
     elif isinstance(labels, Mapping):
         triples = list(_mapping_triples(labels))
     else:
@@ -139,9 +153,15 @@ def read_labels(labels: Any, rows: KeyedRows) -> pl.DataFrame:
     if not triples:
         raise LikewiseError("there are no labels: give rows of query, candidate and label.")
     queries, candidates, values = zip(*triples, strict=True)
+    read = resolve_grades([_number(value) for value in values], None)
+    grades = [grade or 0.0 for grade in read.grades]
     result = pl.DataFrame(
-        [rows.as_text(queries), rows.as_text(candidates), [_binary(value) for value in values]], schema=LABEL_SCHEMA
+        [rows.as_text(queries), rows.as_text(candidates), [read.label(grade) for grade in grades]], schema=LABEL_SCHEMA
     )
+    if graded is not None:
+        result = result.with_columns(graded)
+    elif read.threshold is not None:
+        result = result.with_columns(pl.Series(GRADE, grades, pl.Float64))
     refuse_conflicting_labels(result, "the table of labels")
     return result.unique(maintain_order=True)
 
@@ -163,12 +183,11 @@ def _triple(entry: Any) -> tuple[Any, Any, Any]:
     return values[0], values[1], values[2]
 
 
-def _binary(value: Any) -> int:
+def _number(value: Any) -> float:
     try:
-        number = float(value)
+        return max(0.0, float(value))
     except (TypeError, ValueError):
         raise LikewiseError(f"a label is a number, 1 for similar and 0 for not, not {value!r}.") from None
-    return int(number > 0)
 
 
 def read_table(table: Any) -> pl.DataFrame | None:

@@ -16,7 +16,7 @@ def import_labels(
     workspace: WorkspaceFolder,
     labels: Path,
     *,
-    positive_from: int,
+    positive_from: float | None,
     gallery: str | None,
     every_image: bool,
     generators: list[str],
@@ -44,6 +44,8 @@ def import_labels(
     if done.n_drawn is not None and done.n_outside_pool:
         outside = f", {done.n_outside_pool:,} outside the design: they count as found, and for no estimate"
     echo(f"[bold]{done.n_labels:,} labels[/], {done.n_similar:,} similar{outside}")
+    if done.grades is not None:
+        echo(f"  graded; similar: {done.grades} (--positive-from chooses); nDCG uses the grades, other measures do not")
     if done.n_outside_pool is None:
         who = f"{', '.join(done.generators)} contributed to it" if done.generators else "nobody is known to have fed it"
         echo(f"  no pool was made here, so these pairs are the pool; {escape(who)}")
@@ -66,9 +68,12 @@ def export_labels(target: WorkspaceFolder, output: Path, *, as_evaluated: bool, 
     write_atomically(output, lambda file: discard(file.write(made.content)))
     if as_json:
         counts = {"n_labels": made.n_labels, "n_only_by_chance": made.n_random, "n_drawn": made.n_drawn}
+        counts["positive_from"] = made.positive_from
         echo_json({"file": str(output), **counts})
         return
     echo(f"{output}: {made.n_labels:,} labels")
+    if made.positive_from is not None:
+        echo(f"  with grades; to read them back as they are: label import --positive-from {made.positive_from}")
     if made.n_drawn is not None:
         echo(f"  with the inclusion probability and the round of all {made.n_drawn:,} drawn pairs, labelled or not")
     if made.n_random and not as_evaluated:

@@ -13,7 +13,7 @@ from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
-    from likewise.labeling.agreement import AgreementCoefficient
+    from likewise.labeling.agreement_coefficient import AgreementCoefficient
     from likewise.labeling.step import LabelingResult
 
 app = typer.Typer(
@@ -37,7 +37,8 @@ app.command("sheet")(label_sheet.sheet)
 RuleOption = Annotated[
     str | None,
     typer.Option(
-        help="majority (a tie is negative), exclude (a tie gets no label), or dawid-skene; the current rule by default."
+        help="majority (a tie is negative; of grades the median), exclude (a tie gets no label), mean (of grades, or "
+        "the share of votes, for nDCG), or dawid-skene; the current rule by default."
     ),
 ]
 
@@ -58,7 +59,14 @@ def import_votes(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace earlier answers to the same pairs, or the stored labels.")
     ] = False,
-    positive_from: Annotated[int, typer.Option(help="Labels: grades from this value up count as similar.")] = 1,
+    positive_from: Annotated[
+        float | None,
+        typer.Option(
+            help="Labels: grades from this value up count as similar; default: 1, or more than half of the votes where "
+            "labels are shares. nDCG uses the grades.",
+            show_default=False,
+        ),
+    ] = None,
     gallery: Annotated[
         str | None, typer.Option(help="Labels without a pool: restrict the candidates, e.g. domain=shop; default: all.")
     ] = None,
@@ -173,6 +181,11 @@ def print_labels(labelled: "LabelingResult") -> None:
         if one is not None:
             kappa, alpha = agreement_text(one.fleiss_kappa), agreement_text(one.krippendorff_alpha)
             echo(f"  {where}: Fleiss' kappa {kappa}, Krippendorff's alpha {alpha}")
+    if labelled.consensus.threshold is not None:
+        echo(f"  graded: a pair is similar where its {labelled.consensus.threshold}; nDCG uses the grades")
+    if agreed.graded is not None:
+        kappa, alpha = agreement_text(agreed.graded.weighted_kappa), agreement_text(agreed.graded.ordinal_alpha)
+        echo(f"  agreement of the grades: weighted kappa {kappa}, ordinal alpha {alpha}")
 
 
 def agreement_text(measure: "AgreementCoefficient") -> str:

@@ -21,6 +21,9 @@ def print_dashboard(board: "Dashboard", stability: str) -> None:
     echo(f"agreement: alpha {_number(agreed.alpha, 2)}{interval}, kappa {_number(agreed.kappa, 2)}")
     for reason in agreed.reasons:
         echo(f"  [dim]{escape(reason)}[/]")
+    if graded := agreed.graded:
+        alpha, kappa = graded.ordinal_alpha.value, graded.weighted_kappa.value
+        echo(f"  of the grades: ordinal alpha {_number(alpha, 2)}, weighted kappa {_number(kappa, 2)}")
     if apart := agreed.random:
         alpha, kappa = apart.krippendorff_alpha.value, apart.fleiss_kappa.value
         echo(f"  on {apart.n_pairs:,} random pairs, apart: alpha {_number(alpha, 2)}, kappa {_number(kappa, 2)}")

@@ -11,7 +11,7 @@ import polars as pl
 
 from likewise.evaluation.auc import Ints
 from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, Judged, Measure, P, nDCG
-from likewise.evaluation.measures.ranked import PairScores, RankedResults, look_up_labels
+from likewise.evaluation.measures.ranked import PairScores, RankedResults, look_up_grades, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.query_sums import Floats
 from likewise.intervals import Estimate, interval_of
@@ -89,13 +89,17 @@ def ranked_results(
     gallery: JudgedPairs | None = None,
 ) -> RankedResults:
     """One encoder's scores and lists, with the labels beside them."""
-    listed = look_up_labels(one.lists, pairs.query, pairs.candidate, pairs.label, len(pairs.gallery))
+    where = one.lists, pairs.query, pairs.candidate
+    listed, grades = look_up_labels(*where, pairs.label, len(pairs.gallery)), None
+    if pairs.grade is not None:
+        grades = look_up_grades(*where, pairs.grade, len(pairs.gallery), one.lists.shape[1])
     return RankedResults(
         listed,
         pairs.n_positive,
         _pair_scores(pairs, one.scores),
         _pair_scores(sampled, one.sampled_scores),
         _pair_scores(gallery, one.gallery_scores),
+        grades,
     )
 
 

@@ -14,7 +14,8 @@ from likewise.evaluation.pairs import JudgedPairs, select_pairs
 from likewise.evaluation.query_sums import QuerySums
 from likewise.intervals import interval_of
 from likewise.labeling.consensus import Rule, consensus
-from likewise.labeling.votes import NOT_SIMILAR, SIMILAR
+from likewise.labeling.grades import has_graded_answers
+from likewise.labeling.votes import NEGATIVE_ANSWERS, POSITIVE_ANSWERS
 
 N_GROUPS = 200
 UNANSWERED = np.int8(-1)
@@ -63,7 +64,8 @@ def expert_groups(
     """
     experts = votes["expert"].unique().sort().to_list()
     answers = _answers(pairs, votes, experts)
-    rules: tuple[Rule, ...] = ("majority", "exclude", "dawid-skene") if len(experts) > 2 else ("majority", "exclude")
+    weighs_experts = len(experts) > 2 and not has_graded_answers(votes)
+    rules: tuple[Rule, ...] = ("majority", "exclude", "dawid-skene") if weighs_experts else ("majority", "exclude")
     named = [("rule", rule, _labels_of(pairs, consensus(votes, rule).labels)) for rule in rules]
     named += [("expert", expert, answers[:, place]) for place, expert in enumerate(experts)]
     rows: list[tuple[object, ...]] = []
@@ -107,7 +109,7 @@ def _answers(pairs: JudgedPairs, votes: pl.DataFrame, experts: Sequence[str]) ->
     positions = _pair_positions(pairs)
     column = {expert: place for place, expert in enumerate(experts)}
     answers = np.full((len(pairs), len(experts)), UNANSWERED, dtype=np.int8)
-    value = {SIMILAR: 1, NOT_SIMILAR: 0}
+    value = dict.fromkeys(POSITIVE_ANSWERS, 1) | dict.fromkeys(NEGATIVE_ANSWERS, 0)
     for query, candidate, expert, answer in votes.select("query", "candidate", "expert", "answer").iter_rows():
         if (place := positions.get((query, candidate))) is not None and answer in value:
             answers[place, column[expert]] = value[answer]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from likewise.catalog import items_of
 from likewise.errors import LikewiseError
-from likewise.evaluation.auc import Ints
+from likewise.evaluation.auc import Floats, Ints
+from likewise.labeling.grades import GRADE
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class JudgedPairs:
     query: Ints
     candidate: Ints
     label: NDArray[np.int8]
+    grade: Floats | None = None  # how similar each pair is, where labels are graded
 
     def __len__(self) -> int:
         return len(self.label)
@@ -40,7 +42,7 @@ class JudgedPairs:
 def build_judged_pairs(
     catalog: pl.DataFrame, labels: pl.DataFrame, queries: Sequence[str], gallery: Sequence[str]
 ) -> JudgedPairs:
-    """Line up labels (query, candidate, label) with the images in use; labels of unknown images are an error.
+    """Line up labels (query, candidate, label, perhaps grade) with the images in use; unknown images are an error.
 
     A pair of two images of one item says nothing about similar items: like pairs of other images it is left out.
     """
@@ -54,15 +56,20 @@ def build_judged_pairs(
     items = dict(zip(catalog["image"], items_of(catalog).tolist(), strict=True))
     query_of = {image: row for row, image in enumerate(queries)}
     candidate_of = {image: row for row, image in enumerate(gallery)}
-    rows = [
-        (query_of[query], candidate_of[candidate], label)
-        for query, candidate, label in labels.select("query", "candidate", "label").iter_rows()
-        if query in query_of and candidate in candidate_of
-    ]
+    graded = GRADE in labels.columns
+    grades = labels[GRADE].cast(pl.Float64).fill_null(0.0).to_list() if graded else [0.0] * len(labels)
+    rows, kept_grades = [], []
+    for (query, candidate, label), one in zip(
+        labels.select("query", "candidate", "label").iter_rows(), grades, strict=True
+    ):
+        if query in query_of and candidate in candidate_of:
+            rows.append((query_of[query], candidate_of[candidate], label))
+            kept_grades.append(one)
     columns = np.array(rows, dtype=np.int64).reshape(-1, 3)
     query_items = np.array([items[image] for image in queries], dtype=np.int64)
     gallery_items = np.array([items[image] for image in gallery], dtype=np.int64)
-    columns = columns[query_items[columns[:, 0]] != gallery_items[columns[:, 1]]]
+    other_item = query_items[columns[:, 0]] != gallery_items[columns[:, 1]]
+    columns = columns[other_item]
     return JudgedPairs(
         list(queries),
         list(gallery),
@@ -71,6 +78,7 @@ def build_judged_pairs(
         columns[:, 0],
         columns[:, 1],
         columns[:, 2].astype(np.int8),
+        np.array(kept_grades, np.float64)[other_item] if graded else None,
     )
 
 
@@ -91,7 +99,13 @@ def refuse_queries_without_candidates(pairs: JudgedPairs) -> None:
 
 def select_pairs(pairs: JudgedPairs, kept: NDArray[np.bool_]) -> JudgedPairs:
     """Only the judged pairs where `kept` is true; queries and gallery stay."""
-    return replace(pairs, query=pairs.query[kept], candidate=pairs.candidate[kept], label=pairs.label[kept])
+    return replace(
+        pairs,
+        query=pairs.query[kept],
+        candidate=pairs.candidate[kept],
+        label=pairs.label[kept],
+        grade=None if pairs.grade is None else pairs.grade[kept],
+    )
 
 
 def against_negatives(pairs: JudgedPairs, query: Ints, candidate: Ints) -> JudgedPairs:
@@ -102,9 +116,10 @@ def against_negatives(pairs: JudgedPairs, query: Ints, candidate: Ints) -> Judge
         query=np.concatenate([pairs.query[positive], query]),
         candidate=np.concatenate([pairs.candidate[positive], candidate]),
         label=np.concatenate([pairs.label[positive], np.zeros(len(query), np.int8)]),
+        grade=None,
     )
 
 
 def relabel(pairs: JudgedPairs, label: NDArray[np.int8]) -> JudgedPairs:
-    """The same pairs under other labels; -1 takes a pair out."""
-    return select_pairs(replace(pairs, label=label), label >= 0)
+    """The same pairs under other labels, without grades; -1 takes a pair out."""
+    return select_pairs(replace(pairs, label=label, grade=None), label >= 0)

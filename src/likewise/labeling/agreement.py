@@ -5,6 +5,7 @@ Fleiss' kappa (Psychological Bulletin 76, 1971) over pairs that every expert ans
 Krippendorff's alpha (nominal) over pairs with two answers or more, n answers in all:
     alpha = 1 - (n - 1) * sum_u s_u * d_u / (m_u - 1) / (s * d),
     s_u, d_u, m_u: similar, not similar and all answers to pair u; s, d: their sums over those pairs.
+Grades count as similar or not here; `graded_agreement.py` weighs how far they lie apart.
 "cannot tell" is a missing answer. What cannot be computed is None, with the reason.
 """
 
@@ -14,27 +15,18 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from likewise.intervals import standard_error, t_interval
+from likewise.labeling.agreement_coefficient import (
+    NO_SHARED_PAIR,
+    ONE_ANSWER,
+    AgreementCoefficient,
+    Floats,
+    coefficient_of,
+)
 from likewise.labeling.consensus import count_answers
-from likewise.labeling.votes import CANNOT_TELL, PAIR, SIMILAR, tidy_votes
-
-Floats = NDArray[np.float64]
-
-NO_SHARED_PAIR = "no pair has answers of two experts"
-ONE_ANSWER = "every answer is the same, so agreement by chance is certain"
-
-
-@dataclass(frozen=True)
-class AgreementCoefficient:
-    """A number, its 95 % interval over queries and how many pairs it rests on, or None and why there is none."""
-
-    value: float | None
-    n_pairs: int
-    reason: str | None = None
-    low: float | None = None
-    high: float | None = None
+from likewise.labeling.graded_agreement import GradedAgreement, graded_agreement
+from likewise.labeling.grades import has_graded_answers
+from likewise.labeling.votes import CANNOT_TELL, PAIR, POSITIVE_ANSWERS, tidy_votes
 
 
 @dataclass(frozen=True)
@@ -69,6 +61,7 @@ class InterAnnotatorAgreement:
     krippendorff_alpha: AgreementCoefficient
     experts: list[ExpertAgreement]
     random: RandomPairsAgreement | None = None  # None where no random pair has a vote
+    graded: GradedAgreement | None = None  # of the pool's pairs; None where answers are yes and no
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -93,6 +86,7 @@ def agreement(votes: pl.DataFrame, random: pl.DataFrame | None = None) -> InterA
         krippendorff_alpha=krippendorff_alpha(pairs),
         experts=[_one_expert(pooled, pairs, expert) for expert in experts],
         random=_of_random_pairs(drawn, len(experts)) if drawn.height else None,
+        graded=graded_agreement(pooled) if has_graded_answers(votes) else None,
     )
 
 
@@ -136,25 +130,15 @@ def krippendorff_alpha(pairs: pl.DataFrame) -> AgreementCoefficient:
 
 
 def _coefficient(pairs: pl.DataFrame, sums: Floats, formula: Callable[..., Floats]) -> AgreementCoefficient:
-    """A formula of sums over pairs, with its interval over queries: pairs of one query are not independent."""
-    n_similar, n_not = int(pairs["similar"].sum()), int(pairs["not_similar"].sum())
-    if not n_similar or not n_not:
+    """A formula of sums over pairs, undefined where all answers are the same."""
+    if not pairs["similar"].sum() or not pairs["not_similar"].sum():
         return AgreementCoefficient(None, len(pairs), ONE_ANSWER)
-    queries, query = np.unique(pairs["query"].to_numpy(), return_inverse=True)
-    by_query = np.column_stack([np.bincount(query, column) for column in sums.T])
-    total = by_query.sum(axis=0)
-    value = float(formula(*total))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        error = standard_error(value, formula(*(total - by_query).T), len(queries))
-    if not np.isfinite(error):
-        return AgreementCoefficient(value, len(pairs))
-    low, high = t_interval(value, error, len(queries))
-    return AgreementCoefficient(value, len(pairs), None, max(-1.0, low), min(1.0, high))
+    return coefficient_of(pairs["query"].to_numpy(), sums, formula)
 
 
 def _one_expert(votes: pl.DataFrame, pairs: pl.DataFrame, expert: str) -> ExpertAgreement:
     own = votes.filter(pl.col("expert") == expert)
-    given = own.filter(pl.col("answer") != CANNOT_TELL).select(*PAIR, own=pl.col("answer") == SIMILAR)
+    given = own.filter(pl.col("answer") != CANNOT_TELL).select(*PAIR, own=pl.col("answer").is_in(POSITIVE_ANSWERS))
     others = given.join(pairs, on=PAIR).with_columns(
         lead=(pl.col("similar") - pl.col("own")) - (pl.col("not_similar") - ~pl.col("own")),
         n_others=pl.col("similar") + pl.col("not_similar") - 1,

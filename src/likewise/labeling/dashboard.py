@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 
 from likewise.labeling.agreement import ExpertAgreement, InterAnnotatorAgreement, RandomPairsAgreement, agreement
 from likewise.labeling.consensus import count_answers
+from likewise.labeling.graded_agreement import GradedAgreement
 from likewise.labeling.quality import Pace, catch_pair_accuracy, pace, self_consistency
 from likewise.labeling.store.experts import ExpertState, read_experts
 from likewise.labeling.store.gold_pairs import read_catch_pairs
@@ -58,6 +59,7 @@ class AgreementSummary:
     alpha_high: float | None
     reasons: list[str] = field(default_factory=list)
     random: RandomPairsAgreement | None = None  # of pairs that were only drawn at random, not mixed with the others
+    graded: GradedAgreement | None = None  # where experts gave grades
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ def _agreement(agreed: InterAnnotatorAgreement | None) -> AgreementSummary:
         for name, measure in (("Fleiss' kappa", kappa), ("Krippendorff's alpha", alpha))
         if measure.reason
     ]
-    return AgreementSummary(kappa.value, alpha.value, alpha.low, alpha.high, reasons, agreed.random)
+    return AgreementSummary(kappa.value, alpha.value, alpha.low, alpha.high, reasons, agreed.random, agreed.graded)
 
 
 def _divided(votes: pl.DataFrame, adjudicated: pl.DataFrame) -> list[DividedPair]:

@@ -22,7 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.labeling.votes import CANNOT_TELL, PAIR, SIMILAR, tidy_votes
+from likewise.labeling.votes import CANNOT_TELL, PAIR, POSITIVE_ANSWERS, tidy_votes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -70,7 +70,7 @@ def dawid_skene(
     given = given.join(experts.with_row_index("number"), on="expert", maintain_order="left")
     pair = given["pair"].cast(pl.Int64).to_numpy()
     expert = given["number"].cast(pl.Int64).to_numpy()
-    similar = (given["answer"] == SIMILAR).cast(pl.Int64).to_numpy()
+    similar = given["answer"].is_in(POSITIVE_ANSWERS).cast(pl.Int64).to_numpy()
 
     votes_of_pair = np.bincount(pair, minlength=pairs.height)
     posterior: Floats = np.bincount(pair, weights=similar, minlength=pairs.height) / votes_of_pair

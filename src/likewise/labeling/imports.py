@@ -2,7 +2,8 @@
 
 Columns query, candidate, expert, answer, and optionally time and generators (who proposed the pair, separated by
 commas); others are ignored. Answers, whatever their case
-and spacing: similar, yes, true, 1; not similar, no, false, 0; cannot tell, skip. A blank answer means the row has
+and spacing: similar, yes, true, 1; not similar, no, false, 0; cannot tell, skip; where they are graded exact,
+similar, substitute, different. A blank answer means the row has
 not been answered yet: it is skipped and counted. A time without an offset is taken as UTC.
 """
 
@@ -22,9 +23,12 @@ from likewise.discovery.proposals import GENERATORS, named_proposals
 from likewise.errors import LikewiseError
 from likewise.labeling.votes import (
     CANNOT_TELL,
+    DIFFERENT,
+    EXACT,
     NOT_SIMILAR,
     PAIR,
     SIMILAR,
+    SUBSTITUTE,
     VOTE_KEY,
     VOTE_SCHEMA,
     refuse_two_answers,
@@ -36,6 +40,7 @@ ANSWER_SPELLINGS = {
     "similar": SIMILAR, "yes": SIMILAR, "true": SIMILAR, "1": SIMILAR, "1.0": SIMILAR,
     "notsimilar": NOT_SIMILAR, "no": NOT_SIMILAR, "false": NOT_SIMILAR, "0": NOT_SIMILAR, "0.0": NOT_SIMILAR,
     "cannottell": CANNOT_TELL, "skip": CANNOT_TELL,
+    "exact": EXACT, "substitute": SUBSTITUTE, "different": DIFFERENT,
 }  # fmt: skip
 
 
@@ -86,7 +91,7 @@ def holds_votes(path: Path) -> bool:
     else:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             names = {name.strip(' "{}\r\n').partition('"')[0] for name in re.split(r"[,;\t]", file.readline())}
-    return bool(names & {"expert", "answer"}) or "label" not in names
+    return bool(names & {"expert", "answer"}) or not names & {"label", "grade"}
 
 
 @dataclass(frozen=True)
@@ -139,7 +144,7 @@ def _parse_vote(row: dict[str, Any], where: str) -> dict[str, str | None] | None
     if answer not in ANSWER_SPELLINGS:
         raise LikewiseError(
             f"{where}: the answer {_text(row['answer'])!r} is not known: write similar, not similar or cannot tell "
-            "(or yes/no/skip, 1/0, true/false; blank for not answered)."
+            "(or yes/no/skip, 1/0, true/false; graded: exact, similar, substitute, different; blank: not answered)."
         )
     vote: dict[str, str | None] = {column: _text(row[column]) for column in VOTE_KEY}
     for column, value in vote.items():

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.labeling.votes import ANSWERS, CANNOT_TELL, PAIR
+from likewise.labeling.votes import ANSWERS, CANNOT_TELL, PAIR, POSITIVE_ANSWERS
 
 BREAK_SECONDS = 120.0  # who is silent for longer is not at work
 MAX_SECONDS_PER_PAIR = 60.0
@@ -58,9 +58,13 @@ def self_consistency(events: pl.DataFrame, expert: str) -> tuple[float | None, i
 
 
 def catch_pair_accuracy(events: pl.DataFrame, expert: str, gold: pl.DataFrame) -> tuple[float | None, int]:
-    """The share of catch pairs (query, candidate, gold) that an expert got right, and how many were answered."""
+    """The share of catch pairs (query, candidate, gold) that an expert got right, and how many were answered.
+
+    Right is whoever stands on the side of the known answer: exact and similar are one side, the others the other.
+    """
     own = current_answers(events).filter((pl.col("expert") == expert) & (pl.col("asking") == 0))
     met = own.join(gold, on=list(PAIR)).filter(pl.col("answer") != CANNOT_TELL)
     if met.is_empty():
         return None, 0
-    return int((met["answer"] == met["gold"]).sum()) / met.height, met.height
+    right = met["answer"].is_in(POSITIVE_ANSWERS) == met["gold"].is_in(POSITIVE_ANSWERS)
+    return int(right.sum()) / met.height, met.height

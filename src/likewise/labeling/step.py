@@ -90,6 +90,8 @@ def update_labels(workspace: WorkspaceFolder, rule: Rule | None = None) -> Label
         "sources": sources,
         "simulated": any(source.startswith(SIMULATED) for source in sources),
     }
+    if agreed.threshold is not None:
+        note["grades"] = agreed.threshold.to_dict()
     with staged_workspace(workspace) as (staged, files):
         if remembered_database(workspace) is not None:
             write_parquet(votes, staged.votes_copy_file)

@@ -1,6 +1,8 @@
-"""The votes table every part of this room speaks: one row per (query, candidate, expert), one of three answers.
+"""The votes table every part of this room speaks: one row per (query, candidate, expert), and one answer.
 
-"cannot tell" is an answer an expert gave, but an abstention: it never counts for or against similarity.
+A question asks for yes or no (similar, not similar) or for a grade (exact, similar, substitute, different). Whatever
+is at least similar is positive, the rest negative, so that votes of both kinds make labels. "cannot tell" is an answer
+an expert gave, but an abstention: it never counts for or against similarity.
 `time` is ISO-8601 text in UTC, or null where nobody knows when the vote was cast.
 """
 
@@ -13,7 +15,11 @@ from likewise.errors import LikewiseError
 SIMILAR = "similar"
 NOT_SIMILAR = "not similar"
 CANNOT_TELL = "cannot tell"
-ANSWERS = (SIMILAR, NOT_SIMILAR, CANNOT_TELL)
+EXACT, SUBSTITUTE, DIFFERENT = "exact", "substitute", "different"
+GRADED_ANSWERS = (EXACT, SIMILAR, SUBSTITUTE, DIFFERENT)
+POSITIVE_ANSWERS = (SIMILAR, EXACT)
+NEGATIVE_ANSWERS = (NOT_SIMILAR, SUBSTITUTE, DIFFERENT)
+ANSWERS = (SIMILAR, NOT_SIMILAR, CANNOT_TELL, EXACT, SUBSTITUTE, DIFFERENT)
 
 PAIR = ("query", "candidate")
 VOTE_KEY = (*PAIR, "expert")

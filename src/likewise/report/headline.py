@@ -13,6 +13,7 @@ from likewise.report.leaderboard import Leaderboard
 RULES = {
     "majority": "majority of the votes (a tie counts as not similar)",
     "exclude": "majority of the votes (tied pairs are left out)",
+    "mean": "mean of the grades, or share of the votes",
     "dawid-skene": "Dawid–Skene (experts weighted by their estimated reliability)",
 }
 CHANCE = 0.5  # ROC-AUC of an order by lot

@@ -8,7 +8,9 @@ from likewise.discovery.proposals import drop_random_pairs
 from likewise.discovery.step import read_pool
 from likewise.evaluation.estimates.draw import as_one_round
 from likewise.evaluation.exchange.design_columns import with_design
-from likewise.evaluation.exchange.labels_io import labels_content
+from likewise.evaluation.exchange.labels_io import PRELS, QRELS_ENDINGS, labels_content
+from likewise.evaluation.exchange.trec import trec_grades
+from likewise.labeling.grades import GRADE
 from likewise.labeling.step import current_labels
 from likewise.workspace import WorkspaceFolder
 
@@ -27,6 +29,7 @@ class ExportedLabels:
     n_labels: int
     n_random: int
     n_drawn: int | None = None
+    positive_from: int | None = None  # of a TREC file with grades: which of them are similar, to read it back
 
 
 def export_labels(
@@ -40,7 +43,16 @@ def export_labels(
     n_drawn, rows = None, chosen
     if pool is not None and pool.settings.design != "eds" and ending in WITH_DESIGN:
         n_drawn, rows = len(pool.rows), with_design(chosen, as_one_round(pool.rows, pool.update_rounds))
-    return ExportedLabels(labels_content(rows, ending, name), len(chosen), len(labels) - len(used), n_drawn)
+    content, n_random = labels_content(rows, ending, name), len(labels) - len(used)
+    return ExportedLabels(content, len(chosen), n_random, n_drawn, _similar_from(chosen, ending))
+
+
+def _similar_from(labels: pl.DataFrame, ending: str) -> int | None:
+    """The lowest grade that is similar, as a TREC file writes it."""
+    if GRADE not in labels.columns or ending not in (*QRELS_ENDINGS, PRELS):
+        return None
+    similar = labels.filter(pl.col("label") == 1)
+    return min((int(grade) for grade in trec_grades(similar)), default=None) if len(similar) else None
 
 
 def evaluated_labels(workspace: WorkspaceFolder) -> pl.DataFrame:

@@ -34,6 +34,7 @@ from likewise.discovery.step import Pool, PoolSettings, add_generators, read_poo
 from likewise.discovery.unit import IMAGES, ITEMS
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import LabelsFile, read_labels_file
+from likewise.labeling.grades import GRADE, GradeThreshold
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.state import read_labels_note
 from likewise.labeling.votes import PAIR
@@ -57,6 +58,7 @@ class ImportedLabels:
     n_drawn: int | None = None  # pairs of the file's design, judged or not
     n_listed: int | None = None  # labels in the lists of the generators that were named with the file
     generators: tuple[str, ...] = ()  # who fed the labels, as far as anybody says
+    grades: str | None = None  # which grades are similar, where the file has grades
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -66,7 +68,7 @@ def import_labels(
     workspace: WorkspaceFolder,
     path: Path,
     *,
-    positive_from: int = 1,
+    positive_from: float | None = None,
     replace: bool = False,
     gallery: str | None = None,
     every_image: bool = False,
@@ -110,7 +112,7 @@ def import_labels(
         if changed:
             write_parquet(table, staged.imported_labels_file)
             write_parquet(table, staged.labels_file)
-            write_json(_note(table, path, positive_from), staged.labels_settings_file)
+            write_json(_note(table, path, read.threshold, positive_from), staged.labels_settings_file)
         if pool is not None:
             stage_pool_files(workspace, staged, pool, replace=True)
     return ImportedLabels(
@@ -125,6 +127,7 @@ def import_labels(
         if generators
         else None,
         generators=tuple(fed_by(table)),
+        grades=_grades_note(read.threshold, positive_from)["similar"] if GRADE in table.columns else None,
     )
 
 
@@ -243,7 +246,9 @@ def _describe_labels(workspace: WorkspaceFolder) -> str:
     return f"{n} labels made from the votes of {note.get('agreement', {}).get('n_experts', 'several')} experts"
 
 
-def _note(labels: pl.DataFrame, path: Path, positive_from: int) -> dict[str, Any]:
+def _note(
+    labels: pl.DataFrame, path: Path, threshold: GradeThreshold | None, positive_from: float | None
+) -> dict[str, Any]:
     """The note that every reader of labels.json understands: nothing is claimed about experts."""
     unknown = {"value": None, "n_pairs": 0, "reason": NO_VOTES}
     return {
@@ -274,4 +279,11 @@ def _note(labels: pl.DataFrame, path: Path, positive_from: int) -> dict[str, Any
             "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
             "positive_from": positive_from,
         },
-    }
+    } | ({"grades": _grades_note(threshold, positive_from)} if GRADE in labels.columns else {})
+
+
+def _grades_note(threshold: GradeThreshold | None, positive_from: float | None) -> dict[str, Any]:
+    """Which grades are similar; a file with labels beside its grades decided that itself."""
+    if threshold is None and positive_from is None:
+        return {"similar": "as the file's column label says"}
+    return (threshold or GradeThreshold(positive_from or 0.0)).to_dict()

@@ -8,6 +8,9 @@ run     `query Q0 candidate rank score tag`            one line per listed candi
 prels are the files of TREC's Million Query track for judgements drawn with known probabilities (statAP); its fourth
 field, the method that chose the pair, holds the round here, 0 with probability 0 for a label outside the design.
 
+Graded labels are written as their grades. TREC's are whole numbers (trec_eval would cut 0.67 to 0), so where some are
+fractions, such as shares of votes, all are written in hundredths.
+
 Fields are separated by white space, so white space and `%` inside a key are written as `%20`, `%25`, ... and read
 back. `trec_eval` ignores the rank column: it sorts by score, held as float32, and equal scores by key from the end
 of the alphabet. Written scores are therefore float32 and strictly falling within a query (a tie is set one float32
@@ -28,6 +31,7 @@ from likewise.discovery.pool import RANDOM
 from likewise.discovery.proposals import GENERATORS
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.design_columns import INCLUSION, OUTSIDE, ROUND
+from likewise.labeling.grades import GRADE
 from likewise.workspace import write_text
 
 RUN_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "rank": pl.Int64, "score": pl.Float64})
@@ -46,10 +50,24 @@ class TrecRun:
 def qrels_text(labels: pl.DataFrame) -> str:
     """Labels (query, candidate, label) as qrels, sorted by pair."""
     pairs = labels.sort("query", "candidate")
-    label = pairs["label"].cast(pl.String)
+    label = trec_grades(pairs)
     by = pairs[GENERATORS].to_list() if GENERATORS in pairs.columns else []
     iteration = pl.Series([RANDOM if name == RANDOM else "0" for name in by] or ["0"] * len(pairs), dtype=pl.String)
     return _text(query=_encoded(pairs["query"]), zero=iteration, candidate=_encoded(pairs["candidate"]), label=label)
+
+
+def trec_grades(labels: pl.DataFrame) -> pl.Series:
+    """The grade of each pair, or its label, as TREC's files write it; -1 where it has none."""
+    if GRADE not in labels.columns:
+        return labels["label"].cast(pl.Int64).fill_null(-1).cast(pl.String)
+    scaled = labels[GRADE] * trec_scale(labels)
+    return scaled.round().cast(pl.Int64).fill_null(-1).cast(pl.String)
+
+
+def trec_scale(labels: pl.DataFrame) -> int:
+    """What grades are multiplied by, since TREC's are whole numbers: 100 where some of them are fractions."""
+    known = labels[GRADE].drop_nulls()
+    return 1 if (known == known.round()).all() else 100
 
 
 def read_qrels_rows(path: Path, known: Collection[str] = ()) -> Iterator[tuple[str, str, str, str, str | None]]:
@@ -69,7 +87,7 @@ def prels_text(labels: pl.DataFrame) -> str:
     return _text(
         query=_encoded(pairs["query"]),
         candidate=_encoded(pairs["candidate"]),
-        label=pairs["label"].cast(pl.Int64).fill_null(-1).cast(pl.String),
+        label=trec_grades(pairs),
         round=pairs[ROUND].cast(pl.String),
         probability=pl.Series([repr(value) for value in pairs[INCLUSION].fill_null(0.0).to_list()], dtype=pl.String),
     )

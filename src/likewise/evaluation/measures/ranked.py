@@ -76,12 +76,20 @@ class MicroAverage:
 
 
 @dataclass(frozen=True)
+class ListedGrades:
+    """`listed`: the grade of each candidate of the lists, 0 without one; `best`: each query's grades, falling."""
+
+    listed: Floats
+    best: Floats
+
+
+@dataclass(frozen=True)
 class RankedResults:
     """`listed`: queries x list length, the label of each candidate (UNJUDGED without one, PADDING past the end).
 
     `n_positive`: how many positives each query has in all. Measures of judged pairs need `annotated`, the pairs with
     labelled negatives, or the same positives with others: `gallery` (drawn from the whole gallery) or `sampled` (from
-    further down the generators' lists).
+    further down the generators' lists). `grades` are there where labels are graded.
     """
 
     listed: Ints
@@ -89,6 +97,7 @@ class RankedResults:
     annotated: PairScores | None = None
     sampled: PairScores | None = None
     gallery: PairScores | None = None
+    grades: ListedGrades | None = None
 
     @property
     def has_positive(self) -> NDArray[np.bool_]:
@@ -97,6 +106,21 @@ class RankedResults:
     def hits(self, k: int) -> Floats:
         """1.0 where one of the first k candidates of a query is a positive, queries x (at most) k."""
         return np.asarray(self.listed[:, :k] == POSITIVE, dtype=np.float64)
+
+
+def look_up_grades(
+    lists: Ints, pair_query: Ints, pair_candidate: Ints, grade: Floats, n_gallery: int, n_best: int
+) -> ListedGrades:
+    """The grades of the lists' candidates, and the `n_best` highest of each query, padded with 0."""
+    place = look_up_labels(lists, pair_query, pair_candidate, np.arange(len(grade)), n_gallery)
+    listed = np.where(place >= 0, np.append(grade, 0.0)[np.maximum(place, -1)], 0.0)
+    order = np.lexsort((-grade, pair_query))
+    query = pair_query[order]
+    rank = np.arange(len(query)) - np.searchsorted(query, query)
+    best: Floats = np.zeros((len(lists), n_best))
+    first = rank < n_best
+    best[query[first], rank[first]] = grade[order][first]
+    return ListedGrades(listed, best)
 
 
 def look_up_labels(

@@ -14,7 +14,7 @@ from likewise.labeling.store.images import insert_many
 from likewise.labeling.store.models import ADJUDICATOR, REMOVED, Event, Expert, Image, Pair
 from likewise.labeling.store.project import add_log_entry
 from likewise.labeling.store.read import VOTES
-from likewise.labeling.votes import ANSWERS, CANNOT_TELL, NOT_SIMILAR, SIMILAR
+from likewise.labeling.votes import ANSWERS, CANNOT_TELL, NEGATIVE_ANSWERS, POSITIVE_ANSWERS
 
 ADJUDICATOR_NAME = "adjudicator"
 
@@ -72,7 +72,8 @@ def adjudicate(engine: Engine, pair: int, answer: str) -> None:
             .group_by(VOTES.c.answer)
         )
         counts = {found[0]: found[1] for found in given}
-    if not counts.get(SIMILAR) or counts.get(SIMILAR) != counts.get(NOT_SIMILAR):
+    n_for, n_against = (sum(counts.get(one, 0) for one in side) for side in (POSITIVE_ANSWERS, NEGATIVE_ANSWERS))
+    if not n_for or n_for != n_against:
         raise LikewiseError("there is no tie to decide about this pair.")
     vote = {"query": row[0], "candidate": row[1], "expert": ADJUDICATOR_NAME, "answer": answer, "time": now()}
     add_votes(engine, pl.DataFrame(vote), "adjudication", replace=True, kind=ADJUDICATOR)

@@ -19,6 +19,7 @@ from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.discovery.step import PoolSettings, make_pool, store_pool
 from likewise.encoders import encode_catalog
+from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import make_bundle
 from likewise.evaluation.exchange.labels_io import read_labels_file
 from likewise.labeling.step import import_votes_file
@@ -376,3 +377,16 @@ def test_labels_without_their_votes_can_be_used_but_are_not_called_checked(finis
         file.unlink()
     assert states(finished)["labels"] == "unchecked"
     assert run("evaluate", finished.path).code == 0
+
+
+def test_without_labels_every_step_names_the_one_that_comes_next(workspace: WorkspaceFolder) -> None:
+    def complaint() -> str:
+        with pytest.raises(LikewiseError) as error:
+            make_report(workspace, "")
+        return str(error.value)
+
+    assert f"run `likewise encode {workspace.path}`" in complaint()
+    encode_catalog(workspace, ["colour", "shape"], workers=1)
+    assert f"run `likewise discover {workspace.path}`" in complaint()
+    store_pool(workspace, make_pool(workspace, PoolSettings(("colour", "shape"), k=2, n_queries=3)))
+    assert f"run `likewise label serve {workspace.path}` or `likewise label import" in complaint()

@@ -27,6 +27,8 @@ def test_retrieval_by_any_column(pooled: WorkspaceFolder, run: Run) -> None:  # 
     stored = pl.read_parquet(pooled.results_folder / "retrieval.parquet")
     assert stored.height == len(numbers["retrieval"])
     assert "no column 'shelf'" in run("evaluate", pooled.path, "--classes", "shelf").err
+    alone = run("evaluate", pooled.path, "--classes", "image")
+    assert alone.code == 2 and "no two images have the same image" in alone.err and "category" in alone.err
 
 
 def test_triplets_with_the_order_said(pooled: WorkspaceFolder, run: Run) -> None:  # noqa: F811

@@ -65,7 +65,10 @@ def describe(part: "ChainPart") -> str:
 
 
 def print_stale(found: "WorkspaceStatus", names: Sequence[str]) -> None:
-    """Say what is about to be made again, and what could not be checked."""
+    """Say what is about to be made again, and what could not be checked; without labels nothing will be."""
+    labels = found.part("labels")
+    if labels.state == "missing" and not labels.automatic:
+        return
     for part in found.parts:
         if part.name in names and part.automatic:
             what = "made now" if part.state == "missing" else "made again"

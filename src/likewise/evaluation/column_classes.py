@@ -50,4 +50,10 @@ def read_column_classes(
     chosen = screening.choose(encoders)
     images = common_images(workspace, chosen, known["image"].to_list())
     values = known.filter(pl.col("image").is_in(images))[column].cast(pl.String).to_list()
+    if triplets is None and len(set(values)) == len(values):
+        usable = [
+            name for name in catalog.columns if name != "image" and catalog[name].drop_nulls().is_duplicated().any()
+        ]
+        hint = f"choose a column whose values recur ({', '.join(usable)})" if usable else "add a column with classes"
+        raise LikewiseError(f"no two images have the same {column}, so there is nothing to find: {hint}.")
     return ColumnClasses(chosen, images, values, screening)

@@ -113,6 +113,15 @@ def votes_part(workspace: WorkspaceFolder, reading: VotesReading) -> ChainPart:
     )
 
 
+def _first_command(workspace: WorkspaceFolder) -> str:
+    """What leads to the first label from here."""
+    if not workspace.encoders():
+        return f"likewise encode {workspace.path}"
+    if not workspace.pool_file.exists():
+        return f"likewise discover {workspace.path}"
+    return f"likewise label serve {workspace.path}` or `likewise label import {workspace.path} FILE"
+
+
 def labels_part(workspace: WorkspaceFolder, reading: VotesReading) -> ChainPart:
     """Whether the labels are those of the votes, the rule, the pool and the catalog of now."""
     again = f"likewise label consensus {workspace.path}"
@@ -123,8 +132,7 @@ def labels_part(workspace: WorkspaceFolder, reading: VotesReading) -> ChainPart:
             return ChainPart(LABELS, "missing", why=why, command=again, automatic=True)
         if there:
             return ChainPart(LABELS, "unfinished", why="is incomplete", command=again)
-        make = f"likewise label import {workspace.path} VOTES.csv"
-        return ChainPart(LABELS, "missing", why="does not exist yet", command=make)
+        return ChainPart(LABELS, "missing", why="does not exist yet", command=_first_command(workspace))
     note = read_labels_note(workspace)
     holds, imported = _describe(note), "imported" in note
     if table_digest(read_parquet(workspace.labels_file, again)) != note.get("labels"):

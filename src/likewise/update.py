@@ -14,7 +14,7 @@ import polars as pl
 from likewise.catalog.changes import CatalogChanges, compare_catalog
 from likewise.catalog.make import NewCatalog, catalog_settings, check_catalog
 from likewise.catalog.perceptual_hash import store_hashes
-from likewise.catalog.readers import Reading, read, reader_for
+from likewise.catalog.readers import Reading, read, reader_for, with_items
 from likewise.catalog.readers.table import read_table
 from likewise.catalog.truth import check_truth
 from likewise.catalog.versions import CatalogVersion, read_history, read_versions, today
@@ -67,7 +67,8 @@ def read_source(
         )
     source = source or workspace.root
     name = reader_for(source, reader or (made if made not in (WARDROBE, "folder", "table") else None))
-    return read(source, name, root)
+    made_with = workspace.settings().get("source_settings") or {}
+    return with_items(read(source, name, root), made_with.get("item_pattern"))
 
 
 def update_workspace(

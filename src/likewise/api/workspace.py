@@ -55,16 +55,18 @@ class Workspace(WorkspaceFolder):
         *,
         reader: str | None = None,
         root: str | Path | None = None,
+        item_pattern: str | None = None,
         truth: str | Path | None = None,
         replace: bool = False,
         on_progress: ProgressCallback | None = None,
     ) -> CatalogResult:
         """Make the catalog from a folder of images, a table, or a data set that a reader knows.
 
+        `item_pattern`: a regular expression over names without their ending, whose first group is the item.
         `truth`: a table of the pairs of similar items (item_a, item_b), where that is known.
         """
         from likewise.catalog import make_catalog
-        from likewise.catalog.readers import read, reader_for
+        from likewise.catalog.readers import read, reader_for, with_items
         from likewise.catalog.readers.table import read_table
         from likewise.files import finish_writing
 
@@ -76,14 +78,14 @@ class Workspace(WorkspaceFolder):
             )
         name = reader_for(Path(source), reader)
         pictures = None if root is None else Path(root)
-        reading = read(Path(source), name, root=pictures)
+        reading = with_items(read(Path(source), name, root=pictures), item_pattern)
         made = make_catalog(
             self,
             reading.rows,
             reading.root,
             name,
             tables=reading.tables,
-            source_settings=reading.settings(Path(source), pictures),
+            source_settings=reading.settings(Path(source), pictures, item_pattern),
             truth=None if truth is None else read_table(Path(truth)),
             replace=replace,
             on_progress=None if on_progress is None else partial(on_progress, "checking"),

@@ -37,6 +37,13 @@ def new(
     truth: Annotated[
         Path | None, typer.Option(help="If the true similarity is known: a table of similar items, item_a and item_b.")
     ] = None,
+    item_pattern: Annotated[
+        str | None,
+        typer.Option(
+            help="Items by file names: a regular expression over names without their ending, whose first group is the "
+            "item. '(.+)_[0-9]+' makes shoe12_1.jpg and shoe12_2.jpg one."
+        ),
+    ] = None,
     wardrobe: Annotated[bool, typer.Option("--wardrobe", help="Draw the built-in synthetic wardrobe instead.")] = False,
     items: Annotated[int, typer.Option(help="Wardrobe: number of items.")] = 600,
     views: Annotated[int, typer.Option(help="Wardrobe: shop images per item.")] = 3,
@@ -50,8 +57,9 @@ def new(
     Example: `likewise new shoes ~/photos/shoes`, `likewise new shop --reader inshop ~/data/inshop`
     """
     from likewise.catalog import make_catalog
+    from likewise.catalog.item_names import suggest_pattern
     from likewise.catalog.make import already_there
-    from likewise.catalog.readers import reader_for
+    from likewise.catalog.readers import reader_for, with_items
     from likewise.catalog.readers.table import read_table
     from likewise.files import finish_writing
     from likewise.neighbours.leaks import count_copies
@@ -69,9 +77,9 @@ def new(
     settings: dict[str, Any]
     if source is not None:
         name = reader_for(source, reader)
-        reading = _read_source(target, source, name, root, as_json)
+        reading = with_items(_read_source(target, source, name, root, as_json), item_pattern)
         rows, pictures = reading.rows, reading.root
-        settings = reading.settings(source, root)
+        settings = reading.settings(source, root, item_pattern)
     with progress_bars("images") as update:
         if reading is None:
             name, pictures = WARDROBE, workspace / "images"
@@ -110,6 +118,9 @@ def new(
         f"[bold]{escape(str(workspace))}[/]: {len(made.catalog):,} images of {made.catalog['item'].n_unique():,} items "
         f"in {categories} categories, {made.n_left_out} left out"
     )
+    if made.catalog["item"].n_unique() == len(made.catalog) and (pattern := suggest_pattern(made.catalog["image"])):
+        again = f"`likewise new {workspace} {source} --item-pattern '{pattern}' --replace`"
+        echo(f"  names look like several pictures of one item: {escape(again)} makes these items")
     if copies:
         of_others = f", {across:,} of them of another item" if across else ""
         look = f"`likewise encode {workspace}`, then `likewise explore {workspace}` shows them"

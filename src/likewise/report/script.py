@@ -74,7 +74,8 @@ def _new_command(tables: Tables, old: str, new: str) -> str:
         pictures = f"{old}/" * (not Path(root).is_absolute()) + shlex.quote(root)
         return _joined(f"likewise new {new} {old}/catalog.parquet --root {pictures}", truth)
     root = f"--root {shlex.quote(made['root'])}" if made.get("root") else ""
-    return _joined(f"likewise new {new} {shlex.quote(made['path'])} --reader {source}", root, truth)
+    items = f"--item-pattern {shlex.quote(made['item_pattern'])}" if made.get("item_pattern") else ""
+    return _joined(f"likewise new {new} {shlex.quote(made['path'])} --reader {source}", root, items, truth)
 
 
 def _encode_commands(tables: Tables, old: str, new: str) -> list[str]:

@@ -19,11 +19,13 @@ Boxes are columns x1, y1, x2, y2 in pixels: left, top, right, bottom.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import polars as pl
 
+from likewise.catalog.item_names import items_by_name
 from likewise.catalog.readers.layouts import DatasetLayout, layouts
 from likewise.catalog.readers.reading import Coverage, MalformedLine, Reading
 from likewise.catalog.readers.stored_tables import read_stored_table
@@ -47,6 +49,11 @@ def read(path: Path, reader: str | None = None, root: Path | None = None) -> Rea
     return read_layout(path, root)
 
 
+def with_items(reading: Reading, pattern: str | None) -> Reading:
+    """The reading with items by a pattern over the names of images, where one is given."""
+    return reading if pattern is None else replace(reading, rows=items_by_name(reading.rows, pattern))
+
+
 def read_tables(path: Path, reader: str, root: Path | None = None) -> dict[str, pl.DataFrame]:
     """Only the tables (captions, templates, outfits …): works where no picture is on this machine."""
     return read(path, reader, root).tables
@@ -62,4 +69,5 @@ __all__ = [
     "read_stored_table",
     "read_tables",
     "reader_for",
+    "with_items",
 ]

@@ -86,9 +86,10 @@ class Reading:
     coverage: Coverage = field(default_factory=Coverage)
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
 
-    def settings(self, path: Path, root: Path | None) -> dict[str, Any]:
+    def settings(self, path: Path, root: Path | None, item_pattern: str | None = None) -> dict[str, Any]:
         """What workspace.json notes: what was asked for, so that it can be asked again, and what was found."""
         asked = {"path": str(path.resolve())} | ({} if root is None else {"root": str(root.resolve())})
+        asked |= {} if item_pattern is None else {"item_pattern": item_pattern}
         return asked | {"coverage": self.coverage.counts(), "tables": sorted(self.tables)}
 
 

@@ -17,7 +17,9 @@ COMMANDS = ("serve", "invite", "revoke", "status", "settings", "pause", "resume"
 
 def test_every_command_shows_an_example(run: Run) -> None:
     for command in COMMANDS:
-        assert f"Example: likewise label {command}" in run("label", command, "--help").out
+        text = run("label", command, "--help").out
+        assert f"Example: likewise label {command}" in text
+        assert [line for line in text.splitlines() if "<bool>" in line and "--help" not in line] == []
 
 
 def test_a_project_from_the_command_line(run: Run, workspace: WorkspaceFolder, tmp_path: Path) -> None:
@@ -26,6 +28,7 @@ def test_a_project_from_the_command_line(run: Run, workspace: WorkspaceFolder, t
     assert run("discover", ws, "--with", "colour", "--k", 3, "--n-queries", 6, "--random", 5).code == 0
     invited = run("label", "invite", ws, "--name", "anna", "--json")
     assert json.loads(invited.out)["link"].startswith("http://127.0.0.1:8000/i/")
+    assert "earlier link no longer works" in run("label", "invite", ws, "--name", "anna").out
     votes = tmp_path / "votes.csv"
     pool = pl.read_parquet(workspace.pool_file).select("query", "candidate").unique()
     pool.with_columns(expert=pl.lit("anna"), answer=pl.lit("yes")).write_csv(votes)

@@ -27,9 +27,9 @@ class GroupWithExtensions(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         own = super().get_command(ctx, cmd_name)
         if own is not None or cmd_name not in command_targets():
-            return own
+            return _without_type_of_flags(own)
         extension, target = command_targets()[cmd_name]
-        return _as_command(cmd_name, extension.load(target))
+        return _without_type_of_flags(_as_command(cmd_name, extension.load(target)))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         moved = new_command(args) if args and self.get_command(ctx, args[0]) is None else None
@@ -55,6 +55,15 @@ class GroupWithExtensions(TyperGroup):
     def _line(self, ctx: Any, name: str) -> str:
         text = f"  {name:<11}{self.get_command(ctx, name).get_short_help_str(limit=200)}"
         return text if len(text) <= HELP_WIDTH else text[: HELP_WIDTH - 1].rsplit(" ", 1)[0] + " …"
+
+
+def _without_type_of_flags(command: Any) -> Any:
+    """A flag takes no value: its help shows none (typer writes <bool>)."""
+    for inner in [command, *getattr(command, "commands", {}).values()] if command is not None else []:
+        for param in inner.params:
+            if getattr(param, "is_flag", False) and param.metavar is None:
+                param.metavar = ""
+    return command
 
 
 def _as_command(name: str, target: Any) -> object:

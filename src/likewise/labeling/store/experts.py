@@ -92,6 +92,11 @@ def invite_expert(engine: Engine, name: str, days: float = 30.0) -> str:
     return token
 
 
+def has_invitation(engine: Engine, name: str) -> bool:
+    """Whether this person has a link that works, which another invitation ends."""
+    return any(expert.name == " ".join(name.split()) and expert.state == "active" for expert in read_experts(engine))
+
+
 def revoke_expert(engine: Engine, name: str) -> None:
     """End an expert's invitation and sessions; votes stay."""
     with write_transaction(engine) as connection:

@@ -71,7 +71,10 @@ def workspace_status(workspace: WorkspaceFolder) -> WorkspaceStatus:
     source = str(settings["source"])
     version = next(each for each in read_versions(workspace) if each.version == catalog_version(workspace))
     n_missing, n_new = (0, 0) if workspace.as_of else count_file_changes(workspace, source)
+    coverage = catalog_coverage(workspace) if version.version > FIRST_VERSION else None
     following = next_command(workspace, parts, drawn=source == WARDROBE)
+    if coverage is not None and coverage.n_open_pairs and pool.state == "current" and source != WARDROBE:
+        following = f"likewise label serve {workspace.path} ({coverage.n_open_pairs:,} new pairs wait for a label)"
     return WorkspaceStatus(
         str(workspace.path),
         source,
@@ -82,7 +85,7 @@ def workspace_status(workspace: WorkspaceFolder) -> WorkspaceStatus:
         version.version,
         n_missing,
         n_new,
-        catalog_coverage(workspace) if version.version > FIRST_VERSION else None,
+        coverage,
     )
 
 
@@ -102,12 +105,20 @@ def _left_out(workspace: WorkspaceFolder) -> list[str]:
     return read_parquet(workspace.problems_file, "likewise new").filter(~pl.col("kept"))["image"].to_list()
 
 
+def _encode_all(workspace: WorkspaceFolder, first: ChainPart, early: list[ChainPart]) -> str:
+    """The command of the first part; where that makes vectors, those of all encoders that lack some."""
+    encode = f"likewise encode {workspace.path} --with "
+    lacking = [part.command.removeprefix(encode) for part in early if part.command.startswith(encode)]
+    names = [name for name in lacking if " " not in name]
+    return encode + ",".join(names) if first.command.removeprefix(encode) in names else first.command
+
+
 def next_command(workspace: WorkspaceFolder, parts: tuple[ChainPart, ...], *, drawn: bool) -> str:
     """The first command that brings the workspace further."""
     by_name = {part.name: part for part in parts}
     early = [part for part in parts if part.name.startswith("vectors")] + [by_name["pool"]]
     if first := next((part for part in early if not part.usable or part.state == "behind"), None):
-        return first.command
+        return _encode_all(workspace, first, early)
     labels, votes = by_name["labels"], by_name["votes"]
     if labels.state == "missing" and not labels.automatic:
         if votes.state == "unchecked":

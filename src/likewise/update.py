@@ -4,7 +4,7 @@ Catalog, pool, labels and the version in workspace.json are written together: al
 follow when they are opened.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,8 +82,12 @@ def update_workspace(
     dry_run: bool = False,
     accept_removals: bool = False,
     on_progress: ProgressCallback | None = None,
+    before_writing: Callable[[CatalogUpdate], None] | None = None,
 ) -> CatalogUpdate:
-    """Bring the catalog up to date with its source; with `dry_run` only say what would happen."""
+    """Bring the catalog up to date with its source; with `dry_run` only say what would happen.
+
+    `before_writing` is told what will be written; if it raises, nothing is.
+    """
     reading = read_source(workspace, source, reader, root)
     return update_catalog(
         workspace,
@@ -95,6 +99,7 @@ def update_workspace(
         dry_run=dry_run,
         accept_removals=accept_removals,
         on_progress=on_progress,
+        before_writing=before_writing,
     )
 
 
@@ -109,6 +114,7 @@ def update_catalog(
     dry_run: bool = False,
     accept_removals: bool = False,
     on_progress: ProgressCallback | None = None,
+    before_writing: Callable[[CatalogUpdate], None] | None = None,
 ) -> CatalogUpdate:
     """The same with rows from anywhere (at least a column `image`, relative to `root`)."""
     versions = read_versions(workspace)
@@ -145,6 +151,8 @@ def update_catalog(
         stage_imported_labels(workspace, staged, compared.history, version)
         write_parquet(compared.history, staged.catalog_file)
         write_json(after, staged.settings_file)
+        if before_writing is not None:
+            before_writing(CatalogUpdate(changes, version + 1, False, n_before, checked, pairs))
     if workspace.votes_file.exists() or remembered_database(workspace) is not None:
         with opened_votes(workspace):
             pass  # the votes follow when they are opened

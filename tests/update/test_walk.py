@@ -8,6 +8,7 @@ import pytest
 
 from likewise.api.workspace import Workspace
 from likewise.catalog.versions import RETIRED
+from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.step import CATALOG_SCHEMA
 from tests.update.conftest import change_photos, save_shape, vote
 
@@ -17,7 +18,7 @@ def test_after_an_update_only_new_pairs_are_asked_about(shop: Path) -> None:
     before = pl.read_parquet(workspace.pool_file)
     change_photos(shop / "photos")
     workspace.update()
-    assert workspace.status().status.next == f"likewise encode {workspace.path} --with colour"
+    assert workspace.status().status.next == f"likewise encode {workspace.path} --with colour,shape"
     workspace.encode("colour", "shape")
     assert workspace.status().status.part("pool").state == "behind"
     assert workspace.evaluate().table.height  # what is left of the labels still measures
@@ -149,11 +150,77 @@ def test_the_commands_of_a_living_catalog(shop: Path) -> None:
 
     shoes, photos = shop / "shoes", shop / "photos"
     change_photos(photos)
-    assert "nothing was written" in run("update", shoes, photos, "--dry-run")
-    assert "version 2, 36 -> 35 images" in run("update", shoes, photos, "--name", "autumn")
+    planned = run("update", shoes, photos, "--dry-run")
+    assert planned.endswith(f"nothing was written (--dry-run) next: likewise update {shoes} {photos}")
+    done = run("update", shoes, photos, "--name", "autumn")
+    assert done.startswith(planned.partition("nothing was written")[0])  # the same summary, before it is written
+    assert "written: version 2, autumn" in done
     run("encode", shoes, "--with", "colour,shape", "--workers", 1)
     assert "may be off by at most" in run("status", shoes)
     assert json.loads(run("discover", shoes, "--json"))["versions"] == [1, 2]
     then = json.loads(run("evaluate", shoes, "--as-of", "1", "--json"))
     assert (then["summary"]["catalog_version"], then["summary"]["n_images"], then["stored"]) == (1, 36, False)
     assert json.loads(run("status", shoes, "--as-of", "1", "--json"))["images"] == 36
+
+
+def test_photos_that_come_and_go_cost_no_vote_with_vectors_of_elsewhere_too(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shop of 36 photos with votes: photos are added, removed, renamed and changed; every next command works."""
+    import numpy as np
+    from typer.testing import CliRunner
+
+    from likewise.catalog import read_catalog
+    from likewise.cli.app import app
+    from likewise.encoders import read_vectors
+
+    monkeypatch.setenv("COLUMNS", "80")
+    shoes, photos = shop / "shoes", shop / "photos"
+    workspace = Workspace(shoes)
+
+    def run(*words: object) -> str:
+        done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    def bring_vectors(file: Path) -> None:
+        images = read_catalog(workspace)["image"].to_list()
+        np.savez(file, images=np.array(images), vectors=read_vectors(workspace, "shape", images))
+
+    bring_vectors(shop / "mine.npz")
+    run("encode", shoes, "--import", shop / "mine.npz", "--name", "mine")
+    before = workspace.labels().table
+    change_photos(photos)
+    noticed = run("status", shoes)
+    assert "5 of the catalog are gone, 4 are new" in noticed
+    with pytest.raises(LikewiseError, match=f"`likewise update {shoes} {photos}`"):
+        run("new", shoes, photos)
+    steps: list[str] = []
+    while len(steps) < 12:
+        following = json.loads(run("status", shoes, "--json"))["next"]
+        assert following not in steps, f"{following} was done and is asked for again"
+        steps.append(following)
+        words = following.split()
+        if words[1] == "update":
+            run(*words[1:])
+        elif words[1] == "encode" and "--import" in words:
+            bring_vectors(shop / "next.npz")
+            run(*(shop / "next.npz" if word == "FILE" else word for word in words[1:]))
+        elif words[1] == "encode":
+            run(*words[1:], "--workers", 1)
+        elif words[:3] == ["likewise", "label", "serve"]:
+            assert vote(workspace) > 0
+        elif words[1] in ("discover", "report"):
+            run(*words[1:])
+        else:
+            break
+    assert [step.split()[1] for step in steps] == ["update", "encode", "encode", "discover", "label", "report", "at"]
+    gone = ["circle/red-0.png", "square/blue-1.png", "triangle/green-0.png", "triangle/red-1.png"]
+    moved = {"circle/blue-0.png": "circle/azure.png", "square/red-0.png": "attic/square.png"}
+    kept = before.filter(~pl.col("query").is_in(gone) & ~pl.col("candidate").is_in(gone))
+    kept = kept.with_columns(pl.col("query", "candidate").replace(moved)).select("query", "candidate", "label")
+    now = workspace.labels().table
+    assert kept.join(now, on=["query", "candidate", "label"], how="anti").is_empty()  # no vote is lost
+    told = run("status", shoes)
+    assert "stale" not in told
+    assert "version 2" in told

@@ -84,12 +84,12 @@ def _version_of_its_own(workspace: WorkspaceFolder, catalog: pl.DataFrame) -> in
     return read_versions(workspace)[-1].version + (not same)
 
 
-def already_there(workspace: WorkspaceFolder) -> str:
+def already_there(workspace: WorkspaceFolder, source: Path | None = None) -> str:
     """What to do where a workspace is to be made and there is one."""
     return (
         f"{workspace.path} already holds a workspace: bring its catalog up to date with `likewise update "
-        f"{workspace.path} SOURCE` (votes, labels and vectors stay), choose another folder, or begin anew with "
-        "--replace."
+        f"{workspace.path} {source or 'SOURCE'}` (votes, labels and vectors stay), choose another folder, or begin "
+        "anew with --replace."
     )
 
 

@@ -71,7 +71,7 @@ def new(
     target = WorkspaceFolder(workspace)
     finish_writing(target.path)
     if target.settings_file.exists() and not replace:
-        raise LikewiseError(already_there(target))
+        raise LikewiseError(already_there(target, source))
     reading: Reading | None = None
     similar = None if truth is None else read_table(truth)
     settings: dict[str, Any]

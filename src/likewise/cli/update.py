@@ -1,6 +1,7 @@
 """`likewise update`: bring a catalog up to date with its photos; votes, labels and vectors stay."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,21 +60,30 @@ def update(
             dry_run=dry_run,
             accept_removals=accept_removals,
             on_progress=bars,
+            before_writing=None if as_json else partial(print_changes, workspace),
         )
     if as_json:
         echo_json(done.to_dict())
+        return
+    if not done.written:
+        print_changes(workspace, done)
+    if done.changes.nothing:
+        return
+    if done.written:
+        echo(f"written: version {done.version}{f', {escape(name)}' if name else ''}")
+        echo(f"next: [bold]likewise status {escape(workspace)}[/]")
     else:
-        print_update(workspace, done)
+        echo("nothing was written (--dry-run)")
+        echo(f"next: [bold]likewise update {escape(workspace)}{f' {escape(source)}' if source else ''}[/]")
 
 
-def print_update(workspace: Path, done: "CatalogUpdate") -> None:
+def print_changes(workspace: Path, done: "CatalogUpdate") -> None:
     """What changed, and what it means for the work that is there."""
     changes = done.changes
     if changes.nothing:
         echo(f"[bold]{escape(workspace)}[/]: nothing has changed, {done.n_images_before:,} images")
         return
-    what = f"version {done.version}" if done.written else "would become another version (nothing was written)"
-    echo(f"[bold]{escape(workspace)}[/]: {what}, {done.n_images_before:,} -> {len(done.checked.catalog):,} images")
+    echo(f"[bold]{escape(workspace)}[/]: {done.n_images_before:,} -> {len(done.checked.catalog):,} images")
     renamed = [f"{before} -> {after}" for before, after in changes.renamed]
     for title, names in (
         ("added", changes.added),
@@ -93,7 +103,6 @@ def print_update(workspace: Path, done: "CatalogUpdate") -> None:
             f"  pool: {pairs.n_kept:,} pairs stay, {pairs.n_retired:,} are put aside with their votes"
             + (f", {pairs.n_back:,} come back" if pairs.n_back else "")
         )
-    echo(f"next: [bold]likewise {'status' if done.written else 'update'} {escape(workspace)}[/]")
 
 
 def _some(names: Sequence[str]) -> str:

@@ -104,7 +104,14 @@ def results_part(workspace: WorkspaceFolder, pool: ChainPart, labels: ChainPart)
         return ChainPart(RESULTS, "stale", holds, why, make, automatic=True)
     for part in (pool, labels):
         if not part.usable:
-            return ChainPart(RESULTS, "stale", holds, f"{part.name}: {part.state}", make, automatic=True)
+            return ChainPart(
+                RESULTS,
+                "stale",
+                holds,
+                f"the {part.name} is {part.state}" if part is pool else f"the {part.name} are {part.state}",
+                make,
+                automatic=True,
+            )
     encoders, generators = unbiased_encoders(workspace, summary.settings.half), summary.pool.generators
     if other := changed(summary.rests_on, results_basis(workspace, encoders, generators, summary.settings)):
         why = f"changed since they were made: {in_words(other)}"

@@ -145,7 +145,7 @@ def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
         return ChainPart(name, "unfinished", why="is not complete yet", command=encode)
     there = current_rows(read_stored_rows(workspace, encoder), catalog)["image"]
     n_missing = len(catalog) - len({*there, *(each.image for each in meta.left_out if each.image in catalog["image"])})
-    holds = f"{len(there):,} of {meta.dim} dimensions"
+    holds = f"{len(there):,} vectors of {meta.dim:,} dimensions"
     if encoder in BUILT_IN and meta.version != get_encoder(encoder).version:
         why = f"was made by {meta.version}, this is {get_encoder(encoder).version}"
         return ChainPart(name, "stale", holds, why, f"{encode} --force")

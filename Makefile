@@ -10,7 +10,7 @@ demo: .venv/.base
 
 test: .venv/.test lint types chromium
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not browser" -n auto --maxprocesses 4 --dist loadfile
-	$(BIN)/python -m pytest -m "not slow and browser"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and browser" -n 2 --dist loadfile
 
 test-slow: .venv/.test chromium
 	$(BIN)/python -m pytest -m slow

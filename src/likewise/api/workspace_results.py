@@ -94,6 +94,12 @@ class GateTable(TableResult):
     def short_table(self) -> pl.DataFrame:
         return self.table.select("group", "verdict", "old", "new", "difference", "low", "high", "n_queries")
 
+    def plot(self) -> "Figure":
+        """The difference over all queries and in every category, with its interval."""
+        columns = ("group", "difference", "low", "high")
+        rows = {group: (value, low, high) for group, value, low, high in self.table.select(columns).iter_rows()}
+        return interval_plot(rows, f"{self.gate.new} minus {self.gate.old}, {self.gate.measure} (points)")
+
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class ExplorePage(TableResult):

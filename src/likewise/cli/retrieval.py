@@ -57,7 +57,7 @@ def evaluate_classes(
     tables = {"retrieval": retrieval_table(found, unit=unit)}
     if clusters:
         tables["clustering"] = clustering_table(grouped)
-    learned, notes = known.screening.learned, known.screening.notes(known.encoders)
+    learned, notes = known.screening.learned, known.notes
     tables = {name: table.with_columns(_learned(learned)) for name, table in tables.items()}
     for name, table in tables.items():
         write_parquet(table, target.results_folder / f"{name}.parquet")
@@ -93,7 +93,7 @@ def evaluate_triplets(
     known = read_column_classes(target, by, parse_names(encoders), triplets=asked, half=half)
     vectors = {name: read_vectors(target, name, known.images) for name in known.encoders}
     found = {name: triplet_agreement(asked, mean_item_vectors(each, known.values)) for name, each in vectors.items()}
-    learned, notes = known.screening.learned, known.screening.notes(known.encoders)
+    learned, notes = known.screening.learned, known.notes
     table = triplet_agreement_table(found).with_columns(_learned(learned))
     write_parquet(table, target.results_folder / "triplets.parquet")
     if as_json:

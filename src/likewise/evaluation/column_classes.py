@@ -8,7 +8,7 @@ import polars as pl
 from likewise.catalog import read_catalog
 from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
-from likewise.evaluation.screening import class_set, screen_encoders, triplet_set
+from likewise.evaluation.screening import class_set, copy_notes, screen_encoders, triplet_set
 from likewise.lineage.guard import Screening
 from likewise.lineage.halves import select_half
 from likewise.workspace import WorkspaceFolder
@@ -23,6 +23,8 @@ class ColumnClasses:
     values: list[str]
     screening: Screening
     """What the guard found about the encoders."""
+    notes: list[str]
+    """The same in sentences, and which encoders learned from copies of these images."""
 
 
 def read_column_classes(
@@ -56,4 +58,6 @@ def read_column_classes(
         ]
         hint = f"choose a column whose values recur ({', '.join(usable)})" if usable else "add a column with classes"
         raise LikewiseError(f"no two images have the same {column}, so there is nothing to find: {hint}.")
-    return ColumnClasses(chosen, images, values, screening)
+    unlearned = [name for name in chosen if name not in screening.learned]
+    notes = [*screening.notes(chosen), *copy_notes(workspace, unlearned, images)]
+    return ColumnClasses(chosen, images, values, screening, notes)

@@ -1,14 +1,16 @@
 """Copies: pictures that are the same file, nearly the same vector, or nearly the same perceptual hash.
 
-Every pair is compared once, in blocks of a matrix product (cosine) or of exclusive-ors (hash). When more pairs pass
-than anyone would look at, the floor rises so that the nearest ones stay; it is part of the answer.
+Every pair is compared once, in blocks: by a matrix product (cosine), or by counting different bits (hash, in faiss).
+When more pairs pass than anyone would look at, the floor rises so that the nearest ones stay; it is part of the answer.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.catalog.perceptual_hash import BITS, Hashes
 from likewise.machine import usable_cores
@@ -16,8 +18,9 @@ from likewise.neighbours.scores import Floats, Rows, Scores
 from likewise.progress import ProgressCallback
 
 BLOCK = 2048
+HASH_BLOCK = 256
 MAX_PAIRS = 200_000
-Similarity = Callable[[slice, slice], Floats]
+Bytes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -30,73 +33,96 @@ class SimilarPairs:
     floor: float
 
 
+@dataclass
+class _NearestPairs:
+    """The nearest of all pairs that were added; `floor` rises when they become too many."""
+
+    floor: float
+    max_pairs: int
+    _parts: list[tuple[Rows, Rows, Scores]] = field(default_factory=list)
+    _n: int = 0
+
+    def add(self, first: Rows, second: Rows, similarity: Scores) -> None:
+        self._parts.append((first, second, similarity))
+        self._n += len(first)
+        if self._n > 2 * self.max_pairs:
+            self._parts = [self._nearest()]
+            self._n, self.floor = self.max_pairs, float(self._parts[0][2].min())
+
+    def result(self) -> SimilarPairs:
+        """Sorted, nearest first."""
+        first, second, similarity = self._nearest()
+        cut = len(similarity) == self.max_pairs
+        floor = max(self.floor, float(similarity.min())) if cut else self.floor
+        order = np.lexsort((second, first, -similarity))
+        return SimilarPairs(first[order], second[order], similarity[order], floor)
+
+    def _nearest(self) -> tuple[Rows, Rows, Scores]:
+        empty = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+        first, second, similarity = (np.concatenate(parts) for parts in zip(empty, *self._parts, strict=True))
+        if len(similarity) <= self.max_pairs:
+            return first, second, similarity
+        kept = np.argpartition(-similarity, self.max_pairs - 1)[: self.max_pairs]
+        return first[kept], second[kept], similarity[kept]
+
+
 def cosine_pairs(
     vectors: Floats, floor: float, *, max_pairs: int = MAX_PAIRS, on_progress: ProgressCallback | None = None
 ) -> SimilarPairs:
     """Pairs of unit vectors whose cosine is at least `floor`."""
-    return _similar_pairs(len(vectors), lambda a, b: vectors[a] @ vectors[b].T, floor, max_pairs, on_progress)
-
-
-def hash_pairs(
-    hashes: Hashes, max_bits: int, *, max_pairs: int = MAX_PAIRS, on_progress: ProgressCallback | None = None
-) -> SimilarPairs:
-    """Pairs that differ in at most `max_bits` bits, mirrored or not; `similarity` is minus the number of bits."""
-    there = np.flatnonzero(hashes.any(axis=1))
-    signs = _signs(hashes[there])
-    plain, mirrored = np.ascontiguousarray(signs[:, :BITS]), np.ascontiguousarray(signs[:, BITS:])
-
-    def similarity(a: slice, b: slice) -> Floats:
-        equal: Floats = np.maximum(plain[a] @ plain[b].T, plain[a] @ mirrored[b].T)
-        return equal
-
-    found = _similar_pairs(len(there), similarity, BITS - 2 * max_bits, max_pairs, on_progress)
-    bits = (BITS - found.similarity) / 2.0
-    return SimilarPairs(there[found.first], there[found.second], -bits, (found.floor - BITS) / 2.0)
-
-
-def _signs(hashes: Hashes) -> Floats:
-    """Bits as +1 and -1: the product of two rows is the number of equal bits minus that of different ones."""
-    bits = np.unpackbits(hashes.astype(">u8").view(np.uint8), axis=1)
-    return np.where(bits, np.float32(1.0), np.float32(-1.0))
-
-
-def _similar_pairs(
-    n_rows: int, similarity: Similarity, floor: float, max_pairs: int, on_progress: ProgressCallback | None
-) -> SimilarPairs:
-    blocks = list(_upper_blocks(n_rows))
-    found: list[tuple[Rows, Rows, Scores]] = []
-    n_found, lowest = 0, floor
+    found, blocks = _NearestPairs(floor, max_pairs), list(_upper_blocks(len(vectors)))
 
     def search(block: tuple[int, int]) -> tuple[Rows, Rows, Scores]:
         a, b = block
-        scores = similarity(slice(a, a + BLOCK), slice(b, b + BLOCK))
-        rows, columns = np.nonzero(scores >= lowest)
+        scores = vectors[a : a + BLOCK] @ vectors[b : b + BLOCK].T
+        rows, columns = np.nonzero(scores >= found.floor)
         first, second = rows + a, columns + b
         once = first < second
         return first[once], second[once], scores[rows[once], columns[once]].astype(np.float64)
 
     with ThreadPoolExecutor(usable_cores()) as pool:
         for done, part in enumerate(pool.map(search, blocks), 1):
-            found.append(part)
-            n_found += len(part[0])
-            if n_found > 2 * max_pairs:
-                found = [_nearest(found, max_pairs)]
-                n_found, lowest = max_pairs, float(found[0][2].min())
+            found.add(*part)
             if on_progress:
-                on_progress("comparing", done, len(blocks))
-    first, second, scores = _nearest(found, max_pairs)
-    cut = len(scores) == max_pairs
-    order = np.lexsort((second, first, -scores))
-    return SimilarPairs(first[order], second[order], scores[order], max(lowest, float(scores.min())) if cut else lowest)
+                on_progress("comparing vectors", done, len(blocks))
+    return found.result()
 
 
-def _nearest(found: list[tuple[Rows, Rows, Scores]], max_pairs: int) -> tuple[Rows, Rows, Scores]:
-    empty = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    first, second, scores = (np.concatenate(parts) for parts in zip(empty, *found, strict=True))
-    if len(scores) <= max_pairs:
-        return first, second, scores
-    kept = np.argpartition(-scores, max_pairs - 1)[:max_pairs]
-    return first[kept], second[kept], scores[kept]
+def hash_pairs(
+    hashes: Hashes, max_bits: int, *, max_pairs: int = MAX_PAIRS, on_progress: ProgressCallback | None = None
+) -> SimilarPairs:
+    """Pairs that differ in at most `max_bits` bits, mirrored or not; `similarity` is minus the number of bits."""
+    import faiss
+
+    there = np.flatnonzero(hashes.any(axis=1))
+    content = np.ascontiguousarray(hashes[there]).view(np.uint8)
+    plain, mirrored = (np.ascontiguousarray(side) for side in np.split(content, 2, axis=1))
+    index = faiss.IndexBinaryFlat(BITS)
+    index.add(plain)
+    found = _NearestPairs(-float(max_bits), max_pairs)
+    for start in range(0, len(there), HASH_BLOCK):
+        rows = slice(start, start + HASH_BLOCK)
+        found.add(*_within(index, (plain[rows], mirrored[rows]), start, -found.floor))
+        if on_progress:
+            on_progress("comparing hashes", min(start + HASH_BLOCK, len(there)), len(there))
+    nearest = found.result()
+    return SimilarPairs(there[nearest.first], there[nearest.second], nearest.similarity, nearest.floor)
+
+
+def _within(index: Any, sides: tuple[Bytes, Bytes], start: int, bits: float) -> tuple[Rows, Rows, Scores]:
+    """Each pair once, with the fewer of its bits: as it is, or with the second picture mirrored."""
+    parts = []
+    for side in sides:
+        limits, distances, first = index.range_search(side, int(bits) + 1)  # faiss: less than the radius
+        second = start + np.repeat(np.arange(len(side)), np.diff(limits.astype(np.int64)))
+        once = first < second
+        parts.append((first[once].astype(np.int64), second[once], distances[once].astype(np.float64)))
+    first, second, distances = (np.concatenate(some) for some in zip(*parts, strict=True))
+    order = np.lexsort((distances, second, first))
+    first, second, distances = first[order], second[order], distances[order]
+    new = np.ones(len(first), np.bool_)
+    new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    return first[new], second[new], -distances[new]
 
 
 def _upper_blocks(n_rows: int) -> Iterator[tuple[int, int]]:

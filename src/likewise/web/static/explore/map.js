@@ -16,7 +16,7 @@ let settled = 0;
 let chosen = given.get("image") ?? "";
 let sampled = given.get("sample") === "true";
 
-const map = new MapCanvas(byId("map"), () => {
+export const map = new MapCanvas(byId("map"), () => {
   clearTimeout(settled);
   settled = setTimeout(settle, SETTLE_MS);
 });

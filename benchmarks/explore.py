@@ -138,7 +138,6 @@ def ask_neighbours(site: RunningSite, n_images: int) -> list[Timing]:
 def look(site: RunningSite) -> list[Timing]:
     """In chromium: the first view until it shows its pictures, and the map until it is drawn again after a move."""
     from playwright.sync_api import sync_playwright
-
     from tests.browser.conftest import CHROMIUM, FLAGS
 
     with sync_playwright() as driver:

@@ -1,6 +1,10 @@
 """The explore pages in a real browser: without an account, by mouse, by keyboard, on a phone, in the dark."""
 
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +21,11 @@ RED = "circle/red-0.png"
 BOTH = f"?image={RED}&with=colour&with=shape"
 
 
+class QuietFiles(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with running_site(tmp_path_factory.mktemp("explore"), for_looking=True) as started:
@@ -25,7 +34,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def ready(page: Page) -> None:
-    expect(page.locator("#main[data-state=showing]")).to_be_attached()
+    expect(page.locator("#main[data-state=showing]")).to_be_attached(timeout=60_000)  # the first map loads libraries
 
 
 def check(page: Page) -> None:
@@ -146,8 +155,33 @@ def test_a_lasso_on_the_map_selects_pictures(browser: Browser, site: Site) -> No
             page.get_by_role("button", name="Export as queries").click()
         lines = downloading.value.path().read_text().splitlines()
         assert lines[0] == "image" and len(lines) == 25
+        page.wait_for_url("**lasso=**")
+        with opened(browser) as colleague:
+            colleague.goto(page.url)
+            expect(colleague.locator("#list-title")).to_contain_text("Selected: 24 images")
         page.locator("#map").press("Escape")
         page.locator("#map").press("+")
         page.wait_for_url("**zoom=1.4**")
         page.locator("#list .tile").first.click()
         page.wait_for_url("**/explore?image=**")
+
+
+def test_a_notebook_shows_the_page_below_its_cell(browser: Browser, site: Site, tmp_path: Path) -> None:
+    page_of_cell = lw.Workspace(site.workspace.path).explore()
+    (tmp_path / "notebook.html").write_text(page_of_cell._repr_html_())
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietFiles, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with opened(browser, allowed="404") as page:
+            page.goto(f"http://127.0.0.1:{server.server_port}/notebook.html")
+            inside = page.frame_locator("iframe")
+            inside.locator(f".tile[data-image='{RED}']").click()
+            expect(inside.locator("#query img")).to_have_attribute("alt", f"Searching with {RED}")
+        with opened(browser, allowed="frame-ancestors|X-Frame-Options|ERR_BLOCKED|404") as page:  # the site itself
+            (tmp_path / "notebook.html").write_text(f'<iframe src="{site.url}/explore"></iframe>')
+            page.goto(f"http://127.0.0.1:{server.server_port}/notebook.html")
+            page.wait_for_timeout(500)
+            assert page.frame_locator("iframe").locator(".tile").count() == 0
+    finally:
+        server.shutdown()
+        page_of_cell.stop()

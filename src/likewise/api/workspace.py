@@ -209,7 +209,10 @@ class Workspace(WorkspaceFolder):
         return search_workspace(self, names, chosen, k, where)
 
     def explore(self, port: int | None = None) -> ExplorePage:
-        """Serve the explore page from this process, to look at neighbours, the map, copies and disagreements."""
+        """Serve the explore page from this process, to look at neighbours, the map, copies and disagreements.
+
+        In a notebook the page stands below the cell; elsewhere open the address that it prints.
+        """
         from likewise.explore.gallery import Gallery
         from likewise.web.explore import EXPLORE_VIEWS
         from likewise.web.serve import free_port, refuse_used_port, serve_in_background
@@ -219,7 +222,8 @@ class Workspace(WorkspaceFolder):
         Gallery(self).choose_encoders(())  # without vectors there is nothing to look through
         if port is not None:
             refuse_used_port("127.0.0.1", port)
-        site = serve_in_background(SiteSettings(self, port=port or free_port(), explore_without_login=True))
+        settings = SiteSettings(self, port=port or free_port(), explore_without_login=True, framed=True)
+        site = serve_in_background(settings)
         pages = {label: f"{site.url}{address}" for address, label in EXPLORE_VIEWS.items()}
         table = pl.DataFrame({"view": list(pages), "address": list(pages.values())})
         return ExplorePage(table, f"{self.path}: explore", url=f"{site.url}/explore", site=site)

@@ -1,6 +1,7 @@
 """What the methods of a workspace return: tables that show themselves."""
 
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from likewise.status import WorkspaceStatus
     from likewise.update import CatalogUpdate
     from likewise.web.serve import BackgroundSite
+
+
+FRAME_PIXELS = 800
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,4 +117,5 @@ class ExplorePage(TableResult):
         self.site.stop()
 
     def _repr_html_(self) -> str:
-        return f'<a href="{self.url}" target="_blank">{self.url}</a>'
+        frame = f'<iframe src="{self.url}" title="{escape(self.title)}" width="100%" height="{FRAME_PIXELS}"></iframe>'
+        return f'{frame}<p><a href="{self.url}" target="_blank">{self.url}</a></p>'

@@ -23,7 +23,7 @@ from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
 SIDE, LOW = 64, 16
 BITS = LOW * LOW
 WORDS = BITS // 64
-COPY_BITS = 24
+COPY_BITS = 32
 """Pictures whose hashes differ in at most so many bits are called copies; measured in docs/explore.md."""
 Hashes = NDArray[np.uint64]
 """Rows of eight words: four of the picture, four of its mirror image."""

@@ -29,6 +29,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+NOTEBOOKS = "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*"
 MAX_BODY_BYTES = 1_000_000
 
 
@@ -38,6 +39,7 @@ class SecurityMiddleware:
     def __init__(self, app: ASGIApp, settings: SiteSettings) -> None:
         self.app = app
         self.secure = settings.secure
+        self.headers = _framed_headers() if settings.framed else HEADERS
         self.hosts = {"127.0.0.1", "localhost", "::1", settings.host, urlsplit(settings.base_url).hostname or ""}
         self.any_host = not settings.local_only
 
@@ -50,7 +52,7 @@ class SecurityMiddleware:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 ours = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in self.headers.items():
                     ours.setdefault(name, value)
                 if self.secure:
                     ours["Strict-Transport-Security"] = "max-age=31536000"
@@ -69,6 +71,13 @@ class SecurityMiddleware:
             await _error_response("the request is too large", 413)(scope, receive, send_with_headers)
             return
         await self.app(scope, receive, send_with_headers)
+
+
+def _framed_headers() -> dict[str, str]:
+    """For a page that only looks: notebooks of this machine may show it in a frame, and nobody else."""
+    policy = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", NOTEBOOKS)
+    others = {name: value for name, value in HEADERS.items() if name != "X-Frame-Options"}
+    return others | {"Content-Security-Policy": policy}
 
 
 def _host_name(host: str) -> str | None:

@@ -23,6 +23,7 @@ class SiteSettings:
     login_attempts: int = 5  # wrong passwords from one address before it must wait
     login_wait_seconds: float = 300.0
     explore_without_login: bool = False  # `likewise explore`: whoever sits at this machine may look, not change
+    framed: bool = False  # a notebook on this machine may show the pages inside its own
     guests_per_hour: int = 30  # of a public questionnaire, from one address
 
     @property

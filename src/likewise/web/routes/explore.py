@@ -97,7 +97,9 @@ def images(
     """Images of the catalog whose key or other texts hold a text."""
     gallery = get_service(request).gallery
     rows = or_bad_request(lambda: gallery.find_images(find, gallery.allowed(where)))
-    return {"total": len(rows), "images": [gallery.images[row] for row in rows[after : after + IMAGES_LISTED]]}
+    shown = rows[after : after + IMAGES_LISTED].tolist()
+    categories = gallery.catalog["category"].gather(shown).to_list()
+    return {"total": len(rows), "images": [gallery.images[row] for row in shown], "categories": categories}
 
 
 @router.post("/api/explore/upload", dependencies=[CsrfHeader])

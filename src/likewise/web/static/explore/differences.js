@@ -1,6 +1,6 @@
 // Where models differ: queries with both lists, in the order asked for; or every mistake of one model.
 
-import { askJson, boot, byId, element, fail, labelBadge, neighboursUrl, post, queryOf, tell, tile } from "./shared.js";
+import { askJson, boot, byId, element, fail, labelBadge, neighboursUrl, onlyMark, post, queryOf, tell, tile } from "./shared.js";
 
 const MISTAKES = "mistakes";
 const given = new URLSearchParams(window.location.search);
@@ -17,6 +17,7 @@ async function show(fresh) {
     const reply = order === MISTAKES ? await askJson("mistakes", { encoder: first, after }) : await askJson("differences", { first, second, order, after });
     if (mine !== turn) return;
     const rows = order === MISTAKES ? reply.mistakes.map((one) => mistake(one)) : reply.queries.map((one) => query(one, reply));
+    place.classList.toggle("pairs", order === MISTAKES);
     if (fresh) place.replaceChildren(...rows);
     else place.append(...rows);
     byId("more").hidden = place.children.length >= reply.total;
@@ -49,7 +50,7 @@ function query(one, reply) {
   const open = one.lists.flatMap((list) => list.found).filter((each) => each.only && !each.label).map((each) => [one.query, each.image]);
   if (boot.owner && open.length) title.append(askButton(open, `Ask the experts about ${open.length} that only one finds`));
   const strips = one.lists.map((list) => {
-    const tiles = list.found.map((each) => element("li", {}, tile(each.image, neighboursUrl({ image: each.image, with: names }), each.score.toFixed(3), each.only ? element("span", { className: "only" }, "only") : "", labelBadge(each.label))));
+    const tiles = list.found.map((each) => element("li", {}, tile(each.image, neighboursUrl({ image: each.image, with: names }), each.category ?? each.image, labelBadge(each.label), element("span", { className: "rank-score" }, onlyMark(each, list.encoder), element("span", {}, each.score.toFixed(3))))));
     return element("div", {}, element("h2", {}, marked(list.encoder)), element("ol", { className: "tiles strip-of" }, ...tiles));
   });
   const asked = tile(one.query, neighboursUrl({ image: one.query, with: names }), one.query);

@@ -15,6 +15,8 @@ let dragged = 0;
 let settled = 0;
 let chosen = given.get("image") ?? "";
 let sampled = given.get("sample") === "true";
+let area = readArea(given.get("lasso")); // the corners of what is selected, for the address
+let listed = LISTED;
 
 export const map = new MapCanvas(byId("map"), () => {
   clearTimeout(settled);
@@ -43,7 +45,7 @@ async function load() {
     map.images = content.images;
     map.points = new Float32Array(Uint8Array.from(atob(content.points), (letter) => letter.charCodeAt(0)).buffer);
     map.codes = new Uint8Array(content.images.length);
-    map.selected = null;
+    map.selected = area ? map.inside(area) : null;
     map.total = content.n_images;
     await colour();
   } catch (problem) {
@@ -79,21 +81,35 @@ const places = () => (map.selected ? [...map.selected.keys()].filter((place) => 
 /** Once nothing moves: the address, and the list of what is in view or selected. */
 function settle() {
   const { x, y, zoom } = map.view;
-  const here = { ...question(), colour: byId("colour").value, image: chosen, sample: sampled || "", x: x.toFixed(4), y: y.toFixed(4), zoom: zoom.toFixed(3) };
+  const here = { ...question(), colour: byId("colour").value, image: chosen, sample: sampled || "", x: x.toFixed(4), y: y.toFixed(4), zoom: zoom.toFixed(3), lasso: area ? area.map((corner) => corner.map((one) => one.toFixed(3)).join(",")).join(" ") : "" };
   window.history.replaceState(null, "", `?${queryOf(here)}`);
   byId("map").dataset.milliseconds = map.milliseconds.toFixed(1);
-  const listed = places();
-  const close = map.selected || listed.length <= MAX_LISTED_FROM;
-  const part = !close ? ", zoom in to list them" : listed.length > LISTED ? `, the first ${LISTED}` : "";
-  byId("list-title").textContent = `${map.selected ? "Selected" : "In view"}: ${listed.length.toLocaleString("en")} images${part}`;
+  const found = places();
+  const close = map.selected || found.length <= MAX_LISTED_FROM;
+  const part = !close ? ", zoom in to list them" : found.length > listed ? `, the first ${listed}` : "";
+  byId("list-title").textContent = `${map.selected ? "Selected" : "In view"}: ${found.length.toLocaleString("en")} images${part}`;
+  byId("more").hidden = !close || found.length <= listed;
   byId("actions").hidden = !map.selected;
   byId("ask").hidden = !boot.owner;
-  byId("list").replaceChildren(...(close ? listed : []).slice(0, LISTED).map((place) => element("li", {}, tile(map.images[place], neighboursUrl({ image: map.images[place], with: [byId("encoder").value] })))));
+  byId("list").replaceChildren(...(close ? found : []).slice(0, listed).map((place) => element("li", {}, tile(map.images[place], neighboursUrl({ image: map.images[place], with: [byId("encoder").value] })))));
 }
 
-function select(flags) {
+/** Select flagged points; `corners` say where they are, so that the address can hold it. */
+function select(flags, corners = null) {
   map.selected = flags && flags.some(Boolean) ? flags : null;
+  area = map.selected ? corners : null;
+  listed = LISTED;
   map.draw();
+}
+
+function selectArea(corners) {
+  select(map.inside(corners), corners);
+}
+
+/** "x,y x,y x,y" as corners; null for anything else. */
+function readArea(text) {
+  const corners = (text ?? "").split(" ").map((corner) => corner.split(",").map(Number));
+  return corners.length > 2 && corners.every((corner) => corner.length === 2 && corner.every(Number.isFinite)) ? corners : null;
 }
 
 // ------------------------------------------------------------------------------------------------------------- pointers
@@ -131,7 +147,7 @@ canvas.addEventListener("pointermove", (event) => {
 for (const kind of ["pointerup", "pointercancel"]) {
   canvas.addEventListener(kind, (event) => {
     pointers.delete(event.pointerId);
-    if (map.lasso.length > 2) select(map.inside());
+    if (map.lasso.length > 2) selectArea(map.corners());
     else if (kind === "pointerup" && dragged < 6) choose(map.nearest(...map.at(event)));
     map.lasso = [];
     map.draw();
@@ -184,15 +200,18 @@ byId("lasso").addEventListener("click", () => {
   byId("frame").classList.toggle("lassoing", lassoing);
 });
 byId("in-view").addEventListener("click", () => {
-  const flags = new Uint8Array(map.images.length);
-  for (const place of map.inView ?? []) flags[place] = 1;
-  select(flags);
+  const [right, bottom] = [canvas.width, canvas.height];
+  selectArea([[0, 0], [right, 0], [right, bottom], [0, bottom]].map(([x, y]) => map.toMap(x, y)));
 });
 byId("whole").addEventListener("click", () => {
   map.view = { x: 0, y: 0, zoom: 1 };
   map.draw();
 });
 byId("forget").addEventListener("click", () => select(null));
+byId("more").addEventListener("click", () => {
+  listed += LISTED;
+  settle();
+});
 byId("sample").addEventListener("click", () => {
   sampled = true;
   load();

@@ -6,6 +6,7 @@ const THUMBNAIL_PIXELS = 56;
 const MAX_THUMBNAILS = 150;
 const MAX_KEPT = 800;
 const MARGIN = 1.06; // points are within -1 and 1
+const MAX_STRETCH = 1.7;
 
 /** Colours that colour-blind people tell apart (Okabe and Ito), and a few more; the last is for what is left over. */
 export const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a65628", "#1b7837", "#d6604d", "#5b6c7d", "#9aa3ab"];
@@ -38,16 +39,20 @@ export class MapCanvas {
     this.draw();
   }
 
+  /** Pixels per unit across and down: the map fills the canvas, stretched at most so far. */
   get scale() {
-    return (Math.min(this.canvas.width, this.canvas.height) / 2 / MARGIN) * this.view.zoom;
+    const [across, down] = [this.canvas.width, this.canvas.height].map((side) => (side / 2 / MARGIN) * this.view.zoom);
+    return [Math.min(across, MAX_STRETCH * down), Math.min(down, MAX_STRETCH * across)];
   }
 
   toScreen(place) {
-    return [this.canvas.width / 2 + (this.points[2 * place] - this.view.x) * this.scale, this.canvas.height / 2 - (this.points[2 * place + 1] - this.view.y) * this.scale];
+    const [across, down] = this.scale;
+    return [this.canvas.width / 2 + (this.points[2 * place] - this.view.x) * across, this.canvas.height / 2 - (this.points[2 * place + 1] - this.view.y) * down];
   }
 
   toMap(x, y) {
-    return [this.view.x + (x - this.canvas.width / 2) / this.scale, this.view.y - (y - this.canvas.height / 2) / this.scale];
+    const [across, down] = this.scale;
+    return [this.view.x + (x - this.canvas.width / 2) / across, this.view.y - (y - this.canvas.height / 2) / down];
   }
 
   /** A point of the window as one of the canvas. */
@@ -70,13 +75,14 @@ export class MapCanvas {
     const { width, height } = this.canvas;
     const pixels = this.pen.createImageData(width, height);
     const words = new Uint32Array(pixels.data.buffer);
-    const [scale, left, top] = [this.scale, width / 2 - this.view.x * this.scale, height / 2 + this.view.y * this.scale];
+    const [across, down] = this.scale;
+    const [left, top] = [width / 2 - this.view.x * across, height / 2 + this.view.y * down];
     const n = this.points.length / 2;
     const size = Math.max(2, Math.min(7, Math.round((window.devicePixelRatio || 1) * (n > 20000 ? 1.6 : 2.4) * Math.sqrt(this.view.zoom))));
     const inView = [];
     for (let place = 0; place < n; place += 1) {
-      const x = (left + this.points[2 * place] * scale) | 0;
-      const y = (top - this.points[2 * place + 1] * scale) | 0;
+      const x = (left + this.points[2 * place] * across) | 0;
+      const y = (top - this.points[2 * place + 1] * down) | 0;
       if (x < 0 || y < 0 || x >= width - size || y >= height - size) continue;
       inView.push(place);
       let colour = packed[this.codes[place] % packed.length];
@@ -159,19 +165,26 @@ export class MapCanvas {
   }
 
   pan(dx, dy) {
-    this.view.x -= dx / this.scale;
-    this.view.y += dy / this.scale;
+    const [across, down] = this.scale;
+    this.view.x -= dx / across;
+    this.view.y += dy / down;
     this.draw();
   }
 
-  /** Flags of the points inside the lasso (even-odd rule). */
-  inside() {
+  /** The lasso as corners on the map, at most so many of them. */
+  corners(most = 60) {
+    const step = Math.max(1, Math.ceil(this.lasso.length / most));
+    return this.lasso.filter((_, number) => number % step === 0).map(([x, y]) => this.toMap(x, y));
+  }
+
+  /** Flags of the points inside corners on the map (even-odd rule). */
+  inside(corners) {
     const flags = new Uint8Array(this.images.length);
-    for (const place of this.inView ?? []) {
-      const [x, y] = this.toScreen(place);
+    for (let place = 0; place < flags.length; place += 1) {
+      const [x, y] = [this.points[2 * place], this.points[2 * place + 1]];
       let within = false;
-      for (let i = 0, j = this.lasso.length - 1; i < this.lasso.length; j = i, i += 1) {
-        const [[xi, yi], [xj, yj]] = [this.lasso[i], this.lasso[j]];
+      for (let i = 0, j = corners.length - 1; i < corners.length; j = i, i += 1) {
+        const [[xi, yi], [xj, yj]] = [corners[i], corners[j]];
         if (yi > y !== yj > y && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) within = !within;
       }
       flags[place] = within ? 1 : 0;

@@ -1,6 +1,6 @@
 // Neighbours: the nearest items of a picture under up to four encoders; every picture found is a link to its own.
 
-import { ask, askJson, boot, byId, element, encoderChoice, fail, isOurs, isPlainClick, labelBadge, neighboursUrl, pictureUrl, post, tell, tile, walk } from "./shared.js";
+import { ask, askJson, boot, byId, element, encoderChoice, fail, isOurs, isPlainClick, labelBadge, neighboursUrl, onlyMark, pictureUrl, post, tell, tile, walk } from "./shared.js";
 
 const WAIT_MS = 200; // after the last key
 const UPLOAD_PIXELS = 768; // the longer side that is sent; encoders look at less
@@ -79,8 +79,9 @@ function showQuery(query) {
     else place.replaceChildren(element("p", { className: "note" }, "Choose a picture below, or paste or drop any picture here."));
     return;
   }
-  const link = element("a", { href: pictureUrl(query.image, "full") }, element("img", { src: pictureUrl(query.image, ""), alt: `Searching with ${query.image}` }));
-  place.replaceChildren(link);
+  const shown = element("img", { src: pictureUrl(query.image, ""), alt: `Searching with ${query.image}` });
+  shown.addEventListener("error", () => shown.replaceWith(element("span", { className: "no-picture" }, "this picture cannot be read")));
+  place.replaceChildren(element("a", { href: pictureUrl(query.image, "full") }, shown));
   for (const [name, value] of [["image", query.image], ...Object.entries(query.about)]) {
     if (name === "item" && value === query.image) continue;
     byId("about").append(element("dt", {}, name), element("dd", {}, value));
@@ -104,9 +105,8 @@ function showLists(lists) {
 }
 
 function found(one, rank, encoder) {
-  const facts = element("span", { className: "rank-score" }, element("b", {}, `${rank + 1}`), element("span", {}, one.score.toFixed(3)));
-  const only = one.only ? element("span", { className: "only", title: `only ${encoder} finds this item` }, "only", element("span", { className: "unseen" }, ` ${encoder} finds it`)) : "";
-  const link = tile(one.image, address({ image: one.image, upload: "" }), one.category ?? one.image, only, labelBadge(one.label), facts);
+  const facts = element("span", { className: "rank-score" }, element("b", {}, `${rank + 1}`), onlyMark(one, encoder), element("span", {}, one.score.toFixed(3)));
+  const link = tile(one.image, address({ image: one.image, upload: "" }), one.category ?? one.image, labelBadge(one.label), facts);
   link.title = `${one.image}\nitem ${one.item}`;
   link.dataset.item = one.item;
   return link;
@@ -117,7 +117,11 @@ async function browse(mine, fresh) {
   const already = fresh ? 0 : place.querySelectorAll(".tile").length;
   const reply = await askJson("images", { find: state.find, where: state.where, after: already });
   if (mine !== turn) return;
-  const tiles = reply.images.map((image) => element("li", {}, tile(image, address({ image, upload: "" }))));
+  const tiles = reply.images.map((image, place) => {
+    const link = tile(image, address({ image, upload: "" }), reply.categories[place] ?? image);
+    link.title = image;
+    return element("li", {}, link);
+  });
   if (fresh) {
     listed = [];
     place.dataset.kind = "images";
@@ -268,6 +272,7 @@ byId("ask").addEventListener("click", async () => {
 // ---------------------------------------------------------------------------------------------------------------- start
 
 state = read();
+byId("more-options").open = !window.matchMedia("(max-width: 40rem)").matches;
 byId("column").append(...boot.columns.map((column) => element("option", {}, column.name)));
 byId("filters").hidden = !boot.columns.length;
 byId("column").value = boot.columns.find((column) => column.values.length)?.name ?? boot.columns[0]?.name ?? "";

@@ -51,7 +51,7 @@ export const neighboursUrl = (values) => `/explore?${queryOf(values)}`;
 /** An image that keeps its place when the file is gone. */
 export function thumbnail(image, size = "small") {
   const shown = element("img", { src: pictureUrl(image, size), alt: "", loading: "lazy", decoding: "async", width: 112, height: 112 });
-  shown.addEventListener("error", () => shown.classList.add("gone"));
+  shown.addEventListener("error", () => shown.replaceWith(element("span", { className: "no-picture" }, "this picture cannot be read")));
   return shown;
 }
 
@@ -113,6 +113,9 @@ export function walk(event, tiles) {
   event.preventDefault();
   return true;
 }
+
+/** Said of an item that one encoder alone lists. */
+export const onlyMark = (one, encoder) => (one.only ? element("span", { className: "only", title: `only ${encoder} finds this item` }, "only", element("span", { className: "unseen" }, ` ${encoder} finds it`)) : "");
 
 /** Whether a click means "here and now", not "in a new tab". */
 export const isPlainClick = (event) => event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);

@@ -1,9 +1,11 @@
 """The explore pages in a real browser: without an account, by mouse, by keyboard, on a phone, in the dark."""
 
+import base64
 import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,39 @@ def test_a_dropped_picture_and_a_filter(browser: Browser, site: Site, tmp_path_f
         assert all(image.startswith("circle/") for image in shown(page, "colour"))
 
 
+@pytest.mark.parametrize("way", ["drop", "paste"])
+def test_a_picture_comes_from_the_desktop_or_the_clipboard(browser: Browser, site: Site, way: str) -> None:
+    content = BytesIO()
+    draw_shape("square", "blue", 1).save(content, "PNG")
+    bring = """([way, content]) => {
+      const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
+      const carried = new DataTransfer();
+      carried.items.add(new File([bytes], "mine.png", { type: "image/png" }));
+      const options = { bubbles: true, cancelable: true, dataTransfer: carried, clipboardData: carried };
+      document.dispatchEvent(way === "drop" ? new DragEvent("drop", options) : new ClipboardEvent("paste", options));
+    }"""
+    with opened(browser) as page:
+        page.goto(f"{site.url}/explore?with=shape")
+        ready(page)
+        page.evaluate(bring, [way, base64.b64encode(content.getvalue()).decode()])
+        expect(page.locator("#query canvas")).to_be_visible()
+        assert shown(page, "shape")[0].startswith("square/")
+
+
+def test_a_picture_that_is_gone_keeps_its_place(browser: Browser, tmp_path: Path) -> None:
+    with running_site(tmp_path, for_looking=True) as site:
+        encode_catalog(site.workspace, ["colour"], workers=1)
+        (site.workspace.root / RED).write_bytes(b"damaged since")
+        with opened(browser, allowed="404") as page:
+            page.goto(f"{site.url}/explore?with=colour")
+            ready(page)
+            tile = page.locator(f".tile[data-image='{RED}']")
+            expect(tile).to_contain_text("cannot be read")
+            tile.click()
+            expect(page.locator("#query")).to_contain_text("cannot be read")
+            assert shown(page, "colour")  # its vector is there
+
+
 def test_no_picture_is_said_in_words(browser: Browser, site: Site, tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("broken") / "broken.png"
     file.write_bytes(b"no picture")
@@ -160,8 +195,8 @@ def test_a_lasso_on_the_map_selects_pictures(browser: Browser, site: Site) -> No
             colleague.goto(page.url)
             expect(colleague.locator("#list-title")).to_contain_text("Selected: 24 images")
         page.locator("#map").press("Escape")
-        page.locator("#map").press("+")
-        page.wait_for_url("**zoom=1.4**")
+        page.locator("#map").press("-")
+        page.wait_for_url("**zoom=0.8**")
         page.locator("#list .tile").first.click()
         page.wait_for_url("**/explore?image=**")
 
@@ -184,4 +219,5 @@ def test_a_notebook_shows_the_page_below_its_cell(browser: Browser, site: Site, 
             assert page.frame_locator("iframe").locator(".tile").count() == 0
     finally:
         server.shutdown()
+        server.server_close()
         page_of_cell.stop()

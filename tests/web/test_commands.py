@@ -85,5 +85,5 @@ def test_a_port_that_is_taken_is_said_before_any_address() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(LikewiseError, match=f"cannot listen on 127.0.0.1, port {port} .* --port"):
+        with pytest.raises(LikewiseError, match=f"something listens on 127.0.0.1, port {port} already.* --port"):
             refuse_used_port("127.0.0.1", port)

@@ -1,5 +1,6 @@
 """Running the site until somebody stops it."""
 
+import errno
 import gc
 import secrets
 import socket
@@ -56,6 +57,11 @@ def refuse_used_port(host: str, port: int) -> None:
     try:
         socket.create_server((host, port), family=family).close()
     except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise LikewiseError(
+                f"something listens on {host}, port {port} already, perhaps another site of yours: use that one, or "
+                "choose another port with --port."
+            ) from error
         raise LikewiseError(
             f"cannot listen on {host}, port {port} ({error.strerror}): choose another with --port."
         ) from error

@@ -6,6 +6,6 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.append(str(DOCS))
 
-from marks import fill  # noqa: E402
+from marks import fill, paragraph  # noqa: E402
 
-__all__ = ["DOCS", "fill"]
+__all__ = ["DOCS", "fill", "paragraph"]

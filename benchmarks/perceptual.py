@@ -2,8 +2,8 @@
 
 Two cases: few items and many questions about them, and a million answers about ten thousand items. Items have hidden
 properties; encoders see mixtures of them with noise, people look at some of them more than at others. Each case runs in
-a process of its own, so its memory is its own: `python -m benchmarks.perceptual small` runs one of them. With
-LIKEWISE_SOURCE=OTHER/src it measures another version of the package.
+a process of its own, so its memory is its own, and fills its block of docs/learning.md: `python -m benchmarks.perceptual
+small` runs one of them. With LIKEWISE_SOURCE=OTHER/src it measures another version of the package and fills nothing.
 """
 
 import os
@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from benchmarks.pages import DOCS, fill, paragraph
 from likewise.encoders.storage.importing import import_vectors
 from likewise.machine import usable_cores
 from likewise.workspace import FORMAT, WorkspaceFolder, write_json, write_parquet
@@ -41,11 +42,16 @@ CASES = {
 }
 
 
+BLOCKS = {"learning-speed-small": "small", "learning-speed-large": "large"}
+
+
 def main() -> None:
     for name in sys.argv[1:] if sys.argv[0].endswith("perceptual.py") and sys.argv[1:] else CASES:
         with tempfile.TemporaryDirectory() as folder:
             write_case(CASES[name], Path(folder))
-            measure(name, Path(folder))
+            said = measure(name, Path(folder))
+        if "LIKEWISE_SOURCE" not in os.environ:
+            fill(DOCS / "learning.md", {block: paragraph(said) for block, case in BLOCKS.items() if case == name})
 
 
 def write_case(case: Case, folder: Path) -> None:
@@ -80,8 +86,8 @@ def simulated_answers(
     return named.with_columns(votes_close=pl.Series(yes), votes_far=pl.Series(VOTES - yes))
 
 
-def measure(name: str, folder: Path) -> None:
-    """Run the command in a process of its own and print what it took."""
+def measure(name: str, folder: Path) -> str:
+    """Run the command in a process of its own, print what it took, and say it in a sentence."""
     command = [sys.executable, "-m", "likewise", "train", "perceptual", "workspace", "--triplets", "triplets.csv"]
     bases = ",".join(f"encoder-{number}" for number in range(len(CASES[name].dims)))
     source = os.environ.get("LIKEWISE_SOURCE", str(Path(__file__).parents[1] / "src"))
@@ -98,8 +104,14 @@ def measure(name: str, folder: Path) -> None:
     print(f"\nperceptual, {name}: {case.n_answers:,} answers, {case.n_items:,} items, {len(case.dims)} encoders")
     print(f"  {seconds:,.1f} s on {cores} cores, {used.ru_utime + used.ru_stime:,.1f} s of processor time")
     print(f"  {used.ru_maxrss / 1e6:,.2f} GB at most")
+    load, processor = os.getloadavg()[1], used.ru_utime + used.ru_stime
     for line in re.findall(r"^(?:choosing and.*|chosen.*|\s+perceptual .*)$", text, re.MULTILINE):
         print(f"  {line.strip()}")
+    return (
+        f"{case.n_answers:,} answers about {case.n_items:,} items, seen by {len(case.dims)} encoders: {processor:,.0f} s "
+        f"of processor time and at most {used.ru_maxrss / 1e6:,.1f} GB, {seconds:,.0f} s on the clock of {cores} cores "
+        f"that {load:.0f} processes wanted."
+    )
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ L-BFGS, and there is no chance in it: the same answers give the same weights.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Floats, Ints
 from likewise.training.perceptual.answers import Answers
@@ -91,7 +92,8 @@ class _DenseDistances:
 class _SparseDistances:
     """Distances pair by pair: for many stimuli of which each is compared with few.
 
-    Pairs are in the order of a sparse matrix by rows, in blocks that stay in the processor's cache.
+    Pairs are in the order of a sparse matrix by rows, in blocks that stay in the processor's cache. Fetching rows is what
+    takes the time, so they are float32; sums over answers are not.
     """
 
     pairs: _ComparedPairs
@@ -99,18 +101,18 @@ class _SparseDistances:
     """Of every stimulus, where the pairs begin in which it is the left one; one more than there are stimuli."""
 
     def squared(self, projected: Floats) -> Floats:
-        return _squared_distances(projected, self.pairs.left, self.pairs.right)
+        return _squared_distances(projected.astype(np.float32), self.pairs.left, self.pairs.right)
 
     def gradient(self, projected: Floats, slope: Floats) -> Floats:
         from scipy.sparse import csr_array
 
-        n = len(projected)
-        weights = csr_array((slope, self.pairs.right, self.starts), shape=(n, n))
-        degree = weights.sum(axis=0) + weights.sum(axis=1)
-        return np.asarray(2.0 * (degree[:, None] * projected - weights @ projected - weights.T @ projected))
+        n, rows = len(projected), projected.astype(np.float32)
+        degree = np.bincount(self.pairs.left, slope, n) + np.bincount(self.pairs.right, slope, n)
+        weights = csr_array((slope.astype(np.float32), self.pairs.right, self.starts), shape=(n, n))
+        return np.asarray(2.0 * (degree[:, None] * projected - weights @ rows - weights.T @ rows))
 
 
-def _squared_distances(rows: Floats, left: Ints, right: Ints) -> Floats:
+def _squared_distances(rows: Floats | NDArray[np.float32], left: Ints, right: Ints) -> Floats:
     found = np.empty(len(left))
     for start in range(0, len(left), PAIRS_PER_BLOCK):
         block = slice(start, start + PAIRS_PER_BLOCK)

@@ -92,8 +92,8 @@ class _DenseDistances:
 class _SparseDistances:
     """Distances pair by pair: for many stimuli of which each is compared with few.
 
-    Pairs are in the order of a sparse matrix by rows, in blocks that stay in the processor's cache. Fetching rows is what
-    takes the time, so they are float32; sums over answers are not.
+    Pairs are in the order of a sparse matrix by rows, in blocks that stay in the processor's cache. Fetching rows takes
+    most of the time, so they are float32; sums over answers are not.
     """
 
     pairs: _ComparedPairs

@@ -2,8 +2,10 @@
 
 Two cases: few items and many questions about them, and a million answers about ten thousand items. Items have hidden
 properties; encoders see mixtures of them with noise, people look at some of them more than at others. Each case runs in
-a process of its own, so its memory is its own, and fills its block of docs/learning.md; `python -m
-benchmarks.perceptual small` runs one of them. With LIKEWISE_SOURCE=OTHER/src it measures another version of the package and fills nothing.
+a process of its own, so its memory is its own, and fills its block of docs/learning.md.
+
+`python -m benchmarks.perceptual small` runs one of them. With LIKEWISE_SOURCE=OTHER/src it measures another version of
+the package and fills nothing.
 """
 
 import os
@@ -109,8 +111,8 @@ def measure(name: str, folder: Path) -> str:
         print(f"  {line.strip()}")
     return (
         f"{case.n_answers:,} answers about {case.n_items:,} items, seen by {len(case.dims)} encoders: "
-        f"{processor:,.0f} s of processor time and at most {used.ru_maxrss / 1e6:,.1f} GB, {seconds:,.0f} s on the clock of {cores} cores "
-        f"that {load:.0f} processes wanted."
+        f"{processor:,.0f} s of processor time and at most {used.ru_maxrss / 1e6:,.1f} GB, {seconds:,.0f} s on the "
+        f"clock of {cores} cores that {load:.0f} processes wanted."
     )
 
 

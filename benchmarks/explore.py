@@ -211,7 +211,7 @@ def main() -> None:
     )
     blocks = {"explore-speed": f"{table(found)}\n\n{said}"}
     if tsne is not None:
-        blocks["explore-tsne"] = f"{table([tsne])}\n\n{said}"
+        blocks |= {"explore-tsne": f"{table([tsne])}\n\n{said}"}
     print(*blocks.values(), sep="\n\n")
     if given.images == N_IMAGES:
         fill(PAGE, blocks)

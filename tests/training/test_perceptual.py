@@ -108,8 +108,8 @@ def test_few_answers_about_many_stimuli_give_the_loss_and_gradient_of_all_pairs(
         likelihood = PenalisedLikelihood(coordinates, answers)
         at = likelihood.parameters(None) + 0.1 * np.random.default_rng(0).normal(size=len(likelihood.parameters(None)))
         found.append(likelihood(at, 1e-3))
-    assert found[0][0] == pytest.approx(found[1][0], rel=1e-12)
-    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-12)
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-7)  # pair by pair in float32
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-7)
 
 
 def test_the_same_seed_gives_the_same_weights() -> None:

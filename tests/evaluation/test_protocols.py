@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from likewise.discovery.pool import POOL_SCHEMA
 from likewise.discovery.unit import PairCounter
 from likewise.evaluation.discovery import EncoderScores, ranked_results
-from likewise.evaluation.expert_groups import expert_groups, weighted_majority
+from likewise.evaluation.expert_groups import expert_groups, groups_of_size, weighted_majority
 from likewise.evaluation.identification import compare_orders, identification_table, identify
 from likewise.evaluation.incomplete import auc_bounds, next_pairs, unlabelled_candidates
 from likewise.evaluation.key_hashes import FNV_PRIME, FNV_START, key_hashes, mix
@@ -245,7 +245,13 @@ def test_expert_groups_say_how_often_the_winner_changes(rng: np.random.Generator
     )
     found = expert_groups([bad, good], pairs, gallery, table, seed=0, n_groups=40)
     assert (found.summary.winner, found.summary.winner_share) == ("good", 1.0)
-    assert set(found.values["kind"]) == {"rule", "expert", "group"}
+    assert set(found.values["kind"]) == {"rule", "expert", "group", "number"}
+    assert [(each.n_experts, each.n_groups) for each in found.summary.by_number] == [(1, 3), (2, 3), (3, 1)]
+    alone, _, everybody = found.summary.by_number
+    assert everybody.mean_distance == 0.0 < (alone.mean_distance or 0.0) and everybody.winner_share == 1.0
+    single = found.values.filter(kind="number", group="1", encoder="bad").row(0, named=True)
+    of_each = found.values.filter(kind="expert", encoder="bad")["value"]
+    assert single["value"] == pytest.approx(of_each.mean()) and single["low"] <= single["value"] <= single["high"]
     assert set(found.values.filter(pl.col("kind") == "expert")["group"]) == {"ann", "bob", "cyd"}
     ann = found.values.filter(kind="expert", group="ann", encoder="bad").row(0, named=True)
     said = [int(answer == "similar") for _, _, expert, answer in votes if expert == "ann"]
@@ -259,6 +265,13 @@ def test_expert_groups_say_how_often_the_winner_changes(rng: np.random.Generator
             expected.append(roc_auc_score(np.arange(len(scores)) < similar.sum(), scores))
     assert ann["value"] == pytest.approx(np.mean(expected)) and ann["n_queries"] == len(expected)
     assert ann["low"] < ann["value"] < ann["high"]
+
+
+def test_groups_of_one_size_are_different_and_bounded(rng: np.random.Generator) -> None:
+    assert list(groups_of_size(4, 2, rng)) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    many = list(groups_of_size(30, 10, rng))
+    assert len(many) == len(set(many)) == 50
+    assert all(len(set(group)) == 10 and group == tuple(sorted(group)) for group in many)
 
 
 def test_the_winner_changes_when_experts_disagree_about_it() -> None:

@@ -155,7 +155,7 @@ def _experts(done: "Evaluated") -> None:
         return
     values = done.tables["expert_groups"]
     encoders = values["encoder"].unique(maintain_order=True).to_list()
-    named = values.filter(pl.col("kind") != "group")
+    named = values.filter(pl.col("kind").is_in(["rule", "expert"]))
     cells = {(row["kind"], row["group"], row["encoder"]): row for row in named.iter_rows(named=True)}
     groups = named.select("kind", "group", "n_queries").unique(maintain_order=True).rows()
     rows = [
@@ -173,6 +173,17 @@ def _experts(done: "Evaluated") -> None:
     ends = {row["encoder"]: row for row in spread.iter_rows(named=True)}
     rows.append(["resampled groups", *(f"{percent(ends[n]['low'])}–{percent(ends[n]['high'])}" for n in encoders)])
     _print("Gallery ROC-AUC under other labels from the same votes (%)", ["labels by (queries)", *encoders], rows)
+    numbers = [
+        [
+            f"{each.n_experts}",
+            f"{each.n_groups}",
+            "–" if each.winner_share is None else f"{100 * each.winner_share:.0f}",
+            "–" if each.mean_distance is None else f"{100 * each.mean_distance:.1f}",
+        ]
+        for each in groups_summary.by_number
+    ]
+    headings = ["experts", "groups", f"{groups_summary.winner} first (%)", "distance from all (points)"]
+    _print("How many experts? Groups of different experts", headings, numbers)
     if groups_summary.winner_share is None:
         echo("no resampled group of experts orders the models")
         return

@@ -1,7 +1,13 @@
-"""Would other experts have said otherwise? Results by consensus rule, per expert, and over resampled groups."""
+"""Would other experts have said otherwise? Results by consensus rule, per expert, over resampled groups, and by number.
 
-from collections.abc import Mapping, Sequence
+Groups drawn with replacement are as large as the real one; groups of 1, 2, ... n different experts say how far results
+depend on the number of experts.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 
 import numpy as np
 import polars as pl
@@ -18,6 +24,7 @@ from likewise.labeling.grades import has_graded_answers
 from likewise.labeling.votes import NEGATIVE_ANSWERS, POSITIVE_ANSWERS
 
 N_GROUPS = 200
+MOST_OF_A_SIZE = 50  # groups of one size; all of them where there are no more
 UNANSWERED = np.int8(-1)
 GROUPS_SCHEMA = pl.Schema(
     {
@@ -33,6 +40,16 @@ GROUPS_SCHEMA = pl.Schema(
 
 
 @dataclass(frozen=True)
+class NumberOfExperts:
+    """What groups of so many different experts give, beside everybody together."""
+
+    n_experts: int
+    n_groups: int
+    winner_share: float | None  # of the groups that give an order: in which the usual winner is first
+    mean_distance: float | None  # of a model's value from its value by everybody, over groups and models
+
+
+@dataclass(frozen=True)
 class ExpertGroupsSummary:
     """How often the usual winner stays first."""
 
@@ -40,6 +57,7 @@ class ExpertGroupsSummary:
     winner_share: float | None  # None where no group gives an order
     n_groups: int
     n_undefined: int  # groups whose labels order no models: left out of the share
+    by_number: tuple[NumberOfExperts, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,9 +91,8 @@ def expert_groups(
         for encoder, sums in _macro(measured, pairs, gallery, label).items():
             rows.append((what, name, encoder, sums.value(), *interval_of(sums), sums.n_defined))
     rng = np.random.default_rng(seed)
-    reference_winner = _best_encoder(
-        _macro(measured, pairs, gallery, weighted_majority(answers, np.ones(len(experts))))
-    )
+    everybody = _macro(measured, pairs, gallery, weighted_majority(answers, np.ones(len(experts))))
+    reference_winner = _best_encoder(everybody)
     known: dict[tuple[int, ...], dict[str, QuerySums]] = {}  # few experts give few different groups
     stayed = n_undefined = 0
     for number in range(n_groups):
@@ -89,10 +106,49 @@ def expert_groups(
             n_undefined += 1
         else:
             stayed += _best_encoder(known[group]) == reference_winner
+    by_number = []
+    for size in range(1, len(experts) + 1):
+        found = []
+        for group in groups_of_size(len(experts), size, rng):
+            weights = np.bincount(group, minlength=len(experts)).astype(np.float64)
+            found.append(_macro(measured, pairs, gallery, weighted_majority(answers, weights)))
+        by_number.append(_number_of_experts(size, found, everybody))
+        rows += [("number", f"{size}", *row) for row in _spread_of(found)]
     table = pl.DataFrame(rows, schema=GROUPS_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
     n_defined = n_groups - n_undefined
     share = stayed / n_defined if n_defined else None
-    return ExpertGroups(table, ExpertGroupsSummary(reference_winner, share, n_groups, n_undefined))
+    return ExpertGroups(table, ExpertGroupsSummary(reference_winner, share, n_groups, n_undefined, tuple(by_number)))
+
+
+def groups_of_size(n_experts: int, size: int, rng: np.random.Generator) -> Iterator[tuple[int, ...]]:
+    """Different groups of different experts: all there are, or a fixed number of them drawn at random."""
+    if comb(n_experts, size) <= MOST_OF_A_SIZE:
+        yield from combinations(range(n_experts), size)
+        return
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) < MOST_OF_A_SIZE:
+        drawn[tuple(sorted(rng.choice(n_experts, size, replace=False).tolist()))] = None
+    yield from drawn
+
+
+def _number_of_experts(
+    size: int, found: Sequence[Mapping[str, QuerySums]], everybody: Mapping[str, QuerySums]
+) -> NumberOfExperts:
+    ordering = [each for each in found if any(sums.n_defined for sums in each.values())]
+    winner = _best_encoder(everybody)
+    share = float(np.mean([_best_encoder(each) == winner for each in ordering])) if ordering else None
+    distances = [abs(sums.value() - everybody[name].value()) for each in ordering for name, sums in each.items()]
+    known = [distance for distance in distances if not np.isnan(distance)]
+    return NumberOfExperts(size, len(found), share, float(np.mean(known)) if known else None)
+
+
+def _spread_of(found: Sequence[Mapping[str, QuerySums]]) -> Iterator[tuple[object, ...]]:
+    """Of every encoder over groups: its mean, 95 % of its values, and the queries that count in all groups."""
+    for name in found[0]:
+        values = np.array([each[name].value() for each in found])
+        known = values[~np.isnan(values)]
+        ends = (known.mean(), *np.quantile(known, (0.025, 0.975))) if len(known) else (np.nan, np.nan, np.nan)
+        yield name, *map(float, ends), min(each[name].n_defined for each in found)
 
 
 def weighted_majority(answers: NDArray[np.int8], weights: Floats) -> NDArray[np.int8]:

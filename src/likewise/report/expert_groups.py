@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.evaluation.expert_groups import ExpertGroupsSummary
+from likewise.evaluation.expert_groups import ExpertGroupsSummary, NumberOfExperts
 from likewise.report.formatting import NBSP, interval, percent, plural
 from likewise.report.plots.ranges import PlotRange
 
@@ -21,6 +21,7 @@ class ExpertGroupsTable:
     intervals: dict[str, str]
     ranges: list[PlotRange]
     conclusion: str
+    by_number: tuple[NumberOfExperts, ...] = ()
 
 
 def expert_groups(
@@ -32,7 +33,7 @@ def expert_groups(
     evaluated = [name for name in encoders if name in set(values["encoder"])]
     named: dict[tuple[str, str], dict[str, float | None]] = {}
     kinds: dict[tuple[str, str], str] = {}
-    for row in values.filter(pl.col("kind") != GROUP).iter_rows(named=True):
+    for row in values.filter(pl.col("kind").is_in([RULE, EXPERT])).iter_rows(named=True):
         named.setdefault((row["kind"], row["group"]), {})[row["encoder"]] = row["value"]
         counted = plural(row["n_queries"], "query", "queries") if "n_queries" in row else ""
         kinds[row["kind"], row["group"]] = ", ".join(filter(None, (KINDS[row["kind"]], counted)))
@@ -51,7 +52,7 @@ def expert_groups(
     ]
     rows = [(kinds[key], key[1], cells) for key, cells in named.items()]
     written = {name: interval(*intervals.get(name, (None, None))) for name in evaluated}
-    return ExpertGroupsTable(evaluated, rows, written, ranges, _conclusion(said, values))
+    return ExpertGroupsTable(evaluated, rows, written, ranges, _conclusion(said, values), said.by_number)
 
 
 def _values_of(named: dict[tuple[str, str], dict[str, float | None]], kind: str, encoder: str) -> tuple[float, ...]:

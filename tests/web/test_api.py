@@ -118,3 +118,13 @@ def test_reasons_and_times_are_kept(expert: Expert, engine: Engine) -> None:
         assert reply.status_code == 422
         assert isinstance(reply.json()["detail"], str)
     assert read_events(engine).height == 1
+
+
+def test_grades_are_taken_where_they_are_asked_for(expert: Expert, engine: Engine) -> None:
+    anna = expert("Anna")
+    pair = anna.get("/api/next?count=1").json()["pairs"][0]["pair"]
+    stale = anna.post("/api/answers", {"events": [event(pair, "exact")]}).json()
+    assert stale["accepted"] == [] and stale["refused"][0]["why"].startswith("this project asks for similar or not")
+    change_project(engine, graded=True)
+    assert len(anna.post("/api/answers", {"events": [event(pair, "exact")]}).json()["accepted"]) == 1
+    assert read_votes(engine)["answer"].to_list() == ["exact"]

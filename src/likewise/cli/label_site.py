@@ -143,6 +143,13 @@ def settings(
     grouped: Annotated[
         bool | None, typer.Option("--grouped/--mixed", help="Ask a query's candidates together, or in mixed order.")
     ] = None,
+    graded: Annotated[
+        bool | None,
+        typer.Option(
+            "--graded/--yes-or-no",
+            help="Ask for exact, similar, substitute or different, or for similar or not; votes of both kinds count.",
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of every expert's random order.")] = None,
     experts_per_pair: Annotated[
         int | None, typer.Option(help="Number of experts who get each pair (0: every expert gets every pair).")
@@ -170,6 +177,7 @@ def settings(
         "name": name,
         "guidelines": guidelines.read_text(encoding="utf-8") if guidelines else None,
         "grouped_by_query": grouped,
+        "graded": graded,
         "order_seed": seed,
         "n_shares": shares,
         "repeat_share": repeats,

@@ -32,7 +32,8 @@ def _environment() -> Environment:
 
 def render(request: Request, template: str, status_code: int = 200, **context: Any) -> HTMLResponse:
     """A page; `csrf` is there for its forms, and any text in the context is escaped by the template."""
-    shared = {"csrf": page_csrf_token(request), "project": read_project(get_site(request).engine).name}
+    project = read_project(get_site(request).engine)
+    shared = {"csrf": page_csrf_token(request), "project": project.name, "graded": project.graded}
     page = _environment().get_template(template).render(shared | context)
     response = HTMLResponse(page, status_code=status_code)
     visit = getattr(request.state, "new_visit", None)
@@ -77,12 +78,14 @@ def script_settings(
     request: Request, name: str, mode: str, practice: list[dict[str, Any]] | None = None
 ) -> dict[str, Any]:
     """What a page's script starts with."""
+    project = read_project(get_site(request).engine)
     return {
         "mode": mode,
         "store": read_store_id(get_site(request).engine),  # tells the outboxes of two projects on one address apart
         "csrf": page_csrf_token(request),
         "expert": name,
-        "project": read_project(get_site(request).engine).name,
+        "project": project.name,
+        "graded": project.graded,
         "api": "/api",
         "practice": practice or [],
     }

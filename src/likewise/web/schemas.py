@@ -73,7 +73,7 @@ class GridOut(StrictModel):
 class AnswerIn(StrictModel):
     client_id: ClientId
     pair: Id
-    answer: Literal["similar", "not similar", "cannot tell", "later"]
+    answer: Literal["similar", "not similar", "cannot tell", "exact", "substitute", "different", "later"]
     reason: PlainText | None = None
     milliseconds: Milliseconds | None = None
 

@@ -29,6 +29,7 @@ class Project:
     grouped_by_query: bool = False
     experts_per_pair: int | None = None
     n_shares: int = 1  # with experts_per_pair: how many experts the work is split among
+    graded: bool = False  # experts answer exact, similar, substitute or different instead of similar or not
     repeat_share: float = 0.05  # of the pairs are asked twice, to see whether an expert agrees with himself
     url: str = "http://127.0.0.1:8000"
 

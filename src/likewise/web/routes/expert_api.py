@@ -10,6 +10,7 @@ from fastapi import APIRouter, HTTPException, Query
 from fastapi.concurrency import run_in_threadpool
 
 from likewise.errors import LikewiseError
+from likewise.labeling.grades import GRADED_ONLY
 from likewise.labeling.store.engine import StoreError, read_transaction
 from likewise.labeling.store.events import SubmittedAnswer, undo_answer
 from likewise.labeling.store.project import read_project
@@ -19,6 +20,7 @@ from likewise.web.access import CsrfHeader, CurrentExpert, CurrentSite
 from likewise.web.site import Site
 
 router = APIRouter(prefix="/api", tags=["expert"])
+NOT_GRADED = "this project asks for similar or not similar: reload the page"
 
 
 @router.get("/next", response_model=schemas.NextOut, responses=schemas.ERROR_RESPONSES)
@@ -73,12 +75,17 @@ def get_grid(who: CurrentExpert, site: CurrentSite, skip: schemas.SkippedIds = "
 async def post_answers(sent: schemas.AnswersIn, who: CurrentExpert, site: CurrentSite) -> dict[str, Any]:
     """Store answers; what is accepted here is on the disk."""
     assert who.expert is not None
-    answers = [SubmittedAnswer(**event.model_dump()) for event in sent.events]
+    unasked: list[schemas.AnswerIn] = []
+    graded = [event for event in sent.events if event.answer in GRADED_ONLY]
+    if graded and not (await run_in_threadpool(read_project, site.engine)).graded:
+        unasked = graded  # of a page that was opened before the owner changed the question
+    answers = [SubmittedAnswer(**event.model_dump()) for event in sent.events if event not in unasked]
     stored = await asyncio.wrap_future(site.vote_writer.add(who.expert, answers))
     assert stored.progress is not None
     return {
         "accepted": stored.accepted,
-        "refused": [{"client_id": client_id, "why": why} for client_id, why in stored.refused],
+        "refused": [{"client_id": client_id, "why": why} for client_id, why in stored.refused]
+        + [{"client_id": event.client_id, "why": NOT_GRADED} for event in unasked],
         "progress": pages.progress_json(stored.progress),
     }
 

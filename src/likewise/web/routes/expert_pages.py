@@ -7,7 +7,7 @@ from likewise.labeling.store.experts import SESSION_DAYS, redeem_invitation
 from likewise.labeling.store.gold_pairs import EXAMPLE, PRACTICE, read_gold_pairs
 from likewise.labeling.store.project import read_project
 from likewise.labeling.store.question_queue import has_questions
-from likewise.labeling.votes import SIMILAR
+from likewise.labeling.votes import POSITIVE_ANSWERS
 from likewise.web.access import CurrentExpert, CurrentSite, OptionalVisitor, set_session_cookie
 from likewise.web.pages import image_links, message_page, render, script_settings, split_paragraphs
 
@@ -45,7 +45,8 @@ def welcome(request: Request, who: CurrentExpert, site: CurrentSite) -> Response
         {
             "query": image_links(known.query_image),
             "candidate": image_links(known.candidate_image),
-            "similar": known.answer == SIMILAR,
+            "similar": known.answer in POSITIVE_ANSWERS,
+            "answer": known.answer.capitalize(),
             "note": known.note,
         }
         for known in read_gold_pairs(site.engine, EXAMPLE)
@@ -91,6 +92,8 @@ def work(request: Request, who: CurrentExpert, site: CurrentSite) -> Response:
 
 @router.get("/grid")
 def grid(request: Request, who: CurrentExpert, site: CurrentSite) -> Response:
+    if read_project(site.engine).graded:  # one mark for each picture cannot say four things
+        return RedirectResponse("/work", 303)
     return render(
         request,
         "grid.html",

@@ -12,7 +12,7 @@ from likewise.labeling.exports import export_votes
 from likewise.labeling.store.gold_pairs import EXAMPLE, PRACTICE, read_gold_pairs, sample_pairs, set_gold_pairs
 from likewise.labeling.store.pairs import pair_keys
 from likewise.labeling.store.project import change_project, read_project
-from likewise.labeling.votes import SIMILAR
+from likewise.labeling.votes import GRADED_ANSWERS, NOT_SIMILAR, SIMILAR
 from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite, or_bad_request
 from likewise.web.pages import image_links, render
 
@@ -71,8 +71,10 @@ def guidelines(request: Request, who: CurrentOwner, site: CurrentSite) -> Respon
             query, candidate = image_links(pair.query_image), image_links(pair.candidate_image)
             row = {"pair": pair.pair, "query": query, "candidate": candidate}
             choices.append(row | {"use": "", "answer": SIMILAR, "note": ""})
-    text = read_project(site.engine).guidelines
-    return render(request, "guidelines.html", text=text, choices=choices, notice="", error="")
+    project = read_project(site.engine)
+    answers = GRADED_ANSWERS if project.graded else (SIMILAR, NOT_SIMILAR)
+    context = {"text": project.guidelines, "choices": choices, "answers": answers}
+    return render(request, "guidelines.html", **context, notice="", error="")
 
 
 @router.post("/guidelines", dependencies=[CsrfForm])

@@ -9,16 +9,23 @@ const DOUBLE_CLICK_MS = 500;
 const RETRY_MS = 5000;
 const PAUSED_MS = 30000;
 const REASONS = ["A picture is unclear", "They are not comparable", "Similar in one way, different in another", "I do not know this kind of thing"];
+const YES_OR_NO = { similar: { key: "f", label: "Similar" }, "not similar": { key: "j", label: "Not similar" } };
+const GRADES = {
+  exact: { key: "1", label: "Exact" },
+  similar: { key: "2", label: "Similar" },
+  substitute: { key: "3", label: "Substitute" },
+  different: { key: "4", label: "Different" },
+};
+const JUDGEMENTS = boot.graded ? GRADES : YES_OR_NO;
 const ACTIONS = {
-  similar: { key: "f", label: "Similar" },
-  "not similar": { key: "j", label: "Not similar" },
+  ...JUDGEMENTS,
   "cannot tell": { key: "u", label: "Cannot tell" },
   reason: { key: "r", label: "Cannot tell, because…" },
   later: { key: "l", label: "Later" },
   undo: { key: "z", label: "Undo" },
   zoom: { key: "e", label: "Enlarge" },
 };
-const ANSWERS = new Set(["similar", "not similar", "cannot tell", "later"]);
+const ANSWERS = new Set([...Object.keys(JUDGEMENTS), "cannot tell", "later"]);
 const practising = boot.mode === "practice";
 
 const clock = new Clock();
@@ -314,7 +321,7 @@ function goOn() {
 }
 function finishPractice() {
   hideStage();
-  panel("done", "That was the practice. Your real answers may of course differ from the owner's examples: say what you see.", ["Start with the pairs", "/work"], ["Start in the grid", "/grid"]);
+  panel("done", "That was the practice. Your real answers may of course differ from the owner's examples: say what you see.", ["Start with the pairs", "/work"], ...(boot.graded ? [] : [["Start in the grid", "/grid"]]));
 }
 function countPractice(done) {
   const total = boot.practice.length;

@@ -54,9 +54,7 @@ def test_grades_from_the_site_to_the_report(
                 pair = shown(phone)
                 button = phone.get_by_role("button", name=answer, exact=False)
                 box = button.bounding_box()
-                assert (
-                    box is not None and box["height"] >= 40 and box["y"] + box["height"] <= 844
-                )  # in reach of a thumb
+                assert box is not None and box["height"] >= 40 and box["y"] + box["height"] <= 844
                 phone.wait_for_timeout(TOO_SOON_MS)
                 button.tap()
                 expect(phone.locator(f"#main[data-pair='{pair}']")).to_have_count(0)

@@ -73,8 +73,8 @@ def guidelines(request: Request, who: CurrentOwner, site: CurrentSite) -> Respon
             choices.append(row | {"use": "", "answer": SIMILAR, "note": ""})
     project = read_project(site.engine)
     answers = GRADED_ANSWERS if project.graded else (SIMILAR, NOT_SIMILAR)
-    context = {"text": project.guidelines, "choices": choices, "answers": answers}
-    return render(request, "guidelines.html", **context, notice="", error="")
+    told = project.guidelines
+    return render(request, "guidelines.html", text=told, choices=choices, answers=answers, notice="", error="")
 
 
 @router.post("/guidelines", dependencies=[CsrfForm])

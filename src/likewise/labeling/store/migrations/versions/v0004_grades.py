@@ -1,5 +1,7 @@
 """Answers may be graded: exact, substitute and different join the answers that events and votes know."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -44,7 +46,7 @@ def upgrade() -> None:
 
 def _replace_table() -> None:
     """SQLite cannot change a constraint: the events move to a table that has the new one."""
-    columns = [
+    columns: list[sa.Column[Any]] = [
         sa.Column("id", Id, primary_key=True),
         sa.Column("pair", Id, sa.ForeignKey("pairs.id"), nullable=False),
         sa.Column("expert", Id, sa.ForeignKey("experts.id"), nullable=False),

@@ -2,12 +2,15 @@
 
 import shutil
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import polars as pl
 
 from tests.crash.killing import Command, CommandServer
 
+MINED = ("--concreteness", "none", "--min-images", "1", "--min-objects", "1", "--n-triplets", "20")
+WORDS = ("red", "small", "wet", "happy", "old")
 CHAIN = (
     ("new", "ws", "--wardrobe", "--items", "24", "--views", "2", "--seed", "1"),
     ("encode", "ws", "--with", "colour,layout,shape", "--workers", "1"),
@@ -15,7 +18,14 @@ CHAIN = (
     ("label", "simulate", "ws"),
     ("label", "consensus", "ws"),
 )
-
+SHOP = (
+    ("new", "shop", "--wardrobe", "--items", "90", "--views", "1", "--seed", "2"),
+    ("encode", "shop", "--with", "colour,layout", "--workers", "1"),
+    ("discover", "shop", "--with", "colour,layout", "--n-queries", "12", "--k", "4"),
+    ("label", "simulate", "shop"),
+    ("label", "consensus", "shop"),
+    ("train", "perceptual", "shop", "--with", "colour", "--name", "old", "--folds", "2"),
+)
 BUNDLED = ("--title", "Shapes", "--licence", "CC0")
 
 CORE = (
@@ -53,6 +63,37 @@ CORE = (
     Command("bundle run", ("bundle", "run", "ws", "colour.run", "--with", "colour")),
 )
 
+CHECKED = (
+    "--column",
+    "category",
+    "--trials",
+    "2",
+    "--steps",
+    "10",
+    "--evaluate-every",
+    "5",
+    "--reruns",
+    "2",
+    "--dim",
+    "4",
+)
+EXTENSIONS = (
+    Command(
+        "train check",
+        ("train", "check", "shop", "--methods", "triplet", "--with", "colour", *CHECKED, "--workers", "1"),
+        but=("search.db",),
+    ),
+    Command("train perceptual", ("train", "perceptual", "shop", "--with", "colour,layout", "--folds", "2")),
+    Command("train perceptual --force", ("train", "perceptual", "shop", "--name", "old", "--folds", "2", "--force")),
+    Command("outfits generate", ("outfits", "generate", "shop", "--n", "6")),
+    Command("outfits train", ("outfits", "train", "shop", "--n-outfits", "60", "--with", "colour", "--epochs", "2")),
+    Command("outfits make-test", ("outfits", "make-test", "shop", "--outfits", "30", "--trust-categories")),
+    Command("outfits wardrobe-test", ("outfits", "wardrobe-test", "test", "--n-lat", "4", "--n-aat", "27")),
+    Command("condition build", ("condition", "build", "shop", "--name", "built", "--per-task", "6")),
+    Command("condition mine", ("condition", "mine", "captions.tsv", *MINED, "--output", "mined", "--workers", "1")),
+    Command("condition two-tower", ("condition", "two-tower", "shop", "shop/tower", "--steps", "4")),
+)
+
 
 def build_start(server: CommandServer, folder: Path) -> None:
     """The workspaces `ws` (labelled), `asked` (a pool) and `bare` (vectors alone), and files from elsewhere."""
@@ -79,3 +120,11 @@ def _run(server: CommandServer, folder: Path, commands: Sequence[Sequence[str]])
     for argv in commands:
         done = server.run(argv, folder)
         assert done.code == 0, done.output
+
+
+def build_extension_start(server: CommandServer, folder: Path) -> None:
+    """The labelled workspace `shop`, whose items make outfits, with an encoder `old` that experts taught; captions."""
+    folder.mkdir(parents=True)
+    _run(server, folder, SHOP)
+    lines = [f"a {word} dog on the {place} beach\t{n}.jpg" for n, (word, place) in enumerate(product(WORDS, WORDS))]
+    (folder / "captions.tsv").write_text("\n".join(lines * 6) + "\n")

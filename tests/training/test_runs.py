@@ -35,7 +35,7 @@ PERCEPTUAL = PerceptualSummary(
     calibration=CalibrationSummary(2.0, 0.1, 0.03, 0.2, 30),
     queries=["a.png"],
 )
-BEST = Trial("triplet", 3, {"margin": 0.1}, 0.5, (0.4, 0.6), (10, 20), 7, 1.5, "")
+BEST = Trial("triplet", 3, {"margin": 0.1}, 0.5, (0.4, 0.6), (10, 20), 7, "")
 CHECK = CheckSummary(
     run="check",
     workspace="toy",

@@ -6,6 +6,7 @@ the same file under two keys) is noted and kept, because `load_image` deals with
 
 import hashlib
 import io
+import stat
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from likewise.progress import ProgressCallback
 
 MIN_SIDE_PIXELS = 8
 MAX_PIXELS = 100_000_000
+MAX_FILE_BYTES = 512 << 20
 EXIF_UPRIGHT = 1
 EXIF_ORIENTATION = 0x0112
 
@@ -45,11 +47,16 @@ class ImageCheck:
 def check_image(path: Path) -> ImageCheck:
     """Read and decode one file completely (a JPEG at reduced size, which still reads every byte)."""
     try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):  # a pipe or a device would be read for ever
+            return ImageCheck(fault=("unreadable", f"{path} is no file"))
+        if found.st_size > MAX_FILE_BYTES:
+            return ImageCheck(fault=("unusable size", f"{path} has more than {MAX_FILE_BYTES >> 20} MB"))
         content = path.read_bytes()
     except FileNotFoundError:
         return ImageCheck(fault=("missing file", f"{path} does not exist"))
-    except OSError as error:
-        return ImageCheck(fault=("unreadable", f"{path}: {error.strerror}"))
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        return ImageCheck(fault=("unreadable", f"{path}: {getattr(error, 'strerror', None) or error}"))
     if not content:
         return ImageCheck(fault=("unreadable", "the file is empty"))
     with warnings.catch_warnings():

@@ -16,7 +16,16 @@ from likewise.catalog.versions import HISTORY_COLUMNS, CatalogVersion, read_vers
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing
 from likewise.progress import ProgressCallback
+from likewise.untrusted import Column, check_columns
 from likewise.workspace import FIRST_VERSION, FORMAT, WorkspaceFolder, staged_workspace, write_json, write_parquet
+
+CATALOG_COLUMNS = {
+    "image": Column(null=True, one_line=False),
+    "item": Column(null=True, optional=True, one_line=False),
+    "category": Column(null=True, optional=True, one_line=False),
+}
+UNUSABLE_KEY = r"[\x00-\x1f\x7f]|^/|(^|/)\.\.(/|$)"
+MAX_KEY_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -135,6 +144,7 @@ def _with_keys(rows: pl.DataFrame) -> pl.DataFrame:
             f"the table has no column `image` (it has: {', '.join(rows.columns) or 'none'}): "
             "rename the column that holds the picture's path relative to the root."
         )
+    rows = check_columns(rows, CATALOG_COLUMNS, "the table of images")
     if rows.is_empty():
         raise LikewiseError("there is no image to put into the catalog: the folder or table is empty.")
     rows = rows.drop(column for column in (*MADE_COLUMNS, *HISTORY_COLUMNS) if column in rows.columns)
@@ -145,6 +155,15 @@ def _with_keys(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _unique_keys(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The first row of each key, and a problem for every further one and for every row without a key."""
+    odd = pl.col("image").str.contains(UNUSABLE_KEY) | (pl.col("image").str.len_bytes() > MAX_KEY_BYTES)
+    unusable = rows.filter(odd.fill_null(False)).select(
+        "row",
+        pl.col("image").str.slice(0, 80).str.replace_all(r"[\x00-\x1f\x7f]", "?"),
+        pl.lit("unusable key").alias("problem"),
+        pl.lit("a key is a path below the root, on one line: not absolute, and without ..").alias("detail"),
+        pl.lit(False).alias("kept"),
+    )
+    rows = rows.filter(~odd.fill_null(False))
     named = rows.filter(pl.col("image").is_not_null() & (pl.col("image") != ""))
     nameless = rows.join(named.select("row"), on="row", how="anti").select(
         "row",
@@ -164,7 +183,7 @@ def _unique_keys(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
             pl.lit(False).alias("kept"),
         )
     )
-    problems = pl.concat([nameless, repeated]).cast(dict(PROBLEM_SCHEMA))  # type: ignore[arg-type]
+    problems = pl.concat([unusable, nameless, repeated]).cast(dict(PROBLEM_SCHEMA))  # type: ignore[arg-type]
     return named.unique("image", keep="first", maintain_order=True), problems
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.errors import LikewiseError
+from likewise.untrusted import tidy_headers
 
 ROLES = ("anchor", "close", "far")
 ROLE_NAMES = {
@@ -110,7 +111,8 @@ def _read(path: Path) -> pl.DataFrame:
         raise LikewiseError(f"{path} cannot be read as CSV in UTF-8 ({str(error).splitlines()[0]}).") from error
     if table.is_empty():
         raise LikewiseError(f"{path} holds no triplets: it needs a header and one row per triplet.")
-    return table.rename({column: column.strip() for column in table.columns})
+    table.columns = tidy_headers(table.columns, str(path))
+    return table
 
 
 def _where(table: pl.DataFrame, condition: str, wanted: bool, path: Path) -> pl.DataFrame:

@@ -6,15 +6,20 @@ from pathlib import Path
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.labeling.imports import ANSWER_SPELLINGS
+from likewise.labeling.imports import ANSWER_SPELLINGS, read_table
 from likewise.labeling.votes import CANNOT_TELL, PAIR
+from likewise.untrusted import Column, check_columns
+
+GOLD_COLUMNS = (*PAIR, "answer", "note")
 
 
 def read_gold_file(path: Path, images: AbstractSet[str]) -> list[tuple[str, str, str, str]]:
     """(query, candidate, similar or not similar, note) for each row of a CSV file."""
     if not path.is_file():
         raise LikewiseError(f"{path} does not exist: check the path of the gold pairs.")
-    table = pl.read_csv(path, infer_schema=False)
+    table = check_columns(
+        read_table(path)[0], {name: Column(null=True, optional=True) for name in GOLD_COLUMNS}, str(path)
+    )
     missing = [column for column in (*PAIR, "answer") if column not in table.columns]
     if missing:
         raise LikewiseError(f"{path} has no column {', '.join(missing)}: its header is query,candidate,answer,note.")

@@ -8,7 +8,6 @@ not been answered yet: it is skipped and counted. A time without an offset is ta
 """
 
 import io
-import json
 import re
 from collections.abc import Collection
 from collections.abc import Set as AbstractSet
@@ -35,7 +34,15 @@ from likewise.labeling.votes import (
     tidy_votes,
 )
 from likewise.spreadsheets import restore_formulas
+from likewise.untrusted import Column, check_columns, check_line, parse_json, tidy_headers
 
+MIN_YEAR, MAX_YEAR = 1970, 2200
+MAX_EXPERT_NAME = 200
+VOTE_COLUMNS = {
+    **dict.fromkeys((*VOTE_KEY, "answer"), Column(null=True)),
+    "time": Column(null=True, optional=True),
+    GENERATORS: Column(null=True, optional=True),
+}
 ANSWER_SPELLINGS = {
     "similar": SIMILAR, "yes": SIMILAR, "true": SIMILAR, "1": SIMILAR, "1.0": SIMILAR,
     "notsimilar": NOT_SIMILAR, "no": NOT_SIMILAR, "false": NOT_SIMILAR, "0": NOT_SIMILAR, "0.0": NOT_SIMILAR,
@@ -68,6 +75,7 @@ def read_votes_file(path: Path) -> ParsedVotes:
             f"{path} has no column {', '.join(missing)} (it has {', '.join(table.columns)}): "
             f"its header must be {_header()}."
         )
+    table = check_columns(table, VOTE_COLUMNS, str(path))
     rows: list[dict[str, str | None]] = []
     for number, row in enumerate(table.iter_rows(named=True), start=first_row):
         vote = _parse_vote(row, f"{path}, row {number}")
@@ -150,6 +158,7 @@ def _parse_vote(row: dict[str, Any], where: str) -> dict[str, str | None] | None
     for column, value in vote.items():
         if not value:
             raise LikewiseError(f"{where}: {column} is empty: fill it, or delete the row.")
+    check_line(str(vote["expert"]), "the expert's name", where, MAX_EXPERT_NAME)
     if vote["query"] == vote["candidate"]:
         raise LikewiseError(f"{where}: {vote['query']} is compared with itself: delete the row.")
     return vote | {"answer": ANSWER_SPELLINGS[answer], "time": _parse_time(row.get("time"), where)}
@@ -165,9 +174,11 @@ def _parse_time(value: object, where: str) -> str | None:
         return None
     try:
         moment = value if isinstance(value, datetime) else datetime.fromisoformat(_text(value))
-    except ValueError as error:
+        moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise LikewiseError(f"{where}: the time {_text(value)!r} is not ISO-8601: 2026-01-31T14:05:00Z.") from error
-    moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+    if not MIN_YEAR <= moment.year <= MAX_YEAR:
+        raise LikewiseError(f"{where}: the time {_text(value)!r} is of the year {moment.year}: correct it.")
     return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
@@ -183,7 +194,7 @@ def read_table(path: Path) -> tuple[pl.DataFrame, int]:
             table, first_row = _read_csv(path), 2
         else:
             raise LikewiseError(f"{path} ends in {ending!r}: votes are read from .csv, .tsv, .parquet or .jsonl.")
-        table = table.rename({column: column.strip().lower() for column in table.columns})
+        table.columns = tidy_headers(table.columns, str(path), lower=True)
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error).split("\n")[0]
         raise LikewiseError(f"{path} cannot be read ({reason}): save it again as {ending[1:]}, UTF-8.") from error
@@ -202,10 +213,7 @@ def _read_csv(path: Path) -> pl.DataFrame:
 def _read_json_lines(path: Path) -> pl.DataFrame:
     records: list[dict[str, Any]] = []
     for number, line in enumerate(path.read_text(encoding="utf-8-sig").rstrip().split("\n"), start=1):
-        try:
-            record = json.loads(line.strip() or "{}")
-        except json.JSONDecodeError as error:
-            raise LikewiseError(f"{path}, row {number} is not JSON ({error}): write one object per line.") from error
+        record = parse_json(line.strip() or "{}", f"{path}, row {number}")
         if not isinstance(record, dict):
             raise LikewiseError(f"{path}, row {number} is not an object: write one {{...}} per line.")
         records.append({key: _text(value) for key, value in record.items()})

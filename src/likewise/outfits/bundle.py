@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from likewise import __version__
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.card import checksum_of, has_card, read_card
@@ -33,10 +31,24 @@ from likewise.evaluation.bundles.files import (
 )
 from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.tables import answer_table, item_table, question_table, questions_from_tables
+from likewise.untrusted import TEXT, Column, check_columns, read_untrusted_parquet
 
 FORMAT, VERSION = "likewise-outfit-test", 1
 TABLES = ("questions", "answers", "items")
 MAX_TABLE_BYTES = 1 << 30
+COLUMNS = {
+    "questions": {
+        "question": TEXT,
+        "kind": TEXT,
+        "items": Column("texts"),
+        "choices": Column("texts"),
+        "blank": Column("whole", null=True, low=0),
+        "dimension": Column(null=True),
+        "sub_dimension": Column(null=True),
+    },
+    "items": {"item": TEXT, "category": Column(null=True), "image": TEXT},
+    "answers": {"question": TEXT, "right": Column("whole", null=True, low=0), "people": Column("wholes", null=True)},
+}
 
 
 @dataclass(frozen=True)
@@ -105,7 +117,9 @@ def open_test(path: Path, checksum: str | None = None) -> OutfitTest:
             stored = files.get(f"{name}.parquet")
             if stored is None or stored.bytes > MAX_TABLE_BYTES:
                 raise LikewiseError(f"{path} has no {name}.parquet that could be read: it is not a complete test.")
-            tables[name] = pl.read_parquet(io.BytesIO(read_entry(open_entry, f"{name}.parquet", stored, path)))
+            where = f"{path}: {name}.parquet"
+            content = read_entry(open_entry, f"{name}.parquet", stored, path)
+            tables[name] = check_columns(read_untrusted_parquet(content, where), COLUMNS[name], where)
         for name, stored in files.items():
             if name.removesuffix(".parquet") not in TABLES:
                 verify_entry(open_entry, name, stored, path)

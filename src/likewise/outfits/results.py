@@ -193,13 +193,35 @@ def read_answers(path: Path, questions: Sequence[OutfitQuestion]) -> Floats:
         if row is None:
             continue
         if row.get("scores") is not None:
-            values = [float(value) for value in row["scores"]]
+            values = _scores(row["scores"], f"{path}: question {question.name}")
             if len(values) != n:
                 raise LikewiseError(f"{path}: question {question.name} has {n} choices, not {len(values)}.")
             answers[place, :n] = values
         else:
-            choice = int(row["choice"])
+            choice = _choice(row.get("choice"), f"{path}: question {question.name}")
             if not 0 <= choice < n:
                 raise LikewiseError(f"{path}: question {question.name} has choices 0 to {n - 1}, not {choice}.")
             answers[place, :n] = np.arange(n) == choice
     return answers
+
+
+def _scores(written: object, where: str) -> list[float]:
+    """Numbers of a list, or of a text with spaces or commas between them."""
+    parts = written.strip("[] ").replace(",", " ").split() if isinstance(written, str) else written
+    try:
+        values = [float(value) for value in parts]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise LikewiseError(f"{where} has scores {str(written)[:60]!r}: write one number per choice.") from None
+    if not np.isfinite(values).all():
+        raise LikewiseError(f"{where} has scores that are no numbers ({str(written)[:60]}): leave its row out instead.")
+    return values
+
+
+def _choice(written: object, where: str) -> int:
+    try:
+        number = float(written)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = float("nan")
+    if number != round(number) if np.isfinite(number) else True:
+        raise LikewiseError(f"{where} has the choice {str(written)[:60]!r}: write its number, from 0.")
+    return int(number)

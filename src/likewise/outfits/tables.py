@@ -102,6 +102,13 @@ def questions_from_tables(
                 f"question {row['question']} is of kind {row['kind']!r}, not {', '.join(get_args(QuestionKind))}."
             )
         answer = right.get(row["question"], {})
+        n_choices, people = len(row["choices"]), answer.get("people") or ()
+        if n_choices < 2 or not (answer.get("right") is None or answer["right"] < n_choices):
+            raise LikewiseError(
+                f"question {row['question']} has {n_choices} choices, and number {answer.get('right')} would be right."
+            )
+        if people and (len(people) != n_choices or any(count is None or count < 0 for count in people)):
+            raise LikewiseError(f"question {row['question']} has {n_choices} choices, and people chose {list(people)}.")
         found.append(
             OutfitQuestion(
                 row["question"],

@@ -35,7 +35,7 @@ OUTCOME = "outcome"
 
 @dataclass(frozen=True)
 class Trial:
-    """One point that was tried; `map_at_r` is None where it failed."""
+    """One point that was tried; `map_at_r` is None where it failed. How long it took stands in the database alone."""
 
     method: str
     index: int
@@ -44,7 +44,6 @@ class Trial:
     fold_values: tuple[float, ...]
     fold_steps: tuple[int, ...]
     seed: int
-    seconds: float
     failure: str
 
 
@@ -215,7 +214,6 @@ def make_trial(method: str, trial: Any) -> Trial:
         tuple(float("nan") if value is None else value for value in outcome["fold_values"]),
         tuple(outcome["fold_steps"]),
         attributes["seed"],
-        outcome["seconds"],
         outcome["failure"],
     )
 

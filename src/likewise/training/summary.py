@@ -107,6 +107,7 @@ class CheckSummary:
 def _method(data: Mapping[str, Any]) -> MethodSummary:
     best = data["best"]
     if best:
+        best = {name: value for name, value in best.items() if name != "seconds"}  # of earlier versions
         best = Trial(**{**best, "fold_values": tuple(best["fold_values"]), "fold_steps": tuple(best["fold_steps"])})
     return MethodSummary(**{**data, "best": best})
 

@@ -13,11 +13,12 @@ import polars as pl
 
 from likewise.catalog.readers.reading import Coverage, MalformedLine, Reading, SourceFile, find_missing
 from likewise.errors import LikewiseError
+from likewise.untrusted import Column, check_columns, parse_json
 
 T = TypeVar("T")
 Schema = Mapping[str, Any]
 
-PARSE_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError)
+PARSE_ERRORS = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 MAX_QUOTE_LENGTH = 80
 
 
@@ -95,6 +96,7 @@ class AnnotationParser:
 
     def to_reading(self, rows: pl.DataFrame, root: Path, tables: dict[str, pl.DataFrame] | None = None) -> Reading:
         """Put everything together; here it is looked up which pictures exist."""
+        rows = check_columns(rows, {"image": Column(null=True, optional=True, one_line=False)}, str(self.base))
         named = rows["image"].drop_nulls().cast(pl.String).str.strip_chars() if "image" in rows.columns else pl.Series()
         found, missing = find_missing((str(key) for key in named if key), root)
         coverage = Coverage(
@@ -114,12 +116,7 @@ def first_line(file: Path) -> str:
 
 
 def read_json(file: Path) -> Any:
-    try:
-        return json.loads(read_text(file))
-    except json.JSONDecodeError as error:
-        raise LikewiseError(
-            f"{file}, line {error.lineno}: not valid JSON ({error.msg}); get the file again, or mend it."
-        ) from error
+    return parse_json(read_text(file), str(file))
 
 
 def quote_value(value: object) -> str:

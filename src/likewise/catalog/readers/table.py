@@ -15,6 +15,7 @@ import polars as pl
 from likewise.catalog.readers.parsing import AnnotationParser, read_text
 from likewise.catalog.readers.reading import Reading, SourceFile
 from likewise.errors import LikewiseError
+from likewise.untrusted import refuse_deep_nesting, tidy_headers
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
@@ -32,7 +33,10 @@ def read(path: Path, root: Path | None = None) -> Reading:
 def with_numbers(rows: pl.DataFrame, before: int = 0) -> pl.DataFrame:
     """A first column `row` that counts from 1 (after `before`); a column of that name in the source is renamed."""
     if "row" in rows.columns:
-        rows = rows.rename({"row": "row_in_source"})
+        free = next(
+            name for name in (f"row_in_source{'_' * n}" for n in range(len(rows.columns) + 1)) if name not in rows
+        )
+        rows = rows.rename({"row": free})
     return rows.with_row_index("row", offset=before + 1).with_columns(pl.col("row").cast(pl.Int64))
 
 
@@ -47,10 +51,11 @@ def read_table(path: Path, parser: AnnotationParser | None = None) -> pl.DataFra
     try:
         if ending == PARQUET:
             rows = pl.read_parquet(path, glob=False)
+            rows.columns = tidy_headers(rows.columns, str(path))
             parser.files.append(SourceFile(parser.name(path), len(rows)))
             return rows
         return _json_lines(path, parser) if ending in JSON_LINES else _separated(path, SEPARATORS[ending], parser)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, OSError, csv.Error) as error:
         raise LikewiseError(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
 
 
@@ -66,7 +71,7 @@ def _separated(path: Path, separator: str, parser: AnnotationParser) -> pl.DataF
     numbered = list(_records(content, separator))
     if not numbered:
         raise LikewiseError(f"{path} is empty: the first line names the columns.")
-    header = [name.strip() for name in numbered[0][1]]
+    header = tidy_headers(numbered[0][1], str(path))
 
     def fits(record: list[str]) -> list[str]:
         if len(record) != len(header):
@@ -105,8 +110,11 @@ def _records(content: str, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 def _json_lines(path: Path, parser: AnnotationParser) -> pl.DataFrame:
     def parse(line: str) -> str:
-        if not isinstance(json.loads(line), dict):
+        record = json.loads(line)
+        if not isinstance(record, dict):
             raise ValueError(line)
+        refuse_deep_nesting(record, str(path))
+        json.dumps(record, ensure_ascii=False).encode()  # a lone surrogate is a ValueError too
         return line
 
     good = parser.parse_lines(path, parse, "a JSON object")

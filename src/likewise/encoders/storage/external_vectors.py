@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
+from likewise.untrusted import TEXT, check_columns, check_shape, parse_json
 
 KEY_NAMES = ("image", "images", "key", "keys", "path", "paths", "file", "filename", "id", "ids")
 READABLE = ".npy (with --keys), .npz, .parquet or .safetensors"
@@ -72,14 +73,19 @@ def read_keys(path: Path) -> list[str]:
                 return [table.columns[0], *table.to_series().to_list()]
             if column is None:
                 raise LikewiseError(f"{path} has no column `image` (it has {', '.join(table.columns)}): rename one.")
-            return [str(value) for value in table[column]]
+            return check_columns(table, {column: TEXT}, str(path))[column].to_list()
         if ending == ".json":
-            return [str(value) for value in json.loads(path.read_text(encoding="utf-8"))]
+            check_shape(listed := parse_json(path.read_bytes(), str(path)), [(str, int)], str(path), "the list of keys")
+            return [str(value) for value in listed]
         if ending == ".npy":
-            return [str(value) for value in np.load(path, allow_pickle=False)]
+            stored = np.load(path, allow_pickle=False)
+            if stored.ndim != 1 or stored.dtype.kind not in "UST":
+                raise LikewiseError(f"{path} holds {stored.dtype} {stored.shape}, not one text per row.")
+            return [str(value) for value in stored]
         return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-        raise LikewiseError(f"{path} cannot be read as a list of keys ({error}).") from error
+    except (OSError, ValueError, EOFError, pl.exceptions.PolarsError) as error:
+        why = next(iter(str(error).splitlines()), type(error).__name__)
+        raise LikewiseError(f"{path} cannot be read as a list of keys ({why}): write it again.") from error
 
 
 VectorsAndKeys = tuple[NDArray[Any], list[str] | None]
@@ -90,7 +96,7 @@ def _npy(path: Path) -> VectorsAndKeys:
 
 
 def _npz(path: Path) -> VectorsAndKeys:
-    with np.load(path, allow_pickle=False) as arrays:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         tables = [name for name in arrays.files if arrays[name].ndim == 2]
         lists = [name for name in arrays.files if arrays[name].ndim == 1 and arrays[name].dtype.kind in "UST"]
         keys = next((name for name in KEY_NAMES if name in lists), lists[0] if lists else None)
@@ -111,7 +117,7 @@ def _safetensors(path: Path) -> VectorsAndKeys:
 def _parquet(path: Path) -> VectorsAndKeys:
     table = pl.read_parquet(path, glob=False)
     key = next((name for name in KEY_NAMES if name in table.columns), None)
-    images = [str(value) for value in table[key]] if key else None
+    images = check_columns(table, {key: TEXT}, str(path))[key].to_list() if key else None
     lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List | pl.Array)]
     if not lists:
         numbers = [name for name, kind in table.schema.items() if kind.is_numeric() and name != key]

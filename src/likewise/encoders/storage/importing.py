@@ -16,7 +16,7 @@ from likewise.catalog.table import read_catalog
 from likewise.catalog.versions import read_history
 from likewise.encoders.digests import file_digest
 from likewise.encoders.model_cards import BUILT_IN
-from likewise.encoders.normalization import unit_rows
+from likewise.encoders.normalization import refuse_unusable_rows, unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.external_vectors import ExternalVectors, read_external_vectors
 from likewise.encoders.storage.file_lineage import read_file_lineage
@@ -165,17 +165,7 @@ def _check_keys(keys: Sequence[str], known: set[str], where: str, by: KeyedBy) -
 
 def _check_numbers(found: ExternalVectors, path: Path) -> None:
     for start, block in blocks(found.vectors):
-        finite = np.isfinite(block).all(axis=1)
-        nowhere = ~np.asarray(block, bool).any(axis=1)
-        if not finite.all():
-            row = start + int(np.argmin(finite))
-            what = "holds a value that is not a number"
-        elif nowhere.any():
-            row = start + int(np.argmax(nowhere))
-            what = "is zero everywhere and has no direction"
-        else:
-            continue
-        raise LikewiseError(f"row {row + 1} of {path} ({found.images[row]}) {what}: correct or remove it.")
+        refuse_unusable_rows(block, found.images[start : start + len(block)], str(path), start)
 
 
 def blocks(vectors: Vectors) -> Iterator[tuple[int, Vectors]]:

@@ -39,17 +39,58 @@ from likewise.evaluation.gallery_negatives import draw_gallery_negatives
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING
 from likewise.evaluation.stored import read_summary
+from likewise.untrusted import TEXT, Column, check_columns, check_shape, read_untrusted_parquet
 from likewise.workspace import WorkspaceFolder
 
 TABLES = ("catalog", "queries", "gallery", "pool", "labels", "negatives")
 MAX_TABLE_BYTES = 4 << 30
-COLUMNS = {
-    "catalog": ("image", "item"),
-    "queries": ("image",),
-    "gallery": ("image",),
-    "pool": ("query", "candidate", "generator"),
-    "labels": ("query", "candidate", "label"),
-    "negatives": ("query", "candidate"),
+PAIR_COLUMNS = {"query": TEXT, "candidate": TEXT}
+COUNT = Column("whole", null=True, optional=True, low=0)
+COLUMNS: dict[str, dict[str, Column]] = {
+    "catalog": {"image": TEXT, "item": TEXT, "category": Column(null=True, optional=True)},
+    "queries": {"image": TEXT},
+    "gallery": {"image": TEXT},
+    "pool": {
+        **PAIR_COLUMNS,
+        "generator": TEXT,
+        "rank": Column("whole", null=True, optional=True, low=0),
+        "score": Column("number", null=True, optional=True),
+        "probability": Column("number", null=True, optional=True, low=0, high=1),
+        "round": Column("whole", null=True, optional=True, low=0),
+    },
+    "labels": {
+        **PAIR_COLUMNS,
+        "label": Column("truth"),
+        "generators": Column(null=True, optional=True),
+        **dict.fromkeys(("n_votes", "n_similar", "n_not_similar", "n_cannot_tell"), COUNT),
+    },
+    "negatives": PAIR_COLUMNS,
+}
+ONE_ROW_EACH = {
+    "catalog": ["image"],
+    "queries": ["image"],
+    "gallery": ["image"],
+    "labels": ["query", "candidate"],
+    "negatives": ["query", "candidate"],
+}
+MEASURED = {"value": (float, int, None)}
+CARD_SHAPE = {
+    **dict.fromkeys(("title", "description", "licence", "likewise"), str),
+    "sources": [str],
+    "with_images": bool,
+    "sizes": dict.fromkeys(("images", "items", "queries", "gallery", "labels", "judged_pairs", "pool_pairs"), int),
+    "labels": {
+        "labelled_by": str,
+        "rule": str,
+        "n_similar": int,
+        "n_experts": (int, None),
+        "n_votes": (int, None),
+        "simulated": bool,
+        "fleiss_kappa": MEASURED,
+        "krippendorff_alpha": MEASURED,
+    },
+    "pool": {"generators": [str], "k": (int, None), "seed": int, "unit": str, "design": str},
+    "negatives": {"n": int, "ranks": [int], "per_positive": (int, float), "seed": int},
 }
 
 
@@ -129,7 +170,38 @@ def open_bundle(path: Path, checksum: str | None = None) -> Bundle:
         for name, stored in files.items():
             if name.removesuffix(".parquet") not in TABLES:
                 verify_entry(open_entry, name, stored, path)
-    return Bundle(path, card, BundleTables(**read))
+    check_shape(card, CARD_SHAPE, f"{path}: {CARD}")
+    bundle = Bundle(path, card, BundleTables(**read))
+    _refuse_contradictions(bundle)
+    return bundle
+
+
+def _refuse_contradictions(bundle: Bundle) -> None:
+    """Sums that fit prove that nobody changed a file, not that whoever made them meant well."""
+    tables, path = bundle.tables, bundle.path
+    for name, keys in ONE_ROW_EACH.items():
+        table: pl.DataFrame = getattr(tables, name)
+        twice = table.filter(pl.struct(keys).is_duplicated()).select(keys)
+        if len(twice):
+            raise LikewiseError(
+                f"{path}: {name}.parquet has two rows of {', '.join(twice.row(0))}: get another bundle."
+            )
+    queries, gallery = set(tables.queries["image"]), set(tables.gallery["image"])
+    for name in ("labels", "negatives"):
+        table = getattr(tables, name)
+        for query, candidate in table.select("query", "candidate").iter_rows():
+            if query not in queries or candidate not in gallery or query == candidate:
+                raise LikewiseError(
+                    f"{path}: {name}.parquet has the pair ({query}, {candidate}), which is none of a query and "
+                    "another image of the gallery: get another bundle."
+                )
+    sizes, said = {name: len(getattr(tables, name)) for name in ("queries", "gallery", "labels")}, bundle.card["sizes"]
+    sizes |= {"images": len(tables.catalog), "items": tables.catalog["item"].n_unique()}
+    if wrong := [name for name, size in sizes.items() if said[name] != size]:
+        raise LikewiseError(
+            f"{path}: the card speaks of {said[wrong[0]]:,} {wrong[0]}, the tables have {sizes[wrong[0]]:,}: it was "
+            "put together wrongly."
+        )
 
 
 def _entries(workspace: WorkspaceFolder, tables: BundleTables, facts: dict[str, Any]) -> Iterator[Entry]:
@@ -167,11 +239,5 @@ def _read_table(open_entry: OpenEntry, name: str, files: dict[str, FileRecord], 
     stored = files.get(f"{name}.parquet")
     if stored is None or stored.bytes > MAX_TABLE_BYTES:
         raise LikewiseError(f"{path} has no {name}.parquet that could be read: it is not a complete bundle.")
-    try:
-        table = pl.read_parquet(io.BytesIO(read_entry(open_entry, f"{name}.parquet", stored, path)))
-    except pl.exceptions.PolarsError as error:
-        raise LikewiseError(f"{path}: {name}.parquet cannot be read ({error}): get the bundle again.") from error
-    missing = [column for column in COLUMNS[name] if column not in table.columns]
-    if missing:
-        raise LikewiseError(f"{path}: {name}.parquet has no column {', '.join(missing)}: it is not a likewise bundle.")
-    return table
+    content = read_entry(open_entry, f"{name}.parquet", stored, path)
+    return check_columns(read_untrusted_parquet(content, where := f"{path}: {name}.parquet"), COLUMNS[name], where)

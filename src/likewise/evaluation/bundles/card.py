@@ -13,6 +13,7 @@ from typing import Any
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.files import CARD, FileRecord, check_name, checksum_error, open_entries, read_entry
+from likewise.untrusted import check_shape, parse_json
 
 FORMAT, VERSION = "likewise-bundle", 1
 
@@ -34,15 +35,12 @@ def has_card(path: Path, form: str) -> bool:
 
 def read_card(data: bytes, path: Path, form: str, version: int, what: str) -> dict[str, Any]:
     """A card of this format and version whose sum is right, or a sentence that says why not."""
-    try:
-        card = json.loads(data)
-        sound = card["format"] == form and all(
-            isinstance(each["bytes"], int) and isinstance(each["sha256"], str) for each in card["files"].values()
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
-        sound = False
-    if not sound:
+    card = parse_json(data, f"{path}: {CARD}")
+    files = card.get("files") if isinstance(card, dict) and card.get("format") == form else None
+    if not isinstance(files, dict):
         raise LikewiseError(f"{path}: {CARD} is not the card of a {what}: get it again.")
+    for name, each in files.items():
+        check_shape(each, {"bytes": int, "sha256": str}, f"{path}: {CARD}", name)
     if card.get("version") != version:
         raise LikewiseError(
             f"{path} has version {card.get('version')}, this likewise reads {version}: use a newer one."

@@ -24,6 +24,7 @@ from likewise.evaluation.exchange.file_grades import Written, parse_written, res
 from likewise.evaluation.exchange.trec import prels_text, qrels_text, read_prels_rows, read_qrels_rows
 from likewise.labeling.grades import GRADE, GradeThreshold
 from likewise.labeling.votes import PAIR
+from likewise.untrusted import Column, check_columns, check_line, parse_json, tidy_headers
 from likewise.workspace import discard, write_atomically
 
 LABEL_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "label": pl.Int8})
@@ -34,6 +35,10 @@ SPLIT = "split"
 FURTHER = (GRADE, SPLIT, *DESIGN_COLUMNS, GENERATORS)  # as CSV has them
 READ_FURTHER = (SPLIT, *DESIGN_COLUMNS, GENERATORS, GRADE)  # as a LabelRow has them
 VSD_EXTRAS = (GRADE, GENERATORS)
+LABEL_COLUMNS = {
+    **dict.fromkeys(("query", "candidate", "label"), Column(null=True)),
+    **dict.fromkeys(READ_FURTHER, Column(null=True, optional=True)),
+}
 # where, query, candidate, label as written, split, inclusion probability, round, generators, grade as written
 LabelRow = tuple[str, object, object, object, object, object, object, object, object]
 
@@ -69,6 +74,8 @@ def read_labels_file(path: Path, *, positive_from: float | None = None, known: C
     proposers: dict[tuple[str, str], str] = {}
     for where, query, candidate, written, split, probability, in_round, generators, grade in _rows(path, known):
         pair = _key(query, "query", where), _key(candidate, "candidate", where)
+        if pair[0] == pair[1]:
+            raise LikewiseError(f"{where}: {pair[0]} is compared with itself: delete it.")
         design.add(pair, probability, in_round, where)
         asked.append((*pair, None if split is None else str(split)))
         written_labels.append(parse_written(written, where))
@@ -185,10 +192,10 @@ def _rows(path: Path, known: Collection[str]) -> Iterable[LabelRow]:
         if ending == ".json":
             return list(_json_rows(path))
         if ending == ".parquet":
-            return _table_rows(pl.read_parquet(path, glob=False), path, first_row=1)
+            return list(_table_rows(pl.read_parquet(path, glob=False), path, first_row=1))
         if ending in (".csv", ".tsv"):
-            return _table_rows(_read_csv(path), path, first_row=2)
-    except (pl.exceptions.PolarsError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            return list(_table_rows(_read_csv(path), path, first_row=2))
+    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error).split("\n")[0]
         raise LikewiseError(f"{path} cannot be read ({reason}): save it again as {ending[1:]}.") from error
     raise LikewiseError(
@@ -197,7 +204,7 @@ def _rows(path: Path, known: Collection[str]) -> Iterable[LabelRow]:
 
 
 def _json_rows(path: Path) -> Iterator[LabelRow]:
-    entries = json.loads(path.read_text(encoding="utf-8-sig"))
+    entries = parse_json(path.read_bytes(), str(path))
     if not isinstance(entries, list):
         raise LikewiseError(f'{path} is not a list: write [{{"key": [query, candidate], "value": 0}}, ...].')
     for number, entry in enumerate(entries, start=1):
@@ -215,7 +222,7 @@ def _json_rows(path: Path) -> Iterator[LabelRow]:
 
 
 def _table_rows(table: pl.DataFrame, path: Path, first_row: int) -> Iterator[LabelRow]:
-    tidy = [column.strip().lower() for column in table.columns]
+    tidy = tidy_headers(table.columns, str(path), lower=True)
     aliases = {other: name for other, name in COLUMN_ALIASES.items() if name not in tidy}
     table.columns = [aliases.get(column, column) for column in tidy]
     if "label" not in table.columns and GRADE in table.columns:
@@ -223,6 +230,7 @@ def _table_rows(table: pl.DataFrame, path: Path, first_row: int) -> Iterator[Lab
     missing = [column for column in LABEL_SCHEMA if column not in table.columns]
     if missing:
         raise LikewiseError(f"{path} has no column {', '.join(missing)}: its header must be query,candidate,label.")
+    table = check_columns(table, LABEL_COLUMNS, str(path))
     further = [pl.col(name) if name in table.columns else pl.lit(None, pl.String).alias(name) for name in READ_FURTHER]
     for number, row in enumerate(table.select(*LABEL_SCHEMA, *further).iter_rows(), start=first_row):
         yield f"{path}, row {number}", *row
@@ -247,7 +255,9 @@ def _vsd_text(labels: pl.DataFrame) -> str:
 
 
 def _key(value: object, what: str, where: str) -> str:
+    if not (value is None or isinstance(value, str | int)) or isinstance(value, bool):
+        raise LikewiseError(f"{where}: the {what} is {str(value)[:60]!r}, not the key of an image.")
     key = "" if value is None else str(value).strip()
     if not key:
         raise LikewiseError(f"{where} has no {what}: a label is about a query and a candidate; fill it, or delete it.")
-    return key
+    return check_line(key, f"the {what}", where)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, sele
 from likewise.errors import LikewiseError
 from likewise.labeling.store.clock import days_from_now, now
 from likewise.labeling.store.engine import read_transaction, write_transaction
-from likewise.labeling.store.models import INVITED, NAMED, Expert, Owner, Session
+from likewise.labeling.store.models import ADJUDICATOR, INVITED, NAMED, Expert, Owner, Session
 from likewise.labeling.store.project import add_log_entry
 
 TOKEN_BYTES = 24
@@ -61,6 +61,8 @@ def invite_expert(engine: Engine, name: str, days: float = 30.0) -> str:
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
         raise LikewiseError(f"an expert's name has 1 to {MAX_NAME_LENGTH} printable characters, not {name!r}.")
+    if name.lower() == ADJUDICATOR:
+        raise LikewiseError(f"{name!r} is the name under which doubtful pairs are settled: choose another.")
     if not 0 < days <= 3650:
         raise LikewiseError(f"an invitation is valid for more than 0 and at most 3650 days, not {days:g}.")
     token = secrets.token_urlsafe(TOKEN_BYTES)

@@ -1,0 +1,1 @@
+"""Files that somebody damaged, or made to do damage."""

@@ -1,0 +1,291 @@
+"""No file from elsewhere ends in a traceback, and nothing that is garbage is taken for data.
+
+What is accepted on purpose: texts of any script, also ones that look like formulas or tags (they are shown as text);
+keys in a list that no catalog has (whoever matches them to a catalog says so); rows of a catalog that are left out and
+listed.
+"""
+
+import json
+import math
+import shutil
+import tempfile
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.bundles.bundle import make_bundle
+from likewise.outfits.bundle import write_test
+from likewise.outfits.protocol import Item, OutfitQuestion
+from tests.evaluation.making import make_labelled
+from tests.hostile.formats import (
+    FORMATS,
+    Format,
+    bundle_damage,
+    read_bundle,
+    read_outfit_answers,
+    read_outfit_test,
+    resigned_card,
+    table_damage,
+    text_damage,
+)
+
+FEW, MANY = 6, 200
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bundle")
+    make_bundle(make_labelled(folder), folder / "bundle", title="Shapes", licence="CC0")
+    return folder / "bundle"
+
+
+@pytest.fixture(scope="module")
+def outfit_test(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("outfits")
+    questions = []
+    for number in range(4):
+        worn = tuple(Item(f"{kind}{number}", kind, f"{kind}{number}.png") for kind in ("dresses", "shoes"))
+        choices = tuple(Item(f"bag{number}{letter}", "bags", f"bag{number}{letter}.png") for letter in "abc")
+        questions.append(OutfitQuestion(f"LAT-{number}", "LAT", worn, choices, 2, people=(3, 1, 0)))
+        questions.append(OutfitQuestion(f"AAT-{number}", "AAT", worn, choices, 2, "color", "same color", 1))
+    write_test(
+        folder / "test", questions, lambda image: image.encode(), title="Bags", licence="CC0", description="Bags."
+    )
+    rows = {"question": [question.name for question in questions], "scores": [[0.1, 0.7, 0.2]] * 8}
+    pl.DataFrame(rows).write_ndjson(folder / "scores.jsonl")
+    pl.DataFrame(rows).write_parquet(folder / "scores.parquet")
+    pl.DataFrame({"question": rows["question"], "choice": [1] * 8}).write_csv(folder / "choices.csv")
+    return folder
+
+
+def attack(form: Format, n_inputs: int) -> None:
+    """Damage a valid file in many ways: each is read to something sound, or refused with a sentence."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "valid"
+        folder.mkdir()
+        valid = form.place(folder)
+        form.read(valid)
+        work = Path(place) / "work"
+        shutil.copytree(folder, work)
+        target = work / valid.relative_to(folder)
+
+        @settings(
+            max_examples=n_inputs,
+            derandomize=True,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(form.damage(target))
+        def try_one(act: Callable[[], None]) -> None:
+            act()
+            try:
+                form.read(target)
+            except LikewiseError as error:
+                said = str(error)
+                assert said and "\n" not in said and len(said) < 2000, said
+            finally:
+                shutil.rmtree(work)
+                shutil.copytree(folder, work)
+
+        try_one()
+
+
+def bundle_format(bundle: Path) -> Format:
+    def place(folder: Path) -> Path:
+        return Path(shutil.copytree(bundle, folder / "bundle"))
+
+    return Format("bundle", place, bundle_damage, read_bundle)
+
+
+def outfit_formats(outfit_test: Path) -> list[Format]:
+    def place(name: str) -> Callable[[Path], Path]:
+        def copy(folder: Path) -> Path:
+            shutil.copytree(outfit_test, folder, dirs_exist_ok=True)
+            return folder / name
+
+        return copy
+
+    return [
+        Format("outfit test", place("test"), bundle_damage, read_outfit_test),
+        Format("scores.jsonl", place("scores.jsonl"), text_damage, read_outfit_answers),
+        Format("scores.parquet", place("scores.parquet"), table_damage, read_outfit_answers),
+        Format("choices.csv", place("choices.csv"), text_damage, read_outfit_answers),
+    ]
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_a_few_damaged_files(form: Format) -> None:
+    attack(form, FEW)
+
+
+def test_a_few_damaged_bundles(bundle: Path, outfit_test: Path) -> None:
+    for form in (bundle_format(bundle), *outfit_formats(outfit_test)):
+        attack(form, FEW)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_many_damaged_files(form: Format) -> None:
+    attack(form, MANY)
+
+
+@pytest.mark.slow
+def test_many_damaged_bundles(bundle: Path, outfit_test: Path) -> None:
+    for form in (bundle_format(bundle), *outfit_formats(outfit_test)):
+        attack(form, MANY)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("labels", 5), ("sizes", []), ("pool", "x"), ("pool", {"generators": 3}), ("negatives", None), ("title", 5)],
+)
+def test_cards_of_another_shape_are_one_sentence(bundle: Path, tmp_path: Path, part: str, value: object) -> None:
+    copied = Path(shutil.copytree(bundle, tmp_path / "bundle"))
+    resigned_card(copied, json.loads((copied / "card.json").read_text()) | {part: value})
+    with pytest.raises(LikewiseError, match=part):
+        read_bundle(copied)
+
+
+HOSTILE_ROWS = [
+    ("labels", lambda table: table.with_columns(label=pl.lit(7)), "label is 7, not 0 or 1"),
+    ("labels", lambda table: table.with_columns(label=pl.lit(math.nan)), "row 1: label is nan"),
+    ("labels", lambda table: table.with_columns(label=pl.lit(None, pl.Int64)), "row 1: the column label is empty"),
+    ("labels", lambda table: pl.concat([table, table.head(1)]), "two rows of"),
+    (
+        "labels",
+        lambda table: table.with_columns(candidate="query").unique("query"),
+        "none of a query and another image",
+    ),
+    ("queries", lambda table: pl.concat([table, table.head(1)]), "queries.parquet has two rows"),
+    ("labels", lambda table: table.with_columns(query=pl.lit("nobody.png")), "nobody.png"),
+    ("catalog", lambda table: table.with_columns(image=pl.lit([["a"]])), "the column image holds List"),
+    ("gallery", lambda table: table.with_columns(image=pl.lit(b"\x00")), "the column image holds Binary"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "said"), HOSTILE_ROWS, ids=lambda value: str(value)[:20])
+def test_bundles_whose_sums_fit_and_whose_tables_lie(
+    bundle: Path, tmp_path: Path, name: str, change: Callable[[pl.DataFrame], pl.DataFrame], said: str
+) -> None:
+    copied = Path(shutil.copytree(bundle, tmp_path / "bundle"))
+    change(pl.read_parquet(copied / f"{name}.parquet")).write_parquet(copied / f"{name}.parquet")
+    resigned_card(copied, json.loads((copied / "card.json").read_text()))
+    with pytest.raises(LikewiseError, match=said):
+        read_bundle(copied)
+
+
+def test_counts_of_the_card_that_the_tables_do_not_have(bundle: Path, tmp_path: Path) -> None:
+    copied = Path(shutil.copytree(bundle, tmp_path / "bundle"))
+    card = json.loads((copied / "card.json").read_text())
+    card["sizes"]["labels"] += 1000
+    resigned_card(copied, card)
+    with pytest.raises(LikewiseError, match="the card speaks of"):
+        read_bundle(copied)
+
+
+def test_a_table_that_unpacks_to_more_than_a_machine_holds(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many equal rows take some bytes: refused by their number, before they are unpacked."""
+    monkeypatch.setattr("likewise.untrusted.MAX_CELLS", 1_000_000)
+    copied = Path(shutil.copytree(bundle, tmp_path / "bundle"))
+    pl.DataFrame({"image": ["a"] * 2_000_000}).write_parquet(copied / "gallery.parquet")
+    assert (copied / "gallery.parquet").stat().st_size < 100_000
+    resigned_card(copied, json.loads((copied / "card.json").read_text()))
+    read = pl.read_parquet
+
+    def refuse_large(source: BytesIO) -> pl.DataFrame:
+        table = read(source)
+        assert len(table) < 1_000_000
+        return table
+
+    monkeypatch.setattr(pl, "read_parquet", refuse_large)
+    with pytest.raises(LikewiseError, match="2,000,000 rows of 1 columns: that is too much for one file"):
+        read_bundle(copied)
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+HOSTILE_TEXTS = [
+    ("labels.json", DEEP),
+    ("labels.json", '[{"key": ["i0.png", "i3.png"], "value": ' + "9" * 5000 + "}]"),
+    ("labels.json", '[{"key": ["\\ud800", "i3.png"], "value": 1}]'),
+    ("labels.json", '[{"key": [["i0.png"], "i3.png"], "value": 1}]'),
+    ("labels.json", '[{"key": ["i0.png", "i0.png"], "value": 1}]'),
+    ("votes.jsonl", '{"query": ' + DEEP + "}"),
+    ("votes.jsonl", '{"query": "\\ud800", "candidate": "a", "expert": "b", "answer": "yes"}'),
+    ("votes.csv", "query,candidate,expert,answer,time\ni0.png,i3.png,anna,yes,0000-01-01T00:00:00Z\n"),
+    ("votes.csv", "query,candidate,expert,answer,time\ni0.png,i3.png,anna,yes,9999-12-31T23:59:59-12:00\n"),
+    ("votes.csv", "query,candidate,expert,answer,time\ni0.png,i3.png,anna,yes,0001-01-01T00:00:00+14:00\n"),
+    ("votes.csv", f"query,candidate,expert,answer\ni0.png,i3.png,{'n' * 100_000},yes\n"),
+    ("votes.csv", "query,candidate,expert,answer\ni0.png,i3.png,an\x00na,yes\n"),
+    ("votes.csv", 'query,candidate,expert,answer\ni0.png,i3.png,"an\nna",yes\n'),
+    ("votes.csv", "query,candidate,expert,answer, answer\ni0.png,i3.png,anna,yes,no\n"),
+    ("labels.csv", "query,candidate,label,Label \ni0.png,i3.png,1,0\n"),
+    ("keys.json", DEEP),
+    ("keys.json", '["\\ud800"]'),
+    ("keys.json", '{"a": 1}'),
+    ("catalog.jsonl", '{"image": ' + DEEP + "}"),
+    ("catalog.csv", 'image,caption\n"i0.png","' + "x" * 200_000 + '"\n'),
+    ("catalog.csv", "image,image \ni0.png, i1.png\n"),
+]
+BY_NAME = {form.name: form for form in FORMATS}
+
+
+@pytest.mark.parametrize(("name", "text"), HOSTILE_TEXTS, ids=lambda value: str(value)[:24])
+def test_known_hostile_texts_are_one_sentence(tmp_path: Path, name: str, text: str) -> None:
+    form = BY_NAME[name]
+    path = form.place(tmp_path)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(LikewiseError) as refused:
+        form.read(path)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_list_of_keys_without_dimensions(tmp_path: Path) -> None:
+    np.save(tmp_path / "keys.npy", np.array("i0.png"))
+    with pytest.raises(LikewiseError, match="not one text per row"):
+        BY_NAME["keys.npy"].read(tmp_path / "keys.npy")
+
+
+@pytest.mark.parametrize("column", ["row_in_source", "row", "hash", "digest", "width", "came"])
+def test_a_column_named_like_one_of_ours(tmp_path: Path, column: str) -> None:
+    path = BY_NAME["catalog.csv"].place(tmp_path)
+    table = pl.read_csv(path).with_columns(row=pl.lit("9")).with_columns(pl.lit("theirs").alias(column))
+    table.write_csv(path)
+    BY_NAME["catalog.csv"].read(path)
+
+
+@pytest.mark.parametrize("scores", ["nan", "text", None, [0.1, None, 0.3], ["nan", "1", "2"], ["a", "b", "c"]])
+def test_answers_that_are_no_numbers(outfit_test: Path, tmp_path: Path, scores: object) -> None:
+    shutil.copytree(outfit_test, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "scores.jsonl").write_text(json.dumps({"question": "LAT-0", "scores": scores}) + "\n")
+    with pytest.raises(LikewiseError, match="LAT-0"):
+        read_outfit_answers(tmp_path / "scores.jsonl")
+
+
+@pytest.mark.parametrize("right", [99, 3, -1])
+def test_a_test_whose_right_answer_is_no_choice(outfit_test: Path, tmp_path: Path, right: int) -> None:
+    copied = Path(shutil.copytree(outfit_test / "test", tmp_path / "test"))
+    answers = pl.read_parquet(copied / "answers.parquet")
+    answers.with_columns(right=pl.lit(right, answers["right"].dtype)).write_parquet(copied / "answers.parquet")
+    resigned_card(copied, json.loads((copied / "card.json").read_text()))
+    with pytest.raises(LikewiseError, match="right"):
+        read_outfit_test(copied)
+
+
+@pytest.mark.parametrize("length", [1e300, 1e-300, 1e-14, 0.0, math.inf])
+def test_vectors_that_cannot_be_scaled(tmp_path: Path, length: float) -> None:
+    path = tmp_path / "vectors.npz"
+    vectors = np.ones((2, 3))
+    vectors[1] *= length
+    np.savez(path, images=np.array(["a", "b"]), vectors=vectors)
+    with pytest.raises(LikewiseError, match=r"row 2 of .* \(b\)"):
+        BY_NAME["vectors.npz"].read(path)

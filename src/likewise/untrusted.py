@@ -84,7 +84,7 @@ def check_shape(value: object, shape: Shape, where: str, name: str = "") -> None
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnRule:
     """What a column must hold; `null` where it may be empty."""
 
     kind: Kind = "text"
@@ -95,10 +95,10 @@ class Column:
     high: float | None = None
 
 
-TEXT = Column()
+TEXT = ColumnRule()
 
 
-def check_columns(table: "pl.DataFrame", columns: Mapping[str, Column], where: str) -> "pl.DataFrame":
+def check_columns(table: "pl.DataFrame", columns: Mapping[str, ColumnRule], where: str) -> "pl.DataFrame":
     """The table with these columns as what they must be, or a sentence that names the column and its first bad row."""
     for name, column in columns.items():
         if name not in table.columns:
@@ -129,7 +129,7 @@ def read_untrusted_parquet(content: bytes, where: str) -> "pl.DataFrame":
         raise LikewiseError(f"{where} cannot be read ({_first_line(error)}): get it again.") from error
 
 
-def _checked(values: "pl.Series", column: Column, where: str) -> "pl.Series":
+def _checked(values: "pl.Series", column: ColumnRule, where: str) -> "pl.Series":
     import polars as pl
 
     kind, name = values.dtype, values.name
@@ -175,7 +175,7 @@ def _checked(values: "pl.Series", column: Column, where: str) -> "pl.Series":
     return values if kind.is_numeric() else numbers
 
 
-def _refuse_null(values: "pl.Series", column: Column, where: str) -> None:
+def _refuse_null(values: "pl.Series", column: ColumnRule, where: str) -> None:
     if not column.null and values.null_count():
         row = int(values.is_null().arg_max() or 0)
         raise LikewiseError(f"{where}, row {row + 1}: the column {values.name} is empty: fill it, or delete the row.")
@@ -210,7 +210,7 @@ def tidy_headers(names: Sequence[str], where: str, *, lower: bool = False) -> li
 _KIND_WORDS: dict[type, str] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def _wanted(column: Column) -> str:
+def _wanted(column: ColumnRule) -> str:
     if column.kind == "truth":
         return "0 or 1"
     noun = "a whole number" if column.kind == "whole" else "a number"

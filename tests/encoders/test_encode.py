@@ -77,6 +77,7 @@ def test_only_shards_rows_meta_and_lineage_remain(workspace: WorkspaceFolder) ->
         "complete": True,
         "left_out": [],
         "digest": read_json(folder / "meta.json")["digest"],
+        "shards": read_json(folder / "meta.json")["shards"],
     }
 
 

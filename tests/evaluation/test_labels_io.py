@@ -90,7 +90,7 @@ def test_a_percent_sign_in_somebody_elses_qrels_is_left_alone(tmp_path: Path) ->
         ("l.json", '[{"key": ["q"], "value": 1}]', "entry 1 is no label of a pair"),
         ("l.json", '[{"key": ["q", "c"], "value": 1}, 3]', "entry 2 is not an object"),
         ("l.json", '{"q": 1}', "is not a list"),
-        ("l.json", "[", "cannot be read"),
+        ("l.json", "[", "is not valid JSON"),
         ("l.qrels", "q 0 c 1\nq c 1\n", "line 2 has 3 fields"),
         ("l.parquet", "no parquet", "cannot be read"),
         ("l.xlsx", "", "ends in '.xlsx'"),

@@ -44,7 +44,7 @@ def damaged_bytes(draw: Callable[..., Any], content: bytes) -> bytes:
     piece = draw(
         st.binary(min_size=1, max_size=8) | st.sampled_from([b"\x00", b"\xff\xfe", b"\n\n", b'"', b",,,,", b"\r"])
     )
-    return content[:at] + piece + content[at + (len(piece) if kind == "flip" else 0) :]
+    return bytes(content[:at] + piece + content[at + (len(piece) if kind == "flip" else 0) :])
 
 
 @st.composite

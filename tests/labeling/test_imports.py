@@ -80,7 +80,7 @@ def test_times_become_utc(tmp_path: Path) -> None:
         (HEADER + "a,b,ann,1\n,c,ann,1\n", r"row 3: query is empty"),
         (HEADER + "a,b,ann,1\na,b,ann,0\n", r"votes\.csv: ann answered the pair \(a, b\) both"),
         ("query,candidate,expert,answer,time\na,b,ann,1,noon\n", r"row 2: the time 'noon' is not ISO-8601"),
-        ("query,query,candidate,expert,answer,Answer\na,b,c,d,1,1\n", "cannot be read"),
+        ("query,query,candidate,expert,answer,Answer\na,b,c,d,1,1\n", "two columns .answer."),
     ],
 )
 def test_each_mistake_has_its_sentence(tmp_path: Path, text: str, message: str) -> None:
@@ -94,7 +94,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         read_votes_file(tmp_path / "votes.csv")
     with pytest.raises(LikewiseError, match=r"ends in '\.xlsx': votes are read from \.csv"):
         read_votes_file(write(tmp_path, "x", "votes.xlsx"))
-    with pytest.raises(LikewiseError, match="row 1 is not JSON"):
+    with pytest.raises(LikewiseError, match="row 1 is not valid JSON"):
         read_votes_file(write(tmp_path, "query,candidate", "votes.jsonl"))
     with pytest.raises(LikewiseError, match="row 1 is not an object"):
         read_votes_file(write(tmp_path, "[1]", "votes.jsonl"))

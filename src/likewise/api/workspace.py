@@ -257,10 +257,13 @@ class Workspace(WorkspaceFolder):
             return pool_result(grown)
         names = tuple(generators or self.encoders())
         settings = PoolSettings(names, k=k, n_queries=n_queries, n_random=n_random, seed=seed)
-        if hours is not None:
-            settings = settings_within(self, settings, hours, seconds_per_pair)
-        made = make_pool(self, settings, on_progress)
-        store_pool(self, made, replace=replace)
+        from likewise.discovery.pool import choosing_pairs
+
+        with choosing_pairs(self):
+            if hours is not None:
+                settings = settings_within(self, settings, hours, seconds_per_pair)
+            made = make_pool(self, settings, on_progress)
+            store_pool(self, made, replace=replace)
         return pool_result(made)
 
     def import_votes(self, path: str | Path, *, replace: bool = False) -> LabelsResult:

@@ -14,15 +14,15 @@ from likewise.catalog.table import KEY_COLUMNS, MADE_COLUMNS, catalog_fingerprin
 from likewise.catalog.truth import check_truth
 from likewise.catalog.versions import HISTORY_COLUMNS, CatalogVersion, read_versions, today, with_history
 from likewise.errors import LikewiseError
-from likewise.files import finish_writing
+from likewise.files import finish_writing, locked
 from likewise.progress import ProgressCallback
-from likewise.untrusted import Column, check_columns
+from likewise.untrusted import ColumnRule, check_columns
 from likewise.workspace import FIRST_VERSION, FORMAT, WorkspaceFolder, staged_workspace, write_json, write_parquet
 
 CATALOG_COLUMNS = {
-    "image": Column(null=True, one_line=False),
-    "item": Column(null=True, optional=True, one_line=False),
-    "category": Column(null=True, optional=True, one_line=False),
+    "image": ColumnRule(null=True, one_line=False),
+    "item": ColumnRule(null=True, optional=True, one_line=False),
+    "category": ColumnRule(null=True, optional=True, one_line=False),
 }
 UNUSABLE_KEY = r"[\x00-\x1f\x7f]|^/|(^|/)\.\.(/|$)"
 MAX_KEY_BYTES = 4096
@@ -62,12 +62,27 @@ def make_catalog(
     finish_writing(workspace.path)
     if workspace.settings_file.exists() and not replace:
         raise LikewiseError(already_there(workspace))
+    busy = f"another process makes a catalog in {workspace.path}: wait until it is done."
+    with locked(workspace.path / "catalog", busy):
+        return _make(workspace, rows, root, source, source_settings or {}, tables or {}, truth, on_progress)
+
+
+def _make(
+    workspace: WorkspaceFolder,
+    rows: pl.DataFrame,
+    root: Path,
+    source: str,
+    source_settings: dict[str, Any],
+    tables: Mapping[str, pl.DataFrame],
+    truth: pl.DataFrame | None,
+    on_progress: ProgressCallback | None,
+) -> NewCatalog:
     checked = check_catalog(rows, root, on_progress)
     catalog, problems = checked.catalog, checked.problems
     version = _version_of_its_own(workspace, catalog)
     similar = None if truth is None else check_truth(truth, catalog)
     versions = (CatalogVersion(version, today(), len(catalog)),)
-    settings = catalog_settings(workspace, checked, root, source, source_settings or {}, versions)
+    settings = catalog_settings(workspace, checked, root, source, source_settings, versions)
     with staged_workspace(workspace) as (staged, files):
         write_parquet(problems, staged.problems_file)
         write_parquet(with_history(catalog, version), staged.catalog_file)
@@ -76,10 +91,10 @@ def make_catalog(
             write_parquet(similar, staged.truth_file)
         elif workspace.truth_file.exists():
             files.remove(workspace.truth_file)
-        for name, table in (tables or {}).items():
+        for name, table in tables.items():
             write_parquet(table, staged.tables_folder / f"{name}.parquet")
         for stale in workspace.tables_folder.glob("*.parquet"):  # of an earlier source
-            if stale.stem not in (tables or {}):
+            if stale.stem not in tables:
                 files.remove(stale)
         write_json(settings, staged.settings_file)
     return checked

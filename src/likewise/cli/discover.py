@@ -105,8 +105,15 @@ def discover(
 
     from likewise.discovery import RANDOM, duplicate_share, overlap_table, prevalence
     from likewise.discovery.hours import settings_within
+    from likewise.discovery.pool import choosing_pairs
     from likewise.discovery.prevalence import bounded_error
-    from likewise.discovery.step import PoolSettings, make_pool, pool_part, store_pool, waits_for_next_round
+    from likewise.discovery.step import (
+        PoolSettings,
+        make_pool,
+        pool_part,
+        store_pool,
+        waits_for_next_round,
+    )
     from likewise.discovery.unit import UNIT_NAMES, check_unit
 
     target = open_workspace(workspace)
@@ -139,11 +146,12 @@ def discover(
     if not replace and waits_for_next_round(target, settings):
         _next_round(target, seconds_per_pair, as_json)
         return
-    with progress_bars("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
-        if hours is not None:
-            settings = settings_within(target, settings, hours, seconds_per_pair)
-        pool = make_pool(target, settings, update, cluster)
-    written = store_pool(target, pool, replace=replace)
+    with choosing_pairs(target):
+        with progress_bars("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
+            if hours is not None:
+                settings = settings_within(target, settings, hours, seconds_per_pair)
+            pool = make_pool(target, settings, update, cluster)
+        written = store_pool(target, pool, replace=replace)
     cost = prevalence(pool.rows, None, pool.counter, seconds_per_pair)
     overlap = overlap_table(pool.rows, len(pool.query_gallery.queries), k)
     if as_json:

@@ -46,6 +46,10 @@ def serve(
     password_file: Annotated[
         Path | None, typer.Option("--owner-password-file", help="A file with the owner's password.")
     ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(help="Address of a proxy in front of the site, which says where requests come from; repeatable."),
+    ] = None,
     password: Annotated[str | None, typer.Option(envvar="LIKEWISE_OWNER_PASSWORD", hidden=True)] = None,
 ) -> None:
     """Start the labelling site.
@@ -57,12 +61,15 @@ def serve(
     from likewise.status import workspace_status
     from likewise.web.serve import prepare, refuse_used_port
     from likewise.web.serve import serve as run
-    from likewise.web.settings import SiteSettings
+    from likewise.web.settings import SiteSettings, check_address
 
     refuse_used_port(host, port)
     if password_file is not None:
         password = password_file.read_text(encoding="utf-8").strip()
-    settings = prepare(SiteSettings(target, database, host, port, url), password)
+    for address in trusted_proxy or ():
+        check_address(address)
+    proxies = tuple(trusted_proxy or ())
+    settings = prepare(SiteSettings(target, database, host, port, url, trusted_proxies=proxies), password)
     echo(f"the site: [bold]{settings.base_url}[/]  (Ctrl+C stops it; all answers are stored)")
     if settings.owner_key:
         typer.echo(f"owner's page (keep this link private): {settings.base_url}/owner/enter/{settings.owner_key}")

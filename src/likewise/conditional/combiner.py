@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 from likewise.conditional.protocol import Features
 from likewise.encoders.networks.device import place, to_device, to_numpy
+from likewise.encoders.stored_specs import check_stored_spec
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing
 from likewise.lineage.files import lineage_file, read_model_lineage, write_lineage
 from likewise.lineage.record import NOTHING_LEARNED, Lineage
 from likewise.optional_dependencies import import_optional
+from likewise.untrusted import check_shape
 from likewise.workspace import discard, read_json, write_atomically, write_json
 
 if TYPE_CHECKING:
@@ -137,6 +139,8 @@ def read_combiner(folder: Path, name: str | None = None) -> TrainedCombiner:
     torch = import_optional("torch", "the Combiner")
     from safetensors.numpy import load_file
 
+    check_shape(values, {"tower": str, "shape": {}, "about": {}}, str(path))
+    check_stored_spec(values["tower"], path)
     shape = CombinerShape(**values["shape"])
     module = combiner_module(shape)
     weights: Mapping[str, NDArray[Any]] = load_file(folder / WEIGHTS)

@@ -7,7 +7,8 @@ probabilities. Every row has the inclusion probability of its pair, 1 for a gene
 which it was drawn.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +17,11 @@ import polars as pl
 from likewise.catalog import items_of
 from likewise.discovery.unit import IMAGES, ITEMS, PairCounter, Unit
 from likewise.errors import LikewiseError
+from likewise.files import locked
 from likewise.neighbours import NO_INDEX, Neighbours, top_k
 from likewise.neighbours.scores import Floats, Rows
 from likewise.progress import ProgressCallback
+from likewise.workspace import WorkspaceFolder
 
 RANDOM = "random"
 DRAWN = "drawn"
@@ -202,3 +205,11 @@ def apply_budget(pool: pl.DataFrame, seed: int, per_query: int | None, total: in
 def sort_pool(pool: pl.DataFrame) -> pl.DataFrame:
     """The order in which a pool is stored: by query, generator, rank; random pairs by candidate."""
     return pool.sort("query", "generator", "rank", "candidate", nulls_last=True)
+
+
+@contextmanager
+def choosing_pairs(workspace: WorkspaceFolder) -> Iterator[None]:
+    """Keep a second process from making another pool at the same time."""
+    busy = f"another process chooses pairs for {workspace.path}: wait until it is done."
+    with locked(workspace.path / "discover", busy):
+        yield

@@ -8,7 +8,7 @@ import polars as pl
 from likewise.errors import LikewiseError
 from likewise.labeling.imports import ANSWER_SPELLINGS, read_table
 from likewise.labeling.votes import CANNOT_TELL, PAIR
-from likewise.untrusted import Column, check_columns
+from likewise.untrusted import ColumnRule, check_columns
 
 GOLD_COLUMNS = (*PAIR, "answer", "note")
 
@@ -18,7 +18,7 @@ def read_gold_file(path: Path, images: AbstractSet[str]) -> list[tuple[str, str,
     if not path.is_file():
         raise LikewiseError(f"{path} does not exist: check the path of the gold pairs.")
     table = check_columns(
-        read_table(path)[0], {name: Column(null=True, optional=True) for name in GOLD_COLUMNS}, str(path)
+        read_table(path)[0], {name: ColumnRule(null=True, optional=True) for name in GOLD_COLUMNS}, str(path)
     )
     missing = [column for column in (*PAIR, "answer") if column not in table.columns]
     if missing:

@@ -34,14 +34,14 @@ from likewise.labeling.votes import (
     tidy_votes,
 )
 from likewise.spreadsheets import restore_formulas
-from likewise.untrusted import Column, check_columns, check_line, parse_json, tidy_headers
+from likewise.untrusted import ColumnRule, check_columns, check_line, parse_json, tidy_headers
 
 MIN_YEAR, MAX_YEAR = 1970, 2200
 MAX_EXPERT_NAME = 200
 VOTE_COLUMNS = {
-    **dict.fromkeys((*VOTE_KEY, "answer"), Column(null=True)),
-    "time": Column(null=True, optional=True),
-    GENERATORS: Column(null=True, optional=True),
+    **dict.fromkeys((*VOTE_KEY, "answer"), ColumnRule(null=True)),
+    "time": ColumnRule(null=True, optional=True),
+    GENERATORS: ColumnRule(null=True, optional=True),
 }
 ANSWER_SPELLINGS = {
     "similar": SIMILAR, "yes": SIMILAR, "true": SIMILAR, "1": SIMILAR, "1.0": SIMILAR,

@@ -7,7 +7,7 @@ import polars as pl
 from likewise.errors import LikewiseError
 from likewise.labeling.imports import read_table, refuse_unknown_images
 from likewise.labeling.votes import PAIR
-from likewise.untrusted import Column, check_columns
+from likewise.untrusted import ColumnRule, check_columns
 
 
 def read_pairs_file(path: Path, images: set[str]) -> pl.DataFrame:
@@ -18,7 +18,7 @@ def read_pairs_file(path: Path, images: set[str]) -> pl.DataFrame:
     missing = [column for column in PAIR if column not in table.columns]
     if missing:
         raise LikewiseError(f"{path} has no column {', '.join(missing)}: it needs query and candidate.")
-    table = check_columns(table, dict.fromkeys(PAIR, Column(null=True)), str(path))
+    table = check_columns(table, dict.fromkeys(PAIR, ColumnRule(null=True)), str(path))
     pairs = table.select(PAIR).drop_nulls().unique(maintain_order=True)
     alone = pairs.filter(pl.col("query") == pl.col("candidate"))
     if len(alone):

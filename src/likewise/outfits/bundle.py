@@ -31,7 +31,7 @@ from likewise.evaluation.bundles.files import (
 )
 from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.tables import answer_table, item_table, question_table, questions_from_tables
-from likewise.untrusted import TEXT, Column, check_columns, read_untrusted_parquet
+from likewise.untrusted import TEXT, ColumnRule, check_columns, read_untrusted_parquet
 
 FORMAT, VERSION = "likewise-outfit-test", 1
 TABLES = ("questions", "answers", "items")
@@ -40,14 +40,18 @@ COLUMNS = {
     "questions": {
         "question": TEXT,
         "kind": TEXT,
-        "items": Column("texts"),
-        "choices": Column("texts"),
-        "blank": Column("whole", null=True, low=0),
-        "dimension": Column(null=True),
-        "sub_dimension": Column(null=True),
+        "items": ColumnRule("texts"),
+        "choices": ColumnRule("texts"),
+        "blank": ColumnRule("whole", null=True, low=0),
+        "dimension": ColumnRule(null=True),
+        "sub_dimension": ColumnRule(null=True),
     },
-    "items": {"item": TEXT, "category": Column(null=True), "image": TEXT},
-    "answers": {"question": TEXT, "right": Column("whole", null=True, low=0), "people": Column("wholes", null=True)},
+    "items": {"item": TEXT, "category": ColumnRule(null=True), "image": TEXT},
+    "answers": {
+        "question": TEXT,
+        "right": ColumnRule("whole", null=True, low=0),
+        "people": ColumnRule("wholes", null=True),
+    },
 }
 
 

@@ -14,7 +14,7 @@ from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.encoders.families.run_files import TrainedRun
 from likewise.errors import LikewiseError
 from likewise.evaluation.screening import screen_classes
-from likewise.files import written_together
+from likewise.files import locked, written_together
 from likewise.neighbours.leaks import find_leak
 from likewise.progress import ProgressCallback
 from likewise.training.analysis_tables import best_values_table, check_finished_runs, curve_table, importance_table
@@ -78,40 +78,42 @@ def run_reality_check(
     """
     published, other_folders = read_claims(claims) if claims else None, check_finished_runs(other_runs)
     config, run, loss_methods = prepare_run(workspace, methods, plan, column, encoder, name, seed, half)
-    trials = search_all_methods(config, run, loss_methods, seed, storage, runner, on_progress)
-    context = open_context(config)
-    best = {method.name: best_trial(trials[method.name]) for method in loss_methods}
-    context.guard.unlock()  # from here on, and nowhere else
-    run_reruns(context, run, best, seed, runner, on_progress)
-    tables_read = {each: read_reruns(run, each, plan.n_reruns) for each in (PRETRAINED, *best)}
-    found = {each: table for each, table in tables_read.items() if table is not None}
-    worked = [method for method in found if method != PRETRAINED]
-    fixed = frozenset() if n_untrained_reruns(plan) > 1 else frozenset([PRETRAINED])
-    accuracy, differences = accuracy_table(found), difference_table(found, fixed)
-    made = winner_encoders(run, plan.n_reruns)
-    summary = replace(
-        make_summary(context, run, loss_methods, trials, best),
-        winner=made[0].about["method"] if made else None,
-        encoder_made=describe_encoder(made[0]) if made else None,
-        discovery=evaluate_discovery(context, made, seed) if made else None,
-    )
-    where = storage or str(run.search_file)
-    tables = {
-        "accuracy": accuracy,
-        "differences": differences,
-        "curves": curve_table(run, worked, plan.n_reruns),
-        "importance": importance_table(where, run, worked),
-        "best_values": best_values_table(run, summary, other_folders),
-        "relative": relative_improvement_table(accuracy),
-    }
-    with written_together(run.path) as staged:
-        for each, table in tables.items():
-            write_parquet(table, staged.place(run.table_file(each)))
-        if published:
-            write_claims(published, staged.place(run.path / "claims.json"))
-        if made:
-            write_text(model_card(summary, accuracy), staged.place(run.card_file))
-        write_json(summary.to_dict(), staged.place(run.summary_file))
+    busy = f"another process runs the check {run.path}: wait until it is done, or help it with --search-only."
+    with locked(run.path / "check", busy):
+        trials = search_all_methods(config, run, loss_methods, seed, storage, runner, on_progress)
+        context = open_context(config)
+        best = {method.name: best_trial(trials[method.name]) for method in loss_methods}
+        context.guard.unlock()  # from here on, and nowhere else
+        run_reruns(context, run, best, seed, runner, on_progress)
+        tables_read = {each: read_reruns(run, each, plan.n_reruns) for each in (PRETRAINED, *best)}
+        found = {each: table for each, table in tables_read.items() if table is not None}
+        worked = [method for method in found if method != PRETRAINED]
+        fixed = frozenset() if n_untrained_reruns(plan) > 1 else frozenset([PRETRAINED])
+        accuracy, differences = accuracy_table(found), difference_table(found, fixed)
+        made = winner_encoders(run, plan.n_reruns)
+        summary = replace(
+            make_summary(context, run, loss_methods, trials, best),
+            winner=made[0].about["method"] if made else None,
+            encoder_made=describe_encoder(made[0]) if made else None,
+            discovery=evaluate_discovery(context, made, seed) if made else None,
+        )
+        where = storage or str(run.search_file)
+        tables = {
+            "accuracy": accuracy,
+            "differences": differences,
+            "curves": curve_table(run, worked, plan.n_reruns),
+            "importance": importance_table(where, run, worked),
+            "best_values": best_values_table(run, summary, other_folders),
+            "relative": relative_improvement_table(accuracy),
+        }
+        with written_together(run.path) as staged:
+            for each, table in tables.items():
+                write_parquet(table, staged.place(run.table_file(each)))
+            if published:
+                write_claims(published, staged.place(run.path / "claims.json"))
+            if made:
+                write_text(model_card(summary, accuracy), staged.place(run.card_file))
+            write_json(summary.to_dict(), staged.place(run.summary_file))
     return RealityCheckResult(run, accuracy, differences, summary)
 
 

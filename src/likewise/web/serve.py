@@ -16,6 +16,7 @@ from likewise.labeling.store import open_votes
 from likewise.labeling.store.experts import owner_password_hash, set_owner_password_hash
 from likewise.labeling.store.project import change_project, read_project
 from likewise.web.app import create_app
+from likewise.web.connections import connection_protocol
 from likewise.web.passwords import hash_password, password_matches
 from likewise.web.settings import SiteSettings
 
@@ -106,7 +107,9 @@ def _config(app: FastAPI, settings: SiteSettings) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=list(settings.trusted_proxies),
+        http=connection_protocol(frozenset(settings.trusted_proxies)),
         timeout_keep_alive=75,  # experts think for a while between two answers
         timeout_graceful_shutdown=5,
     )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
+from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
 
@@ -25,6 +26,7 @@ class SiteSettings:
     explore_without_login: bool = False  # `likewise explore`: whoever sits at this machine may look, not change
     framed: bool = False  # a notebook on this machine may show the pages inside its own
     guests_per_hour: int = 30  # of a public questionnaire, from one address
+    trusted_proxies: tuple[str, ...] = ()  # whose word counts about where a request comes from
 
     @property
     def base_url(self) -> str:
@@ -39,6 +41,14 @@ class SiteSettings:
     @property
     def local_only(self) -> bool:
         return is_loopback(self.host)
+
+
+def check_address(text: str) -> str:
+    """An address in numbers, or a sentence: `*` would let everybody say where they come from."""
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        raise LikewiseError(f"{text!r} is no address of a proxy: write one in numbers, such as 127.0.0.1.") from None
 
 
 def is_loopback(host: str) -> bool:

@@ -13,7 +13,7 @@ import polars as pl
 
 from likewise.catalog.readers.reading import Coverage, MalformedLine, Reading, SourceFile, find_missing
 from likewise.errors import LikewiseError
-from likewise.untrusted import Column, check_columns, parse_json
+from likewise.untrusted import ColumnRule, check_columns, parse_json
 
 T = TypeVar("T")
 Schema = Mapping[str, Any]
@@ -96,7 +96,7 @@ class AnnotationParser:
 
     def to_reading(self, rows: pl.DataFrame, root: Path, tables: dict[str, pl.DataFrame] | None = None) -> Reading:
         """Put everything together; here it is looked up which pictures exist."""
-        rows = check_columns(rows, {"image": Column(null=True, optional=True, one_line=False)}, str(self.base))
+        rows = check_columns(rows, {"image": ColumnRule(null=True, optional=True, one_line=False)}, str(self.base))
         named = rows["image"].drop_nulls().cast(pl.String).str.strip_chars() if "image" in rows.columns else pl.Series()
         found, missing = find_missing((str(key) for key in named if key), root)
         coverage = Coverage(

@@ -16,6 +16,7 @@ from likewise.progress import ProgressCallback
 from likewise.workspace import read_json, write_json, write_parquet
 
 ROWS_PER_SHARD = 50_000
+MAX_CHARACTERS = 2000  # of a caption that are parsed; a parser takes time by the square of a sentence
 GRAMMAR = 2
 """Counts up when the same captions would give other relations."""
 
@@ -110,7 +111,7 @@ def parse_shard(folder: Path, shard: int, rows_per_shard: int, parser: str) -> N
     captions = pl.scan_parquet(captions_file(folder), glob=False).slice(start, rows_per_shard).collect()
     columns: tuple[list[int], list[str], list[str], list[str]] = ([], [], [], [])
     rows, subjects, names, objects = columns
-    texts = [text or "" for text in captions["caption"].to_list()]
+    texts = [(text or "")[:MAX_CHARACTERS] for text in captions["caption"].to_list()]
     for row, words in enumerate(_tagger(parser)(texts), start):
         for subject, relation, thing in extract_relations(words):
             rows.append(row)

@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 from likewise.encoders.digests import file_digest
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
+from likewise.encoders.stored_specs import check_stored_spec
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing, written_together
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
+from likewise.untrusted import check_shape
 from likewise.workspace import discard, read_json, write_atomically, write_json, write_parquet
 
 if TYPE_CHECKING:
@@ -119,8 +121,10 @@ def read_run(folder: Path) -> TrainedRun:
     values = read_json(path)
     if values.get("format") != FORMAT or values.get("kind") not in KINDS:
         raise LikewiseError(f"{path} is of a format this version does not read: train the encoder again.")
-    dim, groups = int(values["dim"]), int(values.get("groups", 1))
-    return TrainedRun(folder, values["kind"], tuple(values["bases"]), dim, values["about"], groups)
+    shape = {"bases": [str], "dim": int, "about": {}}
+    check_shape(values, shape | ({"groups": int} if "groups" in values else {}), str(path))
+    bases = tuple(check_stored_spec(base, path) for base in values["bases"])
+    return TrainedRun(folder, values["kind"], bases, values["dim"], values["about"], values.get("groups", 1))
 
 
 def read_layers(weights: Mapping[str, Array]) -> list[Layer]:

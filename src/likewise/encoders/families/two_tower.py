@@ -25,6 +25,7 @@ from likewise.encoders.networks.network import Network
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Encoder, OpenEncoder, Vectors
 from likewise.encoders.spec import Spec
+from likewise.encoders.stored_specs import check_stored_spec
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing
 from likewise.lineage.files import lineage_file, write_lineage
@@ -140,7 +141,12 @@ def read_two_tower_config(folder: Path) -> TwoTowerConfig:
     values = read_json(path)
     if values.pop("format", None) != FORMAT:
         raise LikewiseError(f"{path} is of a format this version does not read: train the encoder again.")
-    return TwoTowerConfig(**values)
+    try:
+        config = TwoTowerConfig(**values)
+    except TypeError as error:
+        raise LikewiseError(f"{path} describes no two-tower encoder ({error}): train it again.") from error
+    check_stored_spec(config.base, path)
+    return config
 
 
 def load_towers(folder: Path) -> "tuple[TwoTowerConfig, nn.Module, nn.Module]":

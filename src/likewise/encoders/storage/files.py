@@ -6,15 +6,17 @@ meta.json             what made them, whether all are there, which images were l
 lineage.parquet       what the encoder learned from
 """
 
+import hashlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
 import polars as pl
 
-from likewise.chain import digest_of, table_digest
+from likewise.chain import DIGEST_BYTES, digest_of, table_digest
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.spec import spec_name
+from likewise.encoders.stored_specs import check_stored_spec
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, read_json, write_json
 
@@ -49,6 +51,8 @@ class VectorsMeta:
     """Of all vectors, once they are complete."""
     rests_on: dict[str, str] = field(default_factory=dict)
     """Of vectors derived from others: the digests of those."""
+    shards: dict[str, str] = field(default_factory=dict)
+    """The digest of every shard, by its number; none where an earlier version wrote them."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,8 @@ def resolve_stored_spec(workspace: WorkspaceFolder, encoder: str) -> str:
     """What to encode with: for a name of vectors that are there already, the spec they were made with."""
     if not any(sign in encoder for sign in "/\\:?\0"):
         meta = read_meta(vectors_folder(workspace, encoder))
-        encoder = meta.spec or encoder if meta else encoder
+        if meta and meta.spec:
+            encoder = check_stored_spec(meta.spec, meta_file(vectors_folder(workspace, encoder)))
     return relocate_run(workspace, encoder)
 
 
@@ -110,6 +115,10 @@ def relocate_run(workspace: WorkspaceFolder, spec: str) -> str:
 
 def shard_file(folder: Path, shard: int) -> Path:
     return folder / f"shard-{shard:05d}.npy"
+
+
+def digest_of_vectors(vectors: Vectors) -> str:
+    return hashlib.blake2b(vectors.tobytes(), digest_size=DIGEST_BYTES).hexdigest()
 
 
 def shard_rows_file(folder: Path, shard: int) -> Path:
@@ -127,7 +136,7 @@ def meta_file(folder: Path) -> Path:
 
 def write_meta(meta: VectorsMeta, folder: Path) -> None:
     values = asdict(meta)
-    for name, usual in (("dtype", "float32"), ("spec", ""), ("digest", ""), ("rests_on", {})):
+    for name, usual in (("dtype", "float32"), ("spec", ""), ("digest", ""), ("rests_on", {}), ("shards", {})):
         if values[name] == usual:
             del values[name]
     write_json(values, meta_file(folder))

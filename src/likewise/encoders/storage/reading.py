@@ -24,6 +24,7 @@ from likewise.encoders.storage.files import (
     ROWS_SCHEMA,
     LeftOutImage,
     VectorsMeta,
+    digest_of_vectors,
     read_meta,
     rows_file,
     shard_file,
@@ -194,7 +195,21 @@ def open_shard(workspace: WorkspaceFolder, encoder: str, shard: int, shape: tupl
     if found is None or found.shape != shape or found.dtype != np.dtype(dtype):
         what = "missing or damaged" if found is None else f"{found.dtype} {found.shape} instead of {dtype} {shape}"
         raise LikewiseError(f"{path} is {what}: {how_to_remake(workspace, encoder)}.")
+    meta = read_meta(path.parent)
+    if meta is not None and (digest := meta.shards.get(str(shard))):
+        state = path.stat()
+        known = (str(path), state.st_mtime_ns, state.st_size)
+        if known not in _verified:
+            if digest_of_vectors(found) != digest:
+                raise LikewiseError(
+                    f"{path} is damaged (its checksum is another): {how_to_remake(workspace, encoder)}."
+                )
+            _verified.add(known)
     return found
+
+
+_verified: set[tuple[str, int, int]] = set()
+"""Shards whose checksum was right, as they were then: each is summed once in the life of a process."""
 
 
 def load_shard(path: Path) -> Vectors | None:

@@ -6,7 +6,6 @@ grown, new shards are added beside those that are there, which stay as they are.
 run out; it vanishes with the process that held it.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
@@ -18,13 +17,13 @@ import numpy as np
 import polars as pl
 
 from likewise.catalog.table import read_catalog
-from likewise.chain import DIGEST_BYTES, digest_of
-from likewise.encoders.protocol import Vectors
+from likewise.chain import digest_of
 from likewise.encoders.storage.files import (
     ROWS_SCHEMA,
     EncodedChunk,
     LeftOutImage,
     VectorsMeta,
+    digest_of_vectors,
     meta_file,
     read_meta,
     rows_file,
@@ -149,7 +148,7 @@ class ShardWriter:
         images = [image for chunk in chunks for image in chunk.images]
         try:
             write_npy(vectors, shard_file(self.folder, shard))
-            content = {"images": images, "left_out": left_out, "digest": _digest_of_vectors(vectors)}
+            content = {"images": images, "left_out": left_out, "digest": digest_of_vectors(vectors)}
             write_json(content, shard_rows_file(self.folder, shard))
         except CannotWriteError as error:
             raise LikewiseError(f"{str(error).removesuffix('.')}; finished shards are kept.") from error
@@ -181,7 +180,9 @@ class ShardWriter:
                 )
             shards = [(part["images"], part.get("digest", "")) for part in parts]
             digest = digest_of(shards if self.stored is None else [self.meta.digest, shards])
-            self.meta = replace(self.meta, rows=len(rows), complete=True, left_out=left_out, digest=digest)
+            new_sums = {str(shard): part["digest"] for shard, part in lists.items() if part.get("digest")}
+            sums = dict(sorted((self.meta.shards | new_sums).items(), key=lambda each: int(each[0])))
+            self.meta = replace(self.meta, rows=len(rows), complete=True, left_out=left_out, digest=digest, shards=sums)
             with written_together(self.folder) as staged:
                 write_parquet(rows, rows_file(staged.staging))
                 write_lineage(self.lineage, lineage_file(staged.staging))
@@ -194,7 +195,3 @@ class ShardWriter:
         """What is left out of the catalog of now, in its order: newer findings over older ones."""
         found = {each.image: each for each in (*self.meta.left_out, *self._left_out_of(parts))}
         return tuple(found[image] for image in self.images if image in found and self.digests[image] not in contents)
-
-
-def _digest_of_vectors(vectors: Vectors | None) -> str:
-    return "" if vectors is None else hashlib.blake2b(vectors.tobytes(), digest_size=DIGEST_BYTES).hexdigest()

@@ -39,29 +39,29 @@ from likewise.evaluation.gallery_negatives import draw_gallery_negatives
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING
 from likewise.evaluation.stored import read_summary
-from likewise.untrusted import TEXT, Column, check_columns, check_shape, read_untrusted_parquet
+from likewise.untrusted import TEXT, ColumnRule, check_columns, check_shape, read_untrusted_parquet
 from likewise.workspace import WorkspaceFolder
 
 TABLES = ("catalog", "queries", "gallery", "pool", "labels", "negatives")
 MAX_TABLE_BYTES = 4 << 30
 PAIR_COLUMNS = {"query": TEXT, "candidate": TEXT}
-COUNT = Column("whole", null=True, optional=True, low=0)
-COLUMNS: dict[str, dict[str, Column]] = {
-    "catalog": {"image": TEXT, "item": TEXT, "category": Column(null=True, optional=True)},
+COUNT = ColumnRule("whole", null=True, optional=True, low=0)
+COLUMNS: dict[str, dict[str, ColumnRule]] = {
+    "catalog": {"image": TEXT, "item": TEXT, "category": ColumnRule(null=True, optional=True)},
     "queries": {"image": TEXT},
     "gallery": {"image": TEXT},
     "pool": {
         **PAIR_COLUMNS,
         "generator": TEXT,
-        "rank": Column("whole", null=True, optional=True, low=0),
-        "score": Column("number", null=True, optional=True),
-        "probability": Column("number", null=True, optional=True, low=0, high=1),
-        "round": Column("whole", null=True, optional=True, low=0),
+        "rank": ColumnRule("whole", null=True, optional=True, low=0),
+        "score": ColumnRule("number", null=True, optional=True),
+        "probability": ColumnRule("number", null=True, optional=True, low=0, high=1),
+        "round": ColumnRule("whole", null=True, optional=True, low=0),
     },
     "labels": {
         **PAIR_COLUMNS,
-        "label": Column("truth"),
-        "generators": Column(null=True, optional=True),
+        "label": ColumnRule("truth"),
+        "generators": ColumnRule(null=True, optional=True),
         **dict.fromkeys(("n_votes", "n_similar", "n_not_similar", "n_cannot_tell"), COUNT),
     },
     "negatives": PAIR_COLUMNS,

@@ -24,7 +24,7 @@ from likewise.evaluation.exchange.file_grades import Written, parse_written, res
 from likewise.evaluation.exchange.trec import prels_text, qrels_text, read_prels_rows, read_qrels_rows
 from likewise.labeling.grades import GRADE, GradeThreshold
 from likewise.labeling.votes import PAIR
-from likewise.untrusted import Column, check_columns, check_line, parse_json, tidy_headers
+from likewise.untrusted import ColumnRule, check_columns, check_line, parse_json, tidy_headers
 from likewise.workspace import discard, write_atomically
 
 LABEL_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "label": pl.Int8})
@@ -36,8 +36,8 @@ FURTHER = (GRADE, SPLIT, *DESIGN_COLUMNS, GENERATORS)  # as CSV has them
 READ_FURTHER = (SPLIT, *DESIGN_COLUMNS, GENERATORS, GRADE)  # as a LabelRow has them
 VSD_EXTRAS = (GRADE, GENERATORS)
 LABEL_COLUMNS = {
-    **dict.fromkeys(("query", "candidate", "label"), Column(null=True)),
-    **dict.fromkeys(READ_FURTHER, Column(null=True, optional=True)),
+    **dict.fromkeys(("query", "candidate", "label"), ColumnRule(null=True)),
+    **dict.fromkeys(READ_FURTHER, ColumnRule(null=True, optional=True)),
 }
 # where, query, candidate, label as written, split, inclusion probability, round, generators, grade as written
 LabelRow = tuple[str, object, object, object, object, object, object, object, object]

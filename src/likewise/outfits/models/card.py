@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.encoders.stored_specs import check_stored_spec
 from likewise.errors import LikewiseError
 from likewise.outfits.training.presets import Preset
 from likewise.workspace import WorkspaceFolder, discard, read_json, write_atomically, write_json
@@ -100,7 +101,10 @@ def read_model_card(folder: Path) -> OutfitModelCard:
         values["training"] = OutfitTrainingSummary.from_dict(values.pop("trained"))
         if "n_said" in values:  # cards of version 0.1
             values["n_caption_words"] = values.pop("n_said")
-        return OutfitModelCard(**values)
+        card = OutfitModelCard(**values)
+        for spec in (card.encoders, card.trunk):
+            check_stored_spec(str(spec), path)
+        return card
     except (AttributeError, KeyError, TypeError) as error:
         raise LikewiseError(f"{path} does not describe a model ({error}): train it again.") from error
 

@@ -17,7 +17,7 @@ import torch
 from likewise.encoders.lineage import picture_lineage
 from likewise.encoders.networks.device import place
 from likewise.errors import LikewiseError
-from likewise.files import written_together
+from likewise.files import locked, written_together
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
 from likewise.outfits.models.batch import pad_outfits
@@ -82,6 +82,20 @@ def train_model(
     on_progress: ProgressCallback | None = None,
 ) -> OutfitModelCard:
     """Train, or go on training, or find that all is done; the model's folder is complete when its card is there."""
+    with locked(folder / "training", f"another process trains {folder}: wait until it is done."):
+        return _train(job, examples, features, folder, force=force, on_epoch=on_epoch, on_progress=on_progress)
+
+
+def _train(
+    job: TrainingJob,
+    examples: OutfitExamples,
+    features: FeatureSource,
+    folder: Path,
+    *,
+    force: bool,
+    on_epoch: EpochCallback | None,
+    on_progress: ProgressCallback | None,
+) -> OutfitModelCard:
     claim_folder(folder, _job_settings(job, examples), force=force)
     if (folder / "card.json").exists():
         return read_model_card(folder)

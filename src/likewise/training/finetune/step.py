@@ -5,6 +5,7 @@ summary.json, and while it is not done state.pt, from which it goes on after a s
 """
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,7 +14,7 @@ from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.encoders.families.run_files import SETTINGS, TrainedRun, write_run
 from likewise.encoders.lineage import encoder_lineage
 from likewise.errors import LikewiseError
-from likewise.files import finish_writing
+from likewise.files import finish_writing, locked
 from likewise.lineage.halves import select_half
 from likewise.lineage.record import lesson_from_workspace
 from likewise.optional_dependencies import import_optional
@@ -91,6 +92,13 @@ def finetune(
     finish_writing(folder)
     if (folder / SETTINGS).exists():
         raise LikewiseError(f"{folder} holds a trained encoder already: give this run another --name, or delete it.")
+    with locked(folder / "training", f"another process trains {folder}: wait until it is done."):
+        return _finetune(workspace, settings, folder, on_progress)
+
+
+def _finetune(
+    workspace: WorkspaceFolder, settings: FinetuneSettings, folder: Path, on_progress: ProgressCallback | None
+) -> FinetuneResult:
     torch = import_optional("torch", "training")
     catalog = read_catalog(workspace)
     chosen = select_half(catalog, settings.half)

@@ -62,6 +62,7 @@ COLUMNS: dict[str, dict[str, ColumnRule]] = {
         **PAIR_COLUMNS,
         "label": ColumnRule("truth"),
         "generators": ColumnRule(null=True, optional=True),
+        "grade": ColumnRule("number", null=True, optional=True),
         **dict.fromkeys(("n_votes", "n_similar", "n_not_similar", "n_cannot_tell"), COUNT),
     },
     "negatives": PAIR_COLUMNS,

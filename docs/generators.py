@@ -29,6 +29,7 @@ from likewise.evaluation.estimates.blocks import best_per_unit
 from likewise.evaluation.gallery_negatives import draw_gallery_negatives
 from likewise.evaluation.pairs import JudgedPairs, against_negatives, select_pairs
 from likewise.evaluation.query_sums import QuerySums
+from likewise.intervals import interval_of
 from likewise.neighbours import as_unit, top_k
 from likewise.workspace import WorkspaceFolder
 
@@ -55,6 +56,8 @@ IMAGES, ITEMS = "images of the gallery", "items of the gallery, by their best im
 RULES = (LABELLED, OWN_LEFT_OUT, IMAGES, ITEMS)
 KINDS = ("two new models", "a generator and a new model", "two generators")
 CLEAR = 0.01  # a true difference of one point
+SHOWN = ("colour", "texture", "shape", "blend", "efficientnet-lite0", "efficientnet-lite1")
+SIZES, N_INTERVALS = (8, 15, 30, 100), 2000
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -224,6 +227,22 @@ def agreement(world: World) -> str:
     return f"{100 * float(np.mean(same)):.1f} %"
 
 
+def coverage(world: World, seed: int) -> str:
+    """How often the printed interval holds the mean over all queries, for models from poor to near perfect."""
+    rng = np.random.default_rng(seed)
+    lines = [f"| model | value | {' | '.join(f'{n} queries' for n in SIZES)} |", "|---|---|" + "---|" * len(SIZES)]
+    for model in SHOWN:
+        values = world.truth[ITEMS][world.models.index(model)]
+        values = values[~np.isnan(values)]
+        held = []
+        for n in SIZES:
+            drawn = (interval_of(QuerySums.mean_of(rng.choice(values, n))) for _ in range(N_INTERVALS))
+            held.append(float(np.mean([low <= values.mean() <= high for low, high in drawn])))
+        cells = " | ".join(f"{100 * share:.1f}" for share in held)
+        lines.append(f"| {model} | {100 * values.mean():.1f} | {cells} |")
+    return "\n".join(lines)
+
+
 def likewise(folder: Path, *words: object) -> None:
     print("likewise", *words, flush=True)
     subprocess.run([sys.executable, "-m", "likewise", *map(str, words)], cwd=folder, check=True)
@@ -282,6 +301,7 @@ def main() -> None:
     seeds = range(given.first_seed, given.first_seed + given.pools)
     drawn_world = wardrobe(given.work.resolve())
     blocks = {
+        "generators-coverage": coverage(drawn_world, given.first_seed),
         "generators-wardrobe": table(list(draw_pools(drawn_world, seeds))),
         "generators-units": "On the wardrobe the full truth about images and the full truth about items put two of "
         f"the twenty models in the same order in {agreement(drawn_world)} of cases; each rule is compared with the "

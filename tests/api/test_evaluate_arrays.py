@@ -55,6 +55,15 @@ def test_six_lines_from_arrays_to_a_defended_table(vectors: dict[str, Any], labe
     assert not list(Path.cwd().glob("results"))
 
 
+def test_a_generator_and_a_new_model_are_compared_by_what_treats_both_alike(
+    vectors: dict[str, Any], labels: Any
+) -> None:
+    result = lw.evaluate(vectors, labels, generators=["good"])
+    assert result.compare("good", "bad").measure == 'ROC_AUC(negatives="gallery")'
+    with pytest.raises(LikewiseError, match=r"good proposed labelled pairs and bad did not, and P@5 does not treat"):
+        result.compare("bad", "good", "P@5")
+
+
 def test_every_kind_of_input_gives_the_same_numbers(vectors: dict[str, Any], labels: Any, tmp_path: Path) -> None:
     import pandas as pd
     import torch

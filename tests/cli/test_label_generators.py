@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from likewise import Workspace
 from likewise.discovery.proposals import GENERATORS
 from likewise.workspace import WorkspaceFolder
 
@@ -43,6 +44,15 @@ def test_a_generator_stays_one_when_the_pool_is_made_again_without_it(labelled: 
     assert set(labels[GENERATORS].drop_nulls()) >= {"colour", "colour,shape", "shape", "random"}
     left_out = pl.read_parquet(labelled.results_folder / "leave_one_out_orders.parquet")
     assert set(left_out["removed"]) == {"colour", "shape"}
+    rows = json.loads(run("evaluate", labelled.path, "--json").out)["tables"]["own_pairs"]
+    assert {row["encoder"] for row in rows} == {"colour", "shape"}
+    stored = Workspace(labelled.path).evaluate().own_pairs
+    assert (
+        stored.to_dicts() == rows
+        and "Each generator without the pairs it proposed" in run("evaluate", labelled.path).out
+    )
+    for row in rows:
+        assert row["n_pairs"] < len(labels)
     page = run("report", labelled.path)
     assert page.code == 0, page.err
 

@@ -19,6 +19,7 @@ from likewise.discovery.prevalence import (
 )
 from likewise.discovery.unit import PairCounter
 from likewise.errors import LikewiseError
+from likewise.intervals import clopper_pearson
 
 ROWS = [
     ("q1", "c1", "a", 0, 0.9),
@@ -67,6 +68,19 @@ def test_chebyshev() -> None:
     assert bounded_error(2000) == pytest.approx(0.01) and bounded_error(10) is None
     with pytest.raises(LikewiseError, match="between 0 and 1"):
         random_pairs_needed(0, 0.5)
+
+
+@pytest.mark.slow
+def test_the_exact_interval_holds_where_chebyshevs_with_an_estimate_does_not(rng: np.random.Generator) -> None:
+    p, n_random = 0.002, 500
+    outside_paper, outside_exact = [], []
+    for hits in rng.binomial(n_random, p, 4000):
+        estimate = map_estimate(0.0, int(hits), n_random)
+        outside_paper.append(abs(estimate - p) >= chebyshev_error(estimate, n_random, 0.05))
+        low, high = clopper_pearson(int(hits), n_random)
+        outside_exact.append(not low <= p <= high)
+    assert np.mean(outside_paper) > 0.3  # the paper's number is kept, and this is why another stands beside it
+    assert np.mean(outside_exact) < 0.05
 
 
 def test_prevalence_by_hand() -> None:

@@ -1,8 +1,8 @@
 """Each generator measured without the pairs that it proposed itself, alone or together with others.
 
-Its own pairs are its nearest candidates. Over labelled pairs their negatives are its mistakes, so leaving them out
-raises its value; against the gallery their positives are what it found, so leaving them out lowers it. How far a value
-moves says how much of it is the generator's own doing.
+Its own pairs are its nearest candidates. Over labelled pairs their negatives are its mistakes, so that leaving them out
+mostly raises its value; against the gallery their positives are what it found, so that leaving them out lowers it. How
+far a value moves says how much of it is the generator's own doing.
 """
 
 from collections.abc import Sequence

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from marks import fill
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from likewise.catalog import items_of, read_catalog
 from likewise.catalog.truth import read_truth
@@ -27,7 +28,7 @@ from likewise.evaluation.auc import roc_auc, sort_pairs
 from likewise.evaluation.differences import ALPHA, holm_correction, paired_differences
 from likewise.evaluation.estimates.blocks import best_per_unit
 from likewise.evaluation.gallery_negatives import draw_gallery_negatives
-from likewise.evaluation.pairs import JudgedPairs, against_negatives, select_pairs
+from likewise.evaluation.pairs import JudgedPairs, select_pairs
 from likewise.evaluation.query_sums import QuerySums
 from likewise.intervals import interval_of
 from likewise.neighbours import as_unit, top_k
@@ -94,18 +95,23 @@ def world_of(workspace: WorkspaceFolder, models: list[str], similar_items: Bools
         best.append(best_per_unit(scores[-1], items, n_items))
         found = top_k(vectors, vectors, K, query_groups=items, gallery_groups=items, one_per_group=True)
         lists.append(found.indices)
-        truth[IMAGES].append(true_auc(scores[-1], similar[:, items], other[:, items]))
-        truth[ITEMS].append(true_auc(best[-1], similar, other))
-    by_images, by_items = np.array(truth[IMAGES]), np.array(truth[ITEMS])
+        truth[ITEMS].append(row_auc(best[-1], similar, other & ~similar))
+        if n_items < len(images):
+            truth[IMAGES].append(row_auc(scores[-1], similar[:, items], (other & ~similar)[:, items]))
+    by_items = np.array(truth[ITEMS])
+    by_images = np.array(truth[IMAGES]) if n_items < len(images) else by_items
     limits = {LABELLED: by_images, OWN_LEFT_OUT: by_images, IMAGES: by_images, ITEMS: by_items}
     return World(models, images, items, similar, scores, best, lists, limits)
 
 
-def true_auc(scores: NDArray[np.float32], similar: Bools, other: Bools) -> Floats:
-    """Of each query, over all candidates of other items; NaN where nothing is similar."""
-    query, candidate = np.nonzero(other)
-    label = similar[query, candidate].astype(np.int8)
-    return roc_auc(sort_pairs(query, scores[query, candidate].astype(np.float64), label, len(scores)))
+def row_auc(scores: NDArray[np.float32], positive: Bools, negative: Bools) -> Floats:
+    """ROC-AUC of each row, of these columns against those; NaN where one class is missing. Ties count one half."""
+    rank = rankdata(np.where(positive | negative, scores, -np.inf), axis=1)
+    n_positive, n_negative = positive.sum(axis=1), negative.sum(axis=1)
+    n_below = scores.shape[1] - n_positive - n_negative  # of neither class: they rank lowest
+    above = np.where(positive, rank, 0.0).sum(axis=1) - n_positive * (n_below + (n_positive + 1) / 2.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(above / (n_positive * n_negative), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -156,27 +162,23 @@ def pool_values(world: World, generators: Ints, queries: Ints, seed: int) -> dic
     names = [world.images[row] for row in queries]
     label = world.similar[queries[query], world.items[candidate]].astype(np.int8)
     pairs = JudgedPairs(names, world.images, world.items[queries], world.items, query, candidate, label)
-    by_items, by_images = draw_gallery_negatives(pairs, seed), against_images(pairs)
+    drawn = draw_gallery_negatives(pairs, seed)
+    similar, others = np.zeros((2, len(queries), int(world.items.max()) + 1), dtype=np.bool_)
+    similar[drawn.query[drawn.label == 1], world.items[drawn.candidate[drawn.label == 1]]] = True
+    others[drawn.query[drawn.label == 0], world.items[drawn.candidate[drawn.label == 0]]] = True
+    seen = np.zeros((len(queries), width), dtype=np.bool_)
+    seen[query[label == 1], candidate[label == 1]] = True
     found: dict[str, list[Floats]] = {rule: [] for rule in RULES}
     for model in range(len(world.models)):
         left = select_pairs(pairs, ~np.isin(cells, own[model])) if model in own else pairs
-        for rule, used in ((LABELLED, pairs), (OWN_LEFT_OUT, left), (IMAGES, by_images), (ITEMS, by_items)):
-            if rule == ITEMS:
-                scores = world.best[model][queries[used.query], world.items[used.candidate]]
-            else:
-                scores = world.scores[model][queries[used.query], used.candidate]
-            by_query = sort_pairs(used.query, scores.astype(np.float64), used.label, len(queries))
-            found[rule].append(roc_auc(by_query))
+        for rule, used in ((LABELLED, pairs), (OWN_LEFT_OUT, left)):
+            scores = world.scores[model][queries[used.query], used.candidate].astype(np.float64)
+            found[rule].append(roc_auc(sort_pairs(used.query, scores, used.label, len(queries))))
+        found[ITEMS].append(row_auc(world.best[model][queries], similar, others))
+        if len(others[0]) < width:  # items with several images: the labelled one against all images of other items
+            found[IMAGES].append(row_auc(world.scores[model][queries], seen, others[:, world.items]))
+    found[IMAGES] = found[IMAGES] or found[ITEMS]
     return {rule: np.array(values) for rule, values in found.items()}
-
-
-def against_images(pairs: JudgedPairs) -> JudgedPairs:
-    """The labelled images against every image of items that are not labelled similar."""
-    free = pairs.query_items[:, None] != pairs.gallery_items
-    positive = pairs.label == 1
-    taken = np.zeros((len(pairs.queries), int(pairs.gallery_items.max()) + 1), dtype=np.bool_)
-    taken[pairs.query[positive], pairs.gallery_items[pairs.candidate[positive]]] = True
-    return against_negatives(pairs, *np.nonzero(free & ~taken[:, pairs.gallery_items]))
 
 
 def ordered_pairs(pools: list[DrawnPool]) -> pl.DataFrame:

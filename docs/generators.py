@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +23,11 @@ from scipy.stats import rankdata
 
 from likewise.catalog import items_of, read_catalog
 from likewise.catalog.truth import read_truth
+from likewise.encoders.spec import spec_name
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.auc import roc_auc, sort_pairs
 from likewise.evaluation.differences import ALPHA, holm_correction, paired_differences
+from likewise.evaluation.different_generators import FEWEST_DIFFERENT
 from likewise.evaluation.estimates.blocks import best_per_unit
 from likewise.evaluation.gallery_negatives import draw_gallery_negatives
 from likewise.evaluation.pairs import JudgedPairs, select_pairs
@@ -49,6 +51,12 @@ MODELS = (
     *("colour+texture", "colour+shape", "colour+layout", "texture+shape", "texture+layout", "shape+layout"),
     *("efficientnet-lite0+colour", "colour?crop=0.6", "shape?size=64"),
     *("blend?pca=16&on=all", "colour?pca=8&on=all", "shape?whiten=32&on=all"),
+)
+ONE_KIND = (
+    ("colour", "colour?crop=0.6", "colour?pca=8&on=all", "colour+texture"),
+    ("shape", "shape?size=64", "shape?whiten=32&on=all", "texture+shape"),
+    ("efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2", "efficientnet-lite0+colour"),
+    ("blend", "blend?pca=16&on=all", "colour+shape", "shape+layout"),
 )
 K, N_QUERIES, FEWEST, MOST = 6, 100, 3, 6
 REPORTED = 1000  # seeds from here on are reported; those below are for trying things out
@@ -219,6 +227,39 @@ def table(pools: list[DrawnPool]) -> str:
     return "\n".join(lines)
 
 
+def different_table(world: World, seeds: range) -> str:
+    """How often the order is right by how different the generators are: one to six of any kind, or some of one kind."""
+    rows = []
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        chosen = rng.choice(len(world.models), rng.integers(1, MOST + 1), replace=False)
+        if seed % 2:
+            family = ONE_KIND[rng.integers(len(ONE_KIND))]
+            chosen = np.array([world.models.index(spec_name(model)) for model in family])[: rng.integers(2, 5)]
+        queries = np.sort(rng.choice(len(world.images), min(N_QUERIES, len(world.images)), replace=False))
+        proposed = [world.items[world.lists[model][queries]] for model in chosen]
+        distinct = sum(len(np.unique(row)) for row in np.concatenate(proposed, axis=1)) / (K * len(queries))
+        values = pool_values(world, chosen, queries, seed)[ITEMS]
+        truth, means = np.nanmean(world.truth[ITEMS][:, queries], axis=1), np.nanmean(values, axis=1)
+        right = [(truth[a] - truth[b]) * (means[a] - means[b]) > 0 for a, b in combinations(range(len(truth)), 2)]
+        better = significantly_better(values)
+        wrong = int((better & (truth[:, None] < truth[None])).sum())
+        rows.append((distinct, float(np.mean(right)), wrong, int(better.sum()), truth.max() - truth[np.argmax(means)]))
+    found = np.array(rows)
+    lines = [
+        "| different generators | pools | all pairs of models | the worst pool | significant, but wrong | lost |",
+        "|---|---|---|---|---|---|",
+    ]
+    for low, high in pairwise((1.0, 1.5, FEWEST_DIFFERENT, 2.5, float(MOST + 1))):
+        here = found[(found[:, 0] >= low) & (found[:, 0] < high)]
+        if len(here):
+            wrong_share = here[:, 2].sum() / max(1.0, here[:, 3].sum())
+            shares = here[:, 1].mean(), here[:, 1].min(), wrong_share, here[:, 4].mean()
+            upto = f"{low:g} to {high:g}" if high <= MOST else f"{low:g} and more"
+            lines.append(f"| {upto} | {len(here)} | {' | '.join(f'{100 * share:.1f}' for share in shares)} |")
+    return "\n".join(lines)
+
+
 def agreement(world: World) -> str:
     """How often the truth about images and the truth about items put two models in the same order."""
     by_images, by_items = (np.nanmean(world.truth[rule], axis=1) for rule in (IMAGES, ITEMS))
@@ -267,8 +308,6 @@ def products(folder: Path, data: Path, n_items: int) -> World:
 
 
 def encoded(folder: Path, similar: Callable[[WorkspaceFolder], Bools]) -> World:
-    from likewise.encoders.spec import spec_name
-
     likewise(folder.parent, "encode", folder.name, "--with", ",".join(MODELS))
     workspace = WorkspaceFolder(folder)
     return world_of(workspace, [spec_name(model) for model in MODELS], similar(workspace))
@@ -294,7 +333,8 @@ def same_type_and_colour(workspace: WorkspaceFolder) -> Bools:
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--work", type=Path, required=True, help="where the workspaces are made and kept")
-    asked.add_argument("--data", type=Path, help="the folder that holds products")
+    asked.add_argument("--data", type=Path, required=True, help="the folder that holds products")
+    asked.add_argument("--only", help="make one block of the page")
     asked.add_argument("--pools", type=int, default=200)
     asked.add_argument("--items", type=int, default=2000, help="how many products")
     asked.add_argument("--first-seed", type=int, default=REPORTED)
@@ -302,18 +342,22 @@ def main() -> None:
     given.work.mkdir(parents=True, exist_ok=True)
     seeds = range(given.first_seed, given.first_seed + given.pools)
     drawn_world = wardrobe(given.work.resolve())
-    blocks = {
-        "generators-coverage": coverage(drawn_world, given.first_seed),
-        "generators-wardrobe": table(list(draw_pools(drawn_world, seeds))),
-        "generators-units": "On the wardrobe the full truth about images and the full truth about items put two of "
-        f"the twenty models in the same order in {agreement(drawn_world)} of cases; each rule is compared with the "
-        "truth in its own unit.",
+    photographs = products(given.work.resolve(), given.data.resolve(), given.items)
+    makers: dict[str, Callable[[], str]] = {
+        "generators-wardrobe": lambda: table(list(draw_pools(drawn_world, seeds))),
+        "generators-units": lambda: (
+            "On the wardrobe the full truth about images and the full truth about items put two "
+            f"of the twenty models in the same order in {agreement(drawn_world)} of cases; each rule is compared with "
+            "the truth in its own unit."
+        ),
+        "generators-products": lambda: table(list(draw_pools(photographs, seeds))),
+        "generators-different": lambda: different_table(drawn_world, seeds),
+        "generators-different-products": lambda: different_table(photographs, seeds),
+        "generators-coverage": lambda: coverage(drawn_world, given.first_seed),
     }
-    if given.data:
-        photographs = products(given.work.resolve(), given.data.resolve(), given.items)
-        blocks |= {"generators-products": table(list(draw_pools(photographs, seeds)))}
+    blocks = {name: make() for name, make in makers.items() if given.only in (None, name)}
     print(*blocks.values(), sep="\n\n")
-    if given.first_seed == REPORTED and given.pools == 200 and given.data:
+    if given.first_seed == REPORTED and given.pools == 200:
         fill(HERE / "generators.md", blocks)
 
 

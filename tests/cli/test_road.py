@@ -61,7 +61,8 @@ def test_the_road_from_pictures_to_a_report(labelled: WorkspaceFolder, run: Run)
     assert stored["value"].to_list() == [row["value"] for row in numbers["results"]]
     printed = run("evaluate", labelled.path)
     lines = [line.split()[:2] for line in printed.out.splitlines() if line.split()]
-    assert lines.index(["Generators"]) < lines.index(["1", "shape"]) < lines.index(["2", "colour"])
+    assert lines.index(["Generators"]) < lines.index(["–", "shape"]) < lines.index(["–", "colour"])
+    assert "too few different models proposed the labelled pairs" in " ".join(printed.out.split())
     assert "majority of 3 experts" in printed.out
     ran = run("report", labelled.path)
     assert ran.code == 0

@@ -194,6 +194,19 @@ def test_undefined_values_are_dashes(shop: WorkspaceFolder) -> None:
     assert len(cells) >= 3 * results["measure"].n_unique()
 
 
+def test_a_pool_of_few_different_generators_ranks_nobody(shop: WorkspaceFolder) -> None:
+    page = page_of(shop)
+    assert "The models are not ranked by these labels" in page.text
+    assert "too few different models proposed the labelled pairs to rank by them" in page.text
+    assert "leaderboard-together" not in {a["id"] for a in page.having("id")} and not page.having("data-alike")
+    summary = read_json(shop.results_folder / "summary.json")
+    assert 1.0 < summary["pool"]["n_different"] < 2.0
+    summary["pool"]["n_different"] = 2.0
+    write_json(summary, shop.results_folder / "summary.json")
+    page = page_of(shop)
+    assert "not ranked" not in page.text and "leaderboard-together" in {a["id"] for a in page.having("id")}
+
+
 def test_simulated_experts_wear_a_badge(shop: WorkspaceFolder, written: Path) -> None:
     assert 'id="simulated"' not in written.read_text(encoding="utf-8")
     summary = read_json(shop.results_folder / "summary.json")

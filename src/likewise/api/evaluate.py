@@ -10,6 +10,7 @@ from likewise.api.inputs import read_items, read_labels, read_models
 from likewise.api.table_result import IntervalResult, few_queries, percent_interval
 from likewise.errors import LikewiseError
 from likewise.evaluation.compute import Evaluation, evaluate_vectors
+from likewise.evaluation.different_generators import no_rank_note
 from likewise.evaluation.discovery import DEFAULT_MEASURES
 from likewise.evaluation.measures import Measure, parse_measure, parse_measures
 from likewise.evaluation.own_pairs import OWN_PAIRS_SCHEMA
@@ -154,7 +155,9 @@ def evaluate_folder(
     done = evaluate_step(
         workspace, encoders, settings, store=store, command="Workspace.evaluate()", on_progress=on_progress
     )
-    return _result(done.evaluation, done.summary.lineage.notes, done.tables["own_pairs"])
+    no_rank = no_rank_note(done.summary.pool.n_different)
+    notes = [*([] if no_rank is None else [no_rank[0].upper() + no_rank[1:]]), *done.summary.lineage.notes]
+    return _result(done.evaluation, notes, done.tables["own_pairs"])
 
 
 def _result(done: Evaluation, lineage: Sequence[str] = (), own_pairs: pl.DataFrame | None = None) -> EvaluationResult:

@@ -295,6 +295,7 @@ def print_results(done: "Evaluated") -> None:
     from likewise.cli.label import rule_text
     from likewise.cli.tables import leaderboard, own_pairs_table, percent, print_few_queries, times_interval
     from likewise.discovery.unit import UNIT_NAMES
+    from likewise.evaluation.different_generators import no_rank_note
     from likewise.evaluation.ranking import MAIN, of_measure
 
     if done.summary.catalog is not None:
@@ -304,7 +305,10 @@ def print_results(done: "Evaluated") -> None:
             "[dim]The labels are of an EDS pool: the numbers describe its pairs, not the whole catalog "
             "(`likewise discover --design sampled` draws pairs that do)[/]"
         )
-    console().print(leaderboard(done.results, done.tables["differences"]))
+    no_rank = no_rank_note(done.summary.pool.n_different)
+    console().print(leaderboard(done.results, done.tables["differences"], with_places=no_rank is None))
+    if no_rank is not None:
+        echo(f"[bold]{escape(no_rank)}[/]")
     main = done.results.filter(of_measure(MAIN)).row(0, named=True)
     labels = done.summary.labels
     rule, n_experts = labels.consensus.rule, labels.agreement.n_experts

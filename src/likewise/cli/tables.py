@@ -13,7 +13,7 @@ from likewise.evaluation.ranking import MAIN, grouped, not_significantly_worse, 
 from likewise.intervals import few_queries_note
 
 
-def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) -> Table:
+def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None, *, with_places: bool = True) -> Table:
     """Generators, then new models, each best gallery ROC-AUC first, with their place among all. Fits 80 columns.
 
     With `differences`, models that are not significantly worse than the best are marked.
@@ -21,7 +21,7 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
     table = Table(title="How well each model finds what people call similar (%)", title_justify="left", box=SIMPLE)
     learned = set(results.filter(pl.col("learned"))["encoder"])
     order = [name for name in ranked(results) if name not in learned]
-    close = not_significantly_worse(differences, order) if differences is not None else []
+    close = not_significantly_worse(differences, order) if differences is not None and with_places else []
     table.caption = f"≈ not significantly worse than {escape(order[0])}" if close else None
     table.caption_justify = "left"
     table.add_column("model", overflow="fold")
@@ -33,7 +33,8 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None) 
         table.add_row(f"[dim]{group.name}[/]")
         for encoder in group.encoders:
             first = cells[encoder, main]
-            place = "–" if first["value"] is None or encoder in learned else order.index(encoder) + 1
+            has_place = with_places and first["value"] is not None and encoder not in learned
+            place = order.index(encoder) + 1 if has_place else "–"
             values = (cells[encoder, name]["value"] if (encoder, name) in cells else None for name in columns)
             table.add_row(
                 f"{place} {escape(encoder)}" + (" ≈" if encoder in close else ""),

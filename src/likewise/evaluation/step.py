@@ -23,6 +23,7 @@ from likewise.evaluation.compute import (
     with_main_measure,
 )
 from likewise.evaluation.curves import curve_table
+from likewise.evaluation.different_generators import different_generators
 from likewise.evaluation.estimates.step import CATALOG_SCHEMA, DIFFERENCE_SCHEMA
 from likewise.evaluation.estimates.workspace import estimate_workspace, usable_judge
 from likewise.evaluation.expert_groups import ExpertGroups, expert_groups
@@ -166,7 +167,13 @@ def evaluate_workspace(
     summary = EvaluationSummary(
         prevalence=prevalence(drawn, labels, counter, settings.seconds_per_pair),
         labels=from_json(LabelsNote, read_labels_note(workspace)),
-        pool=PoolNote(list(generators), pool.settings.k, pool.settings.seed, duplicate_share(pool.rows)),
+        pool=PoolNote(
+            list(generators),
+            pool.settings.k,
+            pool.settings.seed,
+            duplicate_share(pool.rows),
+            different_generators(pairs, proposals),
+        ),
         n_images=len(catalog),
         n_items=catalog["item"].n_unique(),
         n_queries=len(pairs.queries),

@@ -103,6 +103,7 @@ class PoolNote:
     k: int
     seed: int
     duplicate_share: float | None
+    n_different: float | None = None  # generators it is worth (different_generators.py)
 
 
 @dataclass(frozen=True)

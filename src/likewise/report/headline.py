@@ -20,8 +20,10 @@ CHANCE = 0.5  # ROC-AUC of an order by lot
 TEST_DESCRIPTION = "paired over the same queries, p after Holm’s correction"
 
 
-def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name: str) -> tuple[str, str]:
-    """The sentence to remember and the numbers behind it."""
+def verdict(
+    board: Leaderboard, differences: dict[str, Difference] | None, name: str, no_rank: str | None = None
+) -> tuple[str, str]:
+    """The sentence to remember and the numbers behind it; `no_rank` says why nobody may be called best."""
     best = board.models[0]
     if best.main.value is None:
         return (
@@ -29,6 +31,9 @@ def verdict(board: Leaderboard, differences: dict[str, Difference] | None, name:
             f"None of the {plural(board.n_queries_total, 'query', 'queries')} has an item labelled similar, "
             f"so {MAIN_NAME} is undefined.",
         )
+    if no_rank is not None:
+        highest = f"{best.encoder} has the highest {MAIN_NAME}, {percent(best.main.value)}{NBSP}%"
+        return "The models are not ranked by these labels", f"{no_rank[0].upper()}{no_rank[1:]}. {highest}."
     others = [model.encoder for model in board.models[1:] if model.main.value is not None]
     ends = interval(best.main.low, best.main.high)
     numbers = (

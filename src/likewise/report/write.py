@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from likewise.discovery.pool import pool_pairs
+from likewise.evaluation.different_generators import no_rank_note
 from likewise.evaluation.measures import AP, ROC_AUC
 from likewise.evaluation.measures.base import AreaMeasure
 from likewise.evaluation.ranking import of_measure
@@ -43,7 +44,8 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
     mistakes = mistake_cards(tables.mistakes, tables.labels, encoders, thumbnails)
     differences = against_best(tables.differences, board)
     whole, facts = None, tables.summary.catalog
-    verdict = headline.verdict(board, differences, name)
+    no_rank = no_rank_note(tables.summary.pool.n_different)
+    verdict = headline.verdict(board, differences, name, no_rank)
     if tables.whole_catalog is not None:
         whole = catalog_board(tables.whole_catalog, tables.whole_catalog_differences)
         verdict = catalog_verdict(whole, tables.whole_catalog_differences)
@@ -64,7 +66,8 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
         whole_notes=[] if facts is None else catalog_notes(facts),
         eds_note=EDS_NOTE if tables.pool_settings.get("design", "eds") == "eds" else "",
         differences=differences,
-        alike=not_significantly_worse(board, differences),
+        alike=[] if no_rank else not_significantly_worse(board, differences),
+        no_rank=no_rank,
         basis=headline.basis(board, tables.summary),
         found=headline.truth_sentence(tables.summary.truth),
         facts=headline.key_facts(tables.summary),

@@ -7,7 +7,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from likewise.labeling.store.experts import set_owner_password_hash
 from likewise.labeling.store.questions import NewQuestion, add_questions
+from likewise.web.passwords import hash_password
 from tests.browser.site import OWNER_KEY, PHONE, Site, opened, running_site
 
 EXPERT_PAGES = ("/welcome", "/practice", "/work", "/grid", "/questions", "/done")
@@ -66,8 +68,18 @@ def test_an_experts_pages(browser: Browser, site: Site, look: dict[str, Any]) ->
                 check(page)
 
 
+def test_without_a_password_nobody_is_asked_for_one(browser: Browser, site: Site) -> None:
+    with opened(browser) as page:
+        page.goto(f"{site.url}/owner/login")
+        expect(page.get_by_role("alert")).to_contain_text("No password is set")
+        expect(page.get_by_label("Password")).to_have_count(0)
+        check(page)
+
+
 @pytest.mark.parametrize("look", LOOKS, ids=["phone, light", "desk, dark"])
 def test_the_owners_pages(browser: Browser, site: Site, look: dict[str, Any]) -> None:
+    with site.engine() as engine:
+        set_owner_password_hash(engine, hash_password("a password of the tests"))
     with opened(browser, "403", **look) as page:
         page.goto(f"{site.url}/owner/login")
         page.get_by_label("Password").fill("wrong")

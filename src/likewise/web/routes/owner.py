@@ -39,24 +39,25 @@ Name = Annotated[str, Form(min_length=1, max_length=100)]
 def login_page(request: Request, who: OptionalVisitor, site: CurrentSite) -> Response:
     if who is not None and who.is_owner:
         return RedirectResponse("/owner", 303)
-    hint = (
-        ""
-        if owner_password_hash(site.engine)
-        else "No password is set: open the link that `likewise label serve` printed."
-    )
-    return render(request, "login.html", error=hint)
+    has_password = bool(owner_password_hash(site.engine))
+    hint = "" if has_password else "No password is set: open the link that `likewise label serve` printed."
+    return render(request, "login.html", error=hint, has_password=has_password)
 
 
 @router.post("/login", dependencies=[CsrfForm])
 def login(request: Request, site: CurrentSite, password: Annotated[str, Form(max_length=1000)] = "") -> Response:
     address = request.client.host if request.client else ""
     if not site.login_limiter.take_attempt(address):
-        return render(request, "login.html", 429, error="Too many wrong passwords: wait a few minutes and try again.")
+        return _refuse_login(request, 429, "Too many wrong passwords: wait a few minutes and try again.")
     stored = owner_password_hash(site.engine)
     if stored is None or not password_matches(stored, password):
-        return render(request, "login.html", 403, error="This is not the owner's password.")
+        return _refuse_login(request, 403, "This is not the owner's password.")
     site.login_limiter.reset(address)
     return _log_in_owner(site)
+
+
+def _refuse_login(request: Request, status: int, error: str) -> Response:
+    return render(request, "login.html", status, error=error, has_password=True)
 
 
 @router.get("/enter/{key}")

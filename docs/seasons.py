@@ -8,10 +8,10 @@ and the truth is known of every pair. Settings were chosen on another wardrobe (
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,12 +44,17 @@ def wardrobe(work: Path, seed: int) -> Bench:
     return wardrobe_bench(folder)
 
 
-def replays(bench: Bench, work: Path, design: Design, n_replays: int) -> list[list[Season]]:
+def replays(bench: Bench, work: Path, wardrobe_seed: int, design: Design, n_replays: int) -> list[list[Season]]:
+    """Each is stored when it is done, so that a run that was stopped goes on."""
     save_pictures(work / "pictures", bench.n_items)
     found = []
     for seed in range(n_replays):
-        with tempfile.TemporaryDirectory(dir=work) as folder:
-            found.append(replay(bench, Path(folder), work / "pictures", design, seed))
+        file = work / f"replay-{wardrobe_seed}-{design}-{seed}.json"
+        if not file.exists():
+            with tempfile.TemporaryDirectory(dir=work) as folder:
+                seasons = replay(bench, Path(folder), work / "pictures", design, seed)
+            file.write_text(json.dumps([season.to_json() for season in seasons]))
+        found.append([Season.from_json(stored) for stored in json.loads(file.read_text())])
         print(
             f"{design}, replay {seed + 1} of {n_replays}: {100 * labels_share(found[-1:]):.1f} % of the labels",
             flush=True,
@@ -174,18 +179,17 @@ def main() -> None:
     options.add_argument("--designs", default=",".join(REPLAYS))
     chosen = options.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
-    started = time.process_time()
-    bench = wardrobe(chosen.work, TUNING if chosen.tuning else REPORTED)
+    seed = TUNING if chosen.tuning else REPORTED
+    bench = wardrobe(chosen.work, seed)
     found = {
-        design: replays(bench, chosen.work, design, max(2, round(share * chosen.replays)))
+        design: replays(bench, chosen.work, seed, design, max(2, round(share * chosen.replays)))
         for design, share in REPLAYS.items()
         if design in chosen.designs.split(",")
     }
     n_cases = {design: len(MODELS) * N_SEASONS * len(each) for design, each in found.items() if design != "eds"}
     counted = ", ".join(f"{n:,} estimates of each measure with {design}" for design, n in n_cases.items())
     said = f"""{N_QUERIES} queries; {counted}, of {len(MODELS)} models. New pairs get {100 * SHARE_OF_DESIGN:.0f} % of
-    the labels that the design would give them in a pool made anew. {(time.process_time() - started) / 60:.0f} minutes
-    of one core."""
+    the labels that the design would give them in a pool made anew."""
     blocks = {
         "living-labels": labels_table(found),
         "living-estimates": f"{estimates_table(found)}\n\n{paragraph(said)}",

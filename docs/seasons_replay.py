@@ -6,6 +6,7 @@ Everything but the pictures is the real thing: a workspace with its history (`up
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,6 +27,7 @@ N_ITEMS, N_SEASONS, EXCHANGED, COMEBACK = 600, 12, 0.2, 7
 N_QUERIES, LABELS_PER_QUERY, ROUNDS, EDS_K = 60, 25, 5, 6
 MODELS = ("colour", "shape", "blend", "attributes", "noisy blend")  # the first three feed the pool, with two others
 MEASURES, KS = ("P@5", "nDCG@10", "ROC_AUC"), (5, 10)
+TABLES = ("kept", "full", "truth")
 Floats = NDArray[np.float64]
 
 
@@ -40,6 +42,15 @@ class Season:
     kept: dict[str, Floats]
     full: dict[str, Floats]
     truth: dict[str, Floats]
+
+    def to_json(self) -> dict[str, object]:
+        tables = {name: {key: rows.tolist() for key, rows in getattr(self, name).items()} for name in TABLES}
+        return {**self.__dict__, **tables}
+
+    @staticmethod
+    def from_json(stored: dict[str, Any]) -> "Season":
+        tables = {name: {key: np.array(rows) for key, rows in stored[name].items()} for name in TABLES}
+        return Season(**{**stored, **tables})
 
 
 def image_name(item: int) -> str:

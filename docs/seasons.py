@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 N_STOCK = 2400
 DESCRIPTORS = "colour,layout,shape,texture,blend"
 TUNING, REPORTED = 1, 2  # seeds of the two wardrobes
-REPLAYS: dict[Design, float] = {"sampled": 1.0, "adaptive": 0.25, "eds": 0.1}  # shares of the replays: time
+REPLAYS: dict[Design, float] = {"sampled": 1.0, "adaptive": 0.2, "eds": 0.1}  # shares of the replays: time
 
 
 def wardrobe(work: Path, seed: int) -> Bench:
@@ -173,7 +173,7 @@ def draw(found: Sequence[Sequence[Season]], path: Path) -> None:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--replays", type=int, default=24)
+    options.add_argument("--replays", type=int, default=20)
     options.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "likewise-seasons")
     options.add_argument("--tuning", action="store_true", help="the wardrobe that settings are chosen on; prints")
     options.add_argument("--designs", default=",".join(REPLAYS))

@@ -10,10 +10,10 @@ from scipy import stats
 
 from likewise.evaluation.gate.bounded_mean import lower_bound, p_at_least, p_at_most, upper_bound
 from likewise.evaluation.gate.decision import BoundedDifferences, EstimatedDifference, decide
-from likewise.evaluation.gate.labels_needed import labels_needed
+from likewise.evaluation.gate.labels_needed import labelling_order, labels_needed
 from likewise.evaluation.gate.list_differences import compare_lists
 from likewise.evaluation.measures import MRR, CutoffMeasure, P, Recall, Recall_cap, Success, nDCG
-from likewise.evaluation.measures.ranked import RankedResults, look_up_labels
+from likewise.evaluation.measures.ranked import UNJUDGED, RankedResults, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
 
 N_GALLERY = 9
@@ -112,9 +112,35 @@ def test_pass_fail_and_undecided() -> None:
     rng = np.random.default_rng(1)
     for shift, verdict in ((0.05, "pass"), (-0.08, "fail"), (-0.01, "undecided")):
         assert decide(exact(list(rng.normal(shift, 0.1, 200))), {}, 0.01).verdict == verdict
-    assert decide(EstimatedDifference(0.0, 0.004, 100), {}, 0.01).verdict == "pass"
-    assert decide(EstimatedDifference(-0.05, 0.004, 100), {}, 0.01).verdict == "fail"
-    assert decide(EstimatedDifference(0.0, 0.02, 100), {}, 0.01).verdict == "undecided"
+    spread = rng.normal(0.0, 1.0, 400)
+    assert decide(EstimatedDifference.of(0.0, 0.003, spread), {}, 0.01).verdict == "pass"
+    assert decide(EstimatedDifference.of(-0.05, 0.004, spread), {}, 0.01).verdict == "fail"
+    assert decide(EstimatedDifference.of(0.0, 0.02, spread), {}, 0.01).verdict == "undecided"
+
+
+def test_estimated_differences_have_the_mean_and_the_standard_error_that_were_estimated() -> None:
+    found = EstimatedDifference.of(0.02, 0.01, np.random.default_rng(4).normal(3.0, 5.0, 9000))
+    assert found.values.mean() == pytest.approx(0.02)
+    assert found.values.std(ddof=1) / np.sqrt(9000) == pytest.approx(0.01)
+    low, high = found.interval()
+    assert low == pytest.approx(0.02 - 1.645 * 0.01, abs=0.001)
+    assert high == pytest.approx(0.02 + 1.96 * 0.01, abs=0.001)
+    nothing = EstimatedDifference.of(0.0, 0.0, np.zeros(50))
+    assert (nothing.p_worse(0.01), nothing.interval()) == (0.5, (-1.0, 1.0))
+
+
+def test_labels_needed_trusts_no_rate_that_nobody_saw() -> None:
+    """What only the new model lists has no label yet: it is not taken to be as good as the rest of the list."""
+    n = 200
+    pairs = judged(n, [row for query in range(n) for row in ((query, 0, 1), (query, 1, 1), (query, 2, 1))])
+    old, new = np.tile([0, 1, 2], (n, 1)), np.tile([0, 1, 3], (n, 1))
+    lists = compare_lists(P @ 3, old, new, pairs)
+    needed = labels_needed(lists, 0.01, 0)
+    assert needed.n_labels is not None
+    assert needed.n_labels >= 0.1 * n
+    told = np.full(n, UNJUDGED)
+    told[labelling_order(lists)[: needed.n_labels]] = 0
+    assert decide(lists.labelled_as(told).bounds(), {}, 0.01).verdict == "fail"
 
 
 def test_a_category_that_falls_while_the_average_rises_fails_the_gate_and_is_named() -> None:

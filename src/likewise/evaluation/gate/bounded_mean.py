@@ -9,7 +9,8 @@ term it is n KL_inf of Honda & Takemura 2010):
     p    = P(T > sqrt(2 L(m))),   T Student's t with n - 1 degrees of freedom, as Wilks' theorem has it for many values.
 
 The last term is a query of weight w and the worst value: it stands for losses that few queries do not show. w was
-chosen as the smallest with which models that lose exactly the margin pass in about 5 % of gates (docs/gate.md).
+chosen as the smallest with which models that lose exactly the margin pass in about 5 % of gates (docs/gate.md). Values
+estimated from drawn labels may lie below -1: then the lowest of them is the worst value.
 """
 
 from math import sqrt
@@ -46,7 +47,7 @@ def lower_bound(values: Floats, alpha: float) -> float:
     if len(values) < 2:
         return WORST
     enough = t_quantile(len(values) - 1, 1.0 - 2.0 * alpha) ** 2 / 2.0
-    low, high = WORST, float(values.mean())
+    low, high = _worst(values), float(values.mean())
     while high - low > BOUND_PRECISION:
         middle = (low + high) / 2.0
         if _log_likelihood_ratio(values, middle) > enough:
@@ -61,13 +62,18 @@ def upper_bound(values: Floats, alpha: float) -> float:
     return -lower_bound(-values, alpha)
 
 
+def _worst(values: Floats) -> float:
+    return min(WORST, float(values.min(initial=0.0)))
+
+
 def _log_likelihood_ratio(values: Floats, mean: float) -> float:
     """L(mean); 0 where the values do not speak for a larger one."""
-    above = np.append(values, WORST) - mean
+    worst = _worst(values)
+    above = np.append(values, worst) - mean
     weight = np.append(np.ones(len(values)), WORST_WEIGHT)
-    if above @ weight <= 0.0 or mean <= WORST:
-        return 0.0 if mean > WORST else float("inf")
-    low, high = 0.0, (1.0 - 1e-12) / (mean - WORST)
+    if above @ weight <= 0.0 or mean <= worst:
+        return 0.0 if mean > worst else float("inf")
+    low, high = 0.0, (1.0 - 1e-12) / (mean - worst)
     at = high / 2.0
     for _ in range(STEPS):  # Newton's method inside of a bracket: the sum is concave
         part = above / (1.0 + at * above)

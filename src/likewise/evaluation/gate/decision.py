@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.differences import holm_correction
 from likewise.evaluation.gate.bounded_mean import Floats, lower_bound, p_at_least, p_at_most, upper_bound
-from likewise.intervals import t_quantile
 
 Verdict = Literal["pass", "fail", "undecided"]
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
@@ -85,27 +84,41 @@ class BoundedDifferences:
 
 @dataclass(frozen=True)
 class EstimatedDifference:
-    """A difference over the whole catalog, from labels drawn with known probabilities, and its standard error."""
+    """A difference over the whole catalog, from labels drawn with known probabilities, and its standard error.
+
+    `values` has one per query, with this mean and standard error: what a rare loss looks like.
+    """
 
     difference: float
     standard_error: float
-    n_queries: int
+    values: Floats
+
+    @staticmethod
+    def of(difference: float, standard_error: float, influence: Floats) -> "EstimatedDifference":
+        """From how each query moves the difference; their spread is brought to that of queries and draws together."""
+        n, spread = len(influence), influence - influence.mean()
+        own = float(spread.std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
+        scale = standard_error / own if own > 0.0 else 0.0
+        return EstimatedDifference(difference, standard_error, difference + scale * spread)
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.values)
 
     def p_worse(self, margin: float) -> float:
-        return 1.0 - self.p_not_worse(margin)
+        return p_at_least(self.values, -margin) if self._known else 0.5
 
     def p_not_worse(self, margin: float) -> float:
-        from scipy.special import stdtr
-
-        if self.n_queries < 2 or not self.standard_error > 0.0:
-            return 0.5
-        return float(stdtr(self.n_queries - 1, -(self.difference + margin) / self.standard_error))
+        return p_at_most(self.values, -margin) if self._known else 0.5
 
     def interval(self) -> tuple[float, float]:
-        if self.n_queries < 2:
+        if not self._known:
             return -1.0, 1.0
-        below, above = (t_quantile(self.n_queries - 1, 1.0 - 2.0 * alpha) for alpha in (ALPHA_PASS, ALPHA_FAIL))
-        return self.difference - below * self.standard_error, self.difference + above * self.standard_error
+        return lower_bound(self.values, ALPHA_PASS), upper_bound(self.values, ALPHA_FAIL)
+
+    @property
+    def _known(self) -> bool:
+        return self.n_queries > 1 and self.standard_error > 0.0
 
 
 @dataclass(frozen=True)

@@ -82,4 +82,4 @@ def _estimate(
         return None
     old, new = (each[str(measure)] for each in found.by_encoder)
     apart = new.minus(old)
-    return EstimatedDifference(apart.value, apart.standard_error, drawn.n_queries), (old.value, new.value)
+    return EstimatedDifference.of(apart.value, apart.standard_error, apart.influence), (old.value, new.value)

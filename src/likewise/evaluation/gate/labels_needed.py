@@ -1,7 +1,9 @@
 """How many labels of which pairs would decide, or how many queries where labels would not.
 
-Missing labels are drawn at the rate of the labelled ones, several times; the pairs with the largest gain are labelled
-first. The number needed is the smallest after which the average is decided in most of the draws.
+Missing labels are drawn, several times; the pairs with the largest gain are labelled first. The number needed is the
+smallest after which the average is decided in most of the draws. A result that stands in one of the two lists only, and
+that nobody labelled, is less often similar than others: each draw takes a rate between 0 and that of the labelled
+results that only this model lists (docs/gate.md has what that is worth).
 """
 
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from likewise.evaluation.measures.ranked import POSITIVE, UNJUDGED
 N_DRAWS = 20
 N_STEPS = 12
 MOST = 0.8
+FEW = 4.0  # labelled results, below which their rate is not trusted
 BOTH_QUANTILES = 1.645 + 0.842  # of a test at 5 % with a power of 80 %
 MAX_QUERIES = 100_000
 UNSEEN = 1.8  # so many queries without a loss, times the margin, exclude a loss of the margin
@@ -43,10 +46,8 @@ def labelling_order(lists: ListComparison) -> Ints:
 def labels_needed(lists: ListComparison, margin: float, seed: int) -> LabelsNeeded:
     """For an average that is undecided."""
     order, rng = labelling_order(lists), np.random.default_rng(seed)
-    listed = np.concatenate([lists.old_labels.ravel(), lists.new_labels.ravel()])
-    judged = listed[listed >= 0]
-    rate = (np.count_nonzero(judged == POSITIVE) + 1.0) / (len(judged) + 2.0)
-    draws = (rng.random((N_DRAWS, len(order))) < rate).astype(np.int64)
+    rate = np.where(lists.gain > 0.0, *(_rate(lists, mine) for mine in ("new", "old")))
+    draws = (rng.random((N_DRAWS, len(order))) < rate * rng.random((N_DRAWS, 1))).astype(np.int64)
     low, high = 0, len(order)
     if not len(order) or _share_decided(lists, draws, order, high, margin) < MOST:
         whole = [lists.labelled_as(draw).bounds() for draw in draws[:1]]
@@ -57,6 +58,15 @@ def labels_needed(lists: ListComparison, margin: float, seed: int) -> LabelsNeed
             break
         low, high = (low, middle) if _share_decided(lists, draws, order, middle, margin) >= MOST else (middle, high)
     return LabelsNeeded(len(order), high, None)
+
+
+def _rate(lists: ListComparison, mine: str) -> float:
+    """How many of the labelled results that only this model lists are similar; cautious where there are few."""
+    listed, other = (lists.new, lists.old) if mine == "new" else (lists.old, lists.new)
+    labels = lists.new_labels if mine == "new" else lists.old_labels
+    alone = ~(listed[:, :, None] == other[:, None, :]).any(axis=2)
+    judged = labels[alone & (labels >= 0)]
+    return float((np.count_nonzero(judged == POSITIVE) + 1.0) / (len(judged) + FEW))
 
 
 def drawn_labels_needed(found: EstimatedDifference, margin: float) -> LabelsNeeded:

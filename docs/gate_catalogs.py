@@ -1,0 +1,323 @@
+"""The gate in a catalog that it was not tuned on, with labels of an EDS pool and with drawn ones. Fills docs/gate.md.
+
+    python docs/gate_catalogs.py [--work FOLDER] [--gates N] [--drawn N] [--tuning]
+
+1,200 drawn items with real descriptors, 17 categories of unequal size, similarity as the wardrobe defines it. The old
+model is `blend`; colour, shape and texture feed the pool with it. Every row damages the old model in one way. What is
+true is the difference with every item as a query and every pair labelled. *At the margin* is the share of gates that
+pass when the margin is exactly what the model truly loses: it should be at most 5 %.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from marks import fill, paragraph
+from numpy.typing import NDArray
+from sampling_bench import Bench
+from seasons import REPORTED, TUNING, wardrobe
+
+from likewise.catalog import read_catalog
+from likewise.discovery.designs.drawn_pool import sampled_pool
+from likewise.discovery.pool import QueryGallery
+from likewise.discovery.step import Pool, PoolSettings
+from likewise.evaluation.gate.decision import UNDECIDED, BoundedDifferences, Evidence, decide
+from likewise.evaluation.gate.drawn_labels import drawn_differences
+from likewise.evaluation.gate.labels_needed import labelling_order, labels_needed
+from likewise.evaluation.gate.list_differences import ListComparison, compare_lists
+from likewise.evaluation.measures import CutoffMeasure, nDCG
+from likewise.evaluation.measures.ranked import UNJUDGED
+from likewise.evaluation.pairs import JudgedPairs
+from likewise.workspace import WorkspaceFolder
+
+N_ITEMS, N_QUERIES, LABELS_PER_QUERY, K, EDS_K, DEPTH, MARGIN = 1200, 300, 25, 10, 10, 512, 0.01
+MOST_QUERIES = 3000
+MEASURE: CutoffMeasure = nDCG @ K
+GENERATORS = ("blend", "colour", "shape", "texture")
+Vectors = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Shop:
+    """Items with the vectors of the generators, categories, and which are similar."""
+
+    vectors: dict[str, Vectors]
+    category: NDArray[np.str_]
+    similar: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A new model made from the old one's vectors."""
+
+    name: str
+    change: Callable[[Shop, Vectors, Rng], Vectors]
+
+
+@dataclass
+class Counts:
+    """Verdicts of one kind of labels, and how often models pass whose loss is the margin."""
+
+    verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("pass", "fail", "undecided"), 0))
+    passed_at_margin: int = 0
+
+    def add(self, overall: Evidence, categories: dict[str, Evidence], true_loss: float) -> None:
+        self.verdicts[decide(overall, categories, MARGIN).verdict] += 1
+        if true_loss > 0.0:
+            self.passed_at_margin += decide(overall, {}, true_loss).overall.verdict == "pass"
+
+    @property
+    def n(self) -> int:
+        return sum(self.verdicts.values())
+
+
+@dataclass
+class Asked:
+    """Of undecided gates that asked for labels (or queries): how many, and how often the answer decides."""
+
+    asked: list[int] = field(default_factory=list)
+    decided: int = 0
+
+    @property
+    def n(self) -> int:
+        return len(self.asked)
+
+    def add(self, n_asked: int, told: BoundedDifferences) -> None:
+        self.asked.append(n_asked)
+        self.decided += decide(told, {}, MARGIN).verdict != UNDECIDED
+
+
+def make_shop(bench: Bench, folder: Path, rng: Rng) -> Shop:
+    chosen = np.sort(rng.permutation(bench.n_items)[:N_ITEMS])
+    catalog = read_catalog(WorkspaceFolder(folder)).unique("item", keep="first", maintain_order=True).sort("item")
+    vectors = {name: bench.vectors[bench.names.index(name)][chosen] for name in GENERATORS}
+    return Shop(vectors, catalog["category"].to_numpy()[chosen].astype(str), bench.similar[np.ix_(chosen, chosen)])
+
+
+def unit(vectors: NDArray[np.floating]) -> Vectors:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+
+def noisy(vectors: Vectors, level: float, rng: Rng) -> Vectors:
+    return unit(vectors + level * unit(rng.normal(size=vectors.shape)))
+
+
+def blind(share: float) -> Callable[[Shop, Vectors, Rng], Vectors]:
+    def change(shop: Shop, old: Vectors, rng: Rng) -> Vectors:
+        names, sizes = np.unique(shop.category, return_counts=True)
+        members = np.flatnonzero(shop.category == rng.choice(names[sizes >= np.median(sizes)]))
+        hit = rng.choice(members, max(1, round(share * len(members))), replace=False)
+        new = old.copy()
+        new[hit] = noisy(unit(np.repeat(old[members].mean(axis=0, keepdims=True), len(hit), axis=0)), 0.5, rng)
+        return new
+
+    return change
+
+
+def shuffled(share: float) -> Callable[[Shop, Vectors, Rng], Vectors]:
+    def change(shop: Shop, old: Vectors, rng: Rng) -> Vectors:
+        hit = rng.choice(N_ITEMS, round(share * N_ITEMS), replace=False)
+        new = old.copy()
+        new[hit] = new[np.roll(hit, 1)]
+        return new
+
+    return change
+
+
+def fewer_bits(levels: int) -> Callable[[Shop, Vectors, Rng], Vectors]:
+    """Vectors stored in a coarser grid."""
+
+    def change(shop: Shop, old: Vectors, rng: Rng) -> Vectors:
+        step = float(np.abs(old).max()) / levels
+        return unit(np.round(old / step) * step + 1e-6)
+
+    return change
+
+
+DAMAGES = (
+    Damage("none: trained again, as good", lambda shop, old, rng: noisy(shop.vectors["blend"], 0.3, rng)),
+    *(Damage(f"stored in {2 * n + 1} levels", fewer_bits(n)) for n in (16, 4)),
+    *(Damage(f"{100 * share:g} % of a category blind", blind(share)) for share in (0.5, 1.0)),
+    *(Damage(f"{100 * share:g} % of the vectors shuffled", shuffled(share)) for share in (0.005, 0.02, 0.05)),
+    *(
+        Damage(f"noise of {level:g} on every vector", lambda shop, old, rng, level=level: noisy(old, level, rng))
+        for level in (0.2, 0.5)
+    ),
+)
+
+
+def lists_of(vectors: Vectors, depth: int) -> Ints:
+    scores = vectors @ vectors.T
+    np.fill_diagonal(scores, -np.inf)
+    return np.argsort(-scores, axis=1, kind="stable")[:, :depth].astype(np.int64)
+
+
+def judged(shop: Shop, queries: Ints, listed: list[Ints]) -> JudgedPairs:
+    """True labels of the listed candidates of some queries; `None` of the others."""
+    cells = np.unique(
+        np.concatenate(
+            [np.repeat(np.arange(len(queries)), each.shape[1]) * N_ITEMS + each[queries].ravel() for each in listed]
+        )
+    )
+    row, candidate = cells // N_ITEMS, cells % N_ITEMS
+    label = shop.similar[queries[row], candidate].astype(np.int8)
+    names = [f"{item:05d}" for item in range(N_ITEMS)]
+    return JudgedPairs([names[item] for item in queries], names, queries, np.arange(N_ITEMS), row, candidate, label)
+
+
+def of_categories(found: BoundedDifferences, category: NDArray[np.str_]) -> dict[str, Evidence]:
+    each = {str(name): found.of(category == name) for name in np.unique(category)}
+    return {name: one for name, one in each.items() if one.n_queries}
+
+
+def answer(shop: Shop, lists: ListComparison, queries: Ints, n_labels: int) -> ListComparison:
+    """The same after the first pairs to label were labelled."""
+    labels = np.full(len(lists.query), UNJUDGED)
+    first = labelling_order(lists)[:n_labels]
+    labels[first] = shop.similar[queries[lists.query[first]], lists.candidate[first]]
+    return lists.labelled_as(labels)
+
+
+def gate_drawn(
+    shop: Shop, old: Vectors, new: Vectors, queries: Ints, lists: list[Ints], seed: int
+) -> tuple[Evidence, dict[str, Evidence]]:
+    names = [f"{item:05d}" for item in range(N_ITEMS)]
+    over = QueryGallery([names[item] for item in queries], names, queries, np.arange(N_ITEMS))
+    n_labels = LABELS_PER_QUERY * len(queries)
+    rows = sampled_pool(over, [each[queries] for each in lists], n_labels, seed)
+    said = shop.similar[rows["query"].cast(pl.Int64).to_numpy(), rows["candidate"].cast(pl.Int64).to_numpy()]
+    labels = rows.select("query", "candidate", label=pl.Series(said.astype(np.int64)))
+    pool = Pool(rows, PoolSettings(GENERATORS, design="sampled", n_labels=n_labels), over)
+    pairs = JudgedPairs(
+        over.queries, names, queries, over.gallery_items, *(np.empty(0, np.int64),) * 2, np.empty(0, np.int8)
+    )
+    vectors = {"old": (old[queries], old), "new": (new[queries], new)}
+    found = drawn_differences(pool, labels, pairs, vectors, MEASURE, shop.category[queries], seed)
+    assert found is not None
+    return found.overall, dict(found.categories)
+
+
+@dataclass
+class Row:
+    """All gates of one damage."""
+
+    losses: list[float] = field(default_factory=list)
+    worst: list[float] = field(default_factory=list)
+    before: Counts = field(default_factory=Counts)
+    after: Counts = field(default_factory=Counts)
+    drawn: Counts = field(default_factory=Counts)
+    labels: Asked = field(default_factory=Asked)
+    queries: Asked = field(default_factory=Asked)
+
+    def power(self, name: str) -> str:
+        cells = [name, points(-np.mean(self.losses)), points(np.mean(self.worst))]
+        for one in (self.before, self.after, self.drawn):
+            cells += [f"{100 * one.verdicts[verdict] / max(1, one.n):.0f}" for verdict in ("pass", "fail")]
+        at_margin = [f"{100 * one.passed_at_margin / max(1, one.n):.0f}" for one in (self.after, self.drawn)]
+        return f"| {' | '.join([*cells, *(at_margin if np.mean(self.losses) > 0.001 else ['', ''])])} |"
+
+    def needed(self, name: str) -> str:
+        cells = [name]
+        for one in (self.labels, self.queries):
+            cells += [
+                f"{one.n}",
+                *([f"{np.mean(one.asked):,.0f}", f"{100 * one.decided / one.n:.0f}"] if one.n else ["", ""]),
+            ]
+        return f"| {' | '.join(cells)} |"
+
+
+def simulate(bench: Bench, folder: Path, n_gates: int, n_drawn: int) -> dict[str, Row]:
+    rows = {damage.name: Row() for damage in DAMAGES}
+    for number in range(n_gates):
+        rng = np.random.default_rng(number)
+        shop = make_shop(bench, folder, rng)
+        old = noisy(shop.vectors["blend"], 0.3, rng)
+        deep = [lists_of(each, DEPTH) for each in (old, *(shop.vectors[name] for name in GENERATORS[1:]))]
+        queries = np.sort(rng.choice(N_ITEMS, N_QUERIES, replace=False))
+        for damage in DAMAGES:
+            gate_once(
+                shop, old, damage.change(shop, old, rng), queries, deep, rows[damage.name], number, number < n_drawn
+            )
+        print(f"gate {number + 1} of {n_gates}", flush=True)
+    return rows
+
+
+def gate_once(
+    shop: Shop, old: Vectors, new: Vectors, queries: Ints, deep: list[Ints], row: Row, seed: int, also_drawn: bool
+) -> None:
+    pool, category = [each[:, :EDS_K] for each in deep], shop.category[queries]
+    both = deep[0][:, :K], lists_of(new, K)
+    truth = true_differences(shop, *both)
+    loss = -float(np.nanmean(truth))
+    row.losses.append(loss)
+    row.worst.append(min(float(np.nanmean(truth[shop.category == name])) for name in np.unique(shop.category)))
+    lists = compare_lists(MEASURE, both[0][queries], both[1][queries], judged(shop, queries, pool))
+    bounds = lists.bounds()
+    row.before.add(bounds, of_categories(bounds, category), loss)
+    whole = answer(shop, lists, queries, len(lists.query)).bounds()
+    row.after.add(whole, of_categories(whole, category), loss)
+    if decide(bounds, {}, MARGIN).verdict == UNDECIDED:
+        needed = labels_needed(lists, MARGIN, seed)
+        if needed.n_labels is not None:
+            told = answer(shop, lists, queries, needed.n_labels).bounds()
+            row.labels.add(needed.n_labels, told)
+        elif needed.n_queries is not None and needed.n_queries <= MOST_QUERIES:
+            values = truth[np.random.default_rng(seed).integers(N_ITEMS, size=needed.n_queries)]
+            row.queries.add(needed.n_queries, BoundedDifferences(values, values, values))
+    if also_drawn:
+        row.drawn.add(*gate_drawn(shop, old, new, queries, deep, seed), loss)
+
+
+def true_differences(shop: Shop, old: Ints, new: Ints) -> NDArray[np.float64]:
+    """nDCG@10 of every item as a query, new minus old, with every label known."""
+    gain = 1.0 / np.log2(np.arange(2, K + 2))
+    n_similar = shop.similar.sum(axis=1)
+    ideal = np.append(np.nan, np.cumsum(gain))[np.minimum(n_similar, K)]
+    values = [np.take_along_axis(shop.similar, each, 1) @ gain / ideal for each in (old, new)]
+    return np.asarray(values[1] - values[0])
+
+
+def points(value: float) -> str:
+    return f"{100 * value:+.1f}".replace("-", "−").replace("−0.0", "+0.0")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "likewise-seasons")
+    options.add_argument("--gates", type=int, default=40)
+    options.add_argument("--drawn", type=int, default=20)
+    options.add_argument("--tuning", action="store_true", help="the wardrobe that settings are chosen on; prints")
+    chosen = options.parse_args()
+    chosen.work.mkdir(parents=True, exist_ok=True)
+    seed = TUNING if chosen.tuning else REPORTED
+    bench = wardrobe(chosen.work, seed)
+    rows = simulate(bench, chosen.work / f"wardrobe-{seed}", chosen.gates, chosen.drawn)
+    heads = ["damage", "truly lost or won", "in the worst category", "EDS labels: pass %", "fail %"]
+    heads += ["all asked labelled: pass %", "fail %", "drawn labels: pass %", "fail %"]
+    heads += ["passes at the margin, all asked labelled %", "drawn labels %"]
+    said = f"""{chosen.gates} gates with EDS labels, {chosen.drawn} with drawn ones, {N_QUERIES} queries each;
+    {MEASURE}, margin {100 * MARGIN:g} point."""
+    needed = ["damage", "gates that ask for labels", "how many", "then decided %"]
+    needed += ["gates that ask for queries", "how many", "then decided %"]
+    blocks = {
+        "gate-catalogs": table(heads, [row.power(name) for name, row in rows.items()]) + f"\n\n{paragraph(said)}",
+        "gate-needed": table(needed, [row.needed(name) for name, row in rows.items()]),
+    }
+    if chosen.tuning:
+        print("\n\n".join(blocks.values()))
+    else:
+        fill(Path(__file__).parent / "gate.md", blocks)
+
+
+def table(heads: list[str], rows: list[str]) -> str:
+    return "\n".join([f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *rows])
+
+
+if __name__ == "__main__":
+    main()

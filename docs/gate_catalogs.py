@@ -140,15 +140,16 @@ def fewer_bits(levels: int) -> Callable[[Shop, Vectors, Rng], Vectors]:
     return change
 
 
+def more_noise(level: float) -> Callable[[Shop, Vectors, Rng], Vectors]:
+    return lambda shop, old, rng: noisy(old, level, rng)
+
+
 DAMAGES = (
     Damage("none: trained again, as good", lambda shop, old, rng: noisy(shop.vectors["blend"], 0.3, rng)),
     *(Damage(f"stored in {2 * n + 1} levels", fewer_bits(n)) for n in (16, 4)),
     *(Damage(f"{100 * share:g} % of a category blind", blind(share)) for share in (0.5, 1.0)),
     *(Damage(f"{100 * share:g} % of the vectors shuffled", shuffled(share)) for share in (0.005, 0.02, 0.05)),
-    *(
-        Damage(f"noise of {level:g} on every vector", lambda shop, old, rng, level=level: noisy(old, level, rng))
-        for level in (0.2, 0.5)
-    ),
+    *(Damage(f"noise of {level:g} on every vector", more_noise(level)) for level in (0.2, 0.5)),
 )
 
 
@@ -216,7 +217,7 @@ class Row:
     queries: Asked = field(default_factory=Asked)
 
     def power(self, name: str) -> str:
-        cells = [name, points(-np.mean(self.losses)), points(np.mean(self.worst))]
+        cells = [name, points(-float(np.mean(self.losses))), points(float(np.mean(self.worst)))]
         for one in (self.before, self.after, self.drawn):
             cells += [f"{100 * one.verdicts[verdict] / max(1, one.n):.0f}" for verdict in ("pass", "fail")]
         at_margin = [f"{100 * one.passed_at_margin / max(1, one.n):.0f}" for one in (self.after, self.drawn)]

@@ -148,7 +148,7 @@ def look(site: RunningSite) -> list[Timing]:
             started = time.perf_counter()
             page.goto(f"{site.url}/explore")
             page.wait_for_selector("#main[data-state=showing]")
-            page.wait_for_function("[...document.images].slice(0, 24).every((one) => one.complete)")
+            page.wait_for_function("() => [...document.images].slice(0, 24).every((one) => one.complete)")
             views.append(time.perf_counter() - started)
             page.context.close()
         page = browser.new_page(viewport={"width": 1280, "height": 900})

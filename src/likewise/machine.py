@@ -2,9 +2,12 @@
 
 import ctypes
 import os
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from likewise.errors import LikewiseError
 
@@ -32,6 +35,36 @@ def this_machine(cores: int | None = None, memory_gb: float | None = None) -> Ma
     if (cores is not None and cores < 1) or memory_gb <= 0:
         raise LikewiseError("a machine has at least one core and some memory.")
     return Machine(cores or usable_cores(), memory_gb)
+
+
+class _BlasLimit:
+    """How many are inside `one_blas_thread` now; the last to leave gives the threads back."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.inside = 0
+        self.limit: Any = None
+
+
+_blas_limit = _BlasLimit()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Matrix products on one thread each, for work that keeps every core busy itself: else threads wait for threads."""
+    from threadpoolctl import threadpool_limits
+
+    with _blas_limit.lock:
+        if not _blas_limit.inside:
+            _blas_limit.limit = threadpool_limits(1, user_api="blas")
+        _blas_limit.inside += 1
+    try:
+        yield
+    finally:
+        with _blas_limit.lock:
+            _blas_limit.inside -= 1
+            if not _blas_limit.inside:
+                _blas_limit.limit.restore_original_limits()
 
 
 @cache

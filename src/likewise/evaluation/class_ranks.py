@@ -6,7 +6,6 @@ exact float64 scores.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from likewise.evaluation.auc import Floats, Ints
 from likewise.evaluation.rank_accumulator import RankAccumulator
 from likewise.evaluation.same_class import SameClass, find_same_class, round_to_grid
+from likewise.machine import one_blas_thread
 from likewise.neighbours.exact import FLOAT32_ROUNDOFF
 from likewise.neighbours.scores import Floats as Vectors
 from likewise.progress import ProgressCallback
@@ -119,19 +119,11 @@ def _rank_symmetric(accumulator: RankAccumulator, vectors: Vectors, on_progress:
             accumulator.update(tile, beside[0], above[0], queries_across=True)
         accumulator.update(tile, above[0], beside[0])
 
-    with ThreadPoolExecutor(THREADS) as pool, _one_blas_thread():
+    with ThreadPoolExecutor(THREADS) as pool, one_blas_thread():
         tiles = [(edge, other) for number, edge in enumerate(edges) for other in edges[number:]]
         for (above, beside), _ in zip(tiles, pool.map(score_tile, tiles), strict=True):
             if on_progress and beside == edges[-1]:
                 on_progress("ranking", above[1], len(vectors))
-
-
-def _one_blas_thread() -> AbstractContextManager[object]:
-    """Small products are faster on one thread each: the tiles already keep every core busy."""
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
-    return limits
 
 
 def _rank_against(
@@ -145,7 +137,7 @@ def _rank_against(
             tile[itself, own[itself] - row] = -np.inf
             accumulator.update(tile, start, row)
 
-    with ThreadPoolExecutor(THREADS) as pool, _one_blas_thread():
+    with ThreadPoolExecutor(THREADS) as pool, one_blas_thread():
         list(pool.map(score_tile, range(0, len(queries), TILE)))
 
 

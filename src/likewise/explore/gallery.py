@@ -25,7 +25,7 @@ from likewise.encoders.model_cards import DEFAULT_ENCODERS
 from likewise.encoders.running.pictures import encode_pictures
 from likewise.encoders.storage.reading import encoded_images, read_vectors
 from likewise.errors import LikewiseError
-from likewise.machine import usable_cores
+from likewise.machine import one_blas_thread, usable_cores
 from likewise.neighbours import NO_INDEX, as_unit, top_k
 from likewise.neighbours.exact import Mask
 from likewise.neighbours.nearest import nearest_rows
@@ -214,7 +214,7 @@ class Gallery:
             )
             return NeighbourList(encoder, there.rows[rows], scores.tolist())
 
-        with ThreadPoolExecutor(usable_cores()) as pool:
+        with ThreadPoolExecutor(usable_cores()) as pool, one_blas_thread():
             return list(pool.map(find, encoders))
 
     def neighbours_of_many(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.catalog.perceptual_hash import BITS, Hashes
-from likewise.machine import usable_cores
+from likewise.machine import one_blas_thread, usable_cores
 from likewise.neighbours.scores import Floats, Rows, Scores
 from likewise.progress import ProgressCallback
 
@@ -80,7 +80,7 @@ def cosine_pairs(
         once = first < second
         return first[once], second[once], scores[rows[once], columns[once]].astype(np.float64)
 
-    with ThreadPoolExecutor(usable_cores()) as pool:
+    with ThreadPoolExecutor(usable_cores()) as pool, one_blas_thread():
         for done, part in enumerate(pool.map(search, blocks), 1):
             found.add(*part)
             if on_progress:

@@ -15,6 +15,7 @@ import numpy as np
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Floats, Ints
+from likewise.machine import one_blas_thread
 from likewise.progress import ProgressCallback
 from likewise.training.perceptual.adapter import answer_scores
 from likewise.training.perceptual.answers import Answers
@@ -127,10 +128,9 @@ def calibrate_model(model: LearnedModel, answers: Answers) -> Calibration:
 def _learning_threads(n_threads: int, progress: "_SharedProgress") -> Iterator[ThreadPoolExecutor]:
     """Threads with one BLAS thread each; whoever is interrupted ends the others, too."""
     import scipy.linalg  # noqa: F401  # brings a BLAS of its own, which the limit knows only once it is here
-    from threadpoolctl import threadpool_limits
 
     with (
-        threadpool_limits(1, user_api="blas") if n_threads > 1 else nullcontext(),
+        one_blas_thread() if n_threads > 1 else nullcontext(),
         ThreadPoolExecutor(n_threads) as pool,
     ):
         try:

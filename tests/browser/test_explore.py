@@ -9,6 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
@@ -199,6 +200,49 @@ def test_a_lasso_on_the_map_selects_pictures(browser: Browser, site: Site) -> No
         page.wait_for_url("**zoom=0.8**")
         page.locator("#list .tile").first.click()
         page.wait_for_url("**/explore?image=**")
+
+
+def test_copies_by_keyboard_slide_mark_ignore_and_export(browser: Browser, site: Site) -> None:
+    with opened(browser) as page:
+        page.goto(f"{site.url}/owner/enter/{OWNER_KEY}")
+        page.goto(f"{site.url}/explore/copies?with=colour&cosine=1.01&bits=-1")
+        ready(page)
+        before = page.locator("#groups > li").count()
+        page.locator("#cosine").focus()
+        page.keyboard.press("Home")  # the lowest cosine that is kept
+        expect(page.locator("#groups > li").first).to_be_visible()
+        assert page.locator("#groups > li").count() > before
+        page.wait_for_url("**cosine=0.8**")
+        first = page.locator("#groups > li").first
+        images = {str(one.get_attribute("data-image")) for one in first.locator(".tile").all()}
+        first.get_by_role("button", name="Ignore").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#said")).to_contain_text("1 ignored")
+        page.select_option("#show", "ignored")
+        assert {str(one.get_attribute("data-image")) for one in page.locator("#groups .tile").all()} == images
+        page.get_by_role("button", name="Undo").click()
+        expect(page.locator("#said")).to_contain_text("0 ignored")
+        page.select_option("#show", "open")
+        page.get_by_role("button", name="Mark as copies").first.click()
+        page.select_option("#show", "all")
+        expect(page.locator("#groups")).to_contain_text("marked as copies")
+        with page.expect_download() as downloading:
+            page.locator("#export").click()
+        table = pl.read_csv(downloading.value.path())
+        assert images <= {*table["image"], *table["other"]} and "copy" in table["decision"].to_list()
+
+
+def test_the_map_by_keyboard_selects_what_is_in_view_and_asks(browser: Browser, site: Site) -> None:
+    with opened(browser) as page:
+        page.goto(f"{site.url}/owner/enter/{OWNER_KEY}")
+        page.goto(f"{site.url}/explore/map?encoder=shape&method=PCA&zoom=0.8&x=0&y=0")
+        ready(page)
+        page.get_by_role("button", name="Select what is in view").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#list-title")).to_contain_text("Selected: 24 images")
+        page.get_by_role("button", name="Ask the experts about these pairs").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#said")).to_contain_text("to the experts")
 
 
 def test_a_notebook_shows_the_page_below_its_cell(browser: Browser, site: Site, tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ the same queries. `--work` keeps the workspaces; `--data` holds the folder produ
 import argparse
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -159,7 +160,9 @@ def significantly_better(values: Floats) -> Bools:
     return better
 
 
-def pool_values(world: World, generators: Ints, queries: Ints, seed: int) -> dict[str, Floats]:
+def pool_values(
+    world: World, generators: Ints, queries: Ints, seed: int, rules: Sequence[str] = RULES
+) -> dict[str, Floats]:
     """Models x queries by each rule, where experts say the truth about what these generators propose."""
     proposed = {model: world.lists[model][queries] for model in generators}
     rows = np.repeat(np.arange(len(queries)), K)
@@ -176,16 +179,19 @@ def pool_values(world: World, generators: Ints, queries: Ints, seed: int) -> dic
     others[drawn.query[drawn.label == 0], world.items[drawn.candidate[drawn.label == 0]]] = True
     seen = np.zeros((len(queries), width), dtype=np.bool_)
     seen[query[label == 1], candidate[label == 1]] = True
-    found: dict[str, list[Floats]] = {rule: [] for rule in RULES}
+    found: dict[str, list[Floats]] = {rule: [] for rule in rules}
     for model in range(len(world.models)):
+        found[ITEMS].append(row_auc(world.best[model][queries], similar, others))
+        if len(rules) == 1:
+            continue
         left = select_pairs(pairs, ~np.isin(cells, own[model])) if model in own else pairs
         for rule, used in ((LABELLED, pairs), (OWN_LEFT_OUT, left)):
             scores = world.scores[model][queries[used.query], used.candidate].astype(np.float64)
             found[rule].append(roc_auc(sort_pairs(used.query, scores, used.label, len(queries))))
-        found[ITEMS].append(row_auc(world.best[model][queries], similar, others))
         if len(others[0]) < width:  # items with several images: the labelled one against all images of other items
             found[IMAGES].append(row_auc(world.scores[model][queries], seen, others[:, world.items]))
-    found[IMAGES] = found[IMAGES] or found[ITEMS]
+    if IMAGES in found:
+        found[IMAGES] = found[IMAGES] or found[ITEMS]
     return {rule: np.array(values) for rule, values in found.items()}
 
 
@@ -239,7 +245,7 @@ def different_table(world: World, seeds: range) -> str:
         queries = np.sort(rng.choice(len(world.images), min(N_QUERIES, len(world.images)), replace=False))
         proposed = [world.items[world.lists[model][queries]] for model in chosen]
         distinct = sum(len(np.unique(row)) for row in np.concatenate(proposed, axis=1)) / (K * len(queries))
-        values = pool_values(world, chosen, queries, seed)[ITEMS]
+        values = pool_values(world, chosen, queries, seed, [ITEMS])[ITEMS]
         truth, means = np.nanmean(world.truth[ITEMS][:, queries], axis=1), np.nanmean(values, axis=1)
         right = [(truth[a] - truth[b]) * (means[a] - means[b]) > 0 for a, b in combinations(range(len(truth)), 2)]
         better = significantly_better(values)
@@ -260,14 +266,18 @@ def different_table(world: World, seeds: range) -> str:
     return "\n".join(lines)
 
 
-def agreement(world: World) -> str:
+def units(world: World) -> str:
     """How often the truth about images and the truth about items put two models in the same order."""
     by_images, by_items = (np.nanmean(world.truth[rule], axis=1) for rule in (IMAGES, ITEMS))
     same = [
         (by_images[a] - by_images[b]) * (by_items[a] - by_items[b]) > 0
         for a, b in combinations(range(len(by_items)), 2)
     ]
-    return f"{100 * float(np.mean(same)):.1f} %"
+    return (
+        "On the wardrobe the full truth about images and the full truth about items put two of the twenty models in "
+        f"the same order in {100 * float(np.mean(same)):.1f} % of cases; each rule is compared with the truth in its "
+        "own unit."
+    )
 
 
 def coverage(world: World, seed: int) -> str:
@@ -341,19 +351,15 @@ def main() -> None:
     given = asked.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     seeds = range(given.first_seed, given.first_seed + given.pools)
-    drawn_world = wardrobe(given.work.resolve())
-    photographs = products(given.work.resolve(), given.data.resolve(), given.items)
+    folder, data = given.work.resolve(), given.data.resolve()
+    worlds = cache(lambda name: wardrobe(folder) if name == "wardrobe" else products(folder, data, given.items))
     makers: dict[str, Callable[[], str]] = {
-        "generators-wardrobe": lambda: table(list(draw_pools(drawn_world, seeds))),
-        "generators-units": lambda: (
-            "On the wardrobe the full truth about images and the full truth about items put two "
-            f"of the twenty models in the same order in {agreement(drawn_world)} of cases; each rule is compared with "
-            "the truth in its own unit."
-        ),
-        "generators-products": lambda: table(list(draw_pools(photographs, seeds))),
-        "generators-different": lambda: different_table(drawn_world, seeds),
-        "generators-different-products": lambda: different_table(photographs, seeds),
-        "generators-coverage": lambda: coverage(drawn_world, given.first_seed),
+        "generators-wardrobe": lambda: table(list(draw_pools(worlds("wardrobe"), seeds))),
+        "generators-units": lambda: units(worlds("wardrobe")),
+        "generators-products": lambda: table(list(draw_pools(worlds("products"), seeds))),
+        "generators-different": lambda: different_table(worlds("wardrobe"), seeds),
+        "generators-different-products": lambda: different_table(worlds("products"), seeds),
+        "generators-coverage": lambda: coverage(worlds("wardrobe"), given.first_seed),
     }
     blocks = {name: make() for name, make in makers.items() if given.only in (None, name)}
     print(*blocks.values(), sep="\n\n")

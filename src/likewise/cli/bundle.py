@@ -121,6 +121,7 @@ def evaluate_bundle(
     from likewise.cli.tables import print_few_queries
     from likewise.evaluation.bundles.bundle import open_bundle
     from likewise.evaluation.bundles.evaluate import MissingPairs, VectorFile, bundle_note, evaluate_bundle
+    from likewise.evaluation.different_generators import no_rank_note
     from likewise.evaluation.exchange.trec import read_run
     from likewise.evaluation.provenance import catalog_file, write_note
     from likewise.evaluation.ranking import MAIN, of_measure
@@ -168,12 +169,16 @@ def evaluate_bundle(
                 "bundle": opened_bundle.card,
                 "command": note.command,
                 "notes": judged.notes,
+                "n_different_generators": judged.n_different,
             }
         )
         return
     if judged.catalog is not None:
         print_catalog(judged.catalog.values, judged.catalog.facts)
-    console().print(board(results, judged.differences))
+    no_rank = no_rank_note(judged.n_different)
+    console().print(board(results, judged.differences, with_places=no_rank is None))
+    if no_rank is not None:
+        echo(f"[bold]{escape(no_rank)}[/]")
     print_few_queries(results.filter(of_measure(MAIN))["n_queries"].max())  # type: ignore[arg-type]
     for name, model in models.items():
         _print_missing(name, model, opened_bundle, missing)

@@ -68,7 +68,7 @@ def shown_measures(results: pl.DataFrame) -> list[str]:
     usual = list(map(str, default_measures(ks)))
     if not ks or set(found) - set(usual) or len(found) < len([name for name in usual if not is_sampled(name)]):
         return [name for name in found if name != str(MAIN)]
-    areas = ROC_AUC, AP, AP(average="micro")
+    areas = ROC_AUC, AP
     return [str(one) for one in (*areas, *(measure @ ks[0] for measure in (P, VSD_MRR, Judged)))]
 
 

@@ -21,6 +21,7 @@ from likewise.evaluation.bundles.bundle import Bundle, open_bundle
 from likewise.evaluation.bundles.bundle_negatives import with_negatives
 from likewise.evaluation.compute import with_main_measure
 from likewise.evaluation.differences import difference_table
+from likewise.evaluation.different_generators import different_generators
 from likewise.evaluation.discovery import (
     DEFAULT_MEASURES,
     EncoderScores,
@@ -65,6 +66,8 @@ class BundleResults:
     differences: pl.DataFrame
     notes: list[str]
     """What the guard says about models that learned from this bundle, have seen its images, or do not tell."""
+    n_different: float | None = None
+    """Generators that the bundle's pool is worth: where they are too few, models have no rank."""
     catalog: WholeCatalog | None = None
     """Estimates for the whole catalog, of models given as vectors, where the bundle's pairs were drawn."""
 
@@ -106,9 +109,9 @@ def evaluate_bundle(
             )
     whole = [one for one in estimates if not isinstance(vectors_by_name[one.encoder], TrecRun)]
     catalog = _whole_catalog(opened, [one.encoder for one in whole], vectors_by_name, screening.learned, measures)
-    return BundleResults(
-        table, difference_table(whole, opened.generators), screening.notes(list(vectors_by_name)), catalog
-    )
+    differences = difference_table(whole, opened.generators)
+    n_different = different_generators(pairs, opened.tables.pool)
+    return BundleResults(table, differences, screening.notes(list(vectors_by_name)), n_different, catalog)
 
 
 def _whole_catalog(

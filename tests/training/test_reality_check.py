@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import yaml
+from huggingface_hub import ModelCard
 
 from likewise.catalog.images import load_image
 from likewise.encoders import get_encoder
@@ -47,6 +49,9 @@ def test_a_check_of_heads(tmp_path: Path, check: Check) -> None:
         assert words in page, words
     card = (folder / "card.md").read_text(encoding="utf-8")
     assert "not by the test" in card and "no labels of experts" in card
+    data = yaml.safe_load(str(ModelCard(card).data))  # as a model hub reads it
+    assert (data["pipeline_tag"], data["library_name"]) == ("image-feature-extraction", "likewise")
+    assert "MAP@R" in {metric["type"] for metric in data["model-index"][0]["results"][0]["metrics"]}
     told = subprocess.run(check_command(workspace, "triplet,proxy-nca"), capture_output=True, text=True, check=True)
     map_at_r = {
         row["method"]: 100 * row["value"]

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 def benchmark(
     workspace: WorkspacePath,
-    output: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A zip, or a folder to make.", show_default=False)],
+    output: Annotated[
+        Path, typer.Argument(metavar="BUNDLE", help="A zip, or a folder to make; a folder for --to hub.")
+    ],
     title: Annotated[str, typer.Option(help="Title of the benchmark.")],
     licence: Annotated[str, typer.Option(help="The terms under which others may use it.")],
     description: Annotated[str, typer.Option(help="A description in one or two sentences.")] = "",
@@ -39,16 +41,41 @@ def benchmark(
     source: Annotated[list[str] | None, typer.Option(help="Where the data come from; may be repeated.")] = None,
     columns: Annotated[str | None, typer.Option(help="Further catalog columns to publish, comma-separated.")] = None,
     with_images: Annotated[bool, typer.Option("--with-images", help="Include the pictures.")] = False,
+    to: Annotated[
+        str,
+        typer.Option(
+            help="bundle, or hub: a folder for a data-set hub (README with its head, Parquet in MTEB's layout, "
+            "Croissant)."
+        ),
+    ] = "bundle",
     seed: Seed = 0,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing bundle.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Make a benchmark bundle: labels, queries and gallery in one file against which any model can be measured.
 
-    Example: `likewise bundle benchmark shoes shoes.zip --title "Shoes 2026" --licence CC-BY-4.0`
+    Example: `likewise bundle benchmark shoes shoes.zip --title "Shoes 2026" --licence CC-BY-4.0`,
+    `likewise bundle benchmark shoes shoes-2026 --to hub --with-images --title "Shoes 2026" --licence CC-BY-4.0`
     """
     from likewise.evaluation.bundles.bundle import make_bundle
 
+    if to not in ("bundle", "hub"):
+        raise LikewiseError(f"a benchmark is written as bundle or hub, not as {to!r}.")
+    if to == "hub":
+        if columns is not None:
+            raise LikewiseError("a hub folder has fixed columns: leave --columns out.")
+        _hub_benchmark(
+            workspace,
+            output,
+            {"title": title, "licence": licence, "description": description},
+            labelled_by,
+            source,
+            seed,
+            with_images=with_images,
+            replace=replace,
+            as_json=as_json,
+        )
+        return
     made = make_bundle(
         open_workspace(workspace),
         output,
@@ -70,6 +97,62 @@ def benchmark(
     echo(f"[bold]{output}[/]: {size}")
     echo(f"  checksum {made.card['checksum']}")
     echo(f"  measure a model with `likewise evaluate {output} --vectors mine.npy`")
+
+
+def _hub_benchmark(
+    workspace: Path,
+    output: Path,
+    said: dict[str, str],
+    labelled_by: str | None,
+    sources: list[str] | None,
+    seed: int,
+    *,
+    with_images: bool,
+    replace: bool,
+    as_json: bool,
+) -> None:
+    from likewise.evaluation.hub.folder import write_hub_folder
+
+    made = write_hub_folder(
+        open_workspace(workspace),
+        output,
+        title=said["title"],
+        licence=said["licence"],
+        description=said["description"],
+        labelled_by=labelled_by,
+        sources=sources,
+        seed=seed,
+        with_images=with_images,
+        replace=replace,
+    )
+    if as_json:
+        echo_json({"folder": str(output), "rows": made.rows, "with_images": made.with_images})
+        return
+    echo(f"[bold]{output}[/]: {', '.join(f'{name} {rows:,}' for name, rows in made.rows.items())}")
+    if not with_images:
+        echo("  without the pictures: add --with-images if you may publish them")
+    echo(f'  read it with datasets.load_dataset("{output}"), or `likewise new WORKSPACE {output} --reader hub`')
+
+
+def mteb_results(
+    workspace: WorkspacePath,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of results.", show_default=False)],
+    task: Annotated[str, typer.Option(help="The task's name, such as Shoes2026.")],
+    encoders: Annotated[str | None, typer.Option("--with", help="Encoders, comma-separated; default: all.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure models and write the results as MTEB's JSON, one file per model.
+
+    Example: `likewise bundle mteb-results shoes results --task Shoes2026`
+    """
+    from likewise.evaluation.hub.mteb_results import write_mteb_results
+
+    written = write_mteb_results(open_workspace(workspace), folder, task=task, encoders=parse_names(encoders) or None)
+    if as_json:
+        echo_json({"files": [str(path) for path in written]})
+        return
+    for path in written:
+        echo(str(path))
 
 
 def leaderboard(

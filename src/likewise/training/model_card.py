@@ -3,6 +3,7 @@
 import polars as pl
 
 from likewise import __version__
+from likewise.card_head import Value, card_head
 from likewise.report.formatting import interval, p_value, percent, points
 from likewise.training.summary import CheckSummary, DiscoveryScore
 
@@ -12,7 +13,9 @@ def model_card(summary: CheckSummary, accuracy: pl.DataFrame) -> str:
     plan, method, made = summary.plan, summary.methods[summary.winner or ""], summary.encoder_made
     assert method.best is not None and method.best.map_at_r is not None and made is not None
     best = ", ".join(f"{name} {value:.4g}" for name, value in method.best.params.items()) or "none"
+    tested = accuracy.filter(pl.col("method") == summary.winner)
     lines = [
+        card_head(_head(summary, tested)),
         f"# {method.title} on {summary.workspace}",
         "",
         f"An image encoder of {made.dim} dimensions: {plan.n_folds} models of {plan.dim} side by "
@@ -31,7 +34,7 @@ def model_card(summary: CheckSummary, accuracy: pl.DataFrame) -> str:
         "| on test classes | embedding | value (%) | half of the 95 % interval of reruns | queries |",
         "|---|---|---|---|---|",
     ]
-    for row in accuracy.filter(pl.col("method") == summary.winner).iter_rows(named=True):
+    for row in tested.iter_rows(named=True):
         interval = "one run" if row["low"] is None else f"± {50 * (row['high'] - row['low']):.1f}"
         lines.append(
             f"| {row['measure']} | {row['embedding']} | {100 * row['value']:.1f} | {interval} "
@@ -44,6 +47,23 @@ def model_card(summary: CheckSummary, accuracy: pl.DataFrame) -> str:
         f"Made by likewise {__version__} (`likewise train check`), run `{summary.run}`.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _head(summary: CheckSummary, tested: pl.DataFrame) -> dict[str, Value]:
+    """What a model hub reads: kind, tags, and the test's values."""
+    measured: list[Value] = [
+        {"type": str(row["measure"]), "value": float(row["value"]), "name": f"{row['measure']} ({row['embedding']})"}
+        for row in tested.iter_rows(named=True)
+    ]
+    task: Value = {"type": "image-feature-extraction"}
+    dataset: Value = {"name": summary.workspace, "type": "custom", "split": "test classes"}
+    results: list[Value] = [{"task": task, "dataset": dataset, "metrics": measured}]
+    return {
+        "library_name": "likewise",
+        "pipeline_tag": "image-feature-extraction",
+        "tags": ["visual-similarity", "metric-learning", "likewise"],
+        "model-index": [{"name": summary.run, "results": results}],
+    }
 
 
 def discovery_table(summary: CheckSummary) -> list[str]:

@@ -58,6 +58,45 @@ def oml(at: Path) -> None:
     )
 
 
+def coco(at: Path) -> None:
+    picture(at / "val2017" / "a.jpg")
+    picture(at / "val2017" / "b.jpg")
+    write_json(
+        at / "annotations" / "instances_val2017.json",
+        {
+            "images": [
+                {"id": 1, "file_name": "a.jpg", "width": 24, "height": 16},
+                {"id": "2", "file_name": "b.jpg"},
+                {"id": 3, "file_name": "gone.jpg"},
+            ],
+            "categories": [{"id": 7, "name": "shoe"}, {"id": 8, "name": "lace"}],
+            "annotations": [
+                {"id": 1, "image_id": 1, "category_id": 8, "bbox": [1, 1, 4, 2], "area": 8},
+                {"id": 2, "image_id": 1, "category_id": 7, "bbox": [0, 0, 20, 10]},
+                {"id": 3, "image_id": 9, "category_id": 7, "bbox": [0, 0, 20, 10]},
+            ],
+        },
+    )
+
+
+def fiftyone(at: Path) -> None:
+    picture(at / "data" / "a.jpg")
+    picture(at / "data" / "b.jpg")
+    box = {"label": "lace", "bounding_box": [0.1, 0.2, 0.5, 0.5]}
+    write_json(
+        at / "samples.json",
+        {
+            "samples": [
+                {"filepath": "data/a.jpg", "tags": ["mine", "train"], "ground_truth": {"label": "shoe"}},
+                {"filepath": "data/b.jpg", "tags": [], "seen": {"_cls": "Detections", "detections": [box]}},
+                {"filepath": "data/gone.jpg", "tags": None, "ground_truth": None},
+                {"tags": []},
+            ]
+        },
+        BOM,
+    )
+
+
 def inshop(at: Path) -> None:
     dress, denim = "img/WOMEN/Dresses/id_00000002/02_1_front.jpg", "img/MEN/Denim/id_00000080/01_1_front.jpg"
     picture(at / "Img" / dress)
@@ -367,6 +406,8 @@ MADE = {
     "table": table,
     "triplets": triplets,
     "oml": oml,
+    "coco": coco,
+    "fiftyone": fiftyone,
     "inshop": inshop,
     "consumer2shop": consumer2shop,
     "vsd": vsd,

@@ -23,7 +23,7 @@ JUNK: tuple[object, ...] = (None, 7, -1, "", "x", [], {}, [None], {"a": 1}, True
 
 
 def test_every_layout_is_listed_has_a_file_and_is_tested() -> None:
-    assert set(layouts()) == set(MADE) | {"hf"}
+    assert set(layouts()) == set(MADE) | {"hf", "hub"}
     for name in layouts():
         module = import_module(layouts()[name].module)
         assert callable(module.read)

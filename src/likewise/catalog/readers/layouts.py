@@ -30,6 +30,13 @@ LAYOUTS = {
         "a folder written by Hugging Face `datasets` (save_to_disk), or Parquet files from the hub",
         writes_pictures=True,
     ),
+    "hub": DatasetLayout(
+        "a benchmark in MTEB's layout (corpus, queries, qrels), as `bundle benchmark --to hub` writes it",
+        ("queries", "labels"),
+        writes_pictures=True,
+    ),
+    "coco": DatasetLayout("COCO detection JSON: images, annotations, categories", ("objects",)),
+    "fiftyone": DatasetLayout("a FiftyOne export: samples.json, or labels.json and data/", ("objects",)),
     "inshop": DatasetLayout(
         "DeepFashion In-shop: Eval/list_eval_partition.txt, Anno/list_bbox_inshop.txt", ("queries",)
     ),

@@ -3,7 +3,7 @@
 import polars as pl
 
 from likewise import __version__
-from likewise.card_head import Value, card_head
+from likewise.evaluation.hub.card_head import Value, card_head
 from likewise.report.formatting import interval, p_value, percent, points
 from likewise.training.summary import CheckSummary, DiscoveryScore
 

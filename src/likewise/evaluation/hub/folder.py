@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from likewise.card_head import Value, card_head, licence_fields
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.contents import card_fields, collect_tables
 from likewise.evaluation.bundles.files import Entry, FileRecord, file_record, write_entries
+from likewise.evaluation.hub.card_head import Value, card_head, licence_fields
 from likewise.evaluation.hub.croissant import croissant_text
 from likewise.evaluation.hub.tables import HubTable, hub_tables
 from likewise.evaluation.provenance import utc_now

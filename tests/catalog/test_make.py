@@ -197,3 +197,24 @@ def test_pictures_are_read_upright_and_rgb(tmp_path: Path) -> None:
         assert (red > 250, green < 5, blue < 5) == (True, True, True), name
     save(tmp_path / "large.jpg", size=(800, 600))
     assert 128 <= min(load_image(tmp_path / "large.jpg", at_least=128).size) < 600
+
+
+def test_pipes_devices_and_keys_that_lead_elsewhere_are_left_out(tmp_path: Path) -> None:
+    root = tmp_path / "in"
+    save(root / "good.jpg")
+    save(tmp_path / "outside.jpg")
+    os.mkfifo(root / "pipe.jpg")
+    (root / "zero.jpg").symlink_to("/dev/zero")
+    odd = [
+        "../outside.jpg",
+        str(tmp_path / "outside.jpg"),
+        "a\x00.jpg",
+        "a\n.jpg",
+        "x" * 5000,
+        "deep/../../outside.jpg",
+    ]
+    workspace = WorkspaceFolder(tmp_path / "ws")
+    made = make_catalog(workspace, pl.DataFrame({"image": ["good.jpg", "pipe.jpg", "zero.jpg", *odd]}), root, "table")
+    assert made.catalog["image"].to_list() == ["good.jpg"]
+    problems = dict(made.problems.select("row", "problem").iter_rows())
+    assert [problems[row] for row in range(2, 10)] == ["unreadable"] * 2 + ["unusable key"] * 6

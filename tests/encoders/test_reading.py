@@ -68,7 +68,14 @@ def test_a_shard_with_too_few_rows_is_refused(workspace: WorkspaceFolder, shard:
     refused(workspace, r"float32 \(3, \d+\) instead of float32 \(4, \d+\)")
 
 
+def forget_checksums(workspace: WorkspaceFolder) -> None:
+    """As earlier versions wrote the description."""
+    path = workspace.vectors_folder / "layout" / "meta.json"
+    write_json({key: value for key, value in read_json(path).items() if key != "shards"}, path)
+
+
 def test_a_value_that_is_no_number_is_refused(workspace: WorkspaceFolder, shard: Path) -> None:
+    forget_checksums(workspace)
     vectors = np.load(shard)
     vectors[2, 5] = np.nan
     np.save(shard, vectors)
@@ -103,3 +110,16 @@ def test_common_images_are_those_all_encoders_have_in_the_given_order(workspace:
 def test_a_name_cannot_lead_out_of_the_workspace(workspace: WorkspaceFolder) -> None:
     with pytest.raises(LikewiseError, match="cannot name an encoder's vectors"):
         read_vectors(workspace, "../layout", [])
+
+
+def test_one_changed_number_is_noticed(workspace: WorkspaceFolder, shard: Path) -> None:
+    """Shape and type fit, every value is a number: only the checksum tells."""
+    vectors = np.load(shard)
+    vectors[2, 0] += 0.25
+    np.save(shard, vectors)
+    refused(workspace, "shard-00001.npy is damaged")
+
+
+def test_vectors_of_earlier_versions_without_checksums_are_read(workspace: WorkspaceFolder) -> None:
+    forget_checksums(workspace)
+    assert len(read_vectors(workspace, "layout", images_of(workspace))) == 10

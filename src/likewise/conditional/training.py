@@ -23,7 +23,7 @@ from likewise.conditional.towers import TwoTower
 from likewise.conditional.trainable import TrainableEncoder, load_trainable, save_trained
 from likewise.conditional.training_triplets import keep_encoded_triplets, train_validation_split
 from likewise.conditional.validation import ValidationSet, Validator, validation_size
-from likewise.encoders.networks.device import memory_explained, mixed_precision, place, to_device
+from likewise.encoders.networks.device import memory_explained, mixed_precision, place, repeatable_kernels, to_device
 from likewise.encoders.running.picture_reader import PictureReader
 from likewise.errors import LikewiseError
 from likewise.files import written_together
@@ -154,7 +154,7 @@ def train_combiner(
         triplets, validation = train_validation_split(triplets, settings.held_out, settings.seed)
     torch = import_optional("torch", "training a Combiner")
     arrays = _prepare(workspace, tower, triplets, settings)
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), repeatable_kernels():
         torch.manual_seed(settings.seed)
         shape = CombinerShape(tower.dim, settings.projection, settings.hidden, settings.dropout)
         module = place(combiner_module(shape))

@@ -31,7 +31,7 @@ from likewise.encoders.families.two_tower import (
     write_two_tower,
 )
 from likewise.encoders.lineage import encoder_lineage
-from likewise.encoders.networks.device import place, to_device, to_numpy
+from likewise.encoders.networks.device import place, repeatable_kernels, to_device, to_numpy
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.storage.files import vectors_folder
 from likewise.errors import LikewiseError
@@ -104,7 +104,8 @@ def train_two_tower(
     texts_of_images = caption_texts(catalog, settings.columns)
     components = min(COMPONENTS, len(train), features.shape[1])
     shape = TwoTowerConfig(settings.base, features.shape[1], components, settings.dim)
-    head, text = _fit(features, texts_of_images, catalog["item"].to_numpy(), train, shape, settings, on_progress)
+    with repeatable_kernels():
+        head, text = _fit(features, texts_of_images, catalog["item"].to_numpy(), train, shape, settings, on_progress)
     measured = _measure(head, text, features[held], [texts_of_images[place] for place in held])
     found = {"recall_at_1": measured[0], "recall_at_5": measured[1], "n_captions": measured[2], "n": len(held)}
     about = {"settings": asdict(settings), "n_images": len(train), "held_out": found}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.catalog.table import read_catalog
+from likewise.encoders.networks.device import repeatable_kernels
 from likewise.encoders.networks.recipe import Tensor
 from likewise.encoders.storage.reading import encoded_images, read_checked_meta
 from likewise.errors import LikewiseError
@@ -151,7 +152,8 @@ def run_fold(task: FoldTask) -> TrainedFold:
     context = _cached_context(task.config)
     method = find_method(task.method)
     try:
-        trained = train_fold(context.fold_data(task.fold), method, task.params, task.config.plan, task.seed)
+        with repeatable_kernels():
+            trained = train_fold(context.fold_data(task.fold), method, task.params, task.config.plan, task.seed)
     except LikewiseError:
         raise
     except Exception as error:  # a loss may do anything

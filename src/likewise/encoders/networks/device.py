@@ -162,3 +162,22 @@ def memory_explained(advice: str) -> Iterator[None]:
         if _is_out_of_memory(error):
             raise LikewiseError(f"{device()} has not enough memory for one batch: {advice}.") from error
         raise
+
+
+@contextmanager
+def repeatable_kernels() -> Iterator[None]:
+    """Let training with one seed give the same weights each time, also on several threads.
+
+    Sums that threads share are added in one order, by torch's deterministic kernels (a device without one of them says
+    so). Another number of threads, another device or another torch still rounds differently.
+    """
+    torch = import_optional("torch", "training")
+    before, only_warned = (
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_deterministic_algorithms_warn_only_enabled(),
+    )
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before, warn_only=only_warned)

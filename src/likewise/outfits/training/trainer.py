@@ -15,7 +15,7 @@ import polars as pl
 import torch
 
 from likewise.encoders.lineage import picture_lineage
-from likewise.encoders.networks.device import place
+from likewise.encoders.networks.device import place, repeatable_kernels
 from likewise.errors import LikewiseError
 from likewise.files import locked, written_together
 from likewise.lineage.files import lineage_file, write_lineage
@@ -82,7 +82,8 @@ def train_model(
     on_progress: ProgressCallback | None = None,
 ) -> OutfitModelCard:
     """Train, or go on training, or find that all is done; the model's folder is complete when its card is there."""
-    with locked(folder / "training", f"another process trains {folder}: wait until it is done."):
+    busy = f"another process trains {folder}: wait until it is done."
+    with locked(folder / "training", busy), repeatable_kernels():
         return _train(job, examples, features, folder, force=force, on_epoch=on_epoch, on_progress=on_progress)
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from likewise.catalog import catalog_fingerprint, read_catalog
 from likewise.encoders.families.run_files import SETTINGS, TrainedRun, write_run
 from likewise.encoders.lineage import encoder_lineage
+from likewise.encoders.networks.device import repeatable_kernels
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing, locked
 from likewise.lineage.halves import select_half
@@ -92,7 +93,8 @@ def finetune(
     finish_writing(folder)
     if (folder / SETTINGS).exists():
         raise LikewiseError(f"{folder} holds a trained encoder already: give this run another --name, or delete it.")
-    with locked(folder / "training", f"another process trains {folder}: wait until it is done."):
+    busy = f"another process trains {folder}: wait until it is done."
+    with locked(folder / "training", busy), repeatable_kernels():
         return _finetune(workspace, settings, folder, on_progress)
 
 

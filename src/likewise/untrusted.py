@@ -4,10 +4,12 @@ What does not fit is one sentence with file, row and column; what passes has the
 expects.
 """
 
+import io
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from likewise.errors import LikewiseError
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 32
 MAX_TEXT = 4096  # characters of a key or a name
-MAX_CELLS = 50_000_000
+MAX_CELLS = 50_000_000  # of a table in a bundle
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 
@@ -106,26 +108,25 @@ def check_columns(table: "pl.DataFrame", columns: Mapping[str, ColumnRule], wher
                 continue
             raise LikewiseError(f"{where} has no column {name} (it has {', '.join(table.columns[:20]) or 'none'}).")
         table = table.with_columns(_checked(table[name], column, where).alias(name))
-    if table.height * max(1, table.width) > MAX_CELLS:
-        raise LikewiseError(
-            f"{where} has {table.height:,} rows of {table.width} columns: that is too much for one file."
-        )
     return table
 
 
-def read_untrusted_parquet(content: bytes, where: str) -> "pl.DataFrame":
-    """A table of somebody else's; one that would unpack to more than a machine holds is refused before."""
-    import io
+def read_untrusted_parquet(content: bytes | Path, where: str) -> "pl.DataFrame":
+    """A table of somebody else's: a file that its user chose, or a part of a bundle.
 
+    The latter is refused before it is unpacked if it would become more than a machine holds.
+    """
     import polars as pl
 
     try:
+        if isinstance(content, Path):
+            return pl.read_parquet(content, glob=False)
         kinds = pl.read_parquet_schema(io.BytesIO(content))
         n_rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
         if n_rows * max(1, len(kinds)) > MAX_CELLS:
             raise LikewiseError(f"{where} has {n_rows:,} rows of {len(kinds)} columns: that is too much for one file.")
         return pl.read_parquet(io.BytesIO(content))
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise LikewiseError(f"{where} cannot be read ({_first_line(error)}): get it again.") from error
 
 
@@ -231,5 +232,5 @@ def _dotted(name: str, key: str) -> str:
     return f"{name}.{key}" if name else key
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)[:200]

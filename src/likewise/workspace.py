@@ -207,7 +207,7 @@ def read_parquet(path: Path, made_by: str) -> "pl.DataFrame":
         raise LikewiseError(f"{path} does not exist yet: run `{made_by}` first.")
     try:
         return pl.read_parquet(path, glob=False)  # a folder may be called shoes[old]
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise LikewiseError(f"{path} cannot be read ({error}): delete it and run `{made_by}` again.") from error
 
 

@@ -34,7 +34,7 @@ from likewise.labeling.votes import (
     tidy_votes,
 )
 from likewise.spreadsheets import restore_formulas
-from likewise.untrusted import ColumnRule, check_columns, check_line, parse_json, tidy_headers
+from likewise.untrusted import ColumnRule, check_columns, check_line, parse_json, read_untrusted_parquet, tidy_headers
 
 MIN_YEAR, MAX_YEAR = 1970, 2200
 MAX_EXPERT_NAME = 200
@@ -95,7 +95,7 @@ def holds_votes(path: Path) -> bool:
     if path.suffix.lower() not in (".csv", ".tsv", ".parquet", ".jsonl") or not path.is_file():
         return path.suffix.lower() not in (".json", ".qrels", ".qrel", ".prels", ".txt")
     if path.suffix.lower() == ".parquet":
-        names = set(pl.read_parquet_schema(path))
+        names = set(read_untrusted_parquet(path, str(path)).columns)
     else:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             names = {name.strip(' "{}\r\n').partition('"')[0] for name in re.split(r"[,;\t]", file.readline())}
@@ -187,7 +187,7 @@ def read_table(path: Path) -> tuple[pl.DataFrame, int]:
     ending = path.suffix.lower()
     try:
         if ending == ".parquet":
-            table, first_row = pl.read_parquet(path, glob=False), 1
+            table, first_row = read_untrusted_parquet(path, str(path)), 1
         elif ending in (".jsonl", ".ndjson"):
             table, first_row = _read_json_lines(path), 1
         elif ending in (".csv", ".tsv", ".txt"):

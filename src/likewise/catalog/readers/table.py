@@ -15,7 +15,7 @@ import polars as pl
 from likewise.catalog.readers.parsing import AnnotationParser, read_text
 from likewise.catalog.readers.reading import Reading, SourceFile
 from likewise.errors import LikewiseError
-from likewise.untrusted import refuse_deep_nesting, tidy_headers
+from likewise.untrusted import read_untrusted_parquet, refuse_deep_nesting, tidy_headers
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
@@ -50,7 +50,7 @@ def read_table(path: Path, parser: AnnotationParser | None = None) -> pl.DataFra
         raise LikewiseError(f"{path} does not exist: check the path.")
     try:
         if ending == PARQUET:
-            rows = pl.read_parquet(path, glob=False)
+            rows = read_untrusted_parquet(path, str(path))
             rows.columns = tidy_headers(rows.columns, str(path))
             parser.files.append(SourceFile(parser.name(path), len(rows)))
             return rows

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.untrusted import TEXT, check_columns, check_shape, parse_json
+from likewise.untrusted import TEXT, check_columns, check_shape, parse_json, read_untrusted_parquet
 
 KEY_NAMES = ("image", "images", "key", "keys", "path", "paths", "file", "filename", "id", "ids")
 READABLE = ".npy (with --keys), .npz, .parquet or .safetensors"
@@ -64,7 +64,7 @@ def read_keys(path: Path) -> list[str]:
             separator = "\t" if ending == ".tsv" else ","
             is_parquet = ending == ".parquet"
             table = (
-                pl.read_parquet(path, glob=False)
+                read_untrusted_parquet(path, str(path))
                 if is_parquet
                 else pl.read_csv(path, separator=separator, infer_schema=False)
             )
@@ -83,7 +83,9 @@ def read_keys(path: Path) -> list[str]:
                 raise LikewiseError(f"{path} holds {stored.dtype} {stored.shape}, not one text per row.")
             return [str(value) for value in stored]
         return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, ValueError, EOFError, pl.exceptions.PolarsError) as error:
+    except LikewiseError:
+        raise
+    except Exception as error:  # numpy parses a header as Python: damaged, it raises nearly anything
         why = next(iter(str(error).splitlines()), type(error).__name__)
         raise LikewiseError(f"{path} cannot be read as a list of keys ({why}): write it again.") from error
 
@@ -115,7 +117,7 @@ def _safetensors(path: Path) -> VectorsAndKeys:
 
 
 def _parquet(path: Path) -> VectorsAndKeys:
-    table = pl.read_parquet(path, glob=False)
+    table = read_untrusted_parquet(path, str(path))
     key = next((name for name in KEY_NAMES if name in table.columns), None)
     images = check_columns(table, {key: TEXT}, str(path))[key].to_list() if key else None
     lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List | pl.Array)]

@@ -216,7 +216,7 @@ def load_shard(path: Path) -> Vectors | None:
     """A memory-mapped shard; None when the file is missing, shorter than it says, or no npy file at all."""
     try:
         stored: Vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+    except Exception:  # numpy parses a header as Python: damaged, it raises nearly anything
         return None
     return stored
 

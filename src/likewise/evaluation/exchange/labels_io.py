@@ -24,7 +24,7 @@ from likewise.evaluation.exchange.file_grades import Written, parse_written, res
 from likewise.evaluation.exchange.trec import prels_text, qrels_text, read_prels_rows, read_qrels_rows
 from likewise.labeling.grades import GRADE, GradeThreshold
 from likewise.labeling.votes import PAIR
-from likewise.untrusted import ColumnRule, check_columns, check_line, parse_json, tidy_headers
+from likewise.untrusted import ColumnRule, check_columns, check_line, parse_json, read_untrusted_parquet, tidy_headers
 from likewise.workspace import discard, write_atomically
 
 LABEL_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "label": pl.Int8})
@@ -192,7 +192,7 @@ def _rows(path: Path, known: Collection[str]) -> Iterable[LabelRow]:
         if ending == ".json":
             return list(_json_rows(path))
         if ending == ".parquet":
-            return list(_table_rows(pl.read_parquet(path, glob=False), path, first_row=1))
+            return list(_table_rows(read_untrusted_parquet(path, str(path)), path, first_row=1))
         if ending in (".csv", ".tsv"):
             return list(_table_rows(_read_csv(path), path, first_row=2))
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:

@@ -62,7 +62,7 @@ def _load_npy(path: Path) -> NDArray[Any]:
         raise LikewiseError(f"{path} does not exist: check the path of the vectors.")
     try:
         stored: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # numpy parses a header as Python: damaged, it raises nearly anything
         reason = str(error).split("\n")[0]
         raise LikewiseError(f"{path} cannot be read as npy ({reason}): write it again with numpy.save.") from error
     return stored

@@ -1,0 +1,16 @@
+"""Every promise of docs/security.md names a test that is there."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+
+
+def test_every_promise_names_a_test_that_is_there() -> None:
+    named = re.findall(r"(tests/[\w/]+\.py)::(\w+)", PAGE)
+    assert len(named) > 25
+    for file, test in named:
+        assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file}::{test}"
+    rows = [line for line in PAGE.splitlines() if line.startswith("|") and not re.match(r"\|-|\| promise", line)]
+    assert all("::" in row for row in rows)

@@ -47,6 +47,10 @@ def test_the_whole_walk(shop: Path) -> None:
     assert "Over time" in page
     history = pl.read_parquet(workspace.results_folder / "history.parquet")
     assert history["version"].unique().sort().to_list() == [1, 2]
+    spent = dict(history.select("version", "n_new_labels").unique().iter_rows())
+    rounds = pl.read_parquet(workspace.pool_file).unique(["query", "candidate"])["round"]
+    assert spent[2] == (rounds == 2).sum() > 0
+    assert spent[1] > spent[2]
     summary = json.loads((workspace.results_folder / "summary.json").read_text())
     assert summary["catalog_version"] == 2
     then = Workspace(workspace.path, as_of="1").evaluate(store=False).table

@@ -102,10 +102,10 @@ def grow_pool(
             rows = longer.rows
         else:
             rows = pl.concat([kept, new.draw(over, units, number, rng)])
-        pool = replace(pool, update_rounds=(*note.update_rounds, number))
     n_new = rows.filter(pl.col("round") == number).select(PAIR).n_unique()
     n_queries = len(set(pictures) - set(note.query_pictures))
-    return GrownPool(replace(pool, rows=sort_pool(rows)), number, n_new, n_queries)
+    pool = replace(pool, rows=sort_pool(rows), update_rounds=(*note.update_rounds, number))
+    return GrownPool(pool, number, n_new, n_queries)
 
 
 def _usable_images(workspace: WorkspaceFolder, note: StoredPool) -> pl.DataFrame:

@@ -12,8 +12,11 @@ from pathlib import Path
 import polars as pl
 
 from likewise.catalog.versions import catalog_version, read_versions
+from likewise.discovery.pool import FIRST_ROUND, pairs_to_label
+from likewise.discovery.step import read_pool
 from likewise.evaluation.ranking import MAIN
 from likewise.evaluation.summary import EvaluationSummary
+from likewise.labeling.step import read_labels
 from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
 
 WHOLE_CATALOG, POOL = "whole catalog", "pool"
@@ -24,6 +27,7 @@ OVER_TIME_SCHEMA = pl.Schema(
         "date": pl.String,
         "n_images": pl.Int64,
         "n_labels": pl.Int64,
+        "n_new_labels": pl.Int64,
         "about": pl.String,
         "encoder": pl.String,
         "measure": pl.String,
@@ -67,6 +71,7 @@ def add_to_history(
         "date": version.date,
         "n_images": summary.n_images,
         "n_labels": summary.labels.consensus.n_labelled,
+        "n_new_labels": _labels_spent(workspace, version.version),
     }
     new = pl.concat(rows).with_columns(pl.lit(value).alias(name) for name, value in facts.items())
     new = new.select(OVER_TIME_SCHEMA.names()).cast(dict(OVER_TIME_SCHEMA))  # type: ignore[arg-type]
@@ -78,11 +83,24 @@ def over_time_file(workspace: WorkspaceFolder) -> Path:
     return workspace.results_folder / "history.parquet"
 
 
+def _labels_spent(workspace: WorkspaceFolder, version: int) -> int:
+    """Labels of pairs that were asked about for this version of the catalog."""
+    pool, labels = read_pool(workspace), read_labels(workspace)
+    if pool.versions[-1] != version or (len(pool.versions) > 1 and not pool.update_rounds):
+        return 0
+    since = pool.update_rounds[-1] if pool.update_rounds else FIRST_ROUND
+    asked = pairs_to_label(pool.rows.filter(pl.col("round") >= since))
+    return len(asked.join(labels, on=["query", "candidate"], how="semi"))
+
+
 def read_over_time(workspace: WorkspaceFolder) -> pl.DataFrame:
     """Every value of every version that was evaluated; empty where there is none."""
     if not over_time_file(workspace).exists():
         return pl.DataFrame(schema=OVER_TIME_SCHEMA)
-    return read_parquet(over_time_file(workspace), f"likewise evaluate {workspace.path}")
+    stored = read_parquet(over_time_file(workspace), f"likewise evaluate {workspace.path}")
+    if "n_new_labels" not in stored.columns:
+        stored = stored.with_columns(n_new_labels=pl.lit(None, pl.Int64))
+    return stored.select(OVER_TIME_SCHEMA.names())
 
 
 def main_over_time(table: pl.DataFrame) -> pl.DataFrame:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE = (7.4, 3.6)
+APART = 0.06  # of the distance between two versions
+LINE_HEIGHT = 0.055  # of the plot, for a name
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class VersionRow:
     called: str
     n_images: int
     n_labels: int
+    n_new_labels: int | None
     values_of: dict[str, tuple[float, float, float]]
 
 
@@ -62,20 +65,26 @@ def _row(part: pl.DataFrame) -> VersionRow:
     first = part.row(0, named=True)
     values = {row["encoder"]: (row["value"], row["low"], row["high"]) for row in part.iter_rows(named=True)}
     called = first["name"] or first["date"]
-    return VersionRow(first["version"], called, first["n_images"], first["n_labels"], values)
+    return VersionRow(first["version"], called, first["n_images"], first["n_labels"], first["n_new_labels"], values)
 
 
 def _plot(table: pl.DataFrame, rows: list[VersionRow], styles: Styles, measure: str) -> Markup:
     place = {row.version: number for number, row in enumerate(rows)}
+    encoders = table.sort("version").group_by("encoder", maintain_order=True).last().sort("value")["encoder"].to_list()
+    step = min(APART, 0.3 / max(1, len(encoders)))  # beside each other, so that no interval hides another
 
     def paint(axes: "Axes") -> None:
-        for (encoder,), mine in table.sort("version").group_by("encoder", maintain_order=True):
-            colour, dash = styles[str(encoder)]
-            at = [place[version] for version in mine["version"]]
-            axes.fill_between(at, mine["low"].to_list(), mine["high"].to_list(), color=colour, alpha=0.15, linewidth=0)
+        span = float(table["high"].max()) - float(table["low"].min())  # type: ignore[arg-type]
+        lowest = float("-inf")
+        for number, encoder in enumerate(encoders):
+            mine = table.filter(pl.col("encoder") == encoder).sort("version")
+            colour, dash = styles[encoder]
+            at = [place[version] + step * (number - (len(encoders) - 1) / 2) for version in mine["version"]]
+            axes.vlines(at, mine["low"].to_list(), mine["high"].to_list(), color=colour, linewidth=1.2)
             axes.plot(at, mine["value"].to_list(), color=colour, linestyle=dash, marker="o", markersize=4)
+            lowest = max(mine["value"][-1], lowest + LINE_HEIGHT * span)  # names do not cover each other
             axes.annotate(
-                str(encoder), (at[-1], mine["value"][-1]), xytext=(6, 0), textcoords="offset points", va="center"
+                encoder, (place[mine["version"][-1]], lowest), xytext=(24, 0), textcoords="offset points", va="center"
             )
         axes.set_xlim(-0.2, len(rows) - 1 + 0.28 * len(rows))
         axes.set_xticks(range(len(rows)), [f"{row.version}\n{row.called}" for row in rows])

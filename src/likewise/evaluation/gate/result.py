@@ -130,7 +130,7 @@ class GateResult:
             return "the new model lists what the old one lists"
         if self.decision.overall.verdict == "pass":
             return f"on average the new model is at least as good as the old one, within {margin}"
-        span = f"between {100.0 * row['low']:+.1f} and {100.0 * row['high']:+.1f} points"
+        span = f"between {100.0 * row['low']:+.1f} and {100.0 * row['high']:+.1f} points".replace("-", "−")
         return f"the difference may be anywhere {span}, on both sides of {margin}"
 
 

@@ -85,4 +85,5 @@ def test_the_commands_of_the_pages_are_ones_there_are() -> None:
 def test_links_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            outside = target.startswith("https://")  # where data come from: not looked up here
+            assert outside or (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -9,12 +9,13 @@ import torch
 
 from likewise.errors import LikewiseError
 from likewise.outfits.models import InMemoryFeatures, open_model
+from likewise.outfits.models.batch import pad_outfits
 from likewise.outfits.models.card import read_model_card
 from likewise.outfits.models.mean_cosine import MeanCosineModel
 from likewise.outfits.models.popular import PopularityModel, count_items
 from likewise.outfits.models.registry import load_model
 from likewise.outfits.models.trained_model import TrainedOutfitModel, load_net, make_net
-from likewise.outfits.models.trunk import N_COMPONENTS, CaptionWordTrunk, WhiteningTrunk
+from likewise.outfits.models.trunk import N_DIRECTIONS, AgreementTrunk, WornPairs, guess_words
 from likewise.outfits.models.typed import TypedLinear
 from likewise.outfits.protocol import Item, Outfit, OutfitModel, OutfitQuestion, best_choices
 from likewise.outfits.training.examples import make_fitb_questions
@@ -197,23 +198,35 @@ def test_wrong_names_are_explained(tmp_path: Path) -> None:
         open_model("mean-cosine", toy_features())
 
 
-def test_long_vectors_are_turned_so_that_a_rare_cue_counts_as_much_as_a_loud_one() -> None:
+def test_features_agree_where_items_that_are_worn_together_agree_however_loud_the_rest_is() -> None:
     rng = np.random.default_rng(0)
-    loud, cue = rng.normal(size=(900, 1)), rng.choice([-1.0, 1.0], size=(900, 1))
-    rows = np.concatenate([np.repeat(loud, 599, axis=1), cue], axis=1) + 0.1 * rng.normal(size=(900, 600))
-    inputs = torch.from_numpy(rows.astype(np.float32))
-    trunk = WhiteningTrunk(600)
+    loud, style = rng.normal(size=(900, 1)), rng.choice([-1.0, 1.0], size=(900, 1))
+    rows = np.concatenate([np.repeat(loud, 590, axis=1), np.repeat(style, 10, axis=1)], axis=1)
+    inputs = torch.from_numpy((rows + 0.3 * rng.normal(size=rows.shape)).astype(np.float32))
+    same = [np.flatnonzero(style[:, 0] == sign) for sign in (-1, 1)]
+    outfits = [rng.choice(same[k % 2], 3, replace=False).tolist() for k in range(400)]
+    pairs = WornPairs.from_outfits(pad_outfits(outfits, np.zeros(900, dtype=np.int64)))
+    trunk = AgreementTrunk(600)
     torch.manual_seed(0)
-    trunk.fit(inputs, torch.zeros(len(inputs), 0))
+    trunk.fit(inputs, torch.zeros(900, 0), pairs)
     seen = trunk(inputs)
-    assert seen.shape == (900, N_COMPONENTS)
-    assert seen[:, :2].std(dim=0) == pytest.approx([1, 1], abs=0.01)
-    second = np.corrcoef(seen[:, 1].numpy(), cue[:, 0])[0, 1]
-    assert abs(second) > 0.95  # one component in six hundred is the second direction
-    few = WhiteningTrunk(600)
-    few.fit(inputs[:20], torch.zeros(20, 0))
+    assert seen.shape == (900, N_DIRECTIONS)
+    torch.testing.assert_close(seen.norm(dim=1), torch.full((900,), N_DIRECTIONS**0.5))
+    assert abs(np.corrcoef(seen[:, 0].numpy(), style[:, 0])[0, 1]) > 0.95
+    assert abs(np.corrcoef(seen[:, 0].numpy(), loud[:, 0])[0, 1]) < 0.1
+    few = AgreementTrunk(600)
+    few.fit(inputs[:20], torch.zeros(20, 0), WornPairs.from_outfits(pad_outfits([[0, 1], [2, 3]], np.zeros(20, int))))
     assert torch.isfinite(few(inputs)).all()
-    assert WhiteningTrunk(64)(inputs[:, :64]).shape == (900, 64)  # short ones stay as they are
+    assert AgreementTrunk(8)(inputs[:, :8]).shape == (900, 8)
+
+
+def test_a_pair_counts_less_the_more_often_its_items_are_worn() -> None:
+    pairs = WornPairs.from_outfits(pad_outfits([[0, 1], [0, 2], [0, 3], [4, 5]], np.zeros(6, dtype=np.int64)))
+    weight = dict(
+        zip(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True), pairs.weight.tolist(), strict=True)
+    )
+    assert weight == {(0, 1): pytest.approx(3**-0.5), (0, 2): pytest.approx(3**-0.5),
+                      (0, 3): pytest.approx(3**-0.5), (4, 5): 1.0}  # fmt: skip
 
 
 def test_types_start_from_what_they_share_and_then_differ_by_their_own() -> None:
@@ -235,11 +248,14 @@ def test_words_are_guessed_by_regression_and_an_odd_item_says_no_more_than_other
     rng = torch.Generator().manual_seed(0)
     word_targets = (torch.rand(400, 3, generator=rng) < 0.3).float()
     inputs = word_targets @ torch.randn(3, 8, generator=rng) + 0.05 * torch.randn(400, 8, generator=rng)
-    trunk = CaptionWordTrunk(8, 3)
-    trunk.fit(inputs, word_targets)
-    guessed = trunk(inputs)
+    scaled = (inputs - inputs.mean(dim=0)) / inputs.std(dim=0)
+    guessed = scaled @ guess_words(scaled, word_targets)
     for word in range(3):
         assert guessed[word_targets[:, word] == 1, word].min() > guessed[word_targets[:, word] == 0, word].max()
-    torch.testing.assert_close(guessed.norm(dim=1), torch.full((400,), 3.0**0.5))
+    trunk = AgreementTrunk(8, 3)
+    outfits = [[n, n + 1, n + 2] for n in range(0, 390, 3)]
+    trunk.fit(inputs, word_targets, WornPairs.from_outfits(pad_outfits(outfits, np.zeros(400, dtype=np.int64))))
+    seen = trunk(inputs)
+    torch.testing.assert_close(seen.norm(dim=1), torch.full((400,), 3.0**0.5))
     far = trunk(inputs.mean(dim=0) + 9 * (inputs - inputs.mean(dim=0)))
-    torch.testing.assert_close(far, guessed, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(far, seen, rtol=1e-3, atol=1e-3)

@@ -15,13 +15,14 @@ from likewise.outfits.rules import CATEGORY_INDEX, broken_rules
 
 MIN_CHOICES, MAX_CHOICES = 3, 5
 ATTRIBUTES_OF_DIMENSION: dict[str, tuple[str, ...]] = {
-    "color": ("colour", "color", "second_colour"),
+    "color": ("colour", "color", "second_colour", "baseColour", "colour_name", "color_name"),
     "style": ("style",),
-    "occasion": ("occasion",),
+    "occasion": ("occasion", "usage"),
     "season": ("season",),
-    "material": ("material", "pattern"),
+    "material": ("material", "pattern", "fabric"),
     "balance": ("silhouette", "length", "sleeve", "neckline"),
 }
+DIMENSION_ATTRIBUTES = frozenset(name for names in ATTRIBUTES_OF_DIMENSION.values() for name in names)
 ItemAttributes = Mapping[str, Mapping[str, str | None]]
 
 
@@ -75,13 +76,16 @@ def _check_one_dimension(draft: QuestionDraft, attributes: ItemAttributes) -> No
         return
     names = sorted({name for each in known if each for name in each})
     differing = [name for name in names if len({each.get(name) for each in known if each}) > 1]
-    if others := [name for name in differing if name not in allowed]:
+    if others := [name for name in differing if name in DIMENSION_ATTRIBUTES - allowed]:
         raise LikewiseError(f"the choices also differ in {others[0]}: nothing but {draft.dimension} may differ.")
-    if not differing:
-        raise LikewiseError(f"the choices do not differ in {draft.dimension} at all.")
-    shown = [tuple(each.get(name) for name in differing) for each in known if each]
-    if shown.count(shown[0]) > 1:
-        raise LikewiseError(f"another choice has the right one's {differing[0]}: only one answer may be right.")
+    mine = [name for name in differing if name in allowed]
+    unknown = [name for name in differing if name not in DIMENSION_ATTRIBUTES]  # a brand, a year: who knows
+    if not draft.only_this_differs and (unknown or not mine):
+        said = f"also differ in {unknown[0]}" if unknown else f"do not differ in {draft.dimension} by the catalog"
+        raise LikewiseError(f"the choices {said}: confirm that for the eye they differ in {draft.dimension} only.")
+    shown = [tuple(each.get(name) for name in mine) for each in known if each]
+    if mine and shown.count(shown[0]) > 1:
+        raise LikewiseError(f"another choice has the right one's {mine[0]}: only one answer may be right.")
 
 
 @dataclass(frozen=True)

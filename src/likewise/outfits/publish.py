@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import polars as pl
 from sqlalchemy import Engine
 
 from likewise.catalog.table import read_catalog
@@ -24,24 +23,13 @@ from likewise.outfits.bundle import OutfitTest, write_test
 from likewise.outfits.category_mapping import categorize_items
 from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.lat import replace_choice
+from likewise.outfits.looks.columns import describing_columns
 from likewise.outfits.protocol import Item, OutfitQuestion
 from likewise.outfits.stages import to_site_questions
 from likewise.workspace import WorkspaceFolder, read_json
 
 DRAFT, VOTE, FACTOR = "aat-draft", "aat-vote", "factor"
-NON_ATTRIBUTE_COLUMNS = {
-    "image",
-    "item",
-    "category",
-    "width",
-    "height",
-    "digest",
-    "caption",
-    "line",
-    "domain",
-    "view",
-    "split",
-}
+NON_ATTRIBUTE_COLUMNS = frozenset({"line", "domain", "view"})
 
 
 def catalog_items(workspace: WorkspaceFolder, mapping: Mapping[str, str] | None = None) -> dict[str, Item]:
@@ -51,9 +39,9 @@ def catalog_items(workspace: WorkspaceFolder, mapping: Mapping[str, str] | None 
 
 
 def catalog_attributes(workspace: WorkspaceFolder) -> ItemAttributes:
-    """Whatever else a catalog says about its items, in words."""
+    """Whatever else a catalog says about its items in words that recur; titles and free texts are no attributes."""
     catalog = read_catalog(workspace).unique("item", keep="first", maintain_order=True)
-    columns = [c for c, kind in catalog.schema.items() if kind == pl.String and c not in NON_ATTRIBUTE_COLUMNS]
+    columns = [name for name in describing_columns(catalog) if name not in NON_ATTRIBUTE_COLUMNS]
     if not columns:
         return {}
     return {row["item"]: {name: row[name] for name in columns} for row in catalog.iter_rows(named=True)}

@@ -2,7 +2,7 @@
 
 import typer
 
-from likewise.outfits.cli import benchmarks, generate, make, models, tests, wardrobe_test
+from likewise.outfits.cli import benchmarks, generate, looks, make, models, tests, wardrobe_test
 
 app = typer.Typer(help="Outfits: generate them, test taste (A100), train models, score.", no_args_is_help=True)
 app.command("make-test")(make.make_test)
@@ -16,6 +16,9 @@ app.command("train-weakest")(models.targeted_data)
 app.command("benchmark")(benchmarks.benchmark)
 app.command("order")(benchmarks.order)
 app.command("checkpoints")(benchmarks.checkpoints)
+app.command("complete")(looks.complete)
+app.command("swap")(looks.swap)
+app.command("rate")(looks.rate)
 app.command("rules")(generate.rules)
 app.command("generate")(generate.generate)
 app.command("check")(generate.check)

@@ -5,7 +5,18 @@ from typing import Annotated, Any
 
 import typer
 
-from likewise.cli.console import AsJson, WorkspacePath, console, echo, echo_json, escape, open_workspace, progress_bars
+from likewise.cli.console import (
+    AsJson,
+    Seed,
+    WorkspacePath,
+    console,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    parse_names,
+    progress_bars,
+)
 from likewise.errors import LikewiseError
 
 Models = Annotated[
@@ -20,12 +31,39 @@ def benchmark(
     model: Models = None,
     models: ModelsFolder = None,
     split: Annotated[str, typer.Option(help="Split of the data set: test, valid or train.")] = "test",
+    folds: Annotated[
+        int, typer.Option(help="Train and test on so many item-disjoint folds of the outfits; 0: the data's questions.")
+    ] = 0,
+    outfits: Annotated[Path | None, typer.Option(help="With --folds: a table `outfit, item`.")] = None,
+    encoders: Annotated[str, typer.Option("--with", help="With --folds: encoders joined by `+`.")] = "",
+    words: Annotated[
+        bool, typer.Option("--words", help="With --folds: also train every kind on words predicted from the vectors.")
+    ] = False,
+    hard: Annotated[
+        str | None, typer.Option(help="With --folds: columns that the choices of hard questions share.")
+    ] = None,
+    preset: Annotated[str, typer.Option(help="With --folds: quick, usual or paper.")] = "usual",
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Fill-in-the-blank accuracy and compatibility AUC on a data set of outfits, with counts and coverage.
 
+    With --folds the outfits need no questions and no split: every kind of model is trained on outfits without any
+    item of the outfits it is tested on.
+
     Example: `likewise outfits benchmark polyvore --model mean-cosine:efficientnet-lite0 --split valid`
+
+    Example: `likewise outfits benchmark looks --outfits outfits.csv --folds 5 --with efficientnet-lite0`
     """
+    if folds:
+        from likewise.outfits.benchmark.cross_validation import CrossValidationRequest
+        from likewise.outfits.cli.folds import print_cross_validation
+
+        request = CrossValidationRequest(
+            tuple(model or ()), encoders, outfits, folds, words, tuple(parse_names(hard)), preset, seed
+        )
+        print_cross_validation(open_workspace(workspace), request, as_json=as_json)
+        return
     import polars as pl
 
     from likewise.catalog.table import read_catalog
@@ -37,7 +75,7 @@ def benchmark(
 
     target = open_workspace(workspace)
     if not model:
-        raise LikewiseError("there is no model to measure: add `--model random`.")
+        raise LikewiseError("there is no model to measure: add `--model random`, or train them with `--folds 5`.")
     asked = read_benchmark(target, split)
     with progress_bars("models") as update:
         opened = [open_model(text, WorkspaceFeatures(target), models) for text in model]

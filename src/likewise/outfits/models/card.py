@@ -19,7 +19,7 @@ from likewise.errors import LikewiseError
 from likewise.outfits.training.presets import Preset
 from likewise.workspace import WorkspaceFolder, discard, read_json, write_atomically, write_json
 
-FORMAT = 1
+FORMAT = 2  # 1: the first layer whitened vectors
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -99,8 +99,6 @@ def read_model_card(folder: Path) -> OutfitModelCard:
         for name in ("types", "vocabulary"):
             values[name] = tuple(values[name])
         values["training"] = OutfitTrainingSummary.from_dict(values.pop("trained"))
-        if "n_said" in values:  # cards of version 0.1
-            values["n_caption_words"] = values.pop("n_said")
         card = OutfitModelCard(**values)
         for spec in (card.encoders, card.trunk):
             check_stored_spec(str(spec), path)

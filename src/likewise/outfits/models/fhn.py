@@ -21,6 +21,7 @@ from likewise.outfits.models.net import (
     masked_mean,
     position_pairs,
     score_with_corrupted,
+    start_as_copy,
 )
 from likewise.outfits.models.typed import TypedLinear
 
@@ -38,6 +39,7 @@ class FashionHash(OutfitNet):
     def __init__(self, trunk: "FeatureTrunk", sizes: NetSizes, width: int = BITS, semantic_weight: float = 0.1) -> None:
         super().__init__(trunk, sizes, width, semantic_weight)
         self.by_type = TypedLinear(sizes.n_types, trunk.n_features, width)
+        start_as_copy(self.by_type.shared.T)
         self.people = nn.Parameter(torch.empty(sizes.n_users, width).normal_(0.0, 0.5))
         self.user_weights = nn.Parameter(torch.zeros(width))  # before training nobody prefers anything
         self.item_weights = nn.Parameter(torch.ones(width))

@@ -136,6 +136,15 @@ def score_with_corrupted(batch: OutfitBatch, net: OutfitNet) -> Tensor:
     return scores.view(n, copies)
 
 
+def start_as_copy(weight: Tensor) -> None:
+    """A layer that at first hands its inputs on: what the features agree in, its outputs agree in too.
+
+    Inputs beyond the outputs are dropped (the strongest come first); more outputs are random turns of the inputs.
+    """
+    n_out, n_in = weight.shape
+    nn.init.eye_(weight) if n_out <= n_in else nn.init.orthogonal_(weight)
+
+
 def position_pairs(outfits: Tensor) -> tuple[Tensor, Tensor]:
     """All pairs of places of an outfit, (n, L, ...)."""
     first, second = torch.triu_indices(outfits.shape[1], outfits.shape[1], 1, device=outfits.device)

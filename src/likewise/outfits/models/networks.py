@@ -1,6 +1,7 @@
 """The trained networks by name; importing this module imports torch."""
 
 from collections.abc import Callable
+from functools import partial
 
 from likewise.outfits.models.bi_lstm import BiLstm
 from likewise.outfits.models.fhn import FashionHash
@@ -16,5 +17,6 @@ NETWORKS: dict[str, Callable[..., OutfitNet]] = {
     "sce-net": SceNet,
     "fhn": FashionHash,
     "ngnn": NodeGraph,
+    "ngnn-agreement": partial(NodeGraph, agreement=True),
     "set-transformer": SetTransformer,
 }

@@ -19,7 +19,8 @@ TRAINABLE_KINDS: dict[str, str] = {
     "type-aware": "distances in a space per pair of types, called CSN in A100 (Vasileva et al. 2018)",
     "sce-net": "distances under learned conditions that the pair chooses (Tan et al. 2019)",
     "fhn": "binary codes of items and users (Lu et al. 2019); an unknown user is the mean user",
-    "ngnn": "messages between categories (Cui et al. 2019), and the agreement of an item with its messages (ours)",
+    "ngnn": "messages between categories (Cui et al. 2019)",
+    "ngnn-agreement": "ngnn, and the agreement of an item with its messages (ours)",
     "set-transformer": "attention over items with types (ours)",
     "popular": "how often items occur in training outfits, whatever they are combined with",
 }

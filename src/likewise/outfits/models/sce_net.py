@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from likewise.outfits.models.net import NetSizes, OutfitBatch, OutfitNet, masked_mean, position_pairs
+from likewise.outfits.models.net import NetSizes, OutfitBatch, OutfitNet, masked_mean, position_pairs, start_as_copy
 from likewise.outfits.models.type_aware import distance
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MARGIN = 0.2
 CONDITIONS = 5
 NORMS = 5e-4
+MASK_SPREAD = 0.1
 
 
 class SceNet(OutfitNet):
@@ -29,7 +30,8 @@ class SceNet(OutfitNet):
     def __init__(self, trunk: "FeatureTrunk", sizes: NetSizes, width: int = 64, semantic_weight: float = 5e-3) -> None:
         super().__init__(trunk, sizes, width, semantic_weight)
         self.general = nn.Linear(trunk.n_features, width)
-        self.masks = nn.Parameter(torch.empty(CONDITIONS, width).normal_(0.9, 0.7))
+        start_as_copy(self.general.weight)
+        self.masks = nn.Parameter(torch.empty(CONDITIONS, width).normal_(1.0, MASK_SPREAD))
         self.weigh = nn.Sequential(nn.Linear(2 * width, width), nn.ReLU(), nn.Linear(width, CONDITIONS))
 
     def embed(self, inputs: Tensor, types: Tensor) -> Tensor:

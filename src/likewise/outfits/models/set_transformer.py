@@ -19,6 +19,7 @@ from likewise.outfits.models.net import (
     masked_mean,
     position_pairs,
     score_with_corrupted,
+    start_as_copy,
 )
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 HEADS = 4
 DROPOUT = 0.1
+TYPE_SPREAD = 0.1
+PRODUCT_SCALE = 4.0  # of the mean product of pairs, which lies between -1 and 1
 
 
 class SetTransformer(OutfitNet):
@@ -37,11 +40,17 @@ class SetTransformer(OutfitNet):
         super().__init__(trunk, sizes, width, semantic_weight)
         self.first = nn.Sequential(nn.Dropout(DROPOUT), nn.Linear(trunk.n_features, width), nn.LayerNorm(width))
         self.types = nn.Embedding(sizes.n_types, width)
+        nn.init.normal_(self.types.weight, std=TYPE_SPREAD)
         self.blocks = nn.ModuleList([AttentionBlock(width) for _ in range(layers)])
         self.query = nn.Parameter(torch.empty(1, 1, width).normal_(0.0, 0.5))
         self.gather = nn.MultiheadAttention(width, HEADS, batch_first=True)
         self.judge = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
         self.form = nn.Linear(width, width, bias=False)
+        entry, last = self.first[1], self.judge[-1]
+        assert isinstance(entry, nn.Linear) and isinstance(last, nn.Linear)
+        start_as_copy(entry.weight)
+        start_as_copy(self.form.weight)
+        nn.init.zeros_(last.weight)  # at first only the products of pairs speak
 
     def embed(self, inputs: Tensor, types: Tensor) -> Tensor:
         embeddings: Tensor = self.first(self.trunk(inputs))
@@ -58,7 +67,7 @@ class SetTransformer(OutfitNet):
         query = self.query.expand(len(embeddings), 1, self.width)
         gathered, _ = self.gather(query, state, state, key_padding_mask=~mask, need_weights=False)
         judged: Tensor = self.judge(gathered[:, 0])[:, 0]
-        return judged + direct
+        return judged + PRODUCT_SCALE * direct
 
     def loss_terms(self, batch: OutfitBatch) -> dict[str, Tensor]:
         scores = score_with_corrupted(batch, self)

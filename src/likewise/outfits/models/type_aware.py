@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from likewise.outfits.models.net import NetSizes, OutfitBatch, OutfitNet, masked_mean, position_pairs
+from likewise.outfits.models.net import NetSizes, OutfitBatch, OutfitNet, masked_mean, position_pairs, start_as_copy
 
 if TYPE_CHECKING:
     from likewise.outfits.models.trunk import FeatureTrunk
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MARGIN = 0.3
 SIMILARITY = 5e-5
 NORMS = 5e-4
+MASK_SPREAD = 0.1  # before training every space is nearly the general one; published: 0.9 and 0.7
 
 
 class TypeAware(OutfitNet):
@@ -29,7 +30,10 @@ class TypeAware(OutfitNet):
     def __init__(self, trunk: "FeatureTrunk", sizes: NetSizes, width: int = 64, semantic_weight: float = 5e-3) -> None:
         super().__init__(trunk, sizes, width, semantic_weight)
         self.general = nn.Linear(trunk.n_features, width)
-        self.masks = nn.Parameter(torch.empty(sizes.n_types * (sizes.n_types + 1) // 2, width).normal_(0.9, 0.7))
+        start_as_copy(self.general.weight)
+        self.masks = nn.Parameter(
+            torch.empty(sizes.n_types * (sizes.n_types + 1) // 2, width).normal_(1.0, MASK_SPREAD)
+        )
         first, second = torch.triu_indices(sizes.n_types, sizes.n_types)
         space = torch.zeros(sizes.n_types, sizes.n_types, dtype=torch.long)
         space[first, second] = space[second, first] = torch.arange(len(first))

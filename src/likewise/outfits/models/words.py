@@ -15,7 +15,7 @@ MAX_TARGET_WORDS, MIN_WORD_SHARE, MAX_WORD_SHARE = 256, 0.01, 0.9
 """How many words a model may guess, and the share of items that say one at least and at most."""
 MIN_WORD_COUNT = 2  # a word said once teaches nothing about another item
 
-CAPTIONS = "on, with captions"
+CAPTIONS = "on, with captions, or what the catalog's columns say"
 CATEGORIES = "on, with the names of categories, for there are no captions"
 NO_WORDS = "off, for the items have neither captions nor categories"
 
@@ -33,7 +33,7 @@ class ItemWords:
 def caption_word_targets(words: ItemWords) -> NDArray[np.float32]:
     """(n items, n words), 1 where it is said: words of captions that neither hardly any item has nor nearly all."""
     if words.source != CAPTIONS:
-        raise LikewiseError("a model that looks through words needs captions, and the items have none.")
+        raise LikewiseError("a model that looks through words needs captions or columns of texts, and there are none.")
     occurs = np.zeros((len(words.word_ids), len(words.vocabulary) + 1), dtype=np.float32)
     occurs[np.arange(len(occurs))[:, None], words.word_ids] = 1
     share = occurs[:, 1:].mean(axis=0)

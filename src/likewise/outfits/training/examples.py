@@ -1,12 +1,13 @@
 """What a model is trained on: outfits that people put together, and others to choose the epoch by."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
+from likewise.catalog.table import MADE_COLUMNS
 from likewise.errors import LikewiseError
 from likewise.lineage.guard import EvaluationSet
 from likewise.lineage.record import Lesson
@@ -18,6 +19,7 @@ MIN_OUTFITS = 4
 VALID_SHARE = 0.1
 N_CHOICES = 5
 MAX_LISTED = 3
+MAX_TEXTS = 256  # different texts of a column that still says what sort of thing an item is
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,15 @@ class OutfitExamples:
             extra_items=tuple(item for item in self.extra_items if item not in found),
         )
 
+    def with_catalog(self, catalog: pl.DataFrame) -> "OutfitExamples":
+        """With what the catalog knows about the items: texts, contents of pictures, which image shows what."""
+        return replace(
+            self,
+            captions=describe_items(catalog),
+            digests=column_by_image(catalog, "digest"),
+            item_by_image=column_by_image(catalog, "item"),
+        )
+
     def categories_by_image(self) -> dict[str, str]:
         """image -> category of everything that training may use."""
         return category_by_image(self.train) | {item.image: item.category for item in self.extra_items}
@@ -85,12 +96,28 @@ def _refuse_test_items(outfits: Sequence[Outfit], shown: set[Item]) -> None:
 
 
 def split_outfits(outfits: Sequence[Outfit], seed: int, share: float = VALID_SHARE) -> tuple[list[int], list[int]]:
-    """Places of training and validation outfits, by chance."""
+    """Places of training and validation outfits: validation holds items that training never shows.
+
+    From outfits in a random order the item that is worn least is held out, with all outfits that wear it, until the
+    share is reached. Outfits drawn without regard to items would hold hardly an item that training has not seen, and
+    the epoch that knows the items by heart would look best.
+    """
     if len(outfits) < MIN_OUTFITS:
         raise LikewiseError(f"there are {len(outfits)} outfits to train on; at least {MIN_OUTFITS} are needed.")
-    order = np.random.default_rng([seed, 17]).permutation(len(outfits))
+    worn = Counter(item for outfit in outfits for item in outfit.items)
+    places: dict[Item, list[int]] = {}
+    for place, outfit in enumerate(outfits):
+        for item in outfit.items:
+            places.setdefault(item, []).append(place)
     n_valid = max(1, round(share * len(outfits)))
-    return sorted(order[n_valid:].tolist()), sorted(order[:n_valid].tolist())
+    valid: set[int] = set()
+    for place in np.random.default_rng([seed, 17]).permutation(len(outfits)).tolist():
+        if len(valid) >= n_valid:
+            break
+        rarest = min(outfits[place].items, key=lambda item: (worn[item], item.image))
+        if len(valid.union(places[rarest])) <= max(2 * n_valid, 1):
+            valid.update(places[rarest])
+    return sorted(set(range(len(outfits))) - valid), sorted(valid)
 
 
 def examples_from_tables(
@@ -124,11 +151,8 @@ def examples_from_tables(
         tuple(found[place] for place in train),
         tuple(found[place] for place in valid),
         tuple(users.get(found[place].name, "") for place in train) if users else (),
-        column_by_image(catalog, "caption"),
-        column_by_image(catalog, "digest"),
-        column_by_image(catalog, "item"),
         n_left_out=n_given - len(train),
-    )
+    ).with_catalog(pl.DataFrame() if catalog is None else catalog)
 
 
 def drop_incomparable(outfits: Sequence[Outfit], places: Sequence[int]) -> list[int]:
@@ -152,30 +176,57 @@ def _first(table: pl.DataFrame, column: str) -> dict[str, str]:
     return {name: value or "" for name, value in rows.iter_rows()}
 
 
-def column_by_image(catalog: pl.DataFrame | None, column: str) -> dict[str, str]:
+def describe_items(catalog: pl.DataFrame) -> dict[str, str]:
+    """What is said of every image: its caption, else its title, else the words of all columns of few texts."""
+    for column in ("caption", "title"):
+        if found := column_by_image(catalog, column):
+            return found
+    left_out = {*MADE_COLUMNS, "image", "item", "split", "half"}
+    columns = [
+        name
+        for name, kind in catalog.schema.items()
+        if kind == pl.String and name not in left_out and 1 < catalog[name].n_unique() <= MAX_TEXTS
+    ]
+    if not set(columns) - {"category", "fine_category"}:
+        return {}
+    texts = catalog.select("image", pl.concat_str(columns, separator=" ", ignore_nulls=True).alias("text"))
+    return {image: str(text) for image, text in texts.iter_rows()}
+
+
+def column_by_image(catalog: pl.DataFrame, column: str) -> dict[str, str]:
     """A column of the catalog by image, where it is there."""
-    if catalog is None or column not in catalog.columns:
+    if column not in catalog.columns:
         return {}
     known = catalog.select("image", column).drop_nulls()
     return {image: str(value) for image, value in known.iter_rows()}
 
 
 def make_fitb_questions(
-    outfits: Sequence[Outfit], pool: Sequence[Item], seed: int, n_choices: int = N_CHOICES
+    outfits: Sequence[Outfit],
+    pool: Sequence[Item],
+    seed: int,
+    n_choices: int = N_CHOICES,
+    *,
+    shown: Collection[Item] = (),
 ) -> list[OutfitQuestion]:
     """One question per outfit: a blank at random, and distractors of its category that the outfit does not wear.
 
-    Outfits for whose blank there is no distractor are left out.
+    Where an outfit has items that are not among `shown`, the blank is one of them, and so are its distractors where
+    there are any. Outfits for whose blank there is no distractor are left out.
     """
     rng = np.random.default_rng([seed, 23])
+    known = set(shown)
     of_category: dict[str, list[Item]] = {}
     for item in sorted(set(pool), key=lambda item: item.image):
         of_category.setdefault(item.category, []).append(item)
     questions = []
     for outfit in outfits:
-        blank = int(rng.integers(len(outfit)))
+        new = [place for place, item in enumerate(outfit.items) if item not in known] or list(range(len(outfit)))
+        blank = new[int(rng.integers(len(new)))]
         asked = outfit.items[blank]
         others = [item for item in of_category.get(asked.category, []) if item not in outfit.items]
+        if asked not in known:
+            others = [item for item in others if item not in known] or others
         order = rng.permutation(len(others))[: n_choices - 1]
         if not len(order):
             continue

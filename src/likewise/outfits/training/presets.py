@@ -13,14 +13,15 @@ class Preset:
     """The settings of one training."""
 
     width: int
-    epochs: int = 12
+    epochs: int = 4
     batch_size: int = 64
     n_negatives: int = 4
     """Negatives per item."""
     near_share: float = 0.5
     """The share of negatives, in whole ones, that are taken among the items most like the one they replace."""
-    learning_rate: float = 3e-3
-    weight_decay: float = 1.0
+    learning_rate: float = 3e-4
+    weight_decay: float = 5.0
+    """Towards the weights that training began with."""
 
     def with_changes(self, **values: Any) -> "Preset":
         """With those values that are not None."""
@@ -41,11 +42,20 @@ USUAL: dict[str, Preset] = {
     "bi-lstm": Preset(128),
     "type-aware": Preset(64),
     "sce-net": Preset(64),
-    "fhn": Preset(128, learning_rate=1e-3),
+    "fhn": Preset(128),
     "ngnn": Preset(64, learning_rate=1e-3, weight_decay=0.1),
-    "set-transformer": Preset(64, learning_rate=1e-3),
+    "ngnn-agreement": Preset(64),
+    "set-transformer": Preset(64),
 }
-PAPER_WIDTH = {"bi-lstm": 512, "type-aware": 64, "sce-net": 64, "fhn": 128, "ngnn": 64, "set-transformer": 96}
+PAPER_WIDTH = {
+    "bi-lstm": 512,
+    "type-aware": 64,
+    "sce-net": 64,
+    "fhn": 128,
+    "ngnn": 64,
+    "ngnn-agreement": 64,
+    "set-transformer": 96,
+}
 PRESETS = ("quick", "usual", "paper")
 
 
@@ -57,5 +67,5 @@ def get_preset(kind: str, name: str) -> Preset:
         raise LikewiseError(f"there is no preset {name!r}: choose one of {', '.join(PRESETS)}.")
     usual = USUAL[kind]
     if name == "quick":
-        return replace(usual, epochs=3, n_negatives=2)
+        return replace(usual, epochs=2, n_negatives=2)
     return replace(usual, width=PAPER_WIDTH[kind], epochs=20) if name == "paper" else usual

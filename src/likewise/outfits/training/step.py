@@ -14,7 +14,9 @@ from likewise.optional_dependencies import import_optional
 from likewise.outfits.bundle import open_test
 from likewise.outfits.models.card import OutfitModelCard, models_folder, read_model_card
 from likewise.outfits.models.feature_source import WorkspaceFeatures, joined_vectors
+from likewise.outfits.protocol import Outfit
 from likewise.outfits.screening import outfit_test_set
+from likewise.outfits.tables import outfits_from_table
 from likewise.outfits.training.callbacks import EpochCallback
 from likewise.outfits.training.examples import OutfitExamples, examples_from_tables
 from likewise.outfits.training.popularity import train_popularity
@@ -66,10 +68,8 @@ def load_examples(
     allowed_images = usable_images(workspace, request, catalog)
     table = workspace.tables_folder / "outfits.parquet"
     if request.outfits is not None or table.exists():
-        rows = read_table(request.outfits) if request.outfits else read_parquet(table, "likewise new --reader")
-        examples = examples_from_tables(
-            _with_images(rows, catalog), catalog, seed=request.seed, allowed_images=allowed_images
-        )
+        rows = read_outfit_rows(workspace, catalog, request.outfits)
+        examples = examples_from_tables(rows, catalog, seed=request.seed, allowed_images=allowed_images)
     elif outfit_source is not None:
         return outfit_source(request, catalog.filter(pl.col("image").is_in(sorted(allowed_images))), None, 0)
     else:
@@ -105,13 +105,35 @@ def choose_encoders(workspace: WorkspaceFolder, request: TrainingRequest) -> str
     return "+".join(encoded)
 
 
-def _with_images(rows: pl.DataFrame, catalog: pl.DataFrame) -> pl.DataFrame:
-    """Image and category from the catalog where the table has none; positions in the table's order.
+def read_outfits(
+    workspace: WorkspaceFolder, catalog: pl.DataFrame, path: Path | None = None
+) -> tuple[list[Outfit], int]:
+    """The outfits of two items or more that the catalog has all items of, and how many were left out."""
+    every = outfits_from_table(read_outfit_rows(workspace, catalog, path))
+    known = set(catalog["image"])
+    found = [one for one in every if len(one) > 1 and all(item.image in known for item in one.items)]
+    if not found:
+        raise LikewiseError(f"no outfit has all its items in {workspace.path}: check the column item of both tables.")
+    return found, len(every) - len(found)
+
+
+def read_outfit_rows(workspace: WorkspaceFolder, catalog: pl.DataFrame, path: Path | None = None) -> pl.DataFrame:
+    """A table of outfits, or the one that a data set brought, with images and categories.
+
+    Image and category come from the catalog where the table has none, positions from the table's order. An item
+    that stands twice in an outfit counts once.
 
     An item that the catalog does not have gets no image, and so its outfit is left out as a whole.
     """
+    table = workspace.tables_folder / "outfits.parquet"
+    if path is None and not table.exists():
+        raise LikewiseError(f"{workspace.path} has no outfits: give a table of `outfit, item` with --outfits.")
+    rows = read_table(path) if path else read_parquet(table, "likewise new --reader")
     if "item" not in rows.columns or "outfit" not in rows.columns:
         raise LikewiseError(f"outfits need the columns outfit and item; these have {', '.join(rows.columns)}.")
+    rows = rows.with_columns(pl.col("outfit", "item").cast(pl.String)).unique(
+        ["outfit", "item"], keep="first", maintain_order=True
+    )
     about = catalog.unique("item", keep="first", maintain_order=True).select("item", "image", "category")
     absent = [name for name in ("image", "category") if name not in rows.columns]
     if absent:

@@ -34,7 +34,7 @@ from likewise.outfits.models.feature_source import FeatureSource, joined_version
 from likewise.outfits.models.inputs import read_inputs
 from likewise.outfits.models.net import OutfitNet
 from likewise.outfits.models.trained_model import TrainedOutfitModel, embed_in_batches, make_net
-from likewise.outfits.models.trunk import VECTORS, WORDS, uses_vectors
+from likewise.outfits.models.trunk import VECTORS, WORDS, WornPairs, uses_vectors
 from likewise.outfits.models.words import caption_word_targets, extract_words
 from likewise.outfits.protocol import OutfitModel, OutfitQuestion, best_choices
 from likewise.outfits.training.batches import OutfitArrays, iterate_batches
@@ -101,13 +101,15 @@ def _train(
     if (folder / "card.json").exists():
         return read_model_card(folder)
     card, arrays, net = _prepare(job, examples, features)
-    optimizer = torch.optim.AdamW(_parameter_groups(net, job), job.preset.learning_rate)
+    optimizer = torch.optim.AdamW(net.parameters(), job.preset.learning_rate, weight_decay=0.0)
+    start = StartingWeights(net, job)
     done = load_state(folder, net, optimizer)
     curves = read_curves(folder, done)
     pool = [item for outfit in (*examples.valid, *examples.train) for item in outfit.items]
-    questions = make_fitb_questions(examples.valid, pool, job.seed)
+    shown = {item for outfit in examples.train for item in outfit.items}
+    questions = make_fitb_questions(examples.valid, pool, job.seed, shown=shown)
     for epoch in range(done + 1, job.preset.epochs + 1):
-        values = _epoch(net, optimizer, arrays, job, epoch, on_progress)
+        values = _epoch(net, optimizer, start, arrays, job, epoch, on_progress)
         values[ACCURACY] = fitb_accuracy(TrainedOutfitModel(card, net, features), questions)
         write_arrays(state_arrays(net), weights_file(folder, epoch))
         curves = add_curves(folder, curves, epoch, values)
@@ -118,13 +120,21 @@ def _train(
     return _finish(folder, card, net, curves, examples, questions, below)
 
 
-def _parameter_groups(net: OutfitNet, job: TrainingJob) -> list[dict[str, Any]]:
-    """Weight decay by group: a pretrained encoder hardly decays, or it would forget."""
-    encoder = list(net.trunk.parameters()) if not uses_vectors(job.trunk) else []
-    known = {id(weight) for weight in encoder}
-    rest = [weight for weight in net.parameters() if id(weight) not in known]
-    groups = [{"params": rest, "weight_decay": job.preset.weight_decay}]
-    return [*groups, {"params": encoder, "weight_decay": TRUNK_DECAY}] if encoder else groups
+class StartingWeights:
+    """Weight decay towards where the network began, which is a good place (`AgreementTrunk`), instead of towards 0."""
+
+    def __init__(self, net: OutfitNet, job: TrainingJob) -> None:
+        encoder = {id(weight) for weight in net.trunk.parameters()}  # a pretrained encoder hardly decays
+        self.known = [
+            (weight, weight.detach().clone(), TRUNK_DECAY if id(weight) in encoder else job.preset.weight_decay)
+            for weight in net.parameters()
+        ]
+
+    @torch.no_grad()
+    def pull(self, rate: float) -> None:
+        """One step back, as long as AdamW's."""
+        for weight, start, decay in self.known:
+            weight.lerp_(start, min(1.0, rate * decay))
 
 
 def _job_settings(job: TrainingJob, examples: OutfitExamples) -> dict[str, Any]:
@@ -173,7 +183,7 @@ def _prepare(
     )
     torch.manual_seed(job.seed)
     net = make_net(card)
-    net.trunk.fit(inputs.vectors, torch.from_numpy(word_targets))
+    net.trunk.fit(inputs.vectors, torch.from_numpy(word_targets), WornPairs.from_outfits(outfits))
     near = None
     if job.preset.near_share and uses_vectors(job.trunk):
         item_ids = np.unique([examples.item_by_image.get(image, image) for image in images], return_inverse=True)[1]
@@ -187,6 +197,7 @@ def _prepare(
 def _epoch(
     net: OutfitNet,
     optimizer: torch.optim.Optimizer,
+    start: StartingWeights,
     arrays: OutfitArrays,
     job: TrainingJob,
     epoch: int,
@@ -211,6 +222,7 @@ def _epoch(
         total.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(net.parameters(), GRADIENT_CLIP)
         optimizer.step()
+        start.pull(rate)
         for name, value in {**terms, "loss": total}.items():
             sums[name] = sums.get(name, 0.0) + value.item() / steps
         if on_progress:

@@ -1,0 +1,20 @@
+"""Looks as a table `outfit, item, image, category, position`: what `outfits train --outfits` reads."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from likewise.errors import LikewiseError
+from likewise.outfits.protocol import Item, Outfit
+from likewise.outfits.tables import outfit_table
+from likewise.workspace import discard, write_atomically, write_parquet
+
+
+def write_looks(looks: Sequence[Sequence[Item]], path: Path) -> None:
+    """As .csv or .parquet, by the ending of the name."""
+    table = outfit_table(Outfit(f"look-{number}", tuple(items)) for number, items in enumerate(looks, 1))
+    if path.suffix == ".parquet":
+        write_parquet(table, path)
+    elif path.suffix == ".csv":
+        write_atomically(path, lambda file: discard(file.write(table.write_csv().encode())))
+    else:
+        raise LikewiseError(f"looks are written as .csv or .parquet, not {path.name}.")

@@ -1,0 +1,33 @@
+"""The truth about the shop's article types, annotated by hand before anything was measured: one of the twenty
+categories, or None for what no outfit is made of (underwear, nightwear, sets of several things, cosmetics, belts)."""
+
+ARTICLE_TYPES: dict[str, str | None] = {
+    **dict.fromkeys(("Tshirts", "Shirts", "Kurtas", "Tops", "Sweaters", "Sweatshirts", "Kurtis", "Tunics",
+                     "Camisoles"), "tops"),
+    **dict.fromkeys(("Jeans", "Shorts", "Trousers", "Track Pants", "Capris", "Leggings", "Lounge Pants",
+                     "Lounge Shorts", "Patiala", "Salwar", "Churidar", "Jeggings"), "pants"),
+    **dict.fromkeys(("Jackets", "Waistcoat", "Rain Jacket", "Blazers", "Shrug", "Nehru Jackets"), "outwear"),
+    **dict.fromkeys(("Dresses", "Sarees"), "dresses"),
+    **dict.fromkeys(("Jumpsuit", "Rompers"), "jumpsuits"),
+    "Skirts": "skirts",
+    **dict.fromkeys(("Casual Shoes", "Sports Shoes", "Heels", "Flip Flops", "Sandals", "Formal Shoes", "Flats",
+                     "Sports Sandals", "Booties"), "shoes"),
+    **dict.fromkeys(("Handbags", "Wallets", "Backpacks", "Clutches", "Laptop Bag", "Duffel Bag", "Messenger Bag",
+                     "Waist Pouch", "Rucksacks", "Trolley Bag"), "bags"),
+    **dict.fromkeys(("Stockings", "Tights", "Socks"), "legwear"),
+    **dict.fromkeys(("Dupatta", "Ties", "Scarves", "Stoles", "Mufflers"), "neckwear"),
+    **dict.fromkeys(("Necklace and Chains", "Pendant"), "necklaces"),
+    **dict.fromkeys(("Bangle", "Bracelet", "Wristbands"), "bracelets"),
+    "Watches": "watches", "Sunglasses": "eyewear", "Earrings": "earrings", "Caps": "hats", "Ring": "rings",
+    "Gloves": "gloves", "Headband": "hair wear",
+    **dict.fromkeys(("Briefs", "Bra", "Innerwear Vests", "Nightdress", "Night suits", "Trunk", "Boxers", "Bath Robe",
+                     "Baby Dolls", "Swimwear", "Shapewear", "Kurta Sets", "Tracksuits", "Salwar and Dupatta",
+                     "Clothing Set", "Suspenders", "Belts", "Cufflinks", "Accessory Gift Set", "Jewellery Set",
+                     "Mobile Pouch", "Shoe Accessories", "Travel Accessory", "Umbrellas", "Water Bottle",
+                     "Perfume and Body Mist", "Tablet Sleeve", "Free Gifts", "Basketballs", "Footballs", "Deodorant",
+                     "Nail Polish", "Lipstick", "Kajal and Eyeliner", "Lip Gloss", "Foundation and Primer",
+                     "Fragrance Gift Set", "Highlighter and Blush", "Face Moisturisers", "Compact", "Lip Liner",
+                     "Sunscreen", "Eyeshadow", "Face Wash and Cleanser", "Hair Colour", "Mask and Peel", "Mascara",
+                     "Lip Care", "Concealer", "Nail Essentials", "Eye Cream", "Lip Plumper", "Beauty Accessory",
+                     "Makeup Remover", "Body Lotion", "Toner"), None),
+}  # fmt: skip

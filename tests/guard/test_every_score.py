@@ -41,6 +41,9 @@ SCORING = {
     "outfits benchmark": "test_outfits_benchmark_…",
     "outfits checkpoints": "tests/guard/test_outfit_models.py",
     "outfits train-weakest": "trains without the items of its tests, and screens what it trained",
+    "outfits complete": "tests/outfits/test_looks.py: a look passes the guard",
+    "outfits swap": "opens looks as complete does",
+    "outfits rate": "tests/outfits/test_looks.py: a look passes the guard",
     "outfits order": "tests/outfits/test_training.py: marked models have no place",
     "condition evaluate": "tests/guard/test_conditions.py",
     "condition study": "tests/guard/test_conditions.py",
@@ -60,7 +63,7 @@ NOT_SCORING = {
     "condition ask", "condition mine", "condition build", "condition audit", "condition verify", "condition verified",
     "condition crops",
     "outfits make-test", "outfits factors", "outfits wardrobe-test", "outfits show", "outfits models", "outfits train",
-    "outfits rules", "outfits generate", "outfits check",
+    "outfits rules", "outfits generate", "outfits check", "outfits stylists-test", "outfits import-test",
     "train finetune",
 }  # fmt: skip
 SCORING_METHODS = {"evaluate", "gate", "report", "train_check", "train_perceptual", "evaluate_conditions",

@@ -1,5 +1,7 @@
 """Item-disjoint folds of outfits whose items recur, questions about them, and values over outfits and folds."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 import pytest
@@ -83,10 +85,10 @@ class ByStyle:
 
     name = "styles"
 
-    def score(self, outfits: list[Outfit]) -> Floats:
+    def score(self, outfits: Sequence[Outfit]) -> Floats:
         return np.array([-len({item.item.split("-")[1] for item in outfit.items}) for outfit in outfits], float)
 
-    def answer(self, questions: list[OutfitQuestion]) -> Floats:
+    def answer(self, questions: Sequence[OutfitQuestion]) -> Floats:
         return answer_by_score(self, questions)
 
 

@@ -89,7 +89,7 @@ def cross_validate(
     folds = split_items(outfits, request.n_folds, groups=groups, seed=request.seed)
     hard = request.hard_columns or tuple(name for name in COLOUR_COLUMNS if name in catalog.columns)[:1]
     digests = dict(catalog.select("image", "digest").iter_rows())
-    contestants = list(_contestants(request))
+    contestants, features = list(_contestants(request)), WorkspaceFeatures(workspace)
     values, notes = [], dict[str, None]()
     for fold in range(request.n_folds):
         test = make_fold_test(folds.test(fold), catalog, hard, groups, request.seed)
@@ -97,7 +97,7 @@ def cross_validate(
         for place, (name, kind, words) in enumerate(contestants):
             if on_progress is not None:
                 on_progress("models", fold * len(contestants) + place, request.n_folds * len(contestants))
-            model = _fold_model(workspace, request, folds, catalog, fold, kind, words)
+            model = _fold_model(features, request, folds, catalog, fold, kind, words)
             screening = screen_outfit_models([model], asked)
             screening.refuse_learned()
             notes |= dict.fromkeys(note for note in screening.notes([model.name]) if kind in BASELINE_KINDS)
@@ -151,7 +151,7 @@ def shelf_questions(outfits: Sequence[Outfit], pool: DistractorPool, seed: int) 
 
 
 def _fold_model(
-    workspace: WorkspaceFolder,
+    features: WorkspaceFeatures,
     request: CrossValidationRequest,
     folds: OutfitFolds,
     catalog: pl.DataFrame,
@@ -160,7 +160,6 @@ def _fold_model(
     words: bool,
 ) -> OutfitModel:
     """A baseline, or a model trained on the outfits without any item of the fold; a trained one is kept."""
-    features = WorkspaceFeatures(workspace)
     if kind.partition(":")[0] in BASELINE_KINDS:
         text = f"{kind}:{request.encoders}" if kind == "mean-cosine" and request.encoders else kind
         return open_model(text, features)
@@ -172,8 +171,8 @@ def _fold_model(
         tuple(train[place] for place in drop_incomparable(train, mine)), tuple(train[place] for place in valid)
     ).with_catalog(catalog)
     asked = TrainingRequest(kind, name, request.encoders, preset=request.preset, seed=request.seed, words=words)
-    train_outfit_model(workspace, asked, examples)
-    return load_model(models_folder(workspace) / name, features, name=kind)
+    train_outfit_model(features.workspace, asked, examples, features=features)
+    return load_model(models_folder(features.workspace) / name, features, name=kind)
 
 
 def measure_fold(model: OutfitModel, test: FoldTest) -> pl.DataFrame:

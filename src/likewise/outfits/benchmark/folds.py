@@ -22,7 +22,7 @@ from likewise.outfits.protocol import Outfit
 from likewise.workspace import WorkspaceFolder
 
 Indices = NDArray[np.int64]
-N_FOLDS, MIN_OUTFITS = 8, 10
+N_FOLDS, MIN_OUTFITS = 5, 10
 FIRST_POWER, LAST_POWER, N_ROUNDS, N_STARTS = 1.5, 6.0, 30, 3
 SLACK = 1.1  # a fold may hold this much more than its part
 

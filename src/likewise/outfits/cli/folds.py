@@ -59,8 +59,8 @@ def _print(summary: "pl.DataFrame") -> None:
     from likewise.cli.tables import over_interval, percent
 
     measures = summary["measure"].unique(maintain_order=True).to_list()
-    title = "Outfits of items never seen in training (%), 95 % intervals"
-    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
+    echo("Outfits of items never seen in training (%), with 95 % intervals over outfits and folds")
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("model", overflow="fold")
     for name in measures:
         table.add_column(escape(name), justify="right", no_wrap=True)

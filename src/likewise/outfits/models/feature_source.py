@@ -30,12 +30,15 @@ class FeatureSource(Protocol):
 
 @dataclass(frozen=True)
 class WorkspaceFeatures:
-    """The pictures and stored vectors of a workspace."""
+    """The pictures and stored vectors of a workspace; vectors are read once."""
 
     workspace: WorkspaceFolder
+    _read: dict[str, VectorLookup] = field(default_factory=dict, compare=False, repr=False)
 
     def vectors(self, encoder: str) -> VectorLookup:
-        return read_image_vectors(self.workspace, encoder)
+        if encoder not in self._read:
+            self._read[encoder] = read_image_vectors(self.workspace, encoder)
+        return self._read[encoder]
 
     def image_path(self, image: str) -> Path:
         return self.workspace.root / image

@@ -13,7 +13,7 @@ class Preset:
     """The settings of one training."""
 
     width: int
-    epochs: int = 4
+    epochs: int = 2
     batch_size: int = 64
     n_negatives: int = 4
     """Negatives per item."""
@@ -67,5 +67,5 @@ def get_preset(kind: str, name: str) -> Preset:
         raise LikewiseError(f"there is no preset {name!r}: choose one of {', '.join(PRESETS)}.")
     usual = USUAL[kind]
     if name == "quick":
-        return replace(usual, epochs=2, n_negatives=2)
+        return replace(usual, epochs=1, n_negatives=2)
     return replace(usual, width=PAPER_WIDTH[kind], epochs=20) if name == "paper" else usual

@@ -148,6 +148,7 @@ def train_outfit_model(
     request: TrainingRequest,
     examples: OutfitExamples | None = None,
     *,
+    features: WorkspaceFeatures | None = None,
     outfit_source: OutfitSource | None = None,
     force: bool = False,
     on_epoch: EpochCallback | None = None,
@@ -158,7 +159,7 @@ def train_outfit_model(
         examples = load_examples(workspace, request, outfit_source)
     examples = replace(examples, catalog=workspace.path.resolve().name, half=request.half or "")
     folder = models_folder(workspace) / request.folder_name
-    encoders, features = choose_encoders(workspace, request), WorkspaceFeatures(workspace)
+    encoders, features = choose_encoders(workspace, request), features or WorkspaceFeatures(workspace)
     if request.kind == "popular":
         if request.finetuned_encoder or request.words or request.near_share:
             raise LikewiseError("popular counts what is worn: leave --trunk, --words and --hard-negatives out.")

@@ -109,8 +109,8 @@ def apart(values: pl.DataFrame, measures: tuple[str, ...]) -> str:
         n_above = sum(all(cells[name, one, measure]["low"] > 0 for one in BASELINES) for name in models)
         lines += [""] if measure == measures[0] else []
         lines.append(
-            f"- {measure}: of {len(models)} trained models {n_above} lie above both baselines by the paired difference, "
-            f"{n_apart} also with their own intervals apart from both."
+            f"- {measure}: of {len(models)} trained models {n_above} lie above both baselines by the paired "
+            f"difference, {n_apart} also with their own intervals apart from both."
         )
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""How long one suggestion, one rating and one completed look take in a catalog of 50,000 items: python -m benchmarks.looks
+"""How long a suggestion, a rating and a completed look take in a catalog of 50,000 items: python -m benchmarks.looks
 
 The items of a slot are scored in full: nothing is left to an index. Networks have fresh weights; embedding the catalog
 once, when the model is opened, is timed apart.

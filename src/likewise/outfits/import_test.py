@@ -113,7 +113,8 @@ def _right(value: Any, choices: Sequence[str], path: Path, question: object) -> 
 def _read_a100(folder: Path) -> PublishedTest:
     answers = _a100_answers(folder / "answers.csv")
     made, n_left_out = [], 0
-    for kind in ("LAT", "AAT"):
+    kinds: tuple[QuestionKind, ...] = ("LAT", "AAT")
+    for kind in kinds:
         for place in sorted(path for path in (folder / kind).glob("*") if path.is_dir()):
             number = int(re.sub(r"\D", "", place.name) or 0)
             pictures = sorted(path for path in place.iterdir() if path.suffix.lower() in ENDINGS)
@@ -130,7 +131,7 @@ def _read_a100(folder: Path) -> PublishedTest:
             made.append(
                 OutfitQuestion(
                     f"{kind}-{number:03d}",
-                    cast(QuestionKind, kind),
+                    kind,
                     tuple(_picture(path, folder) for path in items),
                     tuple(_picture(choices[letter], folder) for letter in letters),
                     len(items),

@@ -200,7 +200,8 @@ def main() -> None:
             found.append(site.until_made("copies: every pair compared, cosine and hash", "/api/explore/copies"))
             found.append(site.until_made("the map by principal components, once", first, method="PCA"))
             found += look(site)
-            tsne = site.until_made("the map by t-SNE, once", first, method="t-SNE") if given.tsne else None
+            if given.tsne:
+                found.append(site.until_made("the map by t-SNE, once", first, method="t-SNE"))
         finally:
             site.process.terminate()
             site.process.wait()
@@ -210,8 +211,6 @@ def main() -> None:
         f"while it was measured {load:.0f} processes wanted these cores."
     )
     blocks = {"explore-speed": f"{table(found)}\n\n{said}"}
-    if tsne is not None:
-        blocks |= {"explore-tsne": f"{table([tsne])}\n\n{said}"}
     print(*blocks.values(), sep="\n\n")
     if given.images == N_IMAGES:
         fill(PAGE, blocks)

@@ -58,19 +58,26 @@ def shoot(page: Page, address: str, name: str, seconds: float = 2.0) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", type=Path, required=True)
-    shop = prepare(parser.parse_args().work)
+    parser.add_argument("--only", default="neighbours,copies,differences,map,phone", help="pictures to make again")
+    given = parser.parse_args()
+    shop, only = prepare(given.work), given.only.split(",")
     query = pl.read_parquet(shop.pool_file)["query"][40]
     chosen = "&".join(f"with={encoder}" for encoder in ENCODERS)
     site = shop.explore()
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
-        shoot(page, f"{site.url}?image={query}&{chosen}", "neighbours")
-        shoot(page, f"{site.url}/copies?with=efficientnet-lite0", "copies")
-        shoot(page, f"{site.url}/differences?first=efficientnet-lite0&second=colour&order=difference", "differences")
-        shoot(page, f"{site.url}/map?encoder=efficientnet-lite0&method=t-SNE&colour=category", "map")
+        wide = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
         phone = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
-        shoot(phone, f"{site.url}?image={query}&{chosen}", "phone")
+        views = {
+            "neighbours": (wide, f"?image={query}&{chosen}"),
+            "copies": (wide, "/copies?with=efficientnet-lite0"),
+            "differences": (wide, "/differences?first=efficientnet-lite0&second=colour&order=difference"),
+            "map": (wide, "/map?encoder=efficientnet-lite0&method=t-SNE&colour=category"),
+            "phone": (phone, f"?image={query}&{chosen}"),
+        }
+        for name in only:
+            page, address = views[name]
+            shoot(page, f"{site.url}{address}", name)
         browser.close()
     site.stop()
 

@@ -50,7 +50,6 @@ async function show() {
   byId("clear").hidden = !searching;
   tell("Looking…", "asking");
   try {
-    const started = performance.now();
     if (searching) {
       const reply = await askJson("neighbours", { image: state.image, upload: state.image ? "" : state.upload, with: state.with, where: state.where, k: state.k });
       if (mine !== turn) return;
@@ -58,7 +57,7 @@ async function show() {
       showLists(reply.lists);
       const only = reply.lists.flatMap((list) => list.found).filter((one) => one.only).length;
       const alone = reply.lists.length > 1 ? ` ${only} found by one encoder only.` : "";
-      tell(`${reply.lists.map((list) => list.found.length).join(" + ")} items in ${Math.round(performance.now() - started)} ms; the own item is left out.${alone}`);
+      tell(`${reply.lists.map((list) => list.found.length).join(" + ")} items; the own item is left out.${alone}`);
     } else {
       showQuery(null);
       await browse(mine, true);

@@ -83,8 +83,9 @@ def import_everything(skip: tuple[str, ...]) -> None:
         if ".migrations" in module.name or module.name.endswith("__main__") or module.name.split(".")[1] in skip:
             continue
         importlib.import_module(module.name)
-    for heavy in ("sklearn.linear_model", "scipy.stats", "matplotlib.pyplot", "sqlalchemy.dialects.sqlite", "faiss"):
-        importlib.import_module(heavy)
+    if "report" not in skip:
+        for heavy in ("sklearn.linear_model", "scipy.stats", "matplotlib.pyplot", "faiss"):
+            importlib.import_module(heavy)
     if not skip:
         for heavy in ("torch", "optuna", "pytorch_metric_learning.losses", "pytorch_metric_learning.miners"):
             importlib.import_module(heavy)

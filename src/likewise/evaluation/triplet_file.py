@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.untrusted import tidy_headers
+from likewise.untrusted import ColumnRule, check_columns, tidy_headers
 
 ROLES = ("anchor", "close", "far")
 ROLE_NAMES = {
@@ -112,7 +112,7 @@ def _read(path: Path) -> pl.DataFrame:
     if table.is_empty():
         raise LikewiseError(f"{path} holds no triplets: it needs a header and one row per triplet.")
     table.columns = tidy_headers(table.columns, str(path))
-    return table
+    return check_columns(table, dict.fromkeys(table.columns, ColumnRule(null=True)), str(path))
 
 
 def _where(table: pl.DataFrame, condition: str, wanted: bool, path: Path) -> pl.DataFrame:

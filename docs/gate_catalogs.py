@@ -346,7 +346,7 @@ def tables(rows: dict[str, Row]) -> dict[str, str]:
         (sum(getattr(row, labels).passed_at_margin for row in every), sum(getattr(row, labels).n_lost for row in every))
         for labels in ("after", "drawn")
     ]
-    said = f"""{one.before.n} gates of each row with EDS labels, {one.drawn.n} with drawn ones, {N_QUERIES} queries each;
+    said = f"""{one.before.n} gates of each row with EDS labels, {one.drawn.n} with drawn ones; {N_QUERIES} queries;
     {MEASURE}, margin {100 * MARGIN:g} point. Of the models that truly lose at most the margin, overall and in every
     category, or are as good as the old one, {good[0][0]} of {good[0][1]} fail with everything asked labelled and
     {good[1][0]} of {good[1][1]} with drawn labels. At the margin {at_margin[0][0]} of {at_margin[0][1]} and

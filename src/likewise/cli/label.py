@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from likewise.cli import label_goal, label_judge, label_sheet, label_site, label_votes
+from likewise.cli import label_backup, label_goal, label_judge, label_sheet, label_site, label_votes
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, open_workspace, parse_names, progress_bars
 from likewise.cli.exchange import import_labels
 from likewise.cli.label_site import Database
@@ -25,6 +25,8 @@ app.command("invite")(label_site.invite)
 app.command("revoke")(label_site.revoke)
 app.command("status")(label_site.status)
 app.command("goal")(label_goal.goal)
+app.command("backup")(label_backup.backup)
+app.command("restore")(label_backup.restore)
 app.command("judge")(label_judge.judge)
 app.command("settings")(label_site.settings)
 app.command("pause")(label_site.pause)

@@ -46,6 +46,9 @@ def serve(
     password_file: Annotated[
         Path | None, typer.Option("--owner-password-file", help="A file with the owner's password.")
     ] = None,
+    log_requests: Annotated[
+        bool, typer.Option("--log-requests", help="Write a line of JSON for each request, without secrets.")
+    ] = False,
     trusted_proxy: Annotated[
         list[str] | None,
         typer.Option(help="Address of a proxy in front of the site, which says where requests come from; repeatable."),
@@ -69,7 +72,8 @@ def serve(
     for address in trusted_proxy or ():
         check_address(address)
     proxies = tuple(trusted_proxy or ())
-    settings = prepare(SiteSettings(target, database, host, port, url, trusted_proxies=proxies), password)
+    asked = SiteSettings(target, database, host, port, url, log_requests=log_requests, trusted_proxies=proxies)
+    settings = prepare(asked, password)
     echo(f"the site: [bold]{settings.base_url}[/]  (Ctrl+C stops it; all answers are stored)")
     if settings.owner_key:
         typer.echo(f"owner's page (keep this link private): {settings.base_url}/owner/enter/{settings.owner_key}")

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from likewise.labeling.store.engine import StoreError
 from likewise.web.explore import ExploreService
 from likewise.web.extension_pages import mount_extensions
+from likewise.web.monitoring import MonitoringMiddleware
 from likewise.web.pages import WEB_FOLDER, message_page
 from likewise.web.routes import (
     expert_api,
@@ -21,6 +22,7 @@ from likewise.web.routes import (
     explore_differences,
     explore_map,
     media,
+    operations,
     owner,
     owner_files,
     questions,
@@ -28,6 +30,7 @@ from likewise.web.routes import (
 from likewise.web.security import SecurityMiddleware
 from likewise.web.settings import SiteSettings
 from likewise.web.site import open_site
+from likewise.web.sub_path import SubPathMiddleware
 
 STORE_UNAVAILABLE = "the answer could not be stored just now (the disk is full or the database is busy): try again"
 TITLES = {401: "Please log in", 403: "Not allowed", 404: "Not found", 429: "Too many attempts", 503: "Try again soon"}
@@ -50,6 +53,7 @@ def create_app(settings: SiteSettings) -> FastAPI:
         expert_pages,
         expert_api,
         media,
+        operations,
         questions,
         owner,
         owner_files,
@@ -62,6 +66,8 @@ def create_app(settings: SiteSettings) -> FastAPI:
     mount_extensions(app, settings.workspace)
     app.mount("/static", StaticFiles(directory=WEB_FOLDER / "static", check_dir=False), name="static")
     app.add_middleware(SecurityMiddleware, settings=settings)
+    app.add_middleware(SubPathMiddleware, prefix=settings.prefix)
+    app.add_middleware(MonitoringMiddleware, counts=site.requests, log=settings.log_requests)
     app.add_exception_handler(StarletteHTTPException, _handle_http_error)
     app.add_exception_handler(RequestValidationError, _handle_validation_error)
     app.add_exception_handler(StoreError, _handle_store_error)

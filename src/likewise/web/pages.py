@@ -14,6 +14,7 @@ from likewise.labeling.store.queue import QueuedPair, QueueProgress
 from likewise.web.access import get_site, page_csrf_token
 from likewise.web.extension_pages import extension_pages, owner_links
 from likewise.web.security import VISIT_COOKIE
+from likewise.web.sub_path import PrefixedAddresses, with_prefix
 from likewise.web.thumbnails import ImageContent
 
 WEB_FOLDER = Path(__file__).parent
@@ -25,7 +26,7 @@ ImageLinks = dict[str, int | str]
 def _environment() -> Environment:
     added = {name: FileSystemLoader(pages.folder / "templates") for name, pages in extension_pages().items()}
     loader = ChoiceLoader([FileSystemLoader(WEB_FOLDER / "templates"), PrefixLoader(added)])
-    environment = Environment(loader=loader, autoescape=True)
+    environment = Environment(loader=loader, autoescape=True, extensions=[PrefixedAddresses])
     environment.globals["owner_links"] = owner_links()
     return environment
 
@@ -49,7 +50,11 @@ def message_page(request: Request, title: str, text: str, status: int = 200) -> 
 
 def image_links(number: int) -> ImageLinks:
     """A picture as browsers get it: an opaque id and two addresses."""
-    return {"image": number, "thumb": f"/media/thumb/{number}", "full": f"/media/full/{number}"}
+    return {
+        "image": number,
+        "thumb": with_prefix(f"/media/thumb/{number}"),
+        "full": with_prefix(f"/media/full/{number}"),
+    }
 
 
 def pair_json(pair: QueuedPair) -> dict[str, Any]:
@@ -86,7 +91,8 @@ def script_settings(
         "expert": name,
         "project": project.name,
         "graded": project.graded,
-        "api": "/api",
+        "prefix": with_prefix(""),
+        "api": with_prefix("/api"),
         "practice": practice or [],
     }
 

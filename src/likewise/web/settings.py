@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
@@ -26,12 +27,18 @@ class SiteSettings:
     explore_without_login: bool = False  # `likewise explore`: whoever sits at this machine may look, not change
     framed: bool = False  # a notebook on this machine may show the pages inside its own
     guests_per_hour: int = 30  # of a public questionnaire, from one address
+    log_requests: bool = False  # a line of JSON for each, on standard error
     trusted_proxies: tuple[str, ...] = ()  # whose word counts about where a request comes from
 
     @property
     def base_url(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return (self.url or f"http://{host}:{self.port}").rstrip("/")
+
+    @property
+    def prefix(self) -> str:
+        """The path of the public address, under which a proxy has put the site; empty for none."""
+        return urlsplit(self.base_url).path.rstrip("/")
 
     @property
     def secure(self) -> bool:

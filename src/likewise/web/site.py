@@ -12,6 +12,7 @@ from likewise.labeling.store import open_votes
 from likewise.labeling.store.assignment import assign_all_pairs
 from likewise.labeling.store.location import remember_database
 from likewise.labeling.store.vote_writer import VoteWriter
+from likewise.web.monitoring import RequestCounts
 from likewise.web.security import RateLimiter
 from likewise.web.settings import SiteSettings
 from likewise.web.thumbnails import Thumbnails
@@ -25,6 +26,7 @@ class Site:
     thumbnails: Thumbnails
     login_limiter: RateLimiter  # wrong passwords
     guest_limiter: RateLimiter  # guests of a public questionnaire, by address
+    requests: RequestCounts = field(default_factory=RequestCounts)
     dealing: Lock = field(default_factory=Lock)
 
     def deal_next_round(self) -> bool:

@@ -277,7 +277,7 @@ export function panel(state, text, ...buttons) {
   byId("panel-text").textContent = text;
   const made = buttons.map(([label, act]) =>
     typeof act === "string"
-      ? element("a", { className: "button strong", href: act }, label)
+      ? element("a", { className: "button strong", href: boot.prefix + act }, label)
       : element("button", { type: "button", className: "strong", onclick: act }, label),
   );
   byId("panel-actions").replaceChildren(...made);

@@ -81,7 +81,7 @@ function show() {
   byId("cosine-said").textContent = cosine.toFixed(3);
   byId("bits-said").textContent = bits < 0 ? "none" : String(bits);
   const values = { with: found.encoder, cosine, bits };
-  byId("export").href = `/api/explore/copies.csv?${queryOf(values)}`;
+  byId("export").href = `${boot.api}/explore/copies.csv?${queryOf(values)}`;
   window.history.replaceState(null, "", `?${queryOf({ ...values, show: byId("show").value })}`);
   const all = groups(cosine, bits);
   const kept = all.filter((group) => ({ all: group.state !== "ignored", leaks: group.leaks.length && group.state !== "ignored", open: group.state === "open", ignored: group.state === "ignored" })[byId("show").value]);

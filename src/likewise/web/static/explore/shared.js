@@ -26,7 +26,7 @@ export function queryOf(values) {
 /** Ask the site; an answer that is no success becomes an error with the site's own sentence. */
 export async function ask(path, values = {}, options = {}) {
   const query = queryOf(values);
-  const reply = await fetch(`/api/explore/${path}${query ? `?${query}` : ""}`, { ...options, headers: { ...options.headers, "X-CSRF-Token": boot.csrf } }).catch(() => {
+  const reply = await fetch(`${boot.api}/explore/${path}${query ? `?${query}` : ""}`, { ...options, headers: { ...options.headers, "X-CSRF-Token": boot.csrf } }).catch(() => {
     throw new Error("the site does not answer: is `likewise explore` still running?");
   });
   if (reply.ok) return reply;
@@ -45,8 +45,8 @@ export function tell(text, state = "showing") {
 }
 
 export const fail = (problem) => tell(`That did not work: ${problem.message}`, "failed");
-export const pictureUrl = (image, size = "small") => `/api/explore/picture?${queryOf({ image, size })}`;
-export const neighboursUrl = (values) => `/explore?${queryOf(values)}`;
+export const pictureUrl = (image, size = "small") => `${boot.api}/explore/picture?${queryOf({ image, size })}`;
+export const neighboursUrl = (values) => `${boot.prefix}/explore?${queryOf(values)}`;
 
 /** An image that keeps its place when the file is gone. */
 export function thumbnail(image, size = "small") {

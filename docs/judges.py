@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from marks import fill
 from numpy.typing import NDArray
-from sampling_bench import Bench, draw_sampled
-from sampling_estimates import drawn_wardrobe, population_truth
+from sampling_bench import Bench, drawn_wardrobe
+from sampling_draws import draw_campaign
 
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.evaluation.estimates.estimate import CatalogEstimates, estimate_catalog
@@ -58,7 +58,7 @@ def ask(
 def run(work: Path, n_items: int, n_campaigns: int) -> str:
     """Bias, coverage and width for every judge, over the same campaigns."""
     bench = drawn_wardrobe(work, n_items, 3)
-    every = population_truth(bench)
+    every = bench.truth()
     n_queries = min(N_QUERIES, n_items // 2)
     n_labels = n_queries * LABELS_PER_QUERY
     rows: dict[str, list[Floats]] = {name: [] for name in JUDGES}
@@ -66,11 +66,11 @@ def run(work: Path, n_items: int, n_campaigns: int) -> str:
     started = time.perf_counter()
     for seed in range(n_campaigns):
         rng = np.random.default_rng(seed)
-        queries = rng.integers(0, n_items, n_queries)
+        queries = rng.integers(0, bench.n_queries, n_queries)
         block = bench.block(queries)
-        here = bench.truth(block, queries)
-        people = draw_sampled(bench, block, queries, n_labels, rng)
-        own = draw_sampled(bench, block, queries, PAIRS_PER_LABEL * n_labels, rng)
+        here = bench.truth(queries)
+        people = draw_campaign(bench, queries, n_labels, "sampled", rng)
+        own = draw_campaign(bench, queries, PAIRS_PER_LABEL * n_labels, "sampled", rng)
         for name, says in JUDGES.items():
             judge = None if says is None else ask(bench, queries, own, people, says, seed)
             found = estimate_catalog(

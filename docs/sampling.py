@@ -1,30 +1,95 @@
 """Measure the designs on catalogs whose truth is known, and fill in `sampling.md`: `python docs/sampling.py`.
 
-`--quick` makes few campaigns on a small catalog, and prints instead of writing the page. `--only` runs one part.
+`--only` runs one part, `--quick` makes few campaigns and prints instead of writing the page. Campaigns are kept in the
+work folder as they are made; a run that was interrupted goes on where it stopped, `--as-is` makes tables of those that
+there are, `--fresh` starts anew.
 """
 
 import argparse
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from marks import fill
-from sampling_estimates import estimates
+from sampling_bench import MEASURES_SHOWN, Bench, drawn_wardrobe, materials_bench
+from sampling_cost import cost_table
+from sampling_draws import DrawnDesign
+from sampling_estimates import (
+    CampaignPlan,
+    coverage_sentence,
+    estimates_table,
+    order_table,
+    run_campaigns,
+)
+from sampling_finding import finding_table
 
 PAGE = Path(__file__).parent / "sampling.md"
+ESTIMATE_BLOCKS = {"sampling-materials": "materials", "sampling-wardrobe": "wardrobe", "sampling-large": "large"}
+ORDER_BLOCKS = {
+    "sampling-materials-order": "materials",
+    "sampling-wardrobe-order": "wardrobe",
+    "sampling-large-order": "large",
+}
+WARDROBE_PLANS: tuple[tuple[DrawnDesign, int, int, int], ...] = (
+    ("sampled", 40, 1023, 500),
+    ("comparing", 40, 1023, 500),
+    ("finding", 40, 1023, 500),
+)
+"""Design, queries, labels, campaigns."""
+MATERIALS_PLANS: tuple[tuple[DrawnDesign, int, int, int], ...] = (
+    ("sampled", 40, 1000, 500),
+    ("comparing", 40, 1000, 500),
+    ("finding", 40, 1000, 500),
+)
+LARGE_PLANS: tuple[tuple[DrawnDesign, int, int, int], ...] = (("sampled", 40, 1023, 500),)
 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--quick", action="store_true", help="few campaigns, small catalog; prints")
-    asked.add_argument("--only", choices=("estimates", "large"), help="run one part")
+    asked.add_argument("--quick", action="store_true", help="few campaigns; prints")
+    asked.add_argument("--as-is", action="store_true", help="tables of the campaigns kept, no further ones")
+    asked.add_argument("--fresh", action="store_true", help="forget campaigns made before")
+    asked.add_argument("--only", help="run one part: materials, wardrobe, large, finding, cost")
     asked.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "likewise-sampling")
-    asked.add_argument("--campaigns", type=int, help="how many; 500 by default, 8 with --quick")
     given = asked.parse_args()
-    campaigns = given.campaigns or (8 if given.quick else 500)
+    work: Path = given.work
+    data = Path(os.environ.get("LIKEWISE_DATA", "../shared/data"))
+    kept = work / ("quick" if given.quick else "campaigns")
+    kept.mkdir(parents=True, exist_ok=True)
+    if given.fresh:
+        for file in kept.glob("*.npz"):
+            file.unlink()
+
+    def campaigns(
+        bench_of: Callable[[], Bench], name: str, plans: tuple[tuple[DrawnDesign, int, int, int], ...]
+    ) -> dict[str, str]:
+        bench = bench_of()
+        done = [
+            run_campaigns(
+                bench, CampaignPlan(design, queries, labels, 0 if given.as_is else 4 if given.quick else n), kept
+            )
+            for design, queries, labels, n in plans
+        ]
+        done = [one for one in done if one.n]
+        table = f"{coverage_sentence(done, MEASURES_SHOWN)}\n\n{estimates_table(done)}"
+        filled = ((ESTIMATE_BLOCKS, table), (ORDER_BLOCKS, order_table(done)))
+        return {block: text for blocks, text in filled for block, catalog in blocks.items() if catalog == name}
+
+    n_seeds = 2 if given.quick else 10
     parts: dict[str, Callable[[], dict[str, str]]] = {
-        "estimates": lambda: estimates(given.work, 120 if given.quick else 600, campaigns),
-        "large": lambda: estimates(given.work, 240 if given.quick else 6000, max(4, campaigns // 5), views=1),
+        "materials": lambda: campaigns(lambda: materials_bench(work, data), "materials", MATERIALS_PLANS),
+        "wardrobe": lambda: campaigns(lambda: drawn_wardrobe(work, 600, 3), "wardrobe", WARDROBE_PLANS),
+        "large": lambda: campaigns(lambda: drawn_wardrobe(work, 6000, 1), "large", LARGE_PLANS),
+        "finding": lambda: {
+            "sampling-finding": "\n\n".join(
+                [
+                    finding_table(materials_bench(work, data), None, (0.1, 0.2, 0.27, 0.31), 0.02, n_seeds),
+                    finding_table(drawn_wardrobe(work, 600, 3), 100, (0.02, 0.04, 0.06, 0.08), 0.005, n_seeds),
+                ]
+            )
+        },
+        "cost": lambda: {"sampling-cost": cost_table()},
     }
     for name, part in parts.items():
         if given.only in (None, name):

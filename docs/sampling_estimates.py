@@ -1,116 +1,187 @@
-"""The first proof of `sampling.md`: bias and coverage of every estimate, and how often the order of models is right."""
+"""The first proof of `sampling.md`: bias and coverage of every estimate, and how often the order of models is right.
 
-import subprocess
-import sys
+A campaign takes queries of its own, draws pairs, takes their labels from the truth and estimates every model.
+"""
+
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-from sampling_bench import GENERATORS, NEW_MODELS, Bench, draw_sampled, eds_k, eds_orders, estimate, wardrobe_bench
+from sampling_bench import KS, POSITIVES, Bench, Floats, Ints
+from sampling_draws import DrawnDesign, draw_campaign
 
-from likewise.evaluation.estimates.estimate import MICRO_AUC
+from likewise.evaluation.estimates.draw import LabelledDraw
+from likewise.evaluation.estimates.estimate import CatalogEstimates, estimate_catalog
 from likewise.evaluation.estimates.linearised import CatalogEstimate
-from likewise.evaluation.estimates.micro import histogram, score_edges
 from likewise.evaluation.rank_correlation import kendall
 
-N_QUERIES, N_LABELS = 100, 2557
-Floats = NDArray[np.float64]
+KEEP_EVERY = 10
+DESIGN_NAMES: dict[DrawnDesign, str] = {
+    "sampled": "sampled",
+    "comparing": "adaptive, for comparing",
+    "finding": "adaptive, for finding",
+}
 
 
-def estimates(work: Path, n_items: int, n_campaigns: int, views: int = 3) -> dict[str, str]:
-    """Tables of many campaigns on the wardrobe, each with its own queries and its own draw."""
-    bench = drawn_wardrobe(work, n_items, views)
-    started = time.perf_counter()
-    rng = np.random.default_rng(1)
-    every = population_truth(bench)
-    errors: dict[str, list[Floats]] = {}
-    orders: dict[str, list[tuple[float, bool]]] = {}
-    n_queries = min(N_QUERIES, n_items // 2)
-    n_labels = N_LABELS * n_queries // N_QUERIES
-    for campaign in range(n_campaigns):
-        queries = rng.integers(0, n_items, n_queries)
-        block = bench.block(queries)
-        here = bench.truth(block, queries)
-        found = estimate(bench, block, draw_sampled(bench, block, queries, n_labels, rng), campaign)
-        for name, value in every.items():
-            if name == "positives":
-                rows = [_errors(found.positives, float(here[name].mean()), float(value.mean()), share=False)]
-            else:
-                measured = [one[name] for one in found.by_encoder]
-                rows = [
-                    _errors(one, float(now), float(always))
-                    for one, now, always in zip(measured, here[name], value, strict=True)
-                ]
-                orders.setdefault(name, []).append(_order(np.array([one.value for one in measured]), here[name]))
-            errors.setdefault(name, []).append(np.array(rows))
-        for name, values in eds_orders(bench, block, queries, eds_k(bench, block, n_labels)).items():
-            truth = here["ROC_AUC" if name == "gallery" else name]
-            orders.setdefault(f"EDS {name}", []).append(_order(values, truth))
-    seconds = time.perf_counter() - started
-    said = (
-        f"{n_campaigns} campaigns of {n_labels:,} labels for {n_queries} queries among {n_items:,} items "
-        f"({n_queries * (n_items - 1):,} pairs); {seconds / 60:.0f} minutes on one core."
-    )
-    table = f"{said}\n\n{_table({name: np.array(rows) for name, rows in errors.items()}, every, bench.names)}"
-    if views > 1:
-        return {"sampling-estimates": table, "sampling-estimates-order": _order_table(orders)}
-    return {"sampling-large": table, "sampling-large-order": _order_table(orders)}
+@dataclass(frozen=True)
+class CampaignPlan:
+    """What every campaign of a row is like, and how many there are."""
+
+    design: DrawnDesign
+    n_queries: int
+    n_labels: int
+    n_campaigns: int
 
 
-def _errors(one: CatalogEstimate, here: float, always: float, *, share: bool = True) -> tuple[float, ...]:
-    low, high = one.share_interval() if share else one.interval()
-    near, far = one.interval(these_queries=True)
-    return (
-        one.value - here,
-        one.drawing_error,
-        float(near <= here <= far),
-        one.standard_error,
-        float(low <= always <= high),
-    )
+@dataclass
+class Campaigns:
+    """Many campaigns of one design: per measure (campaigns, models, 4) errors, and how the models were ordered.
+
+    An order is Kendall's tau with the truth, and whether it is the very same.
+    """
+
+    bench: Bench
+    plan: CampaignPlan
+    errors: dict[str, Floats] = field(default_factory=dict)
+    orders: dict[str, Floats] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def n(self) -> int:
+        return len(self.errors[POSITIVES]) if self.errors else 0
+
+    def said(self) -> str:
+        plan, n_pairs = self.plan, self.plan.n_queries * (self.bench.n_items - 1)
+        return (
+            f"{DESIGN_NAMES[plan.design]}: {self.n} campaigns of {plan.n_labels:,} labels for {plan.n_queries} queries "
+            f"({100 * plan.n_labels / n_pairs:.1f} % of their pairs), {self.seconds:.0f} s of processor time."
+        )
+
+    def add(self, errors: dict[str, Floats], orders: dict[str, tuple[float, bool]]) -> None:
+        for name, rows in errors.items():
+            self.errors[name] = np.concatenate([self.errors.get(name, np.empty((0, *rows.shape))), rows[None]])
+        for name, order in orders.items():
+            self.orders[name] = np.concatenate([self.orders.get(name, np.empty((0, 2))), np.array([order], float)])
+
+    def store(self, file: Path) -> None:
+        tables = {f"errors {name}": rows for name, rows in self.errors.items()}
+        tables |= {f"orders {name}": rows for name, rows in self.orders.items()} | {"seconds": np.array(self.seconds)}
+        np.savez(file, **tables)  # type: ignore[arg-type]
+
+    def read(self, file: Path) -> None:
+        with np.load(file) as stored:
+            for name in stored.files:
+                kind, _, measure = name.partition(" ")
+                if kind in ("errors", "orders"):
+                    getattr(self, kind)[measure] = stored[name]
+            self.seconds = float(stored["seconds"])
+
+
+def run_campaigns(bench: Bench, plan: CampaignPlan, kept: Path) -> Campaigns:
+    """Errors against the truth of the same queries, and coverage of the truth over all queries there are."""
+    done = Campaigns(bench, plan)
+    file = kept / f"{bench.name}-{plan.design}-{plan.n_queries}-{plan.n_labels}.npz"
+    if file.exists():
+        done.read(file)
+    every = bench.truth()
+    for number in range(done.n, plan.n_campaigns):
+        started = time.process_time()
+        rng = np.random.default_rng([11, number])
+        queries = rng.integers(0, bench.n_queries, plan.n_queries)
+        drawn = draw_campaign(bench, queries, plan.n_labels, plan.design, rng)
+        found, here = estimate_campaign(bench, queries, drawn, number), bench.truth(queries)
+        errors, orders = {}, {}
+        for name, always in every.items():
+            ones = [found.positives] if name == POSITIVES else [one[name] for one in found.by_encoder]
+            errors[name] = np.array([_errors(name, *each) for each in zip(ones, here[name], always, strict=True)])
+            if name != POSITIVES:
+                orders[name] = _order(np.array([one.value for one in ones]), here[name])
+        if plan.design == "sampled":
+            for name, values in eds_values(bench, queries, plan.n_labels).items():
+                orders[f"EDS: {name}"] = _order(values, here["ROC_AUC" if name == "ROC_AUC (gallery)" else name])
+        done.add(errors, orders)
+        done.seconds += time.process_time() - started
+        if number % KEEP_EVERY == KEEP_EVERY - 1 or number == plan.n_campaigns - 1:
+            done.store(file)
+    return done
+
+
+def estimate_campaign(bench: Bench, queries: Ints, drawn: LabelledDraw, seed: int) -> CatalogEstimates:
+    """Every measure of every model from drawn labels."""
+    block, rows = bench.block(queries), np.arange(len(queries))
+    return estimate_catalog(lambda: [(rows, block)], bench.names, drawn, KS, seed)
+
+
+def _errors(name: str, one: CatalogEstimate, here: float, always: float) -> tuple[float, float, float, float]:
+    """The error, the standard errors of drawing and of all, and whether the interval covers."""
+    low, high = one.interval() if name == POSITIVES else one.share_interval()
+    return one.value - here, one.drawing_error, one.standard_error, float(low <= always <= high)
 
 
 def _order(values: Floats, truth: Floats) -> tuple[float, bool]:
     return kendall(values, truth), bool((np.argsort(-values) == np.argsort(-truth)).all())
 
 
-def _table(errors: dict[str, Floats], every: dict[str, Floats], names: tuple[str, ...]) -> str:
+def estimates_table(done: list[Campaigns]) -> str:
+    """One row per measure and design."""
     lines = [
-        "| measure | truth | bias: generators | new models | standard error: drawing | and queries "
+        "| measure | design | truth | bias: generators | new models | standard error: drawing | with queries "
         "| covered: generators | new models |",
-        "|---|---|---|---|---|---|---|---|",
+        "|---" * 9 + "|",
     ]
-    groups = [[names.index(name) for name in group] for group in (GENERATORS, NEW_MODELS)]
-    for name, rows in errors.items():
-        if name == "positives":
-            scale, digits = 1.0, 2
-            bias = [f"{rows[:, 0, 0].mean():+.2f}", ""]
-            covered = [f"{100 * rows[:, 0, 4].mean():.1f}", ""]
-            truth = f"{every[name].mean():.2f} a query"
-            kept = [0]
-        else:
-            scale, digits = 100.0, 1
-            bias = [_worst(100 * rows[:, group, 0].mean(axis=0)) for group in groups]
-            covered = [_range(100 * rows[:, group, 4].mean(axis=0)) for group in groups]
-            truth = _range(100 * every[name])
-            kept = list(range(len(names)))
-        drawing = _range(scale * np.sqrt((rows[:, kept, 1] ** 2).mean(axis=0)), digits)
-        together = _range(scale * np.sqrt((rows[:, kept, 3] ** 2).mean(axis=0)), digits)
-        cells = [name.replace('"', ""), truth, *bias, drawing, together, *covered]
-        lines.append(f"| {' | '.join(cells)} |")
+    for name in done[0].errors:
+        for one in done:
+            lines.append(f"| {' | '.join(_cells(name, one))} |")
+    said = f"{done[0].bench.title[0].upper()}{done[0].bench.title[1:]}. " + " ".join(one.said() for one in done)
+    return "\n".join([said, "", *lines])
+
+
+def _cells(name: str, done: Campaigns) -> list[str]:
+    rows, truth = done.errors[name], done.bench.truth()[name]
+    n_generators = done.bench.n_generators
+    groups = [slice(0, 1)] if name == POSITIVES else [slice(0, n_generators), slice(n_generators, None)]
+    scale, digits = (1.0, 2) if name == POSITIVES else (100.0, 1)
+    bias = [_worst(scale * rows[:, group, 0].mean(axis=0), digits) for group in groups]
+    covered = [_range(100.0 * rows[:, group, 3].mean(axis=0)) for group in groups]
+    drawing, together = (_range(scale * np.sqrt((rows[:, :, side] ** 2).mean(axis=0)), digits) for side in (1, 2))
+    if name == POSITIVES:
+        bias, covered = [*bias, ""], [*covered, ""]
+    shown = name.replace('"', "") if name != POSITIVES else "similar items a query"
+    return [shown, DESIGN_NAMES[done.plan.design], _range(scale * truth, digits), *bias, drawing, together, *covered]
+
+
+def coverage_sentence(done: list[Campaigns], shown: tuple[str, ...]) -> str:
+    """The worst bias and the range of coverage over models, of the measures that are shown by default."""
+    parts = []
+    for one in done:
+        tables = {name: one.errors[name] for name in shown if name in one.errors}
+        bias = {name: 100.0 * np.abs(rows[:, :, 0].mean(axis=0)).max() for name, rows in tables.items()}
+        covered = np.concatenate([100.0 * rows[:, :, 3].mean(axis=0) for rows in tables.values()])
+        inside = np.mean((covered >= 93.0) & (covered <= 97.0))
+        worst = max(bias, key=lambda name: bias[name])
+        parts.append(
+            f"{DESIGN_NAMES[one.plan.design]}: bias at most {bias[worst]:.1f} points ({worst.replace(chr(34), '')}), "
+            f"covered {covered.mean():.1f} % on average, from {covered.min():.1f} to {covered.max():.1f}; within "
+            f"93–97 % in {100 * inside:.0f} % of measures and models."
+        )
+    noise = 100.0 * np.sqrt(0.95 * 0.05 / done[0].n)
+    return " ".join([*parts, f"A share of {done[0].n} campaigns has itself a standard error of {noise:.1f} points."])
+
+
+def order_table(done: list[Campaigns]) -> str:
+    lines = ["| order by | design | right in | Kendall's tau with the truth |", "|---|---|---|---|"]
+    for one in done:
+        for name, found in one.orders.items():
+            tau, right = found.T
+            design = "EDS" if name.startswith("EDS: ") else DESIGN_NAMES[one.plan.design]
+            shown = name.removeprefix("EDS: ").replace(chr(34), "")
+            lines.append(f"| {shown} | {design} | {100 * right.mean():.0f} % | {tau.mean():.3f} |")
     return "\n".join(lines)
 
 
-def _order_table(orders: dict[str, list[tuple[float, bool]]]) -> str:
-    lines = ["| order by | right in | Kendall's tau with the truth |", "|---|---|---|"]
-    for name, found in orders.items():
-        tau, right = np.array(found, dtype=np.float64).T
-        lines.append(f"| {name.replace(chr(34), '')} | {100 * right.mean():.0f} % | {tau.mean():.3f} |")
-    return "\n".join(lines)
-
-
-def _worst(values: Floats) -> str:
-    return f"{values[np.argmax(np.abs(values))]:+.1f}"
+def _worst(values: Floats, digits: int) -> str:
+    return f"{values[np.argmax(np.abs(values))]:+.{digits}f}"
 
 
 def _range(values: Floats, digits: int = 1) -> str:
@@ -118,51 +189,30 @@ def _range(values: Floats, digits: int = 1) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def population_truth(bench: Bench, at_once: int = 200) -> dict[str, Floats]:
-    """Over every item as a query, block by block; micro ROC-AUC from histograms of scores."""
-    parts, sizes = [], []
-    edges: list[NDArray[np.float32]] = []
-    counted: list[list[Floats]] = [[] for _ in bench.names]
-    none = np.empty(0, dtype=np.int64)
-    for start in range(0, bench.n_items, at_once):
-        queries = np.arange(start, min(start + at_once, bench.n_items))
-        block = bench.block(queries)
-        parts.append(bench.truth(block, queries))
-        sizes.append(len(queries))
-        edges = edges or [score_edges(scores[block.admissible]) for scores in block.scores]
-        similar = (bench.similar[queries] & block.admissible).astype(np.float64)
-        for scores, inner, kept in zip(block.scores, edges, counted, strict=True):
-            one = histogram(scores, block.admissible, similar, inner, none, none)
-            kept.append(np.stack([one.pairs.sum(axis=0), one.positives.sum(axis=0)]))
-    merged: dict[str, Floats] = {}
-    with_positive = [float((part["positives"] > 0).sum()) for part in parts]
-    for name in parts[0]:
-        if name == "positives":
-            merged[name] = np.concatenate([part[name] for part in parts])
-        elif name == MICRO_AUC:
-            merged[name] = np.array([_area(*np.sum(kept, axis=0)) for kept in counted])
-        else:
-            weights = np.array(sizes if name.startswith("P@") else with_positive)
-            merged[name] = np.average(np.stack([part[name] for part in parts]), axis=0, weights=weights)
-    return merged
+def eds_values(bench: Bench, queries: Ints, n_labels: int) -> dict[str, Floats]:
+    """What an EDS pool of about as many labels says of every model.
 
-
-def _area(pairs: Floats, positive: Floats) -> float:
-    """ROC-AUC from counts in classes of rising scores."""
-    negative = pairs - positive
-    below = np.cumsum(negative) - negative / 2.0
-    return float(positive @ below / (positive.sum() * negative.sum()))
-
-
-def drawn_wardrobe(work: Path, n_items: int, views: int) -> Bench:
-    """The wardrobe with the vectors of every generator, made once and kept."""
-    target = work / f"wardrobe-{n_items}"
-    if not (target / "catalog.parquet").exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _likewise("new", target, "--wardrobe", "--items", n_items, "--views", views)
-    _likewise("encode", target, "--with", ",".join(GENERATORS))
-    return wardrobe_bench(target)
-
-
-def _likewise(*arguments: object) -> None:
-    subprocess.run([sys.executable, "-m", "likewise", *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+    ROC_AUC and AP over labelled pairs; the chance that a labelled positive scores above another item of the gallery;
+    P@10 with unlabelled candidates as misses.
+    """
+    block = bench.block(queries)
+    best = np.where(block.admissible, block.rank[: bench.n_generators].min(axis=0), np.iinfo(np.int32).max)
+    counts = np.cumsum(np.bincount(np.minimum(best, 99).ravel(), minlength=100))
+    pooled = best <= int(np.argmin(np.abs(counts[:99] - n_labels)))
+    similar = bench.similar[queries] & pooled
+    found: dict[str, list[float]] = {"ROC_AUC": [], "AP": [], "ROC_AUC (gallery)": [], "P@10": []}
+    for order, rank in zip(block.order, block.rank, strict=True):
+        inside, label = np.take_along_axis(pooled, order, 1), np.take_along_axis(similar, order, 1)
+        place = np.cumsum(inside, axis=1)  # among labelled pairs, from 1
+        n_positive, n = label.sum(axis=1), inside.sum(axis=1)
+        above = np.cumsum(label, axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            precise = np.where(label, above / np.maximum(place, 1), 0.0).sum(axis=1) / n_positive
+            passed = np.where(label, place - above, 0).sum(axis=1) / n_positive / (n - n_positive)
+            others = block.n_admissible - n_positive
+            beside = (np.where(similar, rank, 0).sum(axis=1) / n_positive - (n_positive - 1) / 2.0) / others
+        found["ROC_AUC"].append(1.0 - float(np.nanmean(np.where(np.isfinite(passed), passed, np.nan))))
+        found["AP"].append(float(np.nanmean(precise)))
+        found["ROC_AUC (gallery)"].append(1.0 - float(np.nanmean(beside)))
+        found["P@10"].append(float((similar & (rank < 10)).sum() / (10.0 * len(queries))))
+    return {name: np.array(values) for name, values in found.items()}

@@ -54,6 +54,16 @@ def test_two_rounds_from_a_new_workspace_to_the_report(tmp_path: Path, run: Run)
     assert f"{100 * value:.1f}" in run("evaluate", target, "--k", "1,5").out
     assert run("report", target).code == 0
 
+    asked_pairs = set(pool.select("query", "candidate").rows())
+    query, images = pool["query"][0], pool["candidate"].unique().sort().to_list()
+    free = next(image for image in images if (query, image) not in asked_pairs and image != query)
+    pl.DataFrame({"query": [query], "candidate": [free]}).write_csv(tmp_path / "by_hand.csv")
+    added = run("label", "add-pairs", target, "--pairs", tmp_path / "by_hand.csv")
+    assert added.code == 0, added.err
+    said = " ".join(added.out.split())
+    assert "1 of them the design adaptive did not draw: their labels count for finding similar pairs, not for" in said
+    assert pl.read_parquet(workspace.pool_file).equals(pool)
+
 
 @pytest.mark.slow
 def test_another_design_needs_a_word_and_loses_no_label(tmp_path: Path, run: Run) -> None:

@@ -66,7 +66,7 @@ def test_a_pair_is_new_where_its_images_share_no_version_however_many_there_are(
 
 def test_an_adaptive_round_stays_inside_its_frame() -> None:
     from likewise.discovery.designs.adaptive import RoundsSoFar
-    from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs
+    from likewise.discovery.designs.pair_features import LabelledPairs, VectorView
     from likewise.discovery.designs.units import CatalogUnits
 
     rng = np.random.default_rng(1)
@@ -79,7 +79,7 @@ def test_an_adaptive_round_stays_inside_its_frame() -> None:
     labelled = LabelledPairs(query, unit, np.tile([0.0, 1.0], 5))
     masks = np.where(np.arange(30) < 20, 1, 2).astype(np.uint64)[:, None]
     frame = PairFrame(masks[:5], masks, shared=False)
-    view = EncoderView(vectors[:5], vectors)
+    view = VectorView.of(vectors[:5], vectors, units)
     drawn = draw_round([view], units, [lists], RoundsSoFar(query, unit, labelled), 12, "comparing", rng, frame)
     assert len(drawn) == 12
     assert (drawn.candidate >= 20).all()

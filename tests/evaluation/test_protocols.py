@@ -15,7 +15,7 @@ from likewise.discovery.unit import PairCounter
 from likewise.evaluation.discovery import EncoderScores, ranked_results
 from likewise.evaluation.expert_groups import expert_groups, groups_of_size, weighted_majority
 from likewise.evaluation.identification import compare_orders, identification_table, identify
-from likewise.evaluation.incomplete import auc_bounds, next_pairs, unlabelled_candidates
+from likewise.evaluation.incomplete import auc_bounds, next_pairs, open_pairs, unlabelled_candidates
 from likewise.evaluation.key_hashes import FNV_PRIME, FNV_START, key_hashes, mix
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.measures import VSD_MRR, Recall_cap, Success, bpref, nDCG
@@ -183,6 +183,20 @@ def test_bounds_bracket_what_the_missing_labels_can_do(rng: np.random.Generator)
                 values.append(roc_auc_score(truth, positive + negative))
         assert np.mean(values) == pytest.approx(bound)
     assert low < high
+
+
+def test_the_next_pairs_of_a_design_are_those_it_drew_in_an_order_that_gives_nothing_away() -> None:
+    names = [f"c{number}" for number in range(20)]
+    chance = np.linspace(1.0, 0.05, 20)
+    pool = pl.DataFrame({"query": ["q"] * 20, "candidate": names, "probability": chance, "round": [1] * 10 + [2] * 10})
+    labels = pl.DataFrame({"query": ["q", "q"], "candidate": ["c0", "c9"], "label": [1, 0]})
+    found = open_pairs(pool, labels, 100, seed=0)
+    assert sorted(found["candidate"]) == sorted(set(names) - {"c0", "c9"})
+    assert found["round"].to_list() == [1] * 8 + [2] * 10
+    shown = found["probability"].to_list()
+    assert shown[8:] != sorted(shown[8:], reverse=True)
+    assert found.equals(open_pairs(pool, labels, 100, seed=0))
+    assert open_pairs(pool, labels, 3, seed=0).equals(found.head(3))
 
 
 def test_next_pairs_are_those_the_undecided_models_dispute() -> None:

@@ -8,6 +8,8 @@ from scipy.stats import norm
 
 from likewise.catalog import read_catalog
 from likewise.errors import LikewiseError
+from likewise.evaluation.estimates.estimate import CatalogEstimates
+from likewise.evaluation.estimates.linearised import CatalogEstimate, Corrections
 from likewise.evaluation.estimates.workspace import estimate_workspace
 from likewise.evaluation.judged import read_inputs
 from likewise.evaluation.screening import pair_answers
@@ -93,6 +95,17 @@ def test_the_question_is_answered_again_whenever_labels_arrive(drawn: WorkspaceF
     assert [one.settled for one in answers] == [False, answers[1].settled, True]
     widths = [one.comparisons[0].high - one.comparisons[0].low for one in answers if one.comparisons]
     assert widths == sorted(widths, reverse=True)
+
+
+def test_a_recall_that_is_hardly_known_is_between_nothing_and_all() -> None:
+    nothing = np.zeros(1, dtype=np.int64)
+    heavy = Corrections(nothing, np.ones(1), np.full(1, 1e9), np.full(1, 1e9), 25)
+    positives = CatalogEstimate(2.0, np.ones(25), np.ones(1), heavy)
+    found = CatalogEstimates([], [], positives, 500, 40)
+    said = settle(LabelingGoal("recall"), found)
+    assert not said.settled
+    assert said.low == pytest.approx(0.0, abs=1e-9)
+    assert said.high == 1.0
 
 
 def test_an_eds_pool_says_what_to_do(tmp_path: Path) -> None:

@@ -6,14 +6,18 @@ import polars as pl
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine
+from typer.testing import CliRunner
 
+from likewise.cli.app import app
 from likewise.discovery.step import PoolSettings, make_pool, store_pool
 from likewise.encoders.running.encode import encode_catalog
+from likewise.evaluation.step import evaluate
 from likewise.labeling import open_votes
 from likewise.labeling.step import read_labels
 from likewise.labeling.store.experts import invite_expert
 from likewise.labeling.store.pairs import pair_keys
 from likewise.labeling.store.project import change_project
+from likewise.report.step import make_report
 from likewise.web.app import create_app
 from likewise.web.settings import SiteSettings
 from likewise.workspace import WorkspaceFolder
@@ -50,12 +54,12 @@ def test_the_site_deals_the_next_round_when_the_last_is_answered(workspace: Work
     first = open_votes(database)
     change_project(first, repeat_share=0.0)
     first.dispose()
-    app = create_app(SiteSettings(workspace, database, owner_key=OWNER_KEY))
-    with TestClient(app, base_url=BASE):
-        engine: Engine = app.state.site.engine
+    site = create_app(SiteSettings(workspace, database, owner_key=OWNER_KEY))
+    with TestClient(site, base_url=BASE):
+        engine: Engine = site.state.site.engine
         browsers = {}
         for name in ("Anna", "Ben"):
-            client = TestClient(app, base_url=BASE)
+            client = TestClient(site, base_url=BASE)
             page = client.get(f"/i/{invite_expert(engine, name)}", headers={"Accept": "text/html"})
             browsers[name] = Browser(client, csrf_of(page.text))
         of_anna = answer_all(browsers["Anna"], engine, same_shape, 31)
@@ -74,3 +78,35 @@ def test_the_site_deals_the_next_round_when_the_last_is_answered(workspace: Work
         after = read_labels(workspace)
         assert pl.read_parquet(workspace.pool_file).equals(pool)
         assert before["label"].sum() > after["label"].sum() == 0  # a tie is negative: Ben's votes count
+
+
+@pytest.mark.slow
+def test_the_walk_from_the_first_round_to_the_number_in_the_report(workspace: WorkspaceFolder, database: str) -> None:
+    """Discover, three rounds answered on the site, a pair that somebody added by hand, evaluate, report."""
+    run = CliRunner()
+    encode_catalog(workspace, ["colour", "shape"], workers=1)
+    asked = ["discover", str(workspace.path), "--design", "adaptive", "--for", "comparing", "--n-queries", "12"]
+    made = run.invoke(app, [*asked, "--labels", "120", "--rounds", "3"])
+    assert made.exit_code == 0, made.output
+    first = open_votes(database)
+    change_project(first, repeat_share=0.0)
+    first.dispose()
+    site = create_app(SiteSettings(workspace, database, owner_key=OWNER_KEY))
+    with TestClient(site, base_url=BASE):
+        engine: Engine = site.state.site.engine
+        client = TestClient(site, base_url=BASE)
+        page = client.get(f"/i/{invite_expert(engine, 'Anna')}", headers={"Accept": "text/html"})
+        browser = Browser(client, csrf_of(page.text))
+        answered = answer_all(browser, engine, same_shape, 1000)
+    pool = pl.read_parquet(workspace.pool_file)
+    assert pool["round"].value_counts().sort("round").rows() == [(1, 40), (2, 40), (3, 40)]
+    assert sorted(answered) == sorted(pool.select("query", "candidate").rows())
+    done = evaluate(workspace, store=True)
+    assert done.summary.catalog is not None
+    assert (done.summary.catalog.design, done.summary.catalog.n_labelled) == ("adaptive", 120)
+    assert done.tables["next_pairs"].is_empty()  # everything that the design drew has a label
+    [value] = done.tables["catalog"].filter((pl.col("encoder") == "colour") & (pl.col("measure") == "AP"))["value"]
+    text = make_report(workspace, "likewise report").read_text(encoding="utf-8")
+    whole = text[text.index("<h2>The whole catalog</h2>") :]
+    assert f"{100 * value:.1f}" in whole
+    assert "every pair that the design drew has a label" in text

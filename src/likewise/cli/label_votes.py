@@ -29,12 +29,13 @@ def add_pairs(
     Example: `likewise label add-pairs shoes --with hf:facebook/dinov2-small`
     """
     from likewise.catalog import read_catalog
+    from likewise.discovery.proposals import pick_outside
     from likewise.discovery.step import extend_pool, store_pool
     from likewise.labeling.pairs_file import read_pairs_file
     from likewise.labeling.store.assignment import assign_all_pairs
     from likewise.labeling.store.pairs import add_pairs as add
 
-    target, names = open_workspace(workspace), parse_names(generators)
+    target, names, outside = open_workspace(workspace), parse_names(generators), 0
     named = None if pairs is None else read_pairs_file(pairs, set(read_catalog(target)["image"]))
     with progress_bars("queries") as update:
         pool = extend_pool(target, names, update)
@@ -42,16 +43,24 @@ def add_pairs(
     with open_votes_database(target, database) as engine:
         added = add(engine, pool.rows)
         if named is not None:
+            if pool.settings.design != "eds":
+                outside = pick_outside(target, pool.rows, named)
             added += add(engine, named)
         assign_all_pairs(engine)
     if names and not (stored or added.added or added.provenance_added):
         raise LikewiseError(f"{', '.join(names)} already contributed to this pool: name a new generator.")
     if as_json:
-        echo_json({"added": added.added, "known": added.known, "proposals_added": added.provenance_added})
+        counts = {"added": added.added, "known": added.known, "proposals_added": added.provenance_added}
+        echo_json(counts | {"outside_design": outside})
     else:
         echo(
             f"{added.added:,} new pairs, {added.known:,} already existed; {added.provenance_added:,} proposals recorded"
         )
+        if outside:
+            echo(
+                f"{outside:,} of them the design {pool.settings.design} did not draw: their labels count for finding "
+                "similar pairs, not for estimating"
+            )
 
 
 def remove_votes(

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from likewise.evaluation.step import Evaluated
 
 ENDS = ("value", "low", "high")
+AFTER_THE_DESIGN = (
+    "every pair that was drawn has a label; `likewise discover`, run again, draws a next round if there is one"
+)
 PROTOCOLS = {
     "discovery": ("discovery", "differences", "own_pairs", "catalog", "catalog_differences"),
     "leave-one-out": ("leave_one_out", "leave_one_out_orders"),
@@ -144,6 +147,11 @@ def _incomplete(done: "Evaluated") -> None:
             for row in table.iter_rows(named=True)
         ],
     )
+    if done.design != "eds":
+        echo(f"{len(waiting)} pairs of the design wait for a label: results/next_pairs.parquet")
+        if waiting.is_empty():
+            echo(f"  {AFTER_THE_DESIGN}")
+        return
     echo(f"{len(waiting)} pairs whose labels would be most informative: results/next_pairs.parquet")
     echo("  `likewise label add-pairs WORKSPACE --pairs FILE` adds them to the labelling site")
 

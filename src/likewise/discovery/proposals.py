@@ -83,6 +83,13 @@ def pick_pairs(workspace: WorkspaceFolder, pairs: pl.DataFrame) -> None:
     remember_proposals(workspace, pairs.select(PAIR, generator=pl.lit(PICKED)))
 
 
+def pick_outside(workspace: WorkspaceFolder, pool: pl.DataFrame, pairs: pl.DataFrame) -> int:
+    """Remember as picked those of some pairs that a pool does not hold, and say how many."""
+    outside = pairs.select(PAIR).unique().join(pool.select(PAIR), on=PAIR, how="anti")
+    pick_pairs(workspace, outside)
+    return len(outside)
+
+
 def picked_pairs(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The pairs (query, candidate) that were picked by looking at models."""
     return earlier_proposals(workspace).filter(pl.col("generator") == PICKED).select(PAIR)

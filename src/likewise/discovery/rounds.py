@@ -14,7 +14,7 @@ from likewise.discovery.designs.adaptive import RoundsSoFar, draw_round, list_de
 from likewise.discovery.designs.drawing import Ints
 from likewise.discovery.designs.drawn_pool import drawn_rows, lists_of_units
 from likewise.discovery.designs.frame import PairFrame
-from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs
+from likewise.discovery.designs.pair_features import LabelledPairs, VectorView
 from likewise.discovery.designs.units import CatalogUnits, catalog_units
 from likewise.discovery.pool import PICKED, POOL_SCHEMA, QueryGallery, sort_pool
 from likewise.discovery.proposals import picked_pairs
@@ -77,7 +77,7 @@ def draw_adaptive_round(
     depth = list_depth(len(over.queries), len(encoders), units.n_units)
     found = search_generators(workspace, settings, encoders, over, depth, on_progress)
     lists = [found[name].neighbours.indices for name in encoders]
-    views = [encoder_view(workspace, name, over) for name in encoders]
+    views = [vector_view(workspace, name, over, units) for name in encoders]
     rng = np.random.default_rng([settings.seed, number])
     taken_in = rows_of_next_round(pool, picked_pairs(workspace), frame)
     so_far = rounds_so_far(pl.concat([pool.rows, taken_in]), labels, over, units)
@@ -107,11 +107,11 @@ def rows_of_next_round(pool: Pool, picked: pl.DataFrame, frame: PairFrame | None
     return certain.with_columns(columns).select(list(POOL_SCHEMA))
 
 
-def encoder_view(workspace: WorkspaceFolder, encoder: str, over: QueryGallery) -> EncoderView:
-    """The unit vectors of queries and gallery."""
+def vector_view(workspace: WorkspaceFolder, encoder: str, over: QueryGallery, units: CatalogUnits) -> VectorView:
+    """How an encoder sees queries and units, from its stored vectors."""
     sides = (read_vectors(workspace, encoder, images) for images in (over.queries, over.gallery))
     queries, gallery = (as_unit(side, f"{encoder} vectors") for side in sides)
-    return EncoderView(queries, gallery)
+    return VectorView.of(queries, gallery, units)
 
 
 def rounds_so_far(pool: pl.DataFrame, labels: pl.DataFrame, over: QueryGallery, units: CatalogUnits) -> RoundsSoFar:

@@ -188,7 +188,7 @@ def extend_pool(
     Pairs that are there stay. A budget was for the first generators; whoever adds more pairs knows it.
     """
     pool = read_pool(workspace)
-    if pool.settings.design != "eds":
+    if pool.settings.design != "eds" and generators:
         raise LikewiseError(
             f"the pairs of {workspace.pool_file} were drawn by the design {pool.settings.design}, and pairs that a "
             "generator adds would belong to another one: make a pool anew with `likewise discover --replace`."

@@ -85,6 +85,15 @@ def next_pairs(
     )
 
 
+def open_pairs(pool: pl.DataFrame, labels: pl.DataFrame, n_pairs: int, seed: int) -> pl.DataFrame:
+    """The next pairs of a design that draws: those drawn and not labelled, in an order that gives nothing away."""
+    pair = ["query", "candidate"]
+    waiting = pool.select(*pair, "probability", "round").unique(pair).join(labels.select(pair), on=pair, how="anti")
+    waiting = waiting.sort("round", *pair)
+    order = np.random.default_rng(seed).random(len(waiting))
+    return waiting.with_columns(order=order).sort("round", "order").drop("order").head(n_pairs)
+
+
 def _standing(pairs: JudgedPairs, query: Ints, scores: Floats, judged_scores: Floats) -> Floats:
     """For each unlabelled pair the share of its query's judged pairs that score below it (ties one half)."""
     order = np.lexsort((judged_scores, pairs.query))

@@ -29,6 +29,7 @@ from likewise.evaluation.estimates.workspace import estimate_workspace, usable_j
 from likewise.evaluation.expert_groups import ExpertGroups, expert_groups
 from likewise.evaluation.fidelity import truth_coverage
 from likewise.evaluation.identification import identification_table
+from likewise.evaluation.incomplete import open_pairs
 from likewise.evaluation.judged import StoredVectors, read_inputs
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.mistakes import mistake_table
@@ -148,6 +149,8 @@ def evaluate_workspace(
     same_item = screen_classes(workspace, names, [*pairs.queries, *pairs.gallery], "which images show one item")
     proposals = named_proposals(labels)
     tables = protocol_tables(done, proposals, settings, trained_from_base(workspace, names), same_item.learned)
+    if pool.settings.design != "eds":
+        tables["next_pairs"] = open_pairs(pool.rows, labels, settings.n_next_pairs, settings.seed)
     tables["generators"] = generator_table(pool.rows, labels)
     tables["overlap"] = overlap_table(pool.rows, len(pool.query_gallery.queries), pool.settings.k)
     tables |= vsd_tables(tables, settings.ks)

@@ -34,6 +34,7 @@ class Unlabelled:
     next_pairs: list[tuple[str, str]]
     n_next: int
     conclusion: str
+    of_design: bool = False  # the next pairs were drawn by a design
 
     @property
     def ranges(self) -> list[PlotRange]:
@@ -71,7 +72,8 @@ def unlabelled(
         for image in pair:
             thumbnails.add(image)
     titles = [board.columns[place].title for place in judged]
-    return Unlabelled(table["k"][0], titles, models, waiting[:N_NEXT], len(waiting), _conclusion(models))
+    drawn = next_pairs is not None and "probability" in next_pairs.columns
+    return Unlabelled(table["k"][0], titles, models, waiting[:N_NEXT], len(waiting), _conclusion(models), drawn)
 
 
 def _conclusion(models: list[UnlabelledBounds]) -> str:

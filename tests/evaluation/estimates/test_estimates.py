@@ -11,8 +11,11 @@ from likewise.discovery.designs.sampled import sampled_weights
 from likewise.discovery.designs.units import CatalogUnits, catalog_units
 from likewise.discovery.pool import DRAWN, PICKED, QueryGallery
 from likewise.errors import LikewiseError
+from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure
+from likewise.evaluation.estimates.chances import Expectation
 from likewise.evaluation.estimates.draw import LabelledDraw, labelled_draw
 from likewise.evaluation.estimates.estimate import MICRO_AUC, CatalogEstimates, estimate_catalog
+from likewise.evaluation.estimates.linearised import Corrections, estimate_measure
 from likewise.evaluation.estimates.scores import ranked_blocks
 
 from .test_chances import area, measured
@@ -88,7 +91,7 @@ def test_a_tenth_of_the_labels_is_near_the_truth() -> None:
         for name, value in catalog.truth(place).items():
             one = by_measure[name]
             assert abs(one.value - value) < 4 * one.drawing_error + 1e-3, name
-            assert one.drawing_error < 0.08
+            assert one.drawing_error < (0.2 if name.endswith("@1") else 0.1)  # one candidate a query tells little
             low, high = one.share_interval()
             assert 0.0 < low < one.value < high < 1.0
     similar = catalog.label.sum() - np.trace(catalog.label[:, :N_QUERIES])
@@ -156,3 +159,24 @@ def test_picked_pairs_that_a_round_takes_in_do_not_shift_an_estimate() -> None:
         totals.append(float(found.weight @ found.label))
     error = np.std(totals) / np.sqrt(len(totals))
     assert abs(np.mean(totals) - truth.sum()) < 4 * error < 0.4
+
+
+def test_a_round_counts_by_its_labels_and_a_later_one_shares_over_queries() -> None:
+    """Of the second round's two pairs one is answered: it stands for both, though they belong to different queries."""
+    gallery = QueryGallery(["a", "b"], ["a", "b", "c", "d", "e"], np.array([0, 1]), np.arange(5))
+    rows = [("a", "c", 1), ("a", "d", 1), ("b", "c", 1), ("b", "d", 1), ("a", "e", 2), ("b", "e", 2)]
+    pool = pl.DataFrame(rows, schema=["query", "candidate", "round"], orient="row").with_columns(
+        generator=pl.lit("drawn"), probability=pl.when(pl.col("round") == 1).then(0.5).otherwise(0.25)
+    )
+    labels = pool.head(5).select("query", "candidate", label=pl.Series([1, 0, 0, 1, 1]))
+    found = labelled_draw(pool, labels, gallery.queries, gallery.gallery, catalog_units(gallery, one_per_item=True))
+    first, second = 0.8 / 0.5 + 0.2, 0.2 / (0.25 / 2)  # four labels and one
+    np.testing.assert_allclose(found.weight, [first, first, second, first, first])
+
+
+def test_a_heavy_label_cannot_unmake_queries_whose_similar_items_are_known() -> None:
+    """A share of queries is between those where something was found and all, whatever the correction says."""
+    corrections = Corrections(np.array([0]), np.array([-90.0]), np.ones(1), np.ones(1), 3)
+    certain = Expectation(np.array([0.4, 1.0, 1.0]), np.array([0.5]))
+    measured = ExpectedMeasure(Expectation(np.array([0.2, 0.5, 1.0]), np.zeros(1)), certain, counts_queries=True)
+    assert estimate_measure(corrections, measured).value == pytest.approx(1.7 / 2.0)

@@ -69,12 +69,11 @@ def coverage(errors: dict[tuple[int, str], NDArray[Any]]) -> float:
 
 
 @pytest.mark.slow
-def test_no_judge_shifts_an_estimate_and_intervals_cover_as_without() -> None:
+def test_no_judge_shifts_an_estimate_and_intervals_cover() -> None:
     catalog = Catalog(3)
-    alone = coverage(errors_over_draws(catalog, None))
-    for kind in ("good", "generous", "random"):
+    for kind in (None, "good", "generous", "random"):
         errors = errors_over_draws(catalog, kind)
         for (_, name), rows in errors.items():
             off = rows[:, 0]
             assert abs(off.mean()) < 0.01 + 4 * off.std() / np.sqrt(len(off)), (kind, name)
-        assert coverage(errors) > max(0.92, alone - 0.04), kind
+        assert coverage(errors) > 0.93, kind

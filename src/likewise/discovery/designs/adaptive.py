@@ -4,12 +4,13 @@ drawn by probabilities that follow what is still uncertain.
 The model is a logistic regression with squares on `pair_features`; on the data of docs/sampling.md boosted trees are no
 better. A pair's weight in the next round is, with p its predicted chance of being similar,
 
-    finding:    p^4: nearly the likeliest pairs first;
+    finding:    p^3: the likeliest pairs first;
     comparing:  sqrt(p (1 - p)) x how far apart the encoders rank it: what the label is expected to tell about them;
 
-plus a floor: a share of every round is spread uniformly over all pairs left. A round's probabilities are conditional on
-the rounds before it. Each round alone gives an unbiased estimate for the pairs that it could draw, whatever the model
-is worth, and `evaluation.estimates` combines them.
+plus a floor: a share of every round (SAMPLED_SHARES) is drawn by the weights of the sampled design, which fall with the
+generators' ranks and are 0 nowhere. Where the model is wrong, no label then stands for many more pairs than in that
+design. A round's probabilities are conditional on the rounds before it. Each round alone gives an unbiased estimate for
+the pairs that it could draw, whatever the model is worth, and `evaluation.estimates` combines them.
 """
 
 from collections.abc import Sequence
@@ -29,18 +30,18 @@ from likewise.discovery.designs.drawing import (
 )
 from likewise.discovery.designs.frame import PairFrame, UnlistedInFrame
 from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs, PairFeatures, Vectors
-from likewise.discovery.designs.sampled import RankedPairs, band_weight, combine_lists
+from likewise.discovery.designs.sampled import RankedPairs, band_weight, combine_lists, ranked_weights
 from likewise.discovery.designs.units import CatalogUnits
 from likewise.discovery.positive_model import fit_logistic, sigmoid
 from likewise.neighbours import NO_INDEX
 
 Purpose = Literal["finding", "comparing"]
-FLOOR_SHARES: dict[Purpose, float] = {"finding": 0.1, "comparing": 0.2}
-FINDING_POWER = 4
+SAMPLED_SHARES: dict[Purpose, float] = {"finding": 0.1, "comparing": 0.5}
+FINDING_POWER = 3
 RIDGE = 1.0
 LARGEST_FEATURE = 5.0  # standard deviations
 MAX_LISTED = 1_000_000  # pairs that are predicted one by one, of all queries
-LEAST_DEPTH, MOST_DEPTH = 32, 512  # of the lists they come from
+LEAST_DEPTH, MOST_DEPTH = 32, 256  # of the lists they come from
 TAIL_SAMPLE = 4  # unlisted pairs of a query that are predicted, and stand for all of them
 
 
@@ -88,10 +89,12 @@ def draw_round(
     chance = model.chance(query, candidate)
     tail_chance = _tail_chances(model, unlisted, tail_size, rng)
     weight, tail = _weights(purpose, chance, tail_chance, lists, ranked, fresh, n_units)
+    base, base_tail = ranked_weights(ranked, lists, tail_size, n_units)
+    total, base_total = weight.sum() + tail @ tail_size, base[fresh].sum() + base_tail @ tail_size
+    share = SAMPLED_SHARES[purpose]
+    factor = share / (1.0 - share) * max(float(total), 1e-9) / max(float(base_total), 1e-9)
+    pairs = PairWeights(query, candidate, weight + factor * base[fresh], tail_size, tail + factor * base_tail)
     n_pairs = len(weight) + int(tail_size.sum())
-    share = FLOOR_SHARES[purpose]
-    floor = share / (1.0 - share) * max(float(weight.sum() + tail @ tail_size), 1e-9) / max(1, n_pairs)
-    pairs = PairWeights(query, candidate, weight + floor, tail_size, tail + floor)
     return draw_pairs(pairs, joint_probabilities(pairs, min(n_labels, n_pairs)), unlisted, rng)
 
 

@@ -2,12 +2,13 @@
 
 Per encoder the logarithm of the candidate's rank, its cosine with the query, and how near it is to the query's labelled
 positives and negatives; over encoders three summaries; over queries what the same candidate was called beside other
-queries like this one, and what the pair was called the other way round. The label of a pair never enters its own
-features, so a model can learn from labelled pairs and predict the others.
+queries like this one (by their vectors, and by labels between queries), and what the pair was called the other way
+round. The label of a pair never enters its own features, so a model can learn from labelled pairs and predict others.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +23,51 @@ QUERY_SHARPNESS = 2.0  # how fast another query's labels lose weight, per standa
 OTHER_QUERIES = 1.0  # labels of average queries that a candidate's mean is shrunk by
 
 
+class EncoderView(Protocol):
+    """How one encoder sees queries and units."""
+
+    def scores(self, query: int, unit: Ints) -> Vectors:
+        """The cosine of a query with some units, of each its best image."""
+
+    def between(self, unit: Ints, others: Ints) -> Vectors:
+        """The cosines of units with others, by the means of their images."""
+
+    def between_queries(self) -> Vectors:
+        """The cosines of all queries with each other."""
+
+
 @dataclass(frozen=True)
-class EncoderView:
-    """Unit vectors of one encoder: of every query, and of every image of the gallery."""
+class VectorView:
+    """From unit vectors of every query and of every image of the gallery, those of one unit side by side."""
 
     queries: Vectors
     gallery: Vectors
+    first_image: Ints
+    units: Vectors
+
+    @staticmethod
+    def of(queries: Vectors, gallery: Vectors, units: CatalogUnits) -> "VectorView":
+        images = np.argsort(units.unit_of_image, kind="stable")
+        first_image = np.searchsorted(units.unit_of_image[images], np.arange(units.n_units + 1))
+        if not np.array_equal(images, np.arange(len(images))):
+            gallery = gallery[images]
+        if units.n_units == len(images):
+            return VectorView(queries, gallery, first_image, gallery)
+        means = np.add.reduceat(gallery, first_image[:-1], axis=0)
+        means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), np.float32(1e-12))
+        return VectorView(queries, gallery, first_image, means)
+
+    def scores(self, query: int, unit: Ints) -> Vectors:
+        counts = self.first_image[unit + 1] - self.first_image[unit]
+        start = np.cumsum(counts) - counts
+        image = np.repeat(self.first_image[unit] - start, counts) + np.arange(int(counts.sum()))
+        return np.asarray(np.maximum.reduceat(self.gallery[image] @ self.queries[query], start))
+
+    def between(self, unit: Ints, others: Ints) -> Vectors:
+        return np.asarray(self.units[unit] @ self.units[others].T)
+
+    def between_queries(self) -> Vectors:
+        return np.asarray(self.queries @ self.queries.T)
 
 
 @dataclass(frozen=True)
@@ -51,25 +91,17 @@ class PairFeatures:
     lists: Sequence[Ints]
     labelled: LabelledPairs
     query_units: Ints  # the unit that shows the query's own item, -1 for none
-    images: Ints  # gallery rows, those of one unit side by side
-    first_image: Ints
-    unit_vectors: Sequence[Vectors]
     query_weights: Floats
+    relations: NDArray[np.int8]  # of queries: 1 labelled similar, -1 labelled otherwise, 0 unknown
 
     @staticmethod
     def of(
         views: Sequence[EncoderView], units: CatalogUnits, lists: Sequence[Ints], labelled: LabelledPairs
     ) -> "PairFeatures":
-        images = np.argsort(units.unit_of_image, kind="stable")
-        first_image = np.searchsorted(units.unit_of_image[images], np.arange(units.n_units + 1))
-        means = [np.add.reduceat(view.gallery[images], first_image[:-1], axis=0) for view in views]
-        lengths = [np.linalg.norm(mean, axis=1, keepdims=True) for mean in means]
-        vectors = [mean / np.maximum(length, 1e-12) for mean, length in zip(means, lengths, strict=True)]
         place = np.minimum(np.searchsorted(units.unit_items, units.query_items), units.n_units - 1)
         query_units = np.where(units.unit_items[place] == units.query_items, place, NO_INDEX)
-        return PairFeatures(
-            views, units, lists, labelled, query_units, images, first_image, vectors, _query_weights(views)
-        )
+        relations = _relations(query_units, units.n_units, labelled)
+        return PairFeatures(views, units, lists, labelled, query_units, _query_weights(views), relations)
 
     def table(self, query: Ints, unit: Ints) -> Vectors:
         """One row of features per pair; pairs are sorted by query."""
@@ -80,26 +112,23 @@ class PairFeatures:
         first, last = np.searchsorted(self.labelled.query, [row, row + 1])
         known, label = self.labelled.unit[first:last], self.labelled.label[first:last]
         own = unit[:, None] == known[None, :]
-        counts = self.first_image[unit + 1] - self.first_image[unit]
-        start = np.cumsum(counts) - counts
-        image = self.images[np.repeat(self.first_image[unit] - start, counts) + np.arange(int(counts.sum()))]
         columns: list[Vectors | Floats] = []
         log_ranks, reciprocal = [], np.zeros(len(unit))
-        for view, vectors, listed in zip(self.views, self.unit_vectors, self.lists, strict=True):
+        for view, listed in zip(self.views, self.lists, strict=True):
             rank = np.full(self.units.n_units, listed.shape[1])
             here = listed[row][listed[row] != NO_INDEX]
             rank[here] = np.arange(len(here))
             log_ranks.append(np.log1p(rank[unit]))
             reciprocal += 1.0 / (rank[unit] + RRF_OFFSET)
-            score = np.maximum.reduceat(view.gallery[image] @ view.queries[row], start)
+            score = view.scores(row, unit)
             mean, spread = score.mean(), max(float(score.std()), 1e-6)
-            between = vectors[unit] @ vectors[known].T
+            between = view.between(unit, known)
             like = _nearest(between, own, label == 1, score)
             unlike = _nearest(between, own, label == 0, np.full(len(unit), mean))
             columns += [(score - mean) / spread, (like - mean) / spread, (unlike - mean) / spread]
         every = np.stack(log_ranks)
         columns += [*every, every.min(axis=0), every.mean(axis=0), np.log(reciprocal)]
-        columns += [*self._other_queries(row, unit), self._other_way_round(row, unit)]
+        columns += [*self._other_queries(row, unit), self._other_way_round(row, unit), *self._related(row, unit)]
         similar = np.where(own & (label == 1), -1.0, 0.0).sum(axis=1) + label.sum()
         asked = len(label) - own.sum(axis=1)
         columns.append(np.log((similar + 0.5) / (asked - similar + 2.0)))
@@ -111,9 +140,20 @@ class PairFeatures:
         weight = np.where(some.query == row, 0.0, self.query_weights[row][some.query])
         total = np.bincount(some.unit, weight, self.units.n_units)[unit]
         similar = np.bincount(some.unit, weight * some.label, self.units.n_units)[unit]
-        prior = float(some.label.mean()) if len(some) else 0.0
+        others = some.label[some.query != row]
+        prior = float(others.mean()) if len(others) else 0.0
         mean = (similar + OTHER_QUERIES * prior) / (total + OTHER_QUERIES)
         return [np.log(mean + 0.02), np.log1p(similar)]
+
+    def _related(self, row: int, unit: Ints) -> list[Floats]:
+        """What the candidate was called beside queries that were themselves called similar to this one, or not."""
+        some = self.labelled
+        relation = self.relations[row][some.query]
+        columns = []
+        for kind, label in ((1, 1.0), (1, 0.0), (-1, 1.0)):
+            count = np.bincount(some.unit, (relation == kind) & (some.label == label), self.units.n_units)
+            columns.append(np.log1p(count[unit]))
+        return columns
 
     def _other_way_round(self, row: int, unit: Ints) -> Floats:
         """The label of the pair with query and candidate exchanged: 1, -1, or 0 where there is none."""
@@ -141,10 +181,25 @@ def _nearest(between: Vectors, own: NDArray[np.bool_], kind: NDArray[np.bool_], 
     return np.asarray(np.maximum(others.max(axis=1), default), dtype=np.float32)
 
 
+def _relations(query_units: Ints, n_units: int, labelled: LabelledPairs) -> NDArray[np.int8]:
+    """What was said of pairs of queries, in either direction; the later of two contrary answers by order of queries."""
+    n = len(query_units)
+    query_of_unit = np.full(n_units, NO_INDEX)
+    has_unit = query_units != NO_INDEX
+    query_of_unit[query_units[has_unit]] = np.flatnonzero(has_unit)
+    other = query_of_unit[labelled.unit]
+    both = other != NO_INDEX
+    said = np.where(labelled.label[both] == 1.0, 1, -1).astype(np.int8)
+    relations = np.zeros((n, n), dtype=np.int8)
+    relations[labelled.query[both], other[both]] = said
+    relations[other[both], labelled.query[both]] = said
+    return relations
+
+
 def _query_weights(views: Sequence[EncoderView]) -> Floats:
     """How much the labels of one query say about another: falls with their similarity, standardised and averaged."""
-    total = np.zeros((len(views[0].queries),) * 2)
+    standard = []
     for view in views:
-        between = (view.queries @ view.queries.T).astype(np.float64)
-        total += (between - between.mean()) / max(float(between.std()), 1e-6)
-    return np.asarray(np.exp(QUERY_SHARPNESS * np.minimum(total / len(views), 3.0)))
+        between = view.between_queries().astype(np.float64)
+        standard.append((between - between.mean()) / max(float(between.std()), 1e-6))
+    return np.asarray(np.exp(QUERY_SHARPNESS * np.minimum(np.mean(standard, axis=0), 3.0)))

@@ -74,12 +74,20 @@ def sampled_weights(
     pairs = combine_lists(lists, len(gallery_items))
     unlisted = UnlistedPairs(pairs.query, pairs.candidate, query_items, gallery_items)
     tail_size = unlisted.sizes()
-    tail = np.full(len(query_items), len(lists) * tail_weight(max(one.shape[1] for one in lists), len(gallery_items)))
-    total = np.bincount(pairs.query, pairs.harmonic, len(query_items)) + tail_size * tail
-    n_pairs = np.bincount(pairs.query, minlength=len(query_items)) + tail_size
-    floor = FLOOR_SHARE / (1.0 - FLOOR_SHARE) * total / n_pairs
-    weight = pairs.harmonic + floor[pairs.query]
+    weight, tail = ranked_weights(pairs, lists, tail_size, len(gallery_items))
     first = pairs.best_rank < CERTAIN_RANKS
     affordable = np.bincount(pairs.query, first, len(query_items)) <= CERTAIN_SHARE * sizes
     weight[first & affordable[pairs.query]] = np.inf
-    return PairWeights(pairs.query, pairs.candidate, weight, tail_size, tail + floor), unlisted
+    return PairWeights(pairs.query, pairs.candidate, weight, tail_size, tail), unlisted
+
+
+def ranked_weights(
+    pairs: RankedPairs, lists: Sequence[NDArray[np.integer]], tail_size: Ints, n_gallery: int
+) -> tuple[Floats, Floats]:
+    """Harmonic weights of listed pairs and of a pair of each tail, FLOOR_SHARE of each query's spread evenly."""
+    n_queries = len(tail_size)
+    n_listed = np.bincount(pairs.query, minlength=n_queries)
+    tail = np.full(n_queries, len(lists) * tail_weight(max(one.shape[1] for one in lists), n_gallery))
+    total = np.bincount(pairs.query, pairs.harmonic, n_queries) + tail_size * tail
+    floor = FLOOR_SHARE / (1.0 - FLOOR_SHARE) * total / np.maximum(n_listed + tail_size, 1)
+    return pairs.harmonic + floor[pairs.query], tail + floor

@@ -25,10 +25,15 @@ POSITIVES = "positives"
 
 @dataclass(frozen=True)
 class ExpectedMeasure:
-    """A measure is a sum of numerators over queries divided by one of denominators."""
+    """A measure is a sum of numerators over queries divided by one of denominators.
+
+    Where the latter counts queries with a similar item, it is at least the number of those where one was found, and at
+    most that of all queries, whatever a heavy label says.
+    """
 
     numerator: Expectation
     denominator: Expectation
+    counts_queries: bool = False
 
 
 def expected_measures(
@@ -47,12 +52,12 @@ def expected_measures(
             top = (rank < k).astype(np.float64)
             discounted = np.where(rank < k, gains[k][np.minimum(rank, k - 1)], 0.0)
             by_name[f"P@{k}"] = ExpectedMeasure(linear(chances, top / k), every_query)
-            by_name[f"Recall@{k}"] = ExpectedMeasure(mean.expect(top), similar)
-            by_name[f"nDCG@{k}"] = ExpectedMeasure(levels[k].expect(discounted), similar)
+            by_name[f"Recall@{k}"] = ExpectedMeasure(mean.expect(top), similar, counts_queries=True)
+            by_name[f"nDCG@{k}"] = ExpectedMeasure(levels[k].expect(discounted), similar, counts_queries=True)
         precision = mean.expect_precision(order.astype(np.int64), rank.astype(np.int64))
-        by_name["AP"] = ExpectedMeasure(precision, similar)
+        by_name["AP"] = ExpectedMeasure(precision, similar, counts_queries=True)
         by_name["ROC_AUC"] = ExpectedMeasure(
-            _area(mean, similar, below.astype(np.float64), block.n_admissible), similar
+            _area(mean, similar, below.astype(np.float64), block.n_admissible), similar, counts_queries=True
         )
         found.append(by_name)
     return linear(chances, np.ones_like(chances.chance)), found

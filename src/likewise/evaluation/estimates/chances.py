@@ -17,6 +17,7 @@ G(t) = product of (1 - p_i + p_i t) = E t^R
 Pairs with hardly a chance (below LIGHT) enter by their sums: to the second order of p they are alike at every node.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,6 +113,12 @@ class Expectation:
 
     value: Floats
     derivative: Floats
+
+
+def mean_expectation(shifted: Sequence[Expectation]) -> Expectation:
+    """Of chances that are not known for certain: the mean over those they may be."""
+    values, derivatives = ([one.value for one in shifted], [one.derivative for one in shifted])
+    return Expectation(np.mean(values, axis=0), np.mean(derivatives, axis=0))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,9 @@ are gone are left out, which is no selection by labels. So the pairs of today ar
 the estimate of their sum is the sum of unbiased estimates.
 
 A drawn pair without a label (not asked yet, or nobody could tell) is taken as left out by chance: experts meet pairs in
-random order, so labelled ones stand for all pairs of their query and round. Pairs that were picked by hand and taken
+random order, so labelled ones stand for all pairs of their query in a round that gives every query its share, and for
+all pairs of their round in a later one, where a query may have had one pair or none. A round counts by its labels, so
+that one which has just begun does not weigh like the others. Pairs that were picked by hand and taken
 into a round with certainty stand for themselves.
 """
 
@@ -28,7 +30,7 @@ import numpy as np
 import polars as pl
 
 from likewise.discovery.designs.units import CatalogUnits
-from likewise.discovery.pool import PICKED
+from likewise.discovery.pool import FIRST_ROUND, PICKED
 from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.chances import Floats, Ints
 
@@ -99,7 +101,8 @@ def labelled_draw(
             f"inclusion probabilities are above 0 and at most 1, but {len(wrong)} of the pool's are not (first: "
             f"{query} and {candidate}, {probability}): draw the pairs again with `likewise discover --replace`."
         )
-    alike = ["row", "round", "picked"]
+    first = pl.col("round").is_in([FIRST_ROUND, *update_rounds])
+    alike = ["round", "picked", pl.when(first).then("row")]
     rows = (
         pool.select("query", "candidate", "probability", "round", picked=pl.col("generator") == PICKED)
         .join(pl.DataFrame({"query": queries, "row": np.arange(len(queries))}), on="query")
@@ -110,8 +113,8 @@ def labelled_draw(
         .sort("row", "unit")
     )
     kept, place = np.unique(rows["row"].to_numpy(), return_inverse=True)
-    drawn = pool.filter(pl.col("generator") != PICKED)  # how many were picked must not decide what a round counts
-    sizes = drawn.group_by("round").len().filter(pl.col("round").is_in(rows["round"].unique().implode())).sort("round")
+    counted = (~pl.col("picked")).sum()  # how many were picked must not decide what a round counts
+    sizes = rows.group_by("round").agg(len=counted).sort("round")
     return LabelledDraw.of_rounds(
         kept.astype(np.int64),
         place.astype(np.int64),

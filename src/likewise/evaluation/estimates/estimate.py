@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.estimates.blocks import RankedBlock
 from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure, expected_measures
-from likewise.evaluation.estimates.chances import Expectation, Ints, pair_chances
+from likewise.evaluation.estimates.chances import Expectation, Ints, mean_expectation, pair_chances
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.evaluation.estimates.judge import (
     AnsweredPairs,
@@ -25,7 +25,7 @@ from likewise.evaluation.estimates.micro import (
     histogram,
     score_edges,
 )
-from likewise.evaluation.estimates.prediction import PairModel, fit_predictions, pair_features, with_labels
+from likewise.evaluation.estimates.prediction import fit_predictions, pair_features, with_labels
 from likewise.evaluation.measures import ROC_AUC
 
 MICRO_AUC = str(ROC_AUC(average="micro"))
@@ -55,7 +55,7 @@ def estimate_catalog(
     judge: JudgeAnswers | None = None,
 ) -> CatalogEstimates:
     """Two passes over the blocks: learn to predict from the drawn pairs, then predict and sum over all pairs."""
-    model, answered, edges = _learn(blocks, len(encoders), drawn, seed, judge)
+    answered, edges = _learn(blocks, len(encoders), drawn, seed, judge)
     corrections = answered.corrections
     positives: list[Expectation] = []
     measures: list[list[dict[str, ExpectedMeasure]]] = []
@@ -63,14 +63,17 @@ def estimate_catalog(
     for rows, block in blocks():
         mine = _of_rows(answered.query, rows)
         row, unit = answered.query[mine] - rows[0], answered.unit[mine]
-        chance = model.chance(pair_features(block), rows)
-        known = with_labels(chance, block.admissible, row, unit, answered.chance[mine])
-        total, by_encoder = expected_measures(block, pair_chances(known, row, unit), ks)
-        positives.append(total)
-        measures.append(by_encoder)
+        shifted = [
+            with_labels(chance, block.admissible, row, unit, answered.chance[mine])
+            for chance in answered.model.chances(pair_features(block), rows)
+        ]
+        found_here = [expected_measures(block, pair_chances(known, row, unit), ks) for known in shifted]
+        positives.append(mean_expectation([total for total, _ in found_here]))
+        measures.append([_mean_measures(same) for same in zip(*(by_model for _, by_model in found_here), strict=True)])
+        mean = np.mean(shifted, axis=0)
         histograms.append(
             [
-                histogram(scores, block.admissible, known, of_encoder, row, unit)
+                histogram(scores, block.admissible, mean, of_encoder, row, unit)
                 for scores, of_encoder in zip(block.scores, edges, strict=True)
             ]
         )
@@ -93,6 +96,17 @@ def estimate_catalog(
     )
 
 
+def _mean_measures(shifted: Sequence[dict[str, ExpectedMeasure]]) -> dict[str, ExpectedMeasure]:
+    return {
+        name: ExpectedMeasure(
+            mean_expectation([one[name].numerator for one in shifted]),
+            mean_expectation([one[name].denominator for one in shifted]),
+            shifted[0][name].counts_queries,
+        )
+        for name in shifted[0]
+    }
+
+
 def _label_equivalent(answered: AnsweredPairs, estimates: Sequence[CatalogEstimate]) -> float | None:
     if answered.without_judge is None:
         return None
@@ -102,8 +116,8 @@ def _label_equivalent(answered: AnsweredPairs, estimates: Sequence[CatalogEstima
 
 def _learn(
     blocks: Blocks, n_encoders: int, drawn: LabelledDraw, seed: int, judge: JudgeAnswers | None
-) -> tuple[PairModel, AnsweredPairs, list[NDArray[np.float32]]]:
-    """The predicting model, what is known of answered pairs, and for each encoder the classes of its scores."""
+) -> tuple[AnsweredPairs, list[NDArray[np.float32]]]:
+    """What is known of answered pairs, the model that predicts the others, and each encoder's classes of scores."""
     features, judged = [], []
     sample: list[list[NDArray[np.float32]]] = [[] for _ in range(n_encoders)]
     for rows, block in blocks():
@@ -117,12 +131,12 @@ def _learn(
         for scores, kept in zip(block.scores, sample, strict=True):
             kept.append(scores[block.admissible][::every])
     table = np.concatenate(features).astype(np.float64)
-    predictions = fit_predictions(table, drawn.query, drawn.label, drawn.n_queries, seed)
+    predictions = fit_predictions(table, drawn.query, drawn.label, drawn.weight, drawn.n_queries, seed)
     edges = [score_edges(np.concatenate(kept)) for kept in sample]
     if judge is None:
-        return predictions.model, labelled_pairs(drawn, predictions), edges
+        return labelled_pairs(drawn, predictions), edges
     told = np.concatenate(judged).astype(np.float64)
-    return predictions.model, judged_and_labelled(judge, told, drawn, predictions, seed), edges
+    return judged_and_labelled(judge, told, drawn, predictions, seed), edges
 
 
 def _of_rows(query: Ints, rows: Ints) -> slice:
@@ -136,7 +150,9 @@ def _concatenate(parts: Sequence[Expectation]) -> Expectation:
 
 def _join(parts: Sequence[ExpectedMeasure]) -> ExpectedMeasure:
     return ExpectedMeasure(
-        _concatenate([part.numerator for part in parts]), _concatenate([part.denominator for part in parts])
+        _concatenate([part.numerator for part in parts]),
+        _concatenate([part.denominator for part in parts]),
+        parts[0].counts_queries,
     )
 
 

@@ -1,26 +1,30 @@
 """What a machine judge adds to the estimates: a second phase of the sample, never a label.
 
 People label the drawn pairs D. A judge answers those and the pairs J of a larger draw of its own, with inclusion
-probabilities of its own. Two regressions predict: p from the encoders alone, for every pair; q with the judge's answer
-as a further feature, for the pairs that it has answered. So the judge is calibrated on people's labels, and
+probabilities of its own. A regression q on people's labels has the judge's answer as a further feature, for the pairs
+that it has answered: so the judge is calibrated on people. A second one, p, carries what q says to the pairs that the
+judge has not seen, from the encoders alone; each is told only answers other than the pair's own. Then
 
     sum over all pairs of p + sum over J of (q - p) / pi_J + sum over D of (y - q) / pi_D
 
 is unbiased whatever the judge is worth: a biased one is corrected by the labels, a random one leaves the interval as it
-was, and a good one narrows it, because y - q is small and J is large. The expectation F is taken at the labels and at
-p; taken at q, measures that are ratios inside a query came out up to two points too low. So the derivative counts
+was, and a good one narrows it, because y - q is small and J is large. The expectation F of a curved measure is taken at
+the labels, at q where the judge has answered, and at p elsewhere, so that its derivative counts
 
-    [in J] (q - p) / pi_J + [in D] ((1 / pi_D - 1) (y - q) - (q - p)).
+    (1 / pi_D - 1) (y - q) [in D] + ([in J] / pi_J - 1) (q - p)
+
+for every pair that was answered.
 """
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
 from likewise.evaluation.estimates.chances import Bools, Floats, Ints
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.evaluation.estimates.linearised import Corrections, label_corrections
-from likewise.evaluation.estimates.prediction import Predictions, fit_predictions
+from likewise.evaluation.estimates.prediction import PairModel, Predictions, fit_predictions
 from likewise.evaluation.micro_auc import micro_auc
 
 CUTS = 101  # of a judge's answers, tried between similar and not similar
@@ -42,12 +46,14 @@ class JudgeAnswers:
 
 @dataclass(frozen=True)
 class AnsweredPairs:
-    """Pairs about which more is known than the encoders predict: the chance each has, and what they correct."""
+    """Pairs about which more is known than the encoders predict: the chance each has, what they correct, and the model
+    that predicts all others."""
 
     query: Ints
     unit: Ints
     chance: Floats
     corrections: Corrections
+    model: PairModel
     without_judge: Corrections | None = None
     agreement: "JudgeAgreement | None" = None
 
@@ -66,7 +72,9 @@ class JudgeAgreement:
 
 def labelled_pairs(drawn: LabelledDraw, predictions: Predictions) -> AnsweredPairs:
     """People's labels alone."""
-    return AnsweredPairs(drawn.query, drawn.unit, drawn.label, label_corrections(drawn, predictions.unseen))
+    return AnsweredPairs(
+        drawn.query, drawn.unit, drawn.label, label_corrections(drawn, predictions.unseen), predictions.model
+    )
 
 
 def judged_and_labelled(
@@ -76,29 +84,43 @@ def judged_and_labelled(
     place = find_pairs(judge, drawn)
     answer = np.where(np.isnan(judge.answer), np.nanmean(judge.answer), judge.answer)
     told = np.column_stack([features, answer])
-    calibrated = fit_predictions(told[place], drawn.query, drawn.label, drawn.n_queries, seed)
-    alone = predictions.model.chance_of_pairs(features, judge.query)
+    calibrated = fit_predictions(told[place], drawn.query, drawn.label, drawn.weight, drawn.n_queries, seed)
     with_judge = calibrated.model.chance_of_pairs(told, judge.query)
-    alone[place], with_judge[place] = predictions.unseen, calibrated.unseen
+    with_judge[place] = calibrated.unseen
     own = judge.probability > 0.0
     inverse = np.divide(1.0, judge.probability, out=np.zeros(len(own)), where=own)
-    learned = with_judge - alone
-    missed, spread = inverse * learned, inverse * (inverse - 1.0) * own * learned**2
+    carried = fit_predictions(features, judge.query, with_judge, np.maximum(inverse, 1.0), drawn.n_queries, seed)
+    alone = predictions.model.chance_of_pairs(features, judge.query)
+    known = 1.0 - float((with_judge * (1.0 - with_judge)).sum() / (alone * (1.0 - alone)).sum())
+    model = carried.model.with_errors_of(predictions.model, 1.0 - min(max(known, 0.0), 1.0))
+    learned = with_judge - carried.unseen
+    missed, spread = (inverse - 1.0) * learned, inverse * (inverse - 1.0) * own * learned**2
     seen, predicted = spread.copy(), spread.copy()
     labels = label_corrections(drawn, calibrated.unseen)
-    missed[place] += labels.missed - learned[place]
+    missed[place] += labels.missed
     seen[place] += labels.seen_variance
-    predicted[place] += labels.predicted_variance
-    chance = alone.copy()
+    predicted[place] += _dispersion(drawn, calibrated.unseen) * labels.predicted_variance
+    chance = with_judge.copy()
     chance[place] = drawn.label
     return AnsweredPairs(
         judge.query,
         judge.unit,
         chance,
         Corrections(judge.query, missed, seen, predicted, drawn.n_queries),
+        model,
         _scattered(label_corrections(drawn, predictions.unseen), place, len(own)),
         _agreement(judge.answer[place], drawn.label, len(own), seed),
     )
+
+
+def _dispersion(drawn: LabelledDraw, predicted: Floats) -> float:
+    """How far labels are from predictions, over what coins of those chances would be; at most 1.
+
+    A regression that is told nearly everything by a good judge still gives every pair some chance of both answers.
+    """
+    expected = float((drawn.weight * predicted * (1.0 - predicted)).sum())
+    seen = float((drawn.weight * (drawn.label - predicted) ** 2).sum())
+    return min(1.0, sqrt(seen / max(expected, 1e-12)))  # its root: what was seen is uncertain itself
 
 
 def find_pairs(judge: JudgeAnswers, drawn: LabelledDraw) -> Ints:

@@ -7,8 +7,7 @@ correction estimates what the predictions of the pairs that were not drawn miss,
 throughout the linear measures are Horvitz-Thompson sums of w_i y_i. What a machine judge adds is in `judge.py`. The
 variance is taken between queries, which are drawn independently, so it holds for queries and draws together. A few
 heavy pairs carry much of it: where the labels show less variance from drawing than the predicted chances would have it,
-because none of those pairs was drawn, it is raised by RAISED of the difference, the share with which intervals cover
-the truth as often as they say (docs/sampling.md).
+because none of those pairs was drawn, the predicted one is taken.
 """
 
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from likewise.evaluation.estimates.chances import Expectation, Floats, Ints
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.intervals import share_interval, t_interval
 
-RAISED = 0.25
+CERTAIN = 1.0 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -65,13 +64,13 @@ class CatalogEstimate:
         n = len(self.influence)
         between = float((self.influence**2).sum() / (n * (n - 1))) if n > 1 else float("nan")
         seen, predicted = self._drawing_variances()
-        return float(np.sqrt(between + RAISED * max(0.0, predicted - seen)))
+        return float(np.sqrt(between + max(0.0, predicted - seen)))
 
     @property
     def drawing_error(self) -> float:
         """Over draws alone: for these very queries."""
         seen, predicted = self._drawing_variances()
-        return float(np.sqrt(seen + RAISED * max(0.0, predicted - seen)))
+        return float(np.sqrt(max(seen, predicted)))
 
     def interval(self, *, these_queries: bool = False) -> tuple[float, float]:
         """At 95 %: for queries like these, or for these very queries."""
@@ -98,10 +97,14 @@ class CatalogEstimate:
 def estimate_measure(corrections: Corrections, expected: ExpectedMeasure) -> CatalogEstimate:
     """Correct numerator and denominator, and say how sure that is."""
     numerator, denominator = corrections.corrected(expected.numerator), corrections.corrected(expected.denominator)
-    value = float(numerator.sum() / denominator.sum())
+    total = float(denominator.sum())
+    if expected.counts_queries:
+        n_certain = int((expected.denominator.value >= CERTAIN).sum())
+        total = min(max(total, float(n_certain)), float(len(denominator)))
+    value = float(numerator.sum()) / total
     return CatalogEstimate(
         value,
-        (numerator - value * denominator) / denominator.mean(),
-        (expected.numerator.derivative - value * expected.denominator.derivative) / denominator.sum(),
+        (numerator - value * denominator) * (len(denominator) / total),
+        (expected.numerator.derivative - value * expected.denominator.derivative) / total,
         corrections,
     )

@@ -5,11 +5,12 @@
 Features of a pair are, for each encoder, the logarithm of its rank and its score in standard deviations of the query's
 scores, and three summaries over encoders. Weights and effects are shrunk towards 0. Effects have a t-distribution,
 because some queries are like nothing else in the catalog; its scale is estimated from the labels (steps of EM with
-Laplace's approximation). Labelled pairs are predicted by models that have not seen them: the labels are dealt into
-FOLDS, and each fold is predicted from the others.
+Laplace's approximation). What is not known of a query's effect moves all its pairs together, so chances are given below
+and above it (SHIFTS), and whoever computes a curved measure takes the mean over both. Labelled pairs are predicted by
+models that have not seen them: the labels are dealt into FOLDS, and each fold is predicted from the others.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ CONVERGED = 1e-6
 LARGEST_LOGIT = 30.0
 SMALLEST_VARIANCE = 1e-3
 RRF_OFFSET = 10.0  # of reciprocal rank fusion
+SMALLEST_WEIGHT = 1e-3
+LARGEST_LOG_WEIGHT = 2.5
+SHIFTS = (-0.7, 0.7)  # of a query's effect, in its standard errors: what its own labels do not correct
 
 
 def pair_features(block: RankedBlock) -> NDArray[np.float32]:
@@ -51,17 +55,23 @@ class PairModel:
     intercept: float
     weights: Floats
     effects: Floats
+    effect_errors: Floats
 
-    def chance(self, features: NDArray[np.float32], query_rows: Ints) -> Floats:
-        """Of all pairs of some queries, shape (queries, units)."""
+    def chances(self, features: NDArray[np.float32], query_rows: Ints) -> list[Floats]:
+        """Of all pairs of some queries, shape (queries, units), at each of SHIFTS."""
         slopes = self.weights / self.scale
         logit = np.tensordot(slopes.astype(np.float32), features, 1).astype(np.float64)
         logit += self.intercept - float(self.centre @ slopes) + self.effects[query_rows][:, None]
-        return sigmoid(logit)
+        return [sigmoid(logit + shift * self.effect_errors[query_rows][:, None]) for shift in SHIFTS]
 
     def chance_of_pairs(self, features: Floats, query: Ints) -> Floats:
-        """Of single pairs, rows of `features`."""
-        return sigmoid((features - self.centre) @ (self.weights / self.scale) + self.intercept + self.effects[query])
+        """Of single pairs, rows of `features`; the mean over SHIFTS."""
+        logit = (features - self.centre) @ (self.weights / self.scale) + self.intercept + self.effects[query]
+        return _mean_chance(logit, self.effect_errors[query])
+
+    def with_errors_of(self, other: "PairModel", share: float) -> "PairModel":
+        """The same, with a share of another model's uncertainty about effects beside its own."""
+        return replace(self, effect_errors=np.sqrt(self.effect_errors**2 + share * other.effect_errors**2))
 
 
 @dataclass(frozen=True)
@@ -72,15 +82,22 @@ class Predictions:
     unseen: Floats
 
 
-def fit_predictions(features: Floats, query: Ints, label: Floats, n_queries: int, seed: int) -> Predictions:
-    """Fit labelled pairs (rows of `features`), and predict each of them from the other folds."""
+def fit_predictions(
+    features: Floats, query: Ints, label: Floats, weight: Floats, n_queries: int, seed: int
+) -> Predictions:
+    """Fit labelled pairs (rows of `features`), and predict each of them from the other folds.
+
+    `weight` is how many pairs each stands for (see `fit_weights`).
+    """
     centre, scale = features.mean(axis=0), features.std(axis=0)
     scale[scale == 0.0] = 1.0
     standard = np.column_stack([np.ones(len(features)), (features - centre) / scale])
+    weight = fit_weights(weight, standard)
     weights, effects = np.zeros(standard.shape[1]), np.zeros(n_queries)
     precision = np.full(n_queries, EFFECT_PRECISION)
+    variances = 1.0 / precision
     for _ in range(EFFECT_ROUNDS):
-        weights, effects, variances = _newton(standard, query, label, precision, weights, effects, NEWTON_STEPS)
+        weights, effects, variances = _newton(standard, query, label, weight, precision, weights, effects, NEWTON_STEPS)
         squares = effects**2 + variances
         certainty = (EFFECT_FREEDOM + 1.0) / (EFFECT_FREEDOM + squares / max(squares.mean(), SMALLEST_VARIANCE))
         variance = max(float((certainty * squares).mean()), SMALLEST_VARIANCE)
@@ -90,13 +107,41 @@ def fit_predictions(features: Floats, query: Ints, label: Floats, n_queries: int
     for number in range(FOLDS):
         out = fold == number
         kept = ~out
-        some, own, _ = _newton(standard[kept], query[kept], label[kept], precision, weights, effects, REFIT_STEPS)
-        unseen[out] = sigmoid(standard[out] @ some + own[query[out]])
-    return Predictions(PairModel(centre, scale, float(weights[0]), weights[1:], effects), unseen)
+        some, own, vague = _newton(
+            standard[kept], query[kept], label[kept], weight[kept], precision, weights, effects, REFIT_STEPS
+        )
+        unseen[out] = _mean_chance(standard[out] @ some + own[query[out]], np.sqrt(vague)[query[out]])
+    return Predictions(PairModel(centre, scale, float(weights[0]), weights[1:], effects, np.sqrt(variances)), unseen)
+
+
+def fit_weights(weight: Floats, features: Floats) -> Floats:
+    """How much each label counts in the fit: the number of pairs it stands for, over what its features foretell.
+
+    Where a design chose by the features alone these stabilised weights are 1, and no information is lost. Where it
+    chose by more, as the adaptive one does, an unweighted fit would take the pairs that were not drawn for too much
+    like those that were. They sum to the number of equal labels that they are worth (Kish).
+    """
+    logarithm = np.log(np.maximum(weight, SMALLEST_WEIGHT))
+    foretold = features @ np.linalg.solve(
+        features.T @ features + RIDGE * np.eye(features.shape[1]), features.T @ logarithm
+    )
+    stable = np.exp(np.clip(logarithm - foretold, -LARGEST_LOG_WEIGHT, LARGEST_LOG_WEIGHT))
+    return np.asarray(stable * stable.sum() / (stable**2).sum())
+
+
+def _mean_chance(logit: Floats, error: Floats) -> Floats:
+    return np.asarray(np.mean([sigmoid(logit + shift * error) for shift in SHIFTS], axis=0))
 
 
 def _newton(
-    features: Floats, query: Ints, label: Floats, precision: Floats, weights: Floats, effects: Floats, n_steps: int
+    features: Floats,
+    query: Ints,
+    label: Floats,
+    case_weight: Floats,
+    precision: Floats,
+    weights: Floats,
+    effects: Floats,
+    n_steps: int,
 ) -> tuple[Floats, Floats, Floats]:
     """Penalised logistic regression by Newton's method; the effects' own block of the curvature is diagonal.
 
@@ -109,7 +154,7 @@ def _newton(
     diagonal = precision
     for _ in range(n_steps):
         chance = sigmoid(features @ weights + effects[query])
-        error, curvature = chance - label, chance * (1.0 - chance)
+        error, curvature = case_weight * (chance - label), case_weight * chance * (1.0 - chance)
         slope = features.T @ error + penalty * weights
         slope_effects = np.bincount(query, error, n_queries) + precision * effects
         weighted = features * curvature[:, None]

@@ -23,6 +23,7 @@ from likewise.evaluation.stopping.confidence_sequence import (
 )
 from likewise.evaluation.stopping.goal import LabelingGoal
 
+MOST_LOG = 100.0  # an interval this wide says nothing
 SEQUENCE_NOTE = "The interval holds at every look together, with a chance of 95 %."
 
 
@@ -104,7 +105,7 @@ def _settle_recall(goal: LabelingGoal, found: CatalogEstimates) -> Settlement:
     similar = max(found.positives.value * n_queries, float(found.n_found))
     error, recall = found.positives.drawing_error * n_queries / similar, found.n_found / similar
     ends = confidence_sequence(log(similar), error, n_queries, tightest_at=goal.margin / 3.0)
-    low, high = (found.n_found / similar * exp(log(similar) - end) for end in (ends.high, ends.low))
+    low, high = (recall * exp(min(log(similar) - end, MOST_LOG)) for end in (ends.high, ends.low))
     low, high = max(low, 0.0), min(high, 1.0)
     settled = high - low <= 2.0 * goal.margin
     shown = f"{100 * recall:.0f} % ({100 * low:.0f}–{100 * high:.0f} %) of all similar pairs are found"

@@ -21,29 +21,6 @@ def combiner_blocks(wardrobe: dict[str, Any], emoji: dict[str, Any]) -> dict[str
     }
 
 
-def study_blocks(found: dict[str, Any]) -> dict[str, str]:
-    """What `likewise condition study` was asked, and what it found."""
-    rows = found["summary"]
-    lines = ["| part | trained on | triplets | R@1 | sd |", "|---|---|---:|---:|---:|"]
-    for row in rows:
-        n = f"{row['n_triplets']:,}" if row["n_triplets"] else "–"
-        sd = f"{100 * row['sd']:.1f}" if row["sd"] is not None else "–"
-        name = f"{row['arm']} ({row['encoder'].rsplit('/', 1)[-1]})" if row["part"] == "baseline" else row["arm"]
-        lines.append(f"| {row['part']} | {name} | {n} | {100 * row['mean']:.1f} | {sd} |")
-    untrained = sum(step == 0 for step in found["best_steps"].values())
-    summary = (
-        f"{found['n_mined']['filtered']:,} triplets were mined with the filter, {found['n_mined']['unfiltered']:,} "
-        f"without; {rows[0]['n']:,} test templates, {rows[-1]['n_seeds']} seeds. In {untrained} of "
-        f"{len(found['best_steps'])} trainings no validation was better than that of the Combiner before its first "
-        "step, which was then kept."
-    )
-    return {
-        "combiner-study-summary": paragraph(summary),
-        "combiner-study-command": f"```\n{paragraph(found['command'])}\n```",
-        "combiner-study-table": "\n".join(lines),
-    }
-
-
 def mining_blocks(measured: dict[str, Any]) -> dict[str, str]:
     """How good the parser is, and what every filter leaves."""
     parser = (

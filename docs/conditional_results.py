@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from conditional_pages import benchmark_blocks, combiner_blocks, combiner_picture, mining_blocks, study_blocks
-from conditional_study import studied
+from conditional_pages import benchmark_blocks, combiner_blocks, combiner_picture, mining_blocks
 from marks import fill
 
 from likewise.catalog import make_catalog
@@ -162,6 +161,7 @@ def mined(data: Path, work: Path) -> None:
     """Precision and recall of the parser, and the funnel of the real captions."""
     if (work / "mining.json").exists():
         return
+    from likewise.conditional.mining.filters import FILTERS
     from likewise.conditional.mining.hand_annotations import read_annotations, score_parser
     from likewise.conditional.mining.relations import extract_relations
     from likewise.conditional.mining.step import mine_triplets
@@ -173,7 +173,15 @@ def mined(data: Path, work: Path) -> None:
     texts = [lines[each.line].split("\t")[0] for each in annotated]
     agreed = score_parser(annotated, [extract_relations(words) for words in textblob_tagger()(texts)])
     ratings = next((data / "concreteness").glob("*.txt"))
-    run = mine_triplets(captions, work / "mined", ratings=ratings, n_triplets=20_000, workers=1, parser="textblob")
+    run = mine_triplets(
+        captions,
+        work / "mined",
+        ratings=ratings,
+        rules=FILTERS["genecis"],
+        n_triplets=20_000,
+        workers=1,
+        parser="textblob",
+    )
     funnel = [asdict(step) for step in run.funnel]
     measured = {**asdict(agreed), "precision": agreed.precision, "recall": agreed.recall, "funnel": funnel}
     write_json(measured, work / "mining.json")
@@ -197,8 +205,6 @@ def main() -> None:
         found = {road.name: read_json(asked.work / f"{road.name}.json") for road in ROADS}
         combiner_picture({road.title: found[road.name] for road in ROADS}, DOCS / "combiner.png")
         fill(DOCS / "combiner.md", combiner_blocks(found["wardrobe"], found["emoji"]))
-        studied(asked.data, asked.work, DOCS)
-        fill(DOCS / "combiner.md", study_blocks(read_json(asked.work / "study.json")))
 
 
 if __name__ == "__main__":

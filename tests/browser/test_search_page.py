@@ -103,6 +103,29 @@ def test_pick_type_slide_and_go_on(browser: Browser, site: Site) -> None:
         assert names(page) == text
 
 
+def test_the_category_is_kept_until_one_click_frees_it(browser: Browser, site: Site) -> None:
+    searcher = Searcher.open(site.workspace, workers=1)
+    with opened(browser) as page:
+        come_in(page, site)
+        page.get_by_role("button", name="Choose a picture").click()
+        page.get_by_label("Find by name or category").fill("triangle")
+        page.get_by_role("button", name="triangle/red-0.png").click()
+        kept = names(page)
+        assert {name.split("/")[0] for name in kept} == {"triangle"}
+        chip = page.get_by_role("button", name="category", exact=True)
+        expect(chip).to_have_attribute("aria-pressed", "true")
+        expect(page.locator("#said")).to_contain_text("with the same category")
+        chip.focus()
+        page.keyboard.press("Enter")
+        freed = changed(page, kept)
+        assert freed == searcher.search("triangle/red-0.png", top_k=18, keep=())["image"].to_list()
+        assert len({name.split("/")[0] for name in freed}) > 1
+        expect(chip).to_have_attribute("aria-pressed", "false")
+        page.goto(page.url)  # the address says that nothing is kept
+        assert names(page) == freed
+        check(page)
+
+
 def test_upload_a_picture_and_remove_it(browser: Browser, site: Site, tmp_path: Path) -> None:
     mine = tmp_path / "mine.png"
     draw_shape("circle", "green", 0).resize((900, 900)).save(mine)

@@ -56,8 +56,8 @@ def test_ask_prints_and_shows(run: Run, drawn: WorkspaceFolder, tower: TwoTower)
 def test_the_slider_leads_from_image_to_text(drawn: WorkspaceFolder, tower: TwoTower) -> None:
     searcher = Searcher.open(drawn, tower.spec, workers=1)
     key = searcher.images[3]
-    image, text = (searcher.search(key, "red", text_weight=weight)["image"].to_list() for weight in (0.0, 1.0))
-    assert image == searcher.search(key)["image"].to_list()
+    image, text = (searcher.search(key, "red", text_weight=weight, keep=())["image"].to_list() for weight in (0.0, 1.0))
+    assert image == searcher.search(key, keep=())["image"].to_list()
     words_only = searcher.search(text="red", top_k=13)["image"].to_list()
     assert text == [each for each in words_only if searcher.item_of[each][0] != searcher.item_of[key][0]][:12]
     assert image != text

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from likewise.cli.app import app
 from likewise.conditional.mining.concreteness import Concreteness
-from likewise.conditional.mining.filters import MiningThresholds, filter_relations
+from likewise.conditional.mining.filters import FILTERS, MiningThresholds, filter_relations
 from likewise.conditional.mining.parsing import parse_captions, shard_file
 from likewise.conditional.mining.sampling import GroupSampler
 from likewise.conditional.mining.step import mine_triplets, read_triplets
@@ -22,6 +22,7 @@ from tests.real.places import real_data
 
 THINGS = ("dog", "cat", "horse", "girl")
 PLACES = ("beach", "table", "street", "boat", "garden", "sofa")
+GENECIS = FILTERS["genecis"]
 RATINGS = dict.fromkeys((*THINGS, *PLACES), 4.9) | {"sofa": 4.0, "idea": 1.6, "girl": 4.85}
 
 
@@ -56,7 +57,9 @@ def test_concreteness_of_the_real_ratings() -> None:
 
 
 def test_every_triplet_obeys_the_rules(captions: Path, ratings: Path, tmp_path: Path) -> None:
-    mined = mine_triplets(captions, tmp_path / "mined", ratings=ratings, n_triplets=3000, workers=1, parser="textblob")
+    mined = mine_triplets(
+        captions, tmp_path / "mined", ratings=ratings, rules=GENECIS, n_triplets=3000, workers=1, parser="textblob"
+    )
     triplets = read_triplets(tmp_path / "mined")
     assert triplets.height == mined.n_triplets == 3000
     text = dict(line.split("\t")[::-1] for line in captions.read_text(encoding="utf-8").splitlines())
@@ -163,6 +166,8 @@ def test_the_command_writes_a_page_with_funnel_and_triplets(captions: Path, rati
         str(folder),
         "--n-triplets",
         "100",
+        "--filter",
+        "genecis",
     ]
     ran = CliRunner().invoke(app, [*asked, "--workers", "1", "--json"])
     assert ran.exit_code == 0, ran.output
@@ -173,3 +178,70 @@ def test_the_command_writes_a_page_with_funnel_and_triplets(captions: Path, rati
     first = pl.read_parquet(folder / "triplets.parquet").sample(24, seed=0, shuffle=True).row(0, named=True)
     assert f"“{first['condition']}”" in page and first["target"] in page
     assert "the subject occurs in at least 5 images" in page
+
+
+def test_attributes_are_mined_from_what_stands_before_a_noun(tmp_path: Path) -> None:
+    """Colours and materials survive the soft filter and not the published one, which knows relations alone."""
+    rows = [
+        f"a {colour} {material} coat\t{colour}-{material}-{n}.jpg"
+        for n in range(6)
+        for colour in ("red", "dark blue")
+        for material in ("wool", "leather")
+    ]
+    (tmp_path / "titles.tsv").write_text("\n".join(rows), encoding="utf-8")
+    real = next(real_data("concreteness").glob("*.txt"))
+    asked = {"n_triplets": 200, "workers": 1, "parser": "textblob"}
+    for name in ("soft", "none"):
+        folder = tmp_path / name
+        mine_triplets(tmp_path / "titles.tsv", folder, ratings=real, rules=FILTERS[name], **asked)  # type: ignore[arg-type]
+        triplets = read_triplets(folder)
+        assert set(triplets["condition"]) == {"red", "dark blue", "wool", "leather"}
+        assert set(triplets["subject"]) == {"coat"}
+    with pytest.raises(LikewiseError, match="no relation survived"):
+        mine_triplets(tmp_path / "titles.tsv", tmp_path / "paper", ratings=real, rules=GENECIS, n_triplets=9, workers=1)
+
+
+def test_negatives_are_wrong_and_references_ask_something(tmp_path: Path) -> None:
+    """Several captions of one image: what any of them says counts."""
+    rng = np.random.default_rng(4)
+    rows, truth = [], {}
+    for n in range(200):
+        subject, colour, place = rng.choice(THINGS), rng.choice(["red", "blue", "white"]), rng.choice(PLACES)
+        truth[f"{n}.jpg"] = {str(subject), str(colour), str(place)}
+        rows.append({"image": f"{n}.jpg", "one": f"a {colour} {subject}", "two": f"the {subject} on the {place}"})
+    pl.DataFrame(rows).write_csv(tmp_path / "captions.csv")
+    mine_triplets(
+        tmp_path / "captions.csv",
+        tmp_path / "mined",
+        ratings=None,
+        n_triplets=2000,
+        columns=("one", "two"),
+        workers=1,
+        parser="textblob",
+    )
+    triplets = read_triplets(tmp_path / "mined")
+    assert {"red", "on beach"} <= set(triplets["condition"])
+    for row in triplets.iter_rows(named=True):
+        subject, thing = row["subject"], row["target_object"]
+        assert {subject, thing} <= truth[row["target"]]
+        assert subject in truth[row["reference"]] and thing not in truth[row["reference"]]
+        for name, word in (("same_subject", thing), ("same_object", subject)):
+            assert row[name] is None or word not in truth[row[name]]
+    assert triplets["same_subject"].null_count() < 0.2 * triplets.height
+
+
+def test_what_cannot_be_mined_is_a_sentence(captions: Path, tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    asked = ["condition", "mine", str(captions), "--output", str(tmp_path / "mined"), "--workers", "1"]
+    for more, sentence in (
+        (["--filter", "genecis"], "needs concreteness ratings"),
+        (["--filter", "strict"], "choose genecis, soft, none"),
+        (["--where", "split=train"], "is a part of a workspace"),
+    ):
+        ran = CliRunner().invoke(app, [*asked, *more])
+        assert isinstance(ran.exception, LikewiseError) and sentence in str(ran.exception)
+    table = tmp_path / "table.csv"
+    table.write_text("image,caption1\n1.jpg,a dog\n", encoding="utf-8")
+    ran = CliRunner().invoke(app, ["condition", "mine", str(table), "--output", str(tmp_path / "other")])
+    assert isinstance(ran.exception, LikewiseError) and "`--columns`" in str(ran.exception)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from likewise.conditional.mining.hand_annotations import caption_digest, read_annotations, score_parser
-from likewise.conditional.mining.relations import extract_relations
+from likewise.conditional.mining.relations import extract_attributes, extract_relations
 from likewise.conditional.mining.tagging import Tagger, pipeline_tagger, textblob_tagger
 from tests.real.places import real_data
 
@@ -39,6 +39,23 @@ def tag() -> Tagger:
 def test_plain_captions(tag: Tagger, caption: str, relations: str) -> None:
     found = [" ".join(relation) for relation in extract_relations(tag([caption])[0])]
     assert found == [text for text in relations.split("; ") if text]
+
+
+@pytest.mark.parametrize(
+    ("caption", "attributes"),
+    [
+        ("a red wool coat, striped, with long sleeves", "red coat; wool coat; long sleeves"),
+        (
+            "A little girl in a dark blue dress going into a wooden cabin .",
+            "little girl; dark blue dress; wooden cabin",
+        ),
+        ("several other dogs", ""),
+        ("", ""),
+    ],
+)
+def test_what_stands_before_a_noun(tag: Tagger, caption: str, attributes: str) -> None:
+    found = [f"{thing} {subject}" for subject, _, thing in extract_attributes(tag([caption])[0])]
+    assert found == [text for text in attributes.split("; ") if text]
 
 
 def test_precision_and_recall_on_captions_that_a_person_read(tag: Tagger) -> None:

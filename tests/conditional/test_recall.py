@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.conditional.composers import baselines
-from likewise.conditional.evaluate import recall_table, score_templates
+from likewise.conditional.composers import ComposerMethod, LateFusion, UnscaledSum, baselines
+from likewise.conditional.evaluate import TaskResult, recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, Floats, QueryBatch
 from likewise.conditional.recall import chance_recall, rank_targets, recall_at_k
+from likewise.conditional.seeds import recall_over_seeds
 from likewise.conditional.step import RESULTS, read_results, store_results
 from likewise.workspace import WorkspaceFolder, write_parquet
 
@@ -150,3 +151,39 @@ def test_results_of_an_earlier_version_stay_in_the_table(tmp_path: Path) -> None
     assert read_results(workspace, "small").equals(earlier)
     later = store_results(workspace, "small", new, official=False)
     assert read_results(workspace, "small").equals(pl.concat([earlier, later]))
+
+
+def test_late_fusion_and_the_unscaled_sum_against_numpy() -> None:
+    """The unscaled sum follows the longer side; late fusion adds standardised scores, so no side's spread rules."""
+    rng = np.random.default_rng(8)
+    reference, condition = rng.normal(size=(5, 6)).astype(np.float32), 9 * rng.normal(size=(5, 6)).astype(np.float32)
+    gallery = rng.normal(size=(5, 7, 6)).astype(np.float32)
+    batch = QueryBatch(reference, condition, gallery)
+    near = [(each / np.linalg.norm(each, axis=1, keepdims=True)) for each in (reference, condition)]
+    candidates = gallery / np.linalg.norm(gallery, axis=2, keepdims=True)
+    sides = [np.einsum("nd,ngd->ng", each, candidates) for each in near]
+    fused = sum((each - each.mean(1, keepdims=True)) / each.std(1, keepdims=True) for each in sides)
+    np.testing.assert_allclose(LateFusion().scores(batch), fused, rtol=1e-4)
+    added = np.einsum("nd,ngd->ng", reference + condition, candidates)
+    got = ComposerMethod(UnscaledSum()).scores(batch)
+    assert (np.argsort(got, axis=1) == np.argsort(added, axis=1)).all()
+
+
+def test_intervals_over_templates_and_seeds_cover_the_truth() -> None:
+    """Simulated trainings whose quality varies: the interval holds the true mean in about 95 of 100 studies."""
+    rng = np.random.default_rng(5)
+    covered = 0
+    n_studies = 400
+    for _ in range(n_studies):
+        easy = rng.normal(0, 1, 150)  # of every template
+        quality = rng.normal(0, 0.12, 3)  # of every training
+        results = []
+        for each in quality:
+            right = rng.random(150) < 1 / (1 + np.exp(-(easy + each)))
+            scores = np.where(right, 1.0, -1.0)[:, None] * np.array([1.0, 0.0])
+            ranks = rank_targets(scores, np.array([[True, False]] * 150))
+            results.append({"m": {"change_object": TaskResult(ranks, 150)}})
+        row = recall_over_seeds("encoder", results).row(0, named=True)
+        covered += row["low"] <= 0.5 <= row["high"]
+        assert row["n_seeds"] == 3
+    assert 0.92 <= covered / n_studies <= 0.995

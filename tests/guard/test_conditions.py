@@ -66,6 +66,18 @@ def test_condition_evaluate_marks_an_encoder_that_learned_the_captions(world: Wo
     assert refused.code == 2 and "every model learned the answers of the templates one" in refused.err
 
 
+def test_condition_catalog_marks_an_encoder_that_learned_the_captions(
+    world: World, run: Run, taught: str, clean: str
+) -> None:
+    asked = ("condition", "catalog", world.workspace.path, "--attributes", "side", "--top", 1, "--workers", 1)
+    for encoder, learned in ((taught, {True}), (clean, {False})):
+        done = run(*asked, "--with", encoder, "--json")
+        assert done.code == 0, done.err
+        assert {row["learned"] for row in json.loads(done.out)} == learned
+    shown = run(*asked, "--with", taught).out
+    assert "three scores † learned from" in shown
+
+
 def test_condition_evaluate_marks_a_combiner_on_its_own_templates(
     world: World, run: Run, clean: str, combiner: str
 ) -> None:

@@ -46,6 +46,7 @@ SCORING = {
     "outfits rate": "tests/outfits/test_looks.py: a look passes the guard",
     "outfits order": "tests/outfits/test_training.py: marked models have no place",
     "condition evaluate": "tests/guard/test_conditions.py",
+    "condition catalog": "tests/guard/test_conditions.py",
     "condition study": "tests/guard/test_conditions.py",
     "condition submit": "tests/guard/test_conditions.py",
     "condition train": "tests/guard/test_conditions.py",

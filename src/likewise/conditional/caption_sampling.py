@@ -16,6 +16,8 @@ from likewise.encoders.families.text_features import tokenize
 
 WHOLE_CAPTION_SHARE = 0.3
 """Share of texts that are whole captions."""
+ONE_COLUMN_SHARE = 0.5
+"""Share of whole captions that are those of one column, where there are several."""
 CUT_PHRASE_SHARE = 0.6
 """Share of phrases that are cut to some neighbouring words."""
 
@@ -29,17 +31,20 @@ class CaptionTexts:
     caption: str
     phrases: tuple[str, ...]
     words: frozenset[str]
+    texts: tuple[str, ...] = ()
+    """Of each column; `caption` is all of them."""
 
     @classmethod
     def from_texts(cls, texts: Sequence[str]) -> "CaptionTexts":
         phrases = [part for text in texts for part in _BREAKS.split(text) if tokenize(part)]
         words = frozenset(word for text in texts for word in tokenize(text))
-        return cls(", ".join(texts), tuple(dict.fromkeys(phrases)), words)
+        return cls(", ".join(texts), tuple(dict.fromkeys(phrases)), words, tuple(texts))
 
     def sample(self, rng: np.random.Generator) -> str:
-        """One of the things this picture may be called."""
+        """One of the things this picture may be called; a whole caption is that of one column or of all."""
         if len(self.phrases) == 0 or rng.random() < WHOLE_CAPTION_SHARE:
-            return self.caption
+            several = len(self.texts) > 1 and rng.random() < ONE_COLUMN_SHARE
+            return self.texts[int(rng.integers(len(self.texts)))] if several else self.caption
         n = int(rng.integers(1, min(3, len(self.phrases)) + 1))
         chosen = rng.choice(len(self.phrases), n, replace=False)
         return " ".join(self._cut(self.phrases[place], rng) for place in chosen)

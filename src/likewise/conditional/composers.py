@@ -3,8 +3,10 @@
     image only     q = x / |x|                     x: the reference's features
     text only      q = e / |e|                     e: the condition's features
     image + text   q = (1 - w) x/|x| + w e/|e|     w = 1/2, scaled to length one again
+    unscaled       q = x + e                       as the published code has it: the longer of the two weighs more
 
-The score of a candidate y is the cosine q · y / |y|.
+The score of a candidate y is the cosine q · y / |y|.  Late fusion makes no query vector: the scores of image only and
+of text only are standardised over the candidates of a question and added.
 """
 
 from dataclasses import dataclass
@@ -48,6 +50,16 @@ class ImageAndText:
 
 
 @dataclass(frozen=True)
+class UnscaledSum:
+    """The sum of both sides' features with the lengths they have."""
+
+    name: str = "image + text, unscaled"
+
+    def compose(self, reference: Features, condition: Features) -> Features:
+        return normalize(reference + condition)
+
+
+@dataclass(frozen=True)
 class ComposerMethod:
     """A composer as a method: cosine of its query vector with every candidate."""
 
@@ -62,6 +74,22 @@ class ComposerMethod:
         gallery = batch.normalized_gallery
         found = query @ gallery.T if gallery.ndim == 2 else np.einsum("nd,ngd->ng", query, gallery)
         return np.asarray(found, np.float64)
+
+
+@dataclass(frozen=True)
+class LateFusion:
+    """Both sides answer alone, and their standardised scores are added."""
+
+    name: str = "late fusion"
+
+    def scores(self, batch: QueryBatch) -> Floats:
+        sides = (ComposerMethod(ImageOnly()).scores(batch), ComposerMethod(TextOnly()).scores(batch))
+        return np.asarray(sum(_standardized(each) for each in sides), np.float64)
+
+
+def _standardized(scores: Floats) -> Floats:
+    spread = scores.std(axis=1, keepdims=True)
+    return np.asarray((scores - scores.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0), np.float64)
 
 
 def baselines() -> list[ComposerMethod]:

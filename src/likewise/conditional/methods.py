@@ -1,9 +1,9 @@
-"""Methods by name: `image`, `text`, `image+text`, `attributes`, `objects`, `combiner:FOLDER`."""
+"""Methods by name: `image`, `text`, `image+text`, `late-fusion`, `attributes`, `objects`, `combiner:FOLDER`, …"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from likewise.conditional.composers import ComposerMethod, ImageAndText, ImageOnly, TextOnly
+from likewise.conditional.composers import ComposerMethod, ImageAndText, ImageOnly, LateFusion, TextOnly, UnscaledSum
 from likewise.conditional.protocol import Composer, ConditionalMethod
 from likewise.conditional.task_specific import AttributePrediction, read_detections
 from likewise.conditional.templates.annotations import ATTRIBUTE_KINDS, ImageAnnotations
@@ -12,6 +12,7 @@ from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
 BASELINES = ("image", "text", "image+text")
+UNSCALED, LATE_FUSION = "image+text:unscaled", "late-fusion"
 COMBINER = "combiner"
 COMBINERS_FOLDER = "combiners"
 """The folder of a workspace in which Combiners are kept, one folder each."""
@@ -30,10 +31,15 @@ def get_composer(name: str, workspace: WorkspaceFolder | None = None, tower: Two
         return TextOnly()
     if name == "image+text":
         return ImageAndText()
+    if name == UNSCALED:
+        return UnscaledSum()
     kind, _, where = name.partition(":")
+    if kind == "image+text":
+        return _weighted(name, where)
     if kind != COMBINER:
         raise LikewiseError(
-            f"there is no method {name!r}: known are {', '.join(BASELINES)}, attributes, objects and combiner:FOLDER."
+            f"there is no method {name!r}: known are {', '.join((*BASELINES, UNSCALED, LATE_FUSION))}, attributes, "
+            "objects and combiner:FOLDER."
         )
     from likewise.conditional.combiner import read_combiner
 
@@ -42,6 +48,21 @@ def get_composer(name: str, workspace: WorkspaceFolder | None = None, tower: Two
     if tower is not None and found.tower != tower.spec and found.shape.dim != tower.dim:
         raise LikewiseError(f"{folder} was trained for {found.tower}, not for {tower.spec}: use it with its encoder.")
     return found
+
+
+def weighted_method(text_weight: float) -> str:
+    """The name of image + text with another weight of the text than a half."""
+    return f"image+text:{text_weight:g}"
+
+
+def _weighted(name: str, weight: str) -> Composer:
+    try:
+        value = float(weight)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise LikewiseError(f"there is no method {name!r}: write {UNSCALED}, or a weight of the text from 0 to 1.")
+    return ImageAndText(value, f"image + text, text {100 * value:g} %")
 
 
 def _combiner_folder(where: str, workspace: WorkspaceFolder | None) -> Path:
@@ -73,6 +94,8 @@ def get_methods(
                 found.append(AttributePrediction(tower.text_features, ATTRIBUTE_KINDS, ()))
             else:
                 found.append(AttributePrediction.of(tower.text_features, known))
+        elif name == LATE_FUSION:
+            found.append(LateFusion())
         elif name == "objects":
             if detections is None:
                 raise LikewiseError("the method `objects` reads what a detector found: give `--detections FILE`.")

@@ -5,6 +5,7 @@ a method (1/2), the text alone (1).
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from likewise.catalog.images import open_picture
 from likewise.catalog.table import read_catalog
 from likewise.conditional.composers import ImageOnly
 from likewise.conditional.methods import COMBINER, COMBINERS_FOLDER, combiner_names, get_composer
 from likewise.conditional.protocol import Composer, Features
+from likewise.conditional.search_filters import KEPT, allowed_images
 from likewise.conditional.towers import TwoTower, encoded_towers, normalize
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 TOP_K = 12
 BALANCED = 0.5
+CHOSEN_METHODS = "condition_methods.json"
+"""In results/: the method that `likewise condition catalog` chose for each encoder."""
 SEARCH_RESULT_SCHEMA = {
     "rank": pl.Int64(),
     "image": pl.String(),
@@ -60,7 +65,7 @@ class Searcher:
     ) -> "Searcher":
         """With the two-tower encoder whose features are there, or with `encoder`, whose features are made first.
 
-        `method` is `image+text` or a Combiner; by default the workspace's only Combiner for this encoder, if any.
+        `method` is `image+text` or a Combiner; by default what was measured to be best, or the only Combiner, if any.
         """
         tower = TwoTower.from_spec(encoder or default_tower(workspace))
         tower.encode(workspace, workers=workers, on_progress=on_progress)
@@ -111,8 +116,14 @@ class Searcher:
         *,
         text_weight: float = BALANCED,
         top_k: int = TOP_K,
+        keep: Sequence[str] = KEPT,
+        where: str | None = None,
     ) -> pl.DataFrame:
-        """The best image of the best `top_k` items, never the one asked with: rank, image, item, category, score."""
+        """The best image of the best `top_k` items, never the one asked with: rank, image, item, category, score.
+
+        `keep` names columns in which results have the value of the image asked with, where that is known; `where`
+        restricts the results, `colour=red` for instance.
+        """
         condition = parse_condition(text)
         if image is None and not condition:
             raise LikewiseError("there is nothing to look for: give an image, a text, or both.")
@@ -121,16 +132,22 @@ class Searcher:
         own = str(image) if isinstance(image, str | Path) and str(image) in self.row_of else None
         features = None if image is None else self.image_features(image)
         scores = (self.unit_features @ self.query_vector(features, condition, text_weight)[0]).astype(np.float64)
+        allowed = self.allowed(own, keep, where)
         seen = {self.item_of[own][0]} if own is not None else set()
         rows: list[tuple[object, ...]] = []
         for row in np.lexsort((np.arange(len(scores)), -scores)).tolist():
             if len(rows) >= top_k:
                 break
             item, category = self.item_of[self.images[row]]
-            if item not in seen:
+            if allowed[row] and item not in seen:
                 seen.add(item)
                 rows.append((len(rows) + 1, self.images[row], item, category, float(scores[row])))
         return pl.DataFrame(rows, schema=SEARCH_RESULT_SCHEMA, orient="row")
+
+    def allowed(self, reference: str | None, keep: Sequence[str], where: str | None) -> NDArray[np.bool_]:
+        """Of every image, whether it may be a result."""
+        chosen = allowed_images(self.catalog, reference, keep, where)
+        return np.array([image in chosen for image in self.images])
 
     def query_vector(self, image: Features | None, condition: str, text_weight: float) -> Features:
         """One direction, (1, d), from what was asked."""
@@ -154,11 +171,13 @@ def search(
     method: str | None = None,
     text_weight: float = BALANCED,
     top_k: int = TOP_K,
+    keep: Sequence[str] = KEPT,
+    where: str | None = None,
 ) -> pl.DataFrame:
     """One search of a workspace; keep a `Searcher` for many."""
-    where = workspace if isinstance(workspace, WorkspaceFolder) else WorkspaceFolder(Path(workspace))
-    searcher = Searcher.open(where, encoder, method, workers=1)
-    return searcher.search(image, text, text_weight=text_weight, top_k=top_k)
+    folder = workspace if isinstance(workspace, WorkspaceFolder) else WorkspaceFolder(Path(workspace))
+    searcher = Searcher.open(folder, encoder, method, workers=1)
+    return searcher.search(image, text, text_weight=text_weight, top_k=top_k, keep=keep, where=where)
 
 
 def parse_condition(text: str) -> str:
@@ -193,17 +212,27 @@ class SearchModel:
 
 
 def available_models(workspace: WorkspaceFolder) -> list[SearchModel]:
-    """What a workspace can be searched with, without loading it: first with Combiners, then with the plain mean."""
+    """What a workspace can be searched with, without loading it: measured weights, Combiners, the plain mean."""
     towers = encoded_towers(workspace)
+    measured = [SearchModel(spec, method) for spec in towers if (method := chosen_method(workspace, TwoTower(spec)))]
     named = [(spec, name) for spec in towers for name in _matching_combiners(workspace, TwoTower(spec))]
     trained = [SearchModel(spec, f"{COMBINER}:{name}") for spec, name in named]
-    return [*trained, *(SearchModel(spec, "image+text") for spec in towers)]
+    return [*measured, *trained, *(SearchModel(spec, "image+text") for spec in towers)]
 
 
 def default_method(workspace: WorkspaceFolder, tower: TwoTower) -> str:
-    """The only Combiner of this encoder in the workspace, else the mean of image and text."""
+    """What `likewise condition catalog` chose, else the encoder's only Combiner, else the mean of image and text."""
+    if chosen := chosen_method(workspace, tower):
+        return chosen
     fitting = _matching_combiners(workspace, tower)
     return f"{COMBINER}:{fitting[0]}" if len(fitting) == 1 else "image+text"
+
+
+def chosen_method(workspace: WorkspaceFolder, tower: TwoTower) -> str | None:
+    """The weights that kept most of category and condition, if they were measured for this encoder."""
+    path = workspace.results_folder / CHOSEN_METHODS
+    found = read_json(path).get(tower.name) if path.exists() else None
+    return str(found) if found else None
 
 
 def _matching_combiners(workspace: WorkspaceFolder, tower: TwoTower) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from likewise.conditional.protocol import Features, Floats, QueryBatch
-from likewise.conditional.templates.annotations import ImageAnnotations, readable_name
+from likewise.conditional.templates.annotations import ImageAnnotations, readable_kind, readable_name
 from likewise.conditional.towers import normalize
 from likewise.errors import LikewiseError
 
@@ -35,7 +35,7 @@ class AttributePrediction:
     def of(cls, texts: Callable[[Sequence[str]], Features], annotations: ImageAnnotations) -> "AttributePrediction":
         kinds: dict[str, list[str]] = {}
         for attribute in annotations.attributes:
-            kinds.setdefault(attribute.kind.replace("_", " "), []).append(attribute.phrase)
+            kinds.setdefault(readable_kind(attribute.kind), []).append(attribute.phrase)
         return cls(texts, kinds, annotations.category_names)
 
     def scores(self, batch: QueryBatch) -> Floats:

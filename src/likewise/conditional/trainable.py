@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from likewise.conditional.two_tower import encode_base
 from likewise.encoders.digests import file_digest
-from likewise.encoders.families.text_features import bag_of_ngrams
-from likewise.encoders.families.two_tower import load_towers, write_two_tower
+from likewise.encoders.families.two_tower import load_towers, text_inputs, write_two_tower
 from likewise.encoders.networks.device import device, place, to_device, to_numpy
 from likewise.encoders.networks.network import Network
 from likewise.encoders.registry import get_encoder
@@ -88,8 +87,7 @@ class _TrainableTwoTower:
         return self.head.project(to_device(inputs))
 
     def text(self, texts: Sequence[str]) -> Any:
-        buckets, starts = bag_of_ngrams(texts, self.shape.buckets)
-        return self.side(to_device(buckets), to_device(starts))
+        return self.side(*map(to_device, text_inputs(self.shape, texts)))
 
     def parameters(self, side: str) -> list[Any]:
         return list((self.head if side == "image" else self.side).parameters())

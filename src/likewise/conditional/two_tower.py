@@ -1,14 +1,15 @@
 """Training a small two-tower encoder on a captioned catalog, in minutes and without a download.
 
-The image side sits on features of a network that is not trained; the text side starts from nothing.  Both learn to
-agree by a contrastive loss over the batch in both directions (CLIP, Radford et al. 2021), where a text that fits
-several pictures of the batch shares its target among them.
+The image side sits on features of a network that is not trained; the text side starts from nothing, or sits on the
+vectors of a sentence encoder that is not trained either.  Both learn to agree by a contrastive loss over the batch in
+both directions (CLIP, Radford et al. 2021), where a text that fits several pictures of the batch shares its target
+among them.
 """
 
 import shutil
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,15 @@ from numpy.typing import NDArray
 from likewise.catalog.table import read_catalog, select
 from likewise.conditional.base_features import unscaled_spec
 from likewise.conditional.caption_sampling import CaptionTexts, caption_texts, text_matches
+from likewise.conditional.caption_vectors import draw_texts, sentence_vectors
 from likewise.conditional.protocol import Features
 from likewise.conditional.towers import FeatureWorkspace
-from likewise.encoders.families.text_features import bag_of_ngrams
 from likewise.encoders.families.two_tower import (
     SETTINGS,
     TwoTowerConfig,
     base_network,
     image_head,
+    text_inputs,
     text_tower,
     write_two_tower,
 )
@@ -54,6 +56,8 @@ class TwoTowerSettings:
 
     base: str = DEFAULT_BASE
     columns: tuple[str, ...] = ("caption",)
+    sentences: str = ""
+    """A pre-trained sentence encoder below the text side, `minilm` for instance; none for hashed words."""
     where: str | None = None
     half: str | None = None
     """The half of the items to learn from, `train` for instance."""
@@ -103,10 +107,11 @@ def train_two_tower(
     train, held = _split(catalog, settings)
     texts_of_images = caption_texts(catalog, settings.columns)
     components = min(COMPONENTS, len(train), features.shape[1])
-    shape = TwoTowerConfig(settings.base, features.shape[1], components, settings.dim)
+    shape = TwoTowerConfig(settings.base, features.shape[1], components, settings.dim, sentences=settings.sentences)
+    texts = _Texts.draw(workspace, texts_of_images, shape, on_progress)
     with repeatable_kernels():
-        head, text = _fit(features, texts_of_images, catalog["item"].to_numpy(), train, shape, settings, on_progress)
-    measured = _measure(head, text, features[held], [texts_of_images[place] for place in held])
+        head, text = _fit(features, texts, catalog["item"].to_numpy(), train, shape, settings, on_progress)
+    measured = _measure(head, text, shape, features[held], [texts_of_images[place] for place in held])
     found = {"recall_at_1": measured[0], "recall_at_5": measured[1], "n_captions": measured[2], "n": len(held)}
     about = {"settings": asdict(settings), "n_images": len(train), "held_out": found}
     images = catalog["image"]
@@ -178,9 +183,45 @@ def _split(catalog: pl.DataFrame, settings: TwoTowerSettings) -> tuple[NDArray[n
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
+@dataclass(frozen=True)
+class _Texts:
+    """What every picture may be called: drawn anew at every step, or a few texts with their vectors."""
+
+    of_images: Sequence[CaptionTexts]
+    shape: TwoTowerConfig
+    drawn: Sequence[Sequence[str]] = ()
+    vectors: Features | None = None
+    row_of: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def draw(
+        cls,
+        workspace: WorkspaceFolder,
+        of_images: Sequence[CaptionTexts],
+        shape: TwoTowerConfig,
+        on_progress: ProgressCallback | None,
+    ) -> "_Texts":
+        if not shape.sentences:
+            return cls(of_images, shape)
+        drawn = draw_texts(of_images)
+        different = list(dict.fromkeys(text for texts in drawn for text in texts))
+        vectors = sentence_vectors(workspace, shape.sentences, different, on_progress)
+        return cls(of_images, shape, drawn, vectors, {text: row for row, text in enumerate(different)})
+
+    def sample(self, row: int, rng: np.random.Generator) -> str:
+        return (
+            self.drawn[row][int(rng.integers(len(self.drawn[row])))] if self.drawn else self.of_images[row].sample(rng)
+        )
+
+    def inputs(self, texts: Sequence[str]) -> tuple[NDArray[Any], ...]:
+        if self.vectors is None:
+            return text_inputs(self.shape, texts)
+        return (self.vectors[[self.row_of[text] for text in texts]],)
+
+
 def _fit(
     features: Features,
-    texts_of_images: Sequence[CaptionTexts],
+    texts_of_images: _Texts,
     items: NDArray[Any],
     train: NDArray[np.int64],
     shape: TwoTowerConfig,
@@ -206,12 +247,10 @@ def _fit(
         by_item = _rows_by_item(items[train])
         for step in range(settings.steps):
             rows = train[_one_per_item(by_item, settings.batch, rng)]
-            chosen = [texts_of_images[row] for row in rows]
-            texts = [one.sample(rng) for one in chosen]
-            buckets, starts = bag_of_ngrams(texts, shape.buckets)
+            texts = [texts_of_images.sample(row, rng) for row in rows]
             image = torch.nn.functional.normalize(head.project(to_device(reduced[rows])))
-            said = torch.nn.functional.normalize(text(to_device(buckets), to_device(starts)))
-            right = to_device(text_matches(chosen, texts)).float()
+            said = torch.nn.functional.normalize(text(*map(to_device, texts_of_images.inputs(texts))))
+            right = to_device(text_matches([texts_of_images.of_images[row] for row in rows], texts)).float()
             logits = scale.clamp(max=np.log(100.0)).exp() * image @ said.T
             loss = (_shared_target(logits, right) + _shared_target(logits.T, right.T)) / 2
             optimiser.zero_grad()
@@ -243,18 +282,18 @@ def _one_per_item(by_item: Sequence[NDArray[np.int64]], batch: int, rng: np.rand
 
 
 def _measure(
-    head: Any, text: Any, features: Features, texts_of_images: Sequence[CaptionTexts]
+    head: Any, text: Any, shape: TwoTowerConfig, features: Features, texts_of_images: Sequence[CaptionTexts]
 ) -> tuple[float, float, int]:
     """Recall@1 and @5 from held-out pictures to their captions, and the number of different captions."""
     if not len(texts_of_images):
         return float("nan"), float("nan"), 0
     torch = import_optional("torch", "training a two-tower encoder")
-    captions = list(dict.fromkeys(one.caption for one in texts_of_images))
-    own = np.array([captions.index(one.caption) for one in texts_of_images])
-    buckets, starts = bag_of_ngrams(captions)
+    first = [one.texts[0] if shape.sentences and one.texts else one.caption for one in texts_of_images]
+    captions = list(dict.fromkeys(first))
+    own = np.array([captions.index(caption) for caption in first])
     with torch.inference_mode():
         image = torch.nn.functional.normalize(head(to_device(features)))
-        said = torch.nn.functional.normalize(text(to_device(buckets), to_device(starts)))
+        said = torch.nn.functional.normalize(text(*map(to_device, text_inputs(shape, captions))))
         scores = to_numpy(image @ said.T)
     better = (scores > scores[np.arange(len(own)), own][:, None]).sum(axis=1)
     return float((better < 1).mean()), float((better < 5).mean()), len(captions)

@@ -2,7 +2,7 @@
 
 import typer
 
-from likewise.conditional.cli import ask, condition, mine, templates, train
+from likewise.conditional.cli import ask, catalog, condition, mine, templates, train
 
 app = typer.Typer(
     name="condition",
@@ -15,6 +15,7 @@ app.command("mine")(mine.mine)
 app.command("build")(condition.build)
 app.command("audit")(condition.audit)
 app.command("evaluate")(condition.evaluate)
+app.command("catalog")(catalog.catalog)
 app.command("two-tower")(train.two_tower)
 app.command("train")(train.train)
 app.command("study")(train.study)

@@ -13,6 +13,7 @@ from likewise.cli.console import (
     echo_json,
     escape,
     open_workspace,
+    parse_names,
     progress_bars,
     to_records,
 )
@@ -31,6 +32,13 @@ def ask(
     ] = None,
     weight: Annotated[float, typer.Option("--text-weight", help="0: image only, 0.5: both, 1: text only.")] = 0.5,
     top_k: Annotated[int, typer.Option("--top", help="Number of images to find.")] = 12,
+    keep: Annotated[
+        str,
+        typer.Option(
+            help="Columns in which results are like an image of the catalog, comma-separated; `none` frees them."
+        ),
+    ] = "category",
+    where: Annotated[str | None, typer.Option(help="Restrict the results, e.g. colour=red.")] = None,
     page: Annotated[
         Path | None, typer.Option(help="The page to write; asked.html in the workspace by default.")
     ] = None,
@@ -47,8 +55,9 @@ def ask(
     target = open_workspace(workspace)
     with progress_bars("images") as update:
         searcher = Searcher.open(target, encoder, method, workers=workers, on_progress=update)
-    found = searcher.search(image, text, text_weight=weight, top_k=top_k)
-    where = page or workspace / "asked.html"
+    kept = [] if keep == "none" else parse_names(keep)
+    found = searcher.search(image, text, text_weight=weight, top_k=top_k, keep=kept, where=where)
+    path = page or workspace / "asked.html"
     place = None if image is None else target.root / image if image in searcher.row_of else Path(image)
     query = SearchQuery(
         workspace.resolve().name,
@@ -59,9 +68,9 @@ def ask(
         searcher.composer.name,
         len(searcher.images),
     )
-    write_search_page(where, query, found, target.root)
+    write_search_page(path, query, found, target.root)
     if as_json:
-        echo_json({"page": str(where), "encoder": query.encoder, "method": query.method, "found": to_records(found)})
+        echo_json({"page": str(path), "encoder": query.encoder, "method": query.method, "found": to_records(found)})
         return
     from rich.box import SIMPLE
     from rich.table import Table
@@ -74,5 +83,5 @@ def ask(
     console().print(shown)
     echo(
         f"[dim]{len(found)} of {query.n_images:,} images by {escape(query.method)} with {escape(query.encoder)}; "
-        f"pictures: {escape(where)}[/]"
+        f"pictures: {escape(path)}[/]"
     )

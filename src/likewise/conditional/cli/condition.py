@@ -134,7 +134,11 @@ def evaluate(
     workspace: WorkspacePath,
     encoders: TwoTowers = None,
     methods: Annotated[
-        str, typer.Option(help="image, text, image+text, attributes, objects, combiner:FOLDER; comma-separated.")
+        str,
+        typer.Option(
+            help="image, text, image+text, image+text:unscaled, late-fusion, attributes, objects, combiner:FOLDER; "
+            "comma-separated."
+        ),
     ] = "image,text,image+text",
     templates: Templates = None,
     split: Annotated[str | None, typer.Option(help="Split of CIRR, MIT-States or FashionIQ.")] = None,

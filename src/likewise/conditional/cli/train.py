@@ -53,6 +53,13 @@ def two_tower(
     base: Annotated[
         str, typer.Option(help="The network below the image tower; it is not trained.")
     ] = "efficientnet-lite0?pooling=stages",
+    sentences: Annotated[
+        str,
+        typer.Option(
+            "--text",
+            help="A pre-trained sentence encoder below the text tower: minilm, or a folder; none by default.",
+        ),
+    ] = "",
     dim: Annotated[int, typer.Option(help="Dimensions of the vectors.")] = 128,
     steps: Steps = 1500,
     workers: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,
@@ -70,7 +77,7 @@ def two_tower(
 
     from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 
-    settings = TwoTowerSettings(base, tuple(parse_names(columns)), where, half, dim, steps, seed=seed)
+    settings = TwoTowerSettings(base, tuple(parse_names(columns)), sentences, where, half, dim, steps, seed=seed)
     with progress_bars("steps") as update:
         trained = train_two_tower(
             open_workspace(workspace), folder, settings, workers=workers, force=force, on_progress=update
@@ -105,6 +112,7 @@ def train(
             "--negatives", help="Negatives per triplet and step beside those of the batch; 0: the batch only."
         ),
     ] = 16,
+    temperature: Annotated[float, typer.Option(help="Temperature of the loss; 0.01 in the paper.")] = 0.01,
     dropout: Annotated[float, typer.Option(help="Dropout of the Combiner; 0.5 in the paper.")] = 0.5,
     patience: Annotated[int, typer.Option(help="Validations without improvement before stopping.")] = 6,
     seed: Seed = 0,
@@ -124,6 +132,7 @@ def train(
         batch,
         rate,
         tune_rate,
+        temperature=temperature,
         negatives_per_triplet=negatives_per_triplet,
         patience=patience,
         dropout=dropout,

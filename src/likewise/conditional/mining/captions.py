@@ -1,15 +1,18 @@
 """Captions from anywhere, as one file `captions.parquet` (image, caption) that is read in slices.
 
 Sources: a TSV without a header (`caption<TAB>image`, as Conceptual Captions), a CSV, Parquet or JSON-lines table with
-the columns `image` and `caption`, or a workspace whose catalog has captions.  Everything is streamed.
+the columns `image` and `caption`, or a workspace whose catalog has captions; the captions may stand in other columns,
+and in several: then every image has several rows.  Everything is streamed.
 """
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.table import read_catalog
+from likewise.catalog.table import read_catalog, select
 from likewise.errors import LikewiseError
 from likewise.files import replace_file, temporary_file
 from likewise.lineage.halves import select_half
@@ -18,14 +21,33 @@ from likewise.workspace import WorkspaceFolder
 COLUMNS = ("image", "caption")
 
 
-def import_captions(source: Path, target: Path, half: str | None = None) -> None:
-    """Write `target` from `source`, row by row in its order; rows without an image or a caption are kept as null.
+CAPTION_COLUMNS = ("caption",)
 
-    `half` keeps the items of one half of a workspace.
-    """
-    captions = scan_source(source)
-    if half is not None:
-        chosen = select_half(read_catalog(_workspace_of(source, half)), half)["image"]
+
+@dataclass(frozen=True)
+class CaptionChoice:
+    """Which captions of a source: of one half of a workspace's items, of some of its images, in which columns."""
+
+    half: str | None = None
+    where: str | None = None
+    columns: tuple[str, ...] = CAPTION_COLUMNS
+
+    def __str__(self) -> str:
+        parts = {"half": self.half, "where": self.where}
+        if self.columns != CAPTION_COLUMNS:
+            parts["columns"] = ",".join(self.columns)
+        return "".join(f" {name} {value}" for name, value in parts.items() if value)
+
+
+EVERYTHING = CaptionChoice()
+
+
+def import_captions(source: Path, target: Path, choice: CaptionChoice = EVERYTHING) -> None:
+    """Write `target` from `source`, row by row in its order; rows without an image or a caption are kept as null."""
+    captions = scan_source(source, choice.columns)
+    if choice.half is not None or choice.where is not None:
+        wanted = choice.half or choice.where or ""
+        chosen = select(select_half(read_catalog(_workspace_of(source, wanted)), choice.half), choice.where)["image"]
         captions = captions.filter(pl.col("image").is_in(chosen.implode()))
     try:
         with temporary_file(target) as (part, file):
@@ -37,18 +59,18 @@ def import_captions(source: Path, target: Path, half: str | None = None) -> None
         raise LikewiseError(f"{source} cannot be read ({first}): write caption and image, divided by a tab.") from error
 
 
-def scan_source(source: Path) -> pl.LazyFrame:
+def scan_source(source: Path, columns: Sequence[str] = CAPTION_COLUMNS) -> pl.LazyFrame:
     """A lazy table of image and caption."""
     if (source / "workspace.json").exists():
         source = WorkspaceFolder(source).catalog_file
     if not source.is_file():
         raise LikewiseError(f"there are no captions at {source}: name a TSV, CSV, Parquet or JSON-lines file.")
     if source.suffix == ".parquet":
-        return _named(pl.scan_parquet(source, glob=False), source)
+        return _named(pl.scan_parquet(source, glob=False), source, columns)
     if source.suffix == ".csv":
-        return _named(pl.scan_csv(source, glob=False, infer_schema=False), source)
+        return _named(pl.scan_csv(source, glob=False, infer_schema=False), source, columns)
     if source.suffix in (".jsonl", ".ndjson"):
-        return _named(pl.scan_ndjson(source), source)
+        return _named(pl.scan_ndjson(source), source, columns)
     return pl.scan_csv(
         source,
         glob=False,
@@ -60,21 +82,29 @@ def scan_source(source: Path) -> pl.LazyFrame:
     ).select(*COLUMNS)
 
 
-def _workspace_of(source: Path, half: str) -> WorkspaceFolder:
+def _workspace_of(source: Path, wanted: str) -> WorkspaceFolder:
     if not (source / "workspace.json").exists():
-        raise LikewiseError(f"{source} has no items to divide: the half {half} is one of a workspace's.")
+        raise LikewiseError(f"{source} has no items to divide or choose from: {wanted} is a part of a workspace.")
     return WorkspaceFolder(source)
 
 
-def _named(table: pl.LazyFrame, source: Path) -> pl.LazyFrame:
-    missing = [name for name in COLUMNS if name not in table.collect_schema().names()]
+def _named(table: pl.LazyFrame, source: Path, columns: Sequence[str]) -> pl.LazyFrame:
+    there = table.collect_schema().names()
+    missing = [name for name in ("image", *columns) if name not in there]
     if missing:
-        raise LikewiseError(f"{source} has no column {' and no '.join(missing)}: captions need image and caption.")
-    return table.select(*(pl.col(name).cast(pl.String) for name in COLUMNS))
+        raise LikewiseError(
+            f"{source} has no column {' and no '.join(missing)}: captions need image and caption; "
+            "name other columns with `--columns`."
+        )
+    texts = [pl.col(name).cast(pl.String) for name in columns]
+    if len(columns) == 1:
+        return table.select(pl.col("image").cast(pl.String), texts[0].alias("caption"))
+    listed = table.select(pl.col("image").cast(pl.String), pl.concat_list(texts).alias("caption"))
+    return listed.explode("caption").filter(pl.col("caption").str.strip_chars() != "")
 
 
-def source_fingerprint(source: Path, half: str | None = None) -> str:
-    """Name, size and time of the source: enough to notice another file under the same name; and the half of it."""
+def source_fingerprint(source: Path, choice: CaptionChoice = EVERYTHING) -> str:
+    """Name, size and time of the source: enough to notice another file under the same name; and what was chosen."""
     path = source / "catalog.parquet" if (source / "workspace.json").exists() else source
     stat = path.stat()
-    return f"{path.name} {stat.st_size} {stat.st_mtime_ns}{f' half {half}' if half else ''}"
+    return f"{path.name} {stat.st_size} {stat.st_mtime_ns}{choice}"

@@ -15,6 +15,7 @@ from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
 
 UNKNOWN = -1.0
+_IRREGULAR = {"men": "man", "clothes": "clothes", "jeans": "jeans"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Concreteness:
 def singular(word: str) -> str:
     """`dogs` to `dog`; words that only look like plurals stay as they are."""
     inflect: Any = import_optional("textblob.en.inflect", "mining captions")
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
     if len(word) < 4 or word.endswith(("ss", "us", "is")):
         return word
     found: str = inflect.singularize(word)

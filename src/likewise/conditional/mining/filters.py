@@ -5,6 +5,7 @@ be decided about a relation alone is decided shard by shard; only what passes is
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.conditional.mining.concreteness import Concreteness
+from likewise.conditional.mining.lexicon import MATERIALS_AND_SHADES
 from likewise.conditional.mining.relation_codes import RelationShard, Vocabulary, read_relation_shards
+from likewise.conditional.templates.annotations import ATTRIBUTE_KINDS
 from likewise.errors import LikewiseError
 
 
 @dataclass(frozen=True)
 class MiningThresholds:
-    """The thresholds of the paper, except `relation_concreteness`, for which it gives no number."""
+    """What may become a triplet; the defaults are the paper's, except for `relation_concreteness`, which it lacks."""
 
     concreteness: float = 4.8
     """Of a triplet: the mean over subject and object of reference and target."""
@@ -29,6 +32,34 @@ class MiningThresholds:
     """That a subject occurs in."""
     min_objects: int = 2
     """Different ones that a subject is related to."""
+    attributes: bool = False
+    """Whether what stands before a noun ("a red wool coat") is a relation too, its condition "red"."""
+    keep_visible: bool = False
+    """Whether words of colours, materials and patterns count as concrete whatever their rating."""
+
+    @property
+    def needs_ratings(self) -> bool:
+        return self.concreteness > 0 or self.relation_concreteness > 0
+
+
+FILTERS = {
+    "genecis": MiningThresholds(),
+    "soft": MiningThresholds(concreteness=4.0, relation_concreteness=3.0, attributes=True, keep_visible=True),
+    "none": MiningThresholds(concreteness=0.0, relation_concreteness=0.0, attributes=True, keep_visible=True),
+}
+"""By name: as published; attributes too and words that can be seen; no concreteness at all."""
+NOTHING_LEFT = "no relation survived the filters: mine more captions, or lower the thresholds."
+DEFAULT_FILTER = "none"
+VISIBLE_WORDS = MATERIALS_AND_SHADES | {
+    word for kind in ("color", "material", "pattern", "shape") for word in ATTRIBUTE_KINDS[kind]
+}
+
+
+def get_filter(name: str) -> MiningThresholds:
+    """The thresholds that a name stands for."""
+    if name not in FILTERS:
+        raise LikewiseError(f"there is no filter {name!r}: choose {', '.join(FILTERS)}.")
+    return FILTERS[name]
 
 
 @dataclass(frozen=True)
@@ -57,6 +88,24 @@ class RelationTable:
     def __len__(self) -> int:
         return len(self.subject)
 
+    def holds(
+        self, image: NDArray[np.int64], subject: NDArray[np.int64], thing: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Whether some caption of each image relates this subject to this object."""
+        wanted = self._holding_keys(image, subject, thing)
+        at = np.searchsorted(self._held, wanted)
+        return np.asarray(self._held[np.minimum(at, len(self._held) - 1)] == wanted)
+
+    @cached_property
+    def _held(self) -> NDArray[np.int64]:
+        return np.unique(self._holding_keys(self.image, self.subject, self.object))
+
+    def _holding_keys(
+        self, image: NDArray[np.int64], subject: NDArray[np.int64], thing: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        n_images, n_things = int(self.image.max(initial=0)) + 1, int(self.object.max(initial=0)) + 1
+        return (subject * n_things + thing) * n_images + image
+
     def surface(self, name: str, at: pl.Series) -> pl.Series:
         """The subject, relation or object of some relations, as written."""
         codes, texts = self.surface_forms[name]
@@ -67,11 +116,14 @@ def filter_relations(
     folder: Path, ratings: Concreteness | None, rules: MiningThresholds
 ) -> tuple[RelationTable, list[FilterStage]]:
     """The relations of all shards that pass every rule, and the funnel that led to them."""
-    vocabulary = Vocabulary(ratings)
+    vocabulary = Vocabulary(ratings, VISIBLE_WORDS if rules.keep_visible else frozenset())
     counts = dict.fromkeys(("read", "image", "related", "found", "rated", "concrete", "two"), 0)
-    kept = [_filter_shard(shard, vocabulary, rules, counts) for shard in read_relation_shards(folder, vocabulary)]
+    shards = read_relation_shards(folder, vocabulary, attributes=rules.attributes)
+    kept = [_filter_shard(shard, vocabulary, rules, counts) for shard in shards]
     found = [np.concatenate(column) for column in zip(*kept, strict=True)]
     kept.clear()
+    if not found or not len(found[0]):
+        raise LikewiseError(NOTHING_LEFT)
     steps = [
         ("captions", "read", counts["read"], "captions"),
         ("captions with an image", "a caption and an image are needed", counts["image"], "captions"),
@@ -92,7 +144,7 @@ def filter_relations(
     steps.append(("relations between two things", "subject and object differ", counts["two"], "relations"))
     funnel = [FilterStage(*step) for step in steps]
     key_of = np.array(vocabulary.key_of, np.int64)
-    image = np.unique(found[1], return_inverse=True)[1] if found else np.empty(0, np.int64)
+    image = np.unique(found[1], return_inverse=True)[1]
     for other, least, step, why in (
         ("image", rules.min_images, "frequent", f"the subject occurs in at least {rules.min_images} images"),
         ("object", rules.min_objects, "varied", f"the subject has at least {rules.min_objects} different objects"),
@@ -102,7 +154,7 @@ def filter_relations(
         found, image = [column[often] for column in found], image[often]
         funnel.append(FilterStage(f"relations of {step} subjects", why, len(image), "relations"))
     if not len(image):
-        raise LikewiseError("no relation survived the filters: mine more captions, or lower the thresholds.")
+        raise LikewiseError(NOTHING_LEFT)
     return _sort_relations(found, image, vocabulary), funnel
 
 

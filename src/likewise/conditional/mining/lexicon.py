@@ -72,3 +72,20 @@ VERBS = _words(
 
 TIMES = _words("monday tuesday wednesday thursday friday saturday sunday today tonight tomorrow yesterday")
 """Adverbs in the dress of nouns."""
+
+SHADES = _words("bright dark deep hot light navy neon pale royal sky")
+"""Before a colour they belong to it."""
+
+UNDESCRIBING = _words(
+    "able additional another certain different else enough entire few first former fourth free full general good great "
+    "important last least less main many more most much new next no nice non only other others own particular possible "
+    "real same second several similar single special such third total various very whole"
+)
+"""Adjectives that describe nothing one could see in one picture."""
+
+MATERIALS_AND_SHADES = _words(
+    "bronze camo charcoal checked copper corduroy cotton cream crimson denim fur golden grey indigo ivory khaki knit "
+    "knitted lace lavender linen magenta mauve metallic mustard navy nylon olive peach polyester purple rose satin "
+    "silk spotted steel straw suede taupe turquoise tweed velvet violet wood wool woollen"
+)
+"""Words for what a thing is made of or coloured, beside those that attribute tasks know."""

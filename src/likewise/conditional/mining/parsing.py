@@ -1,14 +1,15 @@
 """Captions to relations in shards: several processes, one file per shard; a shard that is there is not made again."""
 
 import multiprocessing
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
 
 import polars as pl
 
-from likewise.conditional.mining.captions import import_captions, source_fingerprint
-from likewise.conditional.mining.relations import extract_relations
+from likewise.conditional.mining.captions import CAPTION_COLUMNS, CaptionChoice, import_captions, source_fingerprint
+from likewise.conditional.mining.relations import extract_attributes, extract_relations
 from likewise.conditional.mining.tagging import Tagger, get_tagger
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
@@ -17,7 +18,7 @@ from likewise.workspace import read_json, write_json, write_parquet
 
 ROWS_PER_SHARD = 50_000
 MAX_CHARACTERS = 2000  # of a caption that are parsed; a parser takes time by the square of a sentence
-GRAMMAR = 2
+GRAMMAR = 3
 """Counts up when the same captions would give other relations."""
 
 RELATION_SCHEMA = {"row": pl.Int64(), "subject": pl.String(), "relation": pl.String(), "object": pl.String()}
@@ -46,6 +47,8 @@ def parse_captions(
     *,
     parser: str,
     half: str | None = None,
+    where: str | None = None,
+    columns: Sequence[str] = CAPTION_COLUMNS,
     workers: int | None = None,
     rows_per_shard: int = ROWS_PER_SHARD,
     force: bool = False,
@@ -55,9 +58,10 @@ def parse_captions(
     if rows_per_shard < 1 or (workers is not None and workers < 1):
         raise LikewiseError("the number of workers and of rows per shard must be at least 1.")
     captions = captions_file(folder)
-    _check_settings(source_fingerprint(source, half), folder, parser, rows_per_shard, force)
+    chosen = CaptionChoice(half, where, tuple(columns))
+    _check_settings(source_fingerprint(source, chosen), folder, parser, rows_per_shard, force)
     if not captions.exists():
-        import_captions(source, captions, half)
+        import_captions(source, captions, chosen)
     n_rows = int(pl.scan_parquet(captions, glob=False).select(pl.len()).collect().item())
     shards = range(-(-n_rows // rows_per_shard))
     missing = [shard for shard in shards if not shard_file(folder, shard).exists()]
@@ -106,14 +110,14 @@ def _check_settings(source: str, folder: Path, parser: str, rows_per_shard: int,
 
 
 def parse_shard(folder: Path, shard: int, rows_per_shard: int, parser: str) -> None:
-    """Write one shard: a row per relation, with the number of its caption."""
+    """Write one shard: a row per relation or attribute (an empty relation), with the number of its caption."""
     start = shard * rows_per_shard
     captions = pl.scan_parquet(captions_file(folder), glob=False).slice(start, rows_per_shard).collect()
     columns: tuple[list[int], list[str], list[str], list[str]] = ([], [], [], [])
     rows, subjects, names, objects = columns
     texts = [(text or "")[:MAX_CHARACTERS] for text in captions["caption"].to_list()]
     for row, words in enumerate(_tagger(parser)(texts), start):
-        for subject, relation, thing in extract_relations(words):
+        for subject, relation, thing in [*extract_relations(words), *extract_attributes(words)]:
             rows.append(row)
             subjects.append(subject)
             names.append(relation)

@@ -6,11 +6,14 @@ from typing import NamedTuple
 from likewise.conditional.mining.lexicon import (
     AUXILIARIES,
     BE,
+    DEPICTIONS,
     LONG_PREPOSITIONS,
     PREPOSITIONS,
     PRONOUNS,
     QUANTITIES,
+    SHADES,
     TIMES,
+    UNDESCRIBING,
     VERBS,
 )
 from likewise.conditional.mining.tagging import TaggedWord
@@ -22,6 +25,7 @@ _DETERMINERS = frozenset(("DT", "PRP$", "PDT", "POS", "WP$"))
 _ADJECTIVES = frozenset(("JJ", "JJR", "JJS", "CD"))
 _PARTICIPLES = frozenset(("VBG", "VBN", "VBD"))
 _AFTER_VERBS = frozenset(("IN", "TO", "RB", "RP", "DT", "PRP$", "JJ", "NNS", "CC", ""))
+_DESCRIBING = _NOUNS | _PARTICIPLES | {"JJ"}
 _OPENERS = _NOUNS | _DETERMINERS | _ADJECTIVES | _PARTICIPLES
 """Tags that a noun phrase can start with."""
 _LONG = {each[0]: [other for other in LONG_PREPOSITIONS if other[0] == each[0]] for each in LONG_PREPOSITIONS}
@@ -33,6 +37,8 @@ class Phrase(NamedTuple):
     kind: str
     text: str
     finite: bool = False
+    modifiers: tuple[str, ...] = ()
+    """What a noun phrase says before its head: "red", "dark blue", "leather"."""
 
 
 def split_phrases(words: Sequence[TaggedWord]) -> list[Phrase]:
@@ -48,7 +54,8 @@ def split_phrases(words: Sequence[TaggedWord]) -> list[Phrase]:
             if head in QUANTITIES and end < n and words[end][0] == "of" and _noun_phrase(words, end + 1) > end + 1:
                 at = end + 1
                 continue
-            found.append(Phrase(PRONOUN if head in PRONOUNS else NOUN, head))
+            kind = PRONOUN if head in PRONOUNS else NOUN
+            found.append(Phrase(kind, head, modifiers=_modifiers(words[at : end - 1]) if kind == NOUN else ()))
             at = end
             continue
         at += 1
@@ -71,6 +78,18 @@ def split_phrases(words: Sequence[TaggedWord]) -> list[Phrase]:
         elif tag in (":", ".") or not word[0].isalnum():
             found.append(Phrase(COLON if word == ":" else STOP, word))
     return found
+
+
+def named_words(words: Sequence[TaggedWord]) -> list[str]:
+    """The things a caption names and the words that describe them."""
+    nouns = [phrase for phrase in split_phrases(words) if phrase.kind == NOUN]
+    return [word for phrase in nouns for word in (phrase.text, *phrase.modifiers) if len(word) > 2]
+
+
+def main_noun(words: Sequence[TaggedWord]) -> str:
+    """The first thing a caption names, or what the depiction that it names shows; empty where there is none."""
+    nouns = [phrase.text for phrase in split_phrases(words) if phrase.kind == NOUN]
+    return next((noun for noun in nouns if noun not in DEPICTIONS), nouns[0] if nouns else "")
 
 
 def _corrected(words: Sequence[TaggedWord]) -> list[TaggedWord]:
@@ -162,6 +181,21 @@ def _modifies(words: Sequence[TaggedWord], at: int, start: int) -> bool:
     if before in ("DT", "PRP$", "POS", "JJ", "IN", "CC", ",", "") and words[at][0] not in AUXILIARIES:
         return before not in ("CC", ",", "") or tag == "VBN"
     return tag == "VBN" and before in ("NN", "VBN") and at > start and after in _NOUNS
+
+
+def _modifiers(words: Sequence[TaggedWord]) -> tuple[str, ...]:
+    """The describing words before a head; a shade belongs to its colour, "dark blue"."""
+    found: list[str] = []
+    shade = ""
+    for word, tag in words:
+        if (tag not in _DESCRIBING and word not in SHADES) or word in UNDESCRIBING or not word[0].isalpha():
+            shade = ""
+        elif word in SHADES and not shade:
+            shade = word
+        else:
+            found.append(f"{shade} {word}".strip())
+            shade = ""
+    return tuple(dict.fromkeys(found))
 
 
 def _verb_group(words: Sequence[TaggedWord], start: int) -> tuple[Phrase | None, int]:

@@ -16,6 +16,7 @@ from likewise.conditional.mining.concreteness import Concreteness, singular
 from likewise.conditional.mining.parsing import captions_file, shard_file, stored_rows_per_shard
 
 Codes = NDArray[np.int32]
+MOST_CONCRETE = 5.0
 
 
 @dataclass
@@ -50,6 +51,8 @@ class Vocabulary:
     """The nouns with what counts as the same thing (their singular) and how visible it is; the relations."""
 
     ratings: Concreteness | None
+    visible: frozenset[str] = frozenset()
+    """Words that count as concrete whatever their rating."""
     words: StringIndex = field(default_factory=StringIndex)
     keys: StringIndex = field(default_factory=StringIndex)
     relations: StringIndex = field(default_factory=StringIndex)
@@ -60,8 +63,13 @@ class Vocabulary:
         found = self.words.encode(column)
         for word in self.words.texts[len(self.key_of) :]:
             self.key_of.append(self.keys.index_of(singular(word)))
-            self.rating_of.append(self.ratings.rating(word) if self.ratings else 5.0)
+            self.rating_of.append(self._rating(word))
         return found
+
+    def _rating(self, word: str) -> float:
+        if self.ratings is None or word in self.visible or word.rsplit(" ", 1)[-1] in self.visible:
+            return MOST_CONCRETE
+        return self.ratings.rating(word)
 
 
 @dataclass(frozen=True)
@@ -79,8 +87,8 @@ class RelationShard:
     object: Codes
 
 
-def read_relation_shards(folder: Path, vocabulary: Vocabulary) -> Iterator[RelationShard]:
-    """Every shard of `folder` in its order."""
+def read_relation_shards(folder: Path, vocabulary: Vocabulary, *, attributes: bool) -> Iterator[RelationShard]:
+    """Every shard of `folder` in its order; `attributes` are the relations without a word."""
     captions = pl.scan_parquet(captions_file(folder), glob=False)
     rows_per_shard = stored_rows_per_shard(folder)
     n_rows = int(captions.select(pl.len()).collect().item())
@@ -89,6 +97,8 @@ def read_relation_shards(folder: Path, vocabulary: Vocabulary) -> Iterator[Relat
         slice_ = captions.slice(start, rows_per_shard).select(pl.col("image").hash(), ok.fill_null(False).alias("ok"))
         images = slice_.collect()
         found = pl.read_parquet(shard_file(folder, shard), glob=False)
+        if not attributes:
+            found = found.filter(pl.col("relation") != "")
         n_with_relation, n_relations = found["row"].n_unique(), found.height
         kept = found.filter(images["ok"].gather(found["row"] - start))
         yield RelationShard(

@@ -37,6 +37,13 @@ def extract_relations(words: Sequence[TaggedWord]) -> list[Relation]:
     return _RelationParser(split_phrases(words)).run()
 
 
+def extract_attributes(words: Sequence[TaggedWord]) -> list[Relation]:
+    """What noun phrases say before their heads, "a red wool coat": each once, with an empty relation."""
+    described = (phrase for phrase in split_phrases(words) if phrase.kind == NOUN)
+    found = (Relation(phrase.text, "", modifier) for phrase in described for modifier in phrase.modifiers)
+    return list(dict.fromkeys(found))
+
+
 class _RelationParser:
     """What is open while a caption is read from left to right."""
 
@@ -56,7 +63,7 @@ class _RelationParser:
         self.joined = False  # an "and", or a comma of a list, waits for its noun
 
     def run(self) -> list[Relation]:
-        for at, (kind, text, finite) in enumerate(self.phrases):
+        for at, (kind, text, finite, _) in enumerate(self.phrases):
             if kind == NOUN:
                 self._noun(at, text)
             elif kind == VERB:

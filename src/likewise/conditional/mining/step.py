@@ -8,13 +8,22 @@ mine.json                 the settings
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import polars as pl
 
+from likewise.conditional.mining.captions import CAPTION_COLUMNS
 from likewise.conditional.mining.concreteness import Concreteness
-from likewise.conditional.mining.filters import FilterStage, MiningThresholds, RelationTable, filter_relations
+from likewise.conditional.mining.filters import (
+    DEFAULT_FILTER,
+    FILTERS,
+    FilterStage,
+    MiningThresholds,
+    RelationTable,
+    filter_relations,
+)
 from likewise.conditional.mining.parsing import ROWS_PER_SHARD, captions_file, parse_captions
 from likewise.conditional.mining.tagging import installed_parser
 from likewise.conditional.mining.triplets import draw_triplets
@@ -51,6 +60,8 @@ def mine_triplets(
     n_triplets: int = N_TRIPLETS,
     seed: int = 0,
     half: str | None = None,
+    where: str | None = None,
+    columns: Sequence[str] = CAPTION_COLUMNS,
     parser: str | None = None,
     workers: int | None = None,
     rows_per_shard: int = ROWS_PER_SHARD,
@@ -60,9 +71,10 @@ def mine_triplets(
     """Mine `source` into `folder`; relations that are there already are used again.
 
     `ratings` is the file of concreteness ratings; None leaves the filter out, as the paper's ablation does. With `half`
-    only the captions of one half of a workspace's items are mined.
+    only the captions of one half of a workspace's items are mined, with `where` those of some images; captions may
+    stand in several `columns`.
     """
-    rules = rules or MiningThresholds()
+    rules = rules or FILTERS[DEFAULT_FILTER]
     if n_triplets < 1:
         raise LikewiseError(f"n_triplets is {n_triplets}: ask for 1 or more.")
     parser = parser or installed_parser()
@@ -73,6 +85,8 @@ def mine_triplets(
         "seed": seed,
         "parser": parser,
         **({"half": half} if half else {}),
+        **({"where": where} if where else {}),
+        **({"columns": list(columns)} if tuple(columns) != CAPTION_COLUMNS else {}),
     }
     if not source.exists():
         raise LikewiseError(f"{source} does not exist: give a file of captions.")
@@ -85,6 +99,8 @@ def mine_triplets(
         folder,
         parser=parser,
         half=half,
+        where=where,
+        columns=columns,
         workers=workers,
         rows_per_shard=rows_per_shard,
         force=force,
@@ -135,11 +151,12 @@ def to_triplet_table(folder: Path, relations: RelationTable, drawn: pl.DataFrame
         + relations.object_concreteness[first]
         + relations.object_concreteness[second]
     )
-    return pl.DataFrame(
+    said = relations.surface("relation", target) + " " + relations.surface("object", target)
+    table = pl.DataFrame(
         [
             image("reference"),
             image("target"),
-            (relations.surface("relation", target) + " " + relations.surface("object", target)).alias("condition"),
+            said.str.strip_chars().alias("condition"),
             relations.surface("subject", target),
             relations.surface("relation", reference).alias("reference_relation"),
             relations.surface("object", reference).alias("reference_object"),
@@ -151,6 +168,32 @@ def to_triplet_table(folder: Path, relations: RelationTable, drawn: pl.DataFrame
             pl.Series("concreteness", total / 4),
         ]
     )
+    return drop_possible_answers(table, captions_file(folder))
+
+
+def drop_possible_answers(triplets: pl.DataFrame, captions: Path) -> pl.DataFrame:
+    """Without distractors that may be answers: no caption of theirs may have the word that should tell them apart.
+
+    `same_subject` must not name the target's object, `same_object` not the subject; a word that only begins alike
+    counts, so what stays is surely wrong as far as captions say.
+    """
+    told = {"same_subject": "target_object", "same_object": "subject"}
+    images = pl.concat([triplets[name] for name in told]).drop_nulls().unique()
+    texts = (
+        pl.scan_parquet(captions, glob=False)
+        .filter(pl.col("image").is_in(images.implode()))
+        .group_by("image")
+        .agg(pl.col("caption").str.join(" ").str.to_lowercase().str.replace_all(r"[^\w]+", " ").alias("text"))
+        .with_columns((" " + pl.col("text")).alias("text"))
+        .collect()
+    )
+    for name, word in told.items():
+        said = triplets.select(pl.col(name), (" " + pl.col(word)).alias("word")).join(
+            texts, left_on=name, right_on="image", how="left", maintain_order="left"
+        )
+        named = said.select(pl.col("text").str.contains(pl.col("word"), literal=True).fill_null(True)).to_series()
+        triplets = triplets.with_columns(pl.when(~named).then(pl.col(name)).alias(name))
+    return triplets
 
 
 def _images_of(folder: Path, rows: pl.Series) -> pl.Series:

@@ -62,7 +62,7 @@ def draw_triplets(
         FilterStage("triplets drawn", "subjects in proportion to their images", drawn, "triplets"),
         FilterStage(
             "of two images",
-            "a target on the reference's own image is no answer",
+            "a reference that meets the condition itself asks nothing",
             drawn - rejected["same image"],
             "triplets",
         ),
@@ -123,6 +123,7 @@ def _round(
     reference = possible[np.minimum(at, len(possible) - 1)]
     target = sampler.sample_outside_block(reference, rng)
     other_image = relations.image[reference] != relations.image[target]
+    other_image &= ~relations.holds(relations.image[reference], relations.subject[target], relations.object[target])
     rejected["same image"] += int((~other_image).sum())
     total = (
         2 * relations.subject_concreteness[reference]
@@ -166,9 +167,9 @@ def _distractors(
             open_ = np.flatnonzero(chosen < 0)
             drawn = draw(pairs[open_, 1])
             image = relations.image[drawn]
-            good = (
-                (drawn >= 0) & (image != relations.image[pairs[open_, 0]]) & (image != relations.image[pairs[open_, 1]])
-            )
+            target = pairs[open_, 1]
+            good = (drawn >= 0) & (image != relations.image[pairs[open_, 0]]) & (image != relations.image[target])
+            good &= ~relations.holds(image, relations.subject[target], relations.object[target])
             chosen[open_[good]] = drawn[good]
         columns.append(pl.Series(name, chosen).replace(-1, None))
     return columns

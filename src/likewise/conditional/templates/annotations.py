@@ -5,6 +5,7 @@ lacking), VAW rows (attributes labelled present or absent, everything else unkno
 of a scene named, so what is not named is not there).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.catalog.table import KEY_COLUMNS, MADE_COLUMNS
+from likewise.conditional.templates.caption_words import named_things
 from likewise.errors import LikewiseError
 
 Bools = NDArray[np.bool_]
@@ -48,6 +50,10 @@ class ImageAnnotations:
     """Surely not; neither `has` nor `lacks` is "not known"."""
     objects: list[str] = field(default_factory=list)
     contains: Bools = field(default_factory=lambda: np.zeros((0, 0), bool))
+    uncertain: Bools | None = None
+    """Objects that one of several captions names: neither there nor surely not there."""
+    possible_categories: Bools | None = None
+    """(pictures, categories): what a picture may be beside its own category."""
     same_item_allowed: bool = False
     """In attribute tasks: may reference and candidates show one item (where the item itself is the category)?"""
     boxes: pl.DataFrame | None = None
@@ -86,35 +92,52 @@ def catalog_annotations(
     """Annotations from the columns of a catalog.
 
     Objects are the values of all attribute columns and the category (what is to be seen in the picture) and, with
-    `words`, the words of a column such as `caption` too.
+    `words`, what a column such as `caption` names, or several such columns.
     """
-    kinds = list(attributes) if attributes is not None else describing_columns(catalog, category)
-    for column in (category, *kinds, *([words] if words else [])):
+    said = [name.strip() for name in words.split(",")] if words else []
+    if attributes is not None:
+        kinds = list(attributes)
+    else:
+        kinds = describing_columns(catalog, (category, *said), required=not said)
+    for column in (category, *kinds, *said):
         if column not in catalog.columns:
             raise LikewiseError(f"the catalog has no column {column!r}: choose among {', '.join(catalog.columns)}.")
     known = catalog.filter(pl.col(category).is_not_null())
     listed, has, lacks = _values(known, kinds)
     numbers, names = factorize(known[category].cast(pl.String))
     objects, contains = _things(numbers, names, listed, has)
-    if words:
-        objects, contains = _together((objects, contains), _words(known[words]))
+    uncertain = None
+    if said:
+        named, agreed, once = named_things([known[column].cast(pl.String) for column in said])
+        (objects, contains), own = _together((objects, contains), (named, agreed)), (objects, contains)
+        uncertain = _together((own[0], np.zeros_like(own[1])), (named, once))[1] & ~contains
     items = factorize(known["item"].cast(pl.String))[0]
     return ImageAnnotations(
-        known["image"].to_list(), items, numbers, names, listed, has, lacks, objects, contains, category == "item"
+        known["image"].to_list(),
+        items,
+        numbers,
+        names,
+        listed,
+        has,
+        lacks,
+        objects,
+        contains,
+        uncertain,
+        same_item_allowed=category == "item",
     )
 
 
-def describing_columns(catalog: pl.DataFrame, category: str) -> list[str]:
+def describing_columns(catalog: pl.DataFrame, taken: Sequence[str], *, required: bool = True) -> list[str]:
     """Columns with a few texts as values: the attributes, where nobody said which they are."""
     found = [
         name
         for name in catalog.columns
         if name not in NOT_ATTRIBUTES
-        and name != category
+        and name not in taken
         and catalog[name].dtype == pl.String
         and 2 <= catalog[name].drop_nulls().n_unique() <= MAX_ATTRIBUTE_VALUES
     ]
-    if not found:
+    if not found and required:
         raise LikewiseError("the catalog has no attribute columns: name some with `--attributes COLUMN,COLUMN`.")
     return found
 
@@ -138,16 +161,11 @@ def _values(catalog: pl.DataFrame, kinds: Sequence[str]) -> tuple[list[Attribute
 
 
 def _things(numbers: Ints, names: list[str], listed: list[Attribute], has: Bools) -> tuple[list[str], Bools]:
+    """The category among them, unless all have the same one."""
     of_category = numbers[:, None] == np.arange(len(names))
+    if len(names) < 2:
+        names, of_category = [], of_category[:, :0]
     return [*names, *(each.phrase for each in listed)], np.hstack([of_category, has])
-
-
-def _words(texts: pl.Series) -> tuple[list[str], Bools]:
-    """Which words each text has, words of at least three letters that two texts share."""
-    split = texts.cast(pl.String).fill_null("").str.to_lowercase().str.extract_all(r"[a-z][a-z'-]{2,}")
-    rows = pl.DataFrame({"word": split}).with_row_index("row").explode("word").drop_nulls().unique()
-    often = rows.group_by("word").len().filter(pl.col("len") >= 2)["word"].sort()
-    return _incidence(rows.filter(pl.col("word").is_in(often.implode())), often.to_list(), len(texts))
 
 
 def _together(*sources: tuple[list[str], Bools]) -> tuple[list[str], Bools]:
@@ -214,6 +232,11 @@ def readable_name(name: str) -> str:
     if parts[0] in ("wall", "floor") and len(parts) > 1:
         parts = [*parts[1:], parts[0]]
     return " ".join(parts)
+
+
+def readable_kind(kind: str) -> str:
+    """A column's name as people say it: `base_colour` and `baseColour` are the base colour."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).replace("_", " ").lower()
 
 
 _KIND_WORDS = {

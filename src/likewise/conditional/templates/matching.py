@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.conditional.templates.annotations import ImageAnnotations, Ints
+from likewise.conditional.templates.annotations import ImageAnnotations, Ints, readable_kind
 
 YES, NO, UNKNOWN = 1, 0, -1
 Verdicts = NDArray[np.int8]
@@ -75,10 +75,15 @@ class AttributeMatching:
 
     def phrase(self, condition: int, *, focus: bool) -> str:
         attribute = self.annotations.attributes[condition]
-        return attribute.kind.replace("_", " ") if focus else attribute.phrase
+        return readable_kind(attribute.kind) if focus else attribute.phrase
 
     def similar_to(self, reference: int, condition: int) -> Verdicts:
-        return np.asarray(self.annotations.categories == self.annotations.categories[reference], np.int8)
+        category = self.annotations.categories[reference]
+        verdicts = np.asarray(self.annotations.categories == category, np.int8)
+        if self.annotations.possible_categories is not None:
+            possible = self.annotations.possible_categories[:, category]
+            verdicts = np.where((verdicts == NO) & possible, np.int8(UNKNOWN), verdicts)
+        return verdicts
 
     def satisfies(self, condition: int) -> Verdicts:
         verdicts = np.full(len(self.annotations.images), UNKNOWN, np.int8)
@@ -124,7 +129,10 @@ class ObjectMatching:
         return verdicts
 
     def satisfies(self, condition: int) -> Verdicts:
-        return np.asarray(self.annotations.by_object[condition], np.int8)
+        verdicts = np.asarray(self.annotations.by_object[condition], np.int8)
+        if self.annotations.uncertain is not None:
+            verdicts = np.where(self.annotations.uncertain[:, condition], np.int8(UNKNOWN), verdicts)
+        return verdicts
 
     def valid_references(self, condition: int) -> Ints:
         return np.flatnonzero(self.annotations.n_objects - self.annotations.by_object[condition] >= MIN_SCENE_OBJECTS)

@@ -16,6 +16,7 @@ from likewise.conditional.templates.annotations import (
     panoptic_annotations,
     vaw_annotations,
 )
+from likewise.conditional.templates.caption_annotations import caption_annotations
 from likewise.errors import LikewiseError
 from likewise.lineage.halves import select_half
 from likewise.workspace import WorkspaceFolder, read_json
@@ -53,7 +54,13 @@ def workspace_annotations(workspace: WorkspaceFolder, options: AnnotationOptions
             kinds = attribute_kinds(options.kinds_file)
             return vaw_annotations(shown, read_stored_table(workspace, "attributes"), kinds)
         return panoptic_annotations(catalog["image"].to_list(), shown)
+    if options.words and not options.attributes and _has_no_category(catalog, options.category):
+        return caption_annotations(catalog, [name.strip() for name in options.words.split(",")])
     return catalog_annotations(catalog, category=options.category, attributes=options.attributes, words=options.words)
+
+
+def _has_no_category(catalog: pl.DataFrame, category: str) -> bool:
+    return category in catalog.columns and catalog[category].null_count() == catalog.height
 
 
 def attribute_kinds(file: Path | None) -> Mapping[str, Sequence[str]]:

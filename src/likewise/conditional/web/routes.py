@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response
 
+from likewise.conditional.search_filters import KEPT
 from likewise.conditional.web.search import SearchService
 from likewise.errors import LikewiseError
 from likewise.labeling.store.engine import write_transaction
@@ -26,7 +27,9 @@ def page(request: Request, who: CurrentOwner) -> Response:
     service = _service(request)
     ready = service.ready()
     boot = script_settings(request, "", "search") | {
-        "models": [model.label for model in service.models()] if ready else []
+        "models": [model.label for model in service.models()] if ready else [],
+        "columns": service.columns() if ready else [],
+        "kept": list(KEPT),
     }
     return render(request, "conditional/search.html", boot=boot, ready=ready, workspace=service.workspace.path.name)
 
@@ -63,6 +66,7 @@ def search(
     text: Annotated[str, Query(max_length=300)] = "",
     weight: Annotated[float, Query(ge=0, le=1)] = 0.5,
     model: Annotated[int, Query(ge=0, le=1000)] = 0,
+    keep: Annotated[str, Query(max_length=300)] = "",
 ) -> dict[str, Any]:
     """The best images for a reference (of the catalog or uploaded), a condition, or both."""
     service = _service(request)
@@ -73,7 +77,8 @@ def search(
     def find() -> Any:
         searcher = service.searcher(model)
         start = service.uploaded(upload, searcher) if upload else key
-        return searcher.search(start, text, text_weight=weight, top_k=RESULTS_SHOWN)
+        kept = [name for name in keep.split(",") if name]
+        return searcher.search(start, text, text_weight=weight, top_k=RESULTS_SHOWN, keep=kept)
 
     found = _or_conflict(find)
     rows = _image_entries(site, found["image"].to_list())

@@ -35,6 +35,13 @@ class SearchService:
 
         return available_models(self.workspace)
 
+    def columns(self) -> list[str]:
+        """Columns whose value results can keep, the category first."""
+        from likewise.catalog.table import read_catalog
+        from likewise.conditional.search_filters import kept_columns
+
+        return kept_columns(read_catalog(self.workspace))
+
     def searcher(self, number: int = 0) -> "Searcher":
         """The catalog, ready to be searched with one of the models; loaded once."""
         from likewise.conditional.search import Searcher

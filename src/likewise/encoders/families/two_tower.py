@@ -2,7 +2,8 @@
 
     image side   the base network's features, standardised, their principal components (not trained), then two layers
                  and a straight line past them
-    text side    hashed words, pairs and pieces of words, averaged, then two layers
+    text side    hashed words, pairs and pieces of words, averaged, then two layers; or the vector of a pre-trained
+                 sentence encoder (`sentences.py`, not trained), then two layers and a straight line past them
 
 The folder holds `two_tower.json` (the base, the sizes, how it was made), `two_tower.safetensors` and `lineage.parquet`.
 """
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.encoders.digests import file_digest
+from likewise.encoders.families.sentences import encode_sentences, sentence_dim
 from likewise.encoders.families.text_features import BUCKETS, bag_of_ngrams
 from likewise.encoders.networks.device import place, to_device, to_numpy
 from likewise.encoders.networks.from_spec import build_network, with_frame_options
@@ -54,6 +56,8 @@ class TwoTowerConfig:
     hidden: int = 512
     buckets: int = BUCKETS
     word_dim: int = 64
+    sentences: str = ""
+    """The sentence encoder below the text side; none for hashed words."""
     about: dict[str, Any] = field(default_factory=dict, compare=False, hash=False)
 
 
@@ -96,10 +100,11 @@ def image_head(shape: TwoTowerConfig) -> "nn.Module":
 
 
 def text_tower(shape: TwoTowerConfig) -> "nn.Module":
-    """Buckets and starts (`text_features.bags`) to the common space."""
+    """What `text_inputs` gives to the common space."""
     torch = import_optional("torch", "a two-tower encoder")
+    gelu = torch.nn.functional.gelu
 
-    class TextTower(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class WordsTower(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.words = torch.nn.EmbeddingBag(shape.buckets, shape.word_dim, mode="mean")
@@ -110,10 +115,30 @@ def text_tower(shape: TwoTowerConfig) -> "nn.Module":
 
         def forward(self, buckets: Any, starts: Any) -> Any:
             x = self.norm(self.words(buckets, starts))
-            return self.outer(torch.nn.functional.gelu(self.inner(x)))
+            return self.outer(gelu(self.inner(x)))
 
-    side: nn.Module = TextTower()
+    class SentenceTower(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            width = sentence_dim(shape.sentences)
+            self.dropout = torch.nn.Dropout(0.1)
+            self.inner = torch.nn.Linear(width, shape.hidden)
+            self.outer = torch.nn.Linear(shape.hidden, shape.dim)
+            self.past = torch.nn.Linear(width, shape.dim, bias=False)
+
+        def forward(self, sentences: Any) -> Any:
+            x = self.dropout(sentences * sentences.shape[1] ** 0.5)  # numbers of about one
+            return self.outer(gelu(self.inner(x))) + self.past(x)
+
+    side: nn.Module = SentenceTower() if shape.sentences else WordsTower()
     return side
+
+
+def text_inputs(shape: TwoTowerConfig, texts: Sequence[str]) -> tuple[NDArray[Any], ...]:
+    """What the text side reads."""
+    if shape.sentences:
+        return (encode_sentences(shape.sentences, texts),)
+    return bag_of_ngrams(texts, shape.buckets)
 
 
 def write_two_tower(
@@ -208,8 +233,8 @@ def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vec
     rows = [np.empty((0, shape.dim), np.float32)]
     with torch.inference_mode():
         for start in range(0, len(texts), TEXTS_PER_BATCH):
-            buckets, starts = bag_of_ngrams(texts[start : start + TEXTS_PER_BATCH], shape.buckets)
-            rows.append(to_numpy(side(to_device(buckets), to_device(starts)).float()))
+            inputs = text_inputs(shape, texts[start : start + TEXTS_PER_BATCH])
+            rows.append(to_numpy(side(*map(to_device, inputs)).float()))
     found = np.concatenate(rows)
     return unit_rows(found) if unit and len(found) else found
 

@@ -4,7 +4,7 @@ const boot = JSON.parse(document.getElementById("boot").textContent);
 const byId = (id) => document.getElementById(id);
 const WAIT_MS = 250; // after the last key or move of the slider
 const UPLOAD_PIXELS = 768; // the longer side that is sent; encoders look at less
-const asked = { image: null, upload: "", text: "", weight: 0.5, model: 0 };
+const asked = { image: null, upload: "", text: "", weight: 0.5, model: 0, keep: "" };
 let turn = 0;
 let timer = 0;
 let listed = 0;
@@ -39,6 +39,7 @@ async function ask() {
   const mine = (turn += 1);
   asked.text = byId("text").value.trim();
   asked.weight = Number(byId("weight").value) / 100;
+  asked.keep = asked.image ? chosenColumns().join(",") : "";
   remember();
   if (!asked.text && !asked.image && !asked.upload) {
     byId("found").replaceChildren();
@@ -51,7 +52,8 @@ async function ask() {
     if (mine !== turn) return;
     byId("found").replaceChildren(...reply.found.map((one, place) => tile(one, place)));
     if (reply.reference) showPicture(reply.reference);
-    tell(`${reply.found.length} images, best first. Choose one to go on from it.`);
+    const kept = asked.keep ? ` with the same ${asked.keep.replaceAll(",", ", ")}` : "";
+    tell(reply.found.length ? `${reply.found.length} images${kept}, best first. Choose one to go on from it.` : `No image${kept}: keep less of the picture.`);
   } catch (problem) {
     if (mine === turn) tell(`That did not work: ${problem.message}`, "failed");
   }
@@ -186,9 +188,35 @@ byId("asked").addEventListener("submit", (event) => {
   ask();
 });
 
+// -------------------------------------------------------------------------------------------------------------- kept
+
+function chosenColumns() {
+  return [...byId("kept").querySelectorAll("button[aria-pressed=true]")].map((chip) => chip.value);
+}
+
+/** "baseColour" and "base_colour" as people say them. */
+function readable(column) {
+  return column.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ").toLowerCase();
+}
+
+function offerColumns(pressed) {
+  byId("kept").hidden = !boot.columns.length;
+  for (const column of boot.columns) {
+    const chip = element("button", { type: "button", value: column, className: "chip" }, readable(column));
+    chip.setAttribute("aria-pressed", String(pressed.includes(column)));
+    chip.addEventListener("click", () => {
+      chip.setAttribute("aria-pressed", String(chip.getAttribute("aria-pressed") !== "true"));
+      ask();
+    });
+    byId("kept").append(chip);
+  }
+}
+
 /** The address says what was asked, so that it can be opened again or sent on. */
 function remember() {
   const values = { image: asked.image, text: asked.text, weight: asked.weight === 0.5 ? null : asked.weight };
+  const kept = chosenColumns().join(",");
+  if (kept !== boot.kept.filter((column) => boot.columns.includes(column)).join(",")) values.keep = kept || "none";
   const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== null && value !== ""));
   window.history.replaceState(null, "", query.size ? `?${query}` : window.location.pathname);
 }
@@ -202,6 +230,7 @@ function start() {
     byId("models").hidden = false;
     byId("model").append(...boot.models.map((label, number) => element("option", { value: number }, label)));
   }
+  offerColumns(given.has("keep") ? given.get("keep").split(",") : boot.kept);
   sayWeight();
   ask();
 }

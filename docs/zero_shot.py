@@ -1,0 +1,216 @@
+"""The zero-shot table of `combiner.md`: a Combiner that learned from captioned photographs, asked about other data.
+
+    python docs/zero_shot.py --data FOLDER --work FOLDER [--text minilm]
+
+`FOLDER/captioned` are photographs with five captions each, `products` a shop's catalog, `emoji` drawn signs; the
+wardrobe is drawn here.  Towers, triplets and Combiner see the part `train` of the photographs; settings are chosen on
+its part `validate`; the tests are its part `test` and the other catalogs.  Every step is one that a user has; what is
+there already is not made again.
+"""
+
+import argparse
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from marks import fill
+from zero_shot_pages import zero_shot_blocks
+
+from likewise.catalog import make_catalog
+from likewise.conditional.combiner import SETTINGS as COMBINER_SETTINGS
+from likewise.conditional.combiner import read_combiner
+from likewise.conditional.composers import ComposerMethod
+from likewise.conditional.evaluate import TaskResults, score_templates
+from likewise.conditional.image_text_features import ImageTextFeatures
+from likewise.conditional.methods import get_methods
+from likewise.conditional.mining.filters import FILTERS
+from likewise.conditional.mining.step import mine_triplets
+from likewise.conditional.seeds import recall_over_seeds
+from likewise.conditional.templates.files import read_templates, template_sets
+from likewise.conditional.templates.step import build_template_set
+from likewise.conditional.templates.workspace_annotations import AnnotationOptions
+from likewise.conditional.towers import TwoTower
+from likewise.conditional.training import TrainingSettings, train_combiner
+from likewise.conditional.training_triplets import read_training_triplets
+from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
+from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
+from likewise.encoders.families.two_tower import read_two_tower_config
+from likewise.synthetic import build_wardrobe
+from likewise.workspace import WARDROBE, WorkspaceFolder, read_json, write_json
+
+DOCS = Path(__file__).parent
+CAPTIONS = tuple(f"caption{number}" for number in range(1, 6))
+N_TRAIN, N_VALIDATE = 4000, 800
+SEEDS = (0, 1, 2)
+TOWER_STEPS, DIM, N_TRIPLETS, PER_TASK = 300, 256, 40_000, 300
+COMBINER = TrainingSettings(
+    steps=300, learning_rate=1e-3, validate_every=50, negatives_per_triplet=0, projection=1, hidden=1
+)
+"""The paper's loss, over the targets of the batch; a Combiner as wide as its inputs."""
+CHOICES = [(name, temperature) for name in FILTERS for temperature in (0.01, 0.05)]
+BASELINES = ("image", "text", "image+text", "image+text:unscaled", "late-fusion")
+WORDS = ("focus_object", "change_object")
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """Templates of one kind of pictures."""
+
+    workspace: str
+    name: str
+    title: str
+    annotations: AnnotationOptions
+    tasks: tuple[str, ...] = ()
+
+
+TESTS = (
+    TestSet("captioned", "test", "Photographs", AnnotationOptions(words=",".join(CAPTIONS), where="split=test")),
+    TestSet(
+        "products",
+        "attributes",
+        "Products, attributes",
+        AnnotationOptions(attributes=["baseColour", "gender", "usage"]),
+    ),
+    TestSet("products", "titles", "Products, titles", AnnotationOptions(attributes=[], words="title"), WORDS),
+    TestSet("emoji", "captions", "Emoji", AnnotationOptions(attributes=[], words="caption"), WORDS),
+    TestSet("wardrobe", "attributes", "Drawn wardrobe", AnnotationOptions()),
+)
+
+
+def workspace_of(name: str, data: Path, work: Path) -> WorkspaceFolder:
+    found = WorkspaceFolder(work / name)
+    if found.catalog_file.exists():
+        return found
+    if name == "wardrobe":
+        make_catalog(
+            found,
+            build_wardrobe(work / "pictures", n_items=800, views_per_item=2, seed=7, workers=1),
+            work / "pictures",
+            WARDROBE,
+        )
+        return found
+    rows = pl.read_csv(data / name / "catalog.csv", infer_schema_length=None)
+    if name == "captioned":
+        parts = np.full(rows.height, "test", object)
+        order = np.random.default_rng(11).permutation(rows.height)
+        parts[order[:N_TRAIN]], parts[order[N_TRAIN : N_TRAIN + N_VALIDATE]] = "train", "validate"
+        rows = rows.with_columns(pl.Series("split", parts.tolist()))
+    make_catalog(found, rows, data / name, name)
+    return found
+
+
+def tower_of(photographs: WorkspaceFolder, work: Path, name: str, settings: TwoTowerSettings) -> TwoTower:
+    folder = work / name
+    if not (folder / TOWER_SETTINGS).exists():
+        done = train_two_tower(photographs, folder, settings, workers=1)
+        print(name, f"{done.recall_at_1:.3f} of {done.n_captions}", round(done.seconds), "s", flush=True)
+    return TwoTower.from_spec(f"two-tower:{folder}")
+
+
+def mined(photographs: WorkspaceFolder, data: Path, work: Path) -> dict[str, int]:
+    ratings = next((data / "concreteness").glob("*.txt"))
+    found = {}
+    for name, rules in FILTERS.items():
+        run = mine_triplets(
+            photographs.path,
+            work / f"mined-{name}",
+            ratings=ratings if rules.needs_ratings else None,
+            rules=rules,
+            n_triplets=N_TRIPLETS,
+            where="split=train",
+            columns=CAPTIONS,
+            workers=1,
+            parser="textblob",
+        )
+        found[name] = run.n_triplets
+    return found
+
+
+def templates_of(workspace: WorkspaceFolder, test: TestSet) -> pl.DataFrame:
+    if test.name not in template_sets(workspace):
+        build_template_set(workspace, test.name, test.annotations, tasks=test.tasks, per_task=PER_TASK)
+    return read_templates(workspace, test.name)[1]
+
+
+def combiner_of(
+    photographs: WorkspaceFolder, tower: TwoTower, work: Path, name: str, triplets: str, settings: TrainingSettings
+) -> Path:
+    folder = work / "combiners" / name
+    if not (folder / COMBINER_SETTINGS).exists():
+        validate = read_templates(photographs, "validate")[1]
+        lessons = read_training_triplets(str(work / f"mined-{triplets}"), photographs)
+        done = train_combiner(photographs, tower, lessons, validate, folder, settings)
+        print(name, done.best_step, round(100 * done.best_recall, 1), round(done.seconds), "s", flush=True)
+    return folder
+
+
+def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
+    """From the photographs to the numbers of the table."""
+    photographs = workspace_of("captioned", data, work)
+    learning = TwoTowerSettings(columns=CAPTIONS, sentences=text, where="split=train", dim=DIM, steps=TOWER_STEPS)
+    towers = [tower_of(photographs, work, f"tower{seed}", replace(learning, seed=seed)) for seed in SEEDS]
+    n_mined = mined(photographs, data, work)
+    validate = TestSet("captioned", "validate", "", AnnotationOptions(words=",".join(CAPTIONS), where="split=validate"))
+    n_validate = templates_of(photographs, validate).height
+    choices = []
+    for name, temperature in CHOICES:
+        settings = replace(COMBINER, temperature=temperature)
+        folder = combiner_of(photographs, towers[0], work, f"choice-{name}-{temperature:g}", name, settings)
+        about = read_combiner(folder).about
+        choices.append(
+            {
+                "filter": name,
+                "temperature": temperature,
+                "best_step": about["best_step"],
+                "validation": about["validation_recall_at_1"],
+                "n_triplets": n_mined[name],
+            }
+        )
+    chosen = max(choices, key=lambda row: float(row["validation"]))
+    settings = replace(COMBINER, temperature=chosen["temperature"])
+    folders = [
+        combiner_of(photographs, tower, work, f"seed{seed}", chosen["filter"], replace(settings, seed=seed))
+        for seed, tower in zip(SEEDS, towers, strict=True)
+    ]
+    tables = {}
+    for test in TESTS:
+        workspace = workspace_of(test.workspace, data, work)
+        templates = templates_of(workspace, test)
+        results = [score(workspace, tower, folder, templates) for tower, folder in zip(towers, folders, strict=True)]
+        tables[test.title] = recall_over_seeds("tower", results).to_dicts()
+        print(test.title, flush=True)
+    learned = [read_two_tower_config(work / f"tower{seed}").about for seed in SEEDS]
+    return {
+        "tables": tables,
+        "choices": choices,
+        "chosen": chosen,
+        "n_validate": n_validate,
+        "towers": [{**each["held_out"], "n_images": each["n_images"]} for each in learned],
+        "best_steps": [read_combiner(folder).about["best_step"] for folder in folders],
+        "text": text,
+    }
+
+
+def score(workspace: WorkspaceFolder, tower: TwoTower, folder: Path, templates: pl.DataFrame) -> TaskResults:
+    tower.encode(workspace, workers=1)
+    methods = get_methods(BASELINES, workspace, tower)
+    methods.append(ComposerMethod(read_combiner(folder, "Combiner")))
+    return score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), methods)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--text", default="minilm", help="the sentence encoder: minilm, or a folder")
+    asked = parser.parse_args()
+    kept = asked.work / "zero_shot.json"
+    if not kept.exists():
+        write_json(travel(asked.data, asked.work, asked.text), kept)
+    fill(DOCS / "combiner.md", zero_shot_blocks(read_json(kept)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""One number for a method that was trained several times: its mean over seeds, with an interval over both chances.
+
+Templates and trainings are crossed: every training answers every template.  The variance of the mean is that over
+templates (of each template's mean over seeds) divided by their number, plus that over trainings divided by theirs; the
+degrees of freedom are those of Welch and Satterthwaite.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from likewise.conditional.evaluate import AVERAGE, RESULT_SCHEMA, TaskResult, TaskResults
+from likewise.conditional.protocol import TASKS, Floats
+from likewise.conditional.recall import chance_recall, recall_at_k
+from likewise.intervals import share_interval
+
+SEEDS_SCHEMA = RESULT_SCHEMA | {"n_seeds": pl.Int64()}
+
+
+def recall_over_seeds(encoder: str, results: Sequence[TaskResults], k: int = 1) -> pl.DataFrame:
+    """Recall@k per method and task, then its average over tasks; `results` are of one training each."""
+    rows: list[tuple[object, ...]] = []
+    for method in results[0]:
+        tasks = results[0][method]
+        names = [*(task for task in TASKS if task in tasks), *(task for task in tasks if task not in TASKS)]
+        values = {task: _values([each[method][task] for each in results], k) for task in names}
+        chances = {task: float(chance_recall(tasks[task].ranks, k).mean()) for task in names}
+        totals = {task: (values[task].shape[1], tasks[task].n_total) for task in names}
+        groups = [(task, [task]) for task in names] + ([(AVERAGE, names)] if len(names) > 1 else [])
+        for name, chosen in groups:
+            value, low, high = _estimate([values[task] for task in chosen])
+            counts = (sum(totals[task][0] for task in chosen), sum(totals[task][1] for task in chosen))
+            chance = float(np.mean([chances[task] for task in chosen]))
+            rows.append((encoder, method, name, f"Recall@{k}", value, low, high, chance, *counts, len(results)))
+    return pl.DataFrame(rows, schema=SEEDS_SCHEMA, orient="row")
+
+
+def _values(trainings: Sequence[TaskResult], k: int) -> Floats:
+    """(trainings, templates)"""
+    return np.stack([recall_at_k(each.ranks, k) for each in trainings])
+
+
+def _estimate(tasks: Sequence[Floats]) -> tuple[float, float, float]:
+    """Mean over tasks with its interval, from each task's (trainings, templates)."""
+    value = float(np.mean([values.mean() for values in tasks]))
+    parts = [(values.mean(axis=0).var(ddof=1) / values.shape[1], values.shape[1] - 1) for values in tasks]
+    parts = [(variance / len(tasks) ** 2, degrees) for variance, degrees in parts]
+    trainings = np.mean([values.mean(axis=1) for values in tasks], axis=0)
+    if len(trainings) > 1:
+        parts.append((trainings.var(ddof=1) / len(trainings), len(trainings) - 1))
+    variance = float(sum(part for part, _ in parts))
+    degrees = variance**2 / max(sum(part**2 / free for part, free in parts), 1e-300) if variance > 0 else 1.0
+    low, high = share_interval(value, float(np.sqrt(variance)), degrees + 1)
+    return value, low, high

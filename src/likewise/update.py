@@ -123,6 +123,8 @@ def update_catalog(
     checked = check_catalog(rows, root, on_progress)
     compared = compare_catalog(history, version, checked.catalog)
     changes, n_before = compared.changes, versions[-1].images
+    if changes.nothing and not dry_run:
+        _let_votes_follow(workspace)  # an update that was stopped after it had been decided
     if changes.nothing or dry_run:
         pairs = RetiredPool() if changes.nothing else _stage_aside(workspace, compared.history, version)
         return CatalogUpdate(changes, version, False, n_before, checked, pairs)
@@ -153,10 +155,15 @@ def update_catalog(
         write_json(after, staged.settings_file)
         if before_writing is not None:
             before_writing(CatalogUpdate(changes, version + 1, False, n_before, checked, pairs))
+    _let_votes_follow(workspace)
+    return CatalogUpdate(changes, version + 1, True, n_before, checked, pairs)
+
+
+def _let_votes_follow(workspace: WorkspaceFolder) -> None:
+    """Votes follow the catalog when they are opened."""
     if workspace.votes_file.exists() or remembered_database(workspace) is not None:
         with opened_votes(workspace):
-            pass  # the votes follow when they are opened
-    return CatalogUpdate(changes, version + 1, True, n_before, checked, pairs)
+            pass
 
 
 def _stage_aside(workspace: WorkspaceFolder, history: pl.DataFrame, version: int) -> RetiredPool:

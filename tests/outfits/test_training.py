@@ -213,7 +213,7 @@ def test_another_training_does_not_take_over_a_folder(tmp_path: Path) -> None:
 def test_words_are_captions_then_categories_then_nothing(tmp_path: Path) -> None:
     said = extract_words(["a red top", None, "red shoes"], ["tops", "pants", "shoes"])
     assert said.vocabulary == ("red",)
-    assert said.source == "on, with captions"
+    assert said.source.startswith("on, with captions")
     assert extract_words([None, None], ["tops", "tops"]).source.startswith("on, with the names of categories")
     assert extract_words([None], [""]).source == "off, for the items have neither captions nor categories"
     named = train_model(job("type-aware", 1), examples(), toy_features(), tmp_path / "named")
@@ -294,10 +294,10 @@ def test_blanks_have_one_right_choice_and_distractors_of_its_category() -> None:
         assert all(item.category == question.category and item not in whole.items for item in others)
 
 
-def test_a_loss_that_is_no_number_stops_with_a_sentence(tmp_path: Path) -> None:
+def test_a_vector_that_is_no_number_stops_with_a_sentence(tmp_path: Path) -> None:
     broken = toy_features()
     broken.known["toy"].vectors[0, 0] = np.nan
-    with pytest.raises(LikewiseError, match="no longer a number in epoch 1"):
+    with pytest.raises(LikewiseError, match="values that are no numbers"):
         train_model(job("type-aware", 1), examples(), broken, tmp_path / "m")
     assert torch.is_grad_enabled()
 
@@ -314,8 +314,10 @@ def test_a_model_looks_through_the_words_of_captions(tmp_path: Path) -> None:
     images = sorted({item.image for item in shown})
     with torch.inference_mode():
         guesses = model.net.trunk(torch.from_numpy(toy_features().vectors("toy").lookup(images)))
-    told = [sorted(colours).index(said[image].split()[1]) for image in images]
-    assert (guesses.argmax(dim=1).numpy() == told).mean() > 0.9
+    told = np.array([sorted(colours).index(said[image].split()[1]) for image in images])
+    seen = guesses.numpy()
+    centres = np.stack([seen[told == word].mean(axis=0) for word in range(3)])
+    assert ((seen @ centres.T).argmax(axis=1) == told).mean() > 0.9
     with pytest.raises(LikewiseError, match="needs captions"):
         train_model(task, examples(), toy_features(), tmp_path / "wordless")
 

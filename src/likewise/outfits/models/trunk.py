@@ -78,6 +78,8 @@ class AgreementTrunk(FeatureTrunk):
         self.register_buffer("turn", torch.eye(n_inputs, self.n_features))
 
     def fit(self, inputs: Tensor, word_targets: Tensor, pairs: WornPairs) -> None:
+        if not bool(torch.isfinite(inputs).all()):
+            raise LikewiseError("some vectors hold values that are no numbers: encode the catalog again.")
         self.mean.copy_(inputs.mean(dim=0))
         self.spread.copy_(component_std(inputs))
         scaled = (inputs - self.mean) / self.spread

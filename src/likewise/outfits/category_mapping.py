@@ -52,7 +52,7 @@ CATEGORY_WORDS: dict[str, tuple[str, ...]] = {
 EXCLUDED_WORDS = frozenset(
     (
         "lingerie", "swim", "swimwear", "swimsuit", "bikini", "beachwear", "pyjama", "pajama", "nightwear", "sleepwear",
-        "night", "nightdress", "nightgown", "nightshirt", "nightie", "underwear", "innerwear", "undershirt", "intimate",
+        "night", "nightdress", "nightgown", "nightshirt", "nightie", "underwear", "innerwear", "intimate",
         "bra", "brief", "boxer", "trunk", "panty", "panties", "shapewear", "slip", "robe", "bathrobe", "loungewear",
         "baby doll", "set", "tracksuit", "gift", "kit", "belt", "suspender", "cufflink", "umbrella",
         "accessory", "accessories", "care", "colour", "color", "cosmetic", "makeup", "beauty", "perfume", "fragrance",

@@ -111,12 +111,14 @@ def split_outfits(outfits: Sequence[Outfit], seed: int, share: float = VALID_SHA
             places.setdefault(item, []).append(place)
     n_valid = max(1, round(share * len(outfits)))
     valid: set[int] = set()
-    for place in np.random.default_rng([seed, 17]).permutation(len(outfits)).tolist():
+    order = np.random.default_rng([seed, 17]).permutation(len(outfits)).tolist()
+    for place in order:
         if len(valid) >= n_valid:
             break
         rarest = min(outfits[place].items, key=lambda item: (worn[item], item.image))
         if len(valid.union(places[rarest])) <= max(2 * n_valid, 1):
             valid.update(places[rarest])
+    valid = valid or set(order[:n_valid])  # every item is in many outfits: then by chance
     return sorted(set(range(len(outfits))) - valid), sorted(valid)
 
 

@@ -35,6 +35,7 @@ SCORING = {
     "label serve": "the same function as label status",
     "label goal": "tests/evaluation/test_stopping.py: a model that learned these labels is not compared",
     "bundle leaderboard": "test_a_leaderboard_…",
+    "bundle mteb-results": "test_mteb_results_refuse_it",
     "train check": "test_train_check_…",
     "train perceptual": "test_train_perceptual_…",
     "outfits score": "test_outfits_score_…",
@@ -57,7 +58,7 @@ NOT_SCORING = {
     "new", "update", "encode", "discover", "status", "search", "explore",
     "label invite", "label revoke", "label settings", "label pause", "label resume", "label add-pairs",
     "label judge", "label remove-votes", "label export", "label sheet", "label import", "label consensus",
-    "label simulate",
+    "label simulate", "label backup", "label restore",
     "plan labels", "plan compute",
     "list encoders", "list readers", "list measures", "list extensions", "list lineage",
     "bundle benchmark", "bundle run", "bundle vectors", "bundle encoder",
@@ -160,6 +161,15 @@ def test_a_gate_refuses_it_as_the_old_and_as_the_new_model(world: World, way: st
         refused = run("gate", world.workspace.path, "--old", old, "--new", new, "--measure", "P@3")
         assert refused.code == 2 and f"{learned} learned from" in refused.err and "--half test" in refused.err
     assert not world.workspace.gate_folder.exists()
+
+
+def test_mteb_results_refuse_it(world: World, run: Run, tmp_path: Path) -> None:
+    learned = world.derived["pca"]
+    command = ("bundle", "mteb-results", world.workspace.path, tmp_path / "results", "--task", "Shapes")
+    refused = run(*command, "--with", learned)
+    assert refused.code == 2 and f"{learned} learned from" in refused.err and not (tmp_path / "results").exists()
+    assert run(*command).code == 0
+    assert sorted(each.name for each in (tmp_path / "results").iterdir()) == sorted(CLEAN)
 
 
 def test_the_stability_of_the_order_is_about_clean_models(world: World) -> None:

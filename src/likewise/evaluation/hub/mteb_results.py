@@ -30,6 +30,12 @@ def write_mteb_results(
     settings = EvaluationSettings.of_measures(tuple(measures.values()))
     done = evaluate(workspace, encoders, settings, store=False)
     results = done.evaluation.results
+    learned = [name for name in done.summary.lineage.learned_labels if name in results["encoder"]]
+    if learned:
+        raise LikewiseError(
+            f"{learned[0]} learned from the labels it would be measured on, and MTEB's files cannot mark that: "
+            "leave it out, or measure it on a half it has not seen."
+        )
     revision = benchmark_id(done.evaluation.gathered.pairs)
     if not re.fullmatch(r"[\w.-]+", task):
         raise LikewiseError(f"the task {task!r} names a file: use letters, digits, dots and hyphens.")

@@ -71,3 +71,10 @@ def test_every_command_and_every_public_name_has_its_reference(site: Path) -> No
     python = (site / "reference" / "python.html").read_text(encoding="utf-8")
     public = [name for name in likewise.__all__ if name != "__version__"]
     assert [name for name in public if f">likewise.{name}" not in python] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_says_at_once_whom_it_is_for(page: Path) -> None:
+    text = " ".join(page.read_text(encoding="utf-8").split("\n", 1)[1].split())
+    opening = re.split(r"(?<=[.?!:]) ", text)[:2]
+    assert any(re.match(r"For |This page is for ", sentence) for sentence in opening), opening

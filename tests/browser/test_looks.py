@@ -64,7 +64,7 @@ def test_a_look_is_completed_changed_explained_and_saved(browser: Browser, site:
 
 
 def test_a_wrong_address_is_one_sentence(browser: Browser, site: Site) -> None:
-    with opened(browser) as page:
+    with opened(browser, "400") as page:
         page.goto(f"{site.url}/owner/enter/{OWNER_KEY}")
         answer = page.goto(f"{site.url}/owner/looks?item=nothing")
         assert answer is not None and answer.status == 400

@@ -17,11 +17,13 @@ from likewise.conditional.training import TrainingSettings, train_combiner
 from likewise.conditional.training_triplets import to_training_triplets
 from likewise.conditional.two_tower import TwoTowerSettings, TwoTowerTrainingResult, train_two_tower
 from likewise.encoders import encode_catalog, get_encoder, read_vectors, registry
+from likewise.encoders.families import sentences as families_sentences
 from likewise.encoders.families import two_tower
 from likewise.encoders.families.huggingface import model
 from likewise.encoders.networks.network import Network
 from likewise.encoders.networks.onnx_export import export_to_onnx
 from likewise.encoders.text import encode_text
+from likewise.outfits.looks.net_scorer import NetScorer
 from likewise.outfits.models.feature_source import WorkspaceFeatures
 from likewise.outfits.models.registry import load_model
 from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
@@ -37,9 +39,12 @@ from likewise.training.plan import make_plan
 from likewise.training.trainer import embed
 from likewise.workspace import WorkspaceFolder
 from tests.conditional.test_combiner import questions
+from tests.conditional.test_sentence_tower import sentences
 from tests.devices.stand_in import MEMORY, NAME
 from tests.encoders.conftest import Tiny
 from tests.outfits.toy_outfits import ITEMS, KINDS, examples, job, ten_outfits, toy_features
+
+__all__ = ["sentences"]
 
 Arrays = Sequence[NDArray[np.floating[Any]]]
 OnBoth = Callable[[Callable[[Path], Arrays]], None]
@@ -52,9 +57,11 @@ COVERED = {
     "conditional/two_tower.py",
     "conditional/validation.py",
     "encoders/families/huggingface/model.py",
+    "encoders/families/sentences.py",
     "encoders/families/two_tower.py",
     "encoders/networks/onnx_export.py",
     "encoders/networks/runtimes.py",
+    "outfits/looks/net_scorer.py",
     "outfits/models/trained_model.py",
     "outfits/training/trainer.py",
     "training/final_evaluation.py",
@@ -90,7 +97,10 @@ def on_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OnBoth:
         found = []
         for where in ("cpu", NAME):
             monkeypatch.setenv("LIKEWISE_DEVICE", where)
-            for kept in (registry.get_encoder, model._text_network, two_tower._loaded):
+            for kept in (
+                registry.get_encoder, model._text_network, two_tower._loaded, families_sentences._load,
+                families_sentences._remembered,
+            ):  # fmt: skip
                 kept.cache_clear()  # a process has one device, this one has two
             before = MEMORY.n_operations
             found.append(work(tmp_path / where))
@@ -149,6 +159,10 @@ def test_both_sides_of_a_two_tower_encoder(learned: TwoTowerTrainingResult, on_b
         return [encode_text(spec, ["red"]), encoder.encode([encoder.prepare(picture) for picture in pictures()])]
 
     on_both(encode)
+
+
+def test_sentences_of_a_frozen_encoder(sentences: str, on_both: OnBoth) -> None:
+    on_both(lambda _: [families_sentences.encode_sentences(sentences, ["a red dress", "a bag"])])
 
 
 def test_a_batch_that_does_not_fit_is_halved(elsewhere: None) -> None:
@@ -279,7 +293,8 @@ def test_outfit_models(kind: str, on_both: OnBoth) -> None:
         items = ten_outfits()[0].items
         asked = [OutfitQuestion("q", "FITB", items[1:], (items[0], ITEMS[5]), right=0)]
         scores = loaded.score(ten_outfits())
-        return [scores - scores.mean(), loaded.answer(asked) - scores.mean()]  # only differences are learned
+        looks = NetScorer(loaded, items).score_with([0], np.arange(1, len(items)))
+        return [each - scores.mean() for each in (scores, loaded.answer(asked), looks)]  # only differences are learned
 
     on_both(train)
 

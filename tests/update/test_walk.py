@@ -155,7 +155,8 @@ def test_the_commands_of_a_living_catalog(shop: Path) -> None:
     shoes, photos = shop / "shoes", shop / "photos"
     change_photos(photos)
     planned = run("update", shoes, photos, "--dry-run")
-    assert planned.endswith(f"nothing was written (--dry-run) next: likewise update {shoes} {photos}")
+    wanted = f"nothing was written (--dry-run) next: likewise update {shoes} {photos}"
+    assert planned.replace(" ", "").endswith(wanted.replace(" ", ""))  # a long path is wrapped anywhere
     done = run("update", shoes, photos, "--name", "autumn")
     assert done.startswith(planned.partition("nothing was written")[0])  # the same summary, before it is written
     assert "written: version 2, autumn" in done

@@ -18,6 +18,8 @@ from .conftest import BASE, OWNER_KEY, Browser
 # may: who gets past the door (whatever the answer is then); everyone else is told 401.
 CORE: dict[Route, frozenset[str]] = {
     ("GET", "/"): ROLES,
+    ("GET", "/health"): ROLES,
+    ("GET", "/metrics"): frozenset(),  # by address, not by role: tests/web/test_operations.py
     ("GET", "/i/{token}"): ROLES,
     ("GET", "/welcome"): frozenset({EXPERT}),
     ("GET", "/practice"): frozenset({EXPERT}),
@@ -126,6 +128,8 @@ def test_roles_are_checked_on_every_route(visitors: Callable[[str], Browser], ro
             # without the password, or the token of the consent page, these two refuse everyone
             refused = {401} if path in ("/owner/login", "/q/{slug}") else {401, 403}
             assert status not in refused, (method, path)
+        elif path == "/metrics":
+            assert status == 403  # the test client has no private address
         else:
             assert status in ((401, 403) if method == "POST" else (401,)), (method, path, status)
 

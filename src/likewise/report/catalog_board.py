@@ -12,8 +12,8 @@ from likewise.report.leaderboard import Cell, Whisker, axis_of, whisker_of
 MAIN_MEASURE = str(ROC_AUC)
 EDS_NOTE = (
     "These labels are of an EDS pool: the first candidates of its generators. The numbers describe those pairs, not "
-    "the whole catalog, and depend on who fed the pool; “likewise discover --design sampled” draws pairs from which "
-    "the whole catalog is estimated."
+    "the whole catalog, and depend on which models contributed to it; “likewise discover --design sampled” draws "
+    "pairs from which the whole catalog is estimated."
 )
 
 

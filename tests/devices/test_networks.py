@@ -26,6 +26,7 @@ from likewise.encoders.text import encode_text
 from likewise.outfits.looks.net_scorer import NetScorer
 from likewise.outfits.models.feature_source import WorkspaceFeatures
 from likewise.outfits.models.registry import load_model
+from likewise.outfits.models.trained_model import TrainedOutfitModel
 from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
 from likewise.outfits.training.examples import OutfitExamples
 from likewise.outfits.training.trainer import TrainingJob, train_model
@@ -293,6 +294,7 @@ def test_outfit_models(kind: str, on_both: OnBoth) -> None:
         items = ten_outfits()[0].items
         asked = [OutfitQuestion("q", "FITB", items[1:], (items[0], ITEMS[5]), right=0)]
         scores = loaded.score(ten_outfits())
+        assert isinstance(loaded, TrainedOutfitModel)
         looks = NetScorer(loaded, items).score_with([0], np.arange(1, len(items)))
         return [each - scores.mean() for each in (scores, loaded.answer(asked), looks)]  # only differences are learned
 

@@ -48,21 +48,20 @@ def command_server(place: Path, *, without: Sequence[str] = ()) -> Iterator[Comm
     """A server whose forks have imported everything before, but rooms that are not needed."""
     place.mkdir(parents=True, exist_ok=True)
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "tests.crash.server", str(place), *without],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         env=os.environ | one_thread | {"COLUMNS": "200", "XDG_CACHE_HOME": str(place / "cache")},
         cwd=Path(__file__).parents[2],
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        yield CommandServer(process)
-    finally:
-        process.kill()
-        process.wait()
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            yield CommandServer(process)
+        finally:
+            process.kill()
 
 
 def folder_state(folder: Path, but: Sequence[str] = ()) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from marks import fill
 
 from likewise.catalog.readers.layouts import layouts
-from likewise.encoders.model_cards import BUILT_IN, DESCRIPTIONS, EFFICIENTNET_LITE, HUB_MODELS, LICENCE
+from likewise.encoders.model_cards import BUILT_IN, DESCRIPTIONS, EFFICIENTNET_LITE, HUB_MODELS, LICENCE, STAND_INS
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.spec import OPTIONS
 
@@ -32,6 +32,7 @@ def encoders_table() -> str:
     rows = [(f"`{name}`", get_encoder(name).dim, "–", "–", LICENCE, DESCRIPTIONS[name]) for name in BUILT_IN]
     for known in (*EFFICIENTNET_LITE, *HUB_MODELS):
         what = f"{known.description} `{known.spec}`" if known.spec else known.description
+        what = f"{what} {STAND_INS[known.name]}" if known.name in STAND_INS else what
         rows.append((f"`{known.name}`", known.dim, str(known.megabytes), f"{known.parameters:g}", known.licence, what))
     return table(("encoder", "dim", "MB", "million parameters", "licence", "what it is"), rows)
 

@@ -22,8 +22,8 @@ RESULTS, EFFECTS = "results.parquet", "results/trained.parquet"
 SHOWN = 4  # of the encoders beside the learned one
 WHAT = {
     "given test": "the `test` answers of the data set (same materials, other questions)",
-    "answers": "other answers to the same queries (VSD's open-catalog task)",
-    "queries": "queries without a training answer (VSD's closed-catalog task)",
+    "answers": "other answers to the same queries",
+    "queries": "queries without a training answer",
     "items": "items that no training answer names",
 }
 

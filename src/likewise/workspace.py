@@ -117,6 +117,11 @@ class WorkspaceFolder:
         return self.path / "goal.json"
 
     @property
+    def training_labels_file(self) -> Path:
+        """Labels of a data set's training part: to learn from, never to measure on."""
+        return self.path / "labels.train.parquet"
+
+    @property
     def imported_labels_file(self) -> Path:
         """A copy of labels that came from elsewhere, for when labels made from votes take their place."""
         return self.path / "labels.imported.parquet"

@@ -105,12 +105,26 @@ def test_labels_from_elsewhere_name_their_generators(labelled: WorkspaceFolder, 
     assert "dinov2" in unknown.err
 
 
-def test_the_split_of_a_readers_labels_is_kept(labelled: WorkspaceFolder, run: Run, tmp_path: Path) -> None:  # noqa: F811
+def test_labels_of_a_training_part_are_kept_apart(labelled: WorkspaceFolder, run: Run, tmp_path: Path) -> None:  # noqa: F811
     labels = pl.read_parquet(labelled.labels_file).select("query", "candidate", "label")
     split = pl.Series("split", ["train", "test"] * len(labels)).head(len(labels))
-    labels.with_columns(split).write_parquet(tmp_path / "labels.parquet")
+    both = labels.with_columns(split)
+    turned = both.filter(split="test").head(1).select(query="candidate", candidate="query", label="label")
+    asked_twice = turned.join(both, on=["query", "candidate"], how="anti").with_columns(split=pl.lit("train"))
+    pl.concat([both, asked_twice]).write_parquet(tmp_path / "labels.parquet")
     here = without_pool(labelled, tmp_path / "here")
     assert run("label", "import", here.path, tmp_path / "labels.parquet").code == 0
-    assert pl.read_parquet(here.labels_file)["split"].to_list() == split.to_list()
+    measured, learned = pl.read_parquet(here.labels_file), pl.read_parquet(here.training_labels_file)
+    assert set(measured["split"]) == {"test"} and set(learned["split"]) == {"train"}
+    assert len(measured) == (split == "test").sum()
+    pairs = {frozenset(pair) for pair in measured.select("query", "candidate").rows()}
+    assert not pairs & {frozenset(pair) for pair in learned.select("query", "candidate").rows()}
     assert run("label", "export", here.path, tmp_path / "again.csv").code == 0
-    assert pl.read_csv(tmp_path / "again.csv")["split"].to_list() == split.to_list()
+    assert pl.read_csv(tmp_path / "again.csv")["split"].to_list() == measured["split"].to_list()
+    labels.write_parquet(tmp_path / "plain.parquet")
+    assert run("label", "import", here.path, tmp_path / "plain.parquet", "--replace").code == 0
+    assert not here.training_labels_file.exists()  # these labels have no such part
+    only = both.filter(split="train")
+    only.write_parquet(tmp_path / "only.parquet")
+    ran = run("label", "import", here.path, tmp_path / "only.parquet", "--replace")
+    assert ran.code == 2 and "measured on" in ran.err

@@ -28,7 +28,7 @@ def test_every_protocol_is_printed_for_few_models(labelled: WorkspaceFolder, run
         "Identification",
         "Gallery ROC-AUC under",
         "Table 2: candidates that two generators share",
-        "Table 5 (6 with queries in the wild): discovery (%), continued",
+        "Table 5: discovery, closed catalog: the queries belong to it (%), continued",
         "of 6 queries, identification rests on 6 with another image of their item, macro areas on",
     ):
         assert words in said

@@ -32,7 +32,9 @@ def test_the_list_says_size_licence_and_what_is_here(run: Run) -> None:
         assert listed[name]["licence"], name
         assert listed[name]["source"].startswith("hf:")
         assert not listed[name]["here"]
+        assert listed[name]["stand_in"], name  # the VSD paper has a model of this name
     table = run("list", "encoders").out
+    assert "DenseNet-161" in listed["argus"]["stand_in"] and "Not the VSD paper's Argus" in table
     assert "efficientnet-lite2" in table
     assert "hf:facebook/dinov2-base" in table
 

@@ -229,6 +229,9 @@ def test_sampled_negatives_come_from_the_band_and_are_never_labelled(rng: np.ran
     assert few is not None
     wanted = [max(1, round(0.15 * n)) if n else 0 for n in pairs.n_positive]
     assert np.bincount(few.query[few.label == 0], minlength=10).tolist() == wanted
+    each = sample_negatives(pairs, bands, seed=1, sampling=NegativeSampling(per_query=4))
+    assert each is not None
+    assert np.bincount(each.query[each.label == 0], minlength=10).tolist() == [4 if n else 0 for n in pairs.n_positive]
     again = sample_negatives(pairs, bands, seed=1)
     assert again is not None
     assert np.array_equal(again.candidate, sampled.candidate)

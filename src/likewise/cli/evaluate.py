@@ -25,11 +25,12 @@ from likewise.cli.status import print_stale
 from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
+    from likewise.evaluation.sampled_negatives import NegativeSampling
     from likewise.evaluation.step import Evaluated
     from likewise.evaluation.summary import EvaluationSummary
     from likewise.workspace import WorkspaceFolder
 
-SECONDS_PER_PAIR, NEXT_PAIRS, GALLERY_SAMPLE, NEGATIVE_RANKS, NEGATIVES_PER_POSITIVE = 15.0, 200, 1000, "100-499", 1.0
+SECONDS_PER_PAIR, NEXT_PAIRS, GALLERY_SAMPLE, NEGATIVE_RANKS = 15.0, 200, 1000, "100-499"
 
 
 def evaluate(
@@ -62,8 +63,19 @@ def evaluate(
         str, typer.Option(help="Sampled negatives: drawn from these ranks of the generators' lists, counted from 0.")
     ] = NEGATIVE_RANKS,
     negatives_per_positive: Annotated[
-        float, typer.Option(help="Sampled negatives: how many for each similar candidate of a query, at least one.")
-    ] = NEGATIVES_PER_POSITIVE,
+        float | None,
+        typer.Option(
+            help="Sampled negatives: how many for each similar candidate of a query, at least one.", show_default="1"
+        ),
+    ] = None,
+    negatives_per_query: Annotated[
+        int | None,
+        typer.Option(
+            help="Sampled negatives: how many for each query instead; --protocol tables takes 4, as the VSD paper must "
+            "have done.",
+            show_default=False,
+        ),
+    ] = None,
     unit: Annotated[
         str | None,
         typer.Option(help="Count pairs by items or by images.", show_default="as the pool does, usually items"),
@@ -129,7 +141,6 @@ def evaluate(
     from likewise.discovery.unit import check_unit
     from likewise.evaluation.discovery import KS, default_measures
     from likewise.evaluation.measures import parse_measures
-    from likewise.evaluation.sampled_negatives import NegativeSampling
     from likewise.evaluation.step import evaluate as evaluate_all
     from likewise.evaluation.summary import EvaluationSettings
     from likewise.labeling.store import use_database
@@ -154,13 +165,14 @@ def evaluate(
         )
         return
     if is_bundle(workspace):
-        further = (seconds_per_pair, next_pairs, gallery_sample, negative_ranks, negatives_per_positive)
-        usual = (SECONDS_PER_PAIR, NEXT_PAIRS, GALLERY_SAMPLE, NEGATIVE_RANKS, NEGATIVES_PER_POSITIVE)
-        if encoders or wanted != ["discovery"] or further != usual:
+        further = (seconds_per_pair, next_pairs, gallery_sample, negative_ranks)
+        usual = (SECONDS_PER_PAIR, NEXT_PAIRS, GALLERY_SAMPLE, NEGATIVE_RANKS)
+        drawn = negatives_per_positive is not None or negatives_per_query is not None
+        if encoders or wanted != ["discovery"] or further != usual or drawn:
             raise LikewiseError(
                 "a bundle is measured under the discovery protocol and on its own negatives, with the models of "
                 "--vectors and --run: leave --with, --protocol, --seconds-per-pair, --next-pairs, --gallery-sample, "
-                "--negative-ranks and --negatives-per-positive out."
+                "--negative-ranks, --negatives-per-positive and --negatives-per-query out."
             )
         evaluate_bundle(
             workspace,
@@ -188,7 +200,7 @@ def evaluate(
         unit=None if unit is None else check_unit(unit),
         seconds_per_pair=seconds_per_pair,
         half=half,
-        negatives=NegativeSampling(*_parse_ranks(negative_ranks), negatives_per_positive),
+        negatives=_sampling(negative_ranks, negatives_per_positive, negatives_per_query, as_paper=wanted == ["tables"]),
     )
     use_database(target, database)
     if not as_json:
@@ -280,6 +292,18 @@ def _parse_numbers(text: str) -> list[int]:
     if not parse_names(text) or not all(part.isdecimal() and int(part) for part in parse_names(text)):
         raise LikewiseError(f"--k takes whole numbers from 1, separated by commas, not {text!r}.")
     return sorted({int(part) for part in parse_names(text)})
+
+
+def _sampling(ranks: str, per_positive: float | None, per_query: int | None, *, as_paper: bool) -> "NegativeSampling":
+    """Where sampled negatives come from, and how many; the paper's tables have the paper's number unless told."""
+    from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, VSD_SAMPLING, NegativeSampling
+
+    if per_positive is not None and per_query is not None:
+        raise LikewiseError("sampled negatives are counted per positive or per query: give one of the two options.")
+    if per_positive is None and per_query is None and as_paper:
+        per_query = VSD_SAMPLING.per_query
+    default = DEFAULT_SAMPLING.per_positive
+    return NegativeSampling(*_parse_ranks(ranks), default if per_positive is None else per_positive, per_query)
 
 
 def _parse_ranks(text: str) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import echo, echo_json, escape
+from likewise.cli.console import echo, echo_json, escape, progress_bars
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, discard, write_atomically
 
@@ -25,8 +25,12 @@ def import_labels(
     as_json: bool,
 ) -> None:
     """Take labels that come without votes; labels.json notes the file, and no votes are invented."""
+    from likewise.encoders.running.encode import encode_catalog
     from likewise.evaluation.exchange.labels_import import import_labels as take
 
+    if missing := [name for name in generators if name not in workspace.encoders()]:
+        with progress_bars("images") as update:
+            encode_catalog(workspace, missing, on_progress=update)
     done = take(
         workspace,
         labels,
@@ -54,6 +58,11 @@ def import_labels(
     if done.n_drawn is not None:
         echo(
             f"  {done.n_drawn:,} pairs drawn with known probabilities: `evaluate` estimates the whole catalog from them"
+        )
+    if done.n_training:
+        echo(
+            f"  {done.n_training:,} labels of the training part are kept apart: `likewise train perceptual` learns "
+            "from them, nothing is measured on them"
         )
     echo(f"  {done.n_repeated:,} repeated rows, {done.n_unjudged:,} rows without a label")
     if not done.changed:

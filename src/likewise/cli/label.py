@@ -48,15 +48,15 @@ RuleOption = Annotated[
 @app.command("import")
 def import_votes(
     workspace: WorkspacePath,
-    votes: Annotated[
-        Path,
+    file: Annotated[
+        Path | None,
         typer.Argument(
-            metavar="FILE",
+            metavar="[FILE]",
             help="Votes (query, candidate, expert, answer) or labels without votes (query, candidate, label; VSD "
-            ".json, TREC .qrels and .prels).",
+            ".json, TREC .qrels and .prels); the labels that the data set brought along by default.",
             show_default=False,
         ),
-    ],
+    ] = None,
     rule: RuleOption = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace earlier answers to the same pairs, or the stored labels.")
@@ -70,7 +70,11 @@ def import_votes(
         ),
     ] = None,
     gallery: Annotated[
-        str | None, typer.Option(help="Labels without a pool: restrict the candidates, e.g. domain=shop; default: all.")
+        str | None,
+        typer.Option(
+            help="Labels without a pool: restrict the candidates, e.g. domain=shop.",
+            show_default="the data set's gallery, or all",
+        ),
     ] = None,
     every_image: Annotated[
         bool, typer.Option("--every-image", help="Labels drawn by a design: it drew images, not items.")
@@ -79,7 +83,7 @@ def import_votes(
         str | None,
         typer.Option(
             help="Labels without a pool: the encoders whose candidates were labelled, comma-separated; their lists are "
-            "made again."
+            "made again from their vectors, which are computed where they are missing."
         ),
     ] = None,
     k: Annotated[int, typer.Option("--k", min=1, help="With --generators: candidates per query and generator.")] = 6,
@@ -89,13 +93,14 @@ def import_votes(
     """Add experts' votes and rebuild the labels; or take labels that come without votes.
 
     Example: `likewise label import shoes votes.csv`, `likewise label import shoes vsd-tags.json
-    --generators dinov2-base,colour`
+    --generators dinov2-base,colour`, `likewise label import vsd --generators argus,dino,beit,clip`
     """
     from likewise.labeling.imports import holds_votes
     from likewise.labeling.step import import_votes_file
     from likewise.labeling.store import use_database
 
     target = open_workspace(workspace)
+    votes = file or _released_labels(target)
     if not holds_votes(votes):
         import_labels(
             target,
@@ -123,6 +128,17 @@ def import_votes(
     outside = f", {stored.n_pairs_outside_pool} pairs are not in the pool" if stored.n_pairs_outside_pool else ""
     echo(f"{added.added:,} votes added, {added.repeated:,} already stored, {stored.n_blank:,} left blank{outside}")
     print_labels(labelled)
+
+
+def _released_labels(target: WorkspaceFolder) -> Path:
+    """The labels that the data set of a workspace brought along."""
+    from likewise.catalog.readers import read_stored_table
+
+    tasks = read_stored_table(target, "labels")
+    if "task" in tasks.columns and tasks["task"].n_unique() > 1:
+        names = ", ".join(tasks["task"].drop_nulls().unique().sort())
+        raise LikewiseError(f"the labels are of several tasks ({names}): make a workspace of one task's folder.")
+    return target.tables_folder / "labels.parquet"
 
 
 @app.command("consensus")

@@ -33,6 +33,8 @@ def encoders(as_json: AsJson = False) -> None:
         echo(f"[bold]{one.name:<20}[/]{one.dim:>5}{size:>7}{weights:>10}  {here}{one.licence}")
         source = "" if one.source in ("built in", "PyPI package") else f" [dim]{one.source}[/]"
         console().print(Padding(one.description + source, (0, 0, 0, 4)))
+        if one.stand_in:
+            console().print(Padding(f"[dim]{one.stand_in}[/]", (0, 0, 0, 4)))
 
 
 def readers(as_json: AsJson = False) -> None:

@@ -27,19 +27,31 @@ def print_vsd_tables(done: "Evaluated") -> None:
         _overlap(done.tables["table_2"])
         _robustness(done.tables["table_3"])
     _wide(done.tables["table_4"], "Table 4: identification (%)")
-    _wide(done.tables["table_5"], "Table 5 (6 with queries in the wild): discovery (%)")
+    _wide(done.tables["table_5"], _discovery_title(done))
     same = done.tables["identification"].row(0, named=True)
     n_both = max(done.results.filter(of_measure(ROC_AUC))["n_queries"].to_list(), default=0)
     echo(
         f"[dim]of {same['n_queries_total']} queries, identification rests on {same['n_queries']} with another image of "
         f"their item, macro areas on {n_both} with both classes; {len(done.pairs):,} labelled pairs. "
-        "Intervals: 95 %, over queries. anno.: labelled negatives, neg.: sampled ones.\n"
+        "Intervals: 95 %, over queries. anno.: labelled negatives, neg.: sampled ones, from "
+        f"{escape(str(done.summary.settings.negatives))}.\n"
         "The headings are the paper's: its HR@k of discovery is precision (P@k elsewhere in likewise), its MRR@k "
         "counts every positive and is divided by a harmonic sum (VSD_MRR@k); in identification HR is capped by the "
         "images there are (Recall_cap@k), MRR is not. PR-AUC is average precision (AP).[/]"
     )
     if why := done.summary.no_sampled_negatives:
         echo(f"[dim]no sampled negatives: {escape(why)}[/]")
+
+
+def _discovery_title(done: "Evaluated") -> str:
+    """Table 5 is of queries that belong to the catalog (closed, in the paper's sense), Table 6 of others."""
+    gallery = set(done.pairs.gallery)
+    n_inside = sum(query in gallery for query in done.pairs.queries)
+    if n_inside == len(done.pairs.queries):
+        return "Table 5: discovery, closed catalog: the queries belong to it (%)"
+    if not n_inside:
+        return "Table 6: discovery, the queries are not of the catalog (%)"
+    return f"Tables 5 and 6: discovery, {n_inside} of {len(done.pairs.queries)} queries belong to the catalog (%)"
 
 
 def _overlap(matrix: "pl.DataFrame") -> None:

@@ -2,12 +2,12 @@
 
 import polars as pl
 
-from likewise.discovery.pool import RANDOM
+from likewise.discovery.proposals import NO_GENERATORS
 
 
 def overlap_table(pool: pl.DataFrame, n_queries: int, k: int) -> pl.DataFrame:
     """For every two generators: shared pairs, and their share of |Q| k (Table 2); the diagonal is left out."""
-    candidates = pool.filter(pl.col("generator") != RANDOM).select("query", "candidate", "generator")
+    candidates = _proposed(pool).select("query", "candidate", "generator")
     names = candidates["generator"].unique().sort().to_list()
     both = candidates.join(candidates, on=["query", "candidate"], suffix="_b").filter(
         pl.col("generator") != pl.col("generator_b")
@@ -28,9 +28,7 @@ def overlap_table(pool: pl.DataFrame, n_queries: int, k: int) -> pl.DataFrame:
 
 def generator_table(pool: pl.DataFrame, labels: pl.DataFrame | None) -> pl.DataFrame:
     """Per generator: candidates, those nobody else proposed, how many are labelled, and its positive share p_k^m."""
-    candidates = pool.filter(pl.col("generator") != RANDOM).with_columns(
-        alone=pl.col("generator").n_unique().over("query", "candidate") == 1
-    )
+    candidates = _proposed(pool).with_columns(alone=pl.col("generator").n_unique().over("query", "candidate") == 1)
     if labels is None:
         labels = pl.DataFrame(schema={"query": pl.String, "candidate": pl.String, "label": pl.Int8})
     judged = candidates.join(
@@ -54,6 +52,11 @@ def generator_table(pool: pl.DataFrame, labels: pl.DataFrame | None) -> pl.DataF
 
 def duplicate_share(pool: pl.DataFrame) -> float:
     """The share of proposals that another generator had already made: 1 - |S_k| / proposals."""
-    candidates = pool.filter(pl.col("generator") != RANDOM)
+    candidates = _proposed(pool)
     distinct = candidates.select("query", "candidate").unique().height
     return 1.0 - distinct / candidates.height if candidates.height else 0.0
+
+
+def _proposed(pool: pl.DataFrame) -> pl.DataFrame:
+    """The rows that a model proposed."""
+    return pool.filter(~pl.col("generator").is_in(NO_GENERATORS))

@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint
 from likewise.encoders.entry_points import external_encoders, source_package
 from likewise.encoders.families.efficientnet import has_weights
 from likewise.encoders.families.huggingface.hub import local_folder
-from likewise.encoders.model_cards import BUILT_IN, DESCRIPTIONS, EFFICIENTNET_LITE, HUB_MODELS, LICENCE
+from likewise.encoders.model_cards import BUILT_IN, DESCRIPTIONS, EFFICIENTNET_LITE, HUB_MODELS, LICENCE, STAND_INS
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
 
@@ -25,6 +25,8 @@ class EncoderInfo:
     here: bool = True
     """Whether the weights are on this machine."""
     source: str = "built in"
+    stand_in: str = ""
+    """How it differs from the model of this name in the VSD paper."""
 
 
 def list_encoders() -> list[EncoderInfo]:
@@ -43,6 +45,7 @@ def list_encoders() -> list[EncoderInfo]:
                 known.parameters,
                 here,
                 known.spec or "PyPI package",
+                STAND_INS.get(known.name, ""),
             )
         )
     return listed + [_external_info(entry) for entry in external_encoders().values()]

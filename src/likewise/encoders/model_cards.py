@@ -1,7 +1,7 @@
 """Encoders with a short name: where the weights are, how large they are, and under which licence.
 
-The paper's generators and the other models it evaluates have the public weights that come nearest; `argus` is its
-ResNeXt-101 32x8d trained on weakly labelled images.  Sizes are of the weights file, parameters in millions.
+The VSD paper's generators and the other models it evaluates have the public weights that come nearest; where they
+differ from the paper's, `STAND_INS` says so. Sizes are of the weights file, parameters in millions.
 """
 
 from dataclasses import dataclass
@@ -91,6 +91,23 @@ HUB_MODELS = (
         "fashionclip", "hf:patrickjohncyr/fashion-clip", 512, 605, 151.3, "MIT", "CLIP tuned on fashion, with text."
     ),
 )
+
+SIZE_NOT_NAMED = "The VSD paper does not say which size it evaluated."
+STAND_INS = {
+    "argus": "Not the VSD paper's Argus: that is a ResNeXt-101 32x8d trained on Bing web data in its text and a "
+    "DenseNet-161 in its public code, and neither is on the hub; these weights learned from hashtags, then ImageNet.",
+    "dino": "Not the VSD paper's: its public code loads ViT-S/8 (hf:facebook/dino-vits8); this is the larger ViT-B/16.",
+    "beit": "The weights that the VSD paper's public code loads.",
+    "clip": "Not the VSD paper's: its public code loads ViT-B/32 (hf:openai/clip-vit-base-patch32); this is ViT-B/16.",
+    "resnet50": "Not the VSD paper's: its public code takes the 1,000 outputs of the classifier with other ImageNet "
+    "weights; this is the vector before the classifier.",
+    "vit": "Not the VSD paper's ViT-B/16 of ImageNet-21k: this one was tuned on ImageNet-1k after that.",
+    "convnext": SIZE_NOT_NAMED,
+    "mae": SIZE_NOT_NAMED,
+    "swag": SIZE_NOT_NAMED,
+    "noisystudent": SIZE_NOT_NAMED,
+}
+"""How a model of the VSD paper and the one of the same name here differ."""
 
 NOT_PUBLIC = {
     "moco": "MoCo",

@@ -1,7 +1,9 @@
 """Sampled negatives (VSD, sec. 6.4): candidates from further down the generators' lists, taken to be dissimilar.
 
-For every query, as many as it has positives (times `per_positive`) are drawn from a band of the generators' ranks, by
-default 100-499 (zero-based), never a labelled pair. They replace the labelled negatives; the positives stay.
+For every query, as many as it has positives (times `per_positive`), or a number of its own (`per_query`), are drawn
+from a band of the generators' ranks, by default 100-499 (zero-based), never a labelled pair. They replace the
+labelled negatives; the positives stay. The paper does not say how many it drew; its PR-AUC does: about four per
+query, in Table 5 and in Table 6 alike (docs/vsd_negatives.py).
 """
 
 from collections.abc import Iterable
@@ -19,11 +21,12 @@ from likewise.neighbours.scores import Rows
 
 @dataclass(frozen=True)
 class NegativeSampling:
-    """Ranks of the generators' lists, zero-based, both included, and how many negatives for each positive."""
+    """Ranks of the generators' lists, zero-based, both included, and how many negatives for each positive, or query."""
 
     first_rank: int = 100
     last_rank: int = 499
     per_positive: float = 1.0
+    per_query: int | None = None  # so many for every query with a positive, whatever `per_positive` says
 
     def __post_init__(self) -> None:
         if not 0 <= self.first_rank <= self.last_rank:
@@ -33,6 +36,8 @@ class NegativeSampling:
             )
         if not 0 < self.per_positive < float("inf"):
             raise LikewiseError(f"there must be more than 0 negatives per positive, not {self.per_positive:g}.")
+        if self.per_query is not None and self.per_query < 1:
+            raise LikewiseError(f"there must be at least 1 negative per query, not {self.per_query}.")
 
     @property
     def band(self) -> tuple[int, int]:
@@ -40,17 +45,22 @@ class NegativeSampling:
         return self.first_rank, self.last_rank + 1
 
     def __str__(self) -> str:
+        band = f"ranks {self.first_rank} to {self.last_rank} (from 0) of the generators' lists"
+        if self.per_query is not None:
+            return f"{band}, {self.per_query} per query"
         n = "one" if self.per_positive == 1 else f"{self.per_positive:g}"
-        return (
-            f"ranks {self.first_rank} to {self.last_rank} (from 0) of the generators' lists, {n} per similar candidate"
-        )
+        return f"{band}, {n} per similar candidate"
 
     def wanted(self, n_positive: Rows) -> Rows:
         """How many a query needs; at least one where it has a positive."""
-        return np.where(n_positive > 0, np.maximum(1, np.rint(self.per_positive * n_positive)), 0).astype(np.int64)
+        by_positives = np.maximum(1, np.rint(self.per_positive * n_positive))
+        each = by_positives if self.per_query is None else self.per_query
+        return np.where(n_positive > 0, each, 0).astype(np.int64)
 
 
 DEFAULT_SAMPLING = NegativeSampling()
+VSD_SAMPLING = NegativeSampling(per_query=4)
+"""As the VSD paper's tables 5 and 6 must have drawn theirs."""
 
 
 def sample_negatives(

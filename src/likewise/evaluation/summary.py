@@ -75,6 +75,8 @@ class EvaluationSettings:
             parts.append(f"--negative-ranks {sampling.first_rank}-{sampling.last_rank}")
         if sampling.per_positive != default.negatives.per_positive:
             parts.append(f"--negatives-per-positive {sampling.per_positive:g}")
+        if sampling.per_query is not None:
+            parts.append(f"--negatives-per-query {sampling.per_query}")
         for option, name in OPTION_FIELDS.items():
             value = getattr(self, name)
             if value != getattr(default, name):

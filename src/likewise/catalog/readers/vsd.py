@@ -9,8 +9,9 @@
 Any of the objects may carry `gallery_phases` (the wild task does): only pictures of these phases are candidates.
 `bbox` is `[x, y, h, w]` in the benchmark's description and `{x1, y1, x2, y2}` in its code; both become x1, y1, x2, y2
 in pixels. A file belongs to the task whose name its path contains, and to the train or test part that its name
-mentions. Without metadata the rows are the pictures that the labels name. `domain` is wild for customers' photos
-(`comsumer_01.jpg`), else shop; in the wild task only shop pictures are candidates, also where no file says so.
+mentions. Metadata that several tasks share may lie in a folder above theirs. Without metadata the rows are the
+pictures that the labels name. `domain` is wild for customers' photos (`comsumer_01.jpg`), else shop; in the wild task
+only shop pictures are candidates, also where no file says so.
 """
 
 import re
@@ -41,6 +42,7 @@ TASKS = (
     "consumer-catalog_wild_zero_shot",
 )
 WILD = TASKS[3]
+LEVELS_ABOVE = 2
 IMAGE_SCHEMA = {
     "row": pl.Int64,
     **dict.fromkeys(("image", "item", "category", "color", "split"), pl.String),
@@ -67,6 +69,9 @@ def read(path: Path, root: Path | None = None) -> Reading:
     parser, found = AnnotationParser(folder_of(path)), VsdContent()
     for file in find_files(path, ("*.json",), "one of VSD-Fashion's tasks"):
         _add_file(file, found, parser)
+    if not found.images:
+        for file in _shared_metadata(path):
+            _add_file(file, found, parser)
     labels = pl.concat(found.labels, how="diagonal") if found.labels else to_table([], LABEL_SCHEMA)
     if not found.images and labels.is_empty():
         raise LikewiseError(f"{path} is not VSD-Fashion: none of its JSON files holds images, seeds or tags.")
@@ -78,8 +83,27 @@ def read(path: Path, root: Path | None = None) -> Reading:
     numbered = ((n, *values) for n, values in enumerate(found.images, 1))
     rows = to_table(numbered, IMAGE_SCHEMA) if found.images else _with_names_from_paths(labels)
     rows = _with_roles(rows.unique("image", keep="first", maintain_order=True), queries, found)
-    base = choose_root(rows["image"], path, root, ("datasets", "..", "../datasets"))
+    base = choose_root(rows["image"], path, root, ("datasets", "..", "../datasets", "../..", "../../datasets"))
     return parser.to_reading(rows, base, {"queries": queries.unique(maintain_order=True), "labels": labels})
+
+
+def _shared_metadata(path: Path) -> list[Path]:
+    """Metadata in the nearest folder above a task's that has any; a folder of no task has none above."""
+    if _task(path) is None:
+        return []
+    for folder in list(folder_of(path).resolve().parents)[:LEVELS_ABOVE]:
+        found = [file for file in sorted(folder.glob("*.json")) if _is_metadata(file)]
+        if found:
+            return found
+    return []
+
+
+def _is_metadata(file: Path) -> bool:
+    """Files above a task's folder may be anybody's."""
+    try:
+        return _kind(read_json(file)) == "metadata"
+    except LikewiseError:
+        return False
 
 
 def _add_file(file: Path, found: VsdContent, parser: AnnotationParser) -> None:

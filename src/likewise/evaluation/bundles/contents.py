@@ -137,7 +137,9 @@ def card_fields(
         "negatives": {
             "n": len(tables.negatives),
             "ranks": list(sampling.band),
-            "per_positive": sampling.per_positive,
+            "per_positive": sampling.per_positive
+            if sampling.per_query is None
+            else len(tables.negatives) / max(1, int(pairs.label.sum())),
             "seed": seed,
         },
     }

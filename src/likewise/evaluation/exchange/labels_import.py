@@ -1,12 +1,12 @@
 """Labels that come without votes, put into a workspace: labels.parquet with a note of the file, and no invented votes.
 
-The columns that count votes are there but empty, and labels.json says `imported` where a consensus rule would
-stand, so that every later step and page can tell. A copy stays in labels.imported.parquet, so that labels made from
-votes later, which take the place of labels.parquet, lose nothing. Where no pool was made, the labelled pairs become the
+The columns that count votes are there but empty, and labels.json says `imported` where a consensus rule would stand,
+so that every later step and page can tell. A copy stays in labels.imported.parquet, so that labels made from votes
+later, which take the place of labels.parquet, lose nothing. Where no pool was made, the labelled pairs become the
 pool, so that labels from anywhere can be evaluated: their queries against the whole gallery. The models that fed them
-are those that the file names (its column `generators`), and those named with it, whose lists are made again from their
-vectors. Where the file has inclusion probabilities, the pool is the drawn pairs with theirs, and the catalog is
-estimated from it.
+are those that the file names (its column `generators`), and those named with it, whose lists are made again from
+their vectors. Labels of a training part (split `train`) are kept apart. Where the file has inclusion probabilities,
+the pool is the drawn pairs with theirs, and the catalog is estimated from it.
 """
 
 import hashlib
@@ -34,6 +34,7 @@ from likewise.discovery.step import Pool, PoolSettings, add_generators, read_poo
 from likewise.discovery.unit import IMAGES, ITEMS
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_io import LabelsFile, read_labels_file
+from likewise.evaluation.exchange.training_labels import set_apart
 from likewise.labeling.grades import GRADE, GradeThreshold
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.state import read_labels_note
@@ -59,6 +60,7 @@ class ImportedLabels:
     n_listed: int | None = None  # labels in the lists of the generators that were named with the file
     generators: tuple[str, ...] = ()  # who fed the labels, as far as anybody says
     grades: str | None = None  # which grades are similar, where the file has grades
+    n_training: int = 0  # labels of the training part, kept apart
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -77,12 +79,14 @@ def import_labels(
 ) -> ImportedLabels:
     """Make the labels of a file those of the workspace; labels already there give way only with `replace`.
 
-    `gallery` is a rule such as `domain=shop` for the candidates, where there is no pool yet that says it; `every_image`
-    says that a design drew images, not items. `generators` are encoders whose first `k` candidates were labelled.
+    `gallery` is a rule such as `domain=shop` for the candidates, where there is no pool yet that says it (by default
+    the images that the catalog calls `is_gallery`); `every_image` says that a design drew images, not items.
+    `generators` are encoders whose first `k` candidates were labelled.
     """
-    images = set(read_catalog(workspace)["image"])
-    read = read_labels_file(path, positive_from=positive_from, known=images)
-    for named in (read.labels, read.design):
+    catalog = read_catalog(workspace)
+    images = set(catalog["image"])
+    read, training = set_apart(read_labels_file(path, positive_from=positive_from, known=images), path)
+    for named in (read.labels, read.design, training):
         if named is not None:
             refuse_unknown_images(named, images, f"{path} names")
     proposals = _has_proposals(workspace)
@@ -94,7 +98,8 @@ def import_labels(
         )
     pool = None
     if not proposals:
-        pool = pool_from_labels(workspace, read, gallery, every_image=every_image, generators=generators, k=k)
+        candidates = gallery or stated_gallery(catalog)
+        pool = pool_from_labels(workspace, read, candidates, every_image=every_image, generators=generators, k=k)
     known = all_proposals(workspace) if pool is None else pool.rows
     table = _label_table(read.labels, known)
     changed = _labels_changed(workspace, table, named=GENERATORS in read.labels.columns or replace)
@@ -108,7 +113,11 @@ def import_labels(
         outside = read.labels.join(read_pool(workspace).rows, on=PAIR, how="anti").height
     elif read.design is not None:
         outside = read.labels.join(read.design, on=PAIR, how="anti").height
-    with staged_workspace(workspace) as (staged, _):
+    with staged_workspace(workspace) as (staged, files):
+        if training is not None:
+            write_parquet(training, staged.training_labels_file)
+        elif changed and workspace.training_labels_file.exists():
+            files.remove(workspace.training_labels_file)
         if changed:
             write_parquet(table, staged.imported_labels_file)
             write_parquet(table, staged.labels_file)
@@ -128,7 +137,15 @@ def import_labels(
         else None,
         generators=tuple(fed_by(table)),
         grades=_grades_note(read.threshold, positive_from)["similar"] if GRADE in table.columns else None,
+        n_training=0 if training is None else len(training),
     )
+
+
+def stated_gallery(catalog: pl.DataFrame) -> str | None:
+    """The rule of the candidates, where a data set names them."""
+    column = "is_gallery"
+    stated = column in catalog.columns and catalog[column].dtype == pl.Boolean and not catalog[column].all()
+    return f"{column}=true" if stated else None
 
 
 def _label_table(labels: pl.DataFrame, proposals: pl.DataFrame) -> pl.DataFrame:

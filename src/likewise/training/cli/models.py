@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from likewise.training.perceptual.step import PerceptualResult
 
 WHAT_IS_UNSEEN = {
-    "answers": "other answers to the same queries (open catalog)",
-    "queries": "queries that were never trained on (closed catalog)",
+    "answers": "other answers to the same queries",
+    "queries": "queries that were never trained on",
     "items": "items that no training answer names",
     "given test": "the given test answers",
 }

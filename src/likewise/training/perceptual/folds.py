@@ -1,7 +1,7 @@
 """What a model has not seen when it is measured, and the proof of it.
 
-    answers   other answers about the same queries             (VSD's open-catalog task)
-    queries   no answer to a query of the same item            (VSD's closed-catalog task)
+    answers   other answers about the same queries
+    queries   no answer to a query of the same item
     items     no answer that names the item, in any role; an answer counts where at least one of its items is unseen
 
 Each is cross-validated: every query, or item, is held out once.

@@ -19,7 +19,8 @@ from likewise.encoders.storage.files import read_meta, resolve_stored_spec, vect
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_export import evaluated_labels
-from likewise.evaluation.screening import label_set, screen_encoders, triplet_set
+from likewise.evaluation.exchange.training_labels import read_training_labels
+from likewise.evaluation.screening import label_set, pairs_among, screen_encoders, triplet_set
 from likewise.evaluation.triplet_file import read_triplets
 from likewise.files import finish_writing
 from likewise.labeling.step import read_labels
@@ -162,10 +163,21 @@ def read_data(workspace: WorkspaceFolder, settings: PerceptualSettings, name: st
         if settings.test:
             test = answers_from_triplets(read_triplets(settings.triplets, settings.order, only=settings.test), stimuli)
     else:
-        labels = evaluated_labels(workspace)
+        labels, training = evaluated_labels(workspace), read_training_labels(workspace)
+        if training is not None:
+            if settings.test:
+                raise LikewiseError("the labels have a training part, and the others are the test: leave --test out.")
+            labels = pl.concat([labels, training], how="diagonal").with_row_index()
+            n_measured = len(labels) - len(training)
         everything = answers_from_labels(labels, catalog, images)
         stimuli, train = images, everything
-        if settings.test:
+        if training is not None:
+            usable = pairs_among(labels, pl.Series(images, dtype=pl.String))
+            is_test = (usable["index"] < n_measured).to_numpy()
+            if is_test.all():
+                raise LikewiseError("none of the labels to learn from has vectors: run `likewise encode` first.")
+            train, test = everything.subset(~is_test), everything.subset(is_test) if is_test.any() else None
+        elif settings.test:
             chosen = set(select(shown, settings.test)["image"])
             is_test = np.array([everything.stimuli[query] in chosen for query in everything.query])
             train, test = everything.subset(~is_test), everything.subset(is_test)
@@ -186,9 +198,10 @@ def answered_set(workspace: WorkspaceFolder, settings: PerceptualSettings, catal
         by = _column(catalog, settings.by)
         return triplet_set(catalog, read_triplets(settings.triplets, settings.order), by)
     known = catalog["image"].implode()
-    return label_set(
-        catalog, read_labels(workspace).filter(pl.col("query").is_in(known) & pl.col("candidate").is_in(known))
-    )
+    labels, training = read_labels(workspace), read_training_labels(workspace)
+    named = labels.select("query", "candidate")
+    named = named if training is None else pl.concat([named, training.select("query", "candidate")])
+    return label_set(catalog, named.filter(pl.col("query").is_in(known) & pl.col("candidate").is_in(known)))
 
 
 def learned_lineage(

@@ -9,8 +9,8 @@ from likewise.report.formatting import interval, p_value, percent, points
 from likewise.training.perceptual.summary import PerceptualSummary
 
 UNSEEN = {
-    "answers": "Other answers to the same queries (open catalog)",
-    "queries": "Queries that were never trained on (closed catalog)",
+    "answers": "Other answers to the same queries",
+    "queries": "Queries that were never trained on",
     "items": "Items that no training answer names",
     "given test": "The answers reserved for the final test",
 }

@@ -19,7 +19,8 @@ from likewise.outfits.models.trunk import N_DIRECTIONS, AgreementTrunk, WornPair
 from likewise.outfits.models.typed import TypedLinear
 from likewise.outfits.protocol import Item, Outfit, OutfitModel, OutfitQuestion, best_choices
 from likewise.outfits.training.examples import make_fitb_questions
-from likewise.outfits.training.trainer import fitb_accuracy, train_model
+from likewise.outfits.training.trainer import train_model
+from likewise.outfits.training.validation import fitb_accuracy
 from tests.outfits.toy_outfits import (
     CATEGORIES,
     ITEMS,

@@ -172,13 +172,15 @@ class Learning:
 
 
 def test_the_page_of_checkpoints_names_who_chose_what(colour_test: OutfitTest, tmp_path: Path) -> None:
-    made = compare_checkpoints(Learning, {1: 0.9, 2: 0.8, 3: 0.7}, colour_test.questions)
+    losses = {1: 0.5, 2: 0.4, 3: 0.6}
+    made = compare_checkpoints(Learning, {1: 0.9, 2: 0.8, 3: 0.7}, colour_test.questions, losses=losses)
     assert made.chosen["validation"] == 1
     assert made.chosen["LATs"] > 1
     text = write_checkpoints_page(made, tmp_path, "learning", compare_judges([made.table])).read_text()
     assert "1 training is too few for a test" in text
-    assert "own validation" in text
-    assert text.count("<tr>") == 1 + len(made.chosen)
+    assert "own accuracy" in text
+    assert "own loss is least after epoch 2" in text
+    assert text.count("<tr>") == 1 + len(made.chosen) == 5
 
 
 def test_a_zipped_test_is_taken_without_being_changed(colour_test: OutfitTest, tmp_path: Path) -> None:

@@ -225,6 +225,8 @@ def test_each_judge_chooses_its_own_epoch_and_the_chosen_are_measured_on_everyth
     assert cells["LATs", "far FITB"] == (0.0, 2)
     assert count_wins(made.table, "AATs") == (0, 3, 0)  # LATs, mLATs and the far set
     assert choose_epochs(made.curves)["validation"] == 1  # the earliest of equals
+    with_losses = compare_checkpoints(at, {1: 0.9, 2: 0.5, 3: 0.9}, questions, losses={1: 0.7, 2: 0.4, 3: 0.4})
+    assert with_losses.chosen == {"loss": 2, **made.chosen}  # the least loss, the earliest of equals
 
 
 def test_judges_are_compared_over_trainings_and_luck_is_not_significant() -> None:

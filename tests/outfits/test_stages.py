@@ -7,9 +7,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from PIL import Image
 from sqlalchemy import Engine
 
 from likewise.catalog import make_catalog
+from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 from likewise.labeling.store import open_votes
 from likewise.labeling.store.clock import simulated_time
@@ -24,6 +26,7 @@ from likewise.outfits.publish import (
     DRAFT,
     FACTOR,
     VOTE,
+    catalog_attributes,
     catalog_items,
     publish_test,
     read_factor_tags,
@@ -151,17 +154,21 @@ def test_simulated_people_finish_a_test_and_rounds_are_days_apart(
 ITEMS = {
     name: Item(name, category, f"{name}.jpg")
     for name, category in (
-        *((f"bag{n}", "bags") for n in range(4)),
+        *((f"bag{n}", "bags") for n in range(6)),
         ("dress", "dresses"),
         ("shoe", "shoes"),
         ("ring", "rings"),
     )
 }
-COLOURS = {f"bag{n}": {"colour": colour, "style": "rock"} for n, colour in enumerate(("red", "blue", "green", "pink"))}
+BAGS = tuple(f"bag{n}" for n in range(5))
+COLOURS = {
+    f"bag{n}": {"colour": colour, "style": "rock"}
+    for n, colour in enumerate(("red", "blue", "green", "pink", "grey", "brown"))
+}
 
 
 def draft(**changes: object) -> QuestionDraft:
-    usual = QuestionDraft("d", "Anna", "color", "warm tone", ("dress", "shoe"), ("bag0", "bag1", "bag2"))
+    usual = QuestionDraft("d", "Anna", "color", "warm tone", ("dress", "shoe"), BAGS)
     return replace(usual, **changes)  # type: ignore[arg-type]
 
 
@@ -176,16 +183,64 @@ def test_the_editor_refuses_what_would_test_two_things() -> None:
         (draft(), all_red, "do not differ in color"),
         (draft(), {}, "confirm that the choices differ in color only"),
         (draft(sub_dimension="winter"), COLOURS, "no sub-dimension 'winter'"),
-        (draft(choices=("bag0", "bag1")), COLOURS, "3 to 5 choices"),
-        (draft(choices=("bag0", "bag1", "bag0")), COLOURS, "another item"),
-        (draft(choices=("bag0", "bag1", "ring")), COLOURS, "different categories"),
+        (draft(choices=BAGS[:4]), COLOURS, "5 choices, one right and 4 wrong, and this one 4"),
+        (draft(choices=(*BAGS[:4], "bag0")), COLOURS, "another item"),
+        (draft(choices=(*BAGS[:4], "ring")), COLOURS, "different categories"),
         (draft(worn=("dress",)), COLOURS, "no valid outfit"),
-        (draft(worn=("dress", "shoe", "bag3")), COLOURS, "at most one bag"),
+        (draft(worn=("dress", "shoe", "bag5")), COLOURS, "at most one bag"),
         (draft(worn=("hat", "shoe")), COLOURS, "no item hat"),
     ):
         with pytest.raises(LikewiseError, match=why):
             check_draft(wrong, ITEMS, attributes)
     check_draft(draft(only_this_differs=True), ITEMS, {})
+
+
+def test_the_editor_works_on_a_catalog_with_titles_and_brands(tmp_path: Path) -> None:
+    """Every title is another, and says nothing about dimensions; what else differs takes the designer's word."""
+    colours = ("red", "blue", "green", "pink", "grey")
+    rows = [f"bag{n},bags,Handbag No. {n} in {colour},{colour},Brand {n % 2}" for n, colour in enumerate(colours)]
+    rows += ["dress,dresses,A dress,red,Brand 0", "shoe,shoes,A shoe,black,Brand 0"]
+    for row in rows:
+        Image.new("RGB", (8, 8), (len(row), 9, sum(map(ord, row)) % 256)).save(
+            tmp_path / f"{row.partition(',')[0]}.png"
+        )
+    lines = [f"{row.partition(',')[0]}.png,{row}" for row in rows]
+    (tmp_path / "catalog.csv").write_text("\n".join(["image,item,category,title,baseColour,brand", *lines]))
+    workspace = WorkspaceFolder(tmp_path / "shop")
+    make_catalog(workspace, read(tmp_path / "catalog.csv").rows, tmp_path, "table")
+    items, attributes = catalog_items(workspace), catalog_attributes(workspace)
+    assert attributes["bag0"] == {"baseColour": "red", "brand": "Brand 0"}
+    with pytest.raises(LikewiseError, match="also differ in brand: confirm"):
+        check_draft(draft(), items, attributes)
+    check_draft(draft(only_this_differs=True), items, attributes)
+    with pytest.raises(
+        LikewiseError, match="also differ in baseColour"
+    ):  # nobody's word makes this a question of season
+        check_draft(draft(dimension="season", sub_dimension="winter", only_this_differs=True), items, attributes)
+
+
+def test_a_stage_that_is_interrupted_while_it_is_written_is_not_done(
+    wardrobe: WorkspaceFolder, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder = OutfitTestBuilder(wardrobe, "stopped")
+    builder.start(PLAN)
+    trust_categories(builder, PLAN)
+    for name in ("Anna", "Ben"):
+        invite_expert(engine, name)
+    advance(builder, engine)
+    for who, share in (("Anna", 1), ("Ben", 2)):
+        answer_all(engine, "stopped-keep", who, "keep", share=share)
+
+    def full_disk(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("likewise.outfits.stages.write_json", full_disk)  # the last file of the stage
+        with pytest.raises(OSError, match="no space"):
+            advance(builder, engine)
+    assert not builder.is_done("keep")
+    assert advance(builder, engine).stage == "rate"
+    assert (builder.folder / "keep.json").exists()
 
 
 def test_votes_choose_within_the_quota_of_each_sub_dimension(engine: Engine) -> None:

@@ -13,7 +13,7 @@ from likewise.outfits.dimensions import AAT_PLAN, check_dimension
 from likewise.outfits.protocol import Item, OutfitQuestion
 from likewise.outfits.rules import CATEGORY_INDEX, broken_rules
 
-MIN_CHOICES, MAX_CHOICES = 3, 5
+N_CHOICES = 5
 ATTRIBUTES_OF_DIMENSION: dict[str, tuple[str, ...]] = {
     "color": ("colour", "color", "second_colour", "baseColour", "colour_name", "color_name"),
     "style": ("style",),
@@ -52,8 +52,10 @@ def check_draft(draft: QuestionDraft, items: Mapping[str, Item], attributes: Ite
     check_dimension(draft.dimension, draft.sub_dimension)
     if absent := [name for name in (*draft.worn, *draft.choices) if name not in items]:
         raise LikewiseError(f"there is no item {absent[0]} in the catalog.")
-    if not MIN_CHOICES <= len(draft.choices) <= MAX_CHOICES:
-        raise LikewiseError(f"a question has {MIN_CHOICES} to {MAX_CHOICES} choices, not {len(draft.choices)}.")
+    if len(draft.choices) != N_CHOICES:
+        raise LikewiseError(
+            f"a question has {N_CHOICES} choices, one right and {N_CHOICES - 1} wrong, and this one {len(draft.choices)}."
+        )
     if len(set(draft.choices)) < len(draft.choices) or set(draft.choices) & set(draft.worn):
         raise LikewiseError("every choice must be another item, and none of them worn already: one answer is right.")
     categories = {items[name].category for name in draft.choices}

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.files import finish_writing, written_together
+from likewise.files import StagedFiles, finish_writing
 from likewise.outfits.lat import N_DISTRACTORS, QUOTAS
 from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.step import outfits_folder
@@ -106,14 +106,13 @@ class OutfitTestBuilder:
             self.stage_file(stage), f"likewise outfits make-test {self.workspace.path} --name {self.name}"
         )
 
-    def write_questions(self, stage: str, questions: Sequence[OutfitQuestion]) -> None:
+    def write_questions(self, stage: str, questions: Sequence[OutfitQuestion], staged: StagedFiles) -> None:
         """Questions with what is right and what people chose, together with the file that finishes the stage."""
         if not questions:
             raise LikewiseError(f"no question is left after the stage {stage} of {self.name}: loosen the plan.")
-        with written_together(self.folder) as staged:
-            write_parquet(item_table(questions), staged.staging / f"{stage}-items.parquet")
-            write_parquet(answer_table(questions), staged.staging / f"{stage}-answers.parquet")
-            write_parquet(question_table(questions), staged.place(self.stage_file(stage)))
+        write_parquet(item_table(questions), staged.staging / f"{stage}-items.parquet")
+        write_parquet(answer_table(questions), staged.staging / f"{stage}-answers.parquet")
+        write_parquet(question_table(questions), staged.place(self.stage_file(stage)))
 
     def questions(self, stage: str) -> list[OutfitQuestion]:
         asked = self.read_stage(stage)

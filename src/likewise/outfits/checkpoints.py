@@ -1,6 +1,7 @@
 """Table 4 of A100: which checkpoint of a training to keep, and who may choose it.
 
-Three judges look at every epoch: the training data's own validation, LAT, and AAT. Each chooses the epoch it likes best
+Four judges look at every epoch: the loss and the accuracy on the training data's own validation outfits, LAT, and AAT
+(the paper's first judge is the loss). Each chooses the epoch it likes best
 (the earliest of equals), and the chosen models are measured on everything. A test that chose an epoch flatters it, so a
 second test, made apart from the first, may be given for reporting.
 """
@@ -17,7 +18,7 @@ from likewise.outfits.protocol import OutfitModel, OutfitQuestion
 from likewise.outfits.scoring import grade_answers, score_table
 from likewise.progress import ProgressCallback
 
-JUDGES = {"validation": "own validation", "LATs": "LAT", "AATs": "AAT"}
+JUDGES = {"loss": "own loss", "validation": "own accuracy", "LATs": "LAT", "AATs": "AAT"}
 CURVE_SCHEMA = pl.Schema({"epoch": pl.Int64(), "name": pl.String(), "value": pl.Float64()})
 RESULT_SCHEMA = pl.Schema(
     {
@@ -48,12 +49,15 @@ def compare_checkpoints(
     validation: Mapping[int, float],
     questions: Sequence[OutfitQuestion],
     *,
+    losses: Mapping[int, float] | None = None,
     reported: Sequence[OutfitQuestion] | None = None,
     report_model_at: Callable[[int], OutfitModel] | None = None,
     sets: Mapping[str, tuple[Callable[[int], OutfitModel], OutfitBenchmark]] | None = None,
     on_progress: ProgressCallback | None = None,
 ) -> CheckpointComparison:
     """`model_at` opens the model of an epoch on the judging test, `report_model_at` on the reported one.
+
+    `validation` is the accuracy after every epoch, `losses` the loss where it is known.
 
     `sets`: further test sets by name, each with its own way to open the model there and its questions and lines.
     """
@@ -62,6 +66,7 @@ def compare_checkpoints(
     rows = []
     for place, epoch in enumerate(sorted(validation)):
         rows.append((epoch, "validation", validation[epoch]))
+        rows += [(epoch, "loss", losses[epoch])] if losses and epoch in losses else []
         rows += [(epoch, score, value) for score, value in _scores(model_at(epoch), questions).items()]
         if on_progress is not None:
             on_progress("epochs", place + 1, len(validation))
@@ -77,8 +82,9 @@ def compare_checkpoints(
 
 
 def choose_epochs(curves: pl.DataFrame) -> dict[str, int]:
-    """Each judge's favourite epoch: the highest value, the earliest of equals."""
-    best = curves.filter(pl.col("name").is_in(list(JUDGES))).sort("value", "epoch", descending=[True, False])
+    """Each judge's favourite epoch: the highest value (of losses the lowest), the earliest of equals."""
+    opinion = pl.when(pl.col("name") == "loss").then(-pl.col("value")).otherwise("value").alias("opinion")
+    best = curves.filter(pl.col("name").is_in(list(JUDGES))).sort(opinion, "epoch", descending=[True, False])
     first = dict(best.select("name", "epoch").reverse().iter_rows())
     return {judge: first[judge] for judge in JUDGES if judge in first}
 
@@ -112,14 +118,14 @@ def _measure_chosen(
 def count_wins(table: pl.DataFrame, judge: str, against: str = "validation") -> tuple[int, int, int]:
     """On how many tests (not its own) a judge's model is better, equal and worse than another judge's."""
     cells = {(row["judge"], row["test"]): row["value"] for row in table.iter_rows(named=True)}
-    own = {judge, against, *({"mLATs"} if "LATs" in (judge, against) else ())}
+    own = {judge, against, "validation", *({"mLATs"} if "LATs" in (judge, against) else ())}
     tests = [test for test in table["test"].unique(maintain_order=True) if test not in own]
     signs = [(cells[judge, test] or 0.0) - (cells[against, test] or 0.0) for test in tests]
     return sum(s > 0 for s in signs), sum(s == 0 for s in signs), sum(s < 0 for s in signs)
 
 
 def validation_curve(folder: Path, name: str = "validation accuracy") -> dict[int, float]:
-    """epoch -> the training's own validation, of a trained model whose epochs are kept."""
+    """epoch -> the training's own validation, of a trained model whose epochs are kept; {} where none was recorded."""
     curves = folder / "curves.parquet"
     if not curves.exists():
         raise LikewiseError(f"{folder} has no curves.parquet: it is not the folder of a trained model.")

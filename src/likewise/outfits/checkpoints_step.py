@@ -1,6 +1,6 @@
 """Table 4 on files: a trained model's epochs, a test that chooses, a test to report on, data sets in workspaces."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from likewise.catalog.table import read_catalog
@@ -8,7 +8,7 @@ from likewise.files import written_together
 from likewise.lineage.files import read_model_lineage
 from likewise.lineage.guard import screen_models
 from likewise.outfits.bundle import open_test
-from likewise.outfits.checkpoints import CheckpointComparison, compare_checkpoints
+from likewise.outfits.checkpoints import CheckpointComparison, compare_checkpoints, validation_curve
 from likewise.outfits.models.feature_source import FeatureSource, WorkspaceFeatures
 from likewise.outfits.models.registry import load_model
 from likewise.outfits.polyvore import read_benchmark
@@ -21,7 +21,6 @@ from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 
 def compare_checkpoint_files(
     model: Path,
-    validation: Mapping[int, float],
     test: Path,
     output: Path,
     report_on: Path | None = None,
@@ -40,8 +39,9 @@ def compare_checkpoint_files(
         screen_models({model.name: read_model_lineage(model, model.name)}, each).refuse_learned()
     made = compare_checkpoints(
         epoch_loader(model, OutfitTestFeatures(judging, on_progress)),
-        validation,
+        validation_curve(model),
         judging.test.questions,
+        losses=validation_curve(model, "validation loss"),
         reported=reporting.test.questions if reporting else None,
         report_model_at=epoch_loader(model, OutfitTestFeatures(reporting, on_progress)) if reporting else None,
         sets={

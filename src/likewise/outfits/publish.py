@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 
 from likewise.catalog.table import read_catalog
 from likewise.errors import LikewiseError
+from likewise.files import written_together
 from likewise.labeling.store.expert_notes import add_note, read_notes
 from likewise.labeling.store.questions import change_question
 from likewise.outfits.aat import (
@@ -89,7 +90,8 @@ def replace_distractor(builder: OutfitTestBuilder, engine: Engine, question: str
     changed = replace_choice(questions[places[0]], old, items[new])
     change_question(engine, slug, to_site_questions([changed])[0])  # first: it refuses what was answered
     questions[places[0]] = changed
-    builder.write_questions(stage, questions)
+    with written_together(builder.folder) as staged:
+        builder.write_questions(stage, questions, staged)
     add_note(engine, "replaced", f"{builder.name}/{question}", None, {"old": old, "new": new})
     return changed
 

@@ -2,6 +2,7 @@
 
 `advance` goes as far as it can: a stage whose file is there is done; a stage that asks puts its questions on the site
 and is finished when enough people answered (or when its owner closes it); after an interruption, calling again goes on.
+All files of a stage are written together, the one that finishes it among them.
 
     sort      each image: one of the twenty categories, or a reason to leave it out         one expert per image
     generate  valid outfits
@@ -23,6 +24,7 @@ import polars as pl
 from sqlalchemy import Engine
 
 from likewise.catalog.table import read_catalog, select
+from likewise.files import StagedFiles, written_together
 from likewise.labeling.store.clock import format_time, now, parse_time
 from likewise.labeling.store.questionnaires import add_questionnaire, close_questionnaire
 from likewise.labeling.store.questions import NewQuestion, QuestionKind, add_questions, read_answers
@@ -70,6 +72,10 @@ class BuildStatus:
     finished: bool = False
 
 
+FinishStage = Callable[[pl.DataFrame, StagedFiles], None]
+"""Writes what a stage leaves, from the answers."""
+
+
 @dataclass(frozen=True)
 class StageQuestions:
     """The questions of a stage, how many people each needs, and what to do with the answers."""
@@ -77,7 +83,7 @@ class StageQuestions:
     kind: QuestionKind
     questions: list[NewQuestion]
     people_per_question: int
-    finish: Callable[[pl.DataFrame], None]
+    finish: FinishStage
     n_shares: int = 0
     public: bool = False
 
@@ -89,7 +95,8 @@ def advance(builder: OutfitTestBuilder, engine: Engine, *, close: bool = False) 
         if builder.is_done(stage):
             continue
         if stage in AUTOMATIC_STAGES:
-            AUTOMATIC_STAGES[stage](builder, plan)
+            with written_together(builder.folder) as staged:
+                AUTOMATIC_STAGES[stage](builder, plan, staged)
             continue
         too_early = _too_early(builder, plan, stage)
         if too_early:
@@ -107,9 +114,10 @@ def advance(builder: OutfitTestBuilder, engine: Engine, *, close: bool = False) 
         )
         if not enough and not close:
             return _waiting(stage, slug, stage_questions, answers, counts)
-        stage_questions.finish(answers)
-        close_questionnaire(engine, slug)
-        write_json({"closed": now(), "n_answers": len(answers)}, builder.folder / f"{stage}.json")
+        with written_together(builder.folder) as staged:
+            stage_questions.finish(answers, staged)
+            write_json({"closed": now(), "n_answers": len(answers)}, staged.staging / f"{stage}.json")
+            close_questionnaire(engine, slug)  # before the files count: a stage that is done is never looked at again
         close = False
     n = len(builder.questions("crowd"))
     return BuildStatus("crowd", n, n, {}, f"all stages are done: {n} questions with people's answers.", finished=True)
@@ -174,7 +182,10 @@ def _questions_of_stage(builder: OutfitTestBuilder, plan: OutfitTestPlan, stage:
     if name == "rounds":
         questions = builder.questions("panel")
         return StageQuestions(
-            "choice", to_site_questions(questions), plan.n_panel, lambda answers: _round(builder, stage, answers)
+            "choice",
+            to_site_questions(questions),
+            plan.n_panel,
+            lambda answers, staged: _round(builder, stage, answers, staged),
         )
     questions = builder.questions("final")
     return StageQuestions("choice", to_site_questions(questions), 1, _finish_crowd(builder, questions), public=True)
@@ -189,7 +200,7 @@ def _ask_sort(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> StageQuestion
     items = catalog.sort("image").unique("item", keep="first", maintain_order=True)
     questions = [NewQuestion(image, (image,), options, PROMPTS["sort"]) for image in items["image"]]
 
-    def finish(answers: pl.DataFrame) -> None:
+    def finish(answers: pl.DataFrame, staged: StagedFiles) -> None:
         answered = answers.unique("question", keep="last").select(pl.col("question").alias("image"), "value")
         judged = items.select("item", "image").join(answered, on="image", how="left", maintain_order="left")
         write_parquet(
@@ -199,7 +210,7 @@ def _ask_sort(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> StageQuestion
                 pl.when(pl.col("value").is_in(CATEGORIES)).then("value").alias("category"),
                 pl.col("value").fill_null("nobody looked at it").alias("answer"),
             ),
-            builder.stage_file("sort"),
+            staged.place(builder.stage_file("sort")),
         )
 
     return StageQuestions("choice", questions, 1, finish, n_shares=plan.n_experts)
@@ -224,79 +235,75 @@ def to_site_questions(questions: Sequence[OutfitQuestion]) -> list[NewQuestion]:
     ]
 
 
-def _finish_kept(builder: OutfitTestBuilder, outfits: Sequence[Outfit]) -> Callable[[pl.DataFrame], None]:
-    def finish(answers: pl.DataFrame) -> None:
+def _finish_kept(builder: OutfitTestBuilder, outfits: Sequence[Outfit]) -> FinishStage:
+    def finish(answers: pl.DataFrame, staged: StagedFiles) -> None:
         alive = set(kept_outfits(answers))
         table = builder.read_stage("generate")
-        write_parquet(table.filter(pl.col("outfit").is_in(list(alive))), builder.stage_file("keep"))
+        write_parquet(table.filter(pl.col("outfit").is_in(list(alive))), staged.place(builder.stage_file("keep")))
 
     return finish
 
 
-def _finish_rated(
-    builder: OutfitTestBuilder, plan: OutfitTestPlan, outfits: Sequence[Outfit]
-) -> Callable[[pl.DataFrame], None]:
-    def finish(answers: pl.DataFrame) -> None:
+def _finish_rated(builder: OutfitTestBuilder, plan: OutfitTestPlan, outfits: Sequence[Outfit]) -> FinishStage:
+    def finish(answers: pl.DataFrame, staged: StagedFiles) -> None:
         best = top_rated(answers, plan.n_best)
-        write_parquet(best, builder.folder / "rate-ratings.parquet")
+        write_parquet(best, staged.staging / "rate-ratings.parquet")
         table = builder.read_stage("keep").filter(pl.col("outfit").is_in(best["question"].to_list()))
-        write_parquet(table, builder.stage_file("rate"))
+        write_parquet(table, staged.place(builder.stage_file("rate")))
 
     return finish
 
 
-def _finish_panel(
-    builder: OutfitTestBuilder, plan: OutfitTestPlan, questions: Sequence[OutfitQuestion]
-) -> Callable[[pl.DataFrame], None]:
-    def finish(answers: pl.DataFrame) -> None:
+def _finish_panel(builder: OutfitTestBuilder, plan: OutfitTestPlan, questions: Sequence[OutfitQuestion]) -> FinishStage:
+    def finish(answers: pl.DataFrame, staged: StagedFiles) -> None:
         ranked = rank_by_consistency(answers)
-        write_parquet(ranked, builder.folder / "panel-consistency.parquet")
+        write_parquet(ranked, staged.staging / "panel-consistency.parquet")
         by_name = {question.name: question for question in add_people_counts(questions, answers)}
         best = balance_questions([by_name[name] for name in ranked["question"]], plan.n_consistent, plan.quotas)
-        builder.write_questions("panel", best.questions)
+        builder.write_questions("panel", best.questions, staged)
 
     return finish
 
 
-def _round(builder: OutfitTestBuilder, stage: str, answers: pl.DataFrame) -> None:
-    write_parquet(answers.sort("question", "person"), builder.stage_file(stage))
+def _round(builder: OutfitTestBuilder, stage: str, answers: pl.DataFrame, staged: StagedFiles) -> None:
+    write_parquet(answers.sort("question", "person"), staged.place(builder.stage_file(stage)))
 
 
-def _finish_crowd(builder: OutfitTestBuilder, questions: Sequence[OutfitQuestion]) -> Callable[[pl.DataFrame], None]:
-    return lambda answers: builder.write_questions("crowd", add_people_counts(questions, answers))
+def _finish_crowd(builder: OutfitTestBuilder, questions: Sequence[OutfitQuestion]) -> FinishStage:
+    return lambda answers, staged: builder.write_questions("crowd", add_people_counts(questions, answers), staged)
 
 
-def _run_generate(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> None:
+def _run_generate(builder: OutfitTestBuilder, plan: OutfitTestPlan, staged: StagedFiles) -> None:
     items = builder.read_stage("sort").filter(pl.col("category").is_not_null()).select("item", "image", "category")
     made = sample_outfits(items, plan.n_seed_outfits, seed=plan.seed)
-    write_json(asdict(made.report), builder.folder / "generate.json")
-    write_parquet(made.table, builder.stage_file("generate"))
+    write_json(asdict(made.report), staged.staging / "generate.json")
+    write_parquet(made.table, staged.place(builder.stage_file("generate")))
 
 
-def _run_blank(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> None:
+def _run_blank(builder: OutfitTestBuilder, plan: OutfitTestPlan, staged: StagedFiles) -> None:
     items = builder.read_stage("sort").filter(pl.col("category").is_not_null())
     outfits = outfits_from_table(builder.read_stage("rate"))
     questions = make_questions(outfits, items, seed=plan.seed, n_distractors=plan.n_distractors, quotas=plan.quotas)
-    builder.write_questions("blank", questions)
+    builder.write_questions("blank", questions, staged)
 
 
-def _run_final(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> None:
+def _run_final(builder: OutfitTestBuilder, plan: OutfitTestPlan, staged: StagedFiles) -> None:
     """Only questions that everybody answered alike in every round, in the panel's order, balanced by the quotas."""
     rounds = [builder.read_stage(f"rounds-{number}") for number in range(1, plan.n_rounds + 1)]
     certain = set(fully_consistent(pl.concat(rounds))["question"]) if rounds else None
     questions = [q for q in builder.questions("panel") if certain is None or q.name in certain]
     chosen = balance_questions(questions, plan.n_questions, plan.quotas)
     write_json(
-        _final_facts(len(questions), chosen.quotas, chosen.chosen, chosen.shortfalls), builder.folder / "final.json"
+        _final_facts(len(questions), chosen.quotas, chosen.chosen, chosen.shortfalls), staged.staging / "final.json"
     )
-    builder.write_questions("final", chosen.questions)
+    builder.write_questions("final", chosen.questions, staged)
 
 
 def _final_facts(consistent: int, quotas: dict[str, int], chosen: dict[str, int], lacking: dict[str, int]) -> Any:
     return {"fully_consistent": consistent, "quotas": quotas, "chosen": chosen, "shortfalls": lacking}
 
 
-AUTOMATIC_STAGES: dict[str, Callable[[OutfitTestBuilder, OutfitTestPlan], None]] = {
+AUTOMATIC_STAGES: dict[str, Callable[[OutfitTestBuilder, OutfitTestPlan, StagedFiles], None]] = {
     "generate": _run_generate,
     "blank": _run_blank,
     "final": _run_final,

@@ -12,12 +12,11 @@ import numpy as np
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.outfits.aat import ATTRIBUTES_OF_DIMENSION, MAX_CHOICES
+from likewise.outfits.aat import ATTRIBUTES_OF_DIMENSION, N_CHOICES
 from likewise.outfits.benchmark.questions import DistractorPool, blank_questions
 from likewise.outfits.looks.columns import describing_columns
 from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
 
-N_CHOICES = MAX_CHOICES
 WARM = frozenset({"red", "orange", "yellow", "pink", "brown", "gold", "beige"})
 COOL = frozenset({"blue", "green", "purple", "turquoise", "navy", "silver"})
 

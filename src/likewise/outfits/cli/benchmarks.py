@@ -139,11 +139,11 @@ def checkpoints(
     output: Annotated[Path | None, typer.Option(help="The folder of results; MODEL/checkpoints by default.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Select the checkpoint by the data's own validation, by LAT or by AAT, and compare (Table 4).
+    """Select the checkpoint by loss, by accuracy, by LAT or by AAT, and compare (Table 4).
 
     Example: `likewise outfits checkpoints ws/outfit_models/csn taste.zip --report-on taste2.zip`
     """
-    from likewise.outfits.checkpoints import JUDGES, count_wins, validation_curve
+    from likewise.outfits.checkpoints import JUDGES, count_wins
     from likewise.outfits.checkpoints_step import compare_checkpoint_files
     from likewise.outfits.judge_test import compare_judges
     from likewise.outfits.report.checkpoints import write_checkpoints_page
@@ -152,7 +152,7 @@ def checkpoints(
     folders = {model: output or model / "checkpoints"} | {each: each / "checkpoints" for each in trainings or []}
     with progress_bars("epochs") as update:
         every = [
-            compare_checkpoint_files(each, validation_curve(each), test, folder, report_on, sets or [], split, update)
+            compare_checkpoint_files(each, test, folder, report_on, sets or [], split, update)
             for each, folder in folders.items()
         ]
     made, compared = every[0], compare_judges([each.table for each in every])
@@ -174,11 +174,11 @@ def checkpoints(
         (JUDGES[row["judge"]], f"{row['test']} (epoch {row['epoch']})", row) for row in made.table.iter_rows(named=True)
     ]
     _print("Each judge's checkpoint, measured on everything (%)", ("chosen by", "test"), rows)
-    for judge in ("LATs", "AATs"):
-        if judge in made.chosen:
+    for judge in made.chosen:
+        if judge != "validation":
             better, equal, worse = count_wins(made.table, judge)
             counts = f"{better} better, {equal} equal, {worse} worse"
-            echo(f"  {JUDGES[judge]} against own validation, on tests of neither: {counts}")
+            echo(f"  {JUDGES[judge]} against {JUDGES['validation']}, on tests of neither: {counts}")
     for row in compared.table.iter_rows(named=True) if compared.tested else ():
         gain = f"{100 * row['difference']:+.1f} ({100 * row['low']:+.1f} to {100 * row['high']:+.1f})"
         echo(f"  {JUDGES[row['judge']]} on {escape(row['test'])}: {gain} points, p {row['p_holm']:.3f} after Holm")

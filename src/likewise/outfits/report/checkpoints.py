@@ -50,6 +50,7 @@ def curves_plot(made: CheckpointComparison) -> Markup:
         judge: made.curves.filter(pl.col("name") == judge).sort("epoch").select("epoch", "value").rows()
         for judge in made.chosen
     }
+    losses = lines.pop("loss", [])
 
     def paint(axes: "Axes") -> None:
         for place, (judge, points) in enumerate(lines.items()):
@@ -59,10 +60,14 @@ def curves_plot(made: CheckpointComparison) -> Markup:
             axes.plot(made.chosen[judge], top, marker="o", markersize=11, markerfacecolor="none", color=INK)
         axes.set(xlabel="epoch", ylabel="right answers (%)")
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g}")
+        if losses:
+            axes.axvline(made.chosen["loss"], color=INK, linestyle=":", label=f"least {JUDGES['loss']}")
         axes.legend(frameon=False, loc="lower right", fontsize=8)
 
     spoken = "; ".join(
-        f"{JUDGES[judge]} likes epoch {epoch} best ({percent(dict(lines[judge])[epoch])})"
-        for judge, epoch in made.chosen.items()
+        f"{JUDGES[judge]} likes epoch {made.chosen[judge]} best ({percent(dict(points)[made.chosen[judge]])})"
+        for judge, points in lines.items()
     )
+    if losses:
+        spoken += f"; {JUDGES['loss']} is least after epoch {made.chosen['loss']}"
     return draw("checkpoints", SIZE, f"Right answers after each epoch, in percent. {spoken}.", paint)

@@ -36,7 +36,7 @@ from likewise.outfits.models.net import OutfitNet
 from likewise.outfits.models.trained_model import TrainedOutfitModel, embed_in_batches, make_net
 from likewise.outfits.models.trunk import VECTORS, WORDS, WornPairs, uses_vectors
 from likewise.outfits.models.words import caption_word_targets, extract_words
-from likewise.outfits.protocol import OutfitModel, OutfitQuestion, best_choices
+from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.training.batches import OutfitArrays, iterate_batches
 from likewise.outfits.training.callbacks import EpochCallback
 from likewise.outfits.training.examples import OutfitExamples, count_type_pairs, make_fitb_questions
@@ -50,10 +50,10 @@ from likewise.outfits.training.state import (
     save_state,
     state_arrays,
 )
+from likewise.outfits.training.validation import ACCURACY, LOSS, fitb_accuracy, validation_arrays, validation_loss
 from likewise.progress import ProgressCallback
 from likewise.workspace import discard, write_atomically
 
-ACCURACY = "validation accuracy"
 GRADIENT_CLIP = 5.0
 WARM_UP = 0.05
 TRUNK_DECAY = 0.01
@@ -108,9 +108,12 @@ def _train(
     pool = [item for outfit in (*examples.valid, *examples.train) for item in outfit.items]
     shown = {item for outfit in examples.train for item in outfit.items}
     questions = make_fitb_questions(examples.valid, pool, job.seed, shown=shown)
+    unseen = validation_arrays(card, examples, features)
     for epoch in range(done + 1, job.preset.epochs + 1):
         values = _epoch(net, optimizer, start, arrays, job, epoch, on_progress)
         values[ACCURACY] = fitb_accuracy(TrainedOutfitModel(card, net, features), questions)
+        if unseen is not None:
+            values[LOSS] = validation_loss(net, unseen, job.preset, job.seed)
         write_arrays(state_arrays(net), weights_file(folder, epoch))
         curves = add_curves(folder, curves, epoch, values)
         save_state(folder, net, optimizer, epoch)
@@ -248,14 +251,6 @@ def learning_rate(preset: Preset, progress: float) -> float:
         return preset.learning_rate * (0.1 + 0.9 * progress / WARM_UP)
     falling = 0.5 * (1 + math.cos(math.pi * (progress - WARM_UP) / (1 - WARM_UP)))
     return preset.learning_rate * (0.01 + 0.99 * falling)
-
-
-def fitb_accuracy(model: OutfitModel, questions: list[OutfitQuestion]) -> float:
-    """The share of questions whose right choice is picked; tied choices share the credit."""
-    picked = best_choices(model.answer(questions))
-    right = np.array([question.right for question in questions])
-    credit = picked[np.arange(len(right)), right] / picked.sum(axis=1)
-    return float(credit.mean())
 
 
 def _finish(

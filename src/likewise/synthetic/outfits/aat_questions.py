@@ -1,4 +1,7 @@
-"""AAT questions of the drawn wardrobe: the choices are one item drawn several times with exactly one attribute changed.
+"""AAT questions of the drawn wardrobe: five choices, one item drawn again and again with exactly one attribute changed.
+
+An attribute with fewer than five values (the season has four) brings a wrong value twice, on two drawings that differ
+in nothing that any dimension looks at.
 
 Every sub-dimension has a theme that the outfit is dressed in (all items of one colour, one style, one season, ...), the
 attribute that is asked for, which values may be right and which wrong. The wardrobe's own compatibility decides: the
@@ -24,7 +27,8 @@ from likewise.synthetic.items import folder_of
 
 Attributes = dict[str, str | None]
 Scores = NDArray[np.float64]
-N_CHOICES, FEWEST_CHOICES = 4, 3
+N_CHOICES = 5
+FEWEST_VALUES = 3  # of the attribute that is asked for: the right one and two wrong ones
 MARGIN = 0.06
 N_BASES = 1500
 MOST_ROUNDS, SKETCHES = 400, 4
@@ -83,7 +87,7 @@ def _settled(
         tried = [bases[place] for place in rng.integers(len(bases), size=SKETCHES * quota).tolist()]
         made = [THEMES[dimension]([dict(row) for row in base], sub, rng) for base in tried]
         sketches = [(sketch, _values(sketch)) for sketch in made if sketch is not None]
-        sketches = [(sketch, values) for sketch, values in sketches if len(values) >= FEWEST_CHOICES]
+        sketches = [(sketch, values) for sketch, values in sketches if len(values) >= FEWEST_VALUES]
         scores = _dimension_scores(sketches, dimension)
         for (sketch, values), scored in zip(sketches, scores, strict=True):
             choices = _choices(sketch, values, scored, rng)
@@ -118,12 +122,13 @@ def _values(sketch: Sketch) -> list[str]:
 def _choices(
     sketch: Sketch, values: Sequence[str], scores: Scores, rng: np.random.Generator
 ) -> tuple[list[str], int] | None:
-    """The right value among wrong ones that lose by the margin, shuffled; None where too few of them lose."""
+    """The right value among four that lose by the margin, shuffled; None where too few values lose."""
     best = max((n for n, value in enumerate(values) if value in sketch.right), key=lambda n: (scores[n], -n))
     losing = [n for n, value in enumerate(values) if value in sketch.wrong and scores[n] <= scores[best] - MARGIN]
-    if len(losing) < FEWEST_CHOICES - 1:
+    if len(losing) < FEWEST_VALUES - 1:
         return None
-    picked = rng.permutation(losing)[: N_CHOICES - 1].tolist()
+    n_rounds = -(-(N_CHOICES - 1) // len(losing))
+    picked = np.concatenate([rng.permutation(losing) for _ in range(n_rounds)])[: N_CHOICES - 1].tolist()
     order = rng.permutation(len(picked) + 1).tolist()
     return [values[[best, *picked][place]] for place in order], order.index(0)
 
@@ -147,9 +152,12 @@ def _dimension_scores(sketches: Sequence[tuple[Sketch, list[str]]], dimension: s
 
 
 def _drawn(
-    name: str, sketch: Sketch, values: Sequence[str], right: int, dimension: str, sub: str
+    name: str, sketch: Sketch, values: list[str], right: int, dimension: str, sub: str
 ) -> tuple[OutfitQuestion, dict[str, Attributes]]:
-    """Give every item that is shown a name of its own; choices share one identity, so one thing differs."""
+    """Give every item that is shown a name of its own; choices share one identity, so one thing differs.
+
+    A value that comes again is drawn on another identity: equal pictures would be one choice.
+    """
     drawn: dict[str, Attributes] = {}
 
     def show(row: Attributes, key: str, identity: str) -> Item:
@@ -164,7 +172,11 @@ def _drawn(
     )
     asked = sketch.items[sketch.blank]
     choices = tuple(
-        show(asked | {sketch.attribute: value}, f"{name.lower()}-choice-{number}", str(asked["item"]))
+        show(
+            asked | {sketch.attribute: value},
+            f"{name.lower()}-choice-{number}",
+            f"{asked['item']}{'-again' * values[:number].count(value)}",
+        )
         for number, value in enumerate(values)
     )
     question = OutfitQuestion(name, "AAT", rest, choices, sketch.blank, dimension, sub, right)

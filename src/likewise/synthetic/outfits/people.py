@@ -20,7 +20,14 @@ from likewise.outfits.category_mapping import map_category
 from likewise.outfits.stages import BuildStatus, advance
 from likewise.outfits.tables import outfits_from_table
 from likewise.synthetic import Taste, sample_taste
-from likewise.synthetic.outfits.taste_test import judged, keep_value, rate_value, simulated_answers, trained
+from likewise.synthetic.outfits.taste_test import (
+    judged,
+    keep_value,
+    passerby,
+    rate_value,
+    simulated_answers,
+    trained,
+)
 from likewise.synthetic.truth import is_wardrobe
 
 BATCH_ROWS = 500
@@ -45,7 +52,7 @@ def simulate_test(builder: OutfitTestBuilder, engine: Engine, *, n_crowd: int = 
         if stage == "crowd":
             crowd = _guests(engine, builder.slug(stage), n_crowd)
             for number in crowd:
-                _answer(engine, builder.slug(stage), number, 0, judge(sample_taste(rng), rng), builder.slug(stage))
+                _answer(engine, builder.slug(stage), number, 0, judge(passerby(rng), rng), builder.slug(stage))
             return advance(builder, engine, close=True)
         people = plan.n_experts if stage in ("sort", "keep", "rate") else plan.n_panel
         n_shares = plan.n_experts if stage in ("sort", "keep") else 0

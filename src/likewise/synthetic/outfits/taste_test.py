@@ -39,6 +39,9 @@ from likewise.synthetic import Taste, compatibility_many, draw_item, make_items,
 from likewise.synthetic.outfits.aat_questions import make_aat
 
 Attributes = dict[str, str | None]
+CROWD_NOISE = 2.25
+"""How much less steadily the crowd judges than `sample_taste`. In A100, mLATs = 0.69 LATs + 6 over its models,
+so the crowd's favourite gets 75 % of the answers on average; with this factor simulated people agree as much."""
 KEEP_AT = 0.55  # a simulated expert keeps what they rate at least so
 JPEG_QUALITY = 92
 SHORTEST_SEED = 3  # two items leave a question of one
@@ -48,14 +51,11 @@ N_ITEMS = 4000  # with much fewer, a category is a handful of lines, all alike, 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much work each step gets; A100's own numbers are 50,000, 2,000, 500 and 100.
-
-    Simulated people agree less often than the paper's, so more of what they rate best is asked.
-    """
+    """How much work each step gets; the numbers are A100's own."""
 
     n_seed_outfits: int = 50_000
-    n_rated: int = 6000
-    n_consistent: int = 2000
+    n_rated: int = 2000
+    n_consistent: int = 500
     n_questions: int = 100
     n_experts: int = 5
     n_panel: int = 10
@@ -65,7 +65,7 @@ class Scale:
     @classmethod
     def of(cls, n_questions: int, n_crowd: int = 200) -> "Scale":
         """As much work per question as for a hundred of them."""
-        return cls(500 * n_questions, 60 * n_questions, 20 * n_questions, n_questions, n_crowd=n_crowd)
+        return cls(500 * n_questions, 20 * n_questions, 5 * n_questions, n_questions, n_crowd=n_crowd)
 
 
 def wardrobe_items(n_items: int, seed: int) -> pl.DataFrame:
@@ -159,7 +159,7 @@ def make_lat(items: pl.DataFrame, scale: Scale, seed: int) -> tuple[list[OutfitQ
     rounds = pl.concat([simulated_answers(items, asked, people, rng) for _ in range(scale.n_rounds)])
     certain = set(fully_consistent(rounds)["question"])
     final: BalancedQuestions = balance_questions([q for q in asked if q.name in certain], scale.n_questions)
-    crowd = [sample_taste(rng) for _ in range(scale.n_crowd)]
+    crowd = [passerby(rng) for _ in range(scale.n_crowd)]
     answered = add_people_counts(final.questions, simulated_answers(items, final.questions, crowd, rng))
     named = [_renamed(question, f"LAT-{number:03d}") for number, question in enumerate(answered, 1)]
     made = {
@@ -251,6 +251,12 @@ def judged(
 def trained(person: Taste) -> Taste:
     """Experts have tastes as different as anybody's, but judge twice as steadily."""
     return replace(person, noise=person.noise / 2)
+
+
+def passerby(rng: np.random.Generator) -> Taste:
+    """Somebody of the crowd, as undecided as the paper's people."""
+    person = sample_taste(rng)
+    return replace(person, noise=CROWD_NOISE * person.noise)
 
 
 def keep_value(rating: float) -> str:

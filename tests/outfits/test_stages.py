@@ -183,7 +183,7 @@ def test_the_editor_refuses_what_would_test_two_things() -> None:
         (draft(), all_red, "do not differ in color"),
         (draft(), {}, "confirm that the choices differ in color only"),
         (draft(sub_dimension="winter"), COLOURS, "no sub-dimension 'winter'"),
-        (draft(choices=BAGS[:4]), COLOURS, "5 choices, one right and 4 wrong, and this one 4"),
+        (draft(choices=BAGS[:4]), COLOURS, "5 choices, one right and 4 wrong, not 4 in all"),
         (draft(choices=(*BAGS[:4], "bag0")), COLOURS, "another item"),
         (draft(choices=(*BAGS[:4], "ring")), COLOURS, "different categories"),
         (draft(worn=("dress",)), COLOURS, "no valid outfit"),

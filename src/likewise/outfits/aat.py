@@ -54,7 +54,7 @@ def check_draft(draft: QuestionDraft, items: Mapping[str, Item], attributes: Ite
         raise LikewiseError(f"there is no item {absent[0]} in the catalog.")
     if len(draft.choices) != N_CHOICES:
         raise LikewiseError(
-            f"a question has {N_CHOICES} choices, one right and {N_CHOICES - 1} wrong, and this one {len(draft.choices)}."
+            f"a question has {N_CHOICES} choices, one right and {N_CHOICES - 1} wrong, not {len(draft.choices)} in all."
         )
     if len(set(draft.choices)) < len(draft.choices) or set(draft.choices) & set(draft.worn):
         raise LikewiseError("every choice must be another item, and none of them worn already: one answer is right.")

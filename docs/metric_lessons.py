@@ -22,46 +22,18 @@ from likewise.catalog.readers import read
 from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.network import Network
 from likewise.encoders.networks.recipe import IMAGENET_MEAN, IMAGENET_STD, Recipe
-from likewise.evaluation.clustering import clustering, random_nmi
-from likewise.evaluation.retrieval import retrieval
+from likewise.evaluation.clustering import clustering
 from likewise.report.plots.palette import MODEL_LIGHT
 from likewise.report.plots.svg import STYLE
+from likewise.training.lessons.spaces import GAPS, MEASURES, random_table, toy_scores, toy_space
 from likewise.workspace import WorkspaceFolder
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "metric_lessons"
 Array = NDArray[np.float32]
-MEASURES = ("P@1", "R_Precision", "MAP@R", "NMI", "AMI", "F1")
-GAPS = (("a", 0.25), ("b", 1.2), ("c", 3.6))
-LENGTH, PER_CLASS = 10.0, 120
-RANDOM_POINTS, RANDOM_DIM = 10_000, 64
+RANDOM_POINTS = 10_000
 MAX_IMAGES = 2000  # of a data set
-CLASS_COUNTS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 SIDE = 64
-
-
-def scores(vectors: Array, labels: NDArray[np.int64]) -> dict[str, float]:
-    """Every measure of one space, by the functions that the commands use."""
-    found, groups = retrieval(vectors, labels), clustering(vectors, labels)
-    ranked = {measure: found.value(measure) for measure in ("P@1", "R_Precision", "MAP@R")}
-    return ranked | {"NMI": groups.nmi, "AMI": groups.ami, "F1": groups.f1}
-
-
-def toy_space(gap: float) -> tuple[Array, NDArray[np.int64]]:
-    """Two long, thin classes beside each other."""
-    rng = np.random.default_rng(0)
-    x = rng.uniform(0.0, LENGTH, 2 * PER_CLASS)
-    labels = np.repeat([0, 1], PER_CLASS)
-    y = labels * gap + rng.normal(0.0, 0.02, 2 * PER_CLASS)
-    return np.stack([x - LENGTH / 2, y - gap / 2], axis=1).astype(np.float32), labels
-
-
-def lifted(points: Array) -> Array:
-    """A flat space on a small cap of the sphere: the order by cosine is the order by distance."""
-    flat = 0.002 * points.astype(np.float64)
-    up = np.concatenate([flat, np.ones((len(flat), 1))], axis=1)
-    unit: Array = (up / np.linalg.norm(up, axis=1, keepdims=True)).astype(np.float32)
-    return unit
 
 
 def toy_figure() -> str:
@@ -83,36 +55,10 @@ def toy_figure() -> str:
     return table(["space", *MEASURES], [[name, *(f"{100 * values[m]:.1f}" for m in MEASURES)] for name, values in rows])
 
 
-def toy_scores(points: Array, labels: NDArray[np.int64]) -> dict[str, float]:
-    """Retrieval on the lifted points; k-means on the flat ones, as faiss would see any Euclidean space."""
-    from likewise.evaluation.clustering import k_means
-    from likewise.evaluation.partition import (
-        adjusted_mutual_information,
-        normalised_mutual_information,
-        pairwise_f1,
-        partition,
-    )
-
-    found = retrieval(lifted(points), labels)
-    parts = partition(labels, k_means(points, 2))
-    ranked = {measure: found.value(measure) for measure in ("P@1", "R_Precision", "MAP@R")}
-    return ranked | {
-        "NMI": normalised_mutual_information(parts),
-        "AMI": adjusted_mutual_information(parts),
-        "F1": pairwise_f1(parts),
-    }
-
-
 def random_figure(n_points: int) -> str:
     """Fig. 2: every measure on random vectors, against the number of classes."""
-    rng = np.random.default_rng(0)
-    vectors = rng.standard_normal((n_points, RANDOM_DIM), dtype=np.float32)
-    rows: list[tuple[int, dict[str, float], float]] = []
-    for n_classes in CLASS_COUNTS:
-        if n_classes <= n_points // 2:
-            labels = rng.permutation(np.arange(n_points) % n_classes)
-            rows.append((n_classes, scores(vectors, labels), random_nmi(n_points, n_classes)))
-            print(f"random vectors, {n_classes} classes: {rows[-1][1]}", flush=True)
+    found = random_table(n_points).rows(named=True)
+    rows = [(each["n_classes"], {m: each[m] for m in MEASURES}, each["formula"]) for each in found]
     with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
         figure = Figure(figsize=(7.4, 4.0), layout="constrained")
         axes = figure.add_subplot()

@@ -38,6 +38,7 @@ SCORING = {
     "bundle mteb-results": "test_mteb_results_refuse_it",
     "train check": "test_train_check_…",
     "train perceptual": "test_train_perceptual_…",
+    "train lessons": "test_lessons_leave_it_out",
     "outfits score": "test_outfits_score_…",
     "outfits benchmark": "test_outfits_benchmark_…",
     "outfits checkpoints": "tests/guard/test_outfit_models.py",
@@ -247,6 +248,15 @@ def test_train_check_refuses_a_trunk_that_knows_its_test_classes(world: World, r
     assert done.code == 2 and f"{name} learned from" in done.err and "--half train" in done.err
     with pytest.raises(LikewiseError, match="learned from"):
         lw.Workspace(world.workspace.path).train_check(["contrastive"], column="item", encoder=name)
+
+
+def test_lessons_leave_it_out(world: World, run: Run) -> None:
+    few = ("--random-points", 200, "--column", "item", "--json")
+    done = run("train", "lessons", world.workspace.path, *few)
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert {row["encoder"] for row in told["trunks"]} == set(CLEAN)
+    assert any("components learned from" in note for note in told["notes"])
 
 
 @pytest.mark.parametrize("way", WAYS)

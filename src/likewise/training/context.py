@@ -76,7 +76,8 @@ class TrainingContext:
         def make() -> "nn.Module":
             return self.new_network(fold.train)
 
-        return FoldData(self.split.labels, fold.train, fold.validation, self.train_inputs, self.eval_inputs, make)
+        inputs = self.train_inputs, self.eval_inputs
+        return FoldData(self.split.labels, fold.train, fold.validation, *inputs, make, self.split.items)
 
     def new_network(self, train: Rows) -> "nn.Module":
         """Trunk and head at their start; an untrained trunk is calibrated on training images."""
@@ -126,7 +127,7 @@ def _frozen_context(config: CheckConfig, split: ClassSplit, guard: TestSetGuard)
 
 def _network_context(config: CheckConfig, split: ClassSplit, guard: TestSetGuard) -> TrainingContext:
     encoder = config.encoder or ""
-    dataset = ImageDataset(split.images, guard.workspace.root, trunk_recipe(encoder))
+    dataset = ImageDataset(split.images, guard.workspace.root, trunk_recipe(encoder), crops=config.plan.crops)
 
     def eval_inputs(rows: Rows) -> Tensor:
         guard.check_access(split.keys(rows))

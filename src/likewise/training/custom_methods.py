@@ -4,6 +4,7 @@
     CircleLoss?m=0..1&gamma=1..256:log             searched in these ranges
     TripletMarginLoss?margin=0.2                   a fixed value
     my_losses:focal?alpha=0..1                     `focal(alpha=..., num_classes=..., embedding_size=...)`
+    triplet+BatchHardMiner                         any of them with a miner of the library (`miners.py`)
 
 A user's function gets the values, and the number of classes and dimensions if it has such arguments; it returns a loss
 of (embeddings, labels).  Losses that take the number of classes are trained as classification losses.
@@ -31,6 +32,7 @@ from likewise.training.methods import (
     Params,
     SearchRange,
 )
+from likewise.training.miners import make_miner, split_miner
 
 CLASS_ARGUMENTS = ("num_classes", "embedding_size")
 
@@ -68,6 +70,9 @@ def find_method(text: str) -> LossMethod:
     """One of the twelve, a loss of the library, or a user's function."""
     if text in METHODS_BY_NAME:
         return METHODS_BY_NAME[text]
+    loss, miner = split_miner(text)
+    if miner:
+        return _with_miner(find_method(loss), miner)
     name, _, query = text.partition("?")
     constructor = _user_loss(name) if ":" in name else _library_loss(name)
     fixed, ranges = _parse_arguments(query, text)
@@ -87,6 +92,19 @@ def find_method(text: str) -> LossMethod:
     if class_arguments and LOSS_LR not in fixed:
         ranges = LOSS_LR_RANGE | ranges
     return LossMethod(text, name.rpartition(":")[2], kind, ranges, make_loss)
+
+
+def _with_miner(method: LossMethod, miner: str) -> LossMethod:
+    """A method whose loss sees what a miner of the library chose."""
+    if method.kind != "embedding":
+        raise LikewiseError(f"{method.name} compares images with classes: a miner chooses among images, leave it out.")
+    make_miner(miner)
+
+    def make_loss(params: Params, n_classes: int, dim: int) -> LossAndMiner:
+        return replace(method.make_loss(params, n_classes, dim), miner=make_miner(miner))
+
+    name = f"{method.name}+{miner}"
+    return replace(method, name=name, title=f"{method.title}+{miner.partition('?')[0]}", make_loss=make_loss, year=None)
 
 
 def _library_loss(name: str) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 In the paper's words the shorter side is 256, a crop of 40 to 256 pixels with a ratio of 3/4 to 4/3 is resized to 227
 and mirrored half of the time; evaluation cuts the central 227.  Other trunks have these lengths in the same proportion.
+Most papers describe simpler crops, always of 227, which can be had too, and so can the central ones.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from likewise.catalog.images import load_image
 from likewise.encoders.networks.recipe import Recipe, Tensor
 from likewise.encoders.protocol import Prepared
 from likewise.encoders.running.picture_reader import PictureReader
+from likewise.training.plan import Crops
 
 SHORT_SIDE, CROP_SIDE, MIN_CROP = 256, 227, 40
 RATIOS = (3.0 / 4.0, 4.0 / 3.0)
@@ -48,6 +50,7 @@ class ImageDataset:
     min_crop: float = MIN_CROP / SHORT_SIDE
     """Side of the smallest crop, of the shorter side."""
     workers: int | None = None
+    crops: Crops = "resized"
 
     @cached_property
     def reader(self) -> PictureReader:
@@ -67,8 +70,9 @@ class ImageDataset:
 
     def _crop(self, image: Image.Image, rng: np.random.Generator) -> Prepared:
         assert isinstance(self.recipe.resize, int)
-        least, most = self.recipe.resize * self.min_crop, float(self.recipe.resize)
-        side, ratio = rng.uniform(least, most), float(np.exp(rng.uniform(*np.log(RATIOS))))
+        if self.crops == "central":
+            return self.recipe.prepare(image)
+        side, ratio = self._size(rng)
         width = min(side * np.sqrt(ratio), image.width)
         height = min(side / np.sqrt(ratio), image.height)
         left, top = rng.uniform(0.0, image.width - width), rng.uniform(0.0, image.height - height)
@@ -76,3 +80,11 @@ class ImageDataset:
         crop = image.resize((across, down), Image.Resampling.BILINEAR, box=(left, top, left + width, top + height))
         pixels = np.asarray(crop).transpose(2, 0, 1)
         return pixels[:, :, ::-1] if rng.random() < 0.5 else pixels
+
+    def _size(self, rng: np.random.Generator) -> tuple[float, float]:
+        """The side and the ratio of a crop."""
+        assert isinstance(self.recipe.resize, int)
+        if self.crops == "simple":
+            return float(min(self.recipe.side)), 1.0
+        least, most = self.recipe.resize * self.min_crop, float(self.recipe.resize)
+        return rng.uniform(least, most), float(np.exp(rng.uniform(*np.log(RATIOS))))

@@ -82,8 +82,10 @@ def build_embedder(trunk: "nn.Module | None", trunk_dim: int, dim: int) -> "nn.M
 
 
 def set_training_mode(module: "nn.Module", batch_norm: BatchNormMode = "statistics") -> None:
-    """Ready to learn, but with the running statistics of batch norms fixed; `frozen` fixes their weights as well."""
+    """Ready to learn; statistics of batch norms stay fixed unless `trained`, with `frozen` their weights as well."""
     module.train()
+    if batch_norm == "trained":
+        return
     for part in module.modules():
         if "BatchNorm" in type(part).__name__:
             part.eval()

@@ -34,6 +34,7 @@ from likewise.training.final_evaluation import (
 )
 from likewise.training.hyperparameter_search import Trial, best_trial, search_hyperparameters
 from likewise.training.methods import LossMethod
+from likewise.training.miners import make_miner
 from likewise.training.model_card import model_card
 from likewise.training.network import SMALL
 from likewise.training.plan import TrainingPlan
@@ -129,6 +130,8 @@ def prepare_run(
 ) -> tuple[CheckConfig, RunFolder, list[LossMethod]]:
     """The run's folder and settings; a sentence where something is missing."""
     loss_methods = find_methods(methods)
+    if plan.miner:
+        make_miner(plan.miner)  # a name that does not exist is said before anything is written
     trunk = choose_trunk_encoder(workspace, plan, encoder)
     config = CheckConfig(workspace.path.resolve(), column, trunk, plan, half)
     run = run_folder(workspace, name)

@@ -20,6 +20,7 @@ import polars as pl
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing
 from likewise.training.context import CheckConfig
+from likewise.training.plan import TrainingPlan
 from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json
 
 FORMAT = 1
@@ -124,6 +125,7 @@ def begin_run(run: RunFolder, config: CheckConfig, methods: list[str], seed: int
         write_json(settings_now, run.settings_file)
         return
     there = run.settings()
+    there["plan"] = asdict(TrainingPlan(**there["plan"]))  # options that came later have their defaults
     different = [key for key, value in settings_now.items() if there.get(key) != value]
     if different:
         key = different[0]

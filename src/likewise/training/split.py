@@ -6,12 +6,13 @@ while the others train.  No class is on two sides, which is asserted when a spli
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from likewise.catalog.table import items_of
 from likewise.errors import LikewiseError
 
 Rows = NDArray[np.int64]
@@ -37,6 +38,8 @@ class ClassSplit:
     folds: tuple[ClassFold, ...]
     test: Rows
     n_without_class: int
+    items: Rows | None = None
+    """Of each image a number that is equal for images of one item, where items are known."""
 
     @property
     def development(self) -> Rows:
@@ -53,7 +56,8 @@ def split_catalog(catalog: pl.DataFrame, column: str, n_folds: int = 4) -> Class
         raise LikewiseError(f"the catalog has no column {column!r}: choose one of {', '.join(catalog.columns)}.")
     named = catalog.filter(pl.col(column).is_not_null())
     values = named[column].cast(pl.String).to_list()
-    return split_classes(named["image"].to_list(), values, n_folds, n_without_class=len(catalog) - len(named))
+    split = split_classes(named["image"].to_list(), values, n_folds, n_without_class=len(catalog) - len(named))
+    return replace(split, items=items_of(named)) if "item" in named.columns else split
 
 
 def split_classes(

@@ -1,7 +1,8 @@
 """One trainer for every method: the same network, optimiser, batches and stopping rule (Reality Check, sec. 3.1).
 
-RMSprop; batches of 8 classes x 4 images or 32 x 1; validation MAP@R every so many steps; the best checkpoint is kept,
-and training stops when it has not improved for the plan's patience.  One seed decides weights, batches and crops.
+RMSprop (or what the plan says); batches of 8 classes x 4 images or 32 x 1; validation MAP@R every so many steps; the
+best checkpoint is kept, and training stops when it has not improved for the plan's patience.  One seed decides
+weights, batches and crops.
 """
 
 import time
@@ -19,6 +20,7 @@ from likewise.encoders.protocol import Vectors
 from likewise.evaluation.retrieval import retrieval
 from likewise.optional_dependencies import import_optional
 from likewise.training.methods import LOSS_LR, LossMethod, Params
+from likewise.training.miners import make_miner
 from likewise.training.network import set_training_mode
 from likewise.training.plan import TrainingPlan
 from likewise.training.split import Rows
@@ -40,6 +42,7 @@ class FoldData:
     train_inputs: Callable[[Rows, np.random.Generator], Tensor]
     eval_inputs: Callable[[Rows], Tensor]
     make_network: Callable[[], "nn.Module"]
+    items: Rows | None = None
 
 
 @dataclass(frozen=True)
@@ -76,9 +79,10 @@ def train_fold(fold_data: FoldData, method: LossMethod, params: Params, plan: Tr
         best, best_weights = curve[0], copy_weights(network)
         set_training_mode(network, plan.batch_norm)
         rng, losses = np.random.default_rng(seed), []
-        for step, places in enumerate(sample_batches(labels, method, plan), 1):
+        items = labels if fold_data.items is None else fold_data.items[fold_data.train]
+        for step, places in enumerate(sample_batches(labels, items, method, plan, seed), 1):
             inputs = to_device(fold_data.train_inputs(fold_data.train[places], rng))
-            losses.append(loop.step(inputs, to_device(labels[places])))
+            losses.append(loop.step(inputs, to_device(labels[places]), plan.lr_factor(step)))
             if step % plan.steps_between_evaluations and step != plan.max_steps:
                 continue
             mean = float(torch.stack(losses).mean())
@@ -104,14 +108,16 @@ class TrainingLoop:
     ) -> None:
         loss_and_miner = method.make_loss(params, n_classes, plan.dim)
         self.network, self.miner = network, loss_and_miner.miner
+        if plan.miner and self.miner is None and method.kind == "embedding":
+            self.miner = make_miner(plan.miner)
         self.loss = place(loss_and_miner.loss) if hasattr(loss_and_miner.loss, "to") else loss_and_miner.loss
-        settings = {"weight_decay": plan.weight_decay, "momentum": plan.momentum}
-        self.optimisers = [torch.optim.RMSprop(network.parameters(), lr=plan.learning_rate, **settings)]
+        self.optimisers = [make_optimiser(torch, network.parameters(), plan, plan.learning_rate)]
         of_loss = list(self.loss.parameters()) if hasattr(self.loss, "parameters") else []
         if of_loss:
-            self.optimisers.append(torch.optim.RMSprop(of_loss, lr=params.get(LOSS_LR, plan.learning_rate), **settings))
+            self.optimisers.append(make_optimiser(torch, of_loss, plan, params.get(LOSS_LR, plan.learning_rate)))
+        self.rates = [optimiser.param_groups[0]["lr"] for optimiser in self.optimisers]
 
-    def step(self, inputs: Any, labels: Any) -> Any:
+    def step(self, inputs: Any, labels: Any, lr_factor: float = 1.0) -> Any:
         with mixed_precision(), memory_explained("train a smaller network, or `--trunk frozen`"):
             embeddings = self.network(inputs)
         embeddings = embeddings.float()
@@ -120,17 +126,36 @@ class TrainingLoop:
         for optimiser in self.optimisers:
             optimiser.zero_grad()
         loss.backward()
-        for optimiser in self.optimisers:
+        for optimiser, rate in zip(self.optimisers, self.rates, strict=True):
+            optimiser.param_groups[0]["lr"] = rate * lr_factor
             optimiser.step()
         return loss.detach()
 
 
-def sample_batches(labels: Rows, method: LossMethod, plan: TrainingPlan) -> Iterator[Rows]:
-    """Places of each batch, an epoch of the library's sampler after the other; fewer classes make a smaller batch."""
+def make_optimiser(torch: Any, parameters: Any, plan: TrainingPlan, rate: float) -> Any:
+    """The plan's optimiser; Adam has no momentum to set."""
+    if plan.optimiser in ("adam", "adamw"):
+        kind = torch.optim.Adam if plan.optimiser == "adam" else torch.optim.AdamW
+        return kind(parameters, lr=rate, weight_decay=plan.weight_decay)
+    kind = torch.optim.SGD if plan.optimiser == "sgd" else torch.optim.RMSprop
+    return kind(parameters, lr=rate, weight_decay=plan.weight_decay, momentum=plan.momentum)
+
+
+def sample_batches(labels: Rows, items: Rows, method: LossMethod, plan: TrainingPlan, seed: int) -> Iterator[Rows]:
+    """Places of each batch; by class, an epoch of the library's sampler after the other. Few classes: a small batch."""
     from pytorch_metric_learning.samplers import MPerClassSampler
 
     m = method.images_per_class
-    size = min(plan.batch, m * len(np.unique(labels)))
+    size = min(plan.batch - plan.batch % m, m * len(np.unique(labels)))
+    if plan.sampling != "class":
+        rng = np.random.default_rng(seed)
+        for _ in range(plan.max_steps):
+            yield (
+                draw_items(labels, items, size, m, rng)
+                if plan.sampling == "item"
+                else rng.choice(len(labels), min(plan.batch, len(labels)), replace=False)
+            )
+        return
     steps_at_once = 100
     sampler = MPerClassSampler(labels, m, size, length_before_new_iter=size * steps_at_once)
     done = 0
@@ -140,6 +165,17 @@ def sample_batches(labels: Rows, method: LossMethod, plan: TrainingPlan) -> Iter
             done += 1
             if done == plan.max_steps:
                 return
+
+
+def draw_items(labels: Rows, items: Rows, size: int, m: int, rng: np.random.Generator) -> Rows:
+    """`m` images of each class of a batch, of as many different items as the class has, every item as likely."""
+    batch: list[int] = []
+    for label in rng.choice(np.unique(labels), size // m, replace=False):
+        places = np.flatnonzero(labels == label)
+        known = np.unique(items[places])
+        chosen = np.concatenate([rng.permutation(known) for _ in range(-(-m // len(known)))])[:m]
+        batch += [int(rng.choice(places[items[places] == item])) for item in chosen]
+    return np.array(batch, np.int64)
 
 
 @contextmanager

@@ -20,15 +20,11 @@ def training_processes(n_workers: int) -> Iterator[TaskRunner]:
     if n_workers < 1:
         raise LikewiseError(f"there must be at least one worker, not {n_workers}.")
     if n_workers == 1:
-        torch = import_optional("torch", "training")
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
+        with _one_thread_here():
             yield lambda function, arguments: [function(each) for each in arguments]
-        finally:
-            torch.set_num_threads(before)
         return
     with (
+        _one_thread_here(),
         single_threaded_children(),
         ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_start) as pool,
     ):
@@ -47,6 +43,18 @@ def training_processes(n_workers: int) -> Iterator[TaskRunner]:
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+@contextmanager
+def _one_thread_here() -> Iterator[None]:
+    """What this process computes, the search among it, must not depend on the number of threads, or of workers."""
+    torch = import_optional("torch", "training")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _start() -> None:

@@ -2,7 +2,7 @@
 
 import typer
 
-from likewise.training.cli import check, models
+from likewise.training.cli import check, lessons, models
 
 app = typer.Typer(help="Compare losses fairly, fine-tune, or learn from experts' votes.", no_args_is_help=True)
 
@@ -13,5 +13,6 @@ def train() -> None:
 
 
 app.command("check")(check.check)
+app.command("lessons")(lessons.lessons)
 app.command("perceptual")(models.perceptual)
 app.command("finetune")(models.finetune)

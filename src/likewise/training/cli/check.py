@@ -35,8 +35,20 @@ SHORT = {"R_Precision": "RP"}  # as in the paper's tables
 def check(
     workspace: WorkspacePath,
     methods: Annotated[
-        str, typer.Option(help="Comma-separated: all (the paper's twelve), CircleLoss?m=0..1, my_module:my_loss, ...")
-    ] = "all",
+        str | None,
+        typer.Option(
+            help="Comma-separated: all (the paper's twelve), CircleLoss?m=0..1, triplet+BatchHardMiner (any miner of "
+            "pytorch-metric-learning), my_module:my_loss, ...",
+            show_default="all; contrastive with --ablate",
+        ),
+    ] = None,
+    ablate: Annotated[
+        str | None,
+        typer.Option(
+            help="What else changes accuracy? Change these one at a time instead: crops, optimiser, batch-norm, "
+            "batch-size, miner, embedding-size."
+        ),
+    ] = None,
     preset: Annotated[str, typer.Option(help="paper, standard or quick.")] = "quick",
     trunk: Annotated[
         str | None, typer.Option(help="frozen (a head on stored vectors), whole, or small (a small network).")
@@ -45,7 +57,12 @@ def check(
         str | None, typer.Option("--with", help="The vectors of a frozen trunk, or the network to train whole.")
     ] = None,
     column: Annotated[str, typer.Option(help="The catalog column whose equal values are one class.")] = "item",
-    name: Annotated[str, typer.Option(help="Name of the run: runs/NAME; the same name continues it.")] = "check",
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the run: runs/NAME; the same name continues it.", show_default="check; ablation with --ablate"
+        ),
+    ] = None,
     trials: Annotated[int | None, typer.Option(help="Trials per method, instead of the preset's.")] = None,
     reruns: Annotated[int | None, typer.Option(help="Reruns with the best values, instead of the preset's.")] = None,
     steps: Annotated[int | None, typer.Option(help="Maximum number of steps per model.")] = None,
@@ -57,7 +74,25 @@ def check(
         str | None,
         typer.Option(
             help="Of a trunk that is trained: frozen (statistics and weights, as in the paper; the default of --trunk "
-            "whole) or statistics (only those; the default of --trunk small)."
+            "whole), statistics (only those; the default of --trunk small), or trained (nothing is frozen)."
+        ),
+    ] = None,
+    batch: Annotated[int | None, typer.Option(help="Images per batch; 32 as in the paper.", min=2)] = None,
+    crops: Annotated[
+        str | None,
+        typer.Option(help="Of a trunk that is trained: resized (as in the paper), simple (one size), or central."),
+    ] = None,
+    optimiser: Annotated[str | None, typer.Option(help="rmsprop (as in the paper), adam, adamw or sgd.")] = None,
+    sampling: Annotated[
+        str | None,
+        typer.Option(help="Batches: class (4 images of each class), item (of 4 items of each class), or image (any)."),
+    ] = None,
+    schedule: Annotated[str | None, typer.Option(help="Learning rate: constant (as in the paper) or cosine.")] = None,
+    warmup: Annotated[int | None, typer.Option(help="Steps in which the learning rate grows to its value.")] = None,
+    miner: Annotated[
+        str | None,
+        typer.Option(
+            help="A miner of pytorch-metric-learning for every embedding loss without one: TripletMarginMiner?margin=.1"
         ),
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; one per core, at most one per fold.")] = None,
@@ -85,7 +120,11 @@ def check(
     least 16 classes are needed. The same command continues an interrupted run.
 
     Example: `likewise train check birds --column category --with efficientnet-lite0 --preset quick`
+
+    Example: `likewise train check birds --column category --trunk small --ablate crops,optimiser,batch-norm`
     """
+    from likewise.training.ablation import run_ablation
+    from likewise.training.cli.ablation import print_ablation
     from likewise.training.plan import make_plan
     from likewise.training.reality_check import prepare_run, run_reality_check, search_all_methods
     from likewise.training.report.check import write_check_page
@@ -101,17 +140,44 @@ def check(
         patience=patience,
         lr=lr,
         dim=dim,
+        batch=batch,
         batch_norm=batch_norm,
+        crops=crops,
+        optimiser=optimiser,
+        sampling=sampling,
+        schedule=schedule,
+        warmup=warmup,
+        miner=miner,
     )
     ray = on_ray(engine, address)
+    losses = parse_names(methods or ("contrastive" if ablate else "all"))
+    name = name or ("ablation" if ablate else "check")
+    if ablate is not None:
+        with single_progress_bar("reruns") as update, _runner(workers, plan.n_folds, ray, address) as runner:
+            ablation = run_ablation(
+                target,
+                losses,
+                plan,
+                parse_names(ablate),
+                runner,
+                column=column,
+                encoder=encoder,
+                name=name,
+                seed=seed,
+                half=half,
+                storage=storage,
+                on_progress=update,
+            )
+        print_ablation(ablation, workspace.name, as_json=as_json)
+        return
     with single_progress_bar("trials and reruns") as update, _runner(workers, plan.n_folds, ray, address) as runner:
         if search_only:
-            config, run, chosen = prepare_run(target, parse_names(methods), plan, column, encoder, name, seed, half)
+            config, run, chosen = prepare_run(target, losses, plan, column, encoder, name, seed, half)
             search_all_methods(config, run, chosen, seed, storage, runner, update)
             return
         done = run_reality_check(
             target,
-            parse_names(methods),
+            losses,
             plan,
             runner,
             column=column,

@@ -93,9 +93,12 @@ class RunningSite:
         self.process = subprocess.Popen([*command, "--port", str(self.port)], stdout=subprocess.DEVNULL)
 
     def wait(self) -> None:
+        self.wait_for("/explore")
+
+    def wait_for(self, path: str) -> None:
         while True:
             try:
-                self.ask("/explore")
+                self.ask(path)
                 return
             except OSError:
                 if self.process.poll() is not None:
@@ -132,7 +135,7 @@ def ask_neighbours(site: RunningSite, n_images: int) -> list[Timing]:
         seconds.append(time.perf_counter() - started)
     used = (site.processor_seconds() - before) / N_QUERIES
     loading = Timing("vectors of four encoders, read from disk once", seconds[0])
-    return [loading, _timing("neighbours under four encoders", seconds[5:], used)]
+    return [loading, timing("neighbours under four encoders", seconds[5:], used)]
 
 
 def look(site: RunningSite) -> list[Timing]:
@@ -168,10 +171,10 @@ def look(site: RunningSite) -> list[Timing]:
             N_MOVES,
         )
         browser.close()
-    return [_timing("first view, with its pictures", views), _timing("a move on the map", moves)]
+    return [timing("first view, with its pictures", views), timing("a move on the map", moves)]
 
 
-def _timing(what: str, seconds: list[float], processor: float | None = None) -> Timing:
+def timing(what: str, seconds: list[float], processor: float | None = None) -> Timing:
     return Timing(what, float(np.median(seconds)), float(np.quantile(seconds, 0.95)), processor)
 
 

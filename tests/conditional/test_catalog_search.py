@@ -17,7 +17,8 @@ from likewise.conditional.catalog_search import (
     first_shares,
 )
 from likewise.conditional.composers import ImageOnly
-from likewise.conditional.search import CHOSEN_METHODS, Searcher
+from likewise.conditional.search import Searcher
+from likewise.conditional.search_models import CHOSEN_METHODS
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
@@ -95,7 +96,7 @@ def test_results_keep_the_category_until_it_is_freed(drawn: WorkspaceFolder, tow
     searcher = Searcher.open(drawn, tower.spec, "image+text", workers=1)
     image = searcher.images[0]
     kept = searcher.search(image, "in red", top_k=10)
-    assert set(kept["category"]) == {searcher.item_of[image][1]}
+    assert set(kept["category"]) == set(searcher.catalog.filter(image=image)["category"])
     freed = searcher.search(image, "in red", top_k=200, keep=())
     assert freed["category"].n_unique() > 3
     red = searcher.search(image, "in red", top_k=200, keep=(), where="colour=red")

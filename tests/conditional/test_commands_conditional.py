@@ -5,7 +5,9 @@ import json
 import polars as pl
 import pytest
 
-from likewise.conditional.search import Searcher, SearchModel, parse_condition, search
+from likewise.conditional.search import Searcher, search
+from likewise.conditional.search_models import SearchModel
+from likewise.conditional.search_request import parse_condition
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
@@ -46,7 +48,19 @@ def test_ask_prints_and_shows(run: Run, drawn: WorkspaceFolder, tower: TwoTower)
     page = (drawn.path / "asked.html").read_text()
     assert page.count("<symbol") == 7 and "in red" in page  # five found, the reference, the placeholder
     found = json.loads(
-        run("condition", "ask", drawn.path, *named, "--image", drawn.root / key, "--text", "red", "--json").out
+        run(
+            "condition",
+            "ask",
+            drawn.path,
+            *named,
+            "--image",
+            drawn.root / key,
+            "--text",
+            "red",
+            "--keep",
+            "none",
+            "--json",
+        ).out
     )["found"]
     assert len(found) == 12 and [row["rank"] for row in found] == list(range(1, 13))
     wrong = run("condition", "ask", drawn.path, *named, "--image", "no-such.jpg", "--text", "red")
@@ -59,7 +73,8 @@ def test_the_slider_leads_from_image_to_text(drawn: WorkspaceFolder, tower: TwoT
     image, text = (searcher.search(key, "red", text_weight=weight, keep=())["image"].to_list() for weight in (0.0, 1.0))
     assert image == searcher.search(key, keep=())["image"].to_list()
     words_only = searcher.search(text="red", top_k=13)["image"].to_list()
-    assert text == [each for each in words_only if searcher.item_of[each][0] != searcher.item_of[key][0]][:12]
+    item_of = dict(searcher.catalog.select("image", "item").iter_rows())
+    assert text == [each for each in words_only if item_of[each] != item_of[key]][:12]
     assert image != text
     middle = searcher.search(key, "like this, but red")
     assert middle.equals(searcher.search(key, "red")) and key not in middle["image"].to_list()

@@ -19,7 +19,7 @@ from likewise.conditional.catalog_search import (
 from likewise.conditional.composers import ComposerMethod, ImageAndText
 from likewise.conditional.methods import BASELINES, get_composer, weighted_method
 from likewise.conditional.screening import screen_methods
-from likewise.conditional.search import CHOSEN_METHODS, default_tower
+from likewise.conditional.search_models import CHOSEN_METHODS, default_tower
 from likewise.conditional.towers import TwoTower
 from likewise.lineage.guard import EvaluationSet
 from likewise.lineage.record import examples_from_catalog

@@ -1,12 +1,12 @@
-"""Search with a condition: "like this image, but in red", over a whole catalog.
+"""Search with conditions: "like this image, but in red", over a whole catalog.
 
-The query vector lies between three directions that a slider connects: the image alone (0), image and text composed by
-a method (1/2), the text alone (1).
+Each condition gives a query direction between three that a slider connects: the image alone (0), image and text
+composed by a method (1/2), the text alone (1).  Several conditions are averaged; images to be more or less like move
+the query as in Rocchio's relevance feedback:  q' = q + 0.75 mean(more) - 0.25 mean(less).
 """
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,32 +15,39 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from likewise.catalog import items_of
 from likewise.catalog.images import open_picture
 from likewise.catalog.table import read_catalog
 from likewise.conditional.composers import ImageOnly
-from likewise.conditional.methods import COMBINER, COMBINERS_FOLDER, combiner_names, get_composer
-from likewise.conditional.protocol import Composer, Features
-from likewise.conditional.search_filters import KEPT, allowed_images
-from likewise.conditional.towers import TwoTower, encoded_towers, normalize
+from likewise.conditional.known_attributes import KnownAttributes
+from likewise.conditional.methods import get_composer
+from likewise.conditional.protocol import Composer, Features, Floats
+from likewise.conditional.search_filters import KEPT, Mask, allowed_rows, check_columns, common_value
+from likewise.conditional.search_models import default_method, default_tower
+from likewise.conditional.search_request import BALANCED, TOP_K, SearchRequest, parse_conditions
+from likewise.conditional.text_check import TextCheck
+from likewise.conditional.towers import TwoTower, normalize
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import WorkspaceFolder, read_json
+from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
     from PIL import Image
 
-TOP_K = 12
-BALANCED = 0.5
-CHOSEN_METHODS = "condition_methods.json"
-"""In results/: the method that `likewise condition catalog` chose for each encoder."""
+MORE_WEIGHT, LESS_WEIGHT = 0.75, 0.25
+"""Rocchio's weights as Salton and Buckley (1990) recommend them."""
+N_TO_GUESS_FROM = 12
+MAX_TEXTS_KEPT = 4_000
 SEARCH_RESULT_SCHEMA = {
     "rank": pl.Int64(),
     "image": pl.String(),
     "item": pl.String(),
     "category": pl.String(),
     "score": pl.Float64(),
+    "met": pl.List(pl.String),
+    "not_met": pl.List(pl.String),
 }
-_OPENING = re.compile(r"^(like (this|that|it)[,:]?\s+)?(but\s+)?", re.IGNORECASE)
+"""`met` and `not_met`: the conditions of which the catalog's columns tell it."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,7 @@ class Searcher:
     composer: Composer
     images: list[str]
     unit_features: Features
+    _texts: dict[str, Features] = field(default_factory=dict, repr=False)
 
     @classmethod
     def open(
@@ -75,24 +83,34 @@ class Searcher:
 
     @cached_property
     def catalog(self) -> pl.DataFrame:
-        return read_catalog(self.workspace)
+        """One row per image that has features, in their order."""
+        order = pl.DataFrame({"image": self.images}, schema={"image": pl.String})
+        return order.join(read_catalog(self.workspace), on="image", how="left", maintain_order="left")
 
     @cached_property
     def row_of(self) -> dict[str, int]:
         return {image: row for row, image in enumerate(self.images)}
 
     @cached_property
-    def item_of(self) -> dict[str, tuple[str, str]]:
-        rows = self.catalog.select("image", pl.col("item", "category").cast(pl.String)).iter_rows()
-        return {image: (item or "", category or "") for image, item, category in rows}
+    def items(self) -> NDArray[np.int64]:
+        return items_of(self.catalog)
+
+    @cached_property
+    def attributes(self) -> KnownAttributes:
+        return KnownAttributes(self.catalog)
+
+    @cached_property
+    def text_check(self) -> TextCheck:
+        return TextCheck(self.catalog, self.unit_features, self.tower.text_features)
 
     def image_features(self, image: "str | Path | Image.Image | Features") -> Features:
         """Of an image of the catalog by its key, of a file, or of a picture; features stay what they are."""
         if isinstance(image, np.ndarray):
             return image
+        own = self.own_row(image)
+        if own is not None:
+            return self.tower.image_features(self.workspace, [self.images[own]])
         if isinstance(image, str | Path):
-            if str(image) in self.row_of:
-                return self.tower.image_features(self.workspace, [str(image)])
             if not Path(image).is_file():
                 raise LikewiseError(
                     f"{image} is neither a file nor an image of {self.workspace.path}: give a picture or a key."
@@ -100,146 +118,189 @@ class Searcher:
             image = open_picture(Path(image), str(image))
         return self.tower.picture_features([image])
 
+    def text_features(self, condition: str) -> Features:
+        """(1, d); a condition is encoded once."""
+        if condition not in self._texts:
+            if len(self._texts) >= MAX_TEXTS_KEPT:
+                self._texts.clear()
+            self._texts[condition] = self.tower.text_features([condition])
+        return self._texts[condition]
+
     def find_images(self, find: str = "") -> list[str]:
         """Images whose key or category holds a text, in catalog order; all for an empty one."""
         wanted = find.strip().lower()
-        return [
-            image
-            for image in self.images
-            if not wanted or wanted in image.lower() or wanted in self.item_of[image][1].lower()
-        ]
+        if not wanted:
+            return self.images
+        texts = pl.concat_str(pl.col("image", "category").cast(pl.String).fill_null(""), separator="\n")
+        holds = self.catalog.select(texts.str.to_lowercase().str.contains(wanted, literal=True)).to_series()
+        return self.catalog["image"].filter(holds).to_list()
 
     def search(
         self,
         image: "str | Path | Image.Image | Features | None" = None,
-        text: str = "",
+        text: str | Sequence[str] = (),
         *,
         text_weight: float = BALANCED,
-        top_k: int = TOP_K,
+        more_like: Sequence[str] = (),
+        less_like: Sequence[str] = (),
         keep: Sequence[str] = KEPT,
-        where: str | None = None,
+        where: str | Sequence[str] = (),
+        top_k: int = TOP_K,
     ) -> pl.DataFrame:
-        """The best image of the best `top_k` items, never the one asked with: rank, image, item, category, score.
+        """The best image of the best `top_k` items, never the one asked with.
 
-        `keep` names columns in which results have the value of the image asked with, where that is known; `where`
-        restricts the results, `colour=red` for instance.
+        `text` is a condition or several; `more_like` and `less_like` are keys of images; `keep` names columns in which
+        results have the value of the image asked with, where that is known (of a picture from elsewhere, what most of
+        its nearest have); `where` restricts the results, `colour=red` for instance.
         """
-        condition = parse_condition(text)
-        if image is None and not condition:
-            raise LikewiseError("there is nothing to look for: give an image, a text, or both.")
-        if not 0.0 <= text_weight <= 1.0:
-            raise LikewiseError(f"the weight of the text is {text_weight}: use 0 (image alone) to 1 (text alone).")
-        own = str(image) if isinstance(image, str | Path) and str(image) in self.row_of else None
-        features = None if image is None else self.image_features(image)
-        scores = (self.unit_features @ self.query_vector(features, condition, text_weight)[0]).astype(np.float64)
-        allowed = self.allowed(own, keep, where)
-        seen = {self.item_of[own][0]} if own is not None else set()
-        rows: list[tuple[object, ...]] = []
-        for row in np.lexsort((np.arange(len(scores)), -scores)).tolist():
-            if len(rows) >= top_k:
-                break
-            item, category = self.item_of[self.images[row]]
-            if allowed[row] and item not in seen:
-                seen.add(item)
-                rows.append((len(rows) + 1, self.images[row], item, category, float(scores[row])))
-        return pl.DataFrame(rows, schema=SEARCH_RESULT_SCHEMA, orient="row")
+        return self.answer(
+            SearchRequest(
+                image,
+                parse_conditions(text),
+                text_weight,
+                tuple(more_like),
+                tuple(less_like),
+                tuple(keep),
+                tuple(where.split(",")) if isinstance(where, str) and where else tuple(where),
+                top_k,
+            )
+        )
 
-    def allowed(self, reference: str | None, keep: Sequence[str], where: str | None) -> NDArray[np.bool_]:
+    def answer(self, asked: SearchRequest) -> pl.DataFrame:
+        """What `search` gives, for a request."""
+        rows, scores = self._best_rows(asked, self.allowed(asked))
+        return self._table(asked, rows, scores)
+
+    def answer_weights(self, asked: SearchRequest, text_weights: Sequence[float]) -> list[pl.DataFrame]:
+        """The same request at several places of the slider."""
+        allowed = self.allowed(asked)
+        each = [replace(asked, text_weight=weight) for weight in text_weights]
+        return [self._table(one, *self._best_rows(one, allowed)) for one in each]
+
+    def kept_values(self, asked: SearchRequest) -> dict[str, object]:
+        """Column -> the value that results keep; of a picture from elsewhere it is guessed from its nearest images."""
+        check_columns(self.catalog, asked.keep)
+        if asked.image is None:
+            return {}
+        own = self.own_row(asked.image)
+        if own is not None:
+            known = self.catalog.row(own, named=True)
+            return {column: known[column] for column in asked.keep if known[column] is not None}
+        query = normalize(self.image_features(asked.image))[0]
+        nearest = _largest(self.unit_features @ query, N_TO_GUESS_FROM)
+        guessed = {column: common_value(self.catalog[column].gather(nearest)) for column in asked.keep}
+        return {column: value for column, value in guessed.items() if value is not None}
+
+    def allowed(self, asked: SearchRequest) -> Mask:
         """Of every image, whether it may be a result."""
-        chosen = allowed_images(self.catalog, reference, keep, where)
-        return np.array([image in chosen for image in self.images])
+        return allowed_rows(self.catalog, self.kept_values(asked), asked.where)
 
-    def query_vector(self, image: Features | None, condition: str, text_weight: float) -> Features:
+    def query_vector(self, asked: SearchRequest) -> Features:
         """One direction, (1, d), from what was asked."""
-        text = self.tower.text_features([condition]) if condition else None
-        if image is None or text is None:
-            only = text if image is None else image
-            assert only is not None
-            return normalize(only)
+        image = None if asked.image is None else self.image_features(asked.image)
+        parts = [self._between(image, self.text_features(each), asked.text_weight) for each in asked.conditions]
+        if not parts and image is not None:
+            parts = [normalize(image)]
+        query = normalize(np.mean(parts, axis=0, dtype=np.float32)) if parts else None
+        if not asked.more_like and not asked.less_like and query is not None:
+            return query
+        moved = np.zeros((1, self.unit_features.shape[1]), np.float32) if query is None else query
+        for keys, weight in ((asked.more_like, MORE_WEIGHT), (asked.less_like, -LESS_WEIGHT)):
+            if keys:
+                moved = moved + np.float32(weight) * self.unit_features[self._rows(keys)].mean(axis=0, keepdims=True)
+        return normalize(moved)
+
+    def _between(self, image: Features | None, text: Features, text_weight: float) -> Features:
+        if image is None:
+            return normalize(text)
         ends = ImageOnly().compose(image, text), self.composer.compose(image, text), normalize(text)
         first, second = (ends[0], ends[1]) if text_weight <= BALANCED else (ends[1], ends[2])
         share = np.float32(2 * text_weight if text_weight <= BALANCED else 2 * text_weight - 1)
         return normalize((1 - share) * first + share * second)
 
+    def _rows(self, keys: Sequence[str]) -> list[int]:
+        for key in keys:
+            if key not in self.row_of:
+                raise LikewiseError(f"{key} is no image of {self.workspace.path}: give keys of its catalog.")
+        return [self.row_of[key] for key in keys]
+
+    def own_row(self, image: "str | Path | Image.Image | Features") -> int | None:
+        """The row of an image of the catalog, by its key or its file."""
+        if not isinstance(image, str | Path):
+            return None
+        row = self.row_of.get(str(image))
+        if row is None and (path := Path(image).resolve()).is_relative_to(self.workspace.root):
+            row = self.row_of.get(path.relative_to(self.workspace.root).as_posix())
+        return row
+
+    def _best_rows(self, asked: SearchRequest, allowed: Mask) -> tuple[list[int], Floats]:
+        """The best image of each of the best items, and all scores."""
+        scores = (self.unit_features @ self.query_vector(asked)[0]).astype(np.float64)
+        own = None if asked.image is None else self.own_row(asked.image)
+        seen = {int(self.items[row]) for row in (*([] if own is None else [own]), *self._rows(asked.less_like))}
+        usable = np.where(allowed, scores, -np.inf)
+        n_usable, n_taken = int(allowed.sum()), 8 * asked.top_k
+        while True:
+            rows, taken = list[int](), set(seen)
+            for row in _largest(usable, min(n_taken, n_usable)):
+                item = int(self.items[row])
+                if len(rows) < asked.top_k and item not in taken:
+                    taken.add(item)
+                    rows.append(row)
+            if len(rows) == asked.top_k or n_taken >= n_usable:
+                return rows, scores
+            n_taken *= 8
+
+    def _table(self, asked: SearchRequest, rows: list[int], scores: Floats) -> pl.DataFrame:
+        known = self.catalog[rows]
+        told = self.attributes.meets(asked.conditions, rows)
+        return pl.DataFrame(
+            {
+                "rank": range(1, len(rows) + 1),
+                "image": known["image"],
+                "item": known["item"].cast(pl.String),
+                "category": known["category"].cast(pl.String).fill_null(""),
+                "score": scores[rows],
+                "met": [[condition for condition, met in each.items() if met] for each in told],
+                "not_met": [[condition for condition, met in each.items() if not met] for each in told],
+            },
+            schema=SEARCH_RESULT_SCHEMA,
+        )
+
 
 def search(
     workspace: WorkspaceFolder | Path | str,
     image: "str | Path | Image.Image | None" = None,
-    text: str = "",
+    text: str | Sequence[str] = (),
     *,
     encoder: str | None = None,
     method: str | None = None,
     text_weight: float = BALANCED,
-    top_k: int = TOP_K,
+    more_like: Sequence[str] = (),
+    less_like: Sequence[str] = (),
     keep: Sequence[str] = KEPT,
-    where: str | None = None,
+    where: str | Sequence[str] = (),
+    top_k: int = TOP_K,
 ) -> pl.DataFrame:
     """One search of a workspace; keep a `Searcher` for many."""
     folder = workspace if isinstance(workspace, WorkspaceFolder) else WorkspaceFolder(Path(workspace))
-    searcher = Searcher.open(folder, encoder, method, workers=1)
-    return searcher.search(image, text, text_weight=text_weight, top_k=top_k, keep=keep, where=where)
-
-
-def parse_condition(text: str) -> str:
-    """What is asked for: "like this, but in red" asks for "in red"."""
-    return _OPENING.sub("", " ".join(text.split()))
-
-
-def default_tower(workspace: WorkspaceFolder) -> str:
-    """The two-tower encoder a workspace has features of."""
-    there = encoded_towers(workspace)
-    if len(there) == 1:
-        return there[0]
-    what = f"has features of {', '.join(there)}" if there else "has no features of a two-tower encoder yet"
-    raise LikewiseError(
-        f"{workspace.path} {what}: name one with `--with`, such as two-tower:FOLDER (from `likewise condition "
-        "two-tower`), clip or hf:FOLDER."
+    return Searcher.open(folder, encoder, method, workers=1).search(
+        image,
+        text,
+        text_weight=text_weight,
+        more_like=more_like,
+        less_like=less_like,
+        keep=keep,
+        where=where,
+        top_k=top_k,
     )
 
 
-@dataclass(frozen=True)
-class SearchModel:
-    """An encoder and a method to search with."""
-
-    encoder: str
-    method: str
-
-    @property
-    def label(self) -> str:
-        kind, _, name = self.method.partition(":")
-        said = f"{kind} {name}" if name and name != kind else kind.replace("+", " + ")
-        return f"{TwoTower(self.encoder).name}, {said}"
-
-
-def available_models(workspace: WorkspaceFolder) -> list[SearchModel]:
-    """What a workspace can be searched with, without loading it: measured weights, Combiners, the plain mean."""
-    towers = encoded_towers(workspace)
-    measured = [SearchModel(spec, method) for spec in towers if (method := chosen_method(workspace, TwoTower(spec)))]
-    named = [(spec, name) for spec in towers for name in _matching_combiners(workspace, TwoTower(spec))]
-    trained = [SearchModel(spec, f"{COMBINER}:{name}") for spec, name in named]
-    return [*measured, *trained, *(SearchModel(spec, "image+text") for spec in towers)]
-
-
-def default_method(workspace: WorkspaceFolder, tower: TwoTower) -> str:
-    """What `likewise condition catalog` chose, else the encoder's only Combiner, else the mean of image and text."""
-    if chosen := chosen_method(workspace, tower):
-        return chosen
-    fitting = _matching_combiners(workspace, tower)
-    return f"{COMBINER}:{fitting[0]}" if len(fitting) == 1 else "image+text"
-
-
-def chosen_method(workspace: WorkspaceFolder, tower: TwoTower) -> str | None:
-    """The weights that kept most of category and condition, if they were measured for this encoder."""
-    path = workspace.results_folder / CHOSEN_METHODS
-    found = read_json(path).get(tower.name) if path.exists() else None
-    return str(found) if found else None
-
-
-def _matching_combiners(workspace: WorkspaceFolder, tower: TwoTower) -> list[str]:
-    return [name for name in combiner_names(workspace) if _trained_for(workspace.path / COMBINERS_FOLDER / name, tower)]
-
-
-def _trained_for(folder: Path, tower: TwoTower) -> bool:
-    """Whether a Combiner was trained for this encoder; its folder may be written in another way."""
-    trained_for = str(read_json(folder / "combiner.json").get("tower", ""))
-    return bool(trained_for) and TwoTower(trained_for).name == tower.name
+def _largest(scores: NDArray[np.floating], n: int) -> list[int]:
+    """Rows of the n largest scores, best first; equal scores in the order of rows."""
+    if n < 1:
+        return []
+    found = np.arange(len(scores))
+    if n < len(scores):
+        found = np.flatnonzero(scores >= np.partition(scores, len(scores) - n)[len(scores) - n])
+    return [int(row) for row in found[np.lexsort((found, -scores[found]))][:n]]

@@ -14,7 +14,7 @@ from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.methods import BASELINES, get_methods
 from likewise.conditional.protocol import ConditionalMethod
 from likewise.conditional.screening import question_set, screen_methods
-from likewise.conditional.search import default_tower
+from likewise.conditional.search_models import default_tower
 from likewise.conditional.splits import KS as SPLIT_KS
 from likewise.conditional.splits import SOURCES, load_split_benchmarks, score_split, split_features
 from likewise.conditional.templates.annotations import ImageAnnotations

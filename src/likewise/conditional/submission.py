@@ -19,7 +19,7 @@ from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.methods import get_composer
 from likewise.conditional.protocol import ConditionalMethod
 from likewise.conditional.screening import question_set, screen_methods
-from likewise.conditional.search import default_tower
+from likewise.conditional.search_models import default_tower
 from likewise.conditional.splits import SplitBenchmark, load_split_benchmarks, split_batches, split_features, top_k
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError

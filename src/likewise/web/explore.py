@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import polars as pl
 from fastapi.responses import JSONResponse
 
 from likewise.catalog.table import MADE_COLUMNS
@@ -15,11 +14,11 @@ from likewise.explore.disagreement import Disagreement
 from likewise.explore.gallery import Gallery, NeighbourList, found_by_one
 from likewise.explore.labels import LabelReader, PairLabel
 from likewise.explore.projection import ImageMap
+from likewise.web.filters import filter_columns
 from likewise.web.jobs import Job, Jobs
 from likewise.web.uploads import Uploads
 from likewise.workspace import WorkspaceFolder
 
-MAX_VALUES_LISTED = 200
 EXPLORE_VIEWS = {
     "/explore": "Neighbours",
     "/explore/map": "Map",
@@ -60,16 +59,7 @@ class ExploreService:
     @cached_property
     def columns(self) -> list[dict[str, Any]]:
         """The catalog's columns to filter by, each with its values where they are few."""
-        catalog = self.gallery.catalog
-        shown = []
-        for name in catalog.columns:
-            if name in (*MADE_COLUMNS, "image") or isinstance(catalog.schema[name], pl.List | pl.Struct | pl.Array):
-                continue
-            values = catalog[name].drop_nulls().cast(pl.String).value_counts(sort=True)
-            listed = values[name].head(MAX_VALUES_LISTED).sort().to_list() if len(values) <= MAX_VALUES_LISTED else []
-            if len(values) > 1:
-                shown.append({"name": name, "values": listed})
-        return shown
+        return filter_columns(self.gallery.catalog)
 
     def image_json(self, row: int) -> dict[str, Any]:
         """An image with everything the catalog says about it."""

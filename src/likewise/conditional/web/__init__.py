@@ -11,6 +11,7 @@ PAGES = Pages(
     roles={
         ("GET", "/search"): frozenset({OWNER}),
         ("GET", "/api/search"): frozenset({OWNER}),
+        ("GET", "/api/search/slider"): frozenset({OWNER}),
         ("GET", "/api/search/pictures"): frozenset({OWNER}),
         ("POST", "/api/search/upload"): frozenset({OWNER}),
     },

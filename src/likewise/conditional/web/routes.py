@@ -1,16 +1,17 @@
 """The search page, "like this, but …", for the owner alone: experts stay blind to what models think."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import Response
 
 from likewise.conditional.search_filters import KEPT
-from likewise.conditional.web.search import SearchService
+from likewise.conditional.search_request import BALANCED, SearchRequest, parse_conditions
+from likewise.conditional.web.search import SearchService, results_json, slider_json
 from likewise.errors import LikewiseError
 from likewise.labeling.store.engine import write_transaction
-from likewise.labeling.store.images import ensure_images, image_key
+from likewise.labeling.store.images import ensure_images, image_ids, image_key
 from likewise.web.access import CsrfHeader, CurrentOwner, CurrentSite
 from likewise.web.pages import image_links, render, script_settings
 from likewise.web.schemas import MAX_ID
@@ -19,7 +20,11 @@ from likewise.web.site import Site
 router = APIRouter(include_in_schema=False)
 PICTURES_SHOWN = 24
 RESULTS_SHOWN = 18
+MAX_MARKED, MAX_CONDITIONS = 30, 12
 Result = TypeVar("Result")
+ImageId = Annotated[int | None, Query(ge=1, le=MAX_ID)]
+ImageIds = Annotated[list[Annotated[int, Query(ge=1, le=MAX_ID)]], Query(max_length=MAX_MARKED)]
+Texts = Annotated[list[Annotated[str, Query(max_length=300)]], Query(max_length=MAX_CONDITIONS)]
 
 
 @router.get("/search")
@@ -28,7 +33,9 @@ def page(request: Request, who: CurrentOwner) -> Response:
     ready = service.ready()
     boot = script_settings(request, "", "search") | {
         "models": [model.label for model in service.models()] if ready else [],
-        "columns": service.columns() if ready else [],
+        "columns": service.kept_columns if ready else [],
+        "filters": service.filters if ready else [],
+        "images": len(service.catalog) if ready else 0,
         "kept": list(KEPT),
     }
     return render(request, "conditional/search.html", boot=boot, ready=ready, workspace=service.workspace.path.name)
@@ -44,7 +51,9 @@ def pictures(
 ) -> dict[str, Any]:
     """Pictures of the catalog to start from: all, or those whose name or category holds a text."""
     keys = _or_conflict(lambda: _service(request).searcher().find_images(find))
-    return {"total": len(keys), "pictures": _image_entries(site, keys[after : after + PICTURES_SHOWN])}
+    shown = keys[after : after + PICTURES_SHOWN]
+    links = _links(site, shown)
+    return {"total": len(keys), "pictures": [{**links[key], "name": key} for key in shown]}
 
 
 @router.post("/api/search/upload", dependencies=[CsrfHeader])
@@ -56,36 +65,69 @@ async def upload(request: Request, who: CurrentOwner) -> dict[str, str]:
     return {"upload": await run_in_threadpool(_or_conflict, lambda: _service(request).uploads.add(content))}
 
 
+class SearchQuestion:
+    """The question in an address; images by their ids on this site."""
+
+    def __init__(
+        self,
+        request: Request,
+        site: CurrentSite,
+        image: ImageId = None,
+        upload: Annotated[str, Query(max_length=64)] = "",
+        text: Texts = [],  # noqa: B006
+        more: ImageIds = [],  # noqa: B006
+        less: ImageIds = [],  # noqa: B006
+        weight: Annotated[float, Query(ge=0, le=1)] = BALANCED,
+        model: Annotated[int, Query(ge=0, le=1000)] = 0,
+        keep: Annotated[str, Query(max_length=300)] = "",
+        where: Texts = [],  # noqa: B006
+    ) -> None:
+        service = _service(request)
+        self.key = None if image is None else _key(site, image)
+        more_like, less_like = (tuple(_key(site, one) for one in some) for some in (more, less))
+        kept = tuple(name for name in keep.split(",") if name)
+        self.searcher = _or_conflict(lambda: service.searcher(model))
+        self.asked = _or_conflict(
+            lambda: SearchRequest(
+                service.uploaded(upload, self.searcher) if upload else self.key,
+                parse_conditions(text),
+                weight,
+                more_like,
+                less_like,
+                kept,
+                tuple(where),
+                RESULTS_SHOWN,
+            )
+        )
+
+
 @router.get("/api/search")
-def search(
-    request: Request,
-    who: CurrentOwner,
-    site: CurrentSite,
-    image: Annotated[int | None, Query(ge=1, le=MAX_ID)] = None,
-    upload: Annotated[str, Query(max_length=64)] = "",
-    text: Annotated[str, Query(max_length=300)] = "",
-    weight: Annotated[float, Query(ge=0, le=1)] = 0.5,
-    model: Annotated[int, Query(ge=0, le=1000)] = 0,
-    keep: Annotated[str, Query(max_length=300)] = "",
-) -> dict[str, Any]:
-    """The best images for a reference (of the catalog or uploaded), a condition, or both."""
-    service = _service(request)
-    key = None if image is None else image_key(site.engine, image)
-    if image is not None and key is None:
-        raise HTTPException(404, "there is no such picture")
-
-    def find() -> Any:
-        searcher = service.searcher(model)
-        start = service.uploaded(upload, searcher) if upload else key
-        kept = [name for name in keep.split(",") if name]
-        return searcher.search(start, text, text_weight=weight, top_k=RESULTS_SHOWN, keep=kept)
-
-    found = _or_conflict(find)
-    rows = _image_entries(site, found["image"].to_list())
+def search(who: CurrentOwner, site: CurrentSite, question: Annotated[SearchQuestion, Depends()]) -> dict[str, Any]:
+    """The best images for a reference (of the catalog or uploaded), conditions, or both."""
+    searcher, asked = question.searcher, question.asked
+    found = _or_conflict(lambda: searcher.answer(asked))
+    marked = [*asked.more_like, *asked.less_like]
+    links = _links(site, [*found["image"], *marked, *([question.key] if question.key else [])])
+    named = {key: {**links[key], "name": key} for key in links}
     return {
-        "found": [{**row, "score": score} for row, score in zip(rows, found["score"].round(4).to_list(), strict=True)],
-        "reference": _image_entries(site, [key])[0] if key else None,
+        "found": [{**links[row["name"]], **row} for row in results_json(searcher, found)],
+        "reference": named[question.key] if question.key else None,
+        "more": [named[key] for key in asked.more_like],
+        "less": [named[key] for key in asked.less_like],
+        "kept": {column: str(value) for column, value in searcher.kept_values(asked).items()},
+        "guessed": asked.image is not None and question.key is None,
+        "allowed": int(searcher.allowed(asked).sum()),
+        "conditions": asked.conditions,
+        "weak": [condition for condition in asked.conditions if searcher.text_check.is_weak(condition)],
     }
+
+
+@router.get("/api/search/slider")
+def slider(who: CurrentOwner, site: CurrentSite, question: Annotated[SearchQuestion, Depends()]) -> dict[str, Any]:
+    """What the slider would change: the first result, and more, at five places of it."""
+    places = _or_conflict(lambda: slider_json(question.searcher, question.asked))
+    links = _links(site, [place["first"] for place in places if place["first"]])
+    return {"places": [{**place, "first": links.get(place["first"])} for place in places]}
 
 
 def _service(request: Request) -> SearchService:
@@ -94,10 +136,20 @@ def _service(request: Request) -> SearchService:
     return service
 
 
-def _image_entries(site: Site, keys: list[str]) -> list[dict[str, Any]]:
-    with write_transaction(site.engine) as connection:
-        ids = ensure_images(connection, keys)
-    return [{**image_links(ids[key]), "name": key} for key in keys]
+def _key(site: Site, image: int) -> str:
+    key = image_key(site.engine, image)
+    if key is None:
+        raise HTTPException(404, "there is no such picture")
+    return key
+
+
+def _links(site: Site, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Addresses of pictures; a picture that has no id yet gets one."""
+    ids = image_ids(site.engine, keys)
+    if len(ids) < len(set(keys)):
+        with write_transaction(site.engine) as connection:
+            ids = ensure_images(connection, keys)
+    return {key: dict(image_links(ids[key])) for key in keys}
 
 
 def _or_conflict(do: Callable[[], Result]) -> Result:

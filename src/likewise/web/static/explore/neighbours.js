@@ -1,9 +1,9 @@
 // Neighbours: the nearest items of a picture under up to four encoders; every picture found is a link to its own.
 
 import { ask, askJson, boot, byId, element, encoderChoice, fail, isOurs, isPlainClick, labelBadge, neighboursUrl, onlyMark, pictureUrl, post, tell, tile, walk } from "./shared.js";
+import { shrunk, takePictures } from "../pictures.js";
 
 const WAIT_MS = 200; // after the last key
-const UPLOAD_PIXELS = 768; // the longer side that is sent; encoders look at less
 let state = {};
 let turn = 0; // only the newest answer is shown
 let listed = [];
@@ -194,23 +194,10 @@ byId("add").addEventListener("click", () => {
 
 // -------------------------------------------------------------------------------------------------------------- uploads
 
-/** The picture as a small JPEG on a canvas, which also is what the page shows: the file itself never leaves the browser. */
 async function bring(file) {
-  if (!file) return;
   tell("Looking at your picture…", "asking");
   try {
-    const bitmap = await createImageBitmap(file).catch(() => {
-      throw new Error("this file cannot be read as a picture: give a JPEG, PNG or WebP");
-    });
-    const share = Math.min(1, UPLOAD_PIXELS / Math.max(bitmap.width, bitmap.height));
-    const canvas = element("canvas", { width: Math.max(1, Math.round(bitmap.width * share)), height: Math.max(1, Math.round(bitmap.height * share)) });
-    const pen = canvas.getContext("2d");
-    pen.fillStyle = "#fff";
-    pen.fillRect(0, 0, canvas.width, canvas.height);
-    pen.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", "Searching with your picture");
-    const content = await new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", 0.92));
+    const { canvas, content } = await shrunk(file, "Searching with your picture");
     const reply = await (await ask("upload", {}, { method: "POST", body: content, headers: { "Content-Type": "image/jpeg" } })).json();
     uploaded = canvas;
     go({ image: "", upload: reply.upload });
@@ -219,22 +206,7 @@ async function bring(file) {
   }
 }
 
-byId("file").addEventListener("change", (event) => {
-  const [file] = event.target.files;
-  event.target.value = "";
-  bring(file);
-});
-document.addEventListener("paste", (event) => bring([...(event.clipboardData?.files ?? [])].find((one) => one.type.startsWith("image/"))));
-document.addEventListener("dragover", (event) => {
-  event.preventDefault();
-  byId("desk").classList.add("dropping");
-});
-document.addEventListener("dragleave", () => byId("desk").classList.remove("dropping"));
-document.addEventListener("drop", (event) => {
-  event.preventDefault();
-  byId("desk").classList.remove("dropping");
-  bring(event.dataTransfer.files[0]);
-});
+takePictures(byId("file"), byId("desk"), bring);
 
 // ----------------------------------------------------------------------------------------------------------------- keys
 

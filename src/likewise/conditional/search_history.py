@@ -1,0 +1,74 @@
+"""What was asked before: asked.jsonl in a workspace, a line per question, so that it can be asked again."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from likewise.conditional.search_request import SearchRequest
+from likewise.errors import LikewiseError
+from likewise.workspace import WorkspaceFolder
+
+HISTORY_FILE = "asked.jsonl"
+
+
+@dataclass(frozen=True)
+class AskedBefore:
+    """One question, and when it was asked."""
+
+    date: str
+    request: SearchRequest
+
+    @property
+    def title(self) -> str:
+        asked = self.request
+        parts = [f"like {asked.image}"] if asked.image is not None else []
+        parts += [f"“{condition}”" for condition in asked.conditions]
+        parts += [f"more like {key}" for key in asked.more_like] + [f"less like {key}" for key in asked.less_like]
+        parts += list(asked.where)
+        return ", ".join(parts)
+
+
+def add_to_history(workspace: WorkspaceFolder, asked: SearchRequest) -> None:
+    """Remember a question about an image of the catalog, a file or a text."""
+    line = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "image": None if asked.image is None else str(asked.image),
+        "conditions": asked.conditions,
+        "text_weight": asked.text_weight,
+        "more_like": asked.more_like,
+        "less_like": asked.less_like,
+        "keep": asked.keep,
+        "where": asked.where,
+        "top_k": asked.top_k,
+    }
+    with (workspace.path / HISTORY_FILE).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def read_history(workspace: WorkspaceFolder) -> list[AskedBefore]:
+    """Every question, oldest first."""
+    path = workspace.path / HISTORY_FILE
+    return [_read_line(path, number, line) for number, line in enumerate(_lines(path), 1)]
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def _read_line(path: Path, number: int, line: str) -> AskedBefore:
+    try:
+        told = json.loads(line)
+        request = SearchRequest(
+            told["image"],
+            tuple(told["conditions"]),
+            float(told["text_weight"]),
+            more_like=tuple(told["more_like"]),
+            less_like=tuple(told["less_like"]),
+            keep=tuple(told["keep"]),
+            where=tuple(told["where"]),
+            top_k=int(told["top_k"]),
+        )
+        return AskedBefore(str(told["date"]), request)
+    except (ValueError, KeyError, TypeError) as error:
+        raise LikewiseError(f"{path}, line {number} is no question: remove the line, or the file.") from error

@@ -1,0 +1,21 @@
+"""What a page offers to filter by: the columns of a catalog, with their values where these are few."""
+
+from typing import Any
+
+import polars as pl
+
+from likewise.catalog.table import MADE_COLUMNS
+
+MAX_VALUES_LISTED = 200
+
+
+def filter_columns(catalog: pl.DataFrame) -> list[dict[str, Any]]:
+    """Every column that tells images apart, but for the key: its name, and its values where they can be listed."""
+    shown = []
+    for name in catalog.columns:
+        if name in (*MADE_COLUMNS, "image") or isinstance(catalog.schema[name], pl.List | pl.Struct | pl.Array):
+            continue
+        values = catalog[name].drop_nulls().cast(pl.String).unique()
+        if len(values) > 1:
+            shown.append({"name": name, "values": values.sort().to_list() if len(values) <= MAX_VALUES_LISTED else []})
+    return shown

@@ -40,6 +40,7 @@ from likewise.workspace import FORMAT, WorkspaceFolder, write_json, write_parque
 PAGE = DOCS / "conditions.md"
 N_IMAGES, DIM, N_DRAWN, N_QUESTIONS, N_FIRST = 50_000, 512, 400, 200, 8
 KEY = "benchmark"
+Question = Callable[[int], dict[str, Any]]
 WORDS = ("in red", "with stripes", "for the summer", "in blue", "plain", "with flowers", "in green", "made of leather")
 SERVE = f"""
 import sys, uvicorn
@@ -85,7 +86,8 @@ def write_workspace(folder: Path, n_images: int) -> tuple[WorkspaceFolder, list[
     workspace = WorkspaceFolder(folder / "workspace")
     catalog = known[copied.tolist()].with_columns(*(pl.Series(column, names) for column in ("image", "item", "digest")))
     write_parquet(catalog, workspace.catalog_file)
-    write_json({"format": FORMAT, "root": str(folder / "pictures")}, workspace.path / "workspace.json")
+    about = {"format": FORMAT, "root": str(folder / "pictures"), "source": "table", "source_settings": {}}
+    write_json(about, workspace.path / "workspace.json")
     write_features(FeatureWorkspace(workspace.path), tower, names, features[copied])
     engine = open_votes(workspace)
     with write_transaction(engine) as connection:
@@ -171,8 +173,8 @@ def main() -> None:
             site.process.wait()
     load = os.getloadavg()[1]
     said = (
-        f"{given.images:,} images, features of {DIM} dimensions, {usable_cores()} cores without a GPU, over HTTP; while it "
-        f"was measured {load:.0f} processes wanted these cores."
+        f"{given.images:,} images, features of {DIM} dimensions, {usable_cores()} cores without a GPU, over HTTP; while "
+        f"it was measured {load:.0f} processes wanted these cores."
     )
     blocks = {"search-page-speed": f"{table(found)}\n\n{said}"}
     print(*blocks.values(), sep="\n\n")

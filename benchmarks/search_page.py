@@ -173,7 +173,7 @@ def main() -> None:
             site.process.wait()
     load = os.getloadavg()[1]
     said = (
-        f"{given.images:,} images, features of {DIM} dimensions, {usable_cores()} cores without a GPU, over HTTP; while "
+        f"{given.images:,} images, features of {DIM} dimensions, {usable_cores()} cores, no GPU, over HTTP; while "
         f"it was measured {load:.0f} processes wanted these cores."
     )
     blocks = {"search-page-speed": f"{table(found)}\n\n{said}"}

@@ -176,7 +176,7 @@ def main() -> None:
         f"{given.images:,} images, features of {DIM} dimensions, {usable_cores()} cores, no GPU, over HTTP; while "
         f"it was measured {load:.0f} processes wanted these cores."
     )
-    blocks = {"search-page-speed": f"{table(found)}\n\n{said}"}
+    blocks = {"conditions-search-speed": f"{table(found)}\n\n{said}"}
     print(*blocks.values(), sep="\n\n")
     if given.images == N_IMAGES:
         fill(PAGE, blocks)

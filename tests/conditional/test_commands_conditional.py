@@ -5,9 +5,9 @@ import json
 import polars as pl
 import pytest
 
+from likewise.conditional.conditional_query import parse_condition
 from likewise.conditional.search import Searcher, search
 from likewise.conditional.search_models import SearchModel
-from likewise.conditional.search_request import parse_condition
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder

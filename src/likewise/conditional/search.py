@@ -19,12 +19,12 @@ from likewise.catalog import items_of
 from likewise.catalog.images import open_picture
 from likewise.catalog.table import read_catalog
 from likewise.conditional.composers import ImageOnly
+from likewise.conditional.conditional_query import BALANCED, TOP_K, ConditionalQuery, parse_conditions
 from likewise.conditional.known_attributes import KnownAttributes
 from likewise.conditional.methods import get_composer
 from likewise.conditional.protocol import Composer, Features, Floats
 from likewise.conditional.search_filters import KEPT, Mask, allowed_rows, check_columns, common_value
 from likewise.conditional.search_models import default_method, default_tower
-from likewise.conditional.search_request import BALANCED, TOP_K, SearchRequest, parse_conditions
 from likewise.conditional.text_check import TextCheck
 from likewise.conditional.towers import TwoTower, normalize
 from likewise.errors import LikewiseError
@@ -154,7 +154,7 @@ class Searcher:
         its nearest have); `where` restricts the results, `colour=red` for instance.
         """
         return self.answer(
-            SearchRequest(
+            ConditionalQuery(
                 image,
                 parse_conditions(text),
                 text_weight,
@@ -166,18 +166,18 @@ class Searcher:
             )
         )
 
-    def answer(self, asked: SearchRequest) -> pl.DataFrame:
+    def answer(self, asked: ConditionalQuery) -> pl.DataFrame:
         """What `search` gives, for a request."""
         rows, scores = self._best_rows(asked, self.allowed(asked))
         return self._table(asked, rows, scores)
 
-    def answer_weights(self, asked: SearchRequest, text_weights: Sequence[float]) -> list[pl.DataFrame]:
+    def answer_weights(self, asked: ConditionalQuery, text_weights: Sequence[float]) -> list[pl.DataFrame]:
         """The same request at several places of the slider."""
         allowed = self.allowed(asked)
         each = [replace(asked, text_weight=weight) for weight in text_weights]
         return [self._table(one, *self._best_rows(one, allowed)) for one in each]
 
-    def kept_values(self, asked: SearchRequest) -> dict[str, object]:
+    def kept_values(self, asked: ConditionalQuery) -> dict[str, object]:
         """Column -> the value that results keep; of a picture from elsewhere it is guessed from its nearest images."""
         check_columns(self.catalog, asked.keep)
         if asked.image is None:
@@ -191,11 +191,11 @@ class Searcher:
         guessed = {column: common_value(self.catalog[column].gather(nearest)) for column in asked.keep}
         return {column: value for column, value in guessed.items() if value is not None}
 
-    def allowed(self, asked: SearchRequest) -> Mask:
+    def allowed(self, asked: ConditionalQuery) -> Mask:
         """Of every image, whether it may be a result."""
         return allowed_rows(self.catalog, self.kept_values(asked), asked.where)
 
-    def query_vector(self, asked: SearchRequest) -> Features:
+    def query_vector(self, asked: ConditionalQuery) -> Features:
         """One direction, (1, d), from what was asked."""
         image = None if asked.image is None else self.image_features(asked.image)
         parts = [self._between(image, self.text_features(each), asked.text_weight) for each in asked.conditions]
@@ -233,7 +233,7 @@ class Searcher:
             row = self.row_of.get(path.relative_to(self.workspace.root).as_posix())
         return row
 
-    def _best_rows(self, asked: SearchRequest, allowed: Mask) -> tuple[list[int], Floats]:
+    def _best_rows(self, asked: ConditionalQuery, allowed: Mask) -> tuple[list[int], Floats]:
         """The best image of each of the best items, and all scores."""
         scores = (self.unit_features @ self.query_vector(asked)[0]).astype(np.float64)
         own = None if asked.image is None else self.own_row(asked.image)
@@ -251,7 +251,7 @@ class Searcher:
                 return rows, scores
             n_taken *= 8
 
-    def _table(self, asked: SearchRequest, rows: list[int], scores: Floats) -> pl.DataFrame:
+    def _table(self, asked: ConditionalQuery, rows: list[int], scores: Floats) -> pl.DataFrame:
         known = self.catalog[rows]
         told = self.attributes.meets(asked.conditions, rows)
         return pl.DataFrame(

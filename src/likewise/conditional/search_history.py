@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from likewise.conditional.search_request import SearchRequest
+from likewise.conditional.conditional_query import ConditionalQuery
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
@@ -17,7 +17,7 @@ class AskedBefore:
     """One question, and when it was asked."""
 
     date: str
-    request: SearchRequest
+    request: ConditionalQuery
 
     @property
     def title(self) -> str:
@@ -29,7 +29,7 @@ class AskedBefore:
         return ", ".join(parts)
 
 
-def add_to_history(workspace: WorkspaceFolder, asked: SearchRequest) -> None:
+def add_to_history(workspace: WorkspaceFolder, asked: ConditionalQuery) -> None:
     """Remember a question about an image of the catalog, a file or a text."""
     line = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -59,7 +59,7 @@ def _lines(path: Path) -> list[str]:
 def _read_line(path: Path, number: int, line: str) -> AskedBefore:
     try:
         told = json.loads(line)
-        request = SearchRequest(
+        request = ConditionalQuery(
             told["image"],
             tuple(told["conditions"]),
             float(told["text_weight"]),

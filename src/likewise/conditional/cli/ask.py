@@ -21,7 +21,7 @@ from likewise.cli.console import (
 if TYPE_CHECKING:
     import polars as pl
 
-    from likewise.conditional.search_request import SearchRequest
+    from likewise.conditional.conditional_query import ConditionalQuery
     from likewise.workspace import WorkspaceFolder
 
 
@@ -59,10 +59,10 @@ def ask(
 
     Example: `likewise condition ask shop --image coat.jpg --text "but in red" --text "with a hood"`
     """
+    from likewise.conditional.conditional_query import ConditionalQuery, parse_conditions
     from likewise.conditional.report.search_page import SearchQuery, write_search_page
     from likewise.conditional.search import Searcher
     from likewise.conditional.search_history import add_to_history
-    from likewise.conditional.search_request import SearchRequest, parse_conditions
 
     target = open_workspace(workspace)
     if history:
@@ -72,7 +72,7 @@ def ask(
     asked = (
         _asked_before(target, again)
         if again is not None
-        else SearchRequest(
+        else ConditionalQuery(
             image,
             parse_conditions(text or ()),
             weight,
@@ -148,7 +148,7 @@ def _print_history(target: "WorkspaceFolder", as_json: bool) -> None:
         echo(f"nothing was asked yet: `likewise condition ask {escape(target.path)} --text 'a red bag'`")
 
 
-def _asked_before(target: "WorkspaceFolder", number: int) -> "SearchRequest":
+def _asked_before(target: "WorkspaceFolder", number: int) -> "ConditionalQuery":
     from likewise.conditional.search_history import read_history
     from likewise.errors import LikewiseError
 

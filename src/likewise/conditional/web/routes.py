@@ -6,8 +6,8 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import Response
 
+from likewise.conditional.conditional_query import BALANCED, ConditionalQuery, parse_conditions
 from likewise.conditional.search_filters import KEPT
-from likewise.conditional.search_request import BALANCED, SearchRequest, parse_conditions
 from likewise.conditional.web.search import SearchService, results_json, slider_json
 from likewise.errors import LikewiseError
 from likewise.labeling.store.engine import write_transaction
@@ -88,7 +88,7 @@ class SearchQuestion:
         kept = tuple(name for name in keep.split(",") if name)
         self.searcher = _or_conflict(lambda: service.searcher(model))
         self.asked = _or_conflict(
-            lambda: SearchRequest(
+            lambda: ConditionalQuery(
                 service.uploaded(upload, self.searcher) if upload else self.key,
                 parse_conditions(text),
                 weight,

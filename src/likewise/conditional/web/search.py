@@ -15,10 +15,10 @@ from likewise.workspace import WorkspaceFolder
 if TYPE_CHECKING:
     import polars as pl
 
+    from likewise.conditional.conditional_query import ConditionalQuery
     from likewise.conditional.protocol import Features
     from likewise.conditional.search import Searcher
     from likewise.conditional.search_models import SearchModel
-    from likewise.conditional.search_request import SearchRequest
 
 SLIDER_PLACES = (0.0, 0.25, 0.5, 0.75, 1.0)
 TITLES = ("title", "name", "caption")
@@ -103,7 +103,7 @@ def results_json(searcher: "Searcher", found: "pl.DataFrame") -> list[dict[str, 
     ]
 
 
-def slider_json(searcher: "Searcher", asked: "SearchRequest") -> list[dict[str, Any]]:
+def slider_json(searcher: "Searcher", asked: "ConditionalQuery") -> list[dict[str, Any]]:
     """Of each place of the slider: its first result, how many results it shares with the image alone, and how many
     results meet a condition that the catalog knows about."""
     tables = searcher.answer_weights(asked, SLIDER_PLACES)

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from likewise.conditional.conditional_query import ConditionalQuery
 from likewise.conditional.search import LESS_WEIGHT, MORE_WEIGHT, Searcher
 from likewise.conditional.search_history import read_history
-from likewise.conditional.search_request import SearchRequest
 from likewise.conditional.towers import TwoTower, normalize
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
@@ -65,13 +65,13 @@ def test_a_picture_from_elsewhere_keeps_the_category_of_its_nearest(searcher: Se
     key = searcher.images[0]
     copy = tmp_path / "mine.jpg"
     copy.write_bytes((searcher.workspace.root / key).read_bytes())
-    guessed = searcher.kept_values(SearchRequest(copy))
+    guessed = searcher.kept_values(ConditionalQuery(copy))
     nearest = searcher.search(copy, keep=(), top_k=12)["image"]
     categories = searcher.catalog.filter(pl.col("image").is_in(nearest.implode()))["category"].value_counts(sort=True)
     if 2 * categories["count"][0] >= 12:
         assert guessed == {"category": categories["category"][0]}
         assert set(searcher.search(copy)["category"]) == set(guessed.values())
-    assert searcher.kept_values(SearchRequest(searcher.workspace.root / key)) == {
+    assert searcher.kept_values(ConditionalQuery(searcher.workspace.root / key)) == {
         "category": searcher.catalog["category"][0]
     }
 
@@ -86,7 +86,7 @@ def test_any_column_filters(searcher: Searcher) -> None:
 
 
 def test_the_slider_is_the_same_search_at_each_place(searcher: Searcher) -> None:
-    asked = SearchRequest(searcher.images[3], ("in red",), top_k=6)
+    asked = ConditionalQuery(searcher.images[3], ("in red",), top_k=6)
     for weight, found in zip((0.0, 0.5, 1.0), searcher.answer_weights(asked, (0.0, 0.5, 1.0)), strict=True):
         assert found.equals(searcher.search(searcher.images[3], "in red", text_weight=weight, top_k=6))
 

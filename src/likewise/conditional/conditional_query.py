@@ -19,7 +19,7 @@ _OPENING = re.compile(r"^(like (this|that|it)[,:]?\s+)?(but\s+)?", re.IGNORECASE
 
 
 @dataclass(frozen=True)
-class SearchRequest:
+class ConditionalQuery:
     """What is asked of a catalog."""
 
     image: "str | Path | Image.Image | Features | None" = None

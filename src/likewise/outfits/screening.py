@@ -19,6 +19,11 @@ Digests = Mapping[str, str]
 """Of picture files by image key, as in a catalog."""
 
 
+def picture_digest(content: bytes) -> str:
+    """Of a picture file, as a catalog's column `digest` has it."""
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
 def items_in_questions(questions: Iterable[OutfitQuestion]) -> list[Item]:
     """Everything that questions show, once."""
     return list(dict.fromkeys(item for question in questions for item in (*question.items, *question.choices)))
@@ -34,7 +39,7 @@ def outfit_examples(items: Iterable[Item], digests: Digests, looks: Iterable[Seq
 
 def outfit_test_set(test: OutfitTest) -> EvaluationSet:
     """The questions of a test of taste."""
-    digests = {image: hashlib.blake2b(content, digest_size=8).hexdigest() for image, content in read_images(test)}
+    digests = {image: picture_digest(content) for image, content in read_images(test)}
     return _set(f"the test {test.card['title']}", test.questions, [], digests)
 
 

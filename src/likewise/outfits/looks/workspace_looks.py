@@ -22,7 +22,7 @@ from likewise.outfits.models.card import models_folder
 from likewise.outfits.models.feature_source import WorkspaceFeatures, joined_vectors
 from likewise.outfits.models.registry import open_model
 from likewise.outfits.protocol import OutfitModel
-from likewise.outfits.screening import outfit_examples, screen_outfit_models
+from likewise.outfits.screening import outfit_examples, picture_digest, screen_outfit_models
 from likewise.outfits.vectors import VectorLookup
 from likewise.workspace import WorkspaceFolder
 
@@ -79,11 +79,12 @@ def open_look(
     encoders = getattr(getattr(opened, "card", None), "encoders", "") or _looking(workspace, model)
     table = joined_vectors(features, encoders)
     notes, rows = [], []
-    for name, (category, _) in own.items():
+    for name, (category, path) in own.items():
         if not category:
             category = guess_category(catalog, table, f"picture: {name}")
             notes.append(f"{name} looks like {category}; say so with CATEGORY={name} if it is something else")
-        rows.append({"image": f"picture: {name}", "item": name, "category": category})
+        digest = picture_digest(path.read_bytes())
+        rows.append({"image": f"picture: {name}", "item": name, "category": category, "digest": digest})
     known = (
         pl.concat([catalog, pl.DataFrame(rows, schema_overrides=_types(catalog))], how="diagonal") if rows else catalog
     )
@@ -119,7 +120,7 @@ def _looking(workspace: WorkspaceFolder, model: str) -> str:
 
 
 def _types(catalog: pl.DataFrame) -> dict[str, pl.DataType]:
-    return {name: catalog.schema[name] for name in ("image", "item", "category")}
+    return {name: catalog.schema[name] for name in ("image", "item", "category", "digest")}
 
 
 def _without_suggesting(wardrobe: Wardrobe, own: set[str]) -> Wardrobe:

@@ -3,29 +3,10 @@
 Lines end the Windows way in some, start with a byte-order mark in others, carry trailing spaces and ids given as text.
 """
 
-import csv
-import json
 from pathlib import Path
-from typing import Any
 
-from PIL import Image
-
-BOM = "\ufeff"
-
-
-def picture(path: Path, colour: str = "teal", size: tuple[int, int] = (24, 16)) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", size, colour).save(path)
-
-
-def write(path: Path, *lines: str, end: str = "\n") -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes((end.join(lines) + end).encode())
-
-
-def write_json(path: Path, content: Any, start: str = "") -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(start + json.dumps(content), encoding="utf-8")
+from .made_files import BOM, picture, write, write_json
+from .making_outfits import MADE_OUTFITS
 
 
 def folder(at: Path) -> None:
@@ -340,67 +321,6 @@ def sbu(at: Path) -> None:
     write_json(at / "sbu-captions-all.json", {"image_urls": urls, "captions": ["a bus", "", "a car"]})
 
 
-def maryland(at: Path) -> None:
-    url = "http://img2.polyvoreimg.com/cgi/img-thing?.out=jpg&size=m&tid={}"
-    items = [{"index": n, "name": f"item {n}", "categoryid": 27, "image": url.format(1000 + n)} for n in (1, 2, 3)]
-    outfit = {"name": "casual", "set_id": "119704139", "items": items}
-    write_json(at / "test_no_dup.json", [outfit, {"set_id": 2, "items": [{"index": "1"}]}, {"set_id": "3"}])
-    write(at / "category_id.txt", "27 Skirts", "nonsense")
-    question = {"question": ["119704139_1", "119704139_2"], "answers": ["119704139_3", "2_1"], "blank_position": 3}
-    write_json(at / "fill_in_blank_test.json", [question, {"question": []}])
-    write(
-        at / "fashion-compatibility-prediction.txt",
-        "1 119704139_1 119704139_2",
-        "0  119704139_1 2_1",
-        "1 x",
-        end="\r\n",
-    )
-    picture(at / "images" / "119704139" / "1.jpg")
-    picture(at / "images" / "119704139" / "2.jpg")
-
-
-def polyvore_outfits(at: Path) -> None:
-    outfit = {"set_id": "224", "items": [{"item_id": "11", "index": 1}, {"item_id": 12, "index": "2"}]}
-    other = {"set_id": "225", "items": [{"item_id": "12", "index": 1}, {"item_id": "13", "index": 2}]}
-    for version in ("disjoint", "nondisjoint"):
-        write_json(at / version / "test.json", [outfit, other, {"set_id": "226"}])
-        question = {"question": ["224_1"], "answers": ["225_2", "224_2", "999_1"], "blank_position": 2}
-        unanswerable = {**question, "answers": ["225_1", "225_2"]}
-        write_json(at / version / "fill_in_blank_test.json", [question, unanswerable])
-        write(at / version / "compatibility_test.txt", "1 224_1 224_2", "0  224_1 225_2 ", "2 224_1 224_2", end="\r\n")
-    about = {"title": "a red skirt", "category_id": "7", "semantic_category": "bottoms"}
-    write_json(at / "polyvore_item_metadata.json", {"11": about, "12": {"url_name": "boots", "category_id": 8}})
-    write(at / "categories.csv", '7,"skirt, long",bottoms', "8,boots,shoes", "9")
-    picture(at / "images" / "11.jpg")
-    picture(at / "images" / "12.jpg")
-
-
-def polyvore630(at: Path) -> None:
-    tuples = at / "tuples_630"
-    for kind in ("top", "bottom", "shoe"):
-        write(tuples / f"image_list_{kind}", *(f"{kind}{n}.jpg" for n in range(3)), end="\r\n")
-        picture(at / "images" / "291x291" / f"{kind}0.jpg")
-        picture(at / "images" / "291x291" / f"{kind}1.jpg")
-    header = "user,top,bottom,shoe"
-    write(tuples / "tuples_train_posi", header, "0,0,1,2", "1,2,2,2", "1,0,1,9")
-    write(tuples / "tuples_train_nega_hard", header, "0,1,1,1")
-    blank = ["0,0,1,2,0,0,1,1,0,0,1,0,0,0,1,1", "0,0,1,2,0,1,0,2,0,0,1,0,0,0,1,1"]
-    write(tuples / "fill_in_blank_test", ",".join([header] * 4), *blank)
-
-
-def fashionvc(at: Path) -> None:
-    write(at / "gnd_top_bottom_pairs.csv", "top,bottom", "100,200 ", "101,200", "102", end="\r\n")
-    picture(at / "tops" / "100.jpg")
-    picture(at / "bottoms" / "200.png")
-
-
-def outfits(at: Path) -> None:
-    at.mkdir(parents=True, exist_ok=True)
-    with (at / "outfits.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([["outfit", "item"], ["o1", "a"], ["o1", "b"], ["o2", "a"], ["o2", ""]])
-    picture(at / "images" / "a.webp")
-
-
 MADE = {
     "folder": folder,
     "table": table,
@@ -423,11 +343,7 @@ MADE = {
     "mit_states": mit_states,
     "cc3m": cc3m,
     "sbu": sbu,
-    "maryland": maryland,
-    "polyvore_outfits": polyvore_outfits,
-    "polyvore630": polyvore630,
-    "fashionvc": fashionvc,
-    "outfits": outfits,
+    **MADE_OUTFITS,
 }
 FILES = {"table": "catalog.csv", "outfits": "outfits.csv"}
 """Readers that are given a file of the folder instead of the folder."""

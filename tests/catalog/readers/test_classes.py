@@ -7,7 +7,8 @@ import pytest
 from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 
-from .making import cars_kit, cub, picture, source, write
+from .made_files import picture, write
+from .making import cars_kit, cub, source
 
 BOX = ("x1", "y1", "x2", "y2")
 

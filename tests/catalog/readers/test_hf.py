@@ -12,7 +12,7 @@ from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
-from .making import picture, write_json
+from .made_files import picture, write_json
 
 datasets = pytest.importorskip("datasets", reason="needs Hugging Face datasets to write the data set")
 

@@ -1,10 +1,12 @@
-"""Outfits, fill-in-the-blank questions and compatibility: the Polyvore family, FashionVC, any table of outfits."""
+"""Outfits, fill-in-the-blank questions and compatibility: the Polyvore family, FashionVC, POG, any table of outfits."""
 
 from pathlib import Path
 
 from likewise.catalog.readers import read
 
-from .making import outfits, polyvore_outfits, source, write
+from .made_files import write
+from .making import source
+from .making_outfits import outfits, polyvore_outfits
 
 
 def test_maryland_first_answer_is_right(tmp_path: Path) -> None:
@@ -85,6 +87,19 @@ def test_fashionvc_pairs_with_and_without_a_header(tmp_path: Path) -> None:
     write(tmp_path / "gnd_top_bottom_pairs.csv", "100,200", "101,200")
     assert read(tmp_path, "fashionvc").tables["pairs"].equals(reading.tables["pairs"])
     assert reading.tables["outfits"].group_by("outfit").len()["len"].to_list() == [2, 2]
+
+
+def test_pog_items_with_titles_and_pictures_under_either_name(tmp_path: Path) -> None:
+    reading = read(source("pog", tmp_path), "pog")
+    assert reading.rows.select("item", "image", "category", "title").rows() == [
+        ("1001", "images/TB1x.jpg", "50001", "red skirt, long"),
+        ("1002", "images/1002.png", "50002", "boots"),
+        ("1003", "images/1003.jpg", "50003", None),
+        ("1004", "images/1004.jpg", None, None),
+    ]
+    worn = reading.tables["outfits"].select("outfit", "item", "position").rows()
+    assert worn == [("o1", "1001", 1), ("o1", "1002", 2), ("o1", "1003", 3), ("o2", "1002", 1), ("o2", "1004", 2)]
+    assert reading.coverage.found == 2
 
 
 def test_any_table_of_outfits(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ import pytest
 from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 
-from .making import source, write_json
+from .made_files import write_json
+from .making import source
 
 BOX = ("x1", "y1", "x2", "y2")
 

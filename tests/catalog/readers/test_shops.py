@@ -8,7 +8,8 @@ from likewise.catalog.readers import read
 from likewise.catalog.readers.vsd import TASKS
 from likewise.errors import LikewiseError
 
-from .making import picture, source, vsd, write, write_json
+from .made_files import picture, write, write_json
+from .making import source, vsd
 
 BOX = ("x1", "y1", "x2", "y2")
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from likewise.catalog.readers import read
 
-from .making import picture, source, write_json
+from .made_files import picture, write_json
+from .making import source
 
 
 def test_coco_boxes_and_the_category_of_the_largest_object(tmp_path: Path) -> None:

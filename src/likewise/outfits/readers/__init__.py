@@ -1,4 +1,4 @@
-"""Data sets of outfits: the Polyvore family, FashionVC, and any table of outfits."""
+"""Data sets of outfits: the Polyvore family, FashionVC, POG, and any table of outfits."""
 
 from likewise.catalog.readers.layouts import DatasetLayout
 
@@ -16,5 +16,6 @@ LAYOUTS = {
         ("outfits", "questions", "compatibility"),
     ),
     "fashionvc": DatasetLayout("FashionVC: gnd_top_bottom_pairs.csv", ("pairs", "outfits")),
+    "pog": DatasetLayout("POG (Alibaba iFashion): outfit_data.txt, item_data.txt", ("outfits",)),
     "outfits": DatasetLayout("any table of outfits: columns outfit, item, and position if known", ("outfits",)),
 }

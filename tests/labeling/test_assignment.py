@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select, text
 from likewise.errors import LikewiseError
 from likewise.labeling import add_votes, open_votes, read_votes
 from likewise.labeling.store.assignment import assign_all_pairs, assign_pairs
-from likewise.labeling.store.experts import invite_expert, read_experts, read_visitor, redeem_invitation, revoke_expert
+from likewise.labeling.store.experts import invite_expert, read_experts, read_visitors, redeem_invitation, revoke_expert
 from likewise.labeling.store.models import QueueEntry
 from likewise.labeling.store.pairs import add_pairs, pair_keys
 from likewise.labeling.store.project import change_project
@@ -112,17 +112,17 @@ def test_invitations_expire_are_revoked_and_replaced(engine: Engine) -> None:
     token = invite_expert(engine, "ann", days=1)
     session = redeem_invitation(engine, token)
     assert session is not None
-    who = read_visitor(engine, session)
+    (who,) = read_visitors(engine, [session])
     assert who is not None
     assert (who.name, who.is_owner) == ("ann", False)
     newer = invite_expert(engine, "ann")
     assert redeem_invitation(engine, token) is None
-    assert read_visitor(engine, session) is None
+    assert read_visitors(engine, [session]) == [None]
     session = redeem_invitation(engine, newer)
     assert session is not None
     revoke_expert(engine, "ann")
     assert redeem_invitation(engine, newer) is None
-    assert read_visitor(engine, session) is None
+    assert read_visitors(engine, [session]) == [None]
     assert [expert.state for expert in read_experts(engine)] == ["revoked"]
     short = invite_expert(engine, "bob", days=1e-9)
     assert redeem_invitation(engine, short) is None

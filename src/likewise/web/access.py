@@ -1,8 +1,10 @@
 """Who may do what: each route names one of these as a dependency, and nothing else decides.
 
-Only `get_visitor` asks the database; the others are coroutines, so that they cost no turn of a worker thread each.
+Only `get_visitor` asks the database, for all who wait in one question; all are coroutines, so that none costs a turn
+of a worker thread.
 """
 
+import asyncio
 from collections.abc import Callable
 from typing import Annotated, TypeVar
 
@@ -10,7 +12,7 @@ from fastapi import Depends, Form, Header, HTTPException, Request, Response
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.engine import StoreError
-from likewise.labeling.store.experts import Visitor, read_visitor
+from likewise.labeling.store.experts import Visitor
 from likewise.web.security import SESSION_COOKIE, VISIT_COOKIE, csrf_matches, csrf_token, new_visit_token
 from likewise.web.site import Site
 
@@ -31,10 +33,10 @@ async def site_dependency(request: Request) -> Site:
 CurrentSite = Annotated[Site, Depends(site_dependency)]
 
 
-def get_visitor(request: Request, site: CurrentSite) -> Visitor | None:
+async def get_visitor(request: Request, site: CurrentSite) -> Visitor | None:
     """Whoever this browser is logged in as."""
     token = request.cookies.get(SESSION_COOKIE)
-    return read_visitor(site.engine, token) if token else None
+    return await asyncio.wrap_future(site.visitors.submit(token)) if token else None
 
 
 OptionalVisitor = Annotated[Visitor | None, Depends(get_visitor)]

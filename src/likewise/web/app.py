@@ -44,6 +44,7 @@ def create_app(settings: SiteSettings) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         site.vote_writer.close()
+        site.visitors.close()
         site.engine.dispose()  # the last connection to close empties SQLite's write-ahead log into votes.db
 
     app = FastAPI(title="likewise", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)

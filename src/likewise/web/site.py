@@ -1,6 +1,7 @@
 """What all pages of a running site share."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 
 from sqlalchemy import Engine
@@ -10,6 +11,8 @@ from likewise.labeling.pool import add_pool_pairs
 from likewise.labeling.rounds import deal_next_round
 from likewise.labeling.store import open_votes
 from likewise.labeling.store.assignment import assign_all_pairs
+from likewise.labeling.store.batches import BatchWorker
+from likewise.labeling.store.experts import Visitor, read_visitors
 from likewise.labeling.store.location import remember_database
 from likewise.labeling.store.vote_writer import VoteWriter
 from likewise.web.monitoring import RequestCounts
@@ -23,6 +26,7 @@ class Site:
     settings: SiteSettings
     engine: Engine
     vote_writer: VoteWriter
+    visitors: BatchWorker[str, Visitor | None]  # by the token of their session
     thumbnails: Thumbnails
     login_limiter: RateLimiter  # wrong passwords
     guest_limiter: RateLimiter  # guests of a public questionnaire, by address
@@ -46,6 +50,6 @@ def open_site(settings: SiteSettings) -> Site:
     assign_all_pairs(engine)
     thumbnails = Thumbnails(workspace, frozenset(catalog["image"]))
     login_limiter = RateLimiter(settings.login_attempts, settings.login_wait_seconds)
-    return Site(
-        settings, engine, VoteWriter(engine), thumbnails, login_limiter, RateLimiter(settings.guests_per_hour, 3600.0)
-    )
+    guest_limiter = RateLimiter(settings.guests_per_hour, 3600.0)
+    visitors = BatchWorker("visitors", partial(read_visitors, engine))
+    return Site(settings, engine, VoteWriter(engine), visitors, thumbnails, login_limiter, guest_limiter)

@@ -2,13 +2,14 @@
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.clock import days_from_now, now
-from likewise.labeling.store.engine import read_transaction, write_transaction
+from likewise.labeling.store.engine import read_once, read_transaction, write_transaction
 from likewise.labeling.store.models import ADJUDICATOR, INVITED, NAMED, Expert, Owner, Session
 from likewise.labeling.store.project import add_log_entry
 
@@ -16,10 +17,10 @@ TOKEN_BYTES = 24
 SESSION_DAYS = 30.0
 OWNER_SESSION_DAYS = 0.5
 MAX_NAME_LENGTH = 80
-SELECT_VISITOR = (
-    select(Session.expert, Expert.name, Expert.revoked, Expert.expires, Expert.questionnaire)
+SELECT_VISITORS = (
+    select(Session.token_hash, Session.expert, Expert.name, Expert.revoked, Expert.expires, Expert.questionnaire)
     .outerjoin(Expert, Expert.id == Session.expert)
-    .where(Session.token_hash == bindparam("hashed"), Session.expires > bindparam("moment"))
+    .where(Session.token_hash.in_(bindparam("hashed", expanding=True)), Session.expires > bindparam("moment"))
 )
 
 
@@ -144,18 +145,18 @@ def close_session(engine: Engine, token: str) -> None:
         connection.execute(delete(Session).where(Session.token_hash == token_hash(token)))
 
 
-def read_visitor(engine: Engine, token: str) -> Visitor | None:
-    """Who a session token belongs to; a revoked or expired expert is nobody, at once."""
-    moment = now()
-    with read_transaction(engine) as connection:
-        row = connection.execute(SELECT_VISITOR, {"hashed": token_hash(token), "moment": moment}).one_or_none()
-    if row is None:
-        return None
-    if row.expert is None:
-        return Visitor(None, "owner")
-    if row.revoked is not None or (row.expires is not None and row.expires <= moment):
-        return None
-    return Visitor(row.expert, row.name, row.questionnaire)
+def read_visitors(engine: Engine, tokens: Sequence[str]) -> list[Visitor | None]:
+    """Who each session token belongs to; a revoked or expired expert is nobody, at once."""
+    moment, hashes = now(), [token_hash(token) for token in tokens]
+    visitors: dict[str, Visitor] = {}
+    with read_once(engine) as connection:
+        named = {"hashed": sorted(set(hashes)), "moment": moment}
+        for hashed, expert, name, revoked, expires, questionnaire in connection.execute(SELECT_VISITORS, named):
+            if expert is None:
+                visitors[hashed] = Visitor(None, "owner")
+            elif revoked is None and (expires is None or expires > moment):
+                visitors[hashed] = Visitor(expert, name, questionnaire)
+    return [visitors.get(hashed) for hashed in hashes]
 
 
 def read_experts(engine: Engine) -> list[ExpertState]:

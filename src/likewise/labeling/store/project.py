@@ -47,10 +47,13 @@ def load_project(connection: Connection) -> Project:
 
 
 def change_project(engine: Engine, why: str | None = None, **changes: Any) -> Project:
-    """Store the changed settings (and a line of the log)."""
+    """Store the changed settings (and a line of the log); said again, nothing changes and nothing is logged."""
     with write_transaction(engine) as connection:
-        changed = replace(load_project(connection), **changes)
+        before = load_project(connection)
+        changed = replace(before, **changes)
         _check(changed)
+        if changed == before:
+            return changed
         for name in changes:
             write_setting(connection, name, asdict(changed)[name])
         if why:

@@ -88,13 +88,13 @@ with written_together(place) as staged:
 def test_leftovers_of_ended_processes_go_and_those_of_living_ones_stay(tmp_path: Path) -> None:
     run_in_another_process(
         f"""
-with temporary_file(Path({str(tmp_path)!r}) / "table.parquet") as (temporary, file):
+with new_file(Path({str(tmp_path)!r}) / "table.parquet") as (temporary, file):
     file.write(b"half"); file.flush(); os._exit(137)
 """
     )
     assert len(names(tmp_path)) == 1
     half_written = f"""
-with temporary_file(Path({str(tmp_path)!r}) / "other.parquet") as (temporary, file):
+with new_file(Path({str(tmp_path)!r}) / "other.parquet") as (temporary, file):
     file.write(b"half"); file.flush(); print("there", flush=True); time.sleep(60)
 """
     with another_process(half_written):

@@ -2,53 +2,64 @@
 
 Several files that belong together are written into a folder beside them; renaming that folder decides, and from then on
 they count: whoever comes next puts them in their places if the writer could not. What a process that has ended left
-half written is not locked any more, and the next one that writes there removes it.
+half written is not locked any more, and the next one that writes there removes it. Nothing here opens a folder, and
+where open files cannot be moved (Windows) they are closed first.
 """
 
 import json
 import os
 import secrets
 import shutil
-import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
+from likewise import file_locks
 from likewise.errors import LikewiseError
-
-if TYPE_CHECKING or sys.platform != "win32":
-    import fcntl
+from likewise.file_locks import lock_file
 
 TEMPORARY = ".likewise.tmp"  # nobody else's files end so, wherever they lie
 STAGED, DECIDED = ".likewise-staged-", ".likewise-decided-"
 REMOVED = ".removed.json"  # in a decided folder: what goes away with it
+CLAIM = ".claim"  # in a staging folder: locked by the process that writes there
+OLD_SECONDS = 3600  # where a lock is lost before a rename: younger leftovers may be somebody's
 _swept: set[tuple[int, Path]] = set()
 
 
 @contextmanager
-def temporary_file(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """A new file beside `path`, locked while it is written; gone afterwards unless it was renamed."""
+def new_file(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """A file beside `path`, locked while it is written, that takes its place on the disk when the block has ended.
+
+    After an error it is gone, and what was at `path` is still there.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     sweep_once(path.parent)
+    temporary, file = _new_temporary_file(path)
+    try:
+        with file:
+            yield temporary, file
+            file.flush()
+            os.fsync(file.fileno())
+            if file_locks.OPEN_FILES_CAN_MOVE:
+                temporary.replace(path)  # still locked, so that nobody takes it for a leftover
+        if not file_locks.OPEN_FILES_CAN_MOVE:
+            temporary.replace(path)
+        sync_folder(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _new_temporary_file(path: Path) -> tuple[Path, BinaryIO]:
     while True:
         temporary = _temporary_name(path)
-        with temporary.open("xb") as file:
-            _lock(file.fileno(), wait=True)
-            if not _is_still(temporary, file.fileno()):
-                continue  # somebody took it for a leftover, between its first two moments
-            try:
-                yield temporary, file
-            finally:
-                temporary.unlink(missing_ok=True)
-            return
-
-
-def replace_file(temporary: Path, path: Path) -> None:
-    """Put a file in its place, and bring that to the disk."""
-    temporary.replace(path)
-    sync_folder(path.parent)
+        file = temporary.open("xb")
+        lock_file(file.fileno(), wait=True)
+        if _is_still(temporary, file.fileno()):
+            return temporary, file
+        file.close()  # somebody took it for a leftover, between its first two moments
 
 
 def sync_folder(folder: Path) -> None:
@@ -87,20 +98,21 @@ def written_together(folder: Path) -> Iterator[StagedFiles]:
     """Stage files that belong together: all of them are there afterwards, or, after an error or a crash, none."""
     folder.mkdir(parents=True, exist_ok=True)
     finish_writing(folder)
-    handle, staging = _new_staging_folder(folder)
+    claim, staging = _new_staging_folder(folder)
     try:
-        yield StagedFiles(folder, staging)
-        with locked(folder / "writing"):
-            _finish_decided(folder)
-            decided = staging.with_name(DECIDED + staging.name.removeprefix(STAGED).removesuffix(TEMPORARY))
-            staging.rename(decided)
-            sync_folder(folder)
-            _put_in_place(decided)
+        with claim:
+            yield StagedFiles(folder, staging)
+            with locked(folder / "writing"):
+                _finish_decided(folder)
+                decided = staging.with_name(DECIDED + staging.name.removeprefix(STAGED).removesuffix(TEMPORARY))
+                if not file_locks.OPEN_FILES_CAN_MOVE:
+                    claim.close()
+                staging.rename(decided)
+                sync_folder(folder)
+                _put_in_place(decided)
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
-    finally:
-        os.close(handle)
 
 
 def finish_writing(folder: Path) -> None:
@@ -119,7 +131,7 @@ def _finish_decided(folder: Path) -> None:
 def _put_in_place(decided: Path) -> None:
     """Rename every file to where it belongs, descriptions after what they describe."""
     folder = decided.parent
-    files = [each for each in decided.rglob("*") if each.is_file() and each.name != REMOVED]
+    files = [each for each in decided.rglob("*") if each.is_file() and each.name not in (REMOVED, CLAIM)]
     for file in sorted(files, key=lambda each: (each.suffix == ".json", each)):
         target = folder / file.relative_to(decided)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -141,7 +153,7 @@ def _remove(path: Path) -> None:
 
 def sweep_once(folder: Path) -> None:
     """Remove what processes that have ended left half written in a folder; looked for once in the life of this one."""
-    if sys.platform == "win32" or (os.getpid(), folder) in _swept:
+    if (os.getpid(), folder) in _swept:
         return
     _swept.add((os.getpid(), folder))
     with suppress(OSError), os.scandir(folder) as entries:
@@ -151,13 +163,20 @@ def sweep_once(folder: Path) -> None:
 
 
 def _remove_unlocked(path: Path) -> None:
+    if path.is_symlink():
+        return
     with suppress(OSError):
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-        try:
-            if _lock(handle, wait=False) is True:
+        if not file_locks.OPEN_FILES_CAN_MOVE:
+            if time.time() - path.stat().st_mtime > OLD_SECONDS:
                 _remove(path)
-        finally:
-            os.close(handle)
+            return
+        claim = path / CLAIM if path.is_dir() else path
+        if not claim.exists():
+            _remove(path)  # its writer had not even begun, or comes a moment later and makes another
+            return
+        with claim.open("rb") as file:
+            if lock_file(file.fileno(), wait=False) is True:
+                _remove(path)
 
 
 @contextmanager
@@ -169,48 +188,40 @@ def locked(path: Path, sentence: str | None = None) -> Iterator[None]:
     lock = path.with_name(f".{path.name}.lock{TEMPORARY}")
     lock.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
         try:
-            if _lock(handle, wait=sentence is None) is False:
+            if lock_file(handle, wait=sentence is None) is False:
                 raise LikewiseError(str(sentence))
             if not _is_still(lock, handle):
                 continue  # the one who had it has just removed it
             try:
                 yield
             finally:
-                lock.unlink(missing_ok=True)
-            return
+                if file_locks.OPEN_FILES_CAN_MOVE:
+                    lock.unlink(missing_ok=True)
+            break
         finally:
             os.close(handle)
+    if not file_locks.OPEN_FILES_CAN_MOVE:
+        with suppress(PermissionError):  # the next one has it already
+            lock.unlink(missing_ok=True)
 
 
-def _new_staging_folder(folder: Path) -> tuple[int, Path]:
+def _new_staging_folder(folder: Path) -> tuple[BinaryIO, Path]:
     while True:
         staging = folder / f"{STAGED}{secrets.token_hex(6)}{TEMPORARY}"
         staging.mkdir()
         with suppress(FileNotFoundError):
-            handle = os.open(staging, os.O_RDONLY)
-            _lock(handle, wait=True)
-            if _is_still(staging, handle):
-                return handle, staging
-            os.close(handle)
+            claim = (staging / CLAIM).open("xb")
+            lock_file(claim.fileno(), wait=True)
+            if _is_still(staging / CLAIM, claim.fileno()):
+                return claim, staging
+            claim.close()
 
 
 def _temporary_name(path: Path) -> Path:
-    return path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}{TEMPORARY}")
-
-
-def _lock(handle: int, *, wait: bool) -> bool | None:
-    """Lock an open file; False where another process has it, None where nobody can know."""
-    if sys.platform == "win32":
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return None
-    return True
+    start = path.name.encode()[:60].decode(errors="ignore")  # however long the name is, there is room for ours
+    return path.with_name(f".{start}.{secrets.token_hex(6)}{TEMPORARY}")
 
 
 def _is_still(path: Path, handle: int) -> bool:

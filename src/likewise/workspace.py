@@ -5,7 +5,6 @@ into a temporary neighbour first, then renamed over the old file.
 """
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from likewise.errors import LikewiseError
-from likewise.files import StagedFiles, finish_writing, replace_file, temporary_file, written_together
+from likewise.files import StagedFiles, finish_writing, new_file, written_together
 from likewise.untrusted import parse_json
 
 if TYPE_CHECKING:  # the command line imports this module for every `--help`
@@ -178,11 +177,8 @@ class CannotWriteError(LikewiseError, OSError):
 def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
     """Run `write` on a temporary file beside `path`, flush it to disk, then put it in place."""
     try:
-        with temporary_file(path) as (temporary, file):
+        with new_file(path) as (_, file):
             write(file)
-            file.flush()
-            os.fsync(file.fileno())
-            replace_file(temporary, path)
     except LikewiseError:
         raise
     except OSError as error:

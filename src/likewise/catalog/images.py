@@ -7,6 +7,7 @@ from typing import BinaryIO
 from PIL import Image, ImageOps
 
 from likewise.errors import LikewiseError
+from likewise.workspace import write_atomically
 
 IMAGE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".avif", ".jfif", ".ppm"})
 
@@ -50,3 +51,9 @@ def to_rgb(picture: Image.Image) -> Image.Image:
         white = Image.new("RGBA", layered.size, (255, 255, 255, 255))
         return Image.alpha_composite(white, layered).convert("RGB")
     return picture.convert("RGB")
+
+
+def write_picture(picture: Image.Image, path: Path, quality: int) -> None:
+    """Write a picture in the format of its name, whole or not at all."""
+    kind = Image.registered_extensions().get(path.suffix.lower(), "JPEG")
+    write_atomically(path, lambda file: picture.save(file, kind, quality=quality))

@@ -7,6 +7,7 @@ import typer
 
 from likewise.cli.console import echo, echo_json, escape, progress_bars
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing
 from likewise.workspace import WorkspaceFolder, discard, write_atomically
 
 Output = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)]
@@ -93,5 +94,7 @@ def export_labels(target: WorkspaceFolder, output: Path, *, as_evaluated: bool, 
 
 
 def refuse_existing(path: Path, *, replace: bool) -> None:
+    """Refuse to write over a file, once what an interrupted command left beside it is put in order."""
+    finish_writing(path.parent)
     if path.exists() and not replace:
         raise LikewiseError(f"{path} already exists: add `--replace` to overwrite it.")

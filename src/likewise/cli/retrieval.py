@@ -38,7 +38,7 @@ def evaluate_classes(
     from likewise.evaluation.column_classes import read_column_classes
     from likewise.evaluation.retrieval import retrieval as measure
     from likewise.evaluation.retrieval import retrieval_table
-    from likewise.workspace import write_parquet
+    from likewise.workspace import staged_workspace, write_parquet
 
     target = open_workspace(workspace)
     known = read_column_classes(target, by, parse_names(encoders), half=half)
@@ -59,8 +59,9 @@ def evaluate_classes(
         tables["clustering"] = clustering_table(grouped)
     learned, notes = known.screening.learned, known.notes
     tables = {name: table.with_columns(_learned(learned)) for name, table in tables.items()}
-    for name, table in tables.items():
-        write_parquet(table, target.results_folder / f"{name}.parquet")
+    with staged_workspace(target) as (staged, _):
+        for name, table in tables.items():
+            write_parquet(table, staged.results_folder / f"{name}.parquet")
     if as_json:
         echo_json({name: to_records(table) for name, table in tables.items()} | {"notes": notes})
         return

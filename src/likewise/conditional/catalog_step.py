@@ -24,7 +24,7 @@ from likewise.conditional.towers import TwoTower
 from likewise.lineage.guard import EvaluationSet
 from likewise.lineage.record import examples_from_catalog
 from likewise.progress import ProgressCallback
-from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, staged_workspace, write_json, write_parquet
 
 RESULTS = "condition_catalog.parquet"
 OTHER_SEED = 1000
@@ -74,17 +74,20 @@ def search_catalog(
     table = catalog_table(tower.name, questions, features, asked, settings.top_k)
     table = table.with_columns(pl.col("method").is_in(screening.learned).alias("learned"))
     notes += screening.notes(names)
-    write_parquet(table, workspace.results_folder / RESULTS)
-    remember_method(workspace, tower, method)
+    with staged_workspace(workspace) as (staged, _):
+        write_parquet(table, staged.results_folder / RESULTS)
+        remember_method(workspace, tower, method, staged)
     notes.append(f"search uses these weights with {tower.name} from now on: {method}, the category kept")
     return CatalogSearchResult(table, len(questions.reference), notes)
 
 
-def remember_method(workspace: WorkspaceFolder, tower: TwoTower, method: str) -> None:
-    """What search uses by default with this encoder."""
+def remember_method(
+    workspace: WorkspaceFolder, tower: TwoTower, method: str, staged: WorkspaceFolder | None = None
+) -> None:
+    """What search uses by default with this encoder; `staged` where it waits for other files."""
     path = workspace.results_folder / CHOSEN_METHODS
     known = read_json(path) if path.exists() else {}
-    write_json({**known, tower.name: method}, path)
+    write_json({**known, tower.name: method}, (staged or workspace).results_folder / CHOSEN_METHODS)
 
 
 def _evaluation_set(workspace: WorkspaceFolder, questions: CatalogQuestions) -> EvaluationSet:

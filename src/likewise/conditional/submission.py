@@ -23,6 +23,7 @@ from likewise.conditional.search_models import default_tower
 from likewise.conditional.splits import SplitBenchmark, load_split_benchmarks, split_batches, split_features, top_k
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
+from likewise.files import written_together
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, read_json, write_json
 
@@ -89,14 +90,12 @@ def write_submission(
     folder: Path, contents: Mapping[str, Mapping[str, Any]], templates: pl.DataFrame, names: Mapping[str, str]
 ) -> list[Path]:
     """Write both files, each checked as it will be read."""
-    written = []
-    for metric, content in contents.items():
-        path = folder / f"cirr-{metric}.json"
-        check_submission(content, templates, names, str(path))
-        write_json(content, path)
-        check_submission(read_json(path), templates, names, str(path))
-        written.append(path)
-    return written
+    with written_together(folder) as staged:
+        for metric, content in contents.items():
+            path = staged.staging / f"cirr-{metric}.json"
+            write_json(content, path)
+            check_submission(read_json(path), templates, names, str(folder / path.name))
+    return [folder / f"cirr-{metric}.json" for metric in contents]
 
 
 @dataclass(frozen=True)

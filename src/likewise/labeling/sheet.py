@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from likewise.catalog import load_image
+from likewise.catalog import load_image, write_picture
 from likewise.labeling.votes import PAIR, hash_bytes
 
 PICTURE_PIXELS = 360
@@ -59,4 +59,4 @@ def write_pictures(images: Iterable[str], root: Path, folder: Path) -> None:
     for image in images:
         picture = load_image(root / image, at_least=PICTURE_PIXELS)
         picture.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
-        picture.save(folder / f"{blind_name(image)}.jpg", quality=85)
+        write_picture(picture, folder / f"{blind_name(image)}.jpg", quality=85)

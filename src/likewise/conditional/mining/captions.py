@@ -5,7 +5,6 @@ the columns `image` and `caption`, or a workspace whose catalog has captions; th
 and in several: then every image has several rows.  Everything is streamed.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import polars as pl
 
 from likewise.catalog.table import read_catalog, select
 from likewise.errors import LikewiseError
-from likewise.files import replace_file, temporary_file
+from likewise.files import new_file
 from likewise.lineage.halves import select_half
 from likewise.workspace import WorkspaceFolder
 
@@ -50,10 +49,8 @@ def import_captions(source: Path, target: Path, choice: CaptionChoice = EVERYTHI
         chosen = select(select_half(read_catalog(_workspace_of(source, wanted)), choice.half), choice.where)["image"]
         captions = captions.filter(pl.col("image").is_in(chosen.implode()))
     try:
-        with temporary_file(target) as (part, file):
+        with new_file(target) as (part, _):
             captions.sink_parquet(part, compression="zstd", maintain_order=True)
-            os.fsync(file.fileno())
-            replace_file(part, target)
     except pl.exceptions.PolarsError as error:
         first = str(error).split("\n", 1)[0]
         raise LikewiseError(f"{source} cannot be read ({first}): write caption and image, divided by a tab.") from error

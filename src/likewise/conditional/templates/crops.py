@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import polars as pl
 from PIL import Image
 
-from likewise.catalog.images import load_image
+from likewise.catalog.images import load_image, write_picture
 from likewise.catalog.make import make_catalog
 from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.conditional.protocol import images_of
@@ -109,10 +109,10 @@ def _write(source: Path, place: Path, row: dict[str, object], mode: CropMode) ->
         return  # the new catalog says that it is missing
     corners = [row[name] for name in ("x1", "y1", "x2", "y2")]
     if any(corner is None for corner in corners):
-        picture.save(place, quality=JPEG_QUALITY)
+        write_picture(picture, place, quality=JPEG_QUALITY)
         return
     x1, y1, x2, y2 = (float(str(corner)) for corner in corners)
-    crop_square(picture, (x1, y1, x2, y2), mode).save(place, quality=JPEG_QUALITY)
+    write_picture(crop_square(picture, (x1, y1, x2, y2), mode), place, quality=JPEG_QUALITY)
 
 
 def template_crops(source: WorkspaceFolder, name: str, templates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

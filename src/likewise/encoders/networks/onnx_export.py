@@ -6,7 +6,6 @@ the two on pictures in batches of two sizes, times both, and writes down which t
 
 import hashlib
 import logging
-import os
 import platform
 import time
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from likewise.encoders.networks.recipe import Tensor
 from likewise.encoders.networks.runtimes import onnx_runtime, torch_runtime
 from likewise.encoders.normalization import unit_rows
 from likewise.errors import LikewiseError
-from likewise.files import replace_file, temporary_file
+from likewise.files import new_file
 from likewise.optional_dependencies import import_optional, installed_version, require_installed, suppress_output
 from likewise.workspace import read_json, write_json
 
@@ -121,14 +120,12 @@ def _read(notes: Path) -> ExportCheck | None:
 def _export_and_check(model: NetworkModel, module: "nn.Module", target: Path) -> ExportCheck:
     pixels = sample(model, BATCHES[0])
     try:
-        with temporary_file(target) as (temporary, file):
+        with new_file(target) as (temporary, _):
             _write_onnx(module, pixels, temporary)
             original, exported = torch_runtime(module), onnx_runtime(temporary)
             difference = max(_difference(original, exported, pixels[:batch]) for batch in BATCHES)
             with one_torch_thread():
                 slow, fast = _speed(original, pixels), _speed(exported, pixels)
-            os.fsync(file.fileno())
-            replace_file(temporary, target)
         return ExportCheck(difference, slow, fast)
     except LikewiseError:
         raise

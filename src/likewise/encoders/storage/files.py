@@ -18,6 +18,7 @@ from likewise.encoders.protocol import Vectors
 from likewise.encoders.spec import spec_name
 from likewise.encoders.stored_specs import check_stored_spec
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing
 from likewise.workspace import WorkspaceFolder, read_json, write_json
 
 ROWS_SCHEMA = pl.Schema({"image": pl.String, "digest": pl.String, "shard": pl.Int32, "row": pl.Int32})
@@ -144,6 +145,7 @@ def write_meta(meta: VectorsMeta, folder: Path) -> None:
 
 def read_meta(folder: Path) -> VectorsMeta | None:
     """The meta data, None when there are no vectors yet."""
+    finish_writing(folder)
     path = meta_file(folder)
     if not path.exists():
         return None

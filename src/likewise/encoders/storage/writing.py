@@ -2,14 +2,17 @@
 
 Order of events: `meta.json` (not complete), for each shard its npy and then a small list of its images, and in the
 end together `rows.parquet`, `lineage.parquet`, `meta.json` (complete), with the lists removed.  When the catalog has
-grown, new shards are added beside those that are there, which stay as they are.  A lock on the folder keeps a second
-run out; it vanishes with the process that held it.
+grown, new shards are added beside those that are there, which stay as they are.  Vectors that are made again wait in a
+folder of their own; the old ones count until the new ones are complete.  A lock on the folder keeps a second run out;
+it vanishes with the process that held it.
 """
 
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from itertools import count
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -34,10 +37,13 @@ from likewise.encoders.storage.files import (
 )
 from likewise.encoders.storage.reading import load_shard, read_stored_rows
 from likewise.errors import LikewiseError
-from likewise.files import locked, written_together
+from likewise.files import StagedFiles, locked, written_together
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
 from likewise.workspace import CannotWriteError, WorkspaceFolder, read_json, write_json, write_npy, write_parquet
+
+MADE_AGAIN = "again"
+CONTENT = ("rows.parquet", "shard-", "index-")
 
 
 class ShardWriter:
@@ -92,6 +98,8 @@ class ShardWriter:
                 "`--force`."
             )
         self.fresh = found is None
+        old = read_meta(self.folder) if self.force else None
+        self.place = self.folder / MADE_AGAIN if old is not None and old.complete else self.folder
         rests_on, self.meta = self.meta.rests_on, found or self.meta  # with the rows per shard it was begun with
         if not self.meta.complete:
             self.meta = replace(self.meta, rests_on=rests_on)
@@ -135,28 +143,33 @@ class ShardWriter:
 
     def start(self) -> None:
         """Make the folder ready for the first missing shard."""
-        if self.fresh:
-            meta_file(self.folder).unlink(missing_ok=True)  # first: without it, nothing here counts
-            for file in self.folder.iterdir():
-                if file.name == "rows.parquet" or file.name.startswith(("shard-", "index-")):
-                    file.unlink()
-            write_meta(self.meta, self.folder)
+        if self.place != self.folder:
+            shutil.rmtree(self.place, ignore_errors=True)
+        elif self.fresh:
+            with written_together(self.folder) as staged:
+                write_meta(self.meta, staged.staging)
+                for file in self._content():
+                    staged.remove(file)
+
+    def _content(self) -> list[Path]:
+        """All that is made of shards here, complete or not."""
+        return [file for file in self.folder.iterdir() if file.name.startswith(CONTENT)]
 
     def write_shard(self, shard: int, chunks: Sequence[EncodedChunk]) -> None:
         vectors = np.concatenate([chunk.vectors for chunk in chunks]).astype(self.meta.dtype, copy=False)
         left_out = [asdict(each) for chunk in chunks for each in chunk.left_out]
         images = [image for chunk in chunks for image in chunk.images]
         try:
-            write_npy(vectors, shard_file(self.folder, shard))
+            write_npy(vectors, shard_file(self.place, shard))
             content = {"images": images, "left_out": left_out, "digest": digest_of_vectors(vectors)}
-            write_json(content, shard_rows_file(self.folder, shard))
+            write_json(content, shard_rows_file(self.place, shard))
         except CannotWriteError as error:
             raise LikewiseError(f"{str(error).removesuffix('.')}; finished shards are kept.") from error
 
     def finish(self) -> VectorsMeta:
         """Add the lists of new shards to `rows.parquet` and say that everything is there."""
         if not self.meta.complete or self.missing or self.finished:
-            lists = {shard: read_json(shard_rows_file(self.folder, shard)) for shard in (*self.finished, *self.missing)}
+            lists = {shard: read_json(shard_rows_file(self.place, shard)) for shard in (*self.finished, *self.missing)}
             parts = [lists[shard] for shard in sorted(lists)]
             counts = [len(part["images"]) for part in parts]
             images = [image for part in parts for image in part["images"]]
@@ -173,7 +186,8 @@ class ShardWriter:
             rows = new if self.stored is None else pl.concat([self.stored, new])
             left_out = self._merge_left_out(parts, set(rows["digest"]))
             if rows.is_empty():
-                meta_file(self.folder).unlink()  # begin anew once the pictures can be read
+                if self.place == self.folder:
+                    meta_file(self.folder).unlink()  # begin anew once the pictures can be read
                 raise LikewiseError(
                     f"none of the {len(self.images)} images of the catalog can be read "
                     f"(first: {left_out[0].image}: {left_out[0].why}): are the pictures still where they were?"
@@ -189,7 +203,17 @@ class ShardWriter:
                 write_meta(self.meta, staged.staging)
                 for path in self.folder.glob("shard-*.json"):
                     staged.remove(path)
+                if self.place != self.folder:
+                    self._replace_old_shards(staged, lists)
         return self.meta
+
+    def _replace_old_shards(self, staged: StagedFiles, shards: Iterable[int]) -> None:
+        """Let the shards that were made again take the place of the old ones, with whatever was made of those."""
+        new = {shard_file(self.folder, shard) for shard in shards}
+        for path in new:
+            shard_file(self.place, int(path.stem.removeprefix("shard-"))).replace(staged.place(path))
+        for path in {*self._content(), self.place} - new - {rows_file(self.folder)}:
+            staged.remove(path)
 
     def _merge_left_out(self, parts: Sequence[dict[str, Any]], contents: set[str]) -> tuple[LeftOutImage, ...]:
         """What is left out of the catalog of now, in its order: newer findings over older ones."""

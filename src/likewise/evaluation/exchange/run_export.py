@@ -24,6 +24,7 @@ from likewise.evaluation.exchange.run_models import (
 from likewise.evaluation.exchange.trec import write_run
 from likewise.evaluation.gallery_negatives import draw_gallery_negatives
 from likewise.evaluation.pairs import build_judged_pairs
+from likewise.files import written_together
 from likewise.labeling.step import read_labels
 from likewise.lineage.files import sidecar_file, write_lineage
 from likewise.workspace import WorkspaceFolder
@@ -64,6 +65,7 @@ def export_run(
     if rows.is_empty():
         raise LikewiseError("no query has a candidate to list: the gallery shows only the queries' own items.")
     tag = run_tag(encoder, candidates)
-    write_run(rows, path, tag)
-    write_lineage(encoder_lineage(workspace, encoder), sidecar_file(path))
+    with written_together(path.parent) as staged:
+        write_run(rows, staged.place(path), tag)
+        write_lineage(encoder_lineage(workspace, encoder), sidecar_file(staged.place(path)))
     return ExportedRun(len(rows), rows["query"].n_unique(), tag)

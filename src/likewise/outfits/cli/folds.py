@@ -19,7 +19,7 @@ def print_cross_validation(
     """Run it, write the tables beside the workspace's other results, and print them."""
     from likewise.outfits.benchmark.cross_validation import cross_validate, training_sizes
     from likewise.outfits.benchmark.summary import compare_with, summarize
-    from likewise.workspace import write_parquet
+    from likewise.workspace import staged_workspace, write_parquet
 
     with progress_bars("models") as update:
         done = cross_validate(workspace, request, on_progress=update)
@@ -28,8 +28,9 @@ def print_cross_validation(
     compared = compare_with(done.values, baselines)
     path = workspace.results_folder / "outfits-folds.parquet"
     tables = {"": summary, "-values": done.values, "-compared": compared}
-    for ending, table in tables.items():
-        write_parquet(table, path.with_stem(path.stem + ending))
+    with staged_workspace(workspace) as (staged, _):
+        for ending, table in tables.items():
+            write_parquet(table, staged.results_folder / f"{path.stem}{ending}.parquet")
     sizes, n_outfits = training_sizes(done.folds), len(done.folds.outfits)
     if as_json:
         facts = {"n_outfits": n_outfits, "n_tested": done.folds.n_tested, "folds": sizes, "notes": list(done.notes)}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise.errors import LikewiseError
-from likewise.files import finish_writing
+from likewise.files import finish_writing, written_together
 from likewise.outfits.training.examples import OutfitExamples
 from likewise.workspace import read_json, write_json
 
@@ -46,9 +46,9 @@ def claim_folder(folder: Path, job: dict[str, Any], *, force: bool) -> None:
             f"{folder} holds another training (other settings or other outfits): give this one a --name of its own, "
             "or discard that one with --force."
         )
-    if force:
-        for path in (state_file(folder), curves_file(folder), folder / "card.json", folder / "model.safetensors"):
-            path.unlink(missing_ok=True)
-        for path in sorted((folder / "epochs").glob("*.safetensors")):
-            path.unlink()
-    write_json(job, job_file(folder))
+    with written_together(folder) as staged:
+        write_json(job, staged.place(job_file(folder)))
+        if force:
+            ended = (state_file(folder), curves_file(folder), folder / "card.json", folder / "model.safetensors")
+            for path in (*ended, folder / "epochs"):
+                staged.remove(path)

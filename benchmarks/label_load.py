@@ -114,6 +114,7 @@ class Browser:
 
     def __init__(self, port: int) -> None:
         self.port, self.cookie, self.csrf = port, "", ""
+        self.writer: asyncio.StreamWriter | None = None
 
     async def open(self, token: str) -> None:
         """Follow the invitation to the page, and keep its cookie and its token."""
@@ -129,13 +130,15 @@ class Browser:
             f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {self.cookie}\r\n"
             f"X-CSRF-Token: {self.csrf}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         )
+        assert self.writer is not None
         self.writer.write(head.encode() + body)
         headers = (await self.reader.readuntil(b"\r\n\r\n")).decode()
         length = int(re.findall(r"content-length: (\d+)", headers)[0])
         return headers, int(headers.split(" ", 2)[1]), await self.reader.readexactly(length)
 
     def close(self) -> None:
-        self.writer.close()
+        if self.writer is not None:
+            self.writer.close()
 
 
 async def next_pairs_of(browser: Browser, count: int) -> list[int]:
@@ -242,12 +245,12 @@ def another_database(url: str) -> str:
     return url.replace("/postgres?", "/many?")
 
 
-def small_workspace(folder: Path) -> WorkspaceFolder:
-    """A catalog of 30 plain pictures; the load is on the votes, not on the images."""
+def small_workspace(folder: Path, n_images: int = 30) -> WorkspaceFolder:
+    """A catalog of plain pictures; the load is on the votes, not on the images."""
     pictures = folder / "pictures"
     pictures.mkdir()
-    for number in range(30):
-        Image.new("RGB", (32, 32), (8 * number, 0, 0)).save(pictures / f"{number:02}.png")
+    for number in range(n_images):
+        Image.new("RGB", (32, 32), (number, 0, 0)).save(pictures / f"{number:02}.png")
     reading, workspace = read(pictures), WorkspaceFolder(folder / "ws")
     make_catalog(workspace, reading.rows, reading.root, "folder")
     return workspace

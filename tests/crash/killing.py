@@ -108,7 +108,7 @@ def kill_everywhere(
     server: CommandServer, command: Command, before: Path, work: Path, at_most: int, seed: int = 0
 ) -> list[str]:
     """What went wrong, one line each, over kills at (at most so many of) the write calls of a command."""
-    _start_over(before, work)
+    start_over(before, work)
     whole = server.run(command.argv, work)
     assert whole.code == 0, whole.output
     wanted = folder_state(work, command.but)
@@ -117,7 +117,7 @@ def kill_everywhere(
         places = sorted(Random(seed).sample(places, at_most))
     problems = []
     for place in places:
-        _start_over(before, work)
+        start_over(before, work)
         killed = server.run(command.argv, work, place)
         where = f"{command.name}, ended before {place} ({whole.events[place]})"
         if killed.code != KILLED:
@@ -133,6 +133,6 @@ def kill_everywhere(
     return problems
 
 
-def _start_over(before: Path, work: Path) -> None:
+def start_over(before: Path, work: Path) -> None:
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(before, work)

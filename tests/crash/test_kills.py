@@ -9,9 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.commands import CORE, EXTENSIONS, build_extension_start, build_start
+from tests.crash.commands import CORE, WRITE_NOTHING, build_start
+from tests.crash.extension_commands import EXTENSIONS, build_extension_start
+from tests.crash.extension_commands import WRITE_NOTHING as EXTENSIONS_WRITE_NOTHING
 from tests.crash.killing import EXTENSIONS as ROOMS_OF_EXTENSIONS
-from tests.crash.killing import FAR_FROM_LABELS, Command, CommandServer, command_server, kill_everywhere
+from tests.crash.killing import (
+    FAR_FROM_LABELS,
+    Command,
+    CommandServer,
+    command_server,
+    folder_state,
+    kill_everywhere,
+    start_over,
+)
 from tests.evaluation.making import make_labelled
 
 KILLS = int(os.environ.get("LIKEWISE_KILLS", "12")) or 10_000
@@ -54,3 +64,23 @@ def test_kills_at_every_write_of_the_core(core: Started, command: Command) -> No
 def test_kills_at_every_write_of_the_extensions(extensions: Started, command: Command) -> None:
     server, before, work = extensions
     assert kill_everywhere(server, command, before, work, KILLS) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("argv", WRITE_NOTHING.values(), ids=WRITE_NOTHING.keys())
+def test_commands_of_the_core_that_write_nothing(core: Started, argv: tuple[str, ...]) -> None:
+    writes_nothing(*core, argv)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("argv", EXTENSIONS_WRITE_NOTHING.values(), ids=EXTENSIONS_WRITE_NOTHING.keys())
+def test_commands_of_the_extensions_that_write_nothing(extensions: Started, argv: tuple[str, ...]) -> None:
+    writes_nothing(*extensions, argv)
+
+
+def writes_nothing(server: CommandServer, before: Path, work: Path, argv: tuple[str, ...]) -> None:
+    start_over(before, work)
+    found = server.run(argv, work)
+    assert found.code == 0, found.output
+    assert {event for event in found.events if not event.startswith("commit")} == set()
+    assert folder_state(work) == folder_state(before)

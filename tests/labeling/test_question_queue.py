@@ -106,6 +106,7 @@ def test_a_database_of_yesterday_keeps_its_progress(tmp_path: Path) -> None:
     url = str(engine.url)
     with engine.begin() as connection:  # back to the second schema
         for statement in (
+            "ALTER TABLE pairs DROP COLUMN withdrawn",
             "DROP TABLE notes",
             "DROP TABLE question_progress",
             "DROP INDEX questions_next",

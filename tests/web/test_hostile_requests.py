@@ -66,7 +66,7 @@ def test_the_description_of_the_interface_is_not_public(app: FastAPI) -> None:
 
 
 def test_parallel_first_requests_of_a_picture_all_get_it(workspace: WorkspaceFolder) -> None:
-    thumbnails = Thumbnails(workspace, frozenset({"circle/red-0.png"}))
+    thumbnails = Thumbnails(workspace)
     make: Callable[[int], object] = lambda _: thumbnails.thumbnail("circle/red-0.png")  # noqa: E731
     with ThreadPoolExecutor(16) as pool:
         made = list(pool.map(make, range(64)))

@@ -115,6 +115,7 @@ def discover(
         waits_for_next_round,
     )
     from likewise.discovery.unit import UNIT_NAMES, check_unit
+    from likewise.labeling.pool import project_follows
 
     target = open_workspace(workspace)
     if on_ray(engine, address) and index:
@@ -152,14 +153,18 @@ def discover(
                 settings = settings_within(target, settings, hours, seconds_per_pair)
             pool = make_pool(target, settings, update, cluster)
         written = store_pool(target, pool, replace=replace)
+        change = project_follows(target)
     cost = prevalence(pool.rows, None, pool.counter, seconds_per_pair)
     overlap = overlap_table(pool.rows, len(pool.query_gallery.queries), k)
     if as_json:
         found = {"cost": cost.to_dict(), "overlap": to_records(overlap), "duplicate_share": duplicate_share(pool.rows)}
+        found["project"] = asdict(change)
         if pool.recalls:
             found["index"] = {generator: asdict(recall) for generator, recall in pool.recalls.items()}
         echo_json(found)
         return
+    if change.withdrawn:
+        echo(f"in the labelling project {change.sentence}; a running site asks the new pairs at once")
     if pool.settings.design != "eds":
         _print_drawn(pool, written, cost, seconds_per_pair)
         return

@@ -99,14 +99,14 @@ def invite(
 
     Example: `likewise label invite shoes --name Anna`
     """
-    from likewise.labeling.pool import add_pool_pairs
+    from likewise.labeling.pool import follow_pool
     from likewise.labeling.store.experts import has_invitation
     from likewise.labeling.store.experts import invite_expert as make
     from likewise.labeling.store.project import read_project
 
     target = open_workspace(workspace)
     with open_votes_database(target, database) as engine:
-        add_pool_pairs(engine, target)
+        follow_pool(engine, target)
         again = has_invitation(engine, name)
         link = f"{read_project(engine).url}/i/{make(engine, name, days)}"
     if as_json:

@@ -62,6 +62,7 @@ def new(
     from likewise.catalog.readers import reader_for, with_items
     from likewise.catalog.readers.table import read_table
     from likewise.files import finish_writing
+    from likewise.labeling.pool import project_follows
     from likewise.neighbours.leaks import count_copies
 
     if (source is None) != wardrobe:
@@ -96,6 +97,8 @@ def new(
             replace=replace,
             on_progress=update,
         )
+    if replace:
+        project_follows(target)
     copies, across = count_copies(target, made.catalog)
     tables = {} if reading is None else {table: len(content) for table, content in reading.tables.items()}
     if as_json:

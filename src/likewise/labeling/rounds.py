@@ -8,10 +8,9 @@ from sqlalchemy import Engine
 
 from likewise.discovery.rounds import extend_by_round, last_round, rounds_done
 from likewise.discovery.step import Pool, read_pool, store_pool
-from likewise.labeling.pool import add_pool_pairs
+from likewise.labeling.pool import follow_workspace
 from likewise.labeling.state import read_votes_or_reason
 from likewise.labeling.step import read_labels_if_any
-from likewise.labeling.store.assignment import assign_all_pairs
 from likewise.labeling.votes import PAIR
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
@@ -58,8 +57,7 @@ def deal_next_round(engine: Engine, workspace: WorkspaceFolder) -> bool:
         return False
     if next_round(workspace).state != "drawn":
         return False
-    add_pool_pairs(engine, workspace)
-    assign_all_pairs(engine)
+    follow_workspace(engine, workspace)
     return True
 
 

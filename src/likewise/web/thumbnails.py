@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
-from likewise.catalog import load_image
+from likewise.catalog import load_image, read_catalog
 from likewise.workspace import WorkspaceFolder, discard, write_atomically
 
 MAX_SIDE_PIXELS = 480
@@ -35,9 +35,14 @@ class ImageContent:
 class Thumbnails:
     """Pictures of the catalog by key; a key that is not in the catalog is never turned into a path."""
 
-    def __init__(self, workspace: WorkspaceFolder, keys: frozenset[str]) -> None:
-        self.root, self.keys = workspace.root, keys
+    def __init__(self, workspace: WorkspaceFolder) -> None:
+        self.workspace = workspace
         self.folder = workspace.path / "thumbnails"
+        self.read_catalog()
+
+    def read_catalog(self) -> None:
+        """Know the pictures of the catalog of now."""
+        self.root, self.keys = self.workspace.root, frozenset(read_catalog(self.workspace)["image"])
 
     def thumbnail(self, key: str, max_side: int = MAX_SIDE_PIXELS) -> ImageContent | None:
         """The picture at most `max_side` pixels long, as JPEG; None if it is gone or cannot be read."""

@@ -12,7 +12,18 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 from sqlalchemy.orm import aliased
 
 from likewise.labeling.store.clock import now
-from likewise.labeling.store.models import ANSWERED, HELD, OPEN, PUT_OFF, Event, Expert, Pair, QueueEntry, table_of
+from likewise.labeling.store.models import (
+    ANSWERED,
+    HELD,
+    OPEN,
+    PUT_OFF,
+    RETIRED,
+    Event,
+    Expert,
+    Pair,
+    QueueEntry,
+    table_of,
+)
 from likewise.labeling.store.queue import QueueProgress, make_progress, read_progress
 
 SITE = "site"
@@ -70,7 +81,11 @@ UPDATE_COUNTERS = (
     .where(_experts.c.id == bindparam("of_expert"))
     .values(
         {_experts.c[name]: bindparam(f"to_{name}") for name in COUNTERS}
-        | {_experts.c.end_of_queue: bindparam("to_end"), _experts.c.last_seen: bindparam("seen")}
+        | {
+            _experts.c.n_total: bindparam("to_total"),
+            _experts.c.end_of_queue: bindparam("to_end"),
+            _experts.c.last_seen: bindparam("seen"),
+        }
     )
 )
 
@@ -138,6 +153,7 @@ class AnswerTransaction:
         """Change an entry's state; what is put off goes to the end, and an answer lets the pair's repeat follow."""
         key, own = (expert, pair), self.by_expert[expert]
         position, before = self.entries[key]
+        own.n_total += before == RETIRED  # withdrawn while somebody looked at it: answered all the same
         own.counters["n_answered"] += (state == ANSWERED) - (before == ANSWERED)
         own.counters["n_put_off"] += (state == PUT_OFF) - (before == PUT_OFF)
         if state == PUT_OFF:
@@ -169,5 +185,7 @@ class AnswerTransaction:
         for expert in sorted({event["expert"] for event in self.events}):
             own = self.by_expert[expert]
             counted = {f"to_{name}": value for name, value in own.counters.items()}
-            counts.append(counted | {"of_expert": expert, "to_end": own.end_of_queue, "seen": seen})
+            counts.append(
+                counted | {"of_expert": expert, "to_end": own.end_of_queue, "to_total": own.n_total, "seen": seen}
+            )
         self.connection.execute(UPDATE_COUNTERS, counts)

@@ -6,6 +6,7 @@ again when it comes back. All of it is one transaction, done by whoever opens th
 
 from sqlalchemy import Connection, func, or_, select, update
 
+from likewise.catalog import read_catalog
 from likewise.catalog.versions import RETIRED as RETIRED_KEY
 from likewise.catalog.versions import key_changes, read_history, read_versions
 from likewise.labeling.store.assignment import refresh_queue_states
@@ -28,17 +29,37 @@ def follow_catalog(connection: Connection, workspace: WorkspaceFolder) -> None:
     if known is None and not connection.execute(select(func.count()).select_from(Image)).scalar_one():
         known = versions[-1]
     since = versions[0] if known is None else known
-    if since in versions and since != versions[-1]:
-        changes = key_changes(read_history(workspace), since, versions[-1])
+    if since != versions[-1]:
+        if since in versions:
+            what, changes = "updated", key_changes(read_history(workspace), since, versions[-1])
+        else:  # `new --replace`: another catalog, of which only the names say what is still there
+            what, changes = (
+                "replaced",
+                _changes_by_name(connection, set(read_catalog(workspace)["image"]), versions[-1]),
+            )
         _rename(connection, changes)
         _retire(connection)
         n_gone = sum(after.startswith(RETIRED_KEY) for after in changes.values())
         add_log_entry(
             connection,
-            f"The catalog was updated to version {versions[-1]}: {n_gone} images gone, {len(changes) - n_gone} renamed "
-            "or back.",
+            f"The catalog was {what} (version {versions[-1]}): {n_gone} images gone, {len(changes) - n_gone} renamed "
+            "or back; pairs of images that are gone are asked no more, their votes are kept.",
         )
     write_setting(connection, CATALOG_VERSION, versions[-1])
+
+
+def _changes_by_name(connection: Connection, images: set[str], version: int) -> dict[str, str]:
+    """New keys for pictures that another catalog does not have, and for those of before that it has again."""
+    known = set(connection.scalars(select(Image.key)))
+    changes = {}
+    for key in sorted(known):
+        before = key.removeprefix(RETIRED_KEY).rpartition("@")[0]
+        if not key.startswith(RETIRED_KEY):
+            if key not in images:
+                changes[key] = f"{RETIRED_KEY}{key}@{version}"
+        elif before in images and before not in known and before not in changes.values():
+            changes[key] = before
+    return changes
 
 
 def _rename(connection: Connection, changes: dict[str, str]) -> None:
@@ -64,7 +85,7 @@ def _retire(connection: Connection) -> None:
             proposed,
             (proposed.c.query_image == Pair.query_image) & (proposed.c.candidate_image == Pair.candidate_image),
         )
-        .where(Pair.asked.is_(False), ~lost)
+        .where(Pair.asked.is_(False), Pair.withdrawn.is_(None), ~lost)
     )
     connection.execute(update(Pair).where(Pair.id.in_(back)).values(asked=True))
     connection.execute(update(Pair).where(lost, Pair.asked).values(asked=False))
@@ -73,7 +94,8 @@ def _retire(connection: Connection) -> None:
     connection.execute(
         entries.where(QueueEntry.pair.in_(lost_pairs), QueueEntry.state != ANSWERED).values(state=RETIRED)
     )
-    again = QueueEntry.state == RETIRED, QueueEntry.pair.not_in(lost_pairs)
+    withdrawn = select(Pair.id).where(Pair.withdrawn.is_not(None))
+    again = QueueEntry.state == RETIRED, QueueEntry.pair.not_in(lost_pairs), QueueEntry.pair.not_in(withdrawn)
     repeats = select(Pair.id).where(Pair.asking > 0)
     connection.execute(entries.where(*again, QueueEntry.pair.in_(repeats)).values(state=HELD))
     connection.execute(entries.where(*again).values(state=OPEN))

@@ -25,7 +25,8 @@ from likewise.labeling.votes import ANSWERS
 LATER, UNDO, REMOVED = "later", "undo", "removed"
 EVENT_ANSWERS = (*ANSWERS, LATER, UNDO, REMOVED)
 
-# States of an entry of an expert's queue; a repeat is held until its turn, a pair is retired while an image is gone.
+# States of an entry of an expert's queue; a repeat is held until its turn, a pair is retired while an image is gone
+# or while it is withdrawn.
 OPEN, PUT_OFF, ANSWERED, HELD, RETIRED = 0, 1, 2, 3, 4
 
 INVITED, NAMED, GUEST, ADJUDICATOR = "invited", "named", "guest", "adjudicator"  # kinds of expert
@@ -72,6 +73,7 @@ class Pair(Base):
     asking: Mapped[int] = mapped_column(SmallInteger, default=0)
     asked: Mapped[bool] = mapped_column(Boolean, index=True)  # assigned to experts
     counts: Mapped[bool] = mapped_column(Boolean)  # answers are votes, not exercises
+    withdrawn: Mapped[str | None] = mapped_column(String(32))  # since when a pool that was replaced asks it no more
 
 
 class Provenance(Base):

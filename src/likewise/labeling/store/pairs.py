@@ -36,16 +36,21 @@ def add_pairs(engine: Engine, pool: pl.DataFrame) -> AddedPairs:
 
     Pairs that are already there keep their votes; what another generator says about them is added beside.
     """
-    pairs = pool.select(PAIR).unique().sort(PAIR)
     with write_transaction(engine) as connection:
-        before = set(connection.scalars(select(Pair.id).where(Pair.asked, Pair.asking == 0)))
-        ids = ensure_pairs(connection, [(q, c, 0) for q, c in pairs.iter_rows()], asked=True, counts=True)
-        mark_pairs_as_asked(connection, ids.values())
-        added = len(set(ids.values()) - before)
-        proposed = _add_provenance(connection, pool, ids) if "generator" in pool.columns else 0
-        if added or proposed:
-            add_log_entry(connection, f"{added} pairs were added, with {proposed} proposals by generators.")
-    return AddedPairs(added, len(ids) - added, proposed)
+        return add_pairs_within(connection, pool)[0]
+
+
+def add_pairs_within(connection: Connection, pool: pl.DataFrame) -> tuple[AddedPairs, list[int]]:
+    """The same within the transaction of whoever calls, and the ids of the pairs."""
+    pairs = pool.select(PAIR).unique().sort(PAIR)
+    before = set(connection.scalars(select(Pair.id).where(Pair.asked, Pair.asking == 0)))
+    ids = ensure_pairs(connection, [(q, c, 0) for q, c in pairs.iter_rows()], asked=True, counts=True)
+    mark_pairs_as_asked(connection, ids.values())
+    added = len(set(ids.values()) - before)
+    proposed = _add_provenance(connection, pool, ids) if "generator" in pool.columns else 0
+    if added or proposed:
+        add_log_entry(connection, f"{added} pairs were added, with {proposed} proposals by generators.")
+    return AddedPairs(added, len(ids) - added, proposed), list(ids.values())
 
 
 def mark_pairs_as_asked(connection: Connection, pairs: Iterable[int]) -> None:

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, inspect, text
 
 from likewise.errors import LikewiseError
 
-FIRST_VERSION, LATEST_VERSION = "0001", "0004"
+FIRST_VERSION, LATEST_VERSION = "0001", "0005"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 

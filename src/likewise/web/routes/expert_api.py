@@ -37,6 +37,7 @@ async def get_next(
 
 
 def _next(site: Site, expert: int, count: int, skip: set[int]) -> dict[str, Any]:
+    site.follow_workspace()
     paused = read_project(site.engine).paused
     pairs, progress = next_pairs(site.engine, expert, count, skip)
     if not pairs and not paused and site.deal_next_round():
@@ -52,6 +53,7 @@ def _next(site: Site, expert: int, count: int, skip: set[int]) -> dict[str, Any]
 def get_grid(who: CurrentExpert, site: CurrentSite, skip: schemas.SkippedIds = "") -> dict[str, Any]:
     """One query with all its candidates that this expert has not answered."""
     assert who.expert is not None
+    site.follow_workspace()
     paused = read_project(site.engine).paused
     skipped = schemas.parse_ids(skip)
     grid, progress = next_grid(site.engine, who.expert, skipped)

@@ -79,6 +79,7 @@ def logout(request: Request, who: CurrentOwner, site: CurrentSite) -> Response:
 
 @router.get("")
 def board(request: Request, who: CurrentOwner, site: CurrentSite) -> Response:
+    site.follow_workspace()
     return render(request, "owner.html", board=dashboard_context(site))
 
 

@@ -1,0 +1,282 @@
+"""The labelling site in a storm: the server killed every 15 s, the disk full for a while, the database restarted twice.
+
+    python -m benchmarks.label_storm                     ten minutes on each database, as in docs/security.md
+    python -m benchmarks.label_storm --minutes 2 --database sqlite --full-seconds 15
+
+50 experts answer 100 pairs a second and, like the page's outbox, send again what was not acknowledged. In the end every
+acknowledged answer must be stored exactly once, and every expert must have been answered after the last fault. The
+disk is a small tmpfs of this process's own mount namespace (Linux, root); elsewhere the full disk is NOT tried.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import polars as pl
+
+from benchmarks.label_load import EXPERTS, SERVE, Browser, free_port, pairs_of, postgresql, small_workspace
+from likewise.labeling.store import open_votes, read_events
+from likewise.labeling.store.experts import invite_expert
+from likewise.labeling.store.pairs import add_pairs
+from likewise.labeling.store.project import change_project
+from likewise.workspace import WorkspaceFolder
+
+PER_SECOND = 100.0
+KILL_EVERY_SECONDS = 15.0
+DISK = "LIKEWISE_STORM_DISK"  # the folder of the small disk, once it is mounted
+DISK_MEGABYTES = {"sqlite": 160, "postgresql": 500}
+PATIENCE_SECONDS = 180.0  # for what is still unacknowledged when the storm is over
+
+
+@dataclass
+class Storm:
+    """What the experts' browsers saw."""
+
+    acknowledged: list[str] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)  # of answers that were acknowledged at once
+    sent_again: int = 0
+    refused: int = 0
+    last_answer: dict[int, float] = field(default_factory=dict)
+    faults: list[tuple[float, str]] = field(default_factory=list)
+    longest_wait: float = 0.0
+
+
+class Server:
+    """The site in a process of its own, which is killed and started again on the same port."""
+
+    def __init__(self, workspace: WorkspaceFolder, url: str) -> None:
+        self.arguments, self.port = [str(workspace.path), url], free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVE, *self.arguments, str(self.port)], stderr=subprocess.DEVNULL
+        )
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait(timeout=30)
+
+    @property
+    def has_ended(self) -> bool:
+        return self.process is not None and self.process.poll() is not None
+
+
+async def keep_running(server: Server, until: float) -> None:
+    """What a service manager does: a server that could not start (its database is away) is started again."""
+    while time.monotonic() < until:
+        if server.has_ended:
+            server.start()
+        await asyncio.sleep(1.0)
+
+
+async def persist(ask: Callable[[], Awaitable[Any]], browser: Browser, storm: Storm, until: float) -> Any:
+    """Ask until there is an answer, as the page does; a connection that broke is made anew, the session stays."""
+    while time.monotonic() < until:
+        try:
+            return await asyncio.wait_for(ask(), timeout=20)
+        except (OSError, EOFError, asyncio.IncompleteReadError, TimeoutError, RefusedError):
+            storm.sent_again += 1
+            await asyncio.sleep(0.3)
+            browser.close()
+            with suppress(OSError):
+                browser.reader, browser.writer = await asyncio.open_connection("127.0.0.1", browser.port)
+    raise SystemExit("an expert's page did not recover")
+
+
+class RefusedError(Exception):
+    """An answer other than 200."""
+
+
+async def one_expert(number: int, port: int, token: str, storm: Storm, start: float, end: float) -> None:
+    browser, waiting, turn, until = Browser(port), list[int](), 0, end + PATIENCE_SECONDS
+
+    async def next_pairs() -> list[int]:
+        _, status, reply = await browser.request("GET", "/api/next?count=6")
+        if status != 200:
+            raise RefusedError(status)
+        return [pair["pair"] for pair in json.loads(reply)["pairs"]]
+
+    await persist(lambda: browser.open(token), browser, storm, until)
+    while time.monotonic() < end:
+        if not waiting:
+            waiting = await persist(next_pairs, browser, storm, until)
+            if not waiting:
+                raise SystemExit("there are too few pairs for so long a storm")
+        due = start + (turn * EXPERTS + number) / PER_SECOND
+        turn = max(turn + 1, int((time.monotonic() - start) * PER_SECOND / EXPERTS))  # whoever waited does not rush
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+        event = {"client_id": str(uuid4()), "pair": waiting.pop(0), "answer": "similar", "milliseconds": 900}
+        body = json.dumps({"events": [event]}).encode()
+
+        async def send(body: bytes = body) -> list[str]:
+            _, status, reply = await browser.request("POST", "/api/answers", body)
+            if status != 200:
+                storm.refused += 1
+                raise RefusedError(status)
+            accepted: list[str] = json.loads(reply)["accepted"]
+            return accepted
+
+        began, before = time.monotonic(), storm.sent_again
+        accepted = await persist(send, browser, storm, until)
+        took = time.monotonic() - began
+        storm.acknowledged += accepted
+        storm.last_answer[number] = time.monotonic()
+        storm.longest_wait = max(storm.longest_wait, took)
+        if storm.sent_again == before:
+            storm.milliseconds.append(1000 * took)
+    browser.close()
+
+
+async def faults(server: Server, storm: Storm, plan: list[tuple[float, str, Callable[[], None]]], start: float) -> None:
+    for after, what, do in sorted(plan, key=lambda each: each[0]):
+        await asyncio.sleep(max(0.0, start + after - time.monotonic()))
+        await asyncio.to_thread(do)
+        storm.faults.append((time.monotonic() - start, what))
+
+
+def plan_faults(
+    server: Server, database: Any, disk: Path | None, seconds: float, full_seconds: float
+) -> list[tuple[float, str, Callable[[], None]]]:
+    def restart_server() -> None:
+        if not server.has_ended:
+            server.kill()
+        server.start()
+
+    kills = np.arange(KILL_EVERY_SECONDS, seconds - 3, KILL_EVERY_SECONDS)
+    plan: list[tuple[float, str, Callable[[], None]]] = [(float(at), "server killed", restart_server) for at in kills]
+    if database is not None:
+        plan += [
+            (share * seconds + 4, "database restarted", lambda: restart_database(database)) for share in (0.25, 0.75)
+        ]
+    if disk is not None:
+        filler = disk / "filler"
+        plan.append((0.5 * seconds, "disk full", lambda: fill(filler)))
+        plan.append((0.5 * seconds + full_seconds, "disk free", lambda: empty(filler, database)))
+    return plan
+
+
+def fill(filler: Path) -> None:
+    with suppress(OSError), filler.open("wb") as file:
+        while True:
+            file.write(bytes(1 << 16))
+            file.flush()
+
+
+def empty(filler: Path, database: Any) -> None:
+    filler.unlink()
+    if database is not None:
+        database.ensure_postgres_running()  # a PostgreSQL that cannot write its log ends: its operator starts it again
+
+
+def restart_database(database: Any) -> None:
+    """At once, as in a crash: it recovers from its log."""
+    process = database.get_postmaster_info().process
+    process.send_signal(signal.SIGQUIT)
+    process.wait(30)
+    database.ensure_postgres_running()
+
+
+async def blow(server: Server, tokens: list[str], plan: list[Any], seconds: float) -> Storm:
+    storm, start = Storm(), time.monotonic() + 2.0
+    end = start + seconds
+    keeping = asyncio.create_task(keep_running(server, end + PATIENCE_SECONDS))
+    failing = asyncio.create_task(faults(server, storm, plan, start))
+    experts = (one_expert(n, server.port, token, storm, start, end) for n, token in enumerate(tokens))
+    await asyncio.gather(*experts)
+    await failing
+    keeping.cancel()
+    return storm
+
+
+def run(kind: str, minutes: float, full_seconds: float, disk: Path | None) -> bool:
+    with tempfile.TemporaryDirectory(prefix="likewise-storm-") as name:
+        folder = Path(name)
+        workspace = small_workspace(folder, n_images=90)
+        home = disk or folder
+        database = postgresql(home) if kind == "postgresql" else None
+        if kind == "postgresql" and database is None:
+            print("PostgreSQL did not start here: NOT measured")
+            return False
+        url = database.get_uri() if database is not None else f"sqlite:///{home}/votes.db"
+        engine = open_votes(url)
+        change_project(engine, repeat_share=0.0)
+        images = pl.read_parquet(workspace.catalog_file)["image"].to_list()
+        add_pairs(engine, pairs_of(images, 40, 50))
+        tokens = [invite_expert(engine, f"expert {number}") for number in range(EXPERTS)]
+        engine.dispose()
+        server, seconds = Server(workspace, url), 60.0 * minutes
+        server.start()
+        try:
+            storm = asyncio.run(
+                blow(server, tokens, plan_faults(server, database, disk, seconds, full_seconds), seconds)
+            )
+        finally:
+            with suppress(ProcessLookupError):
+                server.kill()
+        engine = open_votes(url)
+        stored = read_events(engine)["client_id"].to_list()
+        engine.dispose()
+        if database is not None:
+            database.cleanup()
+        return report(kind, storm, stored, seconds)
+
+
+def report(kind: str, storm: Storm, stored: list[str], seconds: float) -> bool:
+    lost = len(set(storm.acknowledged) - set(stored))
+    twice = len(stored) - len(set(stored))
+    unacknowledged = len(set(stored) - set(storm.acknowledged))
+    last_fault = max((at for at, _ in storm.faults), default=0.0)
+    p50, p99 = np.percentile(storm.milliseconds, [50, 99])
+    counted = {what: sum(each == what for _, each in storm.faults) for _, what in storm.faults}
+    print(f"\n{kind}: {seconds / 60:.0f} minutes, {EXPERTS} experts, load average {os.getloadavg()[0]:.1f}")
+    print("  " + ", ".join(f"{what}: {number}" for what, number in counted.items()))
+    print(f"  {len(storm.acknowledged):,} acknowledged: {lost} lost, {twice} stored twice, {unacknowledged} unknown")
+    print(
+        f"  answered at once {len(storm.milliseconds):,}: p50 {p50:.1f}, p99 {p99:.1f} ms; sent again "
+        f"{storm.sent_again:,} times ({storm.refused:,} told to try again); longest wait {storm.longest_wait:.0f} s"
+    )
+    print(f"  {len(storm.last_answer)} of {EXPERTS} pages answered after the last fault (at {last_fault:.0f} s)")
+    return not lost and not twice and len(storm.last_answer) == EXPERTS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--full-seconds", type=float, default=60.0)
+    parser.add_argument("--database", choices=("sqlite", "postgresql"))
+    asked = parser.parse_args()
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # sockets of a server that was killed
+    if asked.database is None:
+        again = [sys.executable, "-m", "benchmarks.label_storm", *sys.argv[1:], "--database"]
+        raise SystemExit(max(subprocess.call([*again, kind]) for kind in DISK_MEGABYTES))
+    disk = os.environ.get(DISK)
+    if disk is None and os.geteuid() == 0 and shutil.which("unshare"):
+        with tempfile.TemporaryDirectory(prefix="likewise-disk-") as place:
+            size = DISK_MEGABYTES[asked.database]
+            script = f'mount -t tmpfs -o size={size}m,mode=755 tmpfs {place} && {DISK}={place} exec "$@"'
+            inner = ["unshare", "-m", "sh", "-c", script, "sh", sys.executable, "-m", "benchmarks.label_storm"]
+            raise SystemExit(subprocess.call([*inner, *sys.argv[1:]]))
+    if disk is None:
+        print("a small disk needs Linux and root: the full disk is NOT tried")
+    raise SystemExit(not run(asked.database, asked.minutes, asked.full_seconds, Path(disk) if disk else None))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""A running site notices that its workspace was changed by somebody else: another catalog, another pool."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from likewise.workspace import WorkspaceFolder
+
+Stamp = tuple[tuple[int, int] | None, ...]
+
+
+@dataclass
+class WorkspaceWatch:
+    """Knows a catalog and a pool by the files that are written last when either changes."""
+
+    workspace: WorkspaceFolder
+    seen: Stamp = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.seen = self.now()
+
+    def now(self) -> Stamp:
+        return tuple(map(_stamp, (self.workspace.settings_file, self.workspace.pool_settings_file)))
+
+    def has_changed(self) -> bool:
+        return self.now() != self.seen
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return None
+    return facts.st_ino, facts.st_mtime_ns

@@ -7,12 +7,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from likewise.conditional.composers import ComposerMethod, TextOnly
 from likewise.conditional.evaluate import recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
-from likewise.conditional.protocol import Features
+from likewise.conditional.protocol import TEMPLATE_SCHEMA, Features
 from likewise.conditional.task_specific import AttributePrediction, read_detections
-from likewise.conditional.templates.annotations import ImageAnnotations, catalog_annotations
+from likewise.conditional.templates.annotations import ATTRIBUTE_KINDS, ImageAnnotations, catalog_annotations
 from likewise.conditional.templates.build import build_templates
+from likewise.conditional.templates.common_objects import COMMON_OBJECTS
 from likewise.errors import LikewiseError
 from likewise.synthetic import make_items
 
@@ -83,3 +85,20 @@ def test_tables_that_are_no_detections_are_refused(tmp_path: Path) -> None:
         read_detections(tmp_path / "x.csv")
     with pytest.raises(LikewiseError, match="no table of detections"):
         read_detections(tmp_path / "x.txt")
+
+
+def test_published_files_name_no_categories_and_change_attribute_is_still_more_than_text() -> None:
+    """A tower that sees shirts and dogs: "red" alone does not tell a red dog from a red shirt, "red shirt" does."""
+    words = ["red", "blue", "shirt", "dog"]
+
+    def texts(said: Sequence[str]) -> Features:
+        return np.array([[float(word in text.split()) for word in words] for text in said], np.float32)
+
+    names = ["blue shirt", "red shirt", "red dog", "blue dog", "blue shirt 2"]
+    features = ImageTextFeatures(names, texts(names), ["red"], texts(["red"]))
+    template = (0, "change_attribute", "red", names[0], names[1], names[2:])
+    templates = pl.DataFrame([template], schema=TEMPLATE_SCHEMA, orient="row")
+    specific = AttributePrediction(texts, ATTRIBUTE_KINDS, COMMON_OBJECTS)
+    found = recall_table({"x": score_templates(templates, features, [specific, ComposerMethod(TextOnly())])}, ks=(1,))
+    values = dict(found.select("method", "value").iter_rows())
+    assert values == {"attribute prediction": 1.0, "text only": 0.5}

@@ -5,14 +5,21 @@ degrees of freedom of Welch and Satterthwaite.  A method that cannot answer a ta
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TASKS, ConditionalMethod, Floats
-from likewise.conditional.recall import TargetRanks, chance_recall, concatenate_ranks, rank_targets, recall_at_k
+from likewise.conditional.recall import (
+    SCORE_TOLERANCE,
+    TargetRanks,
+    chance_recall,
+    concatenate_ranks,
+    rank_targets,
+    recall_at_k,
+)
 from likewise.evaluation.query_sums import QuerySums
 from likewise.intervals import share_interval, standard_error
 
@@ -33,11 +40,21 @@ RESULT_SCHEMA = {
 
 
 @dataclass(frozen=True)
+class QuestionValues:
+    """A further measure, question by question, and what chance gives."""
+
+    values: Floats
+    chance: float
+
+
+@dataclass(frozen=True)
 class TaskResult:
     """Where one method ranks the targets of one task, and how many templates the task has."""
 
     ranks: TargetRanks
     n_total: int
+    more: Mapping[str, QuestionValues] = field(default_factory=dict)
+    """Measures beside recall, such as mAP@5."""
 
 
 TaskResults = dict[str, dict[str, TaskResult]]
@@ -45,7 +62,11 @@ TaskResults = dict[str, dict[str, TaskResult]]
 
 
 def score_templates(
-    templates: pl.DataFrame, features: ImageTextFeatures, methods: Sequence[ConditionalMethod]
+    templates: pl.DataFrame,
+    features: ImageTextFeatures,
+    methods: Sequence[ConditionalMethod],
+    *,
+    tolerance: float = SCORE_TOLERANCE,
 ) -> TaskResults:
     """Put every template to every method."""
     totals = dict(templates.group_by("task").len().iter_rows())
@@ -55,7 +76,8 @@ def score_templates(
             positives = np.zeros((len(batch.reference), batch.gallery.shape[1]), bool)
             positives[:, 0] = True
             for method in methods:
-                ranks[method.name].setdefault(str(task), []).append(rank_targets(method.scores(batch), positives))
+                found = rank_targets(method.scores(batch), positives, tolerance=tolerance)
+                ranks[method.name].setdefault(str(task), []).append(found)
     return {
         name: {task: TaskResult(concatenate_ranks(parts), totals[task]) for task, parts in tasks.items()}
         for name, tasks in ranks.items()
@@ -83,6 +105,13 @@ def recall_table(
                     for task in names
                 }
                 rows += _rows(encoder, method, f"Recall@{k}", estimates)
+            for measure in dict.fromkeys(name for task in names for name in tasks[task].more):
+                estimates = {
+                    task: _Estimate.of(found.values, found.chance, tasks[task].n_total)
+                    for task in names
+                    if (found := tasks[task].more.get(measure)) is not None
+                }
+                rows += _rows(encoder, method, measure, estimates)
     return pl.DataFrame(rows, schema=RESULT_SCHEMA, orient="row")
 
 

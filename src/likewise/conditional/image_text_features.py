@@ -77,6 +77,7 @@ class ImageTextFeatures:
             templates["condition"].to_list(),
             candidates,
             templates["task"].to_list(),
+            templates["template"].to_list(),
         )
 
     def image_rows(self, images: Sequence[str]) -> NDArray[np.int64]:

@@ -1,12 +1,16 @@
-"""Methods by name: `image`, `text`, `image+text`, `late-fusion`, `attributes`, `objects`, `combiner:FOLDER`, …"""
+"""Methods by name: `image`, `text`, `image+text`, `late-fusion`, `attributes`, `combiner:FOLDER`, `run:FILE`, …"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from likewise.catalog.table import read_catalog
 from likewise.conditional.composers import ComposerMethod, ImageAndText, ImageOnly, LateFusion, TextOnly, UnscaledSum
 from likewise.conditional.protocol import Composer, ConditionalMethod
+from likewise.conditional.published_arithmetic import published
+from likewise.conditional.run_files import QUERIES, RUN, read_query_vectors, read_run
 from likewise.conditional.task_specific import AttributePrediction, read_detections
 from likewise.conditional.templates.annotations import ATTRIBUTE_KINDS, ImageAnnotations
+from likewise.conditional.templates.common_objects import COMMON_OBJECTS
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
@@ -39,7 +43,7 @@ def get_composer(name: str, workspace: WorkspaceFolder | None = None, tower: Two
     if kind != COMBINER:
         raise LikewiseError(
             f"there is no method {name!r}: known are {', '.join((*BASELINES, UNSCALED, LATE_FUSION))}, attributes, "
-            "objects and combiner:FOLDER."
+            "objects, combiner:FOLDER, run:FILE and queries:FILE."
         )
     from likewise.conditional.combiner import read_combiner
 
@@ -84,14 +88,18 @@ def get_methods(
     *,
     annotations: Callable[[], ImageAnnotations | None] = lambda: None,
     detections: Path | None = None,
+    official: bool = False,
 ) -> list[ConditionalMethod]:
-    """Every method asked for; `annotations` gives the words that attribute prediction may choose among."""
+    """Every method asked for; `annotations` gives the words that attribute prediction may choose among.
+
+    `official` computes query vectors and scores as the published code does.
+    """
     found: list[ConditionalMethod] = []
     for name in names:
         if name == "attributes":
             known = annotations()
             if known is None or not known.attributes:
-                found.append(AttributePrediction(tower.text_features, ATTRIBUTE_KINDS, ()))
+                found.append(AttributePrediction(tower.text_features, ATTRIBUTE_KINDS, COMMON_OBJECTS))
             else:
                 found.append(AttributePrediction.of(tower.text_features, known))
         elif name == LATE_FUSION:
@@ -100,6 +108,13 @@ def get_methods(
             if detections is None:
                 raise LikewiseError("the method `objects` reads what a detector found: give `--detections FILE`.")
             found.append(read_detections(detections))
+        elif name.startswith(f"{RUN}:"):
+            found.append(read_run(Path(name.removeprefix(f"{RUN}:")), read_catalog(workspace)))
+        elif name.startswith(f"{QUERIES}:"):
+            found.append(read_query_vectors(Path(name.removeprefix(f"{QUERIES}:"))))
         else:
             found.append(ComposerMethod(get_composer(name, workspace, tower)))
-    return found
+    repeated = sorted({method.name for method in found if sum(each.name == method.name for each in found) > 1})
+    if repeated:
+        raise LikewiseError(f"two methods would be called {repeated[0]!r} in the table: name each once, rename a file.")
+    return [published(method) for method in found] if official else found

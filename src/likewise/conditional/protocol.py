@@ -48,6 +48,8 @@ class QueryBatch:
     candidates: Sequence[Sequence[str]] = ()
     """Of each query; a single list where the gallery is shared."""
     tasks: Sequence[str] = ()
+    questions: Sequence[int] = ()
+    """The number of each question within its task, as published files and runs of other systems name it."""
 
     @cached_property
     def normalized_gallery(self) -> Features:

@@ -36,7 +36,12 @@ class TargetRanks:
         return len(self.n_better)
 
 
-def rank_targets(scores: Floats, positives: NDArray[np.bool_], present: NDArray[np.bool_] | None = None) -> TargetRanks:
+def rank_targets(
+    scores: Floats,
+    positives: NDArray[np.bool_],
+    present: NDArray[np.bool_] | None = None,
+    tolerance: float = SCORE_TOLERANCE,
+) -> TargetRanks:
     """Of (n, g) scores; `positives` marks right candidates, `present` those that may be answered at all."""
     shown = np.ones_like(positives) if present is None else present
     answered = ~np.isnan(np.where(shown, scores, 0.0)).any(axis=1)
@@ -44,7 +49,7 @@ def rank_targets(scores: Floats, positives: NDArray[np.bool_], present: NDArray[
     held = np.where(shown & ~np.isnan(scores), scores, -np.inf)
     best = np.where(positives & shown, held, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
     best = np.where(np.isfinite(best), best, 0.0)
-    above, near = held > best + SCORE_TOLERANCE, np.abs(held - best) <= SCORE_TOLERANCE
+    above, near = held > best + tolerance, np.abs(held - best) <= tolerance
     return TargetRanks(
         (above & ~positives).sum(axis=1),
         (near & ~positives).sum(axis=1),

@@ -8,11 +8,12 @@ from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.conditional.combiner import TrainedCombiner
 from likewise.conditional.composers import ComposerMethod
 from likewise.conditional.protocol import ConditionalMethod, images_of
+from likewise.conditional.published_arithmetic import PublishedMethod
+from likewise.conditional.run_files import QueryVectors, RankedRun
 from likewise.conditional.splits import SplitBenchmark
 from likewise.conditional.task_specific import DetectedObjects
-from likewise.conditional.towers import FeatureWorkspace, TwoTower
+from likewise.conditional.towers import TwoTower
 from likewise.conditional.validation import ValidationSet
-from likewise.encoders.lineage import encoder_lineage
 from likewise.lineage.digests import condition_digest
 from likewise.lineage.guard import EvaluationSet, Screening, screen_models
 from likewise.lineage.record import Lineage, examples_from_catalog, image_contents, lesson_from_workspace
@@ -37,7 +38,7 @@ def screen_methods(
 
 def tower_lineage(workspace: WorkspaceFolder, tower: TwoTower) -> Lineage:
     """What a two-tower encoder learned from."""
-    return encoder_lineage(FeatureWorkspace(workspace.path), tower.unscaled)
+    return tower.lineage(workspace)
 
 
 def combiner_lineage(
@@ -60,9 +61,9 @@ def combiner_lineage(
 
 def _own_lineage(method: ConditionalMethod) -> Lineage:
     """Beside what its encoder learned."""
-    if isinstance(method, DetectedObjects):
+    if isinstance(method, DetectedObjects | RankedRun | QueryVectors):
         return Lineage(unknown=(method.name,))
-    composer = method.composer if isinstance(method, ComposerMethod) else None
+    composer = method.composer if isinstance(method, ComposerMethod | PublishedMethod) else None
     return composer.lineage if isinstance(composer, TrainedCombiner) else Lineage()
 
 

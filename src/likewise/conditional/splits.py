@@ -1,11 +1,12 @@
-"""Benchmarks whose gallery is a whole split: CIRR, MIT-States, FashionIQ; Recall@1, 5, 10, the reference masked.
+"""Benchmarks whose gallery is a whole split: CIRR, CIRCO, FashionIQ, MIT-States, or questions about any catalog.
 
 The gallery is *every* picture of the split, also those that no query names: a gallery of references alone has
-inflated published numbers.  With several right answers (MIT-States) one of them in the first k is a hit.
+inflated published numbers.  The reference is masked; the codes of FashionIQ and CIRCO leave it in, and so does
+`official`.  With several right answers one of them in the first k is a hit, and mAP@k counts them all.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -13,15 +14,27 @@ from numpy.typing import NDArray
 
 from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.catalog.table import read_catalog
-from likewise.conditional.evaluate import TaskResult, TaskResults
+from likewise.conditional.average_precision import average_precision, chance_precision
+from likewise.conditional.evaluate import QuestionValues, TaskResult, TaskResults
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import ConditionalMethod, Floats, QueryBatch
-from likewise.conditional.recall import TargetRanks, concatenate_ranks, rank_targets
+from likewise.conditional.recall import (
+    SCORE_TOLERANCE,
+    TargetRanks,
+    chance_recall,
+    concatenate_ranks,
+    rank_targets,
+    recall_at_k,
+)
 from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
 KS = (1, 5, 10)
+CIRR_KS, FASHIONIQ_KS, PRECISION_KS = (1, 5, 10, 50), (10, 50), (5, 10, 25, 50)
+"""What each benchmark reports."""
+SUBSET_MEAN = "R@5+Rs@1"
+"""CIRR: the mean of Recall@5 and of the subset's Recall@1."""
 QUERIES_PER_BATCH = 256
 QUERY_SCHEMA = {
     "template": pl.Int64(),
@@ -40,21 +53,31 @@ class SplitBenchmark:
     gallery: list[str]
     subsets: pl.DataFrame | None = None
     """CIRR: the few candidates of each query beside the whole gallery, as templates."""
+    ks: tuple[int, ...] = KS
+    precision_ks: tuple[int, ...] = ()
+    """Of mAP@k, where questions have several right answers."""
+    masks_reference: bool = True
 
 
-SOURCES = ("cirr", "mit_states", "fashioniq")
+SOURCES = ("cirr", "circo", "mit_states", "fashioniq")
 
 
-def load_split_benchmarks(workspace: WorkspaceFolder, split: str | None = None) -> list[SplitBenchmark]:
-    """The queries of a workspace that was made from one of the three data sets."""
+def load_split_benchmarks(
+    workspace: WorkspaceFolder, split: str | None = None, *, official: bool = False
+) -> list[SplitBenchmark]:
+    """The queries of a workspace that was made from one of the data sets, `official` as their own codes ask them."""
     source = str(workspace.settings()["source"])
     catalog = read_catalog(workspace)
+    if source == "circo":
+        found = circo_split(catalog, read_stored_table(workspace, "templates"), split or "val")
+        return [replace(found, masks_reference=not official)]
     if source == "cirr":
         return cirr_splits(catalog, read_stored_table(workspace, "templates"), split or "val")
     if source == "mit_states":
         return [mit_states_split(catalog, read_stored_table(workspace, "queries"), split or "test")]
     if source == "fashioniq":
-        return fashioniq_splits(catalog, read_stored_table(workspace, "templates"), split or "val")
+        splits = fashioniq_splits(catalog, read_stored_table(workspace, "templates"), split or "val")
+        return [replace(each, masks_reference=not official) for each in splits]
     raise LikewiseError(
         f"{workspace.path} was made by the reader {source!r}, whose queries have galleries of their own; "
         f"a whole split is the gallery of {', '.join(SOURCES)}."
@@ -72,7 +95,25 @@ def cirr_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> l
         "target",
         pl.col("members").list.set_difference(pl.concat_list("reference", "target")).list.sort().alias("gallery"),
     )
-    return [SplitBenchmark(f"cirr {split}", _single(chosen), gallery, subsets)]
+    return [SplitBenchmark(f"cirr {split}", _single(chosen), gallery, subsets, CIRR_KS)]
+
+
+def circo_split(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> SplitBenchmark:
+    """CIRCO: every picture of COCO's unlabelled part is the gallery of every split."""
+    chosen = templates.filter(split=split)
+    if chosen.is_empty():
+        there = ", ".join(templates["split"].unique().sort())
+        raise LikewiseError(f"CIRCO has no split {split!r} here: it has {there}.")
+    return SplitBenchmark(
+        f"circo {split}", _cast(chosen), catalog["image"].sort().to_list(), ks=(), precision_ks=PRECISION_KS
+    )
+
+
+def catalog_questions(catalog: pl.DataFrame, questions: pl.DataFrame, name: str) -> SplitBenchmark:
+    """Questions of one's own with the whole catalog as gallery; several right answers add mAP@k."""
+    several = (questions["targets"].list.len() > 1).any()
+    precision = PRECISION_KS if several else ()
+    return SplitBenchmark(name, _cast(questions), catalog["image"].sort().to_list(), None, CIRR_KS, precision)
 
 
 def fashioniq_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> list[SplitBenchmark]:
@@ -85,7 +126,7 @@ def fashioniq_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str)
         # a picture of two categories stands in the catalog under the first
         named = pl.concat([listed, chosen["reference"], chosen["target"].drop_nulls()])
         gallery = named.filter(named.is_in(catalog["image"].implode())).unique().sort().to_list()
-        found.append(SplitBenchmark(f"fashioniq {category} {split}", _single(chosen), gallery))
+        found.append(SplitBenchmark(f"fashioniq {category} {split}", _single(chosen), gallery, ks=FASHIONIQ_KS))
     return found
 
 
@@ -105,7 +146,8 @@ def mit_states_split(catalog: pl.DataFrame, queries: pl.DataFrame, split: str) -
         .with_row_index("template")
         .select("template", "condition", pl.col("image").alias("reference"), "targets")
     )
-    return SplitBenchmark(f"mit-states {split}", _cast(queries), pictures["image"].sort().to_list())
+    gallery = pictures["image"].sort().to_list()
+    return SplitBenchmark(f"mit-states {split}", _cast(queries), gallery, precision_ks=(10,))
 
 
 def _single(templates: pl.DataFrame) -> pl.DataFrame:
@@ -134,20 +176,62 @@ def split_features(workspace: WorkspaceFolder, tower: TwoTower, splits: Sequence
 
 
 def score_split(
-    split: SplitBenchmark, features: ImageTextFeatures, methods: Sequence[ConditionalMethod]
+    split: SplitBenchmark,
+    features: ImageTextFeatures,
+    methods: Sequence[ConditionalMethod],
+    *,
+    tolerance: float = SCORE_TOLERANCE,
 ) -> TaskResults:
     """Put every query that has a right answer to every method, with the whole gallery."""
     answerable = split.queries.filter(pl.col("targets").is_not_null())
     found: dict[str, list[TargetRanks]] = {method.name: [] for method in methods}
+    precisions: dict[str, list[Floats]] = {method.name: [] for method in methods}
     for queries, batch, present in split_batches(split, answerable, features):
         positives = _positives(queries, batch.candidates[0])
         for method in methods:
-            found[method.name].append(rank_targets(method.scores(batch), positives, present))
+            scores = method.scores(batch)
+            found[method.name].append(rank_targets(scores, positives, present, tolerance))
+            if split.precision_ks:
+                values = average_precision(scores, positives, present, split.precision_ks, tolerance)
+                precisions[method.name].append(values)
     if not any(found.values()):
         raise LikewiseError(
             f"{split.name} has no question with a known answer: use it with `likewise condition submit`."
         )
-    return {name: {split.name: TaskResult(concatenate_ranks(parts), len(answerable))} for name, parts in found.items()}
+    results: TaskResults = {}
+    for name, parts in found.items():
+        ranks = concatenate_ranks(parts)
+        more = _precisions(ranks, precisions[name], split.precision_ks)
+        results[name] = {split.name: TaskResult(ranks, len(answerable), more)}
+    return results
+
+
+def with_subset_mean(found: TaskResults, subsets: TaskResults, *, official: bool = False) -> TaskResults:
+    """CIRR's own summary beside its recalls: the mean of Recall@5 and of Recall@1 among a question's six pictures."""
+    together: TaskResults = {}
+    for method, tasks in found.items():
+        [few] = subsets[method].values()
+        together[method] = {}
+        for name, task in tasks.items():
+            whole, among = recall_at_k(task.ranks, 5, official=official), recall_at_k(few.ranks, 1, official=official)
+            if len(whole) != len(among):  # some pictures have no features: the two are not about the same questions
+                together[method][name] = task
+                continue
+            chance = float((chance_recall(task.ranks, 5).mean() + chance_recall(few.ranks, 1).mean()) / 2)
+            more = dict(task.more) | {SUBSET_MEAN: QuestionValues((whole + among) / 2, chance)}
+            together[method][name] = replace(task, more=more)
+    return together
+
+
+def _precisions(ranks: TargetRanks, parts: Sequence[Floats], ks: Sequence[int]) -> dict[str, QuestionValues]:
+    if not ks:
+        return {}
+    values = np.concatenate(parts)
+    pairs = np.stack([ranks.n_positives, ranks.n_candidates], axis=1)
+    different, counts = np.unique(pairs[ranks.n_positives > 0], axis=0, return_counts=True)
+    levels = np.stack([chance_precision(int(right), int(n), ks) for right, n in different])
+    chance = np.average(levels, axis=0, weights=counts)
+    return {f"mAP@{k}": QuestionValues(values[:, place], float(chance[place])) for place, k in enumerate(ks)}
 
 
 def split_batches(
@@ -164,7 +248,7 @@ def split_batches(
         references = part["reference"].to_list()
         present = np.ones((len(part), len(gallery)), bool)
         for row, image in enumerate(references):
-            if image in column_of:
+            if image in column_of and split.masks_reference:
                 present[row, column_of[image]] = False
         batch = QueryBatch(
             features.image_features[features.image_rows(references)],
@@ -174,6 +258,7 @@ def split_batches(
             part["condition"].to_list(),
             [gallery],
             [split.name] * len(part),
+            part["template"].to_list(),
         )
         batches.append((part, batch, present))
     return batches

@@ -9,15 +9,27 @@ from pathlib import Path
 
 import polars as pl
 
+from likewise.catalog.table import read_catalog
 from likewise.conditional.evaluate import KS, RESULT_SCHEMA, TaskResults, recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.methods import BASELINES, get_methods
 from likewise.conditional.protocol import ConditionalMethod
+from likewise.conditional.questions import read_questions
+from likewise.conditional.recall import SCORE_TOLERANCE
+from likewise.conditional.run_files import RUN
 from likewise.conditional.screening import question_set, screen_methods
 from likewise.conditional.search_models import default_tower
-from likewise.conditional.splits import KS as SPLIT_KS
-from likewise.conditional.splits import SOURCES, load_split_benchmarks, score_split, split_features
+from likewise.conditional.splits import (
+    SOURCES,
+    catalog_questions,
+    load_split_benchmarks,
+    score_split,
+    split_features,
+    with_subset_mean,
+)
+from likewise.conditional.stored_features import NoEncoder, open_tower
 from likewise.conditional.templates.annotations import ImageAnnotations
+from likewise.conditional.templates.crops import without_uncropped
 from likewise.conditional.templates.files import read_templates, template_settings
 from likewise.conditional.templates.workspace_annotations import AnnotationOptions, workspace_annotations
 from likewise.conditional.towers import TwoTower
@@ -40,6 +52,13 @@ class RecallSettings:
     """Of a data set whose gallery is a whole split; its usual one by default."""
     official: bool = False
     detections: Path | None = None
+    questions: Path | None = None
+    """A table of one's own questions, with the whole catalog as gallery."""
+
+    @property
+    def tolerance(self) -> float:
+        """Scores closer than this are equal; the published code compares them as they are."""
+        return 0.0 if self.official else SCORE_TOLERANCE
 
     @property
     def are_named(self) -> bool:
@@ -63,10 +82,15 @@ def evaluate_conditions(
     on_progress: ProgressCallback | None = None,
 ) -> ConditionResults:
     """Measure, write the table, and return the rows of this run."""
-    towers = [TwoTower.from_spec(spec) for spec in settings.encoders or [default_tower(workspace)]]
+    if not settings.encoders and all(name.startswith(f"{RUN}:") for name in settings.methods):
+        towers: list[TwoTower] = [NoEncoder()]
+    else:
+        towers = [open_tower(spec) for spec in settings.encoders or [default_tower(workspace)]]
     for tower in towers:
         tower.encode(workspace, workers=workers, on_progress=on_progress)
-    whole = str(workspace.settings()["source"]) in SOURCES and settings.templates is None
+    whole = settings.questions is not None or (
+        str(workspace.settings()["source"]) in SOURCES and settings.templates is None
+    )
     measure = _split_tables if whole else _template_tables
     tables, notes = measure(workspace, towers, settings)
     stored = [store_results(workspace, name, table, official=settings.official) for name, table in tables]
@@ -91,36 +115,55 @@ def _template_tables(
     workspace: WorkspaceFolder, towers: Sequence[TwoTower], settings: RecallSettings
 ) -> tuple[list[tuple[str, pl.DataFrame]], list[str]]:
     name, templates = read_templates(workspace, settings.templates)
+    templates, said = without_uncropped(workspace, name, templates)
     results: dict[str, TaskResults] = {}
     guard = _Guard(workspace, settings, question_set(workspace, templates, f"the templates {name}"))
     for tower in towers:
         loader = _annotation_loader(workspace, name)
-        methods = get_methods(settings.methods, workspace, tower, annotations=loader, detections=settings.detections)
+        methods = get_methods(
+            settings.methods,
+            workspace,
+            tower,
+            annotations=loader,
+            detections=settings.detections,
+            official=settings.official,
+        )
         methods = guard.allowed(tower, methods)
-        results[tower.name] = score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), methods)
+        features = ImageTextFeatures.load(workspace, tower, templates)
+        results[tower.name] = score_templates(templates, features, methods, tolerance=settings.tolerance)
         if not any(results[tower.name].values()):
             raise LikewiseError(f"no template of {name} has features of all its images: is it of this catalog?")
-    return [(name, guard.mark(_table(results, KS, settings)))], guard.notes
+    return [(name, guard.mark(_table(results, KS, settings)))], [*said, *guard.notes]
 
 
 def _split_tables(
     workspace: WorkspaceFolder, towers: Sequence[TwoTower], settings: RecallSettings
 ) -> tuple[list[tuple[str, pl.DataFrame]], list[str]]:
-    splits, name = load_split_benchmarks(workspace, settings.split), str(workspace.settings()["source"])
+    if settings.questions is not None:
+        catalog, name = read_catalog(workspace), settings.questions.stem
+        splits = [catalog_questions(catalog, read_questions(settings.questions, catalog), name)]
+    else:
+        name = str(workspace.settings()["source"])
+        splits = load_split_benchmarks(workspace, settings.split, official=settings.official)
     results: dict[str, TaskResults] = {}
     subsets: dict[str, TaskResults] = {}
     guard = _Guard(workspace, settings, question_set(workspace, splits, f"the questions of {name}"))
     for tower in towers:
         features = split_features(workspace, tower, splits)
-        methods = get_methods(settings.methods, workspace, tower, detections=settings.detections)
+        methods = get_methods(
+            settings.methods, workspace, tower, detections=settings.detections, official=settings.official
+        )
         methods = guard.allowed(tower, methods)
         results[tower.name] = {method.name: {} for method in methods}
         for split in splits:
-            for method, tasks in score_split(split, features, methods).items():
-                results[tower.name][method] |= tasks
+            found = score_split(split, features, methods, tolerance=settings.tolerance)
             if split.subsets is not None and len(split.subsets):
-                subsets[tower.name] = score_templates(split.subsets, features, methods)
-    tables = [(name, guard.mark(_table(results, SPLIT_KS, settings)))]
+                few = score_templates(split.subsets, features, methods, tolerance=settings.tolerance)
+                subsets[tower.name] = few
+                found = with_subset_mean(found, few, official=settings.official)
+            for method, tasks in found.items():
+                results[tower.name][method] |= tasks
+    tables = [(name, guard.mark(_table(results, splits[0].ks, settings)))]
     if subsets:
         tables.append((f"{name} subset", guard.mark(_table(subsets, KS, settings))))
     return tables, guard.notes
@@ -156,11 +199,13 @@ def _annotation_loader(workspace: WorkspaceFolder, name: str) -> Callable[[], Im
     """The annotations that a set of templates was built from, looked up when a method needs them."""
 
     def load() -> ImageAnnotations | None:
-        built_with = template_settings(workspace, name).get("facts")
-        if built_with is None:
+        settings = template_settings(workspace, name)
+        built_with, cut_from = settings.get("facts"), settings.get("from")
+        if built_with is None or (cut_from and not (Path(cut_from) / "workspace.json").exists()):
             return None
+        source = WorkspaceFolder(Path(cut_from)) if cut_from else workspace  # of parts: where they were cut out
         options = AnnotationOptions.from_stored(built_with)
-        return workspace_annotations(workspace, replace(options, where=None, half=None, kinds_file=None))
+        return workspace_annotations(source, replace(options, where=None, half=None, kinds_file=None))
 
     return load
 

@@ -1,7 +1,8 @@
-"""CIRR's test server: the ranked names of every question of the split, checked before they are sent.
+"""CIRR's and CIRCO's test servers: the ranked names of every question of a split, checked before they are sent.
 
-{"version": "rc2", "metric": "recall",        "<pairid>": [50 names], …}
-{"version": "rc2", "metric": "recall_subset", "<pairid>": [3 names of the question's set], …}
+CIRR    {"version": "rc2", "metric": "recall",        "<pairid>": [50 names], …}
+        {"version": "rc2", "metric": "recall_subset", "<pairid>": [3 names of the question's set], …}
+CIRCO   {"<id>": [50 numbers of pictures], …}
 """
 
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from likewise.conditional.protocol import ConditionalMethod
 from likewise.conditional.screening import question_set, screen_methods
 from likewise.conditional.search_models import default_tower
 from likewise.conditional.splits import SplitBenchmark, load_split_benchmarks, split_batches, split_features, top_k
-from likewise.conditional.towers import TwoTower
+from likewise.conditional.stored_features import open_tower
 from likewise.errors import LikewiseError
 from likewise.files import written_together
 from likewise.progress import ProgressCallback
@@ -98,8 +99,26 @@ def write_submission(
     return [folder / f"cirr-{metric}.json" for metric in contents]
 
 
+def circo_ranking(
+    split: SplitBenchmark, names: Mapping[str, str], features: ImageTextFeatures, method: ConditionalMethod
+) -> dict[str, list[int]]:
+    """CIRCO's file: the first 50 pictures of every question, by number."""
+    found: dict[str, list[int]] = {}
+    for queries, batch, present in split_batches(split, split.queries, features):
+        gallery, scores = batch.candidates[0], method.scores(batch)
+        if np.isnan(scores).any():
+            raise LikewiseError(f"{method.name} cannot answer questions like these: choose another method.")
+        first = top_k(scores, present, LENGTHS["recall"])
+        for row, question in enumerate(queries["template"].to_list()):
+            found[str(question)] = [int(names[gallery[column]]) for column in first[row] if present[row, column]]
+    missing = set(map(str, split.queries["template"])) - set(found)
+    if missing:
+        raise LikewiseError(f"{len(missing)} questions of {split.name} have no features of their reference.")
+    return found
+
+
 @dataclass(frozen=True)
-class CirrSubmission:
+class Submission:
     """Files for the server."""
 
     files: list[Path]
@@ -108,30 +127,44 @@ class CirrSubmission:
     """Where the method learned about these questions."""
 
 
-def submit_cirr(
+def submit_questions(
     workspace: WorkspaceFolder,
     folder: Path,
     encoder: str | None,
     method: str,
-    split: str,
+    split: str | None,
     *,
     workers: int | None = None,
     on_progress: ProgressCallback | None = None,
-) -> CirrSubmission:
-    """The step `likewise condition submit`."""
-    if workspace.settings()["source"] != "cirr":
-        raise LikewiseError(f"{workspace.path} is not CIRR: make it with `likewise new WORKSPACE --reader cirr`.")
-    tower = TwoTower.from_spec(encoder or default_tower(workspace))
+) -> Submission:
+    """The step `likewise condition submit`, of CIRR and of CIRCO."""
+    source = str(workspace.settings()["source"])
+    if source not in ("cirr", "circo"):
+        raise LikewiseError(
+            f"{workspace.path} is neither CIRR nor CIRCO: make it with `likewise new WORKSPACE --reader cirr`."
+        )
+    split = split or ("test1" if source == "cirr" else "test")
+    tower = open_tower(encoder or default_tower(workspace))
     tower.encode(workspace, workers=workers, on_progress=on_progress)
     [benchmark] = load_split_benchmarks(workspace, split)
     templates = read_stored_table(workspace, "templates").filter(split=split)
     if templates.is_empty():
-        raise LikewiseError(f"CIRR's split {split!r} has no questions in {workspace.path}: choose another `--split`.")
-    catalog = read_catalog(workspace).filter(split=split)
+        raise LikewiseError(f"the split {split!r} has no questions in {workspace.path}: choose another `--split`.")
+    catalog = read_catalog(workspace)
     names = dict(catalog.select("image", "name").iter_rows())
+    if source == "circo":
+        composed = ComposerMethod(get_composer(method, workspace, tower))
+        features = split_features(workspace, tower, [benchmark])
+        path = folder / f"circo-{split}.json"
+        write_json(circo_ranking(benchmark, names, features, composed), path)
+        asked = question_set(workspace, [benchmark], f"CIRCO's {split}")
+        return Submission(
+            [path], len(templates), screen_methods(workspace, tower, [composed], asked).notes([composed.name])
+        )
+    names = dict(catalog.filter(split=split).select("image", "name").iter_rows())
     members = dict(templates.select("template", "members").iter_rows())
     composed = ComposerMethod(get_composer(method, workspace, tower))
     contents = ranked_names(benchmark, members, names, split_features(workspace, tower, [benchmark]), composed)
     asked = question_set(workspace, [benchmark], f"CIRR's {split}")
     notes = screen_methods(workspace, tower, [composed], asked).notes([composed.name])
-    return CirrSubmission(write_submission(folder, contents, templates, names), len(templates), notes)
+    return Submission(write_submission(folder, contents, templates, names), len(templates), notes)

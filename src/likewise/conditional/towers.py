@@ -13,11 +13,13 @@ import numpy as np
 
 from likewise.conditional.base_features import encode_from_base_features, unscaled_spec
 from likewise.conditional.protocol import Features
+from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.spec import Spec, parse_spec
 from likewise.encoders.text import encode_text, supports_text
 from likewise.errors import LikewiseError
+from likewise.lineage.record import Lineage
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
@@ -66,6 +68,10 @@ class TwoTower:
     @property
     def dim(self) -> int:
         return get_encoder(self.unscaled).dim
+
+    def lineage(self, workspace: WorkspaceFolder) -> Lineage:
+        """What it learned from."""
+        return encoder_lineage(FeatureWorkspace(workspace.path), self.unscaled)
 
     def text_features(self, texts: Sequence[str]) -> Features:
         """(len(texts), dim); a text that occurs often is encoded once."""

@@ -52,11 +52,12 @@ def evaluate_conditions(
     templates: str | None = None,
     split: str | None = None,
     official: bool = False,
+    questions: Path | None = None,
     workers: int | None = 1,
     on_progress: ProgressCallback | None = None,
 ) -> ConditionsResult:
-    """Recall@k of two-tower encoders on a set of templates, or on a whole split; stored in results/."""
-    settings = RecallSettings(encoders, methods, templates, split, official=official)
+    """Recall@k of two-tower encoders on a set of templates, on a whole split or on questions; stored in results/."""
+    settings = RecallSettings(encoders, methods, templates, split, official=official, questions=questions)
     done = measure_recall(workspace, settings, workers=workers, on_progress=on_progress)
     names = ", ".join(done.table["templates"].unique(maintain_order=True))
     note = "; ".join(["%, with 95 % intervals over templates", *done.notes])

@@ -301,6 +301,17 @@ def fashioniq(at: Path) -> None:
     write_json(at / "captions" / "cap.dress.val.json", [good, {**good, "captions": []}, {"candidate": "B00GONE"}])
 
 
+def circo(at: Path) -> None:
+    listed = [{"id": number, "file_name": f"{number:012d}.jpg"} for number in range(1, 8)]
+    for entry in listed[:-1]:
+        picture(at / "COCO2017_unlabeled/unlabeled2017" / str(entry["file_name"]))
+    write_json(at / "COCO2017_unlabeled/annotations/image_info_unlabeled2017.json", {"images": listed})
+    asked = {"id": 0, "reference_img_id": 1, "relative_caption": "has two dogs", "shared_concept": "a dog"}
+    answers = {"target_img_id": 2, "gt_img_ids": [2, "5"], "semantic_aspects": ["cardinality"]}
+    write_json(at / "annotations/val.json", [asked | answers, {"id": 1}])
+    write_json(at / "annotations/test.json", [asked])
+
+
 def mit_states(at: Path) -> None:
     for name in ("old armor", "new armor", "rusty armor", "ripe apple", "adj armor", "very old armor"):
         picture(at / "images" / name / "a.jpg")
@@ -340,6 +351,7 @@ MADE = {
     "genecis": genecis,
     "cirr": cirr,
     "fashioniq": fashioniq,
+    "circo": circo,
     "mit_states": mit_states,
     "cc3m": cc3m,
     "sbu": sbu,

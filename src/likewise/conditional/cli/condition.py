@@ -136,20 +136,25 @@ def evaluate(
     methods: Annotated[
         str,
         typer.Option(
-            help="image, text, image+text, image+text:unscaled, late-fusion, attributes, objects, combiner:FOLDER; "
-            "comma-separated."
+            help="image, text, image+text, image+text:unscaled, late-fusion, attributes, objects, combiner:FOLDER, "
+            "run:FILE, queries:FILE; comma-separated."
         ),
     ] = "image,text,image+text",
     templates: Templates = None,
-    split: Annotated[str | None, typer.Option(help="Split of CIRR, MIT-States or FashionIQ.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split of CIRR, CIRCO, MIT-States or FashionIQ.")] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(help="A table with reference, condition and targets: questions to the whole catalog."),
+    ] = None,
     official: Annotated[
-        bool, typer.Option("--official", help="Count ties as hits, as the published code does.")
+        bool,
+        typer.Option("--official", help="As the published code: its arithmetic, features unscaled, ties are hits."),
     ] = False,
     detections: Annotated[Path | None, typer.Option(help="For `objects`: a table with image, name, score.")] = None,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recall@1, 2 and 3 of every method, per task and on average, with intervals and the chance level.
+    """Recall (and mAP) of every method, per task and on average, with intervals and the chance level.
 
     Example: `likewise condition evaluate shop --with clip`
     """
@@ -164,6 +169,7 @@ def evaluate(
         split,
         official,
         detections,
+        questions,
     )
     with progress_bars("images") as update:
         found = evaluate_conditions(target, settings, workers=workers, on_progress=update)

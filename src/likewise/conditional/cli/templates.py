@@ -1,4 +1,4 @@
-"""`likewise condition verify`, `verified`, `crops` and `submit`: people, cut-out pictures, and CIRR's server."""
+"""`likewise condition verify`, `verified`, `crops` and `submit`: people, cut-out pictures, and test servers."""
 
 from pathlib import Path
 from typing import Annotated
@@ -109,21 +109,21 @@ def crops(
 
 def submit(
     workspace: WorkspacePath,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the two files.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the files.", show_default=False)],
     encoder: Annotated[str | None, typer.Option("--with", help="A two-tower encoder.")] = None,
     method: Annotated[str, typer.Option(help="image, text, image+text or combiner:FOLDER.")] = "image+text",
-    split: Annotated[str, typer.Option(help="Which split of CIRR.")] = "test1",
+    split: Annotated[str | None, typer.Option(help="Which split; the test split by default.")] = None,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the two files that CIRR's test server takes, checked as the server would.
+    """Write the files that the test servers of CIRR and CIRCO take, checked as the server would.
 
     Example: `likewise condition submit cirr out --with clip`
     """
-    from likewise.conditional.submission import submit_cirr
+    from likewise.conditional.submission import submit_questions
 
     with progress_bars("images") as update:
-        done = submit_cirr(
+        done = submit_questions(
             open_workspace(workspace), folder, encoder, method, split, workers=workers, on_progress=update
         )
     if as_json:

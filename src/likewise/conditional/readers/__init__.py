@@ -9,6 +9,7 @@ LAYOUTS = {
     ),
     "genecis": DatasetLayout("GeneCIS: {focus,change}_{object,attribute}.json", ("templates", "candidates")),
     "cirr": DatasetLayout("CIRR: cap.rc2.*.json and split.rc2.*.json", ("templates",)),
+    "circo": DatasetLayout("CIRCO: annotations/{val,test}.json and image_info_unlabeled2017.json", ("templates",)),
     "fashioniq": DatasetLayout("FashionIQ: cap.*.json and split.*.json", ("templates",)),
     "mit_states": DatasetLayout("MIT-States: images/<adjective> <noun>/*.jpg", ("queries",)),
     "cc3m": DatasetLayout("Conceptual Captions: lines `caption<TAB>url`, no pictures", ("captions",)),

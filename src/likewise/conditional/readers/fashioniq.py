@@ -44,10 +44,15 @@ def read(path: Path, root: Path | None = None) -> Reading:
             file, _parse, "candidate, target and captions"
         ):
             pictures = [finder.find_key(name) if name else None for name in (reference, target)]
-            templates.append((number, category, split, " and ".join(captions), *pictures, captions))
+            templates.append((number, category, split, " and ".join(map(_tidy, captions)), *pictures, captions))
             rows += [(number, finder.find_key(name), name, category, split) for name in (reference, target) if name]
     found = to_table(rows, ROW_SCHEMA).unique("image", keep="first", maintain_order=True)
     return parser.to_reading(found, root or folder, {"templates": to_table(templates, TEMPLATE_SCHEMA)})
+
+
+def _tidy(caption: str) -> str:
+    """Without the signs at its ends, as published codes join captions."""
+    return caption.strip(".?, ") or caption
 
 
 def _parse(entry: dict[str, Any]) -> tuple[str, str | None, list[str]]:

@@ -128,6 +128,42 @@ def template_crops(source: WorkspaceFolder, name: str, templates: pl.DataFrame) 
     return _published(templates, read_stored_table(source, "candidates"))
 
 
+def without_uncropped(source: WorkspaceFolder, name: str, templates: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Templates about whole images, and a sentence for those that ask about parts which are not cut out yet."""
+    tasks = templates["task"].unique().sort().to_list()
+    if not boxes_file(source, name).exists():
+        tasks = _tasks_about_parts(source, name)
+    left = templates.filter(~pl.col("task").is_in(tasks))
+    n = templates.height - left.height
+    if not n:
+        return templates, []
+    said = (
+        f"{n:,} templates of {' and '.join(tasks)} ask about objects that must be cut out of their images: "
+        f"run `likewise condition crops {source.path} NEW --templates {name}` and evaluate NEW"
+    )
+    if left.is_empty():
+        raise LikewiseError(f"{said}.")
+    return left, [f"not measured: {said}."]
+
+
+def name_by_part(source: WorkspaceFolder, name: str, templates: pl.DataFrame) -> pl.DataFrame:
+    """Published templates with each part under a name of its own: two boxes of one picture are two candidates."""
+    tasks = _tasks_about_parts(source, name)
+    if not tasks:
+        return templates
+    about_parts = pl.col("task").is_in(tasks)
+    parts = _published(templates.filter(about_parts), read_stored_table(source, "candidates"))[0]
+    return pl.concat([parts, templates.filter(~about_parts)])
+
+
+def _tasks_about_parts(source: WorkspaceFolder, name: str) -> list[str]:
+    """Tasks of a published set whose pictures are boxes in images."""
+    if templates_file(source, name).exists() or not (source.tables_folder / "candidates.parquet").exists():
+        return []
+    cut = read_stored_table(source, "candidates").filter(pl.col("x1").is_not_null())
+    return cut["task"].unique().sort().to_list()
+
+
 def _published(templates: pl.DataFrame, candidates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """GeneCIS' own files: the same image may be cut in several ways, so every part gets a name by its box."""
     corners = ["x1", "y1", "x2", "y2"]

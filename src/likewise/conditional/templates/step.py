@@ -14,9 +14,11 @@ from likewise.conditional.composers import ComposerMethod, ImageOnly, TextOnly
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TASKS, images_of
 from likewise.conditional.recall import rank_targets, recall_at_k
+from likewise.conditional.stored_features import open_tower
 from likewise.conditional.templates.annotations import ImageAnnotations
 from likewise.conditional.templates.audit import audit_templates, single_modality_problems
 from likewise.conditional.templates.build import build_templates
+from likewise.conditional.templates.crops import name_by_part
 from likewise.conditional.templates.files import (
     OFFICIAL,
     read_templates,
@@ -25,7 +27,6 @@ from likewise.conditional.templates.files import (
     write_templates,
 )
 from likewise.conditional.templates.workspace_annotations import AnnotationOptions, workspace_annotations
-from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, write_parquet
@@ -112,7 +113,7 @@ def audit_template_set(
     )
     catalog = read_catalog(workspace)
     digests = dict(catalog.select("image", "digest").iter_rows())
-    problems = audit_templates(templates, annotations, digests)
+    problems = audit_templates(name_by_part(workspace, name, templates), annotations, digests)
     if encoder is not None:
         problems = pl.concat([problems, _encoder_problems(workspace, templates, encoder, on_progress)])
     path = workspace.results_folder / f"audit-{name}.parquet"
@@ -144,7 +145,7 @@ def _matched_by_file_name(annotated: WorkspaceFolder, templates: pl.DataFrame) -
 def _encoder_problems(
     workspace: WorkspaceFolder, templates: pl.DataFrame, encoder: str, on_progress: ProgressCallback | None
 ) -> pl.DataFrame:
-    tower = TwoTower.from_spec(encoder)
+    tower = open_tower(encoder)
     tower.encode(workspace, on_progress=on_progress)
     features = ImageTextFeatures.load(workspace, tower, templates)
     parts = []

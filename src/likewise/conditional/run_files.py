@@ -1,0 +1,221 @@
+"""What other systems answered, as methods: `run:FILE` holds rankings, `queries:FILE` one vector per question.
+
+    run      JSON {"12": [names, best first], …} (CIRR's and CIRCO's submissions), {"12": {name: score}}, or the same
+             under each task's name; a table (CSV, Parquet, JSON lines) with question, image, score or rank, and task
+             where there are several; or TREC's lines `question Q0 image rank score tag`, question as `task/12`
+    queries  .npz with `questions`, `vectors` and, where there are several tasks, `tasks`; or Parquet with question,
+             vector and task
+
+Pictures are named as in `picture_names.py`.  Candidates that a run does not list share the last place; a question
+that it does not answer counts as not answered.
+"""
+
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from likewise.conditional.picture_names import PictureNames
+from likewise.conditional.protocol import Features, Floats, QueryBatch
+from likewise.conditional.towers import normalize
+from likewise.errors import LikewiseError
+from likewise.workspace import read_json
+
+RUN, QUERIES = "run", "queries"
+TREC_COLUMNS = 6
+NOT_QUESTIONS = ("version", "metric")
+"""What submission files say beside their answers."""
+Question = tuple[str, int]
+"""Task (empty where the file names none) and number."""
+Answers = dict[Question, dict[str, float]]
+Row = tuple[str, int, str, float]
+
+
+@dataclass(frozen=True)
+class RankedRun:
+    """Rankings of another system: question -> picture -> score."""
+
+    name: str
+    answers: Mapping[Question, Mapping[str, float]]
+
+    def scores(self, batch: QueryBatch) -> Floats:
+        found = np.full((len(batch.reference), batch.gallery.shape[-2]), np.nan)
+        for row, (task, number) in enumerate(zip(batch.tasks, batch.questions, strict=True)):
+            answer = self.answers.get((task, number), self.answers.get(("", number)))
+            if answer:
+                last = min(answer.values()) - 1.0
+                candidates = batch.candidates[row] if len(batch.candidates) > 1 else batch.candidates[0]
+                found[row] = [answer.get(image, last) for image in candidates]
+        return found
+
+
+@dataclass(frozen=True)
+class QueryVectors:
+    """One vector per question, compared with the features of the encoder's image side by cosine."""
+
+    name: str
+    row_of: Mapping[Question, int]
+    vectors: Features
+
+    def scores(self, batch: QueryBatch) -> Floats:
+        gallery = batch.normalized_gallery
+        if gallery.shape[-1] != self.vectors.shape[1]:
+            raise LikewiseError(
+                f"{self.name}: its vectors have {self.vectors.shape[1]} numbers, the image features "
+                f"{gallery.shape[-1]}: name the encoder that they belong to with `--with`."
+            )
+        found = np.full((len(batch.reference), gallery.shape[-2]), np.nan)
+        for row, (task, number) in enumerate(zip(batch.tasks, batch.questions, strict=True)):
+            place = self.row_of.get((task, number), self.row_of.get(("", number)))
+            if place is not None:
+                found[row] = (gallery[row] if gallery.ndim == 3 else gallery) @ self.vectors[place]
+        return found
+
+
+def read_run(path: Path, catalog: pl.DataFrame, name: str | None = None) -> RankedRun:
+    """A run file; pictures that the catalog does not have are a mistake."""
+    names = PictureNames.of(catalog)
+    answers: Answers = {}
+    unknown: dict[str, None] = {}
+    for task, number, image, score in _run_rows(path):
+        key = names.key(image)
+        if key is None:
+            unknown.setdefault(image)
+            continue
+        held = answers.setdefault((task, number), {})
+        if key in held:
+            raise LikewiseError(f"{path}: question {f'{task}/' if task else ''}{number} lists {image} twice.")
+        held[key] = score
+    if unknown:
+        raise LikewiseError(
+            f"{path} names {len(unknown)} images that are not in the catalog (first: {next(iter(unknown))}): "
+            "is it a run on this benchmark?"
+        )
+    if not answers:
+        raise LikewiseError(f"{path} answers no question.")
+    return RankedRun(name or path.stem, answers)
+
+
+def read_query_vectors(path: Path, name: str | None = None) -> QueryVectors:
+    """A file of query vectors."""
+    _require(path, (".npz", ".parquet"), "query vectors")
+    if path.suffix == ".parquet":
+        table = _table(path, ("question", "vector"))
+        tasks = table["task"].cast(pl.String).to_list() if "task" in table.columns else [""] * table.height
+        questions, rows = table["question"].to_list(), table["vector"].to_list()
+    else:
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                questions = stored["questions"].tolist()
+                tasks = stored["tasks"].tolist() if "tasks" in stored else [""] * len(questions)
+                rows = stored["vectors"]
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise LikewiseError(f"{path} holds no query vectors ({error}): it needs `questions`, `vectors`.") from error
+    try:
+        vectors = np.asarray(rows, np.float32)
+    except ValueError as error:
+        raise LikewiseError(f"{path}: all query vectors must have the same width.") from error
+    if vectors.ndim != 2 or len(vectors) != len(questions) != 0 or not np.isfinite(vectors).all():
+        raise LikewiseError(f"{path}: one vector of finite numbers is needed for each of {len(questions)} questions.")
+    row_of = {
+        (str(task), _number(one, path)): row for row, (task, one) in enumerate(zip(tasks, questions, strict=True))
+    }
+    if len(row_of) < len(questions):
+        raise LikewiseError(f"{path} has two vectors for one question: name the tasks, or keep one.")
+    return QueryVectors(name or path.stem, row_of, normalize(vectors))
+
+
+def _run_rows(path: Path) -> Iterable[Row]:
+    _require(path, (".json", ".csv", ".parquet", ".jsonl", ".run", ".trec", ".txt"), "a run")
+    if path.suffix == ".json":
+        return _json_rows(path)
+    if path.suffix in (".csv", ".parquet", ".jsonl"):
+        return _table_rows(path)
+    return _trec_rows(path)
+
+
+def _json_rows(path: Path) -> Iterable[Row]:
+    content = read_json(path)
+    if not isinstance(content, dict):
+        raise LikewiseError(f'{path} is no run: expected {{"question": [images, best first]}}.')
+    asked = {key: value for key, value in content.items() if key not in NOT_QUESTIONS}
+    nested = all(isinstance(value, dict) and not key.lstrip("-").isdecimal() for key, value in asked.items())
+    for task, of_task in asked.items() if nested else [("", asked)]:
+        for question, listed in of_task.items():
+            yield from _answer(task, _number(question, path), listed, path)
+
+
+def _answer(task: str, number: int, listed: Any, path: Path) -> Iterable[Row]:
+    if isinstance(listed, dict):
+        scored = [(image, _score(score, path)) for image, score in listed.items()]
+    elif isinstance(listed, list):
+        scored = [(str(image), -float(rank)) for rank, image in enumerate(listed)]
+    else:
+        raise LikewiseError(f"{path}: question {number} needs a list of images or their scores.")
+    return [(task, number, image, score) for image, score in scored]
+
+
+def _table_rows(path: Path) -> Iterable[Row]:
+    table = _table(path, ("question", "image"))
+    if "score" not in table.columns and "rank" not in table.columns:
+        raise LikewiseError(f"{path} has neither score nor rank (it has {', '.join(table.columns)}).")
+    value = pl.col("score") if "score" in table.columns else -pl.col("rank").cast(pl.Float64, strict=False)
+    task = pl.col("task").cast(pl.String) if "task" in table.columns else pl.lit("")
+    chosen = table.select(
+        task, pl.col("question"), pl.col("image").cast(pl.String), value.cast(pl.Float64, strict=False).alias("score")
+    )
+    for of_task, question, image, score in chosen.iter_rows():
+        yield of_task or "", _number(question, path), image, _score(score, path)
+
+
+def _trec_rows(path: Path) -> Iterable[Row]:
+    for line_number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        cells = line.split()
+        if not cells:
+            continue
+        if len(cells) != TREC_COLUMNS:
+            raise LikewiseError(f"{path}, line {line_number}: expected `question Q0 image rank score tag`.")
+        task, _, question = cells[0].rpartition("/")
+        yield task, _number(question, path), cells[2], _score(cells[4], path)
+
+
+def _require(path: Path, endings: tuple[str, ...], what: str) -> None:
+    if not path.is_file() or path.suffix not in endings:
+        raise LikewiseError(f"{path} is no file of {what}: give one that ends in {', '.join(endings)}.")
+
+
+def _table(path: Path, needed: tuple[str, ...]) -> pl.DataFrame:
+    readers: dict[str, Callable[[Path], pl.DataFrame]] = {
+        ".csv": lambda file: pl.read_csv(file, infer_schema_length=None),
+        ".jsonl": pl.read_ndjson,
+        ".parquet": lambda file: pl.read_parquet(file, glob=False),
+    }
+    try:
+        table = readers[path.suffix](path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise LikewiseError(f"{path} cannot be read ({str(error).splitlines()[0]}).") from error
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        raise LikewiseError(f"{path} has no column {', '.join(missing)} (it has {', '.join(table.columns)}).")
+    return table
+
+
+def _number(question: object, path: Path) -> int:
+    try:
+        return int(str(question))
+    except ValueError as error:
+        raise LikewiseError(f"{path}: {question!r} is no number of a question.") from error
+
+
+def _score(score: object, path: Path) -> float:
+    try:
+        value = float(str(score))
+    except ValueError:
+        value = float("nan")
+    if not np.isfinite(value):
+        raise LikewiseError(f"{path}: {score!r} is no score.")
+    return value

@@ -37,15 +37,15 @@ def read(path: Path, root: Path | None = None) -> Reading:
     about = {item: (category, address, title) for _, (item, category, address, title) in items}
     by_item, by_address = ImageFinder(base, FOLDERS, ENDINGS), ImageFinder(base, FOLDERS)
     there = set().union(*by_address.listed.values())
-    rows: dict[str, tuple[object, ...]] = {}
+    rows: dict[str, tuple[int, str, str, str | None, str | None]] = {}
     worn: list[tuple[object, ...]] = []
     for number, (outfit, names) in outfits:
         for place, item in enumerate(names, 1):
             if item not in rows:
-                category, address, title = about.get(item, (None, "", None))
+                known, address, title = about.get(item, (None, "", None))
                 called = PurePosixPath(address).name
-                image = by_address.find_key(called) if called in there else by_item.find_key(item)
-                rows[item] = (number, image, item, category, title)
+                found = by_address.find_key(called) if called in there else by_item.find_key(item)
+                rows[item] = (number, found, item, known, title)
             _, image, _, category, _ = rows[item]
             worn.append((outfit, item, place, image, category, None))
     return parser.to_reading(to_table(rows.values(), ROW_SCHEMA), base, {"outfits": to_table(worn, OUTFIT_SCHEMA)})

@@ -30,8 +30,10 @@ from likewise.outfits.screening import model_lineage, outfit_examples
 from likewise.outfits.tables import outfit_table
 from likewise.outfits.training.examples import OutfitExamples, examples_from_tables, make_fitb_questions
 from likewise.outfits.training.negatives import NegativeSampler, nearest_of_type
+from likewise.outfits.training.presets import PAPER, USUAL, Preset, get_preset
 from likewise.outfits.training.run_folder import state_file
-from likewise.outfits.training.trainer import ACCURACY, TrainingJob, train_model
+from likewise.outfits.training.trainer import TrainingJob, train_model
+from likewise.outfits.training.validation import ACCURACY, LOSS
 from likewise.workspace import WorkspaceFolder
 from tests.outfits.toy_outfits import (
     CATEGORIES,
@@ -327,3 +329,32 @@ def test_words_that_are_rare_or_everywhere_are_not_guessed() -> None:
     said = caption_word_targets(extract_words(captions, ["tops"] * 400))
     assert said.shape == (400, 1)
     assert said[:, 0].tolist() == [float(number % 4 == 0) for number in range(400)]
+
+
+def test_the_preset_paper_is_what_the_authors_code_does_and_ours_have_none(tmp_path: Path) -> None:
+    known = {kind: (preset.width, preset.epochs, preset.batch_size, preset.learning_rate, preset.optimizer)
+             for kind, preset in PAPER.items()}  # fmt: skip
+    assert known == {
+        "bi-lstm": (512, 20, 10, 0.2, "sgd"),
+        "type-aware": (64, 10, 256, 5e-5, "adamw"),
+        "sce-net": (64, 15, 96, 5e-5, "adamw"),
+        "fhn": (128, 100, 64, 0.01, "sgd"),
+        "ngnn": (64, 20, 16, 1e-3, "adamw"),
+    }
+    assert all((each.n_negatives, each.near_share, each.weight_decay) == (1, 0.0, 0.0) for each in PAPER.values())
+    for kind in set(USUAL) - set(PAPER):
+        with pytest.raises(LikewiseError, match="has no paper"):
+            get_preset(kind, "paper")
+    for preset in (*PAPER.values(), *USUAL.values()):
+        assert Preset.from_dict(preset.as_dict()) == preset
+    sgd = replace(job("fhn", 2), preset=replace(job("fhn", 2).preset, optimizer="sgd", momentum=0.9))
+    whole = train_model(sgd, examples(), toy_features(), tmp_path / "whole")
+    assert used_preset(whole).optimizer == "sgd"
+
+
+def test_a_training_records_the_loss_on_outfits_it_does_not_learn(tmp_path: Path) -> None:
+    """The validation outfits of the toy world are the learned ones: learned by heart, their loss falls."""
+    trained("ngnn", tmp_path / "m", epochs=12)  # starts at random
+    curve = pl.read_parquet(tmp_path / "m" / "curves.parquet").filter(pl.col("name") == LOSS)["value"].to_list()
+    assert len(curve) == 12
+    assert curve[-1] < 0.9 * curve[0]

@@ -101,7 +101,7 @@ def _train(
     if (folder / "card.json").exists():
         return read_model_card(folder)
     card, arrays, net = _prepare(job, examples, features)
-    optimizer = torch.optim.AdamW(net.parameters(), job.preset.learning_rate, weight_decay=0.0)
+    optimizer = make_optimizer(net, job.preset)
     start = StartingWeights(net, job)
     done = load_state(folder, net, optimizer)
     curves = read_curves(folder, done)
@@ -121,6 +121,13 @@ def _train(
             on_epoch(epoch, job.preset.epochs, values)
     below = features.lineage(job.encoders) if uses_vectors(job.trunk) else picture_lineage(job.trunk)
     return _finish(folder, card, net, curves, examples, questions, below)
+
+
+def make_optimizer(net: OutfitNet, preset: Preset) -> torch.optim.Optimizer:
+    """Without weight decay of its own: see `StartingWeights`."""
+    if preset.optimizer == "sgd":
+        return torch.optim.SGD(net.parameters(), preset.learning_rate, preset.momentum)
+    return torch.optim.AdamW(net.parameters(), preset.learning_rate, weight_decay=0.0)
 
 
 class StartingWeights:

@@ -43,6 +43,7 @@ LATER = (
     ("outfits", "benchmark", "shop", "--model", "random"),
 )
 STUDIED = ("--seeds", "1", "--steps", "2", "--batch", "4", "--parts", "ablation")
+BY_COLOUR = ("--with", "mean-cosine:colour")
 SMALL = ("--n-outfits", "60", "--epochs", "1")
 FEW = ("--n-lat", "3", "--n-aat", "3")
 CHECKED = (
@@ -74,6 +75,10 @@ EXTENSIONS = (
     Command("condition build", ("condition", "build", "shop", "--name", "built", "--per-task", "6")),
     Command("condition mine", ("condition", "mine", "captions.tsv", *MINED, "--output", "mined", "--workers", "1")),
     Command("condition two-tower", ("condition", "two-tower", "shop", "shop/tower", "--steps", "4")),
+    Command(
+        "train lessons",
+        ("train", "lessons", "shop", "--column", "category", "--with", "colour", "--random-points", "200"),
+    ),
     Command("train finetune", ("train", "finetune", "shop", "--with", TINY, "--epochs", "1", "--name", "tuned")),
     Command("bundle encoder", ("bundle", "encoder", TINY, "tiny.onnx")),
     Command("condition ask", ("condition", "ask", "shop", "--with", TOWER, "--image", IMAGE, "--text", "red")),
@@ -107,11 +112,11 @@ EXTENSIONS = (
     ),
     Command("condition crops", ("condition", "crops", "genecis", "parts")),
     Command("condition verified", ("condition", "verified", "verifying", "--templates", "asked")),
-    Command("outfits complete", ("outfits", "complete", "shop", "--item", IMAGE, "--save", "looks.csv")),
+    Command("outfits complete", ("outfits", "complete", "shop", "--item", IMAGE, *BY_COLOUR, "--save", "found.csv")),
 )
 WRITE_NOTHING = {
-    "outfits swap": ("outfits", "swap", "shop", "--item", IMAGE, "--change", IMAGE),
-    "outfits rate": ("outfits", "rate", "shop", "--item", IMAGE),
+    "outfits swap": ("outfits", "swap", "shop", "--item", IMAGE, "--change", IMAGE, *BY_COLOUR),
+    "outfits rate": ("outfits", "rate", "shop", "--item", IMAGE, *BY_COLOUR),
     "outfits show": ("outfits", "show", "taste"),
     "outfits models": ("outfits", "models"),
     "outfits rules": ("outfits", "rules"),

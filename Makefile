@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-slow check wheel docs lint types format bench clean chromium
+.PHONY: demo test test-slow check lowest wheel docs lint types format bench clean chromium
 
 demo: .venv/.base
 	$(BIN)/likewise demo demo
@@ -20,6 +20,15 @@ check: .venv/.test lint types
 	@tests="$$($(BIN)/python tests/changed.py $(BASE))"; if [ -n "$$tests" ]; then echo "$$tests"; \
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not browser" -n auto --dist loadfile $$tests; \
 	else echo "no package changed"; fi
+
+# The lowest versions that pyproject.toml allows, in an environment of their own, and the tests of the core with them;
+# old versions warn of things that newer ones have mended.
+lowest: .venv/bin/python
+	$(BIN)/python -m venv .venv-lowest
+	$(BIN)/python tests/lowest.py > .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-lowest/lowest.txt -e '.[core-test]'
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -m "not slow and not browser" -W ignore \
+	-n auto --maxprocesses 4 --dist loadfile $$($(BIN)/python tests/lowest.py tests)
 
 wheel: .venv/.test
 	rm -rf dist
@@ -68,4 +77,4 @@ chromium:
 	@touch $@ .venv/.test .venv/.base
 
 clean:
-	rm -rf .venv demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-lowest demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -113,7 +113,7 @@ def _part(
             parser.malformed.append(
                 MalformedLine(parser.name(file), number, "row", "a picture as bytes or path", "none")
             )
-    kept = with_numbers(part.drop(column), n_before).filter(pl.col("row").is_in([n for n, _ in keys]))
+    kept = with_numbers(part, n_before).drop(column).filter(pl.col("row").is_in([n for n, _ in keys]))
     if "image" in kept.columns:
         kept = kept.rename({"image": "image_in_source"})
     rows = kept.select(name for name, dtype in kept.schema.items() if not _holds_bytes(dtype)).with_columns(

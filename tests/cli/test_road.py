@@ -201,6 +201,20 @@ def test_every_mistake_is_one_sentence(
     assert "Traceback" not in ran.err
 
 
+def test_a_pool_asks_for_an_hour_unless_told_otherwise_and_its_cost_is_said_before_it_is_written(
+    pooled: WorkspaceFolder, run: Run
+) -> None:
+    before = pooled.pool_file.read_bytes()
+    refused = run("discover", pooled.path, "--seconds-per-pair", 60)  # 60 pairs in an hour
+    assert refused.code == 2 and pooled.pool_file.read_bytes() == before
+    assert "hours of an expert at 60 s per pair" in " ".join(refused.out.split())
+    assert run("discover", pooled.path, "--seconds-per-pair", 60, "--replace").code == 0
+    by_default = pl.read_parquet(pooled.pool_file).select("query", "candidate").n_unique()
+    assert 30 <= by_default <= 60
+    assert run("discover", pooled.path, "--seconds-per-pair", 60, "--n-queries", 100, "--replace").code == 0
+    assert pl.read_parquet(pooled.pool_file).select("query", "candidate").n_unique() > 60
+
+
 def test_mistakes_further_down_the_road(labelled: WorkspaceFolder, run: Run, shapes_table: Path) -> None:
     other = run("discover", labelled.path, "--k", 2)
     assert (other.code, "made with other settings" in other.err) == (2, True)

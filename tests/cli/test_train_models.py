@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 
 from likewise.encoders import read_vectors
 from likewise.evaluation.ranking import MAIN, of_measure
@@ -56,8 +57,14 @@ def test_labels_become_an_encoder_that_is_measured_on_unseen_queries(shop: Path,
     again = run("train", "perceptual", shop, *options)
     assert again.code == 2 and "give this one another --name, or --force" in again.err
     weights = (shop / "runs" / "perceptual" / "encoder.safetensors").read_bytes()
-    table = run("train", "perceptual", shop, *options, "--force")
+    table = run("train", "perceptual", shop, "--quick", "--force")  # the same as the options above
     assert table.code == 0 and "queries that were never trained on" in table.out
+    verdicts = ("learning helped:", "no improvement shown:", "not an improvement:")
+    assert sum(verdict in table.out for verdict in verdicts) == 1
+    card = (shop / "runs" / "perceptual" / "card.md").read_text(encoding="utf-8")
+    head = yaml.safe_load(card.split("---")[1])
+    measured_values = {one["type"]: one["value"] for one in head["model-index"][0]["results"][0]["metrics"]}
+    assert measured_values["ROC_AUC"] == rows[0]["value"]
     assert (shop / "runs" / "perceptual" / "encoder.safetensors").read_bytes() == weights
     assert run("train", "perceptual", shop, "--unseen", "pictures", "--name", "x").code == 2
 

@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import polars as pl
 import pytest
 
 from likewise.encoders.families.run_files import apply_layers
@@ -12,7 +13,12 @@ from likewise.training.perceptual.adapter import AdapterParams, answer_scores, f
 from likewise.training.perceptual.adapter_learner import AdapterLearner
 from likewise.training.perceptual.answers import Answers
 from likewise.training.perceptual.calibration import fit_calibration, measure_reliability
-from likewise.training.perceptual.comparison import HeldOutScores, comparison_table
+from likewise.training.perceptual.comparison import (
+    COMPARISON_SCHEMA,
+    HeldOutScores,
+    comparison_table,
+    learning_verdict,
+)
 from likewise.training.perceptual.cross_validation import CrossValidatedScores, learn_and_cross_validate
 from likewise.training.perceptual.features import ImageVectors, fit_feature_map
 from likewise.training.perceptual.folds import UNSEEN_KINDS, AnswerFold, LeakageError, Unseen, check_fold, make_folds
@@ -174,3 +180,20 @@ def test_features_are_fitted_on_training_things_alone() -> None:
     assert np.array_equal(features.first.matrix, other.first.matrix)
     assert features.last is not None and other.last is not None
     assert np.array_equal(features.last.matrix, other.last.matrix)
+
+
+def test_whether_learning_helped_is_said_against_the_best_other_encoder() -> None:
+    def results(gain: float, low: float, high: float, p: float) -> pl.DataFrame:
+        own = ("queries", "learned", "ROC_AUC", 0.9, 0.8, 0.95, 20, 300, 0.0, 0.0, 0.0, None)
+        best = ("queries", "deep", "ROC_AUC", 0.9 - gain, 0.8, 0.95, 20, 300, gain, low, high, p)
+        weak = ("queries", "colour", "ROC_AUC", 0.5, 0.4, 0.6, 20, 300, 0.4, 0.3, 0.5, 0.001)
+        return pl.DataFrame([own, weak, best], schema=COMPARISON_SCHEMA, orient="row")
+
+    better, unclear = (
+        learning_verdict(results(0.05, 0.02, 0.08, 0.01)),
+        learning_verdict(results(-0.02, -0.05, 0.01, 0.2)),
+    )
+    assert better and unclear
+    assert (better.best_other, better.helped) == ("deep", True)
+    assert (unclear.best_other, unclear.helped) == ("deep", False)
+    assert learning_verdict(results(0.05, 0.02, 0.08, 0.01)[:1]) is None

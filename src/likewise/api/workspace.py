@@ -233,7 +233,7 @@ class Workspace(WorkspaceFolder):
         *,
         generators: Sequence[str] | None = None,
         k: int = 6,
-        n_queries: int = 100,
+        n_queries: int | None = None,
         n_random: int = 500,
         hours: float | None = None,
         seconds_per_pair: float = 15.0,
@@ -243,11 +243,12 @@ class Workspace(WorkspaceFolder):
     ) -> "PoolResult":
         """Pool the candidates of several encoders and store the pairs that experts will label.
 
-        `hours`: as many queries, up to `n_queries`, as one expert can label in so many hours.
+        `hours`: as many queries, up to `n_queries` (or 100), as one expert can label in so many hours; 1 where neither
+        is given.
         """
         from likewise.api.search import pool_result
         from likewise.discovery.grow import grow_pool
-        from likewise.discovery.hours import settings_within
+        from likewise.discovery.hours import DEFAULT_HOURS, N_QUERIES, settings_within
         from likewise.discovery.step import PoolSettings, make_pool, pool_part, store_pool
         from likewise.labeling.step import read_labels_if_any
 
@@ -256,7 +257,8 @@ class Workspace(WorkspaceFolder):
             store_pool(self, grown, replace=True)
             return pool_result(grown)
         names = tuple(generators or self.encoders())
-        settings = PoolSettings(names, k=k, n_queries=n_queries, n_random=n_random, seed=seed)
+        hours = DEFAULT_HOURS if hours is None and n_queries is None else hours
+        settings = PoolSettings(names, k=k, n_queries=n_queries or N_QUERIES, n_random=n_random, seed=seed)
         from likewise.discovery.pool import choosing_pairs
 
         with choosing_pairs(self):

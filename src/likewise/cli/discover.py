@@ -44,14 +44,16 @@ ByCategory = Annotated[bool, typer.Option("--by-category", help="Draw queries in
 Seconds = Annotated[float, typer.Option("--seconds-per-pair", help="How long an expert needs for one pair.")]
 
 
-LARGEST_USEFUL_ERROR = 0.5  # of a prevalence: above, the sentence about it says nothing
+LARGEST_USEFUL_ERROR = 0.1  # of a prevalence: above, the sentence about it says nothing
 
 
 def discover(
     workspace: WorkspacePath,
     generators: With = None,
     k: Annotated[int, typer.Option("--k", help="Candidates per query and generator.")] = 6,
-    n_queries: Queries = 100,
+    n_queries: Annotated[
+        int | None, typer.Option(help="Number of query images to draw.", show_default="what --hours allows, up to 100")
+    ] = None,
     queries: QueryRule = None,
     gallery: GalleryRule = None,
     by_category: ByCategory = False,
@@ -63,7 +65,10 @@ def discover(
     total: Annotated[int | None, typer.Option(help="Maximum number of pairs in total.")] = None,
     hours: Annotated[
         float | None,
-        typer.Option(help="As many queries, up to --n-queries, as one expert can label in so many hours."),
+        typer.Option(
+            help="As many queries, up to --n-queries, as one expert can label in so many hours.",
+            show_default="1, if no other option says how many pairs",
+        ),
     ] = None,
     n_random: Annotated[int, typer.Option("--random", help="Random pairs for the prevalence estimate.")] = 500,
     design: Annotated[
@@ -104,7 +109,7 @@ def discover(
     from dataclasses import asdict
 
     from likewise.discovery import RANDOM, duplicate_share, overlap_table, prevalence
-    from likewise.discovery.hours import settings_within
+    from likewise.discovery.hours import DEFAULT_HOURS, N_QUERIES, settings_within
     from likewise.discovery.pool import choosing_pairs
     from likewise.discovery.prevalence import bounded_error
     from likewise.discovery.step import (
@@ -114,7 +119,7 @@ def discover(
         store_pool,
         waits_for_next_round,
     )
-    from likewise.discovery.unit import UNIT_NAMES, check_unit
+    from likewise.discovery.unit import check_unit
     from likewise.labeling.pool import project_follows
 
     target = open_workspace(workspace)
@@ -126,7 +131,7 @@ def discover(
     settings = PoolSettings(
         generators=tuple(parse_names(generators) or target.encoders()),
         k=k,
-        n_queries=n_queries,
+        n_queries=N_QUERIES if n_queries is None else n_queries,
         seed=seed,
         queries=queries,
         gallery=gallery,
@@ -147,14 +152,18 @@ def discover(
     if not replace and waits_for_next_round(target, settings):
         _next_round(target, seconds_per_pair, as_json)
         return
+    by_default = all(each is None for each in (hours, n_queries, labels, per_query, total))
+    budget_hours = DEFAULT_HOURS if by_default else hours
     with choosing_pairs(target):
         with progress_bars("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
-            if hours is not None:
-                settings = settings_within(target, settings, hours, seconds_per_pair)
+            if budget_hours is not None:
+                settings = settings_within(target, settings, budget_hours, seconds_per_pair, engine=cluster)
             pool = make_pool(target, settings, update, cluster)
+        cost = prevalence(pool.rows, None, pool.counter, seconds_per_pair)
+        if not as_json:
+            _print_cost(pool, cost, seconds_per_pair, by_default)
         written = store_pool(target, pool, replace=replace)
         change = project_follows(target)
-    cost = prevalence(pool.rows, None, pool.counter, seconds_per_pair)
     overlap = overlap_table(pool.rows, len(pool.query_gallery.queries), k)
     if as_json:
         found = {"cost": cost.to_dict(), "overlap": to_records(overlap), "duplicate_share": duplicate_share(pool.rows)}
@@ -163,22 +172,13 @@ def discover(
             found["index"] = {generator: asdict(recall) for generator, recall in pool.recalls.items()}
         echo_json(found)
         return
+    if not written:
+        echo("  this pool already existed")
     if change.withdrawn:
         echo(f"in the labelling project {change.sentence}; a running site asks the new pairs at once")
     if pool.settings.design != "eds":
-        _print_drawn(pool, written, cost, seconds_per_pair)
         return
     n_random_drawn = pool.rows.filter(pool.rows["generator"] == RANDOM).height
-    echo(
-        f"[bold]{cost.n_questions:,} pairs[/] to label for {len(pool.query_gallery.queries)} queries, "
-        f"{n_random_drawn} of them drawn at random"
-        f"{'' if written else ' (this pool already existed)'}"
-    )
-    echo(
-        f"  all {cost.n_all_pairs:,} {UNIT_NAMES[cost.unit]} pairs would take an expert "
-        f"{cost.hours_brute_force:,.0f} hours, these {cost.hours_pool:,.1f} at {seconds_per_pair:g} s per pair: "
-        f"{cost.speed_up:,.0f}x fewer"
-    )
     if len(overlap):
         echo(
             f"  generators share {100 * sum(overlap['share']) / len(overlap):.0f} % of their candidates on average "
@@ -236,16 +236,33 @@ def _next_round(target: "WorkspaceFolder", seconds_per_pair: float, as_json: boo
         echo(f"all {n_rounds} rounds are drawn and answered: --rounds and --labels with --replace start a new design")
 
 
-def _print_drawn(pool: "Pool", written: bool, cost: "Prevalence", seconds_per_pair: float) -> None:
-    """What a design that draws asks of the experts."""
+def _print_cost(pool: "Pool", cost: "Prevalence", seconds_per_pair: float, by_default: bool) -> None:
+    """What the pairs ask of an expert, said before any of them is written."""
+    from likewise.discovery import RANDOM
+    from likewise.discovery.hours import DEFAULT_HOURS
+    from likewise.discovery.unit import UNIT_NAMES
+
+    n_queries = len(pool.query_gallery.queries)
+    drawn = pool.settings.design != "eds"
+    n_pairs = cost.n_pool_pairs if drawn else cost.n_questions
+    echo(
+        f"[bold]{n_pairs:,} pairs[/] to label for {n_queries} queries: {cost.hours_pool:,.1f} hours of an expert at "
+        f"{seconds_per_pair:g} s per pair"
+    )
+    if by_default:
+        echo(f"  chosen for {DEFAULT_HOURS:g} hour by default; more hours (--hours) or --n-queries bring more queries")
+    if not drawn:
+        echo(
+            f"  all {cost.n_all_pairs:,} {UNIT_NAMES[cost.unit]} pairs would take "
+            f"{cost.hours_brute_force:,.0f} hours: {cost.speed_up:,.0f}x fewer; "
+            f"{pool.rows.filter(pool.rows['generator'] == RANDOM).height} of them are drawn at random"
+        )
+        return
     certain = pool.rows.filter(pool.rows["probability"] == 1.0).height
     echo(
-        f"[bold]{cost.n_pool_pairs:,} pairs[/] drawn for {len(pool.query_gallery.queries)} queries "
-        f"({cost.n_pool_pairs / len(pool.query_gallery.queries):.1f} a query), {certain:,} of them for certain; the "
-        f"least likely one stands for {1.0 / pool.rows['probability'].min():,.0f} others"  # type: ignore[operator]
-        f"{'' if written else ' (the same pool was already there)'}"
+        f"  {n_pairs / n_queries:.1f} a query, {certain:,} of them for certain; the least likely one stands for "
+        f"{1.0 / pool.rows['probability'].min():,.0f} others"  # type: ignore[operator]
     )
-    echo(f"  {cost.hours_pool:,.1f} hours at {seconds_per_pair:g} s a pair")
     if pool.settings.n_rounds > 1:
         echo(
             f"  round 1 of {pool.settings.n_rounds}, for {pool.settings.purpose}: the labelling site deals the next "

@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 
+from likewise.discovery.engines import SearchEngine
 from likewise.discovery.step import LABELS_PER_QUERY, PoolSettings, make_pool
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
+DEFAULT_HOURS = 1.0  # where nothing says how many pairs
+N_QUERIES = 100  # at most, unless more are asked for
 SHARE_OF_RANDOM_PAIRS = 5  # at most one pair in so many is drawn at random
 PILOT_QUERIES = 20  # enough to see how many pairs a query brings
 
@@ -17,6 +20,7 @@ def settings_within(
     hours: float,
     seconds_per_pair: float,
     on_progress: ProgressCallback | None = None,
+    engine: SearchEngine | None = None,
 ) -> PoolSettings:
     """As many queries as one expert can label in these hours, at most those that the settings ask for."""
     n_pairs = int(hours * 3600 / seconds_per_pair) if hours > 0 and seconds_per_pair > 0 else 0
@@ -31,7 +35,7 @@ def settings_within(
     settings = replace(settings, n_random=min(settings.n_random, n_pairs // SHARE_OF_RANDOM_PAIRS))
 
     def pairs_and_queries(n_queries: int) -> tuple[int, int]:
-        pool = make_pool(workspace, replace(settings, n_queries=n_queries), on_progress)
+        pool = make_pool(workspace, replace(settings, n_queries=n_queries), on_progress, engine)
         return pool.rows.select("query", "candidate").n_unique(), len(pool.query_gallery.queries)
 
     n_found, n_asked = pairs_and_queries(min(settings.n_queries, PILOT_QUERIES))

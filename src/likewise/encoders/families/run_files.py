@@ -27,7 +27,7 @@ from likewise.files import finish_writing, written_together
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
 from likewise.untrusted import check_shape
-from likewise.workspace import discard, read_json, write_atomically, write_json, write_parquet
+from likewise.workspace import discard, read_json, write_atomically, write_json, write_parquet, write_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,9 +86,10 @@ def write_run(
     more: Mapping[str, Array] | None = None,
     tables: "Mapping[str, pl.DataFrame] | None" = None,
     summary: Mapping[str, Any] | None = None,
+    card: str | None = None,
     remove: Sequence[str] = (),
 ) -> TrainedRun:
-    """Write all files together; with `tables` and `summary.json` of the training, and without files to `remove`."""
+    """Write all files together: also tables, summary.json and card.md of the training; without files to `remove`."""
     from safetensors.numpy import save
 
     tensors = {f"{TRUNK}{name}": np.ascontiguousarray(value) for name, value in (trunk or {}).items()}
@@ -107,6 +108,8 @@ def write_run(
             write_parquet(table, staged.staging / f"{name}.parquet")
         if summary is not None:
             write_json(dict(summary), staged.staging / "summary.json")
+        if card is not None:
+            write_text(card, staged.staging / "card.md")
         for name in remove:
             staged.remove(folder / name)
     return read_run(folder)

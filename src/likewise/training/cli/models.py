@@ -27,13 +27,6 @@ if TYPE_CHECKING:
 
     from likewise.training.perceptual.step import PerceptualResult
 
-WHAT_IS_UNSEEN = {
-    "answers": "other answers to the same queries",
-    "queries": "queries that were never trained on",
-    "items": "items that no training answer names",
-    "given test": "the given test answers",
-}
-
 
 def perceptual(
     workspace: WorkspacePath,
@@ -71,6 +64,9 @@ def perceptual(
     name: Annotated[str, typer.Option(help="Name of the encoder in runs/.")] = "perceptual",
     half: HalfOption = None,
     folds: Annotated[int, typer.Option(help="Number of folds of the cross-validation.", min=2)] = 5,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="No hidden layer, three folds, one way to hold out: a first look.")
+    ] = False,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an encoder of the same name.")] = False,
     as_json: AsJson = False,
@@ -85,7 +81,7 @@ def perceptual(
 
     Example: `likewise train perceptual shoes --trunk efficientnet-lite0?size=96 --name seeing`
     """
-    from likewise.training.perceptual.settings import NetworkPlan, PerceptualSettings
+    from likewise.training.perceptual.settings import NetworkPlan, PerceptualSettings, quick_settings
     from likewise.training.perceptual.step import train_perceptual
 
     target = open_workspace(workspace)
@@ -102,6 +98,7 @@ def perceptual(
         n_folds=folds,
         seed=seed,
     )
+    settings = quick_settings(settings) if quick else settings
     with progress_bars("steps") as update:
         done = train_perceptual(target, settings, name, force=force, on_start=_print_expected, on_progress=update)
     if as_json:
@@ -195,9 +192,17 @@ def _print_perceptual(workspace: Path, done: "PerceptualResult") -> None:
     )
     for kind in done.results["unseen"].unique(maintain_order=True):
         _print_results(done.results, kind)
-    from likewise.training.perceptual.comparison import encoders_ahead
+    from likewise.report.formatting import interval, points
+    from likewise.training.perceptual.comparison import encoders_ahead, learning_verdict
 
-    ahead = encoders_ahead(done.results)
+    ahead, verdict = encoders_ahead(done.results), learning_verdict(done.results)
+    if verdict and not ahead:
+        ends = interval(verdict.low, verdict.high, signed=True)
+        lead = f"{points(verdict.gain)} points ({ends}) against {escape(verdict.best_other)}"
+        if verdict.helped:
+            echo(f"[bold]learning helped:[/] {lead}, the best encoder it was compared with")
+        else:
+            echo(f"[bold]no improvement shown:[/] {lead}, which is not significant: more answers would tell")
     if ahead:
         echo(
             f"[bold]not an improvement:[/] {', '.join(map(escape, ahead))} agrees significantly better with people "
@@ -208,7 +213,8 @@ def _print_perceptual(workspace: Path, done: "PerceptualResult") -> None:
         f"chosen: {summary.chosen}; probabilities are off by "
         f"{100 * curve.expected_error:.1f} points on average ({curve.n_votes:,} unseen votes)"
     )
-    echo(f"[dim]next: likewise encode {escape(workspace)} --with run:{escape(done.run.name)}[/]")
+    if not ahead:
+        echo(f"[dim]next: likewise encode {escape(workspace)} --with run:{escape(done.run.name)}[/]")
 
 
 def _print_results(results: "pl.DataFrame", kind: str) -> None:
@@ -217,11 +223,12 @@ def _print_results(results: "pl.DataFrame", kind: str) -> None:
     from rich.table import Table
 
     from likewise.cli.tables import print_few_queries, with_interval
+    from likewise.training.learned_cards import HELD_OUT
 
     here = results.filter(pl.col("unseen") == kind)
     measure = here["measure"][0]
     rows = here.filter(pl.col("measure") == measure).sort("value", descending=True)
-    table = Table(title=f"On {WHAT_IS_UNSEEN[kind]}: {measure} (%)", title_justify="left", box=SIMPLE)
+    table = Table(title=f"On {HELD_OUT[kind]}: {measure} (%)", title_justify="left", box=SIMPLE)
     for header in ("model", measure, "learned minus this", "p (Holm)"):
         table.add_column(header, justify="left" if header == "model" else "right")
     for row in rows.iter_rows(named=True):

@@ -1,12 +1,12 @@
 """`likewise train finetune`: train a network on with the catalog, and leave it as the encoder `run:<name>`.
 
 In `runs/<name>/`: encoder.json and encoder.safetensors (the backbone's output, without the heads), curve.parquet,
-summary.json, and while it is not done state.pt, from which it goes on after a stop.
+summary.json, card.md, and while it is not done state.pt, from which it goes on after a stop.
 """
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -23,9 +23,11 @@ from likewise.progress import ProgressCallback
 from likewise.training.finetune.dino import DinoLearner, DinoSchedule
 from likewise.training.finetune.epochs import STATE_FILE, run_epochs
 from likewise.training.finetune.multi_crop import MultiCrop
+from likewise.training.finetune.summary import FinetuneSummary
 from likewise.training.finetune.supervised import SupervisedLearner
 from likewise.training.finetune.targets import ClassTargets, FinetuneTask, class_targets
 from likewise.training.image_dataset import ImageDataset
+from likewise.training.learned_cards import finetune_card
 from likewise.training.network import load_trunk, trunk_recipe
 from likewise.training.runs import run_folder
 from likewise.training.seeds import derive_seed
@@ -58,22 +60,6 @@ class FinetuneSettings:
     n_local: int = 4
     momentum: float = 0.996
     seed: int = 0
-
-
-@dataclass(frozen=True)
-class FinetuneSummary:
-    """What was learned from; `settings` are all of them and the catalog's fingerprint."""
-
-    settings: dict[str, Any]
-    learned_from: FinetuneTask
-    n_images: int
-    n_classes: dict[str, int]
-    loss_first: float
-    loss_last: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """As in summary.json: the settings stand beside the rest."""
-        return {**self.settings, **{key: value for key, value in asdict(self).items() if key != "settings"}}
 
 
 @dataclass(frozen=True)
@@ -135,6 +121,7 @@ def _finetune(
         about=summary.to_dict(),
         tables={"curve": curve},
         summary=summary.to_dict(),
+        card=finetune_card(folder.name, workspace.path.name, summary),
         remove=[STATE_FILE],
     )
     return FinetuneResult(run, curve, summary)

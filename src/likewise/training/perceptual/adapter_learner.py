@@ -48,7 +48,7 @@ class AdapterLearner:
         learned = fit_adapter(self.image_vectors, answers, chosen.choice, seed)
 
         def write(
-            folder: Path, summary: Mapping[str, Any], lineage: Lineage, tables: Mapping[str, pl.DataFrame]
+            folder: Path, summary: Mapping[str, Any], lineage: Lineage, tables: Mapping[str, pl.DataFrame], card: str
         ) -> TrainedRun:
             dim = learned.features.dim + 1
             return write_run(
@@ -61,6 +61,7 @@ class AdapterLearner:
                 about=summary,
                 tables=tables,
                 summary=summary,
+                card=card,
             )
 
         vectors, negative_log_likelihood = (

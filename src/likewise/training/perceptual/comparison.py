@@ -110,3 +110,28 @@ def encoders_ahead(results: pl.DataFrame) -> list[str]:
     """Encoders that agree with people more than what was learned, beyond chance, on something unseen."""
     ahead = results.filter((pl.col("gain_high") < 0) & (pl.col("p_holm") < ALPHA))
     return ahead["encoder"].unique(maintain_order=True).to_list()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether learning helped: against the best other encoder, on the first kind of unseen answers."""
+
+    best_other: str
+    gain: float
+    low: float
+    high: float
+    helped: bool
+    """Beyond chance, after correction; False is no proof of the opposite."""
+
+
+def learning_verdict(results: pl.DataFrame) -> Verdict | None:
+    """None where there is no other encoder to compare with."""
+    first = results.row(0, named=True)
+    others = results.filter(
+        (pl.col("unseen") == first["unseen"]) & (pl.col("measure") == first["measure"]) & pl.col("p_holm").is_not_null()
+    )
+    if others.is_empty():
+        return None
+    best = others.sort("value", descending=True).row(0, named=True)
+    helped = best["gain_low"] > 0 and best["p_holm"] < ALPHA
+    return Verdict(best["encoder"], best["gain"], best["gain_low"], best["gain_high"], helped)

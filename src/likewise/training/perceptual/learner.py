@@ -29,8 +29,8 @@ class LearnedModel:
     """Scores of the training answers by models that had not seen them; NaN where there was none."""
     negative_log_likelihood: float
     """Mean negative log-likelihood of a training vote, in nats."""
-    write: Callable[[Path, Mapping[str, Any], Lineage, Mapping[str, pl.DataFrame]], TrainedRun]
-    """Leave the encoder in a folder, with what is to be known about it and what it learned from."""
+    write: Callable[[Path, Mapping[str, Any], Lineage, Mapping[str, pl.DataFrame], str], TrainedRun]
+    """Leave the encoder in a folder, with what is to be known about it, what it learned from, and its card."""
 
 
 class AnswerLearner(Protocol):

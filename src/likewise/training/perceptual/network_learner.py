@@ -88,7 +88,7 @@ class NetworkLearner:
         weights = training.weights()
 
         def write(
-            folder: Path, summary: Mapping[str, Any], lineage: Lineage, tables: Mapping[str, pl.DataFrame]
+            folder: Path, summary: Mapping[str, Any], lineage: Lineage, tables: Mapping[str, pl.DataFrame], card: str
         ) -> TrainedRun:
             dim = self.inputs.network.dim
             return write_run(
@@ -102,6 +102,7 @@ class NetworkLearner:
                 about=summary,
                 tables=tables,
                 summary=summary,
+                card=card,
             )
 
         negative_log_likelihood = mean_negative_log_likelihood(last.logits(image_vectors, answers), answers)

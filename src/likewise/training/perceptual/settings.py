@@ -1,6 +1,6 @@
 """What `likewise train perceptual` learns from, and how."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from likewise.training.perceptual.adapter import HIDDEN
@@ -41,3 +41,9 @@ class PerceptualSettings:
     """Train this network whole instead of an adapter over stored vectors."""
     n_folds: int = 5
     seed: int = 0
+
+
+def quick_settings(settings: PerceptualSettings) -> PerceptualSettings:
+    """For a first look: no hidden layer, three folds, and only the way to hold out that also decides."""
+    trunk = settings.trunk and replace(settings.trunk, steps=min(settings.trunk.steps, 50), n_evaluations=4)
+    return replace(settings, hidden=(0,), n_folds=min(settings.n_folds, 3), unseen=settings.unseen[:1], trunk=trunk)

@@ -1,7 +1,7 @@
 """`likewise train perceptual`: learn from the labels of a workspace, or from triplets; measure; leave an encoder.
 
 In `runs/<name>/`: encoder.json and encoder.safetensors (the encoder, for `run:<name>`), results.parquet (this encoder
-beside every other), choices.parquet (what cross-validation tried), calibration.parquet, summary.json.
+beside every other), choices.parquet (what cross-validation tried), calibration.parquet, summary.json, card.md.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,6 +28,7 @@ from likewise.lineage.guard import EvaluationSet
 from likewise.lineage.halves import select_half
 from likewise.lineage.record import Lineage, lesson_from_workspace
 from likewise.progress import ProgressCallback
+from likewise.training.learned_cards import perceptual_card
 from likewise.training.perceptual.adapter import answer_scores
 from likewise.training.perceptual.adapter_learner import AdapterLearner
 from likewise.training.perceptual.answers import Answers, answers_from_labels, answers_from_triplets, check_disjoint
@@ -125,7 +126,9 @@ def train_perceptual(
     catalog = catalog_fingerprint(read_catalog(workspace))
     summary = make_summary(catalog, settings, (data.train, data.test), learner, model, curve, reliability)
     beside = {"results": results, "choices": model.search_table, "calibration": reliability.bins}
-    run = model.write(folder, summary.to_dict(), learned_lineage(workspace, settings, data, learner.bases), beside)
+    lineage = learned_lineage(workspace, settings, data, learner.bases)
+    card = perceptual_card(name, workspace.path.name, summary, results)
+    run = model.write(folder, summary.to_dict(), lineage, beside, card)
     return PerceptualResult(run, results, model, curve, reliability, summary)
 
 

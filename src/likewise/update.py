@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog.changes import CatalogChanges, compare_catalog
+from likewise.catalog.file_cards import FILES
 from likewise.catalog.make import NewCatalog, catalog_settings, check_catalog
 from likewise.catalog.perceptual_hash import store_hashes
 from likewise.catalog.readers import Reading, read, reader_for, with_items
@@ -120,7 +121,7 @@ def update_catalog(
     versions = read_versions(workspace)
     version, history = versions[-1].version, read_history(workspace)
     _check_name(versions, name)
-    checked = check_catalog(rows, root, on_progress)
+    checked = check_catalog(rows, root, on_progress, any_file=workspace.settings()["source"] == FILES)
     compared = compare_catalog(history, version, checked.catalog)
     changes, n_before = compared.changes, versions[-1].images
     if changes.nothing and not dry_run:

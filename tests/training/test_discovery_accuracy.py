@@ -60,7 +60,16 @@ def test_the_winners_reruns_are_all_measured_on_discovery(
     assert toy["lead_low"] < toy["lead"] < toy["lead_high"] and 0 < toy["p_holm"] <= 1
     main = evaluate(workspace, ["toy"]).results.filter(measure='ROC_AUC(negatives="gallery")')
     assert toy["value"] == pytest.approx(main["value"][0])  # the number that `evaluate` ranks by
+    losses = {(row["method"], row["queries"]): row for row in found["discovery_of_losses"]}
+    assert set(losses) == {
+        (name, of) for name in ("pretrained", "TripletMarginLoss") for of in ("all", "of test classes")
+    }
+    assert losses["pretrained", "all"]["value"] == pytest.approx(toy["value"])  # the trunk's own vectors
+    loss = losses["TripletMarginLoss", "all"]
+    assert loss["value"] == pytest.approx(winner["value"]) and loss["n_reruns"] == 3  # it is the winner
+    assert loss["difference"] == pytest.approx(toy["lead"]) and loss["difference_low"] < loss["difference"]
     folder = workspace.path / "runs" / "check"
+    assert 'id="losses-table"' in (folder / "index.html").read_text(encoding="utf-8")
     assert "winner’s lead" in (folder / "index.html").read_text(encoding="utf-8")
     assert "own lead" in (folder / "card.md").read_text(encoding="utf-8")
 

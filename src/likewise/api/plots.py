@@ -58,7 +58,7 @@ def stacked_bar_plot(names: Sequence[str], parts: Mapping[str, Sequence[float]],
 
 def thumbnail_plot(rows: Sequence[Sequence[tuple[Path, str]]]) -> "Figure":
     """Rows of pictures, each under its caption; a file that is gone or damaged leaves its place empty."""
-    from likewise.catalog import load_image
+    from likewise.catalog.file_cards import load_shown
 
     n_columns = max(len(row) for row in rows)
     figure = new_figure(1.3 * n_columns, 1.5 * len(rows))
@@ -69,7 +69,7 @@ def thumbnail_plot(rows: Sequence[Sequence[tuple[Path, str]]]) -> "Figure":
         for (path, caption), axes in zip(row, places, strict=False):
             axes.set_title(caption, fontsize=8)
             try:
-                picture = load_image(path, THUMBNAIL_PIXELS)
+                picture = load_shown(path, at_least=THUMBNAIL_PIXELS)
             except (OSError, ValueError):
                 continue
             picture.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))

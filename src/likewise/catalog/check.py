@@ -10,13 +10,15 @@ import stat
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 from PIL import Image, ImageOps
 
+from likewise.catalog.file_cards import is_no_picture
 from likewise.catalog.images import to_rgb
-from likewise.catalog.perceptual_hash import perceptual_hash
+from likewise.catalog.perceptual_hash import NO_HASH, perceptual_hash
 from likewise.machine import usable_cores
 from likewise.progress import ProgressCallback
 
@@ -44,8 +46,11 @@ class ImageCheck:
     notes: tuple[tuple[str, str], ...] = ()
 
 
-def check_image(path: Path) -> ImageCheck:
-    """Read and decode one file completely (a JPEG at reduced size, which still reads every byte)."""
+def check_image(path: Path, *, any_file: bool = False) -> ImageCheck:
+    """Read and decode one file completely (a JPEG at reduced size, which still reads every byte).
+
+    With `any_file` one that does not end as pictures do is only read.
+    """
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):  # a pipe or a device would be read for ever
@@ -59,6 +64,8 @@ def check_image(path: Path) -> ImageCheck:
         return ImageCheck(fault=("unreadable", f"{path}: {getattr(error, 'strerror', None) or error}"))
     if not content:
         return ImageCheck(fault=("unreadable", "the file is empty"))
+    if any_file and is_no_picture(path):
+        return ImageCheck(digest=hashlib.blake2b(content, digest_size=8).hexdigest(), hash=NO_HASH)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return _check_content(content)
@@ -89,6 +96,10 @@ def _check_content(content: bytes) -> ImageCheck:
     return ImageCheck(width, height, digest, perceptual, None, notes)
 
 
+def _check(root: Path, any_file: bool, image: str) -> ImageCheck:
+    return check_image(root / image, any_file=any_file)
+
+
 def _find_oddities(picture: Image.Image) -> tuple[tuple[str, str], ...]:
     notes = []
     if picture.mode != "RGB":
@@ -102,13 +113,13 @@ def _find_oddities(picture: Image.Image) -> tuple[tuple[str, str], ...]:
 
 
 def check_rows(
-    rows: pl.DataFrame, root: Path, on_progress: ProgressCallback | None = None
+    rows: pl.DataFrame, root: Path, on_progress: ProgressCallback | None = None, *, any_file: bool = False
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split rows (with `row`, `image`) into the usable ones, now with width, height, digest, hash, and the problems."""
     images: list[str] = rows["image"].to_list()
     checked: list[ImageCheck] = []
     with ThreadPoolExecutor(max_workers=usable_cores()) as pool:  # decoding releases the interpreter lock
-        for done, result in enumerate(pool.map(lambda image: check_image(root / image), images), 1):
+        for done, result in enumerate(pool.map(partial(_check, root, any_file), images), 1):
             checked.append(result)
             if on_progress:
                 on_progress("checking", done, len(images))

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog.check import PROBLEM_SCHEMA, check_rows
+from likewise.catalog.file_cards import FILES
 from likewise.catalog.perceptual_hash import store_hashes
 from likewise.catalog.table import KEY_COLUMNS, MADE_COLUMNS, catalog_fingerprint
 from likewise.catalog.truth import check_truth
@@ -77,7 +78,7 @@ def _make(
     truth: pl.DataFrame | None,
     on_progress: ProgressCallback | None,
 ) -> NewCatalog:
-    checked = check_catalog(rows, root, on_progress)
+    checked = check_catalog(rows, root, on_progress, any_file=source == FILES)
     catalog, problems = checked.catalog, checked.problems
     version = _version_of_its_own(workspace, catalog)
     similar = None if truth is None else check_truth(truth, catalog)
@@ -117,11 +118,16 @@ def already_there(workspace: WorkspaceFolder, source: Path | None = None) -> str
     )
 
 
-def check_catalog(rows: pl.DataFrame, root: Path, on_progress: ProgressCallback | None = None) -> NewCatalog:
-    """The catalog that rows make: keys unique, every picture opened once; nothing is written."""
+def check_catalog(
+    rows: pl.DataFrame, root: Path, on_progress: ProgressCallback | None = None, *, any_file: bool = False
+) -> NewCatalog:
+    """The catalog that rows make: keys unique, every picture opened once; nothing is written.
+
+    With `any_file` the files need not be pictures.
+    """
     rows = _with_keys(rows)
     unique, key_problems = _unique_keys(rows)
-    good, picture_problems = check_rows(unique, root, on_progress)
+    good, picture_problems = check_rows(unique, root, on_progress, any_file=any_file)
     problems = pl.concat([key_problems, picture_problems]).sort("row", "image", "problem")
     if good.is_empty():
         first = problems.row(0, named=True) if len(problems) else None

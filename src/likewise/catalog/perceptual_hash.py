@@ -22,6 +22,7 @@ from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
 
 SIDE, LOW = 64, 16
 BITS = LOW * LOW
+NO_HASH = "0" * (BITS // 2)  # of what is no picture, or gone
 WORDS = BITS // 64
 COPY_BITS = 32
 """Pictures whose hashes differ in at most so many bits are called copies; measured in docs/explore.md."""
@@ -76,7 +77,7 @@ def read_hashes(
 
 def as_words(hashes: list[str]) -> Hashes:
     """Hexadecimal hashes as rows of 64-bit words."""
-    content = bytes.fromhex("".join(one or "0" * (BITS // 2) for one in hashes))
+    content = bytes.fromhex("".join(one or NO_HASH for one in hashes))
     return np.frombuffer(content, dtype=">u8").astype(np.uint64).reshape(len(hashes), 2 * WORDS)
 
 
@@ -94,4 +95,4 @@ def _hash_file(root: Path, image: str) -> str:
     try:
         return perceptual_hash(load_image(root / image, at_least=SIDE))
     except Exception:  # whatever a decoder throws at a file that was damaged since the catalog was made
-        return "0" * (BITS // 2)
+        return NO_HASH

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from likewise.catalog import load_image, write_picture
+from likewise.catalog import write_picture
+from likewise.catalog.file_cards import load_shown
 from likewise.labeling.votes import PAIR, hash_bytes
 
 PICTURE_PIXELS = 360
@@ -57,6 +58,6 @@ def write_pictures(images: Iterable[str], root: Path, folder: Path) -> None:
     """Small copies of these images under their codes, for sheets that hold no pictures themselves."""
     folder.mkdir(parents=True, exist_ok=True)
     for image in images:
-        picture = load_image(root / image, at_least=PICTURE_PIXELS)
+        picture = load_shown(root / image, at_least=PICTURE_PIXELS)
         picture.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
         write_picture(picture, folder / f"{blind_name(image)}.jpg", quality=85)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog import load_image
+from likewise.catalog.file_cards import load_shown, read_titles
 from likewise.progress import ProgressCallback
 
 MAX_SIDE_PIXELS = 136
@@ -34,6 +34,7 @@ class EmbeddedThumbnails:
         self._root = root
         self._max_side_pixels = max_side_pixels
         self._category = dict(catalog.select("image", "category").iter_rows())
+        self._titles = read_titles(catalog)
         self._ids: dict[str, str] = {}
         self._symbols: dict[str, ThumbnailSymbol | None] = {}
 
@@ -47,11 +48,14 @@ class EmbeddedThumbnails:
     def embed(self, on_progress: ProgressCallback | None = None) -> None:
         """Decode and shrink everything added so far."""
         with ThreadPoolExecutor(THREADS) as pool:
-            shrunk = pool.map(lambda image: _shrink(self._root / image, self._max_side_pixels), self._ids)
+            shrunk = pool.map(self._shrink, self._ids)
             for done, (image, made) in enumerate(zip(self._ids, shrunk, strict=True), start=1):
                 self._symbols[image] = None if made is None else ThumbnailSymbol(self._ids[image], *made)
                 if on_progress:
                     on_progress("thumbnails", done, len(self._ids))
+
+    def _shrink(self, image: str) -> tuple[int, int, str] | None:
+        return _shrink(self._root / image, self._max_side_pixels, self._titles.get(image))
 
     @property
     def symbols(self) -> list[ThumbnailSymbol]:
@@ -76,10 +80,10 @@ class EmbeddedThumbnails:
         return self._category.get(image)
 
 
-def _shrink(path: Path, max_side_pixels: int) -> tuple[int, int, str] | None:
+def _shrink(path: Path, max_side_pixels: int, title: str | None) -> tuple[int, int, str] | None:
     """Width, height and JPEG in base64, or None for a picture that cannot be read any more."""
     try:
-        picture = load_image(path, at_least=max_side_pixels)
+        picture = load_shown(path, title, max_side_pixels)
         picture.thumbnail((max_side_pixels, max_side_pixels))
     except Exception:  # Pillow's plugins raise nearly anything on damaged files
         return None

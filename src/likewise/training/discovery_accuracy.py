@@ -7,7 +7,7 @@ so the winner's reruns are all measured: its lead over another encoder is tested
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -36,21 +36,36 @@ from likewise.training.final_evaluation import concatenate_embeddings, load_netw
 from likewise.training.rerun_test import RerunValues, compare_reruns
 from likewise.training.summary import DiscoveryScore
 from likewise.training.trainer import embed
+from likewise.workspace import WorkspaceFolder
 
 
-def evaluate_discovery(
-    context: TrainingContext, reruns: Sequence[TrainedRun], seed: int
-) -> tuple[DiscoveryScore, ...] | None:
-    """One line per encoder and set of queries, `reruns` being those of the winner; None where there are no labels."""
+@dataclass(frozen=True)
+class DiscoveryTask:
+    """What a check measures beside its classes: labelled pairs, against items drawn from the gallery."""
+
+    pairs: JudgedPairs
+    of_test_classes: NDArray[np.bool_]
+    """Queries of classes that nothing was trained on."""
+
+    def query_sets(self) -> dict[str, NDArray[np.bool_]]:
+        return {"all": np.ones(len(self.pairs.queries), np.bool_), "of test classes": self.of_test_classes}
+
+
+def has_labelled_pool(workspace: WorkspaceFolder) -> bool:
+    return read_labels_if_any(workspace) is not None and workspace.pool_file.exists()
+
+
+def read_discovery_task(
+    context: TrainingContext, seed: int, encoders: Sequence[str] | None = None
+) -> DiscoveryTask | None:
+    """Labelled pairs among images of the check that the encoders (by default all clean ones) have; None without any."""
     workspace = context.guard.workspace
-    if read_labels_if_any(workspace) is None or not workspace.pool_file.exists():
+    if not has_labelled_pool(workspace):
         return None
     pool, catalog, labels = read_pool(workspace), read_catalog(workspace), evaluated_labels(workspace)
-    winner = f"run:{reruns[0].about['run']}"
-    lineages = {each: encoder_lineage(workspace, each) for each in workspace.encoders()}
-    lineages[winner] = read_model_lineage(reruns[0].folder, winner)
-    clean = screen_models(lineages, label_set(catalog, labels)).choose(None)
-    encoders = [each for each in clean if each != winner]
+    if encoders is None:
+        lineages = {each: encoder_lineage(workspace, each) for each in workspace.encoders()}
+        encoders = screen_models(lineages, label_set(catalog, labels)).choose(None)
     known = set(context.split.images)
     images = [
         [image for image in common_images(workspace, encoders, each) if image in known]
@@ -60,13 +75,31 @@ def evaluate_discovery(
     if not len(judged):
         return None
     pairs = draw_gallery_negatives(judged, seed, labelled=build_judged_pairs(catalog, read_labels(workspace), *images))
+    unseen = frozenset(context.split.keys(context.split.test))
+    return DiscoveryTask(pairs, np.array([query in unseen for query in pairs.queries]))
+
+
+def evaluate_discovery(
+    context: TrainingContext, reruns: Sequence[TrainedRun], seed: int
+) -> tuple[DiscoveryScore, ...] | None:
+    """One line per encoder and set of queries, `reruns` being those of the winner; None where there are no labels."""
+    workspace = context.guard.workspace
+    if not has_labelled_pool(workspace):
+        return None
+    catalog, labels = read_catalog(workspace), evaluated_labels(workspace)
+    winner = f"run:{reruns[0].about['run']}"
+    lineages = {each: encoder_lineage(workspace, each) for each in workspace.encoders()}
+    lineages[winner] = read_model_lineage(reruns[0].folder, winner)
+    clean = screen_models(lineages, label_set(catalog, labels)).choose(None)
+    encoders = [each for each in clean if each != winner]
+    task = read_discovery_task(context, seed, encoders)
+    if task is None:
+        return None
+    pairs = task.pairs
     values = {each: auc_per_query(pairs, partial(context.guard.vectors, each))[None] for each in encoders}
     if winner in clean:
         values[winner] = np.stack([auc_per_query(pairs, partial(embed_images, context, each)) for each in reruns])
-    unseen = frozenset(context.split.keys(context.split.test))
-    every = np.ones(len(pairs.queries), bool)
-    chosen = {"all": every, "of test classes": np.array([query in unseen for query in pairs.queries])}
-    scores = {which: discovery_scores(values, winner, which, kept) for which, kept in chosen.items()}
+    scores = {which: discovery_scores(values, winner, which, kept) for which, kept in task.query_sets().items()}
     return tuple(score for each in zip(*scores.values(), strict=True) for score in each)
 
 

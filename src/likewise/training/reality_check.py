@@ -22,7 +22,7 @@ from likewise.training.claims import read_claims, write_claims
 from likewise.training.context import CheckConfig, TaskRunner, TrainingContext, open_context
 from likewise.training.custom_methods import find_methods
 from likewise.training.differences import difference_table
-from likewise.training.discovery_accuracy import evaluate_discovery
+from likewise.training.discovery_accuracy import DiscoveryTask, evaluate_discovery, read_discovery_task
 from likewise.training.export import export_onnx, export_winner, winner_encoders
 from likewise.training.final_evaluation import (
     PRETRAINED,
@@ -33,6 +33,7 @@ from likewise.training.final_evaluation import (
     train_rerun,
 )
 from likewise.training.hyperparameter_search import Trial, best_trial, search_hyperparameters
+from likewise.training.loss_discovery import loss_discovery_table, measure_rerun, measure_trunk
 from likewise.training.methods import LossMethod
 from likewise.training.miners import make_miner
 from likewise.training.model_card import model_card
@@ -55,6 +56,8 @@ class RealityCheckResult:
     accuracy: pl.DataFrame
     differences: pl.DataFrame
     summary: CheckSummary
+    discovery: pl.DataFrame
+    """Every loss by experts' labels; empty where there are none."""
 
 
 def run_reality_check(
@@ -85,7 +88,7 @@ def run_reality_check(
         context = open_context(config)
         best = {method.name: best_trial(trials[method.name]) for method in loss_methods}
         context.guard.unlock()  # from here on, and nowhere else
-        run_reruns(context, run, best, seed, runner, on_progress)
+        run_reruns(context, run, best, seed, runner, on_progress, read_discovery_task(context, seed))
         tables_read = {each: read_reruns(run, each, plan.n_reruns) for each in (PRETRAINED, *best)}
         found = {each: table for each, table in tables_read.items() if table is not None}
         worked = [method for method in found if method != PRETRAINED]
@@ -106,6 +109,7 @@ def run_reality_check(
             "importance": importance_table(where, run, worked),
             "best_values": best_values_table(run, summary, other_folders),
             "relative": relative_improvement_table(accuracy),
+            "discovery": loss_discovery_table(run, worked, plan.n_reruns, n_untrained_reruns(plan) > 1),
         }
         with written_together(run.path) as staged:
             for each, table in tables.items():
@@ -115,7 +119,7 @@ def run_reality_check(
             if made:
                 write_text(model_card(summary, accuracy), staged.place(run.card_file))
             write_json(summary.to_dict(), staged.place(run.summary_file))
-    return RealityCheckResult(run, accuracy, differences, summary)
+    return RealityCheckResult(run, accuracy, differences, summary, tables["discovery"])
 
 
 def prepare_run(
@@ -190,6 +194,7 @@ def run_reruns(
     seed: int,
     runner: TaskRunner,
     on_progress: ProgressCallback | None = None,
+    discovery: DiscoveryTask | None = None,
 ) -> None:
     """Every rerun that is not there yet, and the pretrained trunk; a rerun that fails is noted, and the others go on.
 
@@ -199,6 +204,8 @@ def run_reruns(
     done, n_all = len(best) * plan.n_trials, len(best) * (plan.n_trials + plan.n_reruns)
     for rerun in range(n_untrained_reruns(plan)):
         if not run.rerun_file(PRETRAINED, rerun).exists():
+            if discovery is not None:
+                measure_trunk(context, run, discovery, rerun, seed)
             evaluate_pretrained(context, run, rerun, seed)
     winner: str | None = None
     for method, trial in validation_order(best):
@@ -213,6 +220,8 @@ def run_reruns(
                     continue
                 if winner in (None, method):
                     export_winner(context, run, method, rerun, folds)
+                if discovery is not None:
+                    measure_rerun(context, run, discovery, method, rerun, folds)
                 evaluate_rerun(context, run, method, rerun, folds)
             if run.rerun_file(method, rerun).exists():
                 winner = winner or method

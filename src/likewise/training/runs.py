@@ -4,6 +4,7 @@ settings.json            what is trained on what, with which numbers; a run is n
 search.db                the trials (Optuna; elsewhere with --storage)
 trials.parquet           one row per trial and hyper-parameter
 reruns/<method>/0.*      one rerun: test values per query (parquet), training curves (json); failed.json if it failed
+reruns/<method>/0.discovery.parquet    where experts labelled: gallery ROC-AUC of that rerun per query
 reruns/<method>/1/       the winner's further reruns as encoders, to measure discovery over all of them
 accuracy.parquet         the paper's Tables 3 to 5: mean and interval over the reruns
 differences.parquet      every two methods, over reruns and test classes
@@ -64,6 +65,10 @@ class RunFolder:
     def rerun_file(self, method: str, number: int) -> Path:
         """The test values of one rerun, per query; written last, so it says that the rerun is done."""
         return self.path / "reruns" / folder_name(method) / f"{number}.parquet"
+
+    def discovery_file(self, method: str, number: int) -> Path:
+        """What one rerun finds of what looks alike, per labelled query."""
+        return self.rerun_file(method, number).with_suffix(".discovery.parquet")
 
     def failure_file(self, method: str, number: int) -> Path:
         """Why one rerun gave no model; it is not tried again, for its seed would fail again."""

@@ -17,7 +17,7 @@ from likewise.web.settings import SiteSettings
 SESSION_COOKIE = "likewise_session"
 VISIT_COOKIE = "likewise_visit"
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
-from likewise.catalog import load_image, read_catalog
+from likewise.catalog import read_catalog
+from likewise.catalog.file_cards import SOUND_TYPES, kind_of_files, load_shown, read_titles
 from likewise.workspace import WorkspaceFolder, discard, write_atomically
 
 MAX_SIDE_PIXELS = 480
@@ -20,6 +21,7 @@ TYPES = {
     ".webp": "image/webp",
     ".gif": "image/gif",
     ".avif": "image/avif",
+    **SOUND_TYPES,
 }
 
 
@@ -33,7 +35,10 @@ class ImageContent:
 
 
 class Thumbnails:
-    """Pictures of the catalog by key; a key that is not in the catalog is never turned into a path."""
+    """Pictures of the catalog by key; a key that is not in the catalog is never turned into a path.
+
+    A file that is no picture has a card with its title.
+    """
 
     def __init__(self, workspace: WorkspaceFolder) -> None:
         self.workspace = workspace
@@ -42,21 +47,23 @@ class Thumbnails:
 
     def read_catalog(self) -> None:
         """Know the pictures of the catalog of now."""
-        self.root, self.keys = self.workspace.root, frozenset(read_catalog(self.workspace)["image"])
+        catalog = read_catalog(self.workspace)
+        self.root, self.keys, self.titles = self.workspace.root, frozenset(catalog["image"]), read_titles(catalog)
+        self.kind = kind_of_files(self.keys)
 
     def thumbnail(self, key: str, max_side: int = MAX_SIDE_PIXELS) -> ImageContent | None:
         """The picture at most `max_side` pixels long, as JPEG; None if it is gone or cannot be read."""
         original = self._path(key)
         if original is None:
             return None
-        tag = _tag(key, original, str(max_side))
+        tag = _tag(key + self.titles.get(key, ""), original, str(max_side))
         cached = self.folder / tag[:2] / f"{tag}.jpg"
         try:
             return ImageContent(cached.read_bytes(), "image/jpeg", tag)
         except FileNotFoundError:
             pass
         try:
-            content = _shrink(original, max_side)
+            content = _shrink(original, max_side, self.titles.get(key))
         except (OSError, ValueError):
             return None
         with suppress(OSError):  # a full disk must not hide the picture: it is made again next time
@@ -71,7 +78,7 @@ class Thumbnails:
         media_type = TYPES.get(path.suffix.lower())
         try:
             if media_type is None:
-                return ImageContent(_shrink(path, None), "image/jpeg", _tag(key, path, "full"))
+                return ImageContent(_shrink(path, None, self.titles.get(key)), "image/jpeg", _tag(key, path, "full"))
             return ImageContent(path.read_bytes(), media_type, _tag(key, path, "full"))
         except (OSError, ValueError):
             return None
@@ -90,8 +97,8 @@ def _tag(key: str, path: Path, size: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def _shrink(path: Path, longer_side: int | None) -> bytes:
-    picture = load_image(path, at_least=longer_side)
+def _shrink(path: Path, longer_side: int | None, title: str | None = None) -> bytes:
+    picture = load_shown(path, title, longer_side)
     if longer_side is not None:
         picture.thumbnail((longer_side, longer_side))
     output = BytesIO()

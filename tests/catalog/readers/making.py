@@ -14,6 +14,11 @@ def folder(at: Path) -> None:
     picture(at / "b.png")
 
 
+def files(at: Path) -> None:
+    write(at / "poems" / "a.txt", "a line")
+    picture(at / "b.png")
+
+
 def table(at: Path) -> None:
     picture(at / "a.jpg")
     write(at / "catalog.csv", BOM + "image,item", "a.jpg,1 ", "gone.jpg,2", "b.jpg,3,what is this", end="\r\n")
@@ -334,6 +339,7 @@ def sbu(at: Path) -> None:
 
 MADE = {
     "folder": folder,
+    "files": files,
     "table": table,
     "triplets": triplets,
     "oml": oml,

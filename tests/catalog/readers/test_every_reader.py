@@ -17,8 +17,8 @@ from likewise.workspace import WorkspaceFolder
 from .making import MADE, source
 
 WITHOUT_PICTURES = {"cc3m", "sbu"}
-NOTHING_TO_MISS = {"folder", "mit_states", *WITHOUT_PICTURES}  # they list what is there
-NOTHING_MALFORMED = {"folder"}
+NOTHING_TO_MISS = {"folder", "files", "mit_states", *WITHOUT_PICTURES}  # they list what is there
+NOTHING_MALFORMED = {"folder", "files"}
 JUNK: tuple[object, ...] = (None, 7, -1, "", "x", [], {}, [None], {"a": 1}, True, 1.5)
 
 

@@ -24,6 +24,9 @@ LAYOUTS = {
     "table": DatasetLayout(
         "a CSV, TSV, Parquet or JSONL file with a column `image`, paths relative to the file or to --root"
     ),
+    "files": DatasetLayout(
+        "any files, pictures or not: a folder, or a table with a column `image`; vectors are brought along"
+    ),
     "triplets": DatasetLayout("a folder with catalog.csv and triplets.csv, or such a triplets file", ("triplets",)),
     "oml": DatasetLayout("open-metric-learning's CSV: label, path, split, is_query, is_gallery", ("queries",)),
     "hf": DatasetLayout(

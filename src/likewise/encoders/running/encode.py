@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from likewise.catalog.file_cards import FILES, is_no_picture
 from likewise.catalog.table import read_catalog
 from likewise.encoders.digests import content_digest
 from likewise.encoders.lineage import picture_lineage
@@ -63,9 +64,15 @@ def encode_catalog(
     asked = [resolve_stored_spec(workspace, spec) for spec in dict.fromkeys(specs)]
     from_pictures, from_vectors = order_by_dependency(workspace, asked)
     there = {spec: found for spec in from_pictures if (found := find_imported(workspace, spec))}
+    needed = [spec for spec in from_pictures if spec not in there]
+    if needed and workspace.settings()["source"] == FILES and all_no_pictures(workspace):
+        raise LikewiseError(
+            f"{needed[0]} looks at pictures, and the files of {workspace.path} are none: bring vectors along with "
+            f"`likewise encode {workspace.path} --import FILE`."
+        )
     done = there | _encode_images(
         workspace,
-        [spec for spec in from_pictures if spec not in there],
+        needed,
         workers,
         shard_rows,
         on_progress,
@@ -75,6 +82,11 @@ def encode_catalog(
     for spec in from_vectors:
         done[spec] = derive_vectors(workspace, spec, shard_rows, on_progress, force=force and spec in asked)
     return [done[spec] for spec in dict.fromkeys(asked)]
+
+
+def all_no_pictures(workspace: WorkspaceFolder) -> bool:
+    """Whether no file of the catalog is a picture."""
+    return all(is_no_picture(Path(image)) for image in read_catalog(workspace)["image"])
 
 
 def find_imported(workspace: WorkspaceFolder, spec: str) -> EncodingResult | None:

@@ -196,6 +196,7 @@ def check(
             {
                 "accuracy": to_records(done.accuracy),
                 "differences": to_records(done.differences),
+                "discovery_of_losses": to_records(done.discovery),
                 **done.summary.to_dict(),
             }
         )
@@ -263,11 +264,31 @@ def _print_summary(done: "RealityCheckResult") -> None:
         f"{summary.plan.n_folds} folds side by side, sepa.: each alone[/]"
     )
     _print_best(done)
+    _print_discovery(done)
     for name, method in summary.methods.items():
         if method.n_failed:
             echo(f"[yellow]{escape(name)}[/]: {method.n_failed} of {method.n_trials} trials failed")
     for sentence in [*describe_failed_reruns(summary), *filter(None, [summary.copies])]:
         echo(f"[yellow]{escape(sentence)}[/]")
+
+
+def _print_discovery(done: "RealityCheckResult") -> None:
+    """Whether the losses change what experts' labels ask: how many are better, and how many worse, than the trunk."""
+    from likewise.training.final_evaluation import PRETRAINED
+
+    rows = done.discovery.filter(queries="all")
+    losses = rows.filter(rows["method"] != PRETRAINED)
+    if losses.is_empty():
+        return
+    better = losses.filter(significant=True).filter(losses.filter(significant=True)["difference"] > 0).height
+    worse = losses.filter(significant=True).height - better
+    values = losses["value"].drop_nulls()
+    trunk = float(rows.filter(method=PRETRAINED)["value"][0])
+    echo(
+        f"by experts' labels (gallery ROC_AUC, {losses['n_queries'][0]} queries): {100 * float(values.min()):.1f} to "  # type: ignore[arg-type]
+        f"{100 * float(values.max()):.1f} %, without training {100 * trunk:.1f} %; significantly better: {better}, "  # type: ignore[arg-type]
+        f"worse: {worse} of {len(losses)} (discovery.parquet)"
+    )
 
 
 def _print_best(done: "RealityCheckResult") -> None:

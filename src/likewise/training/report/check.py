@@ -18,12 +18,16 @@ from likewise.training.summary import CheckSummary
 from likewise.workspace import read_json, write_text
 
 TABLES = ("accuracy", "differences", "curves", "importance", "best_values", "relative")
+LATER_TABLES = ("discovery",)
+"""Runs of earlier versions do not have these."""
 
 
 def write_check_page(folder: Path) -> Path:
     """Write the page from what lies in the run's folder."""
     summary = CheckSummary.from_dict(read_json(folder / "summary.json"))
     tables = {name: read_run_table(folder / f"{name}.parquet", "likewise train check") for name in TABLES}
+    found_later = {name: folder / f"{name}.parquet" for name in LATER_TABLES}
+    later = {name: read_run_table(file, "") for name, file in found_later.items() if file.exists()}
     cited = folder / "claims.json"
     claims = read_json(cited) if cited.exists() else {"source": "", "reported": None, "improved": None}
     titles = {name: method.title for name, method in summary.methods.items()}
@@ -50,6 +54,7 @@ def write_check_page(folder: Path) -> Path:
         curves=_curves(tables["curves"], titles),
         parameters=_parameters(tables["best_values"], tables["importance"], titles),
         differences=_matrix(tables["differences"], titles),
+        losses=later["discovery"].rows(named=True) if "discovery" in later else [],
     )
     write_text(page, folder / "index.html")
     return folder / "index.html"

@@ -77,7 +77,8 @@ def practice(request: Request, who: CurrentExpert, site: CurrentSite) -> Respons
     ]
     if not pairs:
         return RedirectResponse("/work", 303)
-    return render(request, "work.html", boot=script_settings(request, who.name, "practice", pairs))
+    boot = script_settings(request, who.name, "practice", pairs)
+    return render(request, "work.html", boot=boot, files=site.thumbnails.kind)
 
 
 @router.get("/work")
@@ -85,6 +86,7 @@ def work(request: Request, who: CurrentExpert, site: CurrentSite) -> Response:
     return render(
         request,
         "work.html",
+        files=site.thumbnails.kind,
         boot=script_settings(request, who.name, "pair"),
         has_questions=has_questions(site.engine, who.expert),
     )

@@ -160,6 +160,10 @@ async function show(pair) {
   if (pair !== current) return;
   byId("query").replaceChildren(pictures[0]);
   byId("candidate").replaceChildren(pictures[1]);
+  for (const side of ["query", "candidate"]) {
+    const player = byId(`${side}-sound`); // only where the catalog is of sounds
+    if (player) player.src = pair[side].full;
+  }
   panel("showing");
   for (const id of ["stage", "answers", "tools"]) byId(id).hidden = false;
   for (const id of ["reason", "feedback"]) byId(id).hidden = true;
@@ -346,8 +350,14 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-action]");
   if (event.detail > 1 && clock.milliseconds < DOUBLE_CLICK_MS) return;
   if (button) act(button.dataset.action);
-  else if (event.target.closest("#stage .picture")) toggleZoom();
+  else if (event.target.closest("#stage .picture")) playOr(event.target.closest(".picture"), toggleZoom);
 });
+/** A sound is played or stopped; a picture is enlarged. */
+function playOr(card, otherwise) {
+  const player = byId(`${card.id}-sound`);
+  if (!player) return otherwise();
+  return player.paused ? player.play().catch(() => {}) : player.pause();
+}
 document.addEventListener("keydown", (event) => {
   if (!isOurs(event) || byId("keys-dialog").open || !byId("reason").hidden) return;
   if (judged && event.key === "Enter" && event.target === document.body) return goOn();

@@ -7,7 +7,7 @@ import pytest
 
 from likewise.catalog import read_catalog
 from likewise.conditional import study
-from likewise.conditional.report.study import write_study_page
+from likewise.conditional.report.study import write_study
 from likewise.conditional.templates.annotations import catalog_annotations
 from likewise.conditional.templates.build import build_templates
 from likewise.conditional.towers import TwoTower
@@ -46,13 +46,19 @@ def test_a_study_goes_on_where_it_stopped(drawn: WorkspaceFolder, tower: TwoTowe
     again = study.run_study(drawn, arms, train, test, tmp_path, seeds=2)
     assert again.equals(found)
     assert [path.stat().st_mtime_ns for path in written] == times
+    other = next(path for path in written if "both" in path.parent.name)
+    content = other.read_bytes()
+    other.write_bytes(written[0].read_bytes())  # stopped after another training, before it was measured
+    assert study.run_study(drawn, arms, train, test, tmp_path, seeds=2).equals(found)
+    assert other.read_bytes() == content
     one = [arm for arm in arms if arm.name == "both sides frozen"]
     fewer = study.run_study(drawn, one, train, test.head(60), tmp_path, seeds=1)  # other questions
     asked = fewer.filter(arm="both sides frozen", task="average")["n"].to_list()
     assert asked == [60]
     with pytest.raises(LikewiseError, match="ablation: both sides frozen learned from 40 of its answers"):
         study.run_study(drawn, one, None, train.head(40), tmp_path, seeds=1)
-    page = write_study_page(tmp_path, told).read_text(encoding="utf-8")
+    page = write_study(tmp_path, found, told).read_text(encoding="utf-8")
+    assert pl.read_parquet(tmp_path / "study.parquet").equals(found)
     assert page.count("<figure>") == 3
     assert "both sides frozen" in page
 

@@ -9,12 +9,15 @@ The score of a candidate y is the cosine q · y / |y|.  Late fusion makes no que
 of text only are standardised over the candidates of a question and added.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from likewise.conditional.protocol import Composer, Features, Floats, QueryBatch
 from likewise.conditional.towers import normalize
+
+NEGATIONS = ("not", "without", "no")
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,32 @@ class LateFusion:
     def scores(self, batch: QueryBatch) -> Floats:
         sides = (ComposerMethod(ImageOnly()).scores(batch), ComposerMethod(TextOnly()).scores(batch))
         return np.asarray(sum(_standardized(each) for each in sides), np.float64)
+
+
+@dataclass(frozen=True)
+class NegationAware:
+    """Image + text; where the text says "not …", "without …" or "no …", image minus what follows."""
+
+    texts: Callable[[Sequence[str]], Features]
+    name: str = "image - negated text"
+
+    def scores(self, batch: QueryBatch) -> Floats:
+        condition, sign = batch.condition.copy(), np.ones((len(batch.condition), 1), np.float32)
+        rest = {row: said for row, text in enumerate(batch.conditions) if (said := negated_part(text))}
+        if rest:
+            rows = list(rest)
+            condition[rows] = self.texts(list(rest.values()))
+            sign[rows] = -1.0
+        query = normalize(normalize(batch.reference) + sign * normalize(condition))
+        gallery = batch.normalized_gallery
+        found = query @ gallery.T if gallery.ndim == 2 else np.einsum("nd,ngd->ng", query, gallery)
+        return np.asarray(found, np.float64)
+
+
+def negated_part(text: str) -> str:
+    """What a negated condition is about, "striped" of "not striped"; empty for others."""
+    first, _, rest = text.strip().partition(" ")
+    return rest.strip() if first.lower() in NEGATIONS else ""
 
 
 def _standardized(scores: Floats) -> Floats:

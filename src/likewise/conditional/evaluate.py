@@ -122,7 +122,7 @@ def accuracy_table(
     totals: Mapping[str, int],
 ) -> pl.DataFrame:
     """The same table for somebody who only gives first answers (people): share of right ones per template."""
-    names = [task for task in TASKS if task in accuracies]
+    names = [*(task for task in TASKS if task in accuracies), *(task for task in accuracies if task not in TASKS)]
     estimates = {task: _Estimate.of(accuracies[task], chance_levels[task], totals[task]) for task in names}
     return pl.DataFrame(_rows(name, name, "Recall@1", estimates), schema=RESULT_SCHEMA, orient="row")
 

@@ -4,7 +4,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from likewise.catalog.table import read_catalog
-from likewise.conditional.composers import ComposerMethod, ImageAndText, ImageOnly, LateFusion, TextOnly, UnscaledSum
+from likewise.conditional.composers import (
+    ComposerMethod,
+    ImageAndText,
+    ImageOnly,
+    LateFusion,
+    NegationAware,
+    TextOnly,
+    UnscaledSum,
+)
 from likewise.conditional.protocol import Composer, ConditionalMethod
 from likewise.conditional.published_arithmetic import published
 from likewise.conditional.run_files import QUERIES, RUN, read_query_vectors, read_run
@@ -16,7 +24,7 @@ from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
 BASELINES = ("image", "text", "image+text")
-UNSCALED, LATE_FUSION = "image+text:unscaled", "late-fusion"
+UNSCALED, LATE_FUSION, NEGATION = "image+text:unscaled", "late-fusion", "negation"
 COMBINER = "combiner"
 COMBINERS_FOLDER = "combiners"
 """The folder of a workspace in which Combiners are kept, one folder each."""
@@ -42,8 +50,8 @@ def get_composer(name: str, workspace: WorkspaceFolder | None = None, tower: Two
         return _weighted(name, where)
     if kind != COMBINER:
         raise LikewiseError(
-            f"there is no method {name!r}: known are {', '.join((*BASELINES, UNSCALED, LATE_FUSION))}, attributes, "
-            "objects, combiner:FOLDER, run:FILE and queries:FILE."
+            f"there is no method {name!r}: known are {', '.join((*BASELINES, UNSCALED, LATE_FUSION, NEGATION))}, "
+            "attributes, objects, combiner:FOLDER, run:FILE and queries:FILE."
         )
     from likewise.conditional.combiner import read_combiner
 
@@ -104,6 +112,8 @@ def get_methods(
                 found.append(AttributePrediction.of(tower.text_features, known))
         elif name == LATE_FUSION:
             found.append(LateFusion())
+        elif name == NEGATION:
+            found.append(NegationAware(tower.text_features))
         elif name == "objects":
             if detections is None:
                 raise LikewiseError("the method `objects` reads what a detector found: give `--detections FILE`.")

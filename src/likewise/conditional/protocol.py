@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 Features = NDArray[np.float32]
 
 TASKS = ("focus_attribute", "change_attribute", "focus_object", "change_object")
+NEGATION_TASKS = ("negate_attribute", "negate_object")
+"""Tasks of their own beside GeneCIS' four: "not striped", "without a hat"; built where they are asked for."""
 
 TEMPLATE_SCHEMA = {
     "template": pl.Int64(),

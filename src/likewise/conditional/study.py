@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
+from likewise.conditional.combiner import WEIGHTS
 from likewise.conditional.composers import ComposerMethod, baselines
 from likewise.conditional.evaluate import AVERAGE, TaskResults, recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
@@ -22,11 +23,13 @@ from likewise.conditional.screening import combiner_lineage, question_set
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import MODALITIES, TrainingSettings, train_combiner
 from likewise.conditional.validation import ValidationSet
+from likewise.encoders.digests import file_digest
 from likewise.encoders.registry import get_encoder
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing
 from likewise.lineage.guard import Screening, screen_models
 from likewise.progress import ProgressCallback
-from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_json
 
 ABLATION, SCALING, BACKBONES, BASELINE = "ablation", "scaling", "backbones", "baseline"
 SCALING_DIVISOR = 4
@@ -123,7 +126,7 @@ def run_study(
     seeds: int = 3,
     on_progress: ProgressCallback | None = None,
 ) -> pl.DataFrame:
-    """Train and measure every arm with every seed; writes `study.parquet` and returns it."""
+    """Train and measure every arm with every seed; `report/study.py` writes what comes out."""
     if seeds < 1 or not arms:
         raise LikewiseError("a study needs at least one seed and one part: ablation, scaling or backbones.")
     screen_arms(workspace, arms, validation, test).refuse_learned()
@@ -139,9 +142,7 @@ def run_study(
             done += 1
     if on_progress:
         on_progress("study", total, total)
-    table = pl.DataFrame(rows, schema=STUDY_SCHEMA)
-    write_parquet(table, folder / "study.parquet")
-    return table
+    return pl.DataFrame(rows, schema=STUDY_SCHEMA)
 
 
 def screen_arms(
@@ -183,9 +184,11 @@ def _run_arm(
         "validation": None if validation is None else _validation_digest(validation),
         "test": _digest(test),
     }
-    if kept.exists():
+    finish_writing(place)
+    if kept.exists() and (place / WEIGHTS).exists():
         stored = read_json(kept)
-        if stored["made_by"] == wanted:
+        # a run that was stopped between training and measuring has numbers of other weights, or none
+        if stored["made_by"] == wanted and stored.get("weights") == file_digest(place / WEIGHTS):
             rows: list[dict[str, object]] = stored["rows"]
             return rows
     trained = train_combiner(workspace, TwoTower.from_spec(arm.tower), arm.triplets, validation, place, settings)
@@ -193,7 +196,7 @@ def _run_arm(
     method = ComposerMethod(trained.combiner)
     found = score_templates(test, ImageTextFeatures.load(workspace, trained.tower, test), [method])
     rows = _rows(arm, seed, found, arm.triplets.height)
-    write_json({"made_by": wanted, "rows": rows}, kept)
+    write_json({"made_by": wanted, "weights": file_digest(place / WEIGHTS), "rows": rows}, kept)
     return rows
 
 

@@ -38,7 +38,10 @@ SHOWN = 8
 def build(
     workspace: WorkspacePath,
     name: Annotated[str, typer.Option(help="Name of the new templates.")] = "built",
-    tasks: Annotated[str | None, typer.Option(help="Some of the four tasks, comma-separated; all by default.")] = None,
+    tasks: Annotated[
+        str | None,
+        typer.Option(help="Some of the four tasks (all by default), or negate_attribute and negate_object."),
+    ] = None,
     per_task: Annotated[int, typer.Option(help="Maximum number of templates per task.")] = 500,
     category: Annotated[str, typer.Option(help="The catalog column with the category of an image.")] = "category",
     attributes: Annotated[
@@ -52,6 +55,10 @@ def build(
     half: HalfOption = None,
     kinds: Annotated[
         Path | None, typer.Option(help="VAW: a JSON file of attribute kinds, such as its attribute_types.json.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(help="A two-tower encoder: no place of the target by its image or text side is favoured."),
     ] = None,
     seed: Seed = 0,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite templates of that name.")] = False,
@@ -74,6 +81,7 @@ def build(
             per_task=per_task,
             seed=seed,
             replace=replace,
+            against=against,
             on_progress=update,
         )
     if as_json:
@@ -116,9 +124,16 @@ def audit(
         )
     if as_json:
         echo_json(
-            {"templates": found.n_templates, "counts": to_records(found.counts), "problems": to_records(found.table)}
+            {
+                "templates": found.n_templates,
+                "counts": to_records(found.counts),
+                "problems": to_records(found.table),
+                "shortcuts": to_records(found.shortcuts),
+            }
         )
         return
+    if not found.shortcuts.is_empty():
+        console().print(_shortcuts(found.shortcuts))
     if found.table.is_empty():
         echo(f"{found.n_templates:,} templates, no problem found ({escape(found.note)})")
         return
@@ -130,14 +145,29 @@ def audit(
     echo(f"[dim]all problems: {escape(found.path)}[/]")
 
 
+def _shortcuts(found: "pl.DataFrame") -> "Table":
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    from likewise.cli.tables import percent, with_interval
+
+    shown = Table(title="What answers without the question (%)", title_justify="left", box=SIMPLE)
+    for header in ("", "shortcut", "answers", "chance", "n"):
+        shown.add_column(header, justify="left" if header in ("", "shortcut") else "right")
+    for row in found.iter_rows(named=True):
+        share = with_interval(row["value"], row["low"], row["high"])
+        shown.add_row(row["task"].replace("_", " "), row["shortcut"], share, percent(row["chance"]), f"{row['n']:,}")
+    return shown
+
+
 def evaluate(
     workspace: WorkspacePath,
     encoders: TwoTowers = None,
     methods: Annotated[
         str,
         typer.Option(
-            help="image, text, image+text, image+text:unscaled, late-fusion, attributes, objects, combiner:FOLDER, "
-            "run:FILE, queries:FILE; comma-separated."
+            help="image, text, image+text, image+text:unscaled, late-fusion, negation, attributes, objects, "
+            "combiner:FOLDER, run:FILE, queries:FILE; comma-separated."
         ),
     ] = "image,text,image+text",
     templates: Templates = None,

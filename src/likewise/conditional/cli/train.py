@@ -208,7 +208,7 @@ def study(
     `likewise condition study shop --with two-tower:shop/tower --on mined --test built`
     """
     from likewise.conditional import study as studies
-    from likewise.conditional.report.study import write_study_page
+    from likewise.conditional.report.study import write_study
     from likewise.conditional.training import TrainingSettings
     from likewise.conditional.training_triplets import (
         load_templates,
@@ -241,7 +241,7 @@ def study(
     with progress_bars("trainings") as update:
         found = studies.run_study(target, arms, validation, templates, place, seeds=seeds, on_progress=update)
     table = studies.summarize_study(found)
-    page = write_study_page(place, table)
+    page = write_study(place, found, table)
     if as_json:
         echo_json({"folder": str(place), "summary": table.to_dicts()})
         return

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
+from likewise.files import written_together
 from likewise.report.formatting import percent
 from likewise.report.page import render
 from likewise.report.plots.palette import MODEL_LIGHT, SOFT
 from likewise.report.plots.svg import draw
 from likewise.report.thumbnails import EmbeddedThumbnails
-from likewise.workspace import write_text
+from likewise.workspace import write_parquet, write_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+PAGE = "index.html"
 TITLES = {
     "ablation": "What each choice is worth",
     "scaling": "More triplets",
@@ -24,10 +26,17 @@ TITLES = {
 }
 
 
-def write_study_page(folder: Path, table: pl.DataFrame) -> Path:
-    """Write `folder/index.html` from the summary of a study."""
+def write_study(folder: Path, found: pl.DataFrame, summary: pl.DataFrame) -> Path:
+    """Write `study.parquet`, one row per training and task, and the page of its summary, together."""
+    with written_together(folder) as staged:
+        write_parquet(found, staged.staging / "study.parquet")
+        write_text(_page(folder, summary), staged.staging / PAGE)
+    return folder / PAGE
+
+
+def _page(folder: Path, table: pl.DataFrame) -> str:
     plots = {part: plot for part in TITLES if (plot := study_plot(table, part)) is not None}
-    page = render(
+    return render(
         "study.html",
         package="likewise.conditional.report",
         name=folder.resolve().name,
@@ -36,9 +45,6 @@ def write_study_page(folder: Path, table: pl.DataFrame) -> Path:
         titles=TITLES,
         thumbnails=EmbeddedThumbnails(folder, pl.DataFrame(schema={"image": pl.String(), "category": pl.String()})),
     )
-    path = folder / "index.html"
-    write_text(page, path)
-    return path
 
 
 def study_plot(table: pl.DataFrame, part: str) -> Markup | None:

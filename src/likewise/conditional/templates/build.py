@@ -14,13 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from likewise.conditional.protocol import TASKS, TEMPLATE_SCHEMA
+from likewise.conditional.protocol import NEGATION_TASKS, TASKS, TEMPLATE_SCHEMA
 from likewise.conditional.templates.annotations import Bools, ImageAnnotations, Ints
 from likewise.conditional.templates.matching import NO, YES, AttributeMatching, ObjectMatching, Verdicts, task_matching
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 
-TEMPLATE_SIZES = {"focus_attribute": 10, "change_attribute": 15, "focus_object": 15, "change_object": 15}
+ALL_TASKS = (*TASKS, *NEGATION_TASKS)
+TEMPLATE_SIZES = {"focus_attribute": 10} | dict.fromkeys(ALL_TASKS[1:], 15)
 """Candidates of a template, the target included, as in GeneCIS."""
 BUILT_SCHEMA = TEMPLATE_SCHEMA | {
     "kinds": pl.List(pl.String),
@@ -45,12 +46,12 @@ def build_templates(
 ) -> pl.DataFrame:
     """Templates of every task the annotations allow, at most `per_task` each; fewer where the pictures give no more."""
     for task in tasks:
-        if task not in TASKS:
-            raise LikewiseError(f"there is no task {task!r}: choose among {', '.join(TASKS)}.")
+        if task not in ALL_TASKS:
+            raise LikewiseError(f"there is no task {task!r}: choose among {', '.join(ALL_TASKS)}.")
     rows: list[tuple[object, ...]] = []
     for task in tasks:
         size = (sizes or TEMPLATE_SIZES)[task]
-        builder = _Builder(annotations, task, size, np.random.default_rng([seed, TASKS.index(task)]))
+        builder = _Builder(annotations, task, size, np.random.default_rng([seed, ALL_TASKS.index(task)]))
         for number, row in enumerate(builder.templates(per_task)):
             rows.append((number, task, *row))
             if on_progress and number % 16 == 0:

@@ -4,7 +4,8 @@
     object tasks      like: the same scene (the other objects overlap)  condition: contains the object
 
 Overlap of two scenes is |A ∩ B| / |A ∪ B| of their objects without the condition's; at least `SAME_SCENE` is like,
-at most `OTHER_SCENE` is unlike, between them nobody decides and the picture is not used.
+at most `OTHER_SCENE` is unlike, between them nobody decides and the picture is not used.  A negated condition ("not
+striped", "without hat") is met by what surely lacks it.
 
 How like two pictures are when nothing is asked (`shared`) is how many annotations they have in common; a distractor
 that shares as much with the reference as the target does is a *hard
@@ -17,11 +18,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.conditional.protocol import NEGATION_TASKS
 from likewise.conditional.templates.annotations import ImageAnnotations, Ints, readable_kind
 
 YES, NO, UNKNOWN = 1, 0, -1
 Verdicts = NDArray[np.int8]
 
+NOT, WITHOUT = "not", "without"
+"""How negated conditions begin."""
 SAME_SCENE = 0.5
 OTHER_SCENE = 0.25
 MIN_SCENE_OBJECTS = 2
@@ -61,6 +65,7 @@ class AttributeMatching:
     """The same category with the attribute."""
 
     annotations: ImageAnnotations
+    negated: bool = False
     distractor_kinds = ("category, wrong attribute", "attribute, other category")
 
     @property
@@ -75,6 +80,8 @@ class AttributeMatching:
 
     def phrase(self, condition: int, *, focus: bool) -> str:
         attribute = self.annotations.attributes[condition]
+        if self.negated:
+            return f"{NOT} {attribute.phrase}"
         return readable_kind(attribute.kind) if focus else attribute.phrase
 
     def similar_to(self, reference: int, condition: int) -> Verdicts:
@@ -89,7 +96,7 @@ class AttributeMatching:
         verdicts = np.full(len(self.annotations.images), UNKNOWN, np.int8)
         verdicts[self.annotations.lacks[:, condition]] = NO
         verdicts[self.annotations.has[:, condition]] = YES
-        return verdicts
+        return _negated(verdicts) if self.negated else verdicts
 
     def valid_references(self, condition: int) -> Ints:
         return np.arange(len(self.annotations.images))
@@ -104,6 +111,7 @@ class ObjectMatching:
     """The same scene with the object."""
 
     annotations: ImageAnnotations
+    negated: bool = False
     same_scene: float = SAME_SCENE
     other_scene: float = OTHER_SCENE
     distractor_kinds = ("scene without object", "object without scene")
@@ -119,7 +127,8 @@ class ObjectMatching:
         return self.annotations.objects[condition]
 
     def phrase(self, condition: int, *, focus: bool) -> str:
-        return self.annotations.objects[condition]
+        name = self.annotations.objects[condition]
+        return f"{WITHOUT} {name}" if self.negated else name
 
     def similar_to(self, reference: int, condition: int) -> Verdicts:
         overlap = scene_overlap(self.annotations, reference, condition)
@@ -132,7 +141,7 @@ class ObjectMatching:
         verdicts = np.asarray(self.annotations.by_object[condition], np.int8)
         if self.annotations.uncertain is not None:
             verdicts = np.where(self.annotations.uncertain[:, condition], np.int8(UNKNOWN), verdicts)
-        return verdicts
+        return _negated(verdicts) if self.negated else verdicts
 
     def valid_references(self, condition: int) -> Ints:
         return np.flatnonzero(self.annotations.n_objects - self.annotations.by_object[condition] >= MIN_SCENE_OBJECTS)
@@ -152,4 +161,11 @@ def scene_overlap(annotations: ImageAnnotations, reference: int, condition: int)
 
 def task_matching(task: str, annotations: ImageAnnotations) -> AttributeMatching | ObjectMatching:
     """The rule of a task."""
-    return AttributeMatching(annotations) if task.endswith("attribute") else ObjectMatching(annotations)
+    negated = task in NEGATION_TASKS
+    rule = AttributeMatching if task.endswith("attribute") else ObjectMatching
+    return rule(annotations, negated)
+
+
+def _negated(verdicts: Verdicts) -> Verdicts:
+    """Yes for no and no for yes; what is not known stays so."""
+    return np.where(verdicts == UNKNOWN, np.int8(UNKNOWN), np.int8(YES) - verdicts).astype(np.int8)

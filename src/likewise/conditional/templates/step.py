@@ -26,10 +26,19 @@ from likewise.conditional.templates.files import (
     templates_file,
     write_templates,
 )
+from likewise.conditional.templates.shortcuts import (
+    SHORTCUT_SCHEMA,
+    balance_places,
+    shortcut_table,
+    target_places,
+)
 from likewise.conditional.templates.workspace_annotations import AnnotationOptions, workspace_annotations
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, write_parquet
+
+POOL_PER_TEMPLATE = 5
+"""Templates that are built for each that is kept, when they are built against an encoder."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -52,9 +61,14 @@ def build_template_set(
     per_task: int = 500,
     seed: int = 0,
     replace: bool = False,
+    against: str | None = None,
     on_progress: ProgressCallback | None = None,
 ) -> BuiltTemplates:
-    """Build templates from a workspace's annotations and write them."""
+    """Build templates from a workspace's annotations and write them.
+
+    `against` is an encoder whose shortcuts are built against: of several times as many templates those are kept in
+    which the target stands at no place more often than at another.
+    """
     path = templates_file(workspace, name)
     if path.exists() and not replace:
         raise LikewiseError(f"{path} exists already: choose another `--name`, or write it again with `--replace`.")
@@ -63,7 +77,16 @@ def build_template_set(
     options = options or AnnotationOptions()
     annotations = workspace_annotations(workspace, options)
     possible = [task for task in (tasks or TASKS) if _possible(task, annotations) or tasks]
-    templates = build_templates(annotations, tasks=possible, per_task=per_task, seed=seed, on_progress=on_progress)
+    n_built = per_task * (POOL_PER_TEMPLATE if against else 1)
+    templates = build_templates(annotations, tasks=possible, per_task=n_built, seed=seed, on_progress=on_progress)
+    if against is not None and len(templates):
+        if annotations.boxes is not None:
+            raise LikewiseError("templates about parts of images cannot be built against an encoder: leave it out.")
+        places = target_places(templates, _features(workspace, templates, against, on_progress))
+        kept = balance_places(places, per_task, seed)
+        templates = templates.join(kept, on=["task", "template"], how="semi", maintain_order="left").with_columns(
+            pl.int_range(pl.len(), dtype=pl.Int64).over("task").alias("template")
+        )
     if templates.is_empty():
         raise LikewiseError(
             "no template came out: the images share too few attributes or objects; name the columns with "
@@ -75,6 +98,8 @@ def build_template_set(
         (pl.col("gallery").list.len().max() + 1).alias("candidates"),
     )
     settings = {"facts": options.to_stored(), "per_task": per_task, "seed": seed, "tasks": counts.to_dicts()}
+    if against is not None:
+        settings["against"] = against
     write_templates(workspace, name, templates, settings, boxes=annotations.boxes, replace=replace)
     return BuiltTemplates(templates, f"{path}: {len(templates):,} templates", path=path, counts=counts)
 
@@ -85,11 +110,15 @@ def _possible(task: str, annotations: ImageAnnotations) -> bool:
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class AuditResult(TableResult):
-    """`table` has a row per problem, also written to `path`; `counts` adds them up by kind and task."""
+    """`table` has a row per problem, also written to `path`; `counts` adds them up by kind and task.
+
+    `shortcuts` says what fixed rules answer, such as "the 8th nearest to the reference"; it needs an encoder.
+    """
 
     path: Path
     n_templates: int
     counts: pl.DataFrame
+    shortcuts: pl.DataFrame
 
     def short_table(self) -> pl.DataFrame:
         return self.counts
@@ -114,14 +143,25 @@ def audit_template_set(
     catalog = read_catalog(workspace)
     digests = dict(catalog.select("image", "digest").iter_rows())
     problems = audit_templates(name_by_part(workspace, name, templates), annotations, digests)
+    shortcuts = pl.DataFrame(schema=SHORTCUT_SCHEMA)
     if encoder is not None:
-        problems = pl.concat([problems, _encoder_problems(workspace, templates, encoder, on_progress)])
+        features = _features(workspace, templates, encoder, on_progress)
+        problems = pl.concat([problems, _encoder_problems(templates, features)])
+        shortcuts = shortcut_table(target_places(templates, features))
     path = workspace.results_folder / f"audit-{name}.parquet"
     write_parquet(problems, path)
     counts = problems.group_by("problem", "task").len("n").sort("problem", "task")
     more = "and valid answers checked" if annotations else "checked; no annotations to check more"
     title = f"{name}: {len(problems):,} problems in {len(templates):,} templates"
-    return AuditResult(problems, title, f"repetitions {more}", path=path, n_templates=len(templates), counts=counts)
+    return AuditResult(
+        problems,
+        title,
+        f"repetitions {more}",
+        path=path,
+        n_templates=len(templates),
+        counts=counts,
+        shortcuts=shortcuts,
+    )
 
 
 def _load_annotations(workspace: WorkspaceFolder, name: str) -> ImageAnnotations | None:
@@ -142,12 +182,15 @@ def _matched_by_file_name(annotated: WorkspaceFolder, templates: pl.DataFrame) -
     return dataclasses.replace(annotations, images=images)
 
 
-def _encoder_problems(
+def _features(
     workspace: WorkspaceFolder, templates: pl.DataFrame, encoder: str, on_progress: ProgressCallback | None
-) -> pl.DataFrame:
+) -> ImageTextFeatures:
     tower = open_tower(encoder)
     tower.encode(workspace, on_progress=on_progress)
-    features = ImageTextFeatures.load(workspace, tower, templates)
+    return ImageTextFeatures.load(workspace, tower, templates)
+
+
+def _encoder_problems(templates: pl.DataFrame, features: ImageTextFeatures) -> pl.DataFrame:
     parts = []
     for part, batch in features.batches(templates):
         positives = np.zeros((len(part), batch.gallery.shape[1]), bool)

@@ -60,8 +60,8 @@ def negation(products: WorkspaceFolder, tower: TwoTower) -> list[dict[str, Any]]
 
 def shortcut_block(found: dict[str, list[list[dict[str, Any]]]]) -> str:
     lines = [
-        "Share of templates about products that a rule answers, in percent, with 95 % intervals; `built against` is the "
-        "first encoder, the second one has another seed.\n",
+        "Share of templates about products that a rule answers, in percent, with 95 % intervals; `built against` is "
+        "the first encoder, the second one has another seed.\n",
         "| task | rule | as built | built against | … by the second encoder | chance |",
         "|---|---|---|---|---|---|",
     ]

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from dataclasses import dataclass
@@ -100,6 +101,8 @@ class RunningSite:
             try:
                 self.ask(path)
                 return
+            except urllib.error.HTTPError:
+                raise
             except OSError:
                 if self.process.poll() is not None:
                     raise SystemExit("the site did not start") from None

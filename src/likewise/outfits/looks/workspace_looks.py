@@ -67,13 +67,21 @@ class OpenedLook:
 
 
 def open_look(
-    workspace: WorkspaceFolder, model: str, items: Sequence[str], mapping: Mapping[str, str] | None = None
+    workspace: WorkspaceFolder,
+    model: str,
+    items: Sequence[str],
+    mapping: Mapping[str, str] | None = None,
+    *,
+    pictures: Mapping[str, tuple[str, Path]] | None = None,
 ) -> OpenedLook:
-    """`items` are items or image keys of the catalog, or pictures: `FILE` or `CATEGORY=FILE`."""
+    """`items` are items or image keys of the catalog, or pictures: `FILE` or `CATEGORY=FILE`.
+
+    `pictures` are further items by a name of their own, each with its category, or "" where it is to be guessed.
+    """
     catalog = read_catalog(workspace)
     keys = set(catalog["item"]) | set(catalog["image"])
     files = {name: _as_file(name) for name in items if name not in keys}
-    own = {name: found for name, found in files.items() if found is not None}
+    own = {name: found for name, found in files.items() if found is not None} | dict(pictures or {})
     features = OwnPictures(WorkspaceFeatures(workspace), {f"picture: {name}": path for name, (_, path) in own.items()})
     opened = open_model(model, features, models_folder(workspace))
     encoders = getattr(getattr(opened, "card", None), "encoders", "") or _looking(workspace, model)
@@ -82,9 +90,15 @@ def open_look(
     for name, (category, path) in own.items():
         if not category:
             category = guess_category(catalog, table, f"picture: {name}")
+<<<<<<< HEAD
             notes.append(f"{name} looks like {category}; say so with CATEGORY={name} if it is something else")
         digest = picture_digest(path.read_bytes())
         rows.append({"image": f"picture: {name}", "item": name, "category": category, "digest": digest})
+=======
+            if name in files:
+                notes.append(f"{name} looks like {category}; say so with CATEGORY={name} if it is something else")
+        rows.append({"image": f"picture: {name}", "item": name, "category": category})
+>>>>>>> 2dde01b (Looks: pictures of one's own, why for every piece, dragging, keys, saved looks; links hold under a sub-path)
     known = (
         pl.concat([catalog, pl.DataFrame(rows, schema_overrides=_types(catalog))], how="diagonal") if rows else catalog
     )

@@ -1,11 +1,19 @@
-"""What the page of looks keeps while the site runs: the stylist of every model that was asked for, opened once."""
+"""What the page of looks keeps: the stylist of every model that was asked for, pictures of one's own, saved looks."""
 
+import hashlib
+import re
 import threading
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
 
 import polars as pl
 
+from likewise.catalog.images import open_picture
+from likewise.encoders.model_cards import DEFAULT_ENCODERS
 from likewise.errors import LikewiseError
 from likewise.outfits.looks.workspace_looks import OpenedLook, open_look
 from likewise.outfits.models.card import models_folder
@@ -13,7 +21,12 @@ from likewise.outfits.models.registry import trained_models
 from likewise.outfits.protocol import Outfit
 from likewise.outfits.step import outfits_folder
 from likewise.outfits.tables import OUTFIT_SCHEMA, outfit_table
-from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
+from likewise.web.uploads import UPLOAD_PIXELS, refuse_large_picture
+from likewise.workspace import WorkspaceFolder, discard, read_parquet, write_atomically, write_parquet
+
+MAX_OPENED = 6
+"""Stylists in memory: one for each model, and one for each set of pictures of one's own."""
+OWN_ITEM = re.compile(r"own-[0-9a-f]{12}")
 
 
 @dataclass
@@ -21,36 +34,84 @@ class LookService:
     """One per site; nothing is read before the first visit."""
 
     workspace: WorkspaceFolder
-    _opened: dict[str, OpenedLook] = field(default_factory=dict)
+    _opened: OrderedDict[tuple[str, ...], OpenedLook] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def models(self) -> list[str]:
-        """Trained models first, then how alike items look under each encoder."""
+        """Trained models first, then how alike items look under each encoder, the default ones first."""
         there = [name for name in self.workspace.encoders() if "+" not in name]
+        there.sort(key=lambda name: DEFAULT_ENCODERS.index(name) if name in DEFAULT_ENCODERS else len(DEFAULT_ENCODERS))
         return [*trained_models(models_folder(self.workspace)), *(f"mean-cosine:{name}" for name in there)]
 
-    def open(self, model: str) -> OpenedLook:
-        """The stylist of a model, from memory after the first time."""
+    def open(self, model: str, items: Sequence[str] = ()) -> OpenedLook:
+        """The stylist of a model, from memory after the first time; pictures of one's own among `items` join it."""
         known = self.models()
         if not known:
             raise LikewiseError(f"{self.workspace.path.name} has no vectors yet: run `likewise encode` first.")
         chosen = model or known[0]
         if chosen not in known:
             raise LikewiseError(f"there is no model {chosen!r} here: choose one of the list.")
+        own = {name: (category_of(name), self.picture_path(name)) for name in items if is_own(name)}
+        key = (chosen, *sorted(own))
         with self._lock:
-            if chosen not in self._opened:
-                self._opened[chosen] = open_look(self.workspace, chosen, [])
-            return self._opened[chosen]
+            if key not in self._opened:
+                self._opened[key] = open_look(self.workspace, chosen, [], pictures=own)
+            self._opened.move_to_end(key)
+            while len(self._opened) > MAX_OPENED:
+                self._opened.popitem(last=False)
+            return self._opened[key]
+
+    def add_picture(self, content: bytes) -> str:
+        """Keep a picture of one's own in the workspace; the name of its item."""
+        refuse_large_picture(content)
+        picture = open_picture(BytesIO(content), "this file")
+        picture.thumbnail((UPLOAD_PIXELS, UPLOAD_PIXELS))
+        name = f"own-{hashlib.blake2b(content, digest_size=6).hexdigest()}"
+        output = BytesIO()
+        picture.save(output, "JPEG", quality=90)
+        write_atomically(self._folder / f"{name}.jpg", lambda file: discard(file.write(output.getvalue())))
+        return name
+
+    def picture_path(self, name: str) -> Path:
+        """The file behind a picture of one's own; a name never becomes any other path."""
+        found = OWN_ITEM.match(name)
+        path = self._folder / f"{found[0]}.jpg" if found else None
+        if path is None or not path.is_file():
+            raise LikewiseError("this picture is not here any more: add it again.")
+        return path
+
+    @property
+    def _folder(self) -> Path:
+        return outfits_folder(self.workspace) / "own_pictures"
+
+    @property
+    def _saved_file(self) -> Path:
+        return outfits_folder(self.workspace) / "saved_looks.parquet"
 
     def saved(self) -> pl.DataFrame:
         """Looks that were saved: outfit, item, image, category, position."""
-        path = outfits_folder(self.workspace) / "saved_looks.parquet"
+        path = self._saved_file
         return read_parquet(path, "the page of looks") if path.exists() else pl.DataFrame(schema=OUTFIT_SCHEMA)
 
     def save(self, opened: OpenedLook, rows: list[int]) -> str:
         """Keep a look; its name is the time."""
-        name = f"look-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+        name = f"look-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
         added = outfit_table([Outfit(name, tuple(opened.stylist.wardrobe.items[row] for row in rows))])
         with self._lock:
-            write_parquet(pl.concat([self.saved(), added]), outfits_folder(self.workspace) / "saved_looks.parquet")
+            write_parquet(pl.concat([self.saved(), added]), self._saved_file)
         return name
+
+    def remove(self, name: str) -> None:
+        """Forget a saved look."""
+        with self._lock:
+            write_parquet(self.saved().filter(pl.col("outfit") != name), self._saved_file)
+
+
+def is_own(name: str) -> bool:
+    """Whether an item is a picture of one's own: `own-0123456789ab`, or with the category somebody chose for it."""
+    return OWN_ITEM.fullmatch(name.partition("=")[0]) is not None
+
+
+def category_of(name: str) -> str:
+    """The category that was chosen for a picture of one's own, or nothing."""
+    return name.partition("=")[2]

@@ -59,7 +59,7 @@ def test_a_look_is_completed_changed_explained_and_saved(browser: Browser, site:
         page.get_by_role("link", name="Add ").first.click()
         assert page.url != before
         page.get_by_role("button", name="Save this look").click()
-        expect(page.get_by_role("status")).to_contain_text("Saved")
+        expect(page.get_by_role("status").first).to_contain_text("Saved")
         with page.expect_download() as kept:
             page.get_by_role("link", name="Export").click()
         rows = kept.value.path().read_text().splitlines()
@@ -79,6 +79,11 @@ def come_in(page: Page, site: Site, query: str = "") -> None:
     page.goto(f"{site.url}/owner/looks{query}")
 
 
+def ready(page: Page) -> None:
+    """The page's script runs: keys and dragging work."""
+    expect(page.locator("#main[data-state=ready]")).to_be_attached()
+
+
 def test_a_picture_of_ones_own_joins_the_look(browser: Browser, site: Site, tmp_path: Path) -> None:
     catalog = read_catalog(site.workspace)
     top = catalog.filter(pl.col("category") == "tops").row(0, named=True)
@@ -86,14 +91,17 @@ def test_a_picture_of_ones_own_joins_the_look(browser: Browser, site: Site, tmp_
     Image.open(site.workspace.root / top["image"]).resize((900, 900)).save(mine)
     with opened(browser, "400") as page:
         come_in(page, site)
+        ready(page)
         page.set_input_files("#file", mine)
         choice = page.get_by_label("What your picture shows")
         expect(choice).to_be_visible()
         guessed = choice.input_value()
         assert "own-" in page.url
         other = next(name for name in ("skirts", "tops") if name != guessed)
+        ready(page)
         choice.select_option(other)
         expect(page.locator("#canvas strong").first).to_have_text(other)
+        ready(page)
         page.get_by_label("What your picture shows").select_option("tops")
         expect(page.locator("#canvas strong").first).to_have_text("tops")
         check(page)
@@ -112,6 +120,7 @@ def test_a_picture_of_ones_own_joins_the_look(browser: Browser, site: Site, tmp_
         saved.get_by_role("button", name="Delete").click()
         expect(page.locator(".saved-looks li")).to_have_count(n_saved - 1)
         (tmp_path / "words.png").write_text("no picture")
+        ready(page)
         page.set_input_files("#file", tmp_path / "words.png")
         expect(page.locator("#said")).to_contain_text("cannot be read as a picture")
         for wrong in ("own-000000000000", "../../../etc/passwd", "tops=/etc/passwd"):
@@ -122,14 +131,18 @@ def test_a_picture_of_ones_own_joins_the_look(browser: Browser, site: Site, tmp_
 def test_drag_and_keys(browser: Browser, site: Site) -> None:
     with opened(browser) as page:
         come_in(page, site, "?slot=tops")
+        ready(page)
         page.locator("#offers [draggable]").first.drag_to(page.locator("#canvas h1"))
         expect(page.locator("#canvas .look img")).to_have_count(1)
+        ready(page)
         page.keyboard.press("c")
         expect(page.get_by_role("heading", name="To complete the look")).to_be_visible()
+        ready(page)
         page.keyboard.press("ArrowRight")
         expect(page.locator("#offers .tile").first).to_be_focused()
         page.keyboard.press("Enter")
         expect(page.locator("#canvas .look img")).to_have_count(2)
+        ready(page)
         page.keyboard.press("s")
         expect(page.get_by_role("status").first).to_contain_text("Saved")
 
@@ -137,6 +150,7 @@ def test_drag_and_keys(browser: Browser, site: Site) -> None:
 def test_a_picture_is_dropped_on_the_canvas(browser: Browser, site: Site) -> None:
     with opened(browser, **PHONE) as page:
         come_in(page, site)
+        ready(page)
         page.evaluate(
             """async () => {
               const canvas = Object.assign(document.createElement("canvas"), { width: 90, height: 60 });

@@ -56,6 +56,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def come_in(page: Page, site: Site, query: str = "") -> None:
     page.goto(f"{site.url}/owner/enter/{OWNER_KEY}")
     page.goto(f"{site.url}/search{query}")
+    expect(page.locator("#main:not([data-state=loading])")).to_be_attached()  # the page's script runs
 
 
 def names(page: Page) -> list[str]:

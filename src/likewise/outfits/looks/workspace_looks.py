@@ -90,15 +90,10 @@ def open_look(
     for name, (category, path) in own.items():
         if not category:
             category = guess_category(catalog, table, f"picture: {name}")
-<<<<<<< HEAD
-            notes.append(f"{name} looks like {category}; say so with CATEGORY={name} if it is something else")
-        digest = picture_digest(path.read_bytes())
-        rows.append({"image": f"picture: {name}", "item": name, "category": category, "digest": digest})
-=======
             if name in files:
                 notes.append(f"{name} looks like {category}; say so with CATEGORY={name} if it is something else")
-        rows.append({"image": f"picture: {name}", "item": name, "category": category})
->>>>>>> 2dde01b (Looks: pictures of one's own, why for every piece, dragging, keys, saved looks; links hold under a sub-path)
+        digest = picture_digest(path.read_bytes())
+        rows.append({"image": f"picture: {name}", "item": name, "category": category, "digest": digest})
     known = (
         pl.concat([catalog, pl.DataFrame(rows, schema_overrides=_types(catalog))], how="diagonal") if rows else catalog
     )

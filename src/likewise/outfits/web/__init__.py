@@ -7,7 +7,7 @@ from likewise.outfits.web.look_service import LookService
 from likewise.web.extension_pages import EXPERT, OWNER, Pages
 
 PAGES = Pages(
-    routers=(owner_routes.router, designer_routes.router, look_routes.router),
+    routers=(owner_routes.router, designer_routes.router, look_routes.router, look_routes.api),
     roles={
         ("GET", "/owner/outfits"): frozenset({OWNER}),
         ("GET", "/owner/outfits/{name}/questions"): frozenset({OWNER}),
@@ -17,7 +17,7 @@ PAGES = Pages(
         ("GET", "/owner/looks/export.csv"): frozenset({OWNER}),
         ("POST", "/owner/looks/save"): frozenset({OWNER}),
         ("POST", "/owner/looks/remove"): frozenset({OWNER}),
-        ("POST", "/owner/looks/upload"): frozenset({OWNER}),
+        ("POST", "/api/looks/upload"): frozenset({OWNER}),
         ("GET", "/owner/looks/picture/{name}"): frozenset({OWNER}),
         ("GET", "/outfits/designs"): frozenset({EXPERT}),
         ("GET", "/outfits/designs/new"): frozenset({EXPERT}),

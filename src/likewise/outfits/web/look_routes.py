@@ -23,6 +23,7 @@ from likewise.web.sub_path import with_prefix
 
 PAGE = "/owner/looks"
 router = APIRouter(prefix=PAGE, include_in_schema=False)
+api = APIRouter(prefix="/api/looks", include_in_schema=False)
 SHOWN = 12
 MAX_ITEMS = 12
 Names = Annotated[list[str], Query(max_length=MAX_ITEMS)]
@@ -79,7 +80,7 @@ def look_page(
     return render(request, "outfits/looks.html", view=view, boot=boot)
 
 
-@router.post("/upload", dependencies=[CsrfHeader])
+@api.post("/upload", dependencies=[CsrfHeader])
 async def upload(request: Request, who: CurrentOwner) -> dict[str, str]:
     """A picture of one's own as the body; it becomes an item of the look."""
     content = await request.body()

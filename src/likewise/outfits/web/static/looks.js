@@ -9,7 +9,7 @@ async function bring(file) {
   byId("said").textContent = "Looking at your picture…";
   try {
     const { content } = await shrunk(file, "Your picture");
-    const reply = await fetch(`${boot.page}/upload`, { method: "POST", body: content, headers: { "Content-Type": "image/jpeg", "X-CSRF-Token": boot.csrf } }).catch(() => {
+    const reply = await fetch(`${boot.api}/looks/upload`, { method: "POST", body: content, headers: { "Content-Type": "image/jpeg", "X-CSRF-Token": boot.csrf } }).catch(() => {
       throw new Error("the site does not answer: is it still running?");
     });
     const told = await reply.json().catch(() => ({}));
@@ -51,3 +51,4 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
+byId("main").dataset.state = "ready";

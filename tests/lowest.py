@@ -10,8 +10,10 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CORE = ("api", "catalog", "discovery", "evaluation", "explore", "labeling", "lineage", "neighbours", "report")
-CORE += ("synthetic", "update", "web")
+CORE = [
+    *("api", "catalog", "discovery", "evaluation", "explore", "labeling"),
+    *("lineage", "neighbours", "report", "synthetic", "update", "web"),
+]
 NEEDS_MORE = (  # packages that the core does not install
     "api/test_evaluate_arrays.py::test_every_kind_of_input_gives_the_same_numbers",
     "api/test_results.py::test_what_extensions_return_shows_itself",

@@ -116,6 +116,11 @@ class WorkspaceFolder:
         return self.path / "goal.json"
 
     @property
+    def rank_bands_file(self) -> Path:
+        """Pairs drawn by rank band, to see how many similar ones are further down the generators' lists."""
+        return self.path / "rank_bands.parquet"
+
+    @property
     def training_labels_file(self) -> Path:
         """Labels of a data set's training part: to learn from, never to measure on."""
         return self.path / "labels.train.parquet"

@@ -83,8 +83,8 @@ def evaluate(
     protocol: Annotated[
         str,
         typer.Option(
-            help="What to print: discovery, leave-one-out, identification, incomplete, experts, recall, tables "
-            "(those of the VSD paper), or all. "
+            help="What to print: discovery, leave-one-out, identification, incomplete, experts, recall, bands "
+            "(similar pairs by rank), tables (those of the VSD paper), or all. "
             "Everything is computed in any case."
         ),
     ] = "discovery",

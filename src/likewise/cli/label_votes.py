@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, open_workspace, parse_names, progress_bars
+from likewise.cli.console import (
+    AsJson,
+    Seed,
+    WorkspacePath,
+    echo,
+    echo_json,
+    open_workspace,
+    parse_names,
+    progress_bars,
+)
 from likewise.cli.exchange import Output, export_labels, refuse_existing
 from likewise.cli.label_site import Database, ExpertName, open_votes_database
 from likewise.errors import LikewiseError
@@ -21,15 +30,27 @@ def add_pairs(
         Path | None,
         typer.Option(help="A file of pairs (query, candidate) to ask as well, such as results/next_pairs.parquet."),
     ] = None,
+    by_rank: Annotated[
+        str | None,
+        typer.Option(
+            help="Draw pairs from these bands of the generators' ranks, counted from 0: 0-5,6-19,20-99,100-499. Their "
+            "labels judge no model; `evaluate --protocol bands` says how many are similar."
+        ),
+    ] = None,
+    per_band: Annotated[int, typer.Option(min=1, help="With --by-rank: how many pairs of each band.")] = 100,
+    seed: Seed = 0,
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add the pairs that new generators propose, or a file names, to a running project; votes stay.
+    """Add the pairs that new generators propose, or a file names, or that are drawn by rank; votes stay.
 
     Example: `likewise label add-pairs shoes --with hf:facebook/dinov2-small`
+
+    Example: `likewise label add-pairs shoes --by-rank 0-5,6-19,20-99,100-499`
     """
     from likewise.catalog import read_catalog
     from likewise.discovery.proposals import pick_outside
+    from likewise.discovery.rank_bands import draw_rank_bands, parse_bands
     from likewise.discovery.step import extend_pool, store_pool
     from likewise.labeling.pairs_file import read_pairs_file
     from likewise.labeling.store.assignment import assign_all_pairs
@@ -40,12 +61,18 @@ def add_pairs(
     with progress_bars("queries") as update:
         pool = extend_pool(target, names, update)
     stored = store_pool(target, pool, replace=True)
+    drawn = None
+    if by_rank is not None:
+        with progress_bars("queries") as update:
+            drawn = draw_rank_bands(target, pool, parse_bands(by_rank), per_band, seed, update)
     with open_votes_database(target, database) as engine:
         added = add(engine, pool.rows)
         if named is not None:
             if pool.settings.design != "eds":
                 outside = pick_outside(target, pool.rows, named)
             added += add(engine, named)
+        if drawn is not None:
+            added += add(engine, drawn)
         assign_all_pairs(engine)
     if names and not (stored or added.added or added.provenance_added):
         raise LikewiseError(f"{', '.join(names)} already contributed to this pool: name a new generator.")

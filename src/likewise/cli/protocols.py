@@ -28,6 +28,7 @@ PROTOCOLS = {
     "incomplete": ("incomplete", "next_pairs"),
     "experts": ("expert_groups",),
     "recall": (),
+    "bands": ("rank_bands",),
     "tables": ("table_2", "table_3", "table_4", "table_5"),
 }
 
@@ -45,6 +46,7 @@ def print_protocol(name: str, done: "Evaluated") -> None:
         "incomplete": _incomplete,
         "experts": _experts,
         "recall": _recall,
+        "bands": _bands,
         "tables": print_vsd_tables,
     }[name](done)
 
@@ -212,3 +214,26 @@ def _recall(done: "Evaluated") -> None:
         f"({found.missed_low:,.0f} to {found.missed_high:,.0f}): recall {100 * (found.recall or 0):.0f} % "
         f"({100 * (found.recall_low or 0):.0f} to {100 * (found.recall_high or 0):.0f})"
     )
+
+
+def _bands(done: "Evaluated") -> None:
+    table = done.tables["rank_bands"]
+    if table.is_empty():
+        echo("no pairs were drawn by rank: `likewise label add-pairs WORKSPACE --by-rank 0-5,6-19,20-99,100-499` does")
+        return
+    _print(
+        "Similar pairs by the rank that a generator gives them (%)",
+        ["ranks", "pairs", "labelled of drawn", "similar", "share", "95 % interval"],
+        [
+            [
+                f"{row['first_rank'] + 1}–{row['last_rank'] + 1}",
+                f"{row['n_pairs']:,}",
+                f"{row['n_labelled']:,} of {row['n_drawn']:,}",
+                f"{row['n_similar']:,}",
+                percent(row["share"]),
+                f"{percent(row['low'])}–{percent(row['high'])}",
+            ]
+            for row in table.iter_rows(named=True)
+        ],
+    )
+    echo("[dim]ranks are counted from 1 here; every pair of a band was drawn with the same chance[/]")

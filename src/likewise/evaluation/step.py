@@ -36,6 +36,7 @@ from likewise.evaluation.mistakes import mistake_table
 from likewise.evaluation.own_pairs import own_pairs_table
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.pool_recall import pool_recall
+from likewise.evaluation.rank_bands import rank_band_table
 from likewise.evaluation.ranking import MAIN
 from likewise.evaluation.sampled_negatives import NegativeSampling
 from likewise.evaluation.screening import copy_notes, screen_classes
@@ -153,6 +154,7 @@ def evaluate_workspace(
         tables["next_pairs"] = open_pairs(pool.rows, labels, settings.n_next_pairs, settings.seed)
     tables["generators"] = generator_table(pool.rows, labels)
     tables["overlap"] = overlap_table(pool.rows, len(pool.query_gallery.queries), pool.settings.k)
+    tables["rank_bands"] = rank_band_table(workspace, labels)
     tables |= vsd_tables(tables, settings.ks)
     groups = _expert_groups(workspace, done, settings.seed)
     if groups is not None:

@@ -13,6 +13,11 @@ def defuse_formulas(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(pl.col(pl.String).str.replace(FORMULA, "'${1}"))
 
 
+def csv_text(table: pl.DataFrame, separator: str = ",") -> str:
+    """A table as CSV for people: the one way to write one, without formulas."""
+    return defuse_formulas(table).write_csv(separator=separator)
+
+
 def restore_formulas(table: pl.DataFrame) -> pl.DataFrame:
     """What `defuse_formulas` was given."""
     return table.with_columns(pl.col(pl.String).str.replace(r"^'('*[=+\-@\t\r])", "${1}"))

@@ -21,7 +21,8 @@ MINED = ("--concreteness", "none", "--min-images", "1", "--min-objects", "1", "-
 WORDS = ("red", "small", "wet", "happy", "old")
 TOWER = "two-tower:shop/tower0"
 TINY = "hf:tiny"
-IMAGE = "shop/bags/bags-0000-v0.jpg"
+TWO_MODELS = ("--model", "random", "--model", "mean-cosine:colour")
+IMAGE, OTHER = "shop/bags/bags-0000-v0.jpg", "shop/shoes/shoes-0001-v0.jpg"
 SHOP = (
     ("new", "shop", "--wardrobe", "--items", "90", "--views", "1", "--seed", "2"),
     ("encode", "shop", "--with", "colour,layout", "--workers", "1"),
@@ -29,18 +30,19 @@ SHOP = (
     ("label", "simulate", "shop"),
     ("label", "consensus", "shop"),
     ("train", "perceptual", "shop", "--with", "colour", "--name", "old", "--folds", "2"),
-    ("condition", "two-tower", "shop", "shop/tower0", "--steps", "4"),
-    ("condition", "build", "shop", "--name", "asked", "--per-task", "6"),
+    ("condition", "two-tower", "shop", "shop/tower0", "--steps", "4", "--half", "train"),
+    ("condition", "build", "shop", "--name", "asked", "--per-task", "6", "--half", "test"),
+    ("condition", "build", "shop", "--name", "lessons", "--per-task", "6", "--half", "train"),
     ("condition", "evaluate", "shop", "--with", TOWER, "--workers", "1"),
     ("outfits", "generate", "shop", "--n", "30", "--output", "looks.parquet"),
     ("outfits", "wardrobe-test", "taste", "--n-lat", "4", "--n-aat", "27"),
     ("outfits", "train", "shop", "--n-outfits", "60", "--with", "colour", "--epochs", "2", "--name", "first"),
-    ("outfits", "score", "taste", "--model", "random", "--output", "scored", "--no-page"),
+    ("outfits", "score", "taste", *TWO_MODELS, "--output", "scored", "--no-page"),
 )
 LATER = (
     ("new", "genecis", "published", "--reader", "genecis"),
     ("condition", "verify", "verifying", "--templates", "asked"),
-    ("outfits", "benchmark", "shop", "--model", "random"),
+    ("outfits", "benchmark", "shop", *TWO_MODELS),
 )
 STUDIED = ("--seeds", "1", "--steps", "2", "--batch", "4", "--parts", "ablation")
 BY_COLOUR = ("--with", "mean-cosine:colour")
@@ -84,14 +86,14 @@ EXTENSIONS = (
     Command("condition ask", ("condition", "ask", "shop", "--with", TOWER, "--image", IMAGE, "--text", "red")),
     Command("condition audit", ("condition", "audit", "shop", "--templates", "asked")),
     Command("condition evaluate", ("condition", "evaluate", "shop", "--with", TOWER, "--methods", "image,text")),
-    Command("condition catalog", ("condition", "catalog", "shop", "--with", TOWER, "--questions", "20")),
+    Command("condition catalog", ("condition", "catalog", "shop", "--with", TOWER, "--questions", "20", "--top", "2")),
     Command(
         "condition train",
-        ("condition", "train", "shop", "--with", TOWER, "--on", "asked", "--steps", "4", "--batch", "4"),
+        ("condition", "train", "shop", "--with", TOWER, "--on", "lessons", "--steps", "4", "--batch", "4"),
     ),
     Command(
         "condition study",
-        ("condition", "study", "shop", "--with", TOWER, "--on", "asked", "--test", "asked", *STUDIED),
+        ("condition", "study", "shop", "--with", TOWER, "--on", "lessons", "--test", "asked", *STUDIED),
     ),
     Command("condition verify", ("condition", "verify", "shop", "--templates", "asked")),
     Command("outfits score", ("outfits", "score", "taste", "--model", "random", "--output", "found")),
@@ -102,13 +104,11 @@ EXTENSIONS = (
     Command(
         "outfits import-test", ("outfits", "import-test", "A100", "a100.zip", "--layout", "a100", "--licence", "CC0")
     ),
-    Command(
-        "outfits benchmark", ("outfits", "benchmark", "shop", "--model", "random", "--model", "mean-cosine:colour")
-    ),
+    Command("outfits benchmark", ("outfits", "benchmark", "shop", *TWO_MODELS)),
     Command("outfits checkpoints", ("outfits", "checkpoints", "shop/outfit_models/first", "taste")),
     Command(
         "outfits train-weakest",
-        ("outfits", "train-weakest", "shop", "taste", "--model", "csn", "--with", "colour", *SMALL),
+        ("outfits", "train-weakest", "shop", "taste", "--model", "type-aware", "--with", "colour", *SMALL),
     ),
     Command("condition crops", ("condition", "crops", "genecis", "parts")),
     Command("condition verified", ("condition", "verified", "verifying", "--templates", "asked")),
@@ -116,7 +116,7 @@ EXTENSIONS = (
 )
 WRITE_NOTHING = {
     "outfits swap": ("outfits", "swap", "shop", "--item", IMAGE, "--change", IMAGE, *BY_COLOUR),
-    "outfits rate": ("outfits", "rate", "shop", "--item", IMAGE, *BY_COLOUR),
+    "outfits rate": ("outfits", "rate", "shop", "--item", IMAGE, "--item", OTHER, *BY_COLOUR),
     "outfits show": ("outfits", "show", "taste"),
     "outfits models": ("outfits", "models"),
     "outfits rules": ("outfits", "rules"),

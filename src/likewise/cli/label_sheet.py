@@ -7,7 +7,7 @@ import typer
 
 from likewise.cli.console import Seed, WorkspacePath, echo, open_workspace, progress_bars
 from likewise.errors import LikewiseError
-from likewise.workspace import read_parquet, write_atomically, write_text
+from likewise.workspace import read_parquet, write_text
 
 
 def sheet(
@@ -41,6 +41,7 @@ def sheet(
     from likewise.labeling.store.location import remembered_database
     from likewise.labeling.store.project import Project, read_project
     from likewise.report.sheet_page import sheet_page
+    from likewise.spreadsheets import csv_text
 
     target = open_workspace(workspace)
     if output.suffix.lower() not in (".html", ".csv"):
@@ -73,7 +74,7 @@ def sheet(
     blind = table.with_columns(
         pl.Series(column, [blind_name(image) for image in table[column]]) for column in ("query", "candidate")
     )
-    write_atomically(output, lambda file: blind.write_csv(file))
+    write_text(csv_text(blind), output)
     echo(
         f"{output}: {len(table):,} pairs for {expert}, their pictures in {pictures}; write similar, not similar or "
         "cannot tell in the last column"

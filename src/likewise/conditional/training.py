@@ -30,6 +30,7 @@ from likewise.files import written_together
 from likewise.lineage.guard import screen_models
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
+from likewise.spreadsheets import csv_text
 from likewise.workspace import WorkspaceFolder, write_text
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def train_combiner(
         spec = tower.spec if tuned is None else save_trained(tuned, staged, lineage)
         combiner = TrainedCombiner(module.eval(), shape, spec, about=about, lineage=lineage)
         write_combiner(staged.staging, combiner)
-        write_text(pl.DataFrame(history).write_csv(), staged.staging / "history.csv")
+        write_text(csv_text(pl.DataFrame(history)), staged.staging / "history.csv")
     used = tower if tuned is None else TwoTower(spec)
     seconds = time.monotonic() - started
     return CombinerTrainingResult(

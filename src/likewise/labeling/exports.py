@@ -6,7 +6,7 @@ from sqlalchemy import Engine
 from likewise.discovery.proposals import with_generators
 from likewise.labeling.store.read import read_events, read_votes
 from likewise.labeling.votes import CANNOT_TELL
-from likewise.spreadsheets import defuse_formulas
+from likewise.spreadsheets import csv_text
 
 SEPARATOR = " | "  # a query and its candidate as the name of one task
 
@@ -21,7 +21,7 @@ def export_votes(engine: Engine, what: str, proposals: pl.DataFrame) -> bytes:
     else:
         votes = read_votes(engine)
         table = crowdkit_table(votes) if what == "crowdkit" else with_generators(votes, proposals)
-    return defuse_formulas(table).write_csv().encode()
+    return csv_text(table).encode()
 
 
 def crowdkit_table(votes: pl.DataFrame) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from likewise.files import finish_writing, written_together
 from likewise.lineage.halves import select_half
 from likewise.outfits.category_mapping import categorize_items, check_mapping, map_category
 from likewise.outfits.generate import GeneratedOutfits, check_outfits, sample_outfits
+from likewise.spreadsheets import restore_formulas
 from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 
 
@@ -66,7 +67,7 @@ class OutfitCheck:
 
 def check_outfit_file(path: Path, mapping: Mapping[str, str] | None = None) -> OutfitCheck:
     """How many outfits of a file are valid, and the reasons against the others."""
-    table = read_table(path)
+    table = restore_formulas(read_table(path))
     if absent := [column for column in ("outfit", "item", "category") if column not in table.columns]:
         raise LikewiseError(f"{path} has no column {', '.join(absent)}: outfits are rows of outfit, item, category.")
     words = {word: map_category(word, mapping) or str(word) for word in table["category"].cast(pl.String).unique()}

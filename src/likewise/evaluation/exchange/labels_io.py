@@ -24,6 +24,7 @@ from likewise.evaluation.exchange.file_grades import Written, parse_written, res
 from likewise.evaluation.exchange.trec import prels_text, qrels_text, read_prels_rows, read_qrels_rows
 from likewise.labeling.grades import GRADE, GradeThreshold
 from likewise.labeling.votes import PAIR
+from likewise.spreadsheets import csv_text, restore_formulas
 from likewise.untrusted import ColumnRule, check_columns, check_line, parse_json, read_untrusted_parquet, tidy_headers
 from likewise.workspace import discard, write_atomically
 
@@ -148,7 +149,7 @@ def labels_content(labels: pl.DataFrame, ending: str, name: str = "") -> bytes:
         return output.getvalue()
     if ending in (".csv", ".tsv"):
         columns = [column for column in (*LABEL_SCHEMA, *FURTHER) if column in labels.columns]
-        return labels.select(columns).write_csv(separator="\t" if ending == ".tsv" else ",").encode()
+        return csv_text(labels.select(columns), separator="\t" if ending == ".tsv" else ",").encode()
     if ending == PRELS:
         return prels_text(labels).encode()
     labels = labels.filter(pl.col("label").is_not_null())
@@ -241,7 +242,7 @@ def _read_csv(path: Path) -> pl.DataFrame:
     if not text.strip():
         raise LikewiseError(f"{path} is empty: its header must be query,candidate,label.")
     separator = max(",;\t", key=text.lstrip().split("\n", 1)[0].count)
-    return pl.read_csv(text.encode(), separator=separator, infer_schema=False)
+    return restore_formulas(pl.read_csv(text.encode(), separator=separator, infer_schema=False))
 
 
 def _vsd_text(labels: pl.DataFrame) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 from likewise.errors import LikewiseError
 from likewise.outfits.protocol import Item, Outfit
 from likewise.outfits.tables import outfit_table
-from likewise.workspace import discard, write_atomically, write_parquet
+from likewise.spreadsheets import csv_text
+from likewise.workspace import write_parquet, write_text
 
 
 def write_looks(looks: Sequence[Sequence[Item]], path: Path) -> None:
@@ -15,6 +16,6 @@ def write_looks(looks: Sequence[Sequence[Item]], path: Path) -> None:
     if path.suffix == ".parquet":
         write_parquet(table, path)
     elif path.suffix == ".csv":
-        write_atomically(path, lambda file: discard(file.write(table.write_csv().encode())))
+        write_text(csv_text(table), path)
     else:
         raise LikewiseError(f"looks are written as .csv or .parquet, not {path.name}.")

@@ -16,6 +16,7 @@ from likewise.outfits.looks.stylist import LookFilter, LookRating, LookStylist, 
 from likewise.outfits.rules import GROUPS
 from likewise.outfits.web.look_service import LookService, is_own
 from likewise.outfits.web.views import pictures
+from likewise.spreadsheets import csv_text
 from likewise.web.access import CsrfForm, CsrfHeader, CurrentOwner, CurrentSite, or_bad_request
 from likewise.web.pages import render, script_settings
 from likewise.web.site import Site
@@ -121,7 +122,7 @@ def remove(request: Request, who: CurrentOwner, outfit: Annotated[str, Form(max_
 def export(request: Request, who: CurrentOwner) -> Response:
     """All saved looks, as `outfits train --outfits` reads them."""
     headers = {"Content-Disposition": 'attachment; filename="looks.csv"'}
-    return Response(get_service(request).saved().write_csv(), media_type="text/csv", headers=headers)
+    return Response(csv_text(get_service(request).saved()), media_type="text/csv", headers=headers)
 
 
 def _view(service: LookService, site: Site, asked: LookAddress) -> dict[str, Any]:

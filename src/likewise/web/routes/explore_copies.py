@@ -1,6 +1,5 @@
 """The copies page: pairs that may be copies, what was decided about them, and a table to take away."""
 
-from io import BytesIO
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -9,6 +8,7 @@ from fastapi.responses import JSONResponse, Response
 from likewise.catalog.perceptual_hash import BITS, COPY_BITS
 from likewise.explore.copies import COPY_COSINE, MAX_BITS, Boundaries, CopyPairs, copies_table, find_copies
 from likewise.neighbours.leaks import read_decisions, store_decisions
+from likewise.spreadsheets import csv_text
 from likewise.web.access import CsrfHeader, CurrentOwner, IsOwner, or_bad_request
 from likewise.web.explore import ExploreService, progress_response
 from likewise.web.jobs import Job
@@ -67,10 +67,9 @@ def export(
     found = _find(service, encoder)
     if isinstance(found, Job):
         return progress_response(found)
-    output = BytesIO()
-    copies_table(service.gallery, found, cosine, bits).write_csv(output)
+    table = copies_table(service.gallery, found, cosine, bits)
     headers = {"Content-Disposition": 'attachment; filename="copies.csv"'}
-    return Response(output.getvalue(), media_type="text/csv", headers=headers)
+    return Response(csv_text(table), media_type="text/csv", headers=headers)
 
 
 @router.post("/api/explore/copies/decide", dependencies=[CsrfHeader])

@@ -113,6 +113,12 @@ def test_sheet_is_blind_and_comes_back_as_votes(pooled: WorkspaceFolder, run: Ru
     assert f"3 votes added, 0 already stored, {table.height - 3} left blank" in ran.out
     labels = pl.read_parquet(pooled.labels_file)
     assert labels.height == 3 and labels.join(pairs, on=["query", "candidate"]).height == 3
+    one = pairs.head(1).with_columns(expert=pl.lit("adjudicator"), answer=pl.lit("yes"))
+    one.write_csv(tmp_path / "settled.csv")
+    assert (
+        "an adjudicator's: they count in the labels"
+        in run("label", "import", pooled.path, tmp_path / "settled.csv").out
+    )
 
 
 def test_budget_before_and_after_labels(pooled: WorkspaceFolder, run: Run) -> None:

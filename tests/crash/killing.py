@@ -17,7 +17,19 @@ from tests.crash.server import KILLED
 
 EXTENSIONS = ("training", "conditional", "outfits")
 FAR_FROM_LABELS = ("api", "explore", "report", "scale", "sklearn", "synthetic", "update", "web")
-TIMES = {"at", "created", "time", "stored", "added", "changed", "expires", "seconds", "client_id"}
+TIMES = {
+    "at",
+    "created",
+    "time",
+    "stored",
+    "added",
+    "changed",
+    "expires",
+    "seconds",
+    "client_id",
+    "revoked",
+    "withdrawn",
+}
 
 
 @dataclass(frozen=True)

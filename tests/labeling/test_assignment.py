@@ -5,13 +5,13 @@ from itertools import groupby
 
 import polars as pl
 import pytest
-from sqlalchemy import Engine, select, text
+from sqlalchemy import Engine, select, text, update
 
 from likewise.errors import LikewiseError
 from likewise.labeling import add_votes, open_votes, read_votes
 from likewise.labeling.store.assignment import assign_all_pairs, assign_pairs
 from likewise.labeling.store.experts import invite_expert, read_experts, read_visitors, redeem_invitation, revoke_expert
-from likewise.labeling.store.models import QueueEntry
+from likewise.labeling.store.models import Expert, QueueEntry, Session
 from likewise.labeling.store.pairs import add_pairs, pair_keys
 from likewise.labeling.store.project import change_project
 from likewise.labeling.store.queue import next_pairs
@@ -126,10 +126,26 @@ def test_invitations_expire_are_revoked_and_replaced(engine: Engine) -> None:
     assert [expert.state for expert in read_experts(engine)] == ["revoked"]
     short = invite_expert(engine, "bob", days=1e-9)
     assert redeem_invitation(engine, short) is None
+    session = redeem_invitation(engine, invite_expert(engine, "cleo"))
+    assert session is not None
+    with engine.begin() as connection:
+        connection.execute(update(Expert).where(Expert.name == "cleo").values(expires="2020-01-01T00:00:00.000Z"))
+    assert read_visitors(engine, [session]) == [None]  # at once, though the session itself goes on
     with engine.connect() as connection:  # what is stored cannot be used as a link
         stored = connection.execute(text("SELECT token_hash FROM experts WHERE name = 'bob'")).scalar_one()
     assert stored != short
     assert redeem_invitation(engine, stored) is None
+
+
+def test_tokens_are_long_and_the_database_does_not_hold_them(engine: Engine) -> None:
+    token = invite_expert(engine, "ann")
+    session = redeem_invitation(engine, token)
+    assert session is not None
+    assert len(token) >= 32 and len(session) >= 32  # 192 bits in letters of six
+    with engine.connect() as connection:
+        experts = connection.execute(select(Expert.__table__)).all()
+        sessions = connection.execute(select(Session.__table__)).all()
+    assert not any(secret in str(row) for row in (*experts, *sessions) for secret in (token, session))
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a" * 81, "bell\x07"])

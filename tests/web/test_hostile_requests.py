@@ -1,5 +1,6 @@
 """Requests that no page of ours sends: each is answered with a refusal, with the site's headers, never with a 500."""
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
@@ -13,6 +14,7 @@ from sqlalchemy import Engine
 from likewise.labeling.store.experts import set_owner_password_hash
 from likewise.labeling.store.gold_pairs import sample_pairs
 from likewise.labeling.store.project import read_project
+from likewise.web import passwords
 from likewise.web.passwords import hash_password
 from likewise.web.security import VISIT_COOKIE, csrf_token
 from likewise.web.thumbnails import Thumbnails
@@ -73,3 +75,23 @@ def test_parallel_first_requests_of_a_picture_all_get_it(workspace: WorkspaceFol
     sizes = {Image.open(BytesIO(one.content)).size for one in made}  # type: ignore[attr-defined]
     assert sizes == {(64, 64)}
     assert not list(thumbnails.folder.rglob("*.tmp"))
+
+
+def test_few_passwords_are_hashed_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hash takes 64 MB: however many guess, two are checked at once."""
+    lock, checked = threading.Lock(), {"now": 0, "most": 0}
+
+    class Slow:
+        def verify(self, stored: str, password: str) -> bool:
+            with lock:
+                checked["now"] += 1
+                checked["most"] = max(checked["most"], checked["now"])
+            threading.Event().wait(0.3)
+            with lock:
+                checked["now"] -= 1
+            return False
+
+    monkeypatch.setattr(passwords, "_hasher", Slow())
+    with ThreadPoolExecutor(8) as pool:
+        assert not any(pool.map(lambda _: passwords.password_matches("", ""), range(8)))
+    assert checked["most"] <= 2

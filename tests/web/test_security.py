@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from sqlalchemy import Engine
+from sqlalchemy import Engine, insert
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.experts import owner_password_hash, set_owner_password_hash
+from likewise.labeling.store.models import Image
 from likewise.labeling.store.project import change_project
 from likewise.web.app import create_app
 from likewise.web.passwords import hash_password, password_matches
@@ -49,6 +50,7 @@ def test_passwords_are_hashed_with_argon2_and_not_too_short(engine: Engine) -> N
     stored = owner_password_hash(engine)
     assert stored is not None
     assert stored.startswith("$argon2id$")
+    assert "m=65536" in stored  # 64 MB for each guess
     assert PASSWORD not in stored
     assert password_matches(stored, PASSWORD)
     assert not password_matches(stored, PASSWORD + " ")
@@ -168,3 +170,15 @@ def test_a_local_site_without_a_password_gets_a_key(workspace: WorkspaceFolder) 
     keys = {prepare(SiteSettings(workspace)).owner_key for _ in range(2)}
     assert len(keys) == 2
     assert None not in keys
+
+
+def test_pictures_that_are_not_in_the_catalog_are_not_opened(
+    expert: Callable[[str], Browser], engine: Engine, workspace: WorkspaceFolder
+) -> None:
+    """Not even where the database names a file that is there."""
+    browser = expert("Anna")
+    (workspace.root.parent / "private.png").write_bytes(next(workspace.root.rglob("*.png")).read_bytes())
+    with engine.begin() as connection:
+        connection.execute(insert(Image), {"id": 12345, "key": "../private.png"})
+    for size in ("thumb", "full"):
+        assert browser.get(f"/media/{size}/12345").status_code == 404

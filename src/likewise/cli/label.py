@@ -127,6 +127,8 @@ def import_votes(
         return
     outside = f", {stored.n_pairs_outside_pool} pairs are not in the pool" if stored.n_pairs_outside_pool else ""
     echo(f"{added.added:,} votes added, {added.repeated:,} already stored, {stored.n_blank:,} left blank{outside}")
+    if stored.n_adjudicated:
+        echo(f"  {stored.n_adjudicated:,} of them are an adjudicator's: they count in the labels, not in the agreement")
     print_labels(labelled)
 
 

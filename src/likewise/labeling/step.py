@@ -46,6 +46,7 @@ class ImportedVotes:
     added: AddedVotes
     n_blank: int
     n_pairs_outside_pool: int | None
+    n_adjudicated: int = 0  # votes under the adjudicator's name, which count in labels and not in agreement
 
 
 def import_votes_file(workspace: WorkspaceFolder, path: Path, *, replace: bool = False) -> ImportedVotes:
@@ -59,7 +60,8 @@ def import_votes_file(workspace: WorkspaceFolder, path: Path, *, replace: bool =
         added = add_votes(engine, votes, f"import {path.name}", replace=replace)
     if read.proposals is not None:
         remember_proposals(workspace, read.proposals)
-    return ImportedVotes(added, read.n_blank, checked.n_pairs_outside_pool)
+    n_adjudicated = len(votes.filter(pl.col("expert") == ADJUDICATOR_NAME))
+    return ImportedVotes(added, read.n_blank, checked.n_pairs_outside_pool, n_adjudicated)
 
 
 def update_labels(workspace: WorkspaceFolder, rule: Rule | None = None) -> LabelingResult:

@@ -12,6 +12,7 @@ from likewise.conditional.mining.captions import CAPTION_COLUMNS, CaptionChoice,
 from likewise.conditional.mining.relations import extract_attributes, extract_relations
 from likewise.conditional.mining.tagging import Tagger, get_tagger
 from likewise.errors import LikewiseError
+from likewise.files import written_together
 from likewise.machine import usable_cores
 from likewise.progress import ProgressCallback
 from likewise.workspace import read_json, write_json, write_parquet
@@ -98,15 +99,17 @@ def _check_settings(source: str, folder: Path, parser: str, rows_per_shard: int,
         "grammar": GRAMMAR,
     }
     path = _settings_file(folder)
-    if path.exists() and read_json(path) != settings:
-        if not force:
-            raise LikewiseError(
-                f"{folder} holds relations of other captions, or by another parser: add `--force` to discard them, "
-                "or name another folder with `--output`."
-            )
-        for old in [captions_file(folder), *(folder / "relations").glob("part-*.parquet")]:
-            old.unlink(missing_ok=True)
-    write_json(settings, path)
+    replaced = path.exists() and read_json(path) != settings
+    if replaced and not force:
+        raise LikewiseError(
+            f"{folder} holds relations of other captions, or by another parser: add `--force` to discard them, "
+            "or name another folder with `--output`."
+        )
+    with written_together(folder) as staged:
+        write_json(settings, staged.place(path))
+        if replaced:
+            for old in [captions_file(folder), *(folder / "relations").glob("part-*.parquet")]:
+                staged.remove(old)
 
 
 def parse_shard(folder: Path, shard: int, rows_per_shard: int, parser: str) -> None:

@@ -1,0 +1,240 @@
+"""Each defence of docs/security.md, how to switch it off in the source, and a test that must fail then."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Defence:
+    """`there` in a file of src/likewise becomes `gone`; `kept_by` are tests that fail without it."""
+
+    name: str
+    file: str
+    there: str
+    gone: str
+    kept_by: str
+
+
+ACCESS, SECURITY, CONNECTIONS = (
+    "tests/web/test_access.py",
+    "tests/web/test_security.py",
+    "tests/web/test_connections.py",
+)
+ASSIGNMENT = "tests/labeling/test_assignment.py::test_invitations_expire_are_revoked_and_replaced"
+TOKENS = "tests/labeling/test_assignment.py::test_tokens_are_long_and_the_database_does_not_hold_them"
+HOSTILE = "tests/web/test_hostile_requests.py"
+BUNDLE = "tests/evaluation/test_bundle.py"
+NO_CSRF = "if not csrf_matches(cookies.get(SESSION_COOKIE) or cookies.get(VISIT_COOKIE), {}):"
+
+DEFENCES = (
+    Defence(
+        "only the owner",
+        "web/access.py",
+        "if who is None or not who.is_owner:",
+        "if who is None:",
+        f"{ACCESS}::test_roles_are_checked_on_every_route",
+    ),
+    Defence(
+        "only experts",
+        "web/access.py",
+        "if who is None or who.is_owner or who.questionnaire is not None:",
+        "if who is None or who.is_owner:",
+        f"{ACCESS}::test_roles_are_checked_on_every_route",
+    ),
+    Defence(
+        "csrf of scripts",
+        "web/access.py",
+        NO_CSRF.format("x_csrf_token"),
+        "if False:",
+        f"{ACCESS}::test_nothing_is_changed_without_the_pages_token",
+    ),
+    Defence(
+        "csrf of forms",
+        "web/access.py",
+        NO_CSRF.format("csrf_token"),
+        "if False:",
+        f"{ACCESS}::test_nothing_is_changed_without_the_pages_token",
+    ),
+    Defence(
+        "tokens are hashed at rest",
+        "labeling/store/experts.py",
+        "return hashlib.sha256(token.encode()).hexdigest()",
+        "return token",
+        TOKENS,
+    ),
+    Defence("tokens cannot be guessed", "labeling/store/experts.py", "TOKEN_BYTES = 24", "TOKEN_BYTES = 8", TOKENS),
+    Defence(
+        "invitations expire",
+        "labeling/store/experts.py",
+        "Expert.revoked.is_(None), Expert.expires > now()",
+        "Expert.revoked.is_(None)",
+        ASSIGNMENT,
+    ),
+    Defence(
+        "revoked invitations do not open",
+        "labeling/store/experts.py",
+        "Expert.revoked.is_(None), Expert.expires > now()",
+        "Expert.expires > now()",
+        ASSIGNMENT,
+    ),
+    Defence(
+        "sessions end with the invitation",
+        "labeling/store/experts.py",
+        "elif revoked is None and (expires is None or expires > moment):",
+        "else:",
+        ASSIGNMENT,
+    ),
+    Defence(
+        "passwords are slow to try",
+        "web/passwords.py",
+        "_hasher = PasswordHasher()",
+        "_hasher = PasswordHasher(time_cost=1, memory_cost=64)",
+        f"{SECURITY}::test_passwords_are_hashed_with_argon2_and_not_too_short",
+    ),
+    Defence(
+        "few guesses",
+        "web/security.py",
+        "if len(self._failures.get(address, ())) >= self.attempts or everywhere >= 10 * self.attempts:",
+        "if False:",
+        f"{SECURITY}::test_guessing_is_slowed_down",
+    ),
+    Defence(
+        "few hashes at once",
+        "web/passwords.py",
+        "MAX_PARALLEL_CHECKS = 2",
+        "MAX_PARALLEL_CHECKS = 100",
+        f"{HOSTILE}::test_few_passwords_are_hashed_at_the_same_time",
+    ),
+    Defence(
+        "cookies are not for scripts",
+        "web/access.py",
+        "httponly=True",
+        "httponly=False",
+        f"{SECURITY}::test_cookies_cannot_be_read_by_scripts_or_sent_from_elsewhere",
+    ),
+    Defence(
+        "cookies stay at home",
+        "web/access.py",
+        'samesite="lax"',
+        'samesite="none"',
+        f"{SECURITY}::test_cookies_cannot_be_read_by_scripts_or_sent_from_elsewhere",
+    ),
+    Defence(
+        "cookies under https",
+        "web/access.py",
+        "secure=site.settings.secure",
+        "secure=False",
+        f"{SECURITY}::test_an_https_site_keeps_its_cookies_to_https",
+    ),
+    Defence(
+        "the Host header",
+        "web/security.py",
+        'if not self.any_host and _host_name(headers.get("host", "")) not in self.hosts:',
+        "if False:",
+        f"{SECURITY}::test_a_local_site_answers_only_to_its_own_name",
+    ),
+    Defence(
+        "headers",
+        "web/security.py",
+        "ours.setdefault(name, value)",
+        "pass",
+        f"{SECURITY}::test_every_reply_carries_the_headers",
+    ),
+    Defence(
+        "bodies",
+        "web/security.py",
+        "MAX_BODY_BYTES = 1_000_000",
+        "MAX_BODY_BYTES = 10**12",
+        f"{SECURITY}::test_bodies_have_a_limit",
+    ),
+    Defence(
+        "strict fields",
+        "web/schemas.py",
+        'extra="forbid"',
+        'extra="ignore"',
+        "tests/web/test_openapi.py::test_the_interface_keeps_its_description",
+    ),
+    Defence(
+        "words are text on the site",
+        "web/pages.py",
+        "autoescape=True",
+        "autoescape=False",
+        f"{SECURITY}::test_text_of_people_is_escaped",
+    ),
+    Defence(
+        "words are text on pages that are sent around",
+        "report/page.py",
+        "autoescape=True",
+        "autoescape=False",
+        "tests/report/test_hostile_names.py::test_names_are_text_on_every_page_that_is_sent_around",
+    ),
+    Defence(
+        "pictures by id",
+        "web/thumbnails.py",
+        "if key not in self.keys:",
+        "if False:",
+        f"{SECURITY}::test_pictures_that_are_not_in_the_catalog_are_not_opened",
+    ),
+    Defence(
+        "slow clients",
+        "web/connections.py",
+        "self.transport.close()",
+        "pass",
+        f"{CONNECTIONS}::test_a_request_that_never_arrives_is_ended",
+    ),
+    Defence(
+        "many connections",
+        "web/connections.py",
+        "transport.abort()",
+        "pass",
+        f"{CONNECTIONS}::test_one_address_cannot_take_all_connections",
+    ),
+    Defence(
+        "trusted proxies",
+        "web/serve.py",
+        "forwarded_allow_ips=list(settings.trusted_proxies)",
+        'forwarded_allow_ips="*"',
+        f"{CONNECTIONS}::test_only_a_trusted_proxy_says_where_a_request_comes_from",
+    ),
+    Defence(
+        "picture bombs",
+        "web/uploads.py",
+        "if width * height > MAX_UPLOAD_PIXELS:",
+        "if False:",
+        f"{CONNECTIONS}::test_a_small_file_of_a_huge_picture_is_refused_before_it_is_unpacked",
+    ),
+    Defence(
+        "formulas",
+        "spreadsheets.py",
+        "return defuse_formulas(table).write_csv(separator=separator)",
+        "return table.write_csv(separator=separator)",
+        "tests/test_spreadsheets.py::test_labels_with_keys_like_formulas_go_there_and_back",
+    ),
+    Defence(
+        "links out of a bundle",
+        "evaluation/bundles/files.py",
+        "if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):",
+        "if not path.is_file():",
+        f"{BUNDLE}::test_a_link_out_of_the_folder_is_not_followed",
+    ),
+    Defence(
+        "zip bombs",
+        "evaluation/bundles/files.py",
+        "limit = MAX_CARD_BYTES if stored is None else stored.bytes",
+        "limit = 10**12",
+        f"{BUNDLE}::test_a_zip_bomb_is_read_no_further_than_the_card_says",
+    ),
+    Defence(
+        "weights are tensors",
+        "encoders/networks/torch_weights.py",
+        "if (module, name) not in ALLOWED:",
+        "if (module, name) not in ALLOWED:\n            return super().find_class(module, name)\n        if False:",
+        "tests/encoders/test_torch_weights.py",
+    ),
+    Defence(
+        "code in files",
+        "encoders/stored_specs.py",
+        "if module not in trusted:",
+        "if False:",
+        "tests/encoders/test_stored_specs.py::test_a_run_that_names_code",
+    ),
+)

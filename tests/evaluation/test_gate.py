@@ -10,7 +10,12 @@ from scipy import stats
 
 from likewise.evaluation.gate.bounded_mean import lower_bound, p_at_least, p_at_most, upper_bound
 from likewise.evaluation.gate.decision import BoundedDifferences, EstimatedDifference, decide
-from likewise.evaluation.gate.labels_needed import labelling_order, labels_needed
+from likewise.evaluation.gate.labels_needed import (
+    DifferenceMoments,
+    labelling_order,
+    labels_needed,
+    queries_needed,
+)
 from likewise.evaluation.gate.list_differences import compare_lists
 from likewise.evaluation.measures import MRR, CutoffMeasure, P, Recall, Recall_cap, Success, nDCG
 from likewise.evaluation.measures.ranked import UNJUDGED, RankedResults, look_up_labels
@@ -175,3 +180,19 @@ def test_unlabelled_results_that_could_turn_it_leave_it_undecided_and_are_asked(
     assert needed.n_unlabelled == n and (needed.n_labels or needed.n_queries)
     told = found.labelled_as(np.zeros(n, np.int64))
     assert not len(told.query) and decide(told.bounds(), {}, 0.01).verdict == "pass"
+
+
+def test_the_queries_that_are_said_to_decide_do_so_in_four_of_five_cases() -> None:
+    rng = np.random.default_rng(3)
+    n, margin, deviation, quantile = 100, 0.01, 0.2, 1.645
+    decided = []
+    for truth in rng.uniform(-0.15, 0.13, 3000):
+        mean = rng.normal(truth, deviation / np.sqrt(n))
+        if abs(mean + margin) * np.sqrt(n) / deviation > quantile:
+            continue  # the queries of now decide
+        needed = queries_needed([DifferenceMoments(mean, deviation, n)], margin)
+        if needed is not None:
+            later = rng.normal(truth, deviation / np.sqrt(needed))
+            decided.append(abs(later + margin) * np.sqrt(needed) / deviation > quantile)
+    assert len(decided) > 400
+    assert 0.75 < np.mean(decided) < 0.86  # with the measured difference as the true one: 0.74

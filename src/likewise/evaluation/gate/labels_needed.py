@@ -6,6 +6,7 @@ that nobody labelled, is less often similar than others: each draw takes a rate 
 results that only this model lists (docs/gate.md has what that is worth).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -20,7 +21,9 @@ N_DRAWS = 20
 N_STEPS = 12
 MOST = 0.8
 FEW = 4.0  # labelled results, below which their rate is not trusted
-BOTH_QUANTILES = 1.645 + 0.842  # of a test at 5 % with a power of 80 %
+ONE_SIDED_QUANTILE = 1.645  # of a test at 5 %
+N_PLACES = 201  # of the true difference, equally likely
+SMALLEST_DEVIATION = 1e-9
 MAX_QUERIES = 100_000
 UNSEEN = 1.8  # so many queries without a loss, times the margin, exclude a loss of the margin
 
@@ -29,7 +32,7 @@ UNSEEN = 1.8  # so many queries without a loss, times the margin, exclude a loss
 class LabelsNeeded:
     """`n_unlabelled` pairs stand at different places; the first `n_labels` of them would decide.
 
-    None where even all of them would not; then `n_queries` would, if what was measured goes on.
+    None where even all of them would not; then `n_queries` would, in four of five cases.
     """
 
     n_unlabelled: int
@@ -50,8 +53,8 @@ def labels_needed(lists: ListComparison, margin: float, seed: int) -> LabelsNeed
     draws = (rng.random((N_DRAWS, len(order))) < rate * rng.random((N_DRAWS, 1))).astype(np.int64)
     low, high = 0, len(order)
     if not len(order) or _share_decided(lists, draws, order, high, margin) < MOST:
-        whole = [lists.labelled_as(draw).bounds() for draw in draws[:1]]
-        return LabelsNeeded(len(order), None, _queries_needed(whole[0], margin))
+        drawn = [_moments(lists.labelled_as(draw).bounds()) for draw in (draws if len(order) else draws[:1])]
+        return LabelsNeeded(len(order), None, queries_needed([each for each in drawn if each], margin))
     for _ in range(N_STEPS):
         middle = (low + high) // 2
         if middle in (low, high):
@@ -72,7 +75,9 @@ def _rate(lists: ListComparison, mine: str) -> float:
 def drawn_labels_needed(found: EstimatedDifference, margin: float) -> LabelsNeeded:
     """Where labels were drawn: their error shrinks as that of queries does, if as many are drawn for each."""
     deviation = found.standard_error * float(np.sqrt(found.n_queries))
-    return LabelsNeeded(0, None, queries_needed(found.difference, deviation, margin, found.n_queries))
+    return LabelsNeeded(
+        0, None, queries_needed([DifferenceMoments(found.difference, deviation, found.n_queries)], margin)
+    )
 
 
 def _share_decided(
@@ -90,17 +95,46 @@ def _share_decided(
     return decided / len(draws)
 
 
-def _queries_needed(differences: BoundedDifferences, margin: float) -> int | None:
-    """With the spread of now, so many queries decide in four of five cases; None where that is out of reach."""
+@dataclass(frozen=True)
+class DifferenceMoments:
+    """Mean and standard deviation of a difference over so many queries."""
+
+    mean: float
+    deviation: float
+    n_queries: int
+
+
+def _moments(differences: BoundedDifferences) -> DifferenceMoments | None:
     values = known(differences.labelled)
     if len(values) < 2:
         return None
-    return queries_needed(float(values.mean()), float(values.std(ddof=1)), margin, len(values))
+    return DifferenceMoments(float(values.mean()), float(values.std(ddof=1)), len(values))
 
 
-def queries_needed(difference: float, deviation: float, margin: float, n_now: int) -> int | None:
-    """Of a difference with this standard deviation over queries, of which `n_now` do not decide."""
-    apart = abs(difference + margin)
-    needed = (BOTH_QUANTILES * deviation / apart) ** 2 if apart > 0.0 else float("inf")
+def queries_needed(measured: Sequence[DifferenceMoments], margin: float) -> int | None:
+    """So many queries decide in four of five cases; None where that is out of reach.
+
+    The true difference is not the one that was measured: the power is averaged over what it may be, given the queries
+    of now (assurance), and over several answers of experts where some are missing.
+    """
+    from scipy.special import ndtr, ndtri
+
+    if not measured:
+        return None
+    places = ndtri((np.arange(N_PLACES) + 0.5) / N_PLACES)
+    errors = np.array([max(each.deviation, SMALLEST_DEVIATION) for each in measured])
+    n_now = min(each.n_queries for each in measured)
+    means = np.array([each.mean for each in measured])
+    apart = np.abs((means + margin)[:, None] / errors[:, None] + places / np.sqrt(n_now))
+
+    def share_decided(n: float) -> float:
+        return float(ndtr(apart * np.sqrt(n) - ONE_SIDED_QUANTILE).mean())
+
     unseen = UNSEEN / margin if margin > 0.0 else 0.0
-    return ceil(max(needed, unseen, n_now + 1)) if needed <= MAX_QUERIES else None
+    low, high = float(n_now), float(MAX_QUERIES)
+    if share_decided(high) < MOST:
+        return None
+    while high - low > 1.0:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if share_decided(middle) >= MOST else (middle, high)
+    return ceil(max(high, unseen, n_now + 1))

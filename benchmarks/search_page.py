@@ -86,7 +86,8 @@ def write_workspace(folder: Path, n_images: int) -> tuple[WorkspaceFolder, list[
     workspace = WorkspaceFolder(folder / "workspace")
     catalog = known[copied.tolist()].with_columns(*(pl.Series(column, names) for column in ("image", "item", "digest")))
     write_parquet(catalog, workspace.catalog_file)
-    about = {"format": FORMAT, "root": str(folder / "pictures"), "source": "table", "images": n_images}
+    about = {"format": FORMAT, "root": str(folder / "pictures"), "source": "table"}
+    about |= {"images": n_images, "left_out": 0}
     write_json(about, workspace.path / "workspace.json")
     write_features(FeatureWorkspace(workspace.path), tower, names, features[copied])
     engine = open_votes(workspace)

@@ -126,3 +126,52 @@ def test_the_main_table_fits_a_small_laptop_and_the_rest_opens_below(opened: Pag
 def test_a_pair_to_label_next_can_be_enlarged(opened: Page) -> None:
     opened.locator("#next-pairs button.zoom").first.click()
     assert opened.locator("#zoom-pictures figure").count() == 2
+
+
+def test_a_chart_stands_before_the_numbers(opened: Page) -> None:
+    top = opened.evaluate(
+        "['#verdict', '#plot-headline', '#headline .lead', '#headline .facts']"
+        ".map(one => document.querySelector(one).getBoundingClientRect().top)"
+    )
+    assert top[0] < top[1] <= top[2] + 40 < top[3]
+    order = opened.evaluate(
+        "document.querySelector('#plot-headline').compareDocumentPosition(document.querySelector('#headline .lead'))"
+    )
+    assert order & 4  # the text follows
+
+
+def test_no_table_is_cut_at_1280_pixels(opened: Page) -> None:
+    opened.set_viewport_size({"width": 1280, "height": 800})
+    cut = opened.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1)"
+        ".map(one => one.getAttribute('aria-label'))"
+    )
+    assert cut == []
+
+
+def test_a_jump_arrives_at_once_and_the_contents_follow(opened: Page) -> None:
+    """No smooth scrolling over 18,000 pixels, which shows blank pages on the way."""
+    links = opened.locator("nav.contents a")
+    for number in range(links.count()):
+        place = links.nth(number).evaluate(
+            "link => { link.click(); return document.querySelector(link.hash).getBoundingClientRect().top }"
+        )
+        target = links.nth(number).get_attribute("href")
+        bottom = opened.evaluate("innerHeight + scrollY >= document.documentElement.scrollHeight - 4")
+        assert bottom or 0 <= place < 120, target
+        expect(opened.locator("nav.contents a[aria-current]")).to_have_count(1)
+        if not bottom:
+            expect(links.nth(number)).to_have_attribute("aria-current", "true")
+        assert opened.locator("nav.contents").evaluate("bar => bar.getBoundingClientRect().top") == 0
+    opened.evaluate("window.scrollTo(0, 0)")
+    expect(opened.locator("nav.contents a[aria-current]")).to_have_count(0)
+
+
+def test_how_it_was_made_is_written_for_people(opened: Page) -> None:
+    text = opened.locator("#making").inner_text()
+    assert "{" not in text and "None" not in text and "[" not in text.replace("[OPTIONS]", "")
+
+
+def test_pairs_to_label_next_are_not_of_one_query(opened: Page) -> None:
+    queries = opened.locator("#next-pairs li .key:first-of-type").all_inner_texts()
+    assert not queries or len(set(queries)) >= min(len(queries), 4)

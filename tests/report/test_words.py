@@ -34,6 +34,7 @@ from likewise.report.plots.svg import spread_labels
 from likewise.report.provenance import settings_table
 from likewise.report.script import POOL_OPTIONS, commands_to_reproduce
 from likewise.report.tables import read_tables
+from likewise.report.unlabelled import different_queries
 from likewise.workspace import WorkspaceFolder
 
 
@@ -64,6 +65,22 @@ def test_a_lead_that_is_not_real_names_the_rivals_and_the_paired_difference() ->
     assert not_significantly_worse(board, found) == ["c"]
     assert [model.encoder for model in board.models] == ["b", "c", "a", "d"]
     assert board.models[-1].place is None and board.models[-1].whisker is None
+
+
+def test_a_lead_lost_by_correction_is_no_contradiction() -> None:
+    """A lead of +19.2 (+5.1 to +34.0) that is not significant says that several comparisons were made."""
+    board = leaderboard(results_of(a=(0.5, 0.3, 0.7), b=(0.692, 0.6, 0.8), c=(0.4, 0.3, 0.5)))
+    rows = (("b", "a", 0.192, 0.051, 0.34, 0.081), ("b", "c", 0.29, 0.2, 0.38, 0.001), ("a", "c", 0.1, -0.1, 0.3, 0.4))
+    lead, numbers = verdict(board, against_best(differences_of(*rows), board), "shop")
+    assert lead == "b leads, but over a not significantly after correction for 3 comparisons"
+    assert "+5.1 to +34.0" in numbers
+    assert "Taken alone the lead over a would be significant; after correction for 3 comparisons it is not." in numbers
+
+
+def test_pairs_to_label_next_show_many_queries() -> None:
+    pairs = [("a", str(number)) for number in range(7)] + [("b", "x"), ("c", "y"), ("b", "z")]
+    assert different_queries(pairs, 5) == [("a", "0"), ("b", "x"), ("c", "y"), ("a", "1"), ("b", "z")]
+    assert different_queries(pairs[:7], 3) == pairs[:3]
 
 
 def test_a_real_difference_names_a_winner_although_the_intervals_overlap() -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.evaluation.ranking import against
+from likewise.evaluation.ranking import MAIN, against, of_measure
 from likewise.report.formatting import NBSP, interval, p_value, points
 from likewise.report.leaderboard import Leaderboard
 
@@ -18,6 +18,8 @@ class Difference:
     high: float | None
     p: float | None
     significant: bool
+    n_comparisons: int = 1
+    """Pairs of models that the correction counts."""
 
     @property
     def text(self) -> str:
@@ -26,14 +28,22 @@ class Difference:
         ends = interval(self.low, self.high, signed=True)
         return f"{points(self.value)} points (95{NBSP}% {ends}, {p_value(self.p)})"
 
+    @property
+    def lost_by_correction(self) -> bool:
+        """Whether its own interval leaves out zero, but many comparisons were made and it does not stand among them."""
+        return not self.significant and self.low is not None and self.low > 0
+
 
 def against_best(differences: pl.DataFrame | None, board: Leaderboard) -> dict[str, Difference] | None:
     """By name of the other model; None where the table was not made, or was made without the best model."""
     best = board.models[0].encoder
     if differences is None:
         return None
+    n_comparisons = differences.filter(of_measure(MAIN) & pl.col("difference").is_not_null()).height
     found = {
-        row["encoder"]: Difference(row["difference"], row["low"], row["high"], row["p_holm"], bool(row["significant"]))
+        row["encoder"]: Difference(
+            row["difference"], row["low"], row["high"], row["p_holm"], bool(row["significant"]), n_comparisons
+        )
         for row in against(differences, best).iter_rows(named=True)
     }
     measured = {model.encoder for model in board.models[1:] if model.main.value is not None}

@@ -6,9 +6,11 @@ from likewise.discovery.unit import UNIT_NAMES
 from likewise.evaluation.fidelity import TruthCoverage
 from likewise.evaluation.ranking import MAIN_NAME
 from likewise.evaluation.summary import EvaluationSummary
+from likewise.report.catalog_board import CatalogBoard
 from likewise.report.differences import Difference, not_significantly_worse
 from likewise.report.formatting import NBSP, amount, interval, join_names, percent, plural, small_percent
 from likewise.report.leaderboard import Leaderboard
+from likewise.report.plots.ranges import PlotRange
 
 RULES = {
     "majority": "majority of the votes (a tie counts as not similar)",
@@ -52,9 +54,30 @@ def verdict(
     if tied:
         lead = f"{best.encoder} leads, but not significantly over {join_names(tied)}"
         near = join_names([f"over {other} {differences[other].text}" for other in tied], max_names=3)
-        return lead, f"{numbers}. Its lead {near}: {TEST_DESCRIPTION}."
+        lost = [other for other in tied if differences[other].lost_by_correction]
+        if not lost:
+            return lead, f"{numbers}. Its lead {near}: {TEST_DESCRIPTION}."
+        after = f"after correction for {plural(differences[lost[0]].n_comparisons, 'comparison')}"
+        alone = f"Taken alone the lead over {join_names(lost)} would be significant; {after} it is not"
+        if lost == tied:
+            lead = f"{best.encoder} leads, but over {join_names(tied)} not significantly {after}"
+        return lead, f"{numbers}. Its lead {near}, {TEST_DESCRIPTION}. {alone}."
     lead = f"{best.encoder} finds best what people call similar"
     return lead, f"{numbers}. Its lead over the next, {others[0]}: {differences[others[0]].text}, {TEST_DESCRIPTION}."
+
+
+def main_ranges(board: Leaderboard, whole: CatalogBoard | None) -> tuple[str, list[PlotRange]]:
+    """What the chart below the title shows: every model's main measure with its 95 % interval, best first."""
+    if whole is not None:
+        cells = [(row.encoder, row.cells[0]) for row in whole.rows]
+    else:
+        cells = [(model.encoder, model.main) for model in board.models]
+    known = [
+        PlotRange(encoder, cell.low, cell.high, value=cell.value)
+        for encoder, cell in cells
+        if cell.value is not None and cell.low is not None and cell.high is not None
+    ]
+    return "macro ROC-AUC over the whole catalog" if whole is not None else MAIN_NAME, known
 
 
 def basis(board: Leaderboard, summary: EvaluationSummary) -> str:

@@ -1,5 +1,7 @@
 """What is not labelled: how much of each model's list, what it could change, and which pairs to label next."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -68,12 +70,23 @@ def unlabelled(
         if (row := rows.get(model.encoder)) is not None
     ]
     waiting = next_pairs.select("query", "candidate").rows() if next_pairs is not None else []
-    for pair in waiting[:N_NEXT]:
+    shown = different_queries(waiting, N_NEXT)
+    for pair in shown:
         for image in pair:
             thumbnails.add(image)
     titles = [board.columns[place].title for place in judged]
     drawn = next_pairs is not None and "probability" in next_pairs.columns
-    return Unlabelled(table["k"][0], titles, models, waiting[:N_NEXT], len(waiting), _conclusion(models), drawn)
+    return Unlabelled(table["k"][0], titles, models, shown, len(waiting), _conclusion(models), drawn)
+
+
+def different_queries(pairs: Sequence[tuple[str, str]], n: int) -> list[tuple[str, str]]:
+    """The first n pairs, one per query as long as there are others: seven times one query shows little."""
+    seen: Counter[str] = Counter()
+    turns = []
+    for place, (query, _) in enumerate(pairs):
+        turns.append((seen[query], place))
+        seen[query] += 1
+    return [pairs[place] for _, place in sorted(turns)[:n]]
 
 
 def _conclusion(models: list[UnlabelledBounds]) -> str:

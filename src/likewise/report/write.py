@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
 from likewise.discovery.pool import pool_pairs
 from likewise.evaluation.different_generators import no_rank_note
@@ -21,6 +22,7 @@ from likewise.report.over_time import over_time
 from likewise.report.page import render
 from likewise.report.plots.curves import Styles
 from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
+from likewise.report.plots.ranges import PlotRange
 from likewise.report.protocols import ProtocolSections, protocol_plots, protocol_sections
 from likewise.report.script import commands_to_reproduce
 from likewise.report.sections import PARTS, SectionContext, added_sections
@@ -87,6 +89,8 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
         parts=PARTS,
         added=added,
         **vars(sections),
+        headline_of=headline.main_ranges(board, whole)[0],
+        headline_plot=_headline_plot(*headline.main_ranges(board, whole), styles),
         **_plots(tables, sections, styles),
     )
     write_text(page, workspace.report_file)
@@ -106,6 +110,12 @@ def _overlap(overlap: pl.DataFrame) -> dict[str, Any]:
         "largest": max(shares, default=0.0) or 1.0,
         "mean": sum(shares) / len(shares) if shares else None,
     }
+
+
+def _headline_plot(what: str, ranges: list[PlotRange], styles: Styles) -> Markup | None:
+    from likewise.report.plots.ranges import range_plot
+
+    return range_plot("headline", ranges, styles, what) if ranges else None
 
 
 def _plots(tables: Tables, sections: ProtocolSections, styles: Styles) -> dict[str, Any]:

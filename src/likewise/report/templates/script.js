@@ -78,6 +78,26 @@ tabs.forEach((tab, place) => {
 });
 if (tabs.length) choose(tabs[0], false);
 
+// The contents follow the reader: the section at the top of the window is marked.
+const contents = [...document.querySelectorAll("nav.contents a")];
+const places = contents.map((link) => document.querySelector(link.getAttribute("href")));
+function follow() {
+  const bottom = innerHeight + scrollY >= document.documentElement.scrollHeight - 4;
+  const passed = places.filter((place) => place && place.getBoundingClientRect().top < innerHeight / 3);
+  const here = bottom ? places.at(-1) : passed.at(-1);
+  contents.forEach((link, place) => {
+    if (places[place] !== here) return link.removeAttribute("aria-current");
+    if (link.hasAttribute("aria-current")) return;
+    link.setAttribute("aria-current", "true");
+    const bar = link.parentElement;
+    bar.scrollLeft = link.offsetLeft - bar.offsetLeft - (bar.clientWidth - link.offsetWidth) / 2;
+  });
+}
+if (contents.length) {
+  document.addEventListener("scroll", follow, { passive: true });
+  follow();
+}
+
 // Where the site serves this page, every picture opens in the site's explore view.
 const explore = document.documentElement.dataset.explore;
 function exploring(picture, ...content) {

@@ -78,7 +78,7 @@ class EvaluationResult(IntervalResult):
         if (a in fed) != (b in fed) and not treats_alike(str(wanted)) and wanted in self.evaluation.measures:
             generator, new = (a, b) if a in fed else (b, a)
             raise LikewiseError(
-                f"{generator} proposed labelled pairs and {new} did not, and {wanted} does not treat both alike: "
+                f"{generator} proposed labelled pairs and {new} did not, and {wanted} does not treat both equally: "
                 f"compare them by {MAIN}."
             )
         measures = ", ".join(self.differences["measure"].unique(maintain_order=True))

@@ -2,7 +2,7 @@
 
 ROC-AUC is the probability that a positive scores above a negative, a tie counting one half. Average precision is
 the sum over distinct scores, from high to low, of (recall gained) x (precision there); tied candidates are
-one step. Both equal scikit-learn's on a single query. A query with one class only is undefined: NaN, never 0.
+one step. Both equal scikit-learn's on a single query. A query with a single class is undefined: NaN, never 0.
 """
 
 from dataclasses import dataclass

@@ -74,7 +74,7 @@ def evaluate_vectors(
     """Measure encoders by their vectors of `pairs.queries` and `pairs.gallery`, rows in that order.
 
     `vectors` is asked for one encoder at a time, so it may read them when asked. What they are ranked by is measured in
-    any case, against `gallery_per_query` candidates a query. `generators` fed the pool: they are marked, and their
+    any case, against `gallery_per_query` candidates a query. `generators` proposed the pool: they are marked, and their
     lists give the sampled negatives, drawn as `sampling` says, which are none of the `labelled` pairs. `ks` are the
     list lengths of identification.
     """

@@ -3,7 +3,7 @@
 Two models are measured on the same queries; the standard error of a - b is that of its values with one query left out,
 so that it serves macro and micro averages alike. For a mean over queries this is the paired t-test. Holm's correction
 runs over all compared pairs of models of one measure. A generator and a new model are compared only by measures that
-treat both alike (`ranking.py`).
+treat both groups equally (`ranking.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ class PairedDifference:
 def difference_table(estimates: Sequence[EncoderEstimates], generators: Sequence[str] = ()) -> pl.DataFrame:
     """Every two encoders on every measure they share: a minus b, its interval, p before and after correction.
 
-    Only within a group, `generators` or new models, where a measure does not treat both alike.
+    Only within a group, `generators` or new models, where a measure does not treat both groups equally.
     """
     rows = []
     for measure in estimates[0].by_measure if len(estimates) > 1 else ():

@@ -1,7 +1,7 @@
 """Negatives from the gallery: items drawn at random from everything a query could be answered with.
 
-A pool's labelled negatives are its generators' own mistakes, so an area over labelled pairs is lower for the models
-that fed the pool than for others. Items of the whole gallery are nobody's choice. For every query `per_query` other
+A pool's labelled negatives are its generators' own mistakes, so an area over labelled pairs is lower for
+generators than for others. Items of the whole gallery are nobody's choice. For every query `per_query` other
 items are drawn uniformly (all of them where there are no more): labelled negatives like any other, but never an item
 that is labelled similar. Every item, positive or drawn, scores as its best image does (`item_pairs.py`). A few of the
 drawn ones are similar and nobody knows; they lower the value of every model, and are the same for all.

@@ -1,4 +1,4 @@
-"""Leave one generator out (VSD, Table 3): would the models stand in the same order had a generator not fed the pool?
+"""Leave one generator out (VSD, Table 3): would the models stand in the same order without one of the generators?
 
 For each generator the labels are rebuilt from the pairs the other ones proposed; every model is measured again, and
 the order of the models is compared (Spearman) with their order under all labels.

@@ -1,8 +1,8 @@
 """Which model stands where: one order for the terminal, the report, the leaderboard page and Python.
 
 A pool's labelled negatives are mistakes of its generators, and its lists of labelled pairs are theirs. So measures over
-labelled pairs (ROC_AUC, AP, bpref) punish the models that fed the pool, measures of lists (P@k, nDCG@k) favour them,
-and neither ranks a generator beside a new model. The one measure that treats both alike is the chance that an item
+labelled pairs (ROC_AUC, AP, bpref) punish the generators, measures of lists (P@k, nDCG@k) favour them,
+and neither ranks a generator beside a new model. The one measure that treats both equally is the chance that an item
 labelled similar scores above an item drawn at random from the gallery, each by its best image,
 ROC_AUC(negatives="gallery"). Models are ranked by it, all together; equal ones by name, undefined ones last. On every
 other measure a model is compared within its group only, generators or new models (VSD's Tables 5 and 6).
@@ -22,7 +22,7 @@ MAIN_NAME = "gallery ROC-AUC"  # in sentences
 
 @dataclass(frozen=True)
 class Group:
-    """Models that may be compared on every measure: all of them fed the pool, or none did; or none has a rank."""
+    """Models that may be compared on every measure: all are generators, or none is; or none has a rank."""
 
     id: str
     name: str

@@ -86,7 +86,7 @@ def catalog_notes(facts: CatalogFacts) -> list[str]:
     notes = [
         f"Estimated from {facts.n_labelled:,} labels drawn with known chances (design {facts.design}) among all "
         f"{facts.n_pairs:,} {pairs} of {plural(facts.n_queries, 'query', 'queries')}; 95{NBSP}% intervals over queries "
-        "and draws. They treat models that fed the design and any other model alike.",
+        "and draws. They treat models that contributed to the design and any other model alike.",
         f"About {facts.n_similar:,.0f} ({facts.n_similar_low:,.0f}–{facts.n_similar_high:,.0f}) of these pairs are "
         f"similar; {facts.n_found:,} were found{found}",
     ]

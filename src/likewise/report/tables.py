@@ -46,7 +46,7 @@ class Tables:
     pool_settings: dict[str, Any]
     recalls: dict[str, IndexRecall]
     encoder_notes: dict[str, dict[str, Any]]
-    """Of every model that was measured or fed the pool; empty where its vectors are gone."""
+    """Of every model that was measured or contributed to the pool; empty where its vectors are gone."""
     has_truth: bool
 
 

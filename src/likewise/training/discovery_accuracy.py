@@ -1,7 +1,7 @@
 """The winner among the encoders of the workspace on *discovery*: does it find what looks alike to people?
 
 Classes taught it which images belong together; experts' labels ask something else.  ROC-AUC of labelled positives
-against items of the gallery, by which `evaluate` ranks models and which treats those that fed the pool and the
+against items of the gallery, by which `evaluate` ranks models and which treats generators and the
 winner alike, for all queries and for those whose class was never trained on.  What holds for one rerun may be chance,
 so the winner's reruns are all measured: its lead over another encoder is tested over reruns and queries.
 """

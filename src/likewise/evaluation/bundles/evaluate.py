@@ -80,7 +80,7 @@ def evaluate_bundle(
     missing: MissingPairs = "undefined",
     lineages: Mapping[str, Lineage] | None = None,
 ) -> BundleResults:
-    """Every model, by name, against the bundle's labels; those that fed the pool are marked by their name.
+    """Every model, by name, against the bundle's labels; generators are marked by their name.
 
     `lineages` say what models learned from whose files do not: those of runs.
     """

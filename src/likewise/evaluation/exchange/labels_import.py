@@ -3,7 +3,7 @@
 The columns that count votes are there but empty, and labels.json says `imported` where a consensus rule would stand,
 so that every later step and page can tell. A copy stays in labels.imported.parquet, so that labels made from votes
 later, which take the place of labels.parquet, lose nothing. Where no pool was made, the labelled pairs become the
-pool, so that labels from anywhere can be evaluated: their queries against the whole gallery. The models that fed them
+pool, so that labels from anywhere can be evaluated: their queries against the whole gallery. The models behind them
 are those that the file names (its column `generators`), and those named with it, whose lists are made again from
 their vectors. Labels of a training part (split `train`) are kept apart. Where the file has inclusion probabilities,
 the pool is the drawn pairs with theirs, and the catalog is estimated from it.
@@ -58,7 +58,7 @@ class ImportedLabels:
     changed: bool
     n_drawn: int | None = None  # pairs of the file's design, judged or not
     n_listed: int | None = None  # labels in the lists of the generators that were named with the file
-    generators: tuple[str, ...] = ()  # who fed the labels, as far as anybody says
+    generators: tuple[str, ...] = ()  # who contributed to the labels, as far as anybody says
     grades: str | None = None  # which grades are similar, where the file has grades
     n_training: int = 0  # labels of the training part, kept apart
 

@@ -3,7 +3,7 @@
     AP = sum over distinct scores, from high to low, of (recall gained there) x (precision there)
 
 Candidates of equal score are one step, as in scikit-learn; `average` and `negatives` as in ROC_AUC. Unlabelled
-candidates do not enter; a query of one class only is undefined. (Buckley & Voorhees 2000; VSD calls it PR-AUC.)
+candidates do not enter; a query with a single class is undefined. (Buckley & Voorhees 2000; VSD calls it PR-AUC.)
 """
 
 from dataclasses import dataclass

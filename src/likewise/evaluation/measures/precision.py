@@ -2,7 +2,7 @@
 
     P@k = positives in the top k / k, mean over queries that have a positive
 
-An unlabelled candidate counts as a miss, so P@k favours models that fed the pool: read Judged@k beside it. This is what
+An unlabelled candidate counts as a miss, so P@k favours generators: read Judged@k beside it. This is what
 VSD (sec. 6.3) calls HR@k. Cited in every text book; van Rijsbergen, Information Retrieval, 1979, ch. 7.
 """
 

@@ -7,9 +7,9 @@
                            best image does (gallery_negatives.py)
     negatives="sampled"    candidates from ranks 100-499 of the generators' lists (sampled_negatives.py)
 
-The labelled negatives are mistakes of the models that fed the pool, so the first (VSD, sec. 6.3) punishes these models
+The labelled negatives are mistakes of the generators, so the first (VSD, sec. 6.3) punishes these models
 and flatters others: compare it only among generators, or among new models. Models are ranked by the second, whose
-negatives are nobody's choice. A query of one class only is undefined: left out and counted, never 0. (Hanley & McNeil
+negatives are nobody's choice. A query with a single class is undefined: left out and counted, never 0. (Hanley & McNeil
 1982.)
 """
 

@@ -4,8 +4,8 @@
 
 `FOLDER/captioned` are photographs with five captions each, `products` a shop's catalog, `emoji` drawn signs; the
 wardrobe is drawn here.  Towers, triplets and Combiner see the part `train` of the photographs; settings are chosen on
-its part `validate`; the tests are its part `test` and the other catalogs.  Every step is one that a user has; what is
-there already is not made again.
+its part `validate` and on a catalog of another kind that no test uses (`FOLDER/stylists`); the tests are the part
+`test` and the other catalogs.  Every step is one that a user has; what is there already is not made again.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from likewise.catalog import make_catalog
 from likewise.conditional.combiner import SETTINGS as COMBINER_SETTINGS
 from likewise.conditional.combiner import read_combiner
 from likewise.conditional.composers import ComposerMethod
-from likewise.conditional.evaluate import TaskResults, score_templates
+from likewise.conditional.evaluate import AVERAGE, TaskResults, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.methods import get_methods
 from likewise.conditional.mining.filters import FILTERS
@@ -49,7 +49,35 @@ COMBINER = TrainingSettings(
     steps=300, learning_rate=1e-3, validate_every=50, negatives_per_triplet=0, projection=1, hidden=1
 )
 """The paper's loss, over the targets of the batch; a Combiner as wide as its inputs."""
-CHOICES = [(name, temperature) for name in FILTERS for temperature in (0.01, 0.05)]
+LITE1, LONG = "lite1", "long"
+
+
+@dataclass(frozen=True)
+class StudyArm:
+    """One way to train, beside the first: what differs is what it is called by."""
+
+    name: str
+    filter: str = "genecis"
+    n_triplets: int = N_TRIPLETS
+    temperature: float = 0.05
+    negatives: int = 0
+    tower: str = ""
+
+
+ARMS = (
+    StudyArm("genecis, 40,000 triplets, batch negatives, temperature 0.05"),
+    StudyArm("filter soft", filter="soft"),
+    StudyArm("filter none", filter="none"),
+    StudyArm("10,000 triplets", n_triplets=N_TRIPLETS // 4),
+    StudyArm("2,500 triplets", n_triplets=N_TRIPLETS // 16),
+    StudyArm("filter none, 2,500 triplets", filter="none", n_triplets=N_TRIPLETS // 16),
+    StudyArm("temperature 0.01", temperature=0.01),
+    StudyArm("temperature 0.1", temperature=0.1),
+    StudyArm("own negatives too", negatives=2),
+    StudyArm("own negatives too, filter none", filter="none", negatives=2),
+    StudyArm("tower trained 1,000 steps", tower=LONG),
+    StudyArm("tower on EfficientNet-Lite1", tower=LITE1),
+)
 BASELINES = ("image", "text", "image+text", "image+text:unscaled", "late-fusion")
 WORDS = ("focus_object", "change_object")
 
@@ -77,6 +105,18 @@ TESTS = (
     TestSet("emoji", "captions", "Emoji", AnnotationOptions(attributes=[], words="caption"), WORDS),
     TestSet("wardrobe", "attributes", "Drawn wardrobe", AnnotationOptions()),
 )
+
+
+VALIDATION = (
+    TestSet(
+        "captioned",
+        "validate",
+        "photographs",
+        AnnotationOptions(words=",".join(CAPTIONS), where="split=validate"),
+    ),
+    TestSet("stylists", "validate", "a fashion house", AnnotationOptions(attributes=["colour", "group"])),
+)
+"""What settings are chosen on: photographs, and a catalog of another kind."""
 
 
 def workspace_of(name: str, data: Path, work: Path) -> WorkspaceFolder:
@@ -135,12 +175,20 @@ def templates_of(workspace: WorkspaceFolder, test: TestSet) -> pl.DataFrame:
 
 
 def combiner_of(
-    photographs: WorkspaceFolder, tower: TwoTower, work: Path, name: str, triplets: str, settings: TrainingSettings
+    photographs: WorkspaceFolder,
+    tower: TwoTower,
+    work: Path,
+    name: str,
+    triplets: str,
+    settings: TrainingSettings,
+    n_triplets: int | None = None,
 ) -> Path:
     folder = work / "combiners" / name
     if not (folder / COMBINER_SETTINGS).exists():
         validate = read_templates(photographs, "validate")[1]
         lessons = read_training_triplets(str(work / f"mined-{triplets}"), photographs)
+        if n_triplets is not None and n_triplets < lessons.height:
+            lessons = lessons.sample(n_triplets, seed=0)
         done = train_combiner(photographs, tower, lessons, validate, folder, settings)
         print(name, done.best_step, round(100 * done.best_recall, 1), round(done.seconds), "s", flush=True)
     return folder
@@ -152,28 +200,27 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
     learning = TwoTowerSettings(columns=CAPTIONS, sentences=text, where="split=train", dim=DIM, steps=TOWER_STEPS)
     towers = [tower_of(photographs, work, f"tower{seed}", replace(learning, seed=seed)) for seed in SEEDS]
     n_mined = mined(photographs, data, work)
-    validate = TestSet("captioned", "validate", "", AnnotationOptions(words=",".join(CAPTIONS), where="split=validate"))
-    n_validate = templates_of(photographs, validate).height
-    choices = []
-    for name, temperature in CHOICES:
-        settings = replace(COMBINER, temperature=temperature)
-        folder = combiner_of(photographs, towers[0], work, f"choice-{name}-{temperature:g}", name, settings)
-        about = read_combiner(folder).about
-        choices.append(
-            {
-                "filter": name,
-                "temperature": temperature,
-                "best_step": about["best_step"],
-                "validation": about["validation_recall_at_1"],
-                "n_triplets": n_mined[name],
-            }
-        )
-    chosen = max(choices, key=lambda row: float(row["validation"]))
-    settings = replace(COMBINER, temperature=chosen["temperature"])
-    folders = [
-        combiner_of(photographs, tower, work, f"seed{seed}", chosen["filter"], replace(settings, seed=seed))
-        for seed, tower in zip(SEEDS, towers, strict=True)
+    n_validate = {
+        test.title: templates_of(workspace_of(test.workspace, data, work), test).height for test in VALIDATION
+    }
+    below = {
+        "": towers[0],
+        LONG: tower_of(photographs, work, "tower-long", replace(learning, steps=1000)),
+        LITE1: tower_of(photographs, work, "tower-lite1", replace(learning, base="efficientnet-lite1")),
+    }
+    choices = [study_row(arm, below[arm.tower], photographs, n_mined, data, work) for arm in ARMS]
+    chosen = max(choices, key=lambda row: sum(row["validation"].values()))
+    arm = next(each for each in ARMS if each.name == chosen["arm"])
+    settings = settings_of(arm)
+    sides = [
+        tower_of(photographs, work, f"tower{arm.tower}{seed}", replace(tower_settings(arm, learning), seed=seed))
+        for seed in SEEDS
     ]
+    folders = [
+        combiner_of(photographs, tower, work, f"seed{seed}", arm.filter, replace(settings, seed=seed), arm.n_triplets)
+        for seed, tower in zip(SEEDS, sides, strict=True)
+    ]
+    towers = sides
     tables = {}
     for test in TESTS:
         workspace = workspace_of(test.workspace, data, work)
@@ -181,7 +228,7 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
         results = [score(workspace, tower, folder, templates) for tower, folder in zip(towers, folders, strict=True)]
         tables[test.title] = recall_over_seeds("tower", results).to_dicts()
         print(test.title, flush=True)
-    learned = [read_two_tower_config(work / f"tower{seed}").about for seed in SEEDS]
+    learned = [read_two_tower_config(work / f"tower{arm.tower}{seed}").about for seed in SEEDS]
     return {
         "tables": tables,
         "choices": choices,
@@ -191,6 +238,32 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
         "best_steps": [read_combiner(folder).about["best_step"] for folder in folders],
         "text": text,
     }
+
+
+def settings_of(arm: StudyArm) -> TrainingSettings:
+    return replace(COMBINER, temperature=arm.temperature, negatives_per_triplet=arm.negatives)
+
+
+def tower_settings(arm: StudyArm, learning: TwoTowerSettings) -> TwoTowerSettings:
+    changes: dict[str, dict[str, Any]] = {LONG: {"steps": 1000}, LITE1: {"base": "efficientnet-lite1"}}
+    return replace(learning, **changes.get(arm.tower, {}))
+
+
+def study_row(
+    arm: StudyArm, tower: TwoTower, photographs: WorkspaceFolder, n_mined: dict[str, int], data: Path, work: Path
+) -> dict[str, Any]:
+    """An arm on both validation sets, beside image + text of the same tower; validation templates alone are read."""
+    place = f"arm{ARMS.index(arm)}"
+    folder = combiner_of(photographs, tower, work, place, arm.filter, settings_of(arm), arm.n_triplets)
+    found: dict[str, dict[str, float]] = {"validation": {}, "baseline": {}}
+    for test in VALIDATION:
+        workspace = workspace_of(test.workspace, data, work)
+        rows = recall_over_seeds("tower", [score(workspace, tower, folder, templates_of(workspace, test))]).to_dicts()
+        values = {row["method"]: row["value"] for row in rows if row["task"] == AVERAGE}
+        found["validation"][test.title], found["baseline"][test.title] = values["Combiner"], values["image + text"]
+    about = read_combiner(folder).about
+    n_triplets = min(arm.n_triplets, n_mined[arm.filter])
+    return {"arm": arm.name, "n_triplets": n_triplets, "best_step": about["best_step"], **found}
 
 
 def score(workspace: WorkspaceFolder, tower: TwoTower, folder: Path, templates: pl.DataFrame) -> TaskResults:

@@ -94,11 +94,19 @@ def _training(found: dict[str, Any]) -> str:
 
 
 def _choices(found: dict[str, Any]) -> str:
-    lines = ["| filter | triplets | temperature | best step | validation R@1 | |", "|---|---:|---:|---:|---:|---|"]
+    sets = list(found["n_validate"])
+    counts = "; ".join(f"{name}, {found['n_validate'][name]:,} templates" for name in sets)
+    head = [f"{name}: Combiner (image + text)" for name in sets]
+    lines = [
+        f"Chosen by the mean over two validation sets ({counts}); average Recall@1 in percent, one training each. The "
+        "first row is the setting that the others differ from.\n",
+        "| arm | triplets | best step | " + " | ".join(head) + " | |",
+        "|---|---:|---:|" + "---:|" * len(sets) + "---|",
+    ]
     for row in found["choices"]:
+        cells = [f"{100 * row['validation'][name]:.1f} ({100 * row['baseline'][name]:.1f})" for name in sets]
         mark = "chosen" if row == found["chosen"] else ""
         lines.append(
-            f"| {row['filter']} | {row['n_triplets']:,} | {row['temperature']:g} | {row['best_step']} | "
-            f"{100 * row['validation']:.1f} | {mark} |"
+            f"| {row['arm']} | {row['n_triplets']:,} | {row['best_step']} | " + " | ".join(cells) + f" | {mark} |"
         )
-    return f"Chosen on {found['n_validate']:,} templates of other photographs:\n\n" + "\n".join(lines)
+    return "\n".join(lines)

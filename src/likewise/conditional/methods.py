@@ -25,7 +25,7 @@ from likewise.workspace import WorkspaceFolder
 
 BASELINES = ("image", "text", "image+text")
 UNSCALED, LATE_FUSION, NEGATION = "image+text:unscaled", "late-fusion", "negation"
-COMBINER = "combiner"
+COMBINER, PSEUDO_WORDS = "combiner", "pseudo-words"
 COMBINERS_FOLDER = "combiners"
 """The folder of a workspace in which Combiners are kept, one folder each."""
 
@@ -51,7 +51,7 @@ def get_composer(name: str, workspace: WorkspaceFolder | None = None, tower: Two
     if kind != COMBINER:
         raise LikewiseError(
             f"there is no method {name!r}: known are {', '.join((*BASELINES, UNSCALED, LATE_FUSION, NEGATION))}, "
-            "attributes, objects, combiner:FOLDER, run:FILE and queries:FILE."
+            "attributes, objects, combiner:FOLDER, pseudo-words:FOLDER, run:FILE and queries:FILE."
         )
     from likewise.conditional.combiner import read_combiner
 
@@ -89,6 +89,17 @@ def _combiner_folder(where: str, workspace: WorkspaceFolder | None) -> Path:
     return workspace.path / COMBINERS_FOLDER / (where or there[0])
 
 
+def _pseudo_words(name: str, workspace: WorkspaceFolder, tower: TwoTower) -> ConditionalMethod:
+    from likewise.conditional.pseudo_words import PSEUDO_WORDS_FOLDER, read_pseudo_words
+
+    where = name.partition(":")[2] or PSEUDO_WORDS
+    inside = workspace.path / PSEUDO_WORDS_FOLDER / where
+    found = read_pseudo_words(inside if inside.is_dir() else Path(where))
+    if found.tower != tower.spec and found.side.dim != tower.dim:
+        raise LikewiseError(f"{name} was trained for {found.tower}, not for {tower.spec}: use it with its encoder.")
+    return found
+
+
 def get_methods(
     names: Sequence[str],
     workspace: WorkspaceFolder,
@@ -118,6 +129,8 @@ def get_methods(
             if detections is None:
                 raise LikewiseError("the method `objects` reads what a detector found: give `--detections FILE`.")
             found.append(read_detections(detections))
+        elif name == PSEUDO_WORDS or name.startswith(f"{PSEUDO_WORDS}:"):
+            found.append(_pseudo_words(name, workspace, tower))
         elif name.startswith(f"{RUN}:"):
             found.append(read_run(Path(name.removeprefix(f"{RUN}:")), read_catalog(workspace)))
         elif name.startswith(f"{QUERIES}:"):

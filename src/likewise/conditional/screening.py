@@ -8,6 +8,7 @@ from likewise.catalog.table import catalog_fingerprint, read_catalog
 from likewise.conditional.combiner import TrainedCombiner
 from likewise.conditional.composers import ComposerMethod
 from likewise.conditional.protocol import ConditionalMethod, images_of
+from likewise.conditional.pseudo_words import PseudoWords
 from likewise.conditional.published_arithmetic import PublishedMethod
 from likewise.conditional.run_files import QueryVectors, RankedRun
 from likewise.conditional.splits import SplitBenchmark
@@ -63,6 +64,8 @@ def _own_lineage(method: ConditionalMethod) -> Lineage:
     """Beside what its encoder learned."""
     if isinstance(method, DetectedObjects | RankedRun | QueryVectors):
         return Lineage(unknown=(method.name,))
+    if isinstance(method, PseudoWords):
+        return method.lineage
     composer = method.composer if isinstance(method, ComposerMethod | PublishedMethod) else None
     return composer.lineage if isinstance(composer, TrainedCombiner) else Lineage()
 

@@ -2,7 +2,7 @@
 
 import typer
 
-from likewise.conditional.cli import ask, catalog, condition, mine, templates, train
+from likewise.conditional.cli import ask, catalog, condition, mine, templates, text, train
 
 app = typer.Typer(
     name="condition",
@@ -18,6 +18,7 @@ app.command("evaluate")(condition.evaluate)
 app.command("catalog")(catalog.catalog)
 app.command("two-tower")(train.two_tower)
 app.command("train")(train.train)
+app.command("train-text")(text.train_text)
 app.command("study")(train.study)
 app.command("verify")(templates.verify)
 app.command("verified")(templates.verified)

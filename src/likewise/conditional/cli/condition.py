@@ -167,7 +167,7 @@ def evaluate(
         str,
         typer.Option(
             help="image, text, image+text, image+text:unscaled, late-fusion, negation, attributes, objects, "
-            "combiner:FOLDER, run:FILE, queries:FILE; comma-separated."
+            "combiner:FOLDER, pseudo-words:FOLDER, run:FILE, queries:FILE; comma-separated."
         ),
     ] = "image,text,image+text",
     templates: Templates = None,

@@ -74,7 +74,8 @@ def _remembered(folder: str) -> dict[str, Vectors]:
 
 
 @cache
-def _load(folder: str) -> tuple[Any, Any]:
+def load_sentence_encoder(folder: str) -> tuple[Any, Any]:
+    """Its tokenizer and its network, on their device."""
     transformers = import_optional("transformers", f"the sentence encoder {folder}")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     return tokenizer, place(transformers.AutoModel.from_pretrained(folder, local_files_only=True).eval())
@@ -82,7 +83,7 @@ def _load(folder: str) -> tuple[Any, Any]:
 
 def _run(folder: str, texts: Sequence[str]) -> Vectors:
     torch = import_optional("torch", f"the sentence encoder {folder}")
-    tokenizer, model = _load(folder)
+    tokenizer, model = load_sentence_encoder(folder)
     tokens = tokenizer(list(texts), padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt")
     with torch.inference_mode():
         words = model(**tokens.to(device())).last_hidden_state

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 QuestionKind = Literal["LAT", "AAT", "FITB"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """A thing to wear; `image` is the key of the picture that shows it."""
 
@@ -29,7 +29,7 @@ class Item:
     image: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Outfit:
     """Items worn together, in the order that a model which reads them in order sees."""
 

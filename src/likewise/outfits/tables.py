@@ -40,7 +40,7 @@ def outfit_table(outfits: Iterable[Outfit]) -> pl.DataFrame:
 
 
 def outfits_from_table(table: pl.DataFrame) -> list[Outfit]:
-    """The outfits of such a table, in the order of their first rows, items by position."""
+    """The outfits of such a table, in the order of their first rows, items by position; equal items are one object."""
     if absent := [column for column in OUTFIT_SCHEMA if column not in table.columns]:
         raise LikewiseError(f"a table of outfits needs {', '.join(OUTFIT_SCHEMA)}; {', '.join(absent)} is not there.")
     grouped = (
@@ -50,8 +50,14 @@ def outfits_from_table(table: pl.DataFrame) -> list[Outfit]:
         .agg(pl.col("item", "image", "category").cast(pl.String), pl.col("row").min())
         .sort("row")
     )
+    made: dict[tuple[str, str | None, str], Item] = {}
+
+    def item(name: str, image: str, category: str | None) -> Item:
+        key = (name, category, image)
+        return made.get(key) or made.setdefault(key, Item(name, category or "", image))
+
     return [
-        Outfit(str(name), tuple(Item(i, c or "", k) for i, k, c in zip(items, images, categories, strict=True)))
+        Outfit(str(name), tuple(map(item, items, images, categories)))
         for name, items, images, categories, _ in grouped.iter_rows()
     ]
 

@@ -1,8 +1,9 @@
-"""Vectors of the pictures that outfits are made of, looked up by image key."""
+"""Vectors of the pictures that outfits are made of, looked up by image key; those of a workspace stay on disk."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,29 @@ from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
+if TYPE_CHECKING:
+    from likewise.encoders.storage.reading import VectorLocations
+
+MAX_VALUES_IN_MEMORY = 2**27  # 512 MB of float32
+
+
+@dataclass(frozen=True, eq=False)
+class StoredVectors:
+    """The vectors of a workspace as an array whose rows are read when they are asked for."""
+
+    workspace: WorkspaceFolder
+    encoder: str
+    places: "VectorLocations"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.places.images), self.places.dim
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> Vectors:
+        from likewise.encoders.storage.reading import read_locations
+
+        return read_locations(self.workspace, self.encoder, self.places.select(rows))
+
 
 @dataclass(frozen=True)
 class VectorLookup:
@@ -18,7 +42,7 @@ class VectorLookup:
 
     encoder: str
     images: tuple[str, ...]
-    vectors: Vectors
+    vectors: Vectors | StoredVectors
 
     @cached_property
     def _row(self) -> dict[str, int]:
@@ -46,8 +70,11 @@ class VectorLookup:
 
 
 def read_image_vectors(workspace: WorkspaceFolder, encoder: str) -> VectorLookup:
-    """All vectors of an encoder in a workspace."""
-    from likewise.encoders.storage.reading import encoded_images, read_vectors
+    """All vectors of an encoder in a workspace: in memory where they are few, else read as they are asked for."""
+    from likewise.encoders.storage.reading import encoded_images, locate_vectors, read_locations
 
     images = encoded_images(workspace, encoder)
-    return VectorLookup(encoder, tuple(images), read_vectors(workspace, encoder, images))
+    places = locate_vectors(workspace, encoder, images)
+    if len(images) * places.dim > MAX_VALUES_IN_MEMORY:
+        return VectorLookup(encoder, tuple(images), StoredVectors(workspace, encoder, places))
+    return VectorLookup(encoder, tuple(images), read_locations(workspace, encoder, places))

@@ -50,9 +50,16 @@ class VectorLocations:
 
     def part(self, start: int, stop: int) -> "VectorLocations":
         """The places of images `start` to `stop`."""
-        shards = self.shards[start:stop]
+        return self._at(slice(start, stop), self.images[start:stop])
+
+    def select(self, numbers: NDArray[np.int64]) -> "VectorLocations":
+        """The places of some images, by number."""
+        return self._at(numbers, [self.images[number] for number in numbers.tolist()])
+
+    def _at(self, which: slice | NDArray[np.int64], images: Sequence[str]) -> "VectorLocations":
+        shards = self.shards[which]
         sizes = {shard: self.rows_per_shard[shard] for shard in np.unique(shards).tolist()}
-        return VectorLocations(self.dim, self.dtype, self.images[start:stop], shards, self.rows[start:stop], sizes)
+        return VectorLocations(self.dim, self.dtype, images, shards, self.rows[which], sizes)
 
 
 def read_vectors(workspace: WorkspaceFolder, encoder: str, images: Sequence[str]) -> Vectors:

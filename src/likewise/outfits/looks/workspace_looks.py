@@ -45,7 +45,9 @@ class OwnPictures:
                 opened = [open_picture(path, str(path)) for path in self.pictures.values()]
                 added = encode_pictures(self.inside.workspace, encoder, opened)
                 images = (*known.images, *self.pictures)
-                known = VectorLookup(encoder, images, np.concatenate([known.vectors, added]).astype(np.float32))
+                known = VectorLookup(
+                    encoder, images, np.concatenate([known.lookup(known.images), added]).astype(np.float32)
+                )
             self._made[encoder] = known
         return self._made[encoder]
 

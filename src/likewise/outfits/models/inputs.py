@@ -15,15 +15,16 @@ from likewise.encoders.networks.device import to_device
 from likewise.encoders.running.picture_reader import PictureReader, read_prepared
 from likewise.outfits.models.feature_source import FeatureSource, joined_vectors
 from likewise.outfits.models.trunk import trainable_encoder, uses_vectors
+from likewise.outfits.vectors import StoredVectors
 
 HASHED_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
 class InputTable:
-    """One row per image; `rows` says which rows of the source, vectors in memory or pictures on disk."""
+    """One row per image; `rows` says which rows of the source: vectors in memory or on disk, or pictures on disk."""
 
-    source: NDArray[np.float32] | PictureReader
+    source: NDArray[np.float32] | StoredVectors | PictureReader
     rows: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -41,21 +42,26 @@ class InputTable:
         return values
 
     @property
+    def dim(self) -> int:
+        """Of vectors; pictures have none."""
+        return 0 if isinstance(self.source, PictureReader) else int(self.source.shape[1])
+
+    @property
     def vectors(self) -> Tensor:
         """All of them, in memory; of pictures there are none."""
         if isinstance(self.source, PictureReader):
             return torch.zeros(len(self), 0)
-        return torch.from_numpy(self.source[self.rows])
+        return torch.from_numpy(np.asarray(self.source[self.rows], np.float32))
 
 
 def read_inputs(features: FeatureSource, trunk: str, encoders: str, images: Sequence[str]) -> InputTable:
     """The vectors of `images` for a model over vectors, their pictures for one that is trained whole."""
-    everything = np.arange(len(images))
     if uses_vectors(trunk):
-        return InputTable(joined_vectors(features, encoders).lookup(images), everything)
+        known = joined_vectors(features, encoders)
+        return InputTable(known.vectors, known.indices(images))
     paths = [str(features.image_path(image)) for image in images]
     read = partial(read_prepared, Path(), trainable_encoder(trunk).recipe)
-    return InputTable(PictureReader(paths, read), everything)
+    return InputTable(PictureReader(paths, read), np.arange(len(images)))
 
 
 def unique_rows(table: InputTable) -> tuple[InputTable, NDArray[np.int64]]:

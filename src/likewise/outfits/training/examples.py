@@ -16,7 +16,7 @@ from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
 from likewise.outfits.screening import outfit_examples, shown_items
 
 MIN_OUTFITS = 4
-VALID_SHARE = 0.1
+VALID_SHARE, MAX_VALID = 0.1, 5000  # of the outfits, and in all: more would only take longer
 N_CHOICES = 5
 MAX_LISTED = 3
 MAX_TEXTS = 256  # different texts of a column that still says what sort of thing an item is
@@ -109,15 +109,16 @@ def split_outfits(outfits: Sequence[Outfit], seed: int, share: float = VALID_SHA
     for place, outfit in enumerate(outfits):
         for item in outfit.items:
             places.setdefault(item, []).append(place)
-    n_valid = max(1, round(share * len(outfits)))
+    n_valid = min(MAX_VALID, max(1, round(share * len(outfits))))
     valid: set[int] = set()
     order = np.random.default_rng([seed, 17]).permutation(len(outfits)).tolist()
     for place in order:
         if len(valid) >= n_valid:
             break
         rarest = min(outfits[place].items, key=lambda item: (worn[item], item.image))
-        if len(valid.union(places[rarest])) <= max(2 * n_valid, 1):
-            valid.update(places[rarest])
+        new = [number for number in places[rarest] if number not in valid]
+        if len(valid) + len(new) <= max(2 * n_valid, 1):
+            valid.update(new)
     valid = valid or set(order[:n_valid])  # every item is in many outfits: then by chance
     return sorted(set(range(len(outfits))) - valid), sorted(valid)
 

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
+from likewise.neighbours.index import index_top_k
 from likewise.outfits.models.batch import Indices, PaddedOutfits
 
 MAX_ROUNDS = 200
 MAX_NEAR, NEAR_SHARE = 24, 0.25  # so many of the items most alike, but no more than this share of a type
 BATCH_ROWS = 1024  # rows of similarities held in memory
+MIN_INDEXED = 20_000  # items of a type, from which on an index finds those alike
+MAX_COPIES = 8  # equal features that an index may list first
 Features = NDArray[np.float32]
 
 
@@ -75,13 +78,17 @@ class NegativeSampler:
 def nearest_of_type(features: Features, types: Indices, item_ids: Indices) -> Indices:
     """(m, MAX_NEAR): for every image those of its type with the largest cosine, -1 where there are fewer.
 
-    Other views of the same thing are left out, and so are equal features: the same thing twice is no negative.
+    Other views of the same thing are left out, and so are equal features: the same thing twice is no negative. Of large
+    types an index finds nearly all of them.
     """
     near = np.full((len(features), MAX_NEAR), -1, dtype=np.int64)
     unit = features / np.maximum(np.linalg.norm(features, axis=1, keepdims=True), 1e-12)
     for number in np.unique(types).tolist():
         rows = np.flatnonzero(types == number)
         most = min(MAX_NEAR, int(NEAR_SHARE * len(rows)))
+        if len(rows) >= MIN_INDEXED:
+            near[rows] = _indexed(unit[rows], rows, item_ids[rows])
+            continue
         for start in range(0, len(rows), BATCH_ROWS):
             some = rows[start : start + BATCH_ROWS]
             similarity = unit[some] @ unit[rows].T
@@ -90,3 +97,12 @@ def nearest_of_type(features: Features, types: Indices, item_ids: Indices) -> In
             mask = np.isfinite(np.take_along_axis(similarity, order, axis=1))
             near[some, :most] = np.where(mask, rows[order], -1)
     return near
+
+
+def _indexed(unit: Features, rows: Indices, item_ids: Indices) -> Indices:
+    """The same for one large type, through an index."""
+    listed, _ = index_top_k(unit, unit, MAX_NEAR + MAX_COPIES, "ivf", query_groups=item_ids, gallery_groups=item_ids)
+    wanted = (listed.indices >= 0) & (listed.scores <= 1 - 1e-5)
+    first = np.argsort(~wanted, axis=1, kind="stable")[:, :MAX_NEAR]
+    found = np.where(wanted, rows[listed.indices], -1)
+    return np.take_along_axis(found, first, axis=1)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,13 @@ def fingerprint(value: Any) -> str:
 
 
 def fingerprint_examples(examples: OutfitExamples) -> dict[str, str]:
-    """The outfits and captions of a training, as short as a hash."""
-    names = [[item.image for item in outfit.items] for outfit in (*examples.train, *examples.valid)]
-    return {
-        "outfits": fingerprint([names, len(examples.train), examples.users, sorted(examples.categories_by_image())]),
-        "captions": fingerprint(sorted(examples.captions.items())),
-    }
+    """The outfits and captions of a training, as short as a hash; of the JSON text, which is never held as a whole."""
+    state = hashlib.blake2b(b"[[", digest_size=8)
+    for place, outfit in enumerate(chain(examples.train, examples.valid)):
+        state.update((", " * bool(place) + json.dumps([item.image for item in outfit.items])).encode())
+    rest = json.dumps([len(examples.train), examples.users, sorted(examples.categories_by_image())])
+    state.update(f"], {rest[1:]}".encode())
+    return {"outfits": state.hexdigest(), "captions": fingerprint(sorted(examples.captions.items()))}
 
 
 def claim_folder(folder: Path, job: dict[str, Any], *, force: bool) -> None:

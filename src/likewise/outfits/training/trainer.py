@@ -20,7 +20,7 @@ from likewise.errors import LikewiseError
 from likewise.files import locked, written_together
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
-from likewise.outfits.models.batch import pad_outfits
+from likewise.outfits.models.batch import PADDING, Indices, PaddedOutfits, pad_outfits
 from likewise.outfits.models.bi_lstm import BANK_SIZE
 from likewise.outfits.models.card import (
     OutfitModelCard,
@@ -57,6 +57,8 @@ from likewise.workspace import discard, write_atomically
 GRADIENT_CLIP = 5.0
 WARM_UP = 0.05
 TRUNK_DECAY = 0.01
+MAX_FITTED_ITEMS = 50_000  # to fit the first layer to; of more items a sample, by outfits
+TRUNK_BLOCK = 4096  # items at a time
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ def _prepare(
         job.trunk,
         job.encoders,
         joined_version(job.encoders) if uses_vectors(job.trunk) else job.trunk,
-        int(inputs.vectors.shape[1]) if uses_vectors(job.trunk) else 0,
+        inputs.dim,
         names,
         max(1, len(people)),
         words.vocabulary,
@@ -193,15 +195,31 @@ def _prepare(
     )
     torch.manual_seed(job.seed)
     net = make_net(card)
-    net.trunk.fit(inputs.vectors, torch.from_numpy(word_targets), WornPairs.from_outfits(outfits))
+    rows, fitted = sample_for_trunk(outfits, len(images), job.seed)
+    net.trunk.fit(inputs.select(rows).vectors, torch.from_numpy(word_targets[rows]), WornPairs.from_outfits(fitted))
     near = None
     if job.preset.near_share and uses_vectors(job.trunk):
         item_ids = np.unique([examples.item_by_image.get(image, image) for image in images], return_inverse=True)[1]
-        near = nearest_of_type(net.trunk(inputs.vectors).numpy(), types, item_ids)
+        blocks = range(0, len(inputs), TRUNK_BLOCK)
+        turned = [net.trunk(torch.as_tensor(inputs.read(slice(at, at + TRUNK_BLOCK)))).numpy() for at in blocks]
+        near = nearest_of_type(np.concatenate(turned), types, item_ids)
     negatives = NegativeSampler(types, names, near, job.preset.near_share)
     negatives.check_outfits(outfits)
     net.fit_type_cooccurrence(torch.from_numpy(count_type_pairs(outfits.types, outfits.mask, len(names))))
     return card, OutfitArrays(inputs, types, words.word_ids, outfits, users, negatives), place(net)
+
+
+def sample_for_trunk(outfits: PaddedOutfits, n_items: int, seed: int) -> tuple[Indices, PaddedOutfits]:
+    """The items that the first layer is fitted to, and outfits of them alone: all, or of very many a sample."""
+    if n_items <= MAX_FITTED_ITEMS:
+        return np.arange(n_items), outfits
+    order = np.random.default_rng([seed, 3]).permutation(len(outfits))
+    lines = order[: max(1, MAX_FITTED_ITEMS // outfits.indices.shape[1])]
+    some = outfits.select(lines)
+    rows, places = np.unique(some.indices[some.mask], return_inverse=True)
+    indices = np.full(some.indices.shape, PADDING, dtype=np.int64)
+    indices[some.mask] = places
+    return rows, PaddedOutfits(indices, some.types)
 
 
 def _epoch(

@@ -1,7 +1,8 @@
 """The table of outfits.md on very many outfits: `python docs/outfits_scale.py FOLDER` (about ten minutes of one core).
 
-Every row is a process of its own: outfits of made items (vectors on disk, 20 categories, three to five items that agree
-in some components), read from a table, one epoch of `type-aware` (preset quick). Memory is the peak of the whole process.
+Every row is a process of its own: outfits of made items (vectors on disk, 20 categories, three to five random items),
+read from a table, one epoch of `type-aware` (preset quick). Memory is the peak of the whole process, with the pages of
+the vectors' file that it looked at.
 """
 
 import argparse

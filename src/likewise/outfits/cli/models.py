@@ -55,6 +55,10 @@ def train(
     preset: PresetName = "usual",
     outfits: Outfits = None,
     n_outfits: NOutfits = 8000,
+    triplets: Annotated[
+        Path | None, typer.Option(help="Train sce-net on triplets of similarity (CSV) instead of outfits.")
+    ] = None,
+    order: Annotated[str, typer.Option(help='Meaning of the triplets\' columns, e.g. "anchor close far".')] = "",
     where: Annotated[str | None, typer.Option(help="Restrict the images, e.g. domain=shop.")] = None,
     half: HalfOption = None,
     test: Tests = None,
@@ -83,7 +87,7 @@ def train(
     target = open_workspace(workspace)
     request = TrainingRequest(
         model, name, encoders, whole, preset, outfits, n_outfits, where, half, tuple(test or ()), leave_out, epochs,
-        width, learning_rate, seed, words, hard_negatives,
+        width, learning_rate, seed, words, hard_negatives, triplets, order,
     )  # fmt: skip
     with progress_bars("batches") as update:
         card = train_outfit_model(target, request, outfit_source=outfit_source(target), force=force, on_progress=update)

@@ -49,6 +49,8 @@ class OutfitBatch:
     """(n, L): which of `item_embeddings` stands at each place."""
     words: Tensor
     """(m, most words): the words of those items, 0 where there is none."""
+    anchored: bool = False
+    """Whether negatives are compared with the first item of a pair only: triplets of similarity."""
 
 
 class OutfitNet(nn.Module):

@@ -2,8 +2,8 @@
 
 An embedding of 64 numbers, five masks, and a small network that reads both items of a pair and says how much each
 mask counts: x_i -> sum over c of w_c (relu(m_c) x_i), then the distance as in `type_aware`. The weights are the
-mean over both orders of the pair. Triplets with margin 0.2; an outfit's score is minus the mean distance of its
-pairs.
+mean over both orders of the pair. Triplets with margin 0.2, of outfits or of similarity (`outfits train --triplets`,
+the data that A100 trained it on); an outfit's score is minus the mean distance of its pairs.
 """
 
 from typing import TYPE_CHECKING
@@ -51,13 +51,10 @@ class SceNet(OutfitNet):
         near = self._distance(a, b)[:, None]
         wide = (slice(None), slice(None))
         other_a, other_b = batch.negatives[(*wide, first)], batch.negatives[(*wide, second)]
-        far = torch.stack(
-            [
-                self._distance(a[:, None].expand_as(other_b), other_b),
-                self._distance(b[:, None].expand_as(other_a), other_a),
-            ]
-        )
-        hinge = functional.relu(near - far + MARGIN).mean(dim=(0, 2))
+        far = [self._distance(a[:, None].expand_as(other_b), other_b)]
+        if not batch.anchored:
+            far.append(self._distance(b[:, None].expand_as(other_a), other_a))
+        hinge = functional.relu(near - torch.stack(far) + MARGIN).mean(dim=(0, 2))
         norms = functional.relu(self.masks).abs().mean() + batch.item_embeddings.square().mean()
         return {"triplets": hinge[both].mean(), "norms": NORMS * norms}
 

@@ -10,6 +10,7 @@ from likewise.outfits.models.batch import Indices, PaddedOutfits
 from likewise.outfits.models.inputs import InputTable
 from likewise.outfits.models.net import OutfitBatch, OutfitNet
 from likewise.outfits.training.negatives import NegativeSampler
+from likewise.outfits.training.triplets import TripletNegatives
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class OutfitArrays:
     words: Indices
     outfits: PaddedOutfits
     users: Indices
-    negatives: NegativeSampler
+    negatives: NegativeSampler | TripletNegatives
 
 
 def iterate_batches(
@@ -59,4 +60,5 @@ def make_batch(
         embeddings[to_device(np.searchsorted(different, good))],
         to_device(places),
         to_device(arrays.words[good]),
+        arrays.negatives.anchored,
     )

@@ -23,6 +23,8 @@ Features = NDArray[np.float32]
 class NegativeSampler:
     """Draws among the items of training, given by the type of each row."""
 
+    anchored = False
+
     def __init__(
         self, types: Indices, names: tuple[str, ...], near: Indices | None = None, near_share: float = 0.0
     ) -> None:

@@ -22,6 +22,8 @@ from likewise.outfits.training.examples import OutfitExamples, examples_from_tab
 from likewise.outfits.training.popularity import train_popularity
 from likewise.outfits.training.presets import get_preset
 from likewise.outfits.training.run_folder import claim_folder, fingerprint_examples
+from likewise.outfits.training.triplets import KIND as TRIPLET_KIND
+from likewise.outfits.training.triplets import triplet_examples
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, read_parquet
 
@@ -50,6 +52,9 @@ class TrainingRequest:
     words: bool = False
     """Look at the words that captions would say of an item, guessed from its vectors, instead of the vectors."""
     near_share: float | None = None
+    triplets: Path | None = None
+    """Triplets of similarity to learn from instead of outfits, and what their columns mean from left to right."""
+    order: str = ""
 
     @property
     def folder_name(self) -> str:
@@ -66,6 +71,8 @@ def load_examples(
     """The outfits to train on: a table, those a data set brought, or those that `outfit_source` makes."""
     catalog = chosen_catalog(workspace, request)
     allowed_images = usable_images(workspace, request, catalog)
+    if request.triplets is not None:
+        return _load_triplets(request, catalog, allowed_images)
     table = workspace.tables_folder / "outfits.parquet"
     if request.outfits is not None or table.exists():
         rows = read_outfit_rows(workspace, catalog, request.outfits)
@@ -80,6 +87,15 @@ def load_examples(
     for path in request.tests:
         examples = examples.without_test_items(outfit_test_set(open_test(path)), drop=request.leave_out)
     return examples
+
+
+def _load_triplets(request: TrainingRequest, catalog: pl.DataFrame, images: set[str]) -> OutfitExamples:
+    assert request.triplets is not None
+    if request.kind != TRIPLET_KIND or request.outfits is not None or request.tests:
+        raise LikewiseError(f"triplets of similarity train {TRIPLET_KIND}, without --outfits and --test.")
+    if not request.order:
+        raise LikewiseError('say what the columns of the triplets mean: --order "anchor close far", for instance.')
+    return triplet_examples(request.triplets, request.order, catalog, images, seed=request.seed).with_catalog(catalog)
 
 
 def chosen_catalog(workspace: WorkspaceFolder, request: TrainingRequest) -> pl.DataFrame:

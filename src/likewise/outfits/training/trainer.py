@@ -42,7 +42,7 @@ from likewise.outfits.training.callbacks import EpochCallback
 from likewise.outfits.training.examples import OutfitExamples, count_type_pairs, make_fitb_questions
 from likewise.outfits.training.negatives import NegativeSampler, nearest_of_type
 from likewise.outfits.training.presets import Preset
-from likewise.outfits.training.run_folder import claim_folder, fingerprint_examples, state_file
+from likewise.outfits.training.run_folder import claim_folder, fingerprint, fingerprint_examples, state_file
 from likewise.outfits.training.state import (
     add_curves,
     load_state,
@@ -50,6 +50,7 @@ from likewise.outfits.training.state import (
     save_state,
     state_arrays,
 )
+from likewise.outfits.training.triplets import TripletExamples, TripletNegatives
 from likewise.outfits.training.validation import ACCURACY, LOSS, fitb_accuracy, validation_arrays, validation_loss
 from likewise.progress import ProgressCallback
 from likewise.workspace import discard, write_atomically
@@ -107,9 +108,7 @@ def _train(
     start = StartingWeights(net, job)
     done = load_state(folder, net, optimizer)
     curves = read_curves(folder, done)
-    pool = [item for outfit in (*examples.valid, *examples.train) for item in outfit.items]
-    shown = {item for outfit in examples.train for item in outfit.items}
-    questions = make_fitb_questions(examples.valid, pool, job.seed, shown=shown)
+    questions = _validation_questions(examples, job.seed)
     unseen = validation_arrays(card, examples, features)
     for epoch in range(done + 1, job.preset.epochs + 1):
         values = _epoch(net, optimizer, start, arrays, job, epoch, on_progress)
@@ -123,6 +122,14 @@ def _train(
             on_epoch(epoch, job.preset.epochs, values)
     below = features.lineage(job.encoders) if uses_vectors(job.trunk) else picture_lineage(job.trunk)
     return _finish(folder, card, net, curves, examples, questions, below)
+
+
+def _validation_questions(examples: OutfitExamples, seed: int) -> list[OutfitQuestion]:
+    if isinstance(examples, TripletExamples):
+        return examples.questions()
+    pool = [item for outfit in (*examples.valid, *examples.train) for item in outfit.items]
+    shown = {item for outfit in examples.train for item in outfit.items}
+    return make_fitb_questions(examples.valid, pool, seed, shown=shown)
 
 
 def make_optimizer(net: OutfitNet, preset: Preset) -> torch.optim.Optimizer:
@@ -158,6 +165,7 @@ def _job_settings(job: TrainingJob, examples: OutfitExamples) -> dict[str, Any]:
         "seed": job.seed,
         "preset": job.preset.as_dict(),
         **fingerprint_examples(examples),
+        **({"triplets": fingerprint(sorted(examples.answers))} if isinstance(examples, TripletExamples) else {}),
     }
 
 
@@ -198,13 +206,18 @@ def _prepare(
     rows, fitted = sample_for_trunk(outfits, len(images), job.seed)
     net.trunk.fit(inputs.select(rows).vectors, torch.from_numpy(word_targets[rows]), WornPairs.from_outfits(fitted))
     near = None
-    if job.preset.near_share and uses_vectors(job.trunk):
+    if job.preset.near_share and uses_vectors(job.trunk) and not isinstance(examples, TripletExamples):
         item_ids = np.unique([examples.item_by_image.get(image, image) for image in images], return_inverse=True)[1]
         blocks = range(0, len(inputs), TRUNK_BLOCK)
         turned = [net.trunk(torch.as_tensor(inputs.read(slice(at, at + TRUNK_BLOCK)))).numpy() for at in blocks]
         near = nearest_of_type(np.concatenate(turned), types, item_ids)
-    negatives = NegativeSampler(types, names, near, job.preset.near_share)
-    negatives.check_outfits(outfits)
+    if isinstance(examples, TripletExamples):
+        assert examples.far_by_pair is not None
+        far = {(row[a], row[b]): np.array([row[image] for image in c]) for (a, b), c in examples.far_by_pair.items()}
+        negatives: NegativeSampler | TripletNegatives = TripletNegatives(far)
+    else:
+        negatives = NegativeSampler(types, names, near, job.preset.near_share)
+        negatives.check_outfits(outfits)
     net.fit_type_cooccurrence(torch.from_numpy(count_type_pairs(outfits.types, outfits.mask, len(names))))
     return card, OutfitArrays(inputs, types, words.word_ids, outfits, users, negatives), place(net)
 

@@ -15,6 +15,7 @@ from likewise.outfits.training.batches import OutfitArrays, iterate_batches
 from likewise.outfits.training.examples import OutfitExamples
 from likewise.outfits.training.negatives import NegativeSampler
 from likewise.outfits.training.presets import Preset
+from likewise.outfits.training.triplets import TripletExamples
 
 ACCURACY, LOSS = "validation accuracy", "validation loss"
 
@@ -30,8 +31,10 @@ def fitb_accuracy(model: OutfitModel, questions: list[OutfitQuestion]) -> float:
 def validation_arrays(card: OutfitModelCard, examples: OutfitExamples, features: FeatureSource) -> OutfitArrays | None:
     """The validation outfits as training sees outfits, with random negatives among their items and those of training.
 
-    An outfit that wears all items of some category is left out; None where none is left.
+    An outfit that wears all items of some category is left out; None where none is left, and for triplets.
     """
+    if isinstance(examples, TripletExamples):
+        return None
     items = category_by_image(examples.train) | category_by_image(examples.valid)
     size = Counter(items.values())
     outfits = [

@@ -15,7 +15,7 @@ from likewise.outfits.training.examples import split_outfits
 from likewise.outfits.training.negatives import nearest_of_type
 from likewise.outfits.training.run_folder import fingerprint, fingerprint_examples
 from likewise.outfits.training.step import TrainingRequest, train_outfit_model
-from likewise.outfits.vectors import StoredVectors
+from likewise.outfits.vectors import VectorsOnDisk
 from tests.guard.test_outfit_models import outfits_table
 from tests.guard.world import World, make_world
 from tests.outfits.toy_outfits import examples, ten_outfits
@@ -35,7 +35,7 @@ def test_vectors_that_stay_on_disk_train_the_same_weights(
     asked = TrainingRequest("type-aware", "held", "colour", preset="quick", outfits=table)
     train_outfit_model(world.workspace, asked)
     monkeypatch.setattr("likewise.outfits.vectors.MAX_VALUES_IN_MEMORY", 0)
-    assert isinstance(WorkspaceFeatures(world.workspace).vectors("colour").vectors, StoredVectors)
+    assert isinstance(WorkspaceFeatures(world.workspace).vectors("colour").vectors, VectorsOnDisk)
     train_outfit_model(world.workspace, replace(asked, name="streamed"))
     models = world.workspace.path / "outfit_models"
     held, streamed = (read_arrays(weights_file(models / name)) for name in ("held", "streamed"))

@@ -19,7 +19,7 @@ MAX_VALUES_IN_MEMORY = 2**27  # 512 MB of float32
 
 
 @dataclass(frozen=True, eq=False)
-class StoredVectors:
+class VectorsOnDisk:
     """The vectors of a workspace as an array whose rows are read when they are asked for."""
 
     workspace: WorkspaceFolder
@@ -42,7 +42,7 @@ class VectorLookup:
 
     encoder: str
     images: tuple[str, ...]
-    vectors: Vectors | StoredVectors
+    vectors: Vectors | VectorsOnDisk
 
     @cached_property
     def _row(self) -> dict[str, int]:
@@ -76,5 +76,5 @@ def read_image_vectors(workspace: WorkspaceFolder, encoder: str) -> VectorLookup
     images = encoded_images(workspace, encoder)
     places = locate_vectors(workspace, encoder, images)
     if len(images) * places.dim > MAX_VALUES_IN_MEMORY:
-        return VectorLookup(encoder, tuple(images), StoredVectors(workspace, encoder, places))
+        return VectorLookup(encoder, tuple(images), VectorsOnDisk(workspace, encoder, places))
     return VectorLookup(encoder, tuple(images), read_locations(workspace, encoder, places))

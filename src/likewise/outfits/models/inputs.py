@@ -15,7 +15,7 @@ from likewise.encoders.networks.device import to_device
 from likewise.encoders.running.picture_reader import PictureReader, read_prepared
 from likewise.outfits.models.feature_source import FeatureSource, joined_vectors
 from likewise.outfits.models.trunk import trainable_encoder, uses_vectors
-from likewise.outfits.vectors import StoredVectors
+from likewise.outfits.vectors import VectorsOnDisk
 
 HASHED_AT_ONCE = 256
 
@@ -24,7 +24,7 @@ HASHED_AT_ONCE = 256
 class InputTable:
     """One row per image; `rows` says which rows of the source: vectors in memory or on disk, or pictures on disk."""
 
-    source: NDArray[np.float32] | StoredVectors | PictureReader
+    source: NDArray[np.float32] | VectorsOnDisk | PictureReader
     rows: NDArray[np.int64]
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ from PIL import Image, ImageEnhance, ImageOps
 from likewise.catalog import load_image, read_catalog
 from likewise.catalog.perceptual_hash import COPY_BITS, as_words, perceptual_hash, read_hashes
 from likewise.lineage.record import Lesson, Lineage, examples_from_catalog
-from likewise.neighbours.copies import cosine_pairs, group_rows, hash_pairs
+from likewise.neighbours.copies import connected_groups, cosine_pairs, hash_pairs
 from likewise.neighbours.leaks import IGNORED, find_leak, lineage_leak, store_decisions
 from likewise.synthetic import build_wardrobe
 from likewise.workspace import WorkspaceFolder
@@ -45,7 +45,7 @@ def test_bits_are_counted_as_bits(rng: np.random.Generator) -> None:
 
 
 def test_groups_are_connected_rows() -> None:
-    assert group_rows(6, np.array([0, 4]), np.array([4, 5])).tolist() == [0, 1, 2, 3, 0, 0]
+    assert connected_groups(6, np.array([0, 4]), np.array([4, 5])).tolist() == [0, 1, 2, 3, 0, 0]
 
 
 def test_an_altered_picture_keeps_its_hash_and_another_does_not(tmp_path: Path) -> None:

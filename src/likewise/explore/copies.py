@@ -12,7 +12,7 @@ import polars as pl
 from likewise.catalog.perceptual_hash import BITS, COPY_BITS, read_hashes
 from likewise.explore.gallery import Gallery
 from likewise.lineage.halves import select_half
-from likewise.neighbours.copies import cosine_pairs, group_rows, hash_pairs
+from likewise.neighbours.copies import connected_groups, cosine_pairs, hash_pairs
 from likewise.neighbours.leaks import read_decisions
 from likewise.neighbours.scores import Rows
 from likewise.progress import ProgressCallback
@@ -124,7 +124,7 @@ def copies_table(
     """The pairs that are called copies, with their group, what they cross and what was decided: to export."""
     chosen = found.chosen(cosine, bits)
     first, second = chosen["first"].to_numpy().astype(np.int64), chosen["second"].to_numpy().astype(np.int64)
-    group = group_rows(len(gallery.images), first, second)[first]
+    group = connected_groups(len(gallery.images), first, second)[first]
     lines = Boundaries(gallery.catalog)
     rows = zip(first.tolist(), second.tolist(), strict=True)
     images = pl.Series(gallery.images)

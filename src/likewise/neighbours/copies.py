@@ -131,7 +131,7 @@ def _upper_blocks(n_rows: int) -> Iterator[tuple[int, int]]:
             yield a, b
 
 
-def group_rows(n_rows: int, first: Rows, second: Rows) -> Rows:
+def connected_groups(n_rows: int, first: Rows, second: Rows) -> Rows:
     """For each row the smallest row that it is connected with by pairs; a row without a pair is its own group."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

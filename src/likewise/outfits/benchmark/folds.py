@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from likewise.catalog.perceptual_hash import COPY_BITS, read_hashes
 from likewise.errors import LikewiseError
-from likewise.neighbours.copies import group_rows, hash_pairs
+from likewise.neighbours.copies import connected_groups, hash_pairs
 from likewise.outfits.protocol import Outfit
 from likewise.workspace import WorkspaceFolder
 
@@ -129,6 +129,6 @@ def copy_groups(workspace: WorkspaceFolder, catalog: pl.DataFrame) -> dict[str, 
     """
     rows = catalog.sort("image").unique("item", keep="first", maintain_order=True)
     found = hash_pairs(read_hashes(workspace, rows), COPY_BITS)
-    group = group_rows(len(rows), found.first, found.second)
+    group = connected_groups(len(rows), found.first, found.second)
     items = rows["item"].to_list()
     return {item: items[first] for item, first in zip(items, group.tolist(), strict=True)}

@@ -40,7 +40,7 @@ def ours(vectors: NDArray[np.float32], labels: NDArray[np.int64], method: LossMe
         network = build_embedder(None, DIM, plan.dim)
         loop = TrainingLoop(torch, network, method, params_of(method), plan, CLASSES)
         set_training_mode(network)
-        for places in sample_batches(labels, method, plan):
+        for places in sample_batches(labels, labels, method, plan, 0):
             loop.step(torch.from_numpy(vectors[places]), torch.from_numpy(labels[places]))
 
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -39,10 +40,10 @@ def imported(workspace: WorkspaceFolder, run: Run) -> str:
     return ran.out
 
 
-def tables(workspace: WorkspaceFolder, run: Run, *options: object) -> dict[str, list[dict[str, float]]]:
+def tables(workspace: WorkspaceFolder, run: Run, *options: object) -> dict[str, list[dict[str, Any]]]:
     ran = run("evaluate", workspace.path, "--protocol", "tables", "--json", *options)
     assert ran.code == 0, ran.err
-    found: dict[str, list[dict[str, float]]] = json.loads(ran.out)["tables"]
+    found: dict[str, list[dict[str, Any]]] = json.loads(ran.out)["tables"]
     return found
 
 
@@ -54,7 +55,7 @@ def rows_of(world: VsdWorld, labels: pl.DataFrame, generator: str) -> tuple[list
     return labels["label"].to_list(), scores, labels["query"].to_list()
 
 
-def check_table_5(world: VsdWorld, workspace: WorkspaceFolder, table: list[dict[str, float]], wild: bool) -> None:
+def check_table_5(world: VsdWorld, workspace: WorkspaceFolder, table: list[dict[str, Any]], wild: bool) -> None:
     """Every generator's row against brute force and scikit-learn."""
     labels = pl.read_parquet(workspace.labels_file)
     row_of = {image: row for row, image in enumerate(world.images)}

@@ -99,7 +99,7 @@ def on_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OnBoth:
         for where in ("cpu", NAME):
             monkeypatch.setenv("LIKEWISE_DEVICE", where)
             for kept in (
-                registry.get_encoder, model._text_network, two_tower._loaded, families_sentences._load,
+                registry.get_encoder, model._text_network, two_tower._loaded, families_sentences.load_sentence_encoder,
                 families_sentences._remembered,
             ):  # fmt: skip
                 kept.cache_clear()  # a process has one device, this one has two

@@ -1,6 +1,6 @@
 """The labelling site in a storm: the server killed every 15 s, the disk full for a while, the database restarted twice.
 
-    python -m benchmarks.label_storm                     ten minutes on each database, as in docs/security.md
+    python -m benchmarks.label_storm --write             ten minutes on each database, into docs/labeling.md
     python -m benchmarks.label_storm --minutes 2 --database sqlite --full-seconds 15
 
 50 experts answer 100 pairs a second and, like the page's outbox, send again what was not acknowledged. In the end every
@@ -28,8 +28,9 @@ from uuid import uuid4
 
 import numpy as np
 import polars as pl
+from docs.marks import fill
 
-from benchmarks.label_load import EXPERTS, SERVE, Browser, free_port, pairs_of, postgresql, small_workspace
+from benchmarks.label_load import EXPERTS, PAGE, SERVE, Browser, free_port, pairs_of, postgresql, small_workspace
 from likewise.labeling.store import open_votes, read_events
 from likewise.labeling.store.experts import invite_expert
 from likewise.labeling.store.pairs import add_pairs
@@ -167,19 +168,19 @@ def plan_faults(
         ]
     if disk is not None:
         filler = disk / "filler"
-        plan.append((0.5 * seconds, "disk full", lambda: fill(filler)))
-        plan.append((0.5 * seconds + full_seconds, "disk free", lambda: empty(filler, database)))
+        plan.append((0.5 * seconds, "disk full", lambda: fill_disk(filler)))
+        plan.append((0.5 * seconds + full_seconds, "disk free", lambda: empty_disk(filler, database)))
     return plan
 
 
-def fill(filler: Path) -> None:
+def fill_disk(filler: Path) -> None:
     with suppress(OSError), filler.open("wb") as file:
         while True:
             file.write(bytes(1 << 16))
             file.flush()
 
 
-def empty(filler: Path, database: Any) -> None:
+def empty_disk(filler: Path, database: Any) -> None:
     filler.unlink()
     if database is not None:
         database.ensure_postgres_running()  # a PostgreSQL that cannot write its log ends: its operator starts it again
@@ -205,7 +206,7 @@ async def blow(server: Server, tokens: list[str], plan: list[Any], seconds: floa
     return storm
 
 
-def run(kind: str, minutes: float, full_seconds: float, disk: Path | None) -> bool:
+def run(kind: str, minutes: float, full_seconds: float, disk: Path | None, *, write: bool) -> bool:
     with tempfile.TemporaryDirectory(prefix="likewise-storm-") as name:
         folder = Path(name)
         workspace = small_workspace(folder, n_images=90)
@@ -235,10 +236,10 @@ def run(kind: str, minutes: float, full_seconds: float, disk: Path | None) -> bo
         engine.dispose()
         if database is not None:
             database.cleanup()
-        return report(kind, storm, stored, seconds)
+        return report(kind, storm, stored, seconds, write=write)
 
 
-def report(kind: str, storm: Storm, stored: list[str], seconds: float) -> bool:
+def report(kind: str, storm: Storm, stored: list[str], seconds: float, *, write: bool) -> bool:
     lost = len(set(storm.acknowledged) - set(stored))
     twice = len(stored) - len(set(stored))
     unacknowledged = len(set(stored) - set(storm.acknowledged))
@@ -253,6 +254,15 @@ def report(kind: str, storm: Storm, stored: list[str], seconds: float) -> bool:
         f"{storm.sent_again:,} times ({storm.refused:,} told to try again); longest wait {storm.longest_wait:.0f} s"
     )
     print(f"  {len(storm.last_answer)} of {EXPERTS} pages answered after the last fault (at {last_fault:.0f} s)")
+    if write:
+        told = ", ".join(f"{what}: {number}" for what, number in counted.items())
+        pages = f"{len(storm.last_answer)} of {EXPERTS} pages went on by themselves"
+        text = (
+            f"{kind}, {seconds / 60:.0f} minutes ({told}): {len(storm.acknowledged):,} answers acknowledged, "
+            f"{lost} lost, {twice} stored twice; {pages}, the longest wait was {storm.longest_wait:.0f} s. Answers "
+            f"that needed no repetition took {p50:.0f} ms (p99 {p99:.0f})."
+        )
+        fill(PAGE, {f"labeling-storm-{kind}": text})
     return not lost and not twice and len(storm.last_answer) == EXPERTS
 
 
@@ -261,6 +271,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--full-seconds", type=float, default=60.0)
     parser.add_argument("--database", choices=("sqlite", "postgresql"))
+    parser.add_argument("--write", action="store_true", help="put what was measured into docs/labeling.md")
     asked = parser.parse_args()
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # sockets of a server that was killed
     if asked.database is None:
@@ -275,7 +286,8 @@ def main() -> None:
             raise SystemExit(subprocess.call([*inner, *sys.argv[1:]]))
     if disk is None:
         print("a small disk needs Linux and root: the full disk is NOT tried")
-    raise SystemExit(not run(asked.database, asked.minutes, asked.full_seconds, Path(disk) if disk else None))
+    home = Path(disk) if disk else None
+    raise SystemExit(not run(asked.database, asked.minutes, asked.full_seconds, home, write=asked.write))
 
 
 if __name__ == "__main__":

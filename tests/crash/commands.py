@@ -51,7 +51,7 @@ CORE = (
     ),
     Command("bundle vectors", ("bundle", "vectors", "ws", "colour.npy", "--with", "colour")),
     Command("bundle run", ("bundle", "run", "ws", "colour.run", "--with", "colour")),
-    Command("bundle mteb-results", ("bundle", "mteb-results", "ws", "mteb", "--task", "Shapes")),
+    Command("bundle mteb-results", ("bundle", "mteb-results", "ws", "mteb", "--task", "Shapes"), but=("Shapes.json",)),
     Command("bundle leaderboard", ("bundle", "leaderboard", "board.html", "measured"), but=("board.html",)),
     Command("encode --force", ("encode", "ws", "--with", "colour", "--force", "--workers", "1")),
     Command("discover", ("discover", "bare", "--with", "colour,layout", "--n-queries", "5", "--k", "3")),
@@ -65,7 +65,9 @@ CORE = (
     Command("label backup", ("label", "backup", "ws", "votes.zip"), but=("votes.zip",)),
     Command("label restore", ("label", "restore", "ws", "saved.zip", "--replace")),
     Command(
-        "label judge", ("label", "judge", "drawn", "--judge", "python:tests.crash.judging:brightness", "--pairs", "60")
+        "label judge",
+        ("label", "judge", "drawn", "--judge", "python:tests.crash.judging:brightness", "--pairs", "60"),
+        but=("answers.parquet",),
     ),
     Command("label settings --examples", ("label", "settings", "ws", "--examples", "gold.csv", "--catch", "gold.csv")),
 )

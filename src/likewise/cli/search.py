@@ -17,6 +17,7 @@ SCORE_WIDTH = 7  # " 0.999*"
 ONLY_ONE = "*"
 FIGURE_KINDS = ("png", "svg", "pdf")
 DPI = 150
+UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same search gives the same file
 
 
 def search(
@@ -46,8 +47,12 @@ def search(
         _figure_kind(save)
     found = target.search(parse_names(encoders), image, k=k, where=where)
     if save is not None:
+        import matplotlib
+
         figure, kind = found.plot(), _figure_kind(save)
-        write_atomically(save, lambda file: figure.savefig(file, format=kind, dpi=DPI))
+        with matplotlib.rc_context({"svg.hashsalt": "likewise"}):
+            metadata = UNDATED.get(kind)
+            write_atomically(save, lambda file: figure.savefig(file, format=kind, dpi=DPI, metadata=metadata))
     if as_json:
         echo_json(to_records(found.table))
         return

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Engine, delete, select, update
+from sqlalchemy import Connection, Engine, delete, select, update
 from sqlalchemy.orm import aliased
 
 from likewise.errors import LikewiseError
@@ -29,7 +29,6 @@ def set_gold_pairs(engine: Engine, use: str, gold: Sequence[tuple[str, str, str,
         if answer not in ANSWERS or answer == CANNOT_TELL:
             raise LikewiseError(f"the known answer to ({query}, {candidate}) is {answer!r}: similar or not similar.")
     with write_transaction(engine) as connection:
-        connection.execute(delete(GoldPair).where(GoldPair.use == use))
         ids = ensure_pairs(connection, [(q, c, 0) for q, c, _, _ in gold], asked=use == CATCH, counts=False)
         if use == CATCH:
             connection.execute(update(Pair).where(Pair.id.in_(ids.values())).values(asked=True))
@@ -37,8 +36,16 @@ def set_gold_pairs(engine: Engine, use: str, gold: Sequence[tuple[str, str, str,
             ids[query, candidate, 0]: {"answer": answer, "note": note, "use": use}
             for query, candidate, answer, note in gold
         }
+        if rows == _stored(connection, use):
+            return  # said again: nothing changes, and nothing is logged
+        connection.execute(delete(GoldPair).where(GoldPair.use == use))
         insert_many(connection, GoldPair, [{"pair": pair, **row} for pair, row in rows.items()])
         add_log_entry(connection, f"{len(rows)} pairs are used as {use} now.")
+
+
+def _stored(connection: Connection, use: str) -> dict[int, dict[str, str]]:
+    found = connection.execute(select(GoldPair.pair, GoldPair.answer, GoldPair.note).where(GoldPair.use == use))
+    return {pair: {"answer": answer, "note": note, "use": use} for pair, answer, note in found}
 
 
 @dataclass(frozen=True)

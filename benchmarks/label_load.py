@@ -26,10 +26,10 @@ from uuid import uuid4
 import httpx
 import numpy as np
 import polars as pl
-from docs.marks import fill
 from PIL import Image
 from sqlalchemy import text
 
+from benchmarks.pages import DOCS, fill
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.labeling.store import open_votes, read_events
@@ -42,7 +42,7 @@ from likewise.workspace import WorkspaceFolder
 EXPERTS = 50
 WANTED_PER_SECOND = 100.0
 STEADY_VOTES, FLAT_OUT_VOTES = 2000, 4000
-PAGE = Path(__file__).parents[1] / "docs" / "labeling.md"
+PAGE = DOCS / "labeling.md"
 MOST_SECONDS = 60.0
 MANY_PAIRS = 100_000
 SERVE = """

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from docs.marks import fill
 from PIL import Image
 
+from benchmarks.pages import DOCS, fill
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.workspace import WorkspaceFolder
 
-PAGE = Path(__file__).parents[1] / "docs" / "labeling.md"
+PAGE = DOCS / "labeling.md"
 N_EXPERTS = 5
 N_IMAGES = 1200
 COMMANDS = (

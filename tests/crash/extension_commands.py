@@ -33,7 +33,7 @@ SHOP = (
     ("condition", "two-tower", "shop", "shop/tower0", "--steps", "4", "--half", "train"),
     ("condition", "build", "shop", "--name", "asked", "--per-task", "6", "--half", "test"),
     ("condition", "build", "shop", "--name", "lessons", "--per-task", "6", "--half", "train"),
-    ("condition", "evaluate", "shop", "--with", TOWER, "--workers", "1"),
+    ("condition", "evaluate", "shop", "--with", TOWER, "--templates", "asked", "--workers", "1"),
     ("outfits", "generate", "shop", "--n", "30", "--output", "looks.parquet"),
     ("outfits", "wardrobe-test", "taste", "--n-lat", "4", "--n-aat", "27"),
     ("outfits", "train", "shop", "--n-outfits", "60", "--with", "colour", "--epochs", "2", "--name", "first"),
@@ -85,7 +85,10 @@ EXTENSIONS = (
     Command("bundle encoder", ("bundle", "encoder", TINY, "tiny.onnx")),
     Command("condition ask", ("condition", "ask", "shop", "--with", TOWER, "--image", IMAGE, "--text", "red")),
     Command("condition audit", ("condition", "audit", "shop", "--templates", "asked")),
-    Command("condition evaluate", ("condition", "evaluate", "shop", "--with", TOWER, "--methods", "image,text")),
+    Command(
+        "condition evaluate",
+        ("condition", "evaluate", "shop", "--with", TOWER, "--templates", "asked", "--methods", "text"),
+    ),
     Command("condition catalog", ("condition", "catalog", "shop", "--with", TOWER, "--questions", "20", "--top", "2")),
     Command(
         "condition train",

@@ -1,0 +1,247 @@
+"""The rows of `papers.md`: what a paper prints, and what the runs of `papers_runs.py` give."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+HERE = Path(__file__).parent
+MAIN, CONCATENATED, SEPARATED = "MAP@R", "concatenated", "separated"
+OTHER_DATA = "other data and other models"
+Row = tuple[str, str, str, str, str]
+
+
+def published(name: str) -> pl.DataFrame:
+    return pl.read_csv(HERE / "published" / f"{name}.csv")
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    return "–" if value is None else f"{100 * value:.{digits}f}"
+
+
+def ends(values: Sequence[float], digits: int = 1) -> str:
+    """`62.3–75.5`."""
+    return f"{min(values):.{digits}f}–{max(values):.{digits}f}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    lines = [head, ["---"] * len(head), *([str(cell) for cell in row] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def column(rows: Sequence[dict[str, Any]], name: str, group: str | None = None) -> list[float]:
+    """Numbers of a column in percent, of one group of models."""
+    return [100 * row[name] for row in rows if row[name] is not None and group in (None, row.get("group"))]
+
+
+def vsd_rows(found: dict[str, Any]) -> list[Row]:
+    """The VSD paper: every table and every number of its text."""
+    shop, drawn, wild = (found[f"{name}_tables"] for name in ("products", "wardrobe", "wild"))
+    cost, truth = shop["summary"]["prevalence"], drawn["summary"]["truth"]
+    rows = [
+        (
+            "3.3, pairs",
+            "54,170 of 105 million: 1,946 times fewer",
+            "discover --k 6",
+            f"{cost['n_pool_pairs']:,} of {cost['n_all_pairs']:,}: {cost['speed_up']:,.0f} times fewer",
+            "formula equal (tests/test_published.py); " + OTHER_DATA,
+        ),
+        (
+            "3.3.1, p_k",
+            "84.8 %",
+            "evaluate --unit images",
+            f"{percent(cost['p_pool'])} %",
+            "a narrower question: type, colour and gender of a product must be the same",
+        ),
+        (
+            "3.3.1, p",
+            "2 of 2,000 random pairs, 0.1 %",
+            "discover --random 300",
+            f"{cost['n_random_positive']} of {cost['n_random']}, {percent(cost['p_estimate'], 2)} %",
+            "formula equal; " + OTHER_DATA,
+        ),
+        (
+            "Table 1",
+            "2,000 queries, 54,170 and 64,046 pairs",
+            "discover",
+            f"{shop['summary']['n_queries']} queries, {cost['n_questions']:,} pairs",
+            "smaller, to run in minutes",
+        ),
+    ]
+    overlap = published("vsd_table_2").drop("generator").to_numpy().astype(float)
+    ours = [
+        row[name] for row in shop["tables"]["table_2"] for name in row if name != "generator" and row[name] is not None
+    ]
+    rows.append(
+        (
+            "Table 2, mean overlap",
+            f"{np.nanmean(overlap):.1f} %",
+            "evaluate --protocol tables",
+            f"{100 * float(np.mean(ours)):.1f} %",
+            "formula equal; " + OTHER_DATA,
+        )
+    )
+    duplicates = shop["summary"]["pool"]["duplicate_share"]
+    rows.append(
+        (
+            "6.2, duplicates",
+            "24.4 of 30 candidates: 18 %",
+            "report, pool",
+            f"{percent(duplicates, 0)} %",
+            "the paper's text counts top 5, its pool top 6",
+        )
+    )
+    left = published("vsd_table_3")
+    for average in ("micro", "macro"):
+        spearman = [
+            row[f"{average} spearman"] for row in shop["tables"]["table_3"] if row[f"{average} spearman"] is not None
+        ]
+        rows.append(
+            (
+                f"Table 3, {average} SC",
+                ends(left[f"{average} spearman"].to_list(), 2),
+                "evaluate --protocol tables",
+                ends(spearman, 2) if spearman else "–",
+                f"order of {len(spearman)} models here, of 6 there; p: the same t",
+            )
+        )
+    same = published("vsd_table_4")
+    known = drawn["tables"]["table_4"]
+    for name in ("HR@5", "HR@9", "MRR@5", "MRR@9"):
+        rows.append(
+            (
+                f"Table 4, {name}",
+                ends(same[name].to_list()),
+                "evaluate --protocol tables",
+                ends(column(known, name)),
+                "wardrobe (products have one picture each); normalised as the numbers require",
+            )
+        )
+    for number, of in ((5, shop), (6, wild)):
+        theirs = published(f"vsd_table_{number}")
+        for name in [each for each in theirs.columns if each not in ("model", "group")]:
+            printed = ends(theirs.filter(group="Generators")[name].to_list())
+            values = column(of["tables"]["table_5"], name, "Generators")
+            why = OTHER_DATA + (
+                f"; {of['summary']['sampled_negatives'] or 0:,} sampled negatives" if "sampled" in name else ""
+            )
+            rows.append(
+                (
+                    f"Table {number}, {name}, generators",
+                    printed,
+                    "evaluate --protocol tables",
+                    ends(values) if values else "–",
+                    why,
+                )
+            )
+    if truth is not None:
+        rows.append(
+            (
+                "7, positives that the pool misses",
+                "not known",
+                "evaluate, wardrobe",
+                f"the pool finds {percent(truth['recall'], 0)} %",
+                "only where the truth is known",
+            )
+        )
+    return rows
+
+
+def reality_rows(found: dict[str, Any]) -> list[Row]:
+    """The Reality Check: its tables and figures."""
+    lessons, check = found["lessons"], found["check"]
+    accuracy = pl.DataFrame(check["accuracy"], infer_schema_length=None)
+    theirs = published("reality_check_tables")
+    trunks = lessons["trunks"]
+    toy = lessons["toy"]
+    nothing = next(row for row in lessons["nmi"] if row["encoder"] == "random vectors")
+    rows = [
+        (
+            "Table 1, P@1 of trunks",
+            "33.9–52.9 (PCA to 512)",
+            "train lessons",
+            f"{ends(column(trunks, 'P@1 PCA'))}; raw {ends(column(trunks, 'P@1'))}",
+            "other trunks, photographs of a shop",
+        ),
+        (
+            "Fig. 1, P@1 and MAP@R",
+            "three spaces: P@1 about 100, MAP@R rises",
+            "train lessons",
+            f"P@1 {ends(column(toy, 'P@1'), 0)}, MAP@R {' / '.join(f'{100 * row[MAIN]:.0f}' for row in toy)}",
+            "equal in kind",
+        ),
+        (
+            "2.3, NMI of random vectors",
+            "84.9 for 10,000 × 4",
+            "train lessons",
+            "84.9 by the formula",
+            "equal (tests/test_published.py)",
+        ),
+        (
+            "Fig. 2",
+            "NMI rises with the number of classes",
+            "train lessons",
+            " / ".join(
+                f"{row['n_classes']:,}: {100 * row['NMI']:.0f}"
+                for row in lessons["random"]
+                if row["n_classes"] in (10, 100, 1000)
+            ),
+            "equal in kind",
+        ),
+        (
+            "Table 2, NMI of what knows nothing",
+            "13.7–81.2 (untrained networks)",
+            "train lessons",
+            f"{100 * nothing['NMI']:.1f} (random vectors)",
+            "untrained networks: docs/metric_lessons.md",
+        ),
+    ]
+    for embedding in (CONCATENATED, SEPARATED):
+        for measure in ("P@1", "R_Precision", MAIN):
+            here = accuracy.filter(embedding=embedding, measure=measure)
+            losses = (100 * here.filter(pl.col("method") != "pretrained")["value"]).to_list()
+            before = 100 * float(here.filter(method="pretrained")["value"][0])
+            there = theirs.filter(pl.col("embedding") == embedding, pl.col("measure") == measure)
+            parts = [
+                f"{data} {ends(rows_of.filter(pl.col('method') != 'Pretrained')['value'].to_list())}"
+                for (data,), rows_of in there.group_by("data", maintain_order=True)
+            ]
+            rows.append(
+                (
+                    f"Tables 3–5, {measure}, {embedding}",
+                    "; ".join(parts),
+                    "train check",
+                    f"{ends(losses)}, trunk {before:.1f}",
+                    "products; a head over a frozen trunk; settings cut",
+                )
+            )
+    relative = [row for row in check["accuracy"] if row["embedding"] == CONCATENATED and row["measure"] == MAIN]
+    spread = {row["method"]: 100 * row["value"] for row in relative if row["method"] != "pretrained"}
+    main = theirs.filter(
+        pl.col("method") != "Pretrained", pl.col("embedding") == CONCATENATED, pl.col("measure") == MAIN
+    )
+    gaps = {}
+    for (data,), there in main.group_by("data", maintain_order=True):
+        values = there["value"].to_list()
+        gaps[data] = max(values) - min(values)
+    rows += [
+        ("Table 6", "12 losses, 2006–2019", "train check --methods all", f"{len(spread)} losses", "equal"),
+        (
+            "Fig. 3, spread of MAP@R",
+            ", ".join(f"{data} {gap:.1f} points" for data, gap in gaps.items()),
+            "train check",
+            f"{max(spread.values()) - min(spread.values()):.1f} points",
+            OTHER_DATA,
+        ),
+        ("Figs. 4 and 5", "papers versus reality", "train check --claims", "the table below", "from the cited claims"),
+        (
+            "2.1, what papers change besides the loss",
+            "named, not measured",
+            "train check --ablate",
+            "the table below",
+            "an experiment of its own here",
+        ),
+    ]
+    return rows

@@ -25,8 +25,8 @@ from likewise.conditional.two_tower import TwoTowerSettings
 from likewise.workspace import WorkspaceFolder, read_json, write_json
 
 DOCS = Path(__file__).parent
-PRODUCTS = AnnotationOptions(attributes=["baseColour", "gender", "usage"])
-PER_TASK = 300
+PRODUCTS = AnnotationOptions(attributes=["baseColour", "gender", "usage"], half="test")
+PER_TASK = 150
 METHODS = ("image", "text", "image+text", "negation")
 PLAIN, BALANCED, NEGATION = "shortcuts-plain", "shortcuts-balanced", "negation"
 

@@ -9,6 +9,7 @@ those of photographs mined by one caption by the other four, those of titles by 
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,11 @@ TESTS = DOCS.parent / "tests" / "conditional"
 CAPTIONS = tuple(f"caption{number}" for number in range(1, 6))
 N_TRIPLETS = 100_000
 KINDS = {
-    "captions of photographs": ("captioned", "photo_relations.tsv", CAPTIONS),
-    "product titles": ("products", "title_relations.tsv", ("title",)),
+    "captions of photographs": ("captioned", "photo_relations.tsv", CAPTIONS, False),
+    "product titles": ("products", "title_relations.tsv", ("title",), False),
+    "product titles, names kept": ("products", "title_relations.tsv", ("title",), True),
 }
+"""Data set, annotations, columns, and whether names may be attributes."""
 
 
 def catalog_of(name: str, data: Path, work: Path) -> tuple[WorkspaceFolder, pl.DataFrame]:
@@ -54,7 +57,7 @@ def texts_of(rows: pl.DataFrame, columns: Sequence[str]) -> list[str]:
 
 def measure(data: Path, work: Path) -> dict[str, Any]:
     tag, found = get_tagger(TEXTBLOB), {}
-    for kind, (name, file, columns) in KINDS.items():
+    for kind, (name, file, columns, keep_names) in KINDS.items():
         workspace, rows = catalog_of(name, data, work)
         annotated, texts = read_annotations(TESTS / file), texts_of(rows, columns)
         captions = [texts[each.line] for each in annotated]
@@ -62,12 +65,12 @@ def measure(data: Path, work: Path) -> dict[str, Any]:
         tagged = tag(captions)
         relations = score_parser(_only(annotated, relation=True), [extract_relations(words) for words in tagged])
         attributes = score_parser(_only(annotated, relation=False), [extract_attributes(words) for words in tagged])
-        folder = work / f"mined-all-{name}"
+        folder = work / f"mined-all-{name}{'-names' if keep_names else ''}"
         mine_triplets(
             workspace.path,
             folder,
             ratings=None,
-            rules=FILTERS["none"],
+            rules=replace(FILTERS["none"], keep_names=keep_names),
             n_triplets=N_TRIPLETS,
             columns=columns,
             workers=1,

@@ -9,6 +9,7 @@ its part `validate` and on a catalog of another kind that no test uses (`FOLDER/
 """
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,14 @@ from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.methods import get_methods
 from likewise.conditional.mining.filters import FILTERS
 from likewise.conditional.mining.step import mine_triplets
+from likewise.conditional.protocol import ConditionalMethod
+from likewise.conditional.pseudo_words import SETTINGS as WORDS_SETTINGS
+from likewise.conditional.pseudo_words import read_pseudo_words
 from likewise.conditional.seeds import recall_over_seeds
 from likewise.conditional.templates.files import read_templates, template_sets
 from likewise.conditional.templates.step import build_template_set
 from likewise.conditional.templates.workspace_annotations import AnnotationOptions
+from likewise.conditional.text_training import TextTrainingSettings, train_pseudo_words
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings, train_combiner
 from likewise.conditional.training_triplets import read_training_triplets
@@ -44,12 +49,17 @@ DOCS = Path(__file__).parent
 CAPTIONS = tuple(f"caption{number}" for number in range(1, 6))
 N_TRAIN, N_VALIDATE = 4000, 800
 SEEDS = (0, 1, 2)
-TOWER_STEPS, DIM, N_TRIPLETS, PER_TASK = 300, 256, 40_000, 300
+TOWER_STEPS, DIM, N_TRIPLETS, PER_TASK, WORD_STEPS = 300, 256, 40_000, 300, 150
 COMBINER = TrainingSettings(
-    steps=300, learning_rate=1e-3, validate_every=50, negatives_per_triplet=0, projection=1, hidden=1
+    steps=400,
+    learning_rate=1e-3,
+    temperature=0.05,
+    validate_every=50,
+    negatives_per_triplet=0,
+    projection=1,
+    hidden=1,
 )
 """The paper's loss, over the targets of the batch; a Combiner as wide as its inputs."""
-LITE1, LONG = "lite1", "long"
 
 
 @dataclass(frozen=True)
@@ -57,27 +67,31 @@ class StudyArm:
     """One way to train, beside the first: what differs is what it is called by."""
 
     name: str
-    filter: str = "genecis"
-    n_triplets: int = N_TRIPLETS
-    temperature: float = 0.05
-    negatives: int = 0
-    tower: str = ""
+    triplets: str = "genecis"
+    settings: TrainingSettings = COMBINER
 
 
 ARMS = (
-    StudyArm("genecis, 40,000 triplets, batch negatives, temperature 0.05"),
-    StudyArm("filter soft", filter="soft"),
-    StudyArm("filter none", filter="none"),
-    StudyArm("10,000 triplets", n_triplets=N_TRIPLETS // 4),
-    StudyArm("2,500 triplets", n_triplets=N_TRIPLETS // 16),
-    StudyArm("filter none, 2,500 triplets", filter="none", n_triplets=N_TRIPLETS // 16),
-    StudyArm("temperature 0.01", temperature=0.01),
-    StudyArm("temperature 0.1", temperature=0.1),
-    StudyArm("own negatives too", negatives=2),
-    StudyArm("own negatives too, filter none", filter="none", negatives=2),
-    StudyArm("tower trained 1,000 steps", tower=LONG),
-    StudyArm("tower on EfficientNet-Lite1", tower=LITE1),
+    StudyArm("filter genecis, 40,000 triplets, batch negatives, temperature 0.05, learning rate 0.001"),
+    StudyArm("filter none", "none"),
+    StudyArm("filter none, 200,000 triplets", "none200"),
+    StudyArm("temperature 0.1", settings=replace(COMBINER, temperature=0.1)),
+    StudyArm("own negatives too", settings=replace(COMBINER, negatives_per_triplet=2)),
+    StudyArm("learning rate 0.0001", settings=replace(COMBINER, learning_rate=1e-4)),
+    StudyArm(
+        "learning rate 0.0001, as wide as the paper's",
+        settings=replace(COMBINER, learning_rate=1e-4, projection=4, hidden=8),
+    ),
 )
+MINED = {"none": ("none", N_TRIPLETS), "none200": ("none", 5 * N_TRIPLETS), "genecis": ("genecis", N_TRIPLETS)}
+"""Filter and number of triplets."""
+TOWERS = {
+    "300 steps, 256 numbers": {},
+    "1,000 steps": {"steps": 1000},
+    "3,000 steps": {"steps": 3000},
+    "1,000 steps, 512 numbers": {"steps": 1000, "dim": 512},
+}
+"""Towers whose baselines are compared on the validation sets; the first is used."""
 BASELINES = ("image", "text", "image+text", "image+text:unscaled", "late-fusion")
 WORDS = ("focus_object", "change_object")
 
@@ -152,13 +166,14 @@ def tower_of(photographs: WorkspaceFolder, work: Path, name: str, settings: TwoT
 def mined(photographs: WorkspaceFolder, data: Path, work: Path) -> dict[str, int]:
     ratings = next((data / "concreteness").glob("*.txt"))
     found = {}
-    for name, rules in FILTERS.items():
+    for name, (chosen, n_triplets) in MINED.items():
+        rules = FILTERS[chosen]
         run = mine_triplets(
             photographs.path,
             work / f"mined-{name}",
             ratings=ratings if rules.needs_ratings else None,
             rules=rules,
-            n_triplets=N_TRIPLETS,
+            n_triplets=n_triplets,
             where="split=train",
             columns=CAPTIONS,
             workers=1,
@@ -175,22 +190,23 @@ def templates_of(workspace: WorkspaceFolder, test: TestSet) -> pl.DataFrame:
 
 
 def combiner_of(
-    photographs: WorkspaceFolder,
-    tower: TwoTower,
-    work: Path,
-    name: str,
-    triplets: str,
-    settings: TrainingSettings,
-    n_triplets: int | None = None,
+    photographs: WorkspaceFolder, tower: TwoTower, work: Path, name: str, triplets: str, settings: TrainingSettings
 ) -> Path:
     folder = work / "combiners" / name
     if not (folder / COMBINER_SETTINGS).exists():
         validate = read_templates(photographs, "validate")[1]
         lessons = read_training_triplets(str(work / f"mined-{triplets}"), photographs)
-        if n_triplets is not None and n_triplets < lessons.height:
-            lessons = lessons.sample(n_triplets, seed=0)
         done = train_combiner(photographs, tower, lessons, validate, folder, settings)
         print(name, done.best_step, round(100 * done.best_recall, 1), round(done.seconds), "s", flush=True)
+    return folder
+
+
+def words_of(photographs: WorkspaceFolder, tower: TwoTower, work: Path, seed: int) -> Path:
+    folder = work / "words" / f"seed{seed}"
+    if not (folder / WORDS_SETTINGS).exists():
+        settings = TextTrainingSettings(columns=CAPTIONS, where="split=train", steps=WORD_STEPS, seed=seed)
+        done = train_pseudo_words(photographs, tower, folder, settings)
+        print(folder.name, done.best_step, round(done.seconds), "s", flush=True)
     return folder
 
 
@@ -203,35 +219,39 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
     n_validate = {
         test.title: templates_of(workspace_of(test.workspace, data, work), test).height for test in VALIDATION
     }
-    below = {
-        "": towers[0],
-        LONG: tower_of(photographs, work, "tower-long", replace(learning, steps=1000)),
-        LITE1: tower_of(photographs, work, "tower-lite1", replace(learning, base="efficientnet-lite1")),
+    kinds = {
+        name: tower_of(photographs, work, f"tower0{'-' if more else ''}{place or ''}", replace(learning, **more))
+        for place, (name, more) in enumerate(TOWERS.items())
     }
-    choices = [study_row(arm, below[arm.tower], photographs, n_mined, data, work) for arm in ARMS]
-    chosen = max(choices, key=lambda row: sum(row["validation"].values()))
+    compared = [{"tower": name, **validation_scores(tower, None, data, work)} for name, tower in kinds.items()]
+    choices = [study_row(arm, towers[0], photographs, n_mined, data, work) for arm in ARMS]
+    chosen = max(choices, key=lambda row: sum(row["Combiner"].values()))
     arm = next(each for each in ARMS if each.name == chosen["arm"])
-    settings = settings_of(arm)
-    sides = [
-        tower_of(photographs, work, f"tower{arm.tower}{seed}", replace(tower_settings(arm, learning), seed=seed))
-        for seed in SEEDS
-    ]
     folders = [
-        combiner_of(photographs, tower, work, f"seed{seed}", arm.filter, replace(settings, seed=seed), arm.n_triplets)
-        for seed, tower in zip(SEEDS, sides, strict=True)
+        combiner_of(photographs, tower, work, f"seed{seed}", arm.triplets, replace(arm.settings, seed=seed))
+        for seed, tower in zip(SEEDS, towers, strict=True)
     ]
-    towers = sides
+    words = [words_of(photographs, tower, work, seed) for seed, tower in zip(SEEDS, towers, strict=True)]
     tables = {}
     for test in TESTS:
         workspace = workspace_of(test.workspace, data, work)
         templates = templates_of(workspace, test)
-        results = [score(workspace, tower, folder, templates) for tower, folder in zip(towers, folders, strict=True)]
+        results = [
+            score(
+                workspace,
+                tower,
+                (ComposerMethod(read_combiner(folder, "Combiner")), read_pseudo_words(said)),
+                templates,
+            )
+            for tower, folder, said in zip(towers, folders, words, strict=True)
+        ]
         tables[test.title] = recall_over_seeds("tower", results).to_dicts()
         print(test.title, flush=True)
-    learned = [read_two_tower_config(work / f"tower{arm.tower}{seed}").about for seed in SEEDS]
+    learned = [read_two_tower_config(work / f"tower{seed}").about for seed in SEEDS]
     return {
         "tables": tables,
         "choices": choices,
+        "compared": compared,
         "chosen": chosen,
         "n_validate": n_validate,
         "towers": [{**each["held_out"], "n_images": each["n_images"]} for each in learned],
@@ -240,36 +260,34 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
     }
 
 
-def settings_of(arm: StudyArm) -> TrainingSettings:
-    return replace(COMBINER, temperature=arm.temperature, negatives_per_triplet=arm.negatives)
-
-
-def tower_settings(arm: StudyArm, learning: TwoTowerSettings) -> TwoTowerSettings:
-    changes: dict[str, dict[str, Any]] = {LONG: {"steps": 1000}, LITE1: {"base": "efficientnet-lite1"}}
-    return replace(learning, **changes.get(arm.tower, {}))
-
-
 def study_row(
     arm: StudyArm, tower: TwoTower, photographs: WorkspaceFolder, n_mined: dict[str, int], data: Path, work: Path
 ) -> dict[str, Any]:
-    """An arm on both validation sets, beside image + text of the same tower; validation templates alone are read."""
-    place = f"arm{ARMS.index(arm)}"
-    folder = combiner_of(photographs, tower, work, place, arm.filter, settings_of(arm), arm.n_triplets)
-    found: dict[str, dict[str, float]] = {"validation": {}, "baseline": {}}
+    """An arm on both validation sets; validation templates alone are read."""
+    folder = combiner_of(photographs, tower, work, f"arm{ARMS.index(arm)}", arm.triplets, arm.settings)
+    found = validation_scores(tower, folder, data, work)
+    best_step = read_combiner(folder).about["best_step"]
+    return {"arm": arm.name, "n_triplets": n_mined[arm.triplets], "best_step": best_step, **found}
+
+
+def validation_scores(tower: TwoTower, folder: Path | None, data: Path, work: Path) -> dict[str, dict[str, float]]:
+    """method -> validation set -> average Recall@1."""
+    found: dict[str, dict[str, float]] = {}
+    more = () if folder is None else (ComposerMethod(read_combiner(folder, "Combiner")),)
     for test in VALIDATION:
         workspace = workspace_of(test.workspace, data, work)
-        rows = recall_over_seeds("tower", [score(workspace, tower, folder, templates_of(workspace, test))]).to_dicts()
-        values = {row["method"]: row["value"] for row in rows if row["task"] == AVERAGE}
-        found["validation"][test.title], found["baseline"][test.title] = values["Combiner"], values["image + text"]
-    about = read_combiner(folder).about
-    n_triplets = min(arm.n_triplets, n_mined[arm.filter])
-    return {"arm": arm.name, "n_triplets": n_triplets, "best_step": about["best_step"], **found}
+        rows = recall_over_seeds("tower", [score(workspace, tower, more, templates_of(workspace, test))]).to_dicts()
+        for row in rows:
+            if row["task"] == AVERAGE:
+                found.setdefault(row["method"], {})[test.title] = row["value"]
+    return found
 
 
-def score(workspace: WorkspaceFolder, tower: TwoTower, folder: Path, templates: pl.DataFrame) -> TaskResults:
+def score(
+    workspace: WorkspaceFolder, tower: TwoTower, more: Sequence[ConditionalMethod], templates: pl.DataFrame
+) -> TaskResults:
     tower.encode(workspace, workers=1)
-    methods = get_methods(BASELINES, workspace, tower)
-    methods.append(ComposerMethod(read_combiner(folder, "Combiner")))
+    methods = [*get_methods(BASELINES, workspace, tower), *more]
     return score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), methods)
 
 

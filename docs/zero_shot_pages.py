@@ -6,7 +6,7 @@ from typing import Any
 from marks import paragraph
 
 AVERAGE = "average"
-COMBINER, SUM = "Combiner", "image + text"
+COMBINER, SUM, TEXT_ALONE = "Combiner", "image + text", "pseudo-word (text alone)"
 
 
 def zero_shot_blocks(found: dict[str, Any]) -> dict[str, str]:
@@ -16,6 +16,7 @@ def zero_shot_blocks(found: dict[str, Any]) -> dict[str, str]:
         "combiner-zero-shot-tasks": _tasks(found["tables"]),
         "combiner-zero-shot-training": paragraph(_training(found)),
         "combiner-zero-shot-choices": _choices(found),
+        "combiner-zero-shot-towers": _towers(found),
     }
 
 
@@ -72,13 +73,14 @@ def _table(tables: dict[str, Sequence[dict[str, Any]]]) -> str:
 
 
 def _tasks(tables: dict[str, Sequence[dict[str, Any]]]) -> str:
-    lines = ["| templates | task | image + text | late fusion | Combiner |", "|---|---|---|---|---|"]
+    lines = ["| templates | task | image + text | late fusion | Combiner | text alone |", "|---|---|---|---|---|---|"]
     for title, rows in tables.items():
         for task in dict.fromkeys(row["task"] for row in rows):
             cells = {row["method"]: _cell(row) for row in rows if row["task"] == task}
             if task != AVERAGE:
                 named = task.replace("_", " ")
-                lines.append(f"| {title} | {named} | {cells[SUM]} | {cells['late fusion']} | {cells[COMBINER]} |")
+                own = " | ".join(cells[method] for method in (SUM, "late fusion", COMBINER, TEXT_ALONE))
+                lines.append(f"| {title} | {named} | {own} |")
     return "\n".join(lines)
 
 
@@ -96,17 +98,29 @@ def _training(found: dict[str, Any]) -> str:
 def _choices(found: dict[str, Any]) -> str:
     sets = list(found["n_validate"])
     counts = "; ".join(f"{name}, {found['n_validate'][name]:,} templates" for name in sets)
-    head = [f"{name}: Combiner (image + text)" for name in sets]
+    base = found["choices"][0][SUM]
     lines = [
-        f"Chosen by the mean over two validation sets ({counts}); average Recall@1 in percent, one training each. The "
-        "first row is the setting that the others differ from.\n",
-        "| arm | triplets | best step | " + " | ".join(head) + " | |",
+        f"Average Recall@1 in percent on two validation sets ({counts}), one training each. The first row is the "
+        "setting that the others differ from; chosen is the highest mean over both sets.\n",
+        "| Combiner | triplets | best step | " + " | ".join(sets) + " | |",
         "|---|---:|---:|" + "---:|" * len(sets) + "---|",
     ]
     for row in found["choices"]:
-        cells = [f"{100 * row['validation'][name]:.1f} ({100 * row['baseline'][name]:.1f})" for name in sets]
+        cells = [f"{100 * row[COMBINER][name]:.1f}" for name in sets]
         mark = "chosen" if row == found["chosen"] else ""
         lines.append(
             f"| {row['arm']} | {row['n_triplets']:,} | {row['best_step']} | " + " | ".join(cells) + f" | {mark} |"
         )
+    lines.append("| *image + text* | | | " + " | ".join(f"{100 * base[name]:.1f}" for name in sets) + " | |")
+    return "\n".join(lines)
+
+
+def _towers(found: dict[str, Any]) -> str:
+    sets = list(found["n_validate"])
+    methods = ("image only", "text only", SUM, "late fusion")
+    head = [f"{name}: {method}" for name in sets for method in methods]
+    lines = ["| tower | " + " | ".join(head) + " |", "|---|" + "---:|" * len(head)]
+    for row in found["compared"]:
+        cells = [f"{100 * row[method][name]:.1f}" for name in sets for method in methods]
+        lines.append(f"| {row['tower']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)

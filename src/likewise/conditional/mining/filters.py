@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from likewise.conditional.mining.concreteness import Concreteness
 from likewise.conditional.mining.lexicon import MATERIALS_AND_SHADES
+from likewise.conditional.mining.names import name_words
 from likewise.conditional.mining.relation_codes import RelationShard, Vocabulary, read_relation_shards
 from likewise.conditional.templates.annotations import ATTRIBUTE_KINDS
 from likewise.errors import LikewiseError
@@ -34,6 +35,8 @@ class MiningThresholds:
     """Different ones that a subject is related to."""
     attributes: bool = False
     """Whether what stands before a noun ("a red wool coat") is a relation too, its condition "red"."""
+    keep_names: bool = False
+    """Whether attributes that are parts of names, brands in titles for instance, may stay."""
     keep_visible: bool = False
     """Whether words of colours, materials and patterns count as concrete whatever their rating."""
 
@@ -48,6 +51,7 @@ FILTERS = {
     "none": MiningThresholds(concreteness=0.0, relation_concreteness=0.0, attributes=True, keep_visible=True),
 }
 """By name: as published; attributes too and words that can be seen; no concreteness at all."""
+WITHOUT_NAMES = "attributes that stand beside one opening word (a brand) are names"
 NOTHING_LEFT = "no relation survived the filters: mine more captions, or lower the thresholds."
 DEFAULT_FILTER = "none"
 VISIBLE_WORDS = MATERIALS_AND_SHADES | {
@@ -144,6 +148,10 @@ def filter_relations(
     steps.append(("relations between two things", "subject and object differ", counts["two"], "relations"))
     funnel = [FilterStage(*step) for step in steps]
     key_of = np.array(vocabulary.key_of, np.int64)
+    if rules.attributes and not rules.keep_names:
+        found = _without_names(found, key_of, vocabulary)
+        funnel.append(FilterStage("without names", WITHOUT_NAMES, len(found[0]), "relations"))
+    found = found[:-1]
     image = np.unique(found[1], return_inverse=True)[1]
     for other, least, step, why in (
         ("image", rules.min_images, "frequent", f"the subject occurs in at least {rules.min_images} images"),
@@ -156,6 +164,16 @@ def filter_relations(
     if not len(image):
         raise LikewiseError(NOTHING_LEFT)
     return _sort_relations(found, image, vocabulary), funnel
+
+
+def _without_names(found: list[NDArray[Any]], key_of: NDArray[np.int64], vocabulary: Vocabulary) -> list[NDArray[Any]]:
+    """Relations, and attributes that are no parts of a brand's or a series' name."""
+    _, _, _, relation, thing, opening = found
+    attribute = relation == vocabulary.relations.code_of.get("", -1)
+    named = np.zeros(len(relation), bool)
+    per_opening = np.array(vocabulary.captions_per_opening, np.int64)
+    named[attribute] = name_words(key_of[thing[attribute]], opening[attribute].astype(np.int64), per_opening)
+    return [column[~named] for column in found]
 
 
 def _filter_shard(
@@ -178,7 +196,8 @@ def _filter_shard(
         ("two", int(good.sum())),
     ):
         counts[name] += n
-    return tuple(column[good] for column in (shard.row, shard.image, shard.subject, shard.relation, shard.object))
+    columns = (shard.row, shard.image, shard.subject, shard.relation, shard.object, shard.opening)
+    return tuple(column[good] for column in columns)
 
 
 def _count_distinct(subjects: NDArray[np.int64], beside: NDArray[np.int64]) -> NDArray[np.int64]:

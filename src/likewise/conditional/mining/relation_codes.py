@@ -56,6 +56,8 @@ class Vocabulary:
     words: StringIndex = field(default_factory=StringIndex)
     keys: StringIndex = field(default_factory=StringIndex)
     relations: StringIndex = field(default_factory=StringIndex)
+    openings: StringIndex = field(default_factory=StringIndex)
+    captions_per_opening: list[int] = field(default_factory=list)
     key_of: list[int] = field(default_factory=list)
     rating_of: list[float] = field(default_factory=list)
 
@@ -64,6 +66,15 @@ class Vocabulary:
         for word in self.words.texts[len(self.key_of) :]:
             self.key_of.append(self.keys.index_of(singular(word)))
             self.rating_of.append(self._rating(word))
+        return found
+
+    def encode_openings(self, captions: pl.Series) -> Codes:
+        """The first word of every caption; how many captions open with each is counted."""
+        first = captions.str.to_lowercase().str.extract(r"([^\W_]+)", 1).fill_null("")
+        found = self.openings.encode(first)
+        self.captions_per_opening += [0] * (len(self.openings.texts) - len(self.captions_per_opening))
+        for code, n in zip(*np.unique(found, return_counts=True), strict=True):
+            self.captions_per_opening[code] += int(n)
         return found
 
     def _rating(self, word: str) -> float:
@@ -85,6 +96,8 @@ class RelationShard:
     subject: Codes
     relation: Codes
     object: Codes
+    opening: Codes
+    """The first word of the caption."""
 
 
 def read_relation_shards(folder: Path, vocabulary: Vocabulary, *, attributes: bool) -> Iterator[RelationShard]:
@@ -94,8 +107,11 @@ def read_relation_shards(folder: Path, vocabulary: Vocabulary, *, attributes: bo
     n_rows = int(captions.select(pl.len()).collect().item())
     ok = pl.col("image").is_not_null() & (pl.col("caption").str.strip_chars() != "")
     for shard, start in enumerate(range(0, n_rows, rows_per_shard)):
-        slice_ = captions.slice(start, rows_per_shard).select(pl.col("image").hash(), ok.fill_null(False).alias("ok"))
+        slice_ = captions.slice(start, rows_per_shard).select(
+            pl.col("image").hash(), ok.fill_null(False).alias("ok"), "caption"
+        )
         images = slice_.collect()
+        openings = vocabulary.encode_openings(images["caption"])
         found = pl.read_parquet(shard_file(folder, shard), glob=False)
         if not attributes:
             found = found.filter(pl.col("relation") != "")
@@ -111,4 +127,5 @@ def read_relation_shards(folder: Path, vocabulary: Vocabulary, *, attributes: bo
             vocabulary.encode_nouns(kept["subject"]),
             vocabulary.relations.encode(kept["relation"]),
             vocabulary.encode_nouns(kept["object"]),
+            openings[(kept["row"] - start).to_numpy()],
         )

@@ -167,7 +167,7 @@ def mined(photographs: WorkspaceFolder, data: Path, work: Path) -> dict[str, int
     ratings = next((data / "concreteness").glob("*.txt"))
     found = {}
     for name, (chosen, n_triplets) in MINED.items():
-        rules = FILTERS[chosen]
+        rules = replace(FILTERS[chosen], keep_names=FILTERS[chosen].attributes)  # captions open with no brand
         run = mine_triplets(
             photographs.path,
             work / f"mined-{name}",

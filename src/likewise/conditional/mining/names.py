@@ -6,7 +6,7 @@ with titles in general:
 
     max over openings o of p(o | word) >= 1/2     and     p(o | word) / p(o) >= 5
 
-Captions that open with "a" or "two" have no such openings, and lose nothing.
+Captions open with "a" or "two" and lose next to nothing: rare words behind a rare opening.
 """
 
 import numpy as np

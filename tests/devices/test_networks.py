@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import likewise
+from likewise.conditional.text_training import TextTrainingSettings, train_pseudo_words
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings, train_combiner
 from likewise.conditional.training_triplets import to_training_triplets
@@ -40,12 +41,13 @@ from likewise.training.plan import make_plan
 from likewise.training.trainer import embed
 from likewise.workspace import WorkspaceFolder
 from tests.conditional.test_combiner import questions
+from tests.conditional.test_pseudo_words import sentences as masked_sentences
 from tests.conditional.test_sentence_tower import sentences
 from tests.devices.stand_in import MEMORY, NAME
 from tests.encoders.conftest import Tiny
 from tests.outfits.toy_outfits import ITEMS, KINDS, examples, job, ten_outfits, toy_features
 
-__all__ = ["sentences"]
+__all__ = ["masked_sentences", "sentences"]
 
 Arrays = Sequence[NDArray[np.floating[Any]]]
 OnBoth = Callable[[Callable[[Path], Arrays]], None]
@@ -53,6 +55,8 @@ OnBoth = Callable[[Callable[[Path], Arrays]], None]
 COVERED = {
     "conditional/base_features.py",
     "conditional/combiner.py",
+    "conditional/pseudo_words.py",
+    "conditional/text_training.py",
     "conditional/trainable.py",
     "conditional/training.py",
     "conditional/two_tower.py",
@@ -65,6 +69,7 @@ COVERED = {
     "outfits/looks/net_scorer.py",
     "outfits/models/trained_model.py",
     "outfits/training/trainer.py",
+    "outfits/training/validation.py",
     "training/final_evaluation.py",
     "training/finetune/dino.py",
     "training/finetune/step.py",
@@ -282,6 +287,23 @@ def test_a_combiner_is_trained(
         done = train_combiner(drawn, used, triplets, None, folder, settings)
         features = used.image_features(drawn, images[:4])
         return [done.combiner.compose(features, features[::-1])]
+
+    on_both(train)
+
+
+def test_pseudo_words_are_trained(
+    drawn: WorkspaceFolder, masked_sentences: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_both: OnBoth
+) -> None:
+    monkeypatch.setenv("LIKEWISE_DEVICE", "cpu")
+    settings = TwoTowerSettings(sentences=masked_sentences, steps=3, batch=16, dim=8)
+    train_two_tower(drawn, tmp_path / "tower", settings, workers=1)
+    used = TwoTower.from_spec(f"two-tower:{tmp_path / 'tower'}")
+
+    def train(folder: Path) -> Arrays:
+        quick = TextTrainingSettings(steps=2, batch=8, validate_every=2, dropout=0.0)
+        words = train_pseudo_words(drawn, used, folder, quick).words
+        pictures_of = np.random.default_rng(0).standard_normal((3, 8)).astype(np.float32)
+        return [words.queries(pictures_of, ["red", "blue", "without a bag"])]
 
     on_both(train)
 

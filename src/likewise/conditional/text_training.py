@@ -48,6 +48,7 @@ class TextTrainingSettings:
     weight_decay: float = 0.01
     noise: float = 1.0
     """The blur's length beside that of the features, at most; drawn between 0 and this for every caption."""
+    dropout: float = 0.5
     validate_every: int = 50
     seed: int = 0
 
@@ -88,7 +89,7 @@ def train_pseudo_words(
     torch = import_optional("torch", "training pseudo-words")
     with torch.random.fork_rng(devices=[]), repeatable_kernels():
         torch.manual_seed(settings.seed)
-        module: Any = place(projection(side.dim, side.width))
+        module: Any = place(projection(side.dim, side.width, settings.dropout))
         fit = _Fit(side, module, captions, masked, settings)
         history, best_step = fit.run(learned, held, rng, on_progress)
     about = {"settings": asdict(settings), "best_step": best_step, "n_captions": len(learned)}

@@ -20,7 +20,7 @@ from likewise.outfits.judge_test import JudgeComparison, compare_judges, sign_fl
 
 HERE = Path(__file__).parent
 ENCODERS = "colour+shape+texture"
-KINDS = ("type-aware", "set-transformer")
+KINDS = ("type-aware",)  # CSN, the model of the paper's own experiment
 EPOCHS, OUTFITS, SEEDS = 8, 2000, 10
 SIZES = ("--n-lat", "60", "--n-aat", "108")
 N_COMPARISONS = 9  # three judges against the accuracy, on LATs, mLATs and AATs
@@ -29,9 +29,12 @@ N_SIMULATED, FINEST = 200, 0.5
 
 
 def main() -> None:
-    fill(HERE / "outfits_checkpoints.md", {"outfits_checkpoints-plan": planned_power()})
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    plan = folder / "plan.txt"
+    if not plan.exists():
+        plan.write_text(planned_power())
+    fill(HERE / "outfits_checkpoints.md", {"outfits_checkpoints-plan": plan.read_text()})
     for name, seed in (("choose", "7"), ("report", "8")):
         if not (folder / name).exists():
             likewise(folder, "outfits", "wardrobe-test", name, *SIZES, "--seed", seed)
@@ -39,15 +42,14 @@ def main() -> None:
         likewise(folder, "new", "ws", "--wardrobe", "--items", "600", "--views", "1")
     likewise(folder, "encode", "ws", "--with", ENCODERS.replace("+", ","))
     tables = {kind: [experiment(folder, kind, seed) for seed in range(SEEDS)] for kind in KINDS}
-    groups = tables | {"both": [table for each in tables.values() for table in each]}
-    gains = {name: compare_judges(group) for name, group in groups.items()}
+    gains = {name: compare_judges(group) for name, group in tables.items()}
     fill(
         HERE / "outfits_checkpoints.md",
         {
             "outfits_checkpoints-chosen": chosen_table(tables),
             "outfits_checkpoints-power": power(gains),
             "outfits_checkpoints-gains": gain_table(gains),
-            "outfits_checkpoints-verdict": verdict(gains["both"]),
+            "outfits_checkpoints-verdict": verdict(gains[KINDS[0]]),
             "outfits_checkpoints-example": full_table(tables[KINDS[0]][0]),
         },
     )
@@ -127,16 +129,17 @@ def gain(row: dict[str, Any]) -> str:
     return f"{100 * row['difference']:+.1f} ({low:+.1f} to {high:+.1f}, {p})"
 
 
-def verdict(both: JudgeComparison) -> str:
+def verdict(compared: JudgeComparison) -> str:
     """Which differences are significant, over all trainings."""
-    if not both.tested:
-        return paragraph(both.describe_power())
-    significant = both.table.filter(pl.col("p_holm") < 0.05)
+    if not compared.tested:
+        return paragraph(compared.describe_power())
+    significant = compared.table.filter(pl.col("p_holm") < 0.05)
     if not len(significant):
+        low, high = 100 * float(compared.table["low"].min()), 100 * float(compared.table["high"].max())  # type: ignore[arg-type]
         return paragraph(
-            "No difference is significant: on this data it does not matter what chooses the epoch, or there are too "
-            "few trainings to show it. The paper's finding (LAT and AAT choose better) is neither confirmed nor "
-            "refuted here."
+            f"No difference is significant, and the 95 % intervals leave room for {low:+.1f} to {high:+.1f} points at "
+            "most: on this data it hardly matters what chooses the epoch. The paper's larger gains are ruled out here, "
+            "which says nothing about its own data."
         )
     differences = [
         f"{JUDGES[row['judge']]} on {row['test']} ({gain(row)})" for row in significant.iter_rows(named=True)

@@ -1,8 +1,8 @@
 """The table of outfits.md on very many outfits: `python docs/outfits_scale.py FOLDER` (about ten minutes of one core).
 
 Every row is a process of its own: outfits of made items (vectors on disk, 20 categories, three to five random items),
-read from a table, one epoch of `type-aware` (preset quick). Memory is the peak of the whole process, with the pages of
-the vectors' file that it looked at.
+read from a table, one epoch of `type-aware` in batches of 2,048. Memory is the peak of the whole process, with the
+pages of the vectors' file that it looked at.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from marks import fill
 PAGE = Path(__file__).with_name("outfits.md")
 N_ITEMS, DIM, N_CATEGORIES = 200_000, 256, 20
 SIZES = (10_000, 100_000, 1_000_000)
-BATCH = 512
+BATCH, N_NEGATIVES = 2048, 1
 BLOCK = 20_000
 
 
@@ -93,7 +93,7 @@ def measure(folder: Path, n: int) -> dict[str, float]:
     began = time.process_time()
     examples = examples_from_tables(pl.read_parquet(folder / f"{n}.parquet"))
     read = time.process_time()
-    preset = replace(get_preset("type-aware", "quick"), batch_size=BATCH)
+    preset = replace(get_preset("type-aware", "quick"), batch_size=BATCH, n_negatives=N_NEGATIVES)
     job = TrainingJob("type-aware", "many", preset, "made")
     train_model(job, examples, InMemoryFeatures({"made": lookup}), folder / f"model-{n}", force=True)
     return {

@@ -32,7 +32,7 @@ TITLES = {
     "nmi": "NMI beside what knows nothing (%)",
     "trade_offs": "Who is chosen by one measure, and how many points behind the best by the others",
 }
-SHORT = {"R_Precision": "RP", "n_classes": "classes", "n_images": "images"}
+SHORT = {"R_Precision": "RP", "n_classes": "classes", "n_images": "images", "reduced": "PCA to"}
 
 
 def lessons(
@@ -104,6 +104,6 @@ def _print_table(title: str, table: "pl.DataFrame") -> None:
 def _cell(value: object) -> str:
     if value is None:
         return "–"
-    return (
-        f"{100 * value:.1f}" if isinstance(value, float) else escape(value) if isinstance(value, str) else f"{value:,}"
-    )
+    if isinstance(value, float):
+        return f"{100 * value:.1f}".replace("-0.0", "0.0")
+    return escape(value) if isinstance(value, str) else f"{value:,}"

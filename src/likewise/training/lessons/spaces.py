@@ -60,7 +60,7 @@ def toy_scores(points: Array, labels: Ints) -> dict[str, float]:
 
 def toy_table() -> pl.DataFrame:
     """The three spaces, a row each."""
-    return pl.DataFrame([{"space": name, "gap": gap} | toy_scores(*toy_space(gap)) for name, gap in GAPS])
+    return pl.DataFrame([{"space": name} | toy_scores(*toy_space(gap)) for name, gap in GAPS])
 
 
 def random_table(n_points: int, seed: int = 0) -> pl.DataFrame:

@@ -156,14 +156,14 @@ async def faults(server: Server, storm: Storm, plan: list[tuple[float, str, Call
 
 
 def plan_faults(
-    server: Server, database: Any, disk: Path | None, seconds: float, full_seconds: float
+    server: Server, database: Any, disk: Path | None, seconds: float, full_seconds: float, kill_every: float
 ) -> list[tuple[float, str, Callable[[], None]]]:
     def restart_server() -> None:
         if not server.has_ended:
             server.kill()
         server.start()
 
-    kills = np.arange(KILL_EVERY_SECONDS, seconds - 3, KILL_EVERY_SECONDS)
+    kills = np.arange(kill_every, seconds - 3, kill_every)
     plan: list[tuple[float, str, Callable[[], None]]] = [(float(at), "server killed", restart_server) for at in kills]
     if database is not None:
         plan += [
@@ -209,7 +209,8 @@ async def blow(server: Server, tokens: list[str], plan: list[Any], seconds: floa
     return storm
 
 
-def run(kind: str, minutes: float, full_seconds: float, disk: Path | None, *, write: bool) -> bool:
+def run(asked: argparse.Namespace, disk: Path | None) -> bool:
+    kind = asked.database
     with tempfile.TemporaryDirectory(prefix="likewise-storm-") as name:
         folder = Path(name)
         workspace = small_workspace(folder, n_images=90)
@@ -225,12 +226,11 @@ def run(kind: str, minutes: float, full_seconds: float, disk: Path | None, *, wr
         add_pairs(engine, pairs_of(images, 40, 50))
         tokens = [invite_expert(engine, f"expert {number}") for number in range(EXPERTS)]
         engine.dispose()
-        server, seconds = Server(workspace, url), 60.0 * minutes
+        server, seconds = Server(workspace, url), 60.0 * asked.minutes
         server.start()
         try:
-            storm = asyncio.run(
-                blow(server, tokens, plan_faults(server, database, disk, seconds, full_seconds), seconds)
-            )
+            plan = plan_faults(server, database, disk, seconds, asked.full_seconds, asked.kill_every)
+            storm = asyncio.run(blow(server, tokens, plan, seconds))
         finally:
             with suppress(ProcessLookupError):
                 server.kill()
@@ -239,7 +239,7 @@ def run(kind: str, minutes: float, full_seconds: float, disk: Path | None, *, wr
         engine.dispose()
         if database is not None:
             database.cleanup()
-        return report(kind, storm, stored, seconds, write=write)
+        return report(kind, storm, stored, seconds, write=asked.write)
 
 
 def report(kind: str, storm: Storm, stored: list[str], seconds: float, *, write: bool) -> bool:
@@ -274,6 +274,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--full-seconds", type=float, default=60.0)
+    parser.add_argument("--kill-every", type=float, default=KILL_EVERY_SECONDS)
     parser.add_argument("--database", choices=("sqlite", "postgresql"))
     parser.add_argument("--write", action="store_true", help="put what was measured into docs/labeling.md")
     asked = parser.parse_args()
@@ -290,8 +291,7 @@ def main() -> None:
             raise SystemExit(subprocess.call([*inner, *sys.argv[1:]]))
     if disk is None:
         print("a small disk needs Linux and root: the full disk is NOT tried")
-    home = Path(disk) if disk else None
-    raise SystemExit(not run(asked.database, asked.minutes, asked.full_seconds, home, write=asked.write))
+    raise SystemExit(not run(asked, Path(disk) if disk else None))
 
 
 if __name__ == "__main__":

@@ -95,3 +95,11 @@ def test_few_passwords_are_hashed_at_the_same_time(monkeypatch: pytest.MonkeyPat
     with ThreadPoolExecutor(8) as pool:
         assert not any(pool.map(lambda _: passwords.password_matches("", ""), range(8)))
     assert checked["most"] <= 2
+
+
+@pytest.mark.parametrize("address", ["/api/answers", "/api/undo", "/api/questions/answers"])
+def test_fields_that_nobody_asked_for_are_refused(address: str, expert: Callable[[str], Browser]) -> None:
+    anna = expert("Anna")
+    sent = {"pair": 1, "client_id": "0" * 32} if address == "/api/undo" else {"events": []}
+    assert anna.post(address, sent).status_code != 422
+    assert anna.post(address, sent | {"more": 1}).status_code == 422

@@ -24,6 +24,7 @@ from likewise.conditional.templates.files import (
     write_templates,
 )
 from likewise.errors import LikewiseError
+from likewise.files import finish_writing
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, read_parquet
 
@@ -32,6 +33,7 @@ CropMode = Literal["centred", "official"]
 Box = tuple[float, float, float, float]
 Corners = tuple[int, int, int, int]
 JPEG_QUALITY = 95
+CROPS = "crops"  # the source of a catalog of cut-out pictures
 
 
 def parse_crop_mode(text: str) -> CropMode:
@@ -83,9 +85,11 @@ def crop_templates(
     on_progress: ProgressCallback | None = None,
 ) -> CroppedTemplates:
     """Cut every picture that a set of templates names, and make a workspace of them with the same templates."""
-    if target.settings_file.exists():
-        raise LikewiseError(f"{target.path} already holds a workspace: choose another folder.")
     name, templates = read_templates(source, name)
+    finish_writing(target.path)
+    interrupted = target.settings_file.exists() and not templates_file(target, name).exists()
+    if target.settings_file.exists() and not (interrupted and target.settings()["source"] == CROPS):
+        raise LikewiseError(f"{target.path} already holds a workspace: choose another folder.")
     templates, boxes = template_crops(source, name, templates)
     rows = []
     root = target.path / "pictures"
@@ -97,7 +101,8 @@ def crop_templates(
         rows.append({"image": row["file"], "item": row["source"]})
         if on_progress and done % 64 == 0:
             on_progress("cutting", done, len(boxes))
-    made = make_catalog(target, pl.DataFrame(rows).unique("image", maintain_order=True), root, "crops")
+    catalog = pl.DataFrame(rows).unique("image", maintain_order=True)
+    made = make_catalog(target, catalog, root, CROPS, replace=interrupted)
     write_templates(target, name, templates, template_settings(source, name) | {"crop": mode, "from": str(source.path)})
     return CroppedTemplates(len(made.catalog), len(templates), made.n_left_out)
 

@@ -25,7 +25,11 @@ def add_questionnaire(
         raise LikewiseError("a public questionnaire needs a limit: say how many guests may answer.")
     values = {"title": title, "consent": consent, "public": public, "open": True, "most_guests": most_guests}
     with write_transaction(engine) as connection:
-        if connection.execute(select(Questionnaire.slug).where(Questionnaire.slug == slug)).first():
+        columns = [getattr(Questionnaire, name) for name in values]
+        there = connection.execute(select(*columns).where(Questionnaire.slug == slug)).one_or_none()
+        if there is not None and tuple(there) == tuple(values.values()):
+            return  # said again: nothing changes, and nothing is logged
+        if there is not None:
             connection.execute(update(Questionnaire).where(Questionnaire.slug == slug).values(**values))
         else:
             connection.execute(insert(Questionnaire), {"slug": slug, **values})

@@ -61,6 +61,7 @@ def ablation_table(ablation: dict[str, Any]) -> str:
     {ABLATION["trials"]} trial, {ABLATION["reruns"]} reruns of at most {ABLATION["steps"]} steps. * significant over
     reruns and test classes, after Holm's correction. So short a training shows how the experiment looks, not what holds
     for a network trained to its end."""
+    said += "".join(f" {note[0].upper()}{note[1:]}." for note in ablation["notes"])
     head = ("setting", "learning rate", "MAP@R, sep.", "from the plan, points")
     return f"{table(head, lines)}\n\n{paragraph(said)}"
 

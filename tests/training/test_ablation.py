@@ -74,6 +74,9 @@ def test_an_ablation_of_heads_is_one_table_and_one_plot(factors: list[str], tmp_
     assert set(main.filter(setting="adam")["lr"]) <= {1e-3, 1e-2, 1e-1}
     page = (workspace.path / "runs" / "ablation" / "ablation.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 1 and page.count("<table") == 1 and "embedding-size: 32" in page
+    assert "were best before any training" not in page
+    idle = check(workspace, "contrastive", *more, "--lr", "1e-12", "--name", "idle")
+    assert "were best before any training" in idle["notes"][0]
     again = check(workspace, "contrastive", *more)["ablation"]
     assert pl.DataFrame(again, infer_schema_length=None).equals(found)  # nothing is trained again
 

@@ -78,7 +78,8 @@ class AblationResult:
 
     run: RunFolder
     table: pl.DataFrame
-    failed: tuple[str, ...]
+    notes: tuple[str, ...]
+    """Reruns that failed, and models that training did not improve."""
 
 
 def make_variants(plan: TrainingPlan, factors: Sequence[str]) -> list[Variant]:
@@ -146,7 +147,22 @@ def run_ablation(
             failed += _train_again(with_rate, run, variant.run_name(method), method, worked[method], seed, runner)
         table = _table(run, list(worked), variants, rates, plan.n_reruns)
         write_parquet(table, run.table_file("ablation"))
-    return AblationResult(run, table, tuple(failed))
+        names = [variant.run_name(method) for method, variant in todo]
+        notes = [*failed, *_unimproved(run, names, plan.n_reruns)]
+    return AblationResult(run, table, tuple(notes))
+
+
+def _unimproved(run: RunFolder, names: Sequence[str], n_reruns: int) -> list[str]:
+    """A sentence where the best checkpoint of models is the one before training: settings cannot differ there."""
+    files = [run.curves_file(name, rerun) for name in names for rerun in run.finished_reruns(name, n_reruns)]
+    steps = [fold["best_step"] for file in files for fold in read_json(file)]
+    n_start = steps.count(0)
+    if not n_start:
+        return []
+    return [
+        f"{n_start} of {len(steps)} models were best before any training, where most settings are the same by "
+        "definition: train longer (--steps), or with another learning rate (--lr)"
+    ]
 
 
 def _check_miners(methods: Sequence[LossMethod], factors: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ def print_ablation(done: AblationResult, workspace: str, *, as_json: bool) -> No
     """The settings of every loss beside the plan."""
     page = write_ablation_page(done, workspace)
     if as_json:
-        echo_json({"ablation": to_records(done.table), "failed": list(done.failed), "page": str(page)})
+        echo_json({"ablation": to_records(done.table), "notes": list(done.notes), "page": str(page)})
         return
     shown = Table(title=f"{MAIN} on test classes, one setting changed at a time (%)", title_justify="left", box=SIMPLE)
     for heading in ("loss", "setting"):
@@ -31,7 +31,7 @@ def print_ablation(done: AblationResult, workspace: str, *, as_json: bool) -> No
         name = setting_name(row["factor"], row["setting"])
         shown.add_row(escape(row["method"]), escape(name), f"{percent(row['value'])}{margin}", change, p)
     console().print(shown)
-    for sentence in done.failed:
+    for sentence in done.notes:
         echo(f"[yellow]{escape(sentence)}[/]")
     echo(
         "[dim]the hyper-parameters of a loss are those searched under the plan; another optimiser has the best of "

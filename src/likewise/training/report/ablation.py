@@ -34,7 +34,7 @@ def write_ablation_page(done: AblationResult, workspace: str) -> Path:
         ],
         rows=[{**row, "name": setting_name(row["factor"], row["setting"])} for row in shown.iter_rows(named=True)],
         n_reruns=int(shown["n_reruns"].max() or 0),  # type: ignore[arg-type]
-        failed=done.failed,
+        notes=done.notes,
     )
     write_text(page, done.run.path / "ablation.html")
     return done.run.path / "ablation.html"

@@ -1,7 +1,7 @@
 """The table of outfits.md on very many outfits: `python docs/outfits_scale.py FOLDER` (about ten minutes of one core).
 
 Every row is a process of its own: outfits of made items (vectors on disk, 20 categories, three to five random items),
-read from a table, one epoch of `type-aware` in batches of 2,048. Memory is the peak of the whole process, with the
+read from a table, one epoch of `type-aware` in batches of 256. Memory is the peak of the whole process, with the
 pages of the vectors' file that it looked at.
 """
 
@@ -21,7 +21,7 @@ from marks import fill
 PAGE = Path(__file__).with_name("outfits.md")
 N_ITEMS, DIM, N_CATEGORIES = 200_000, 256, 20
 SIZES = (10_000, 100_000, 1_000_000)
-BATCH, N_NEGATIVES = 2048, 1
+BATCH, N_NEGATIVES = 256, 1
 BLOCK = 20_000
 
 

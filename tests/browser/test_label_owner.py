@@ -87,6 +87,17 @@ def test_guidelines_and_examples_are_edited(owner: Page, site: Site) -> None:
     owner.locator("#text").fill("Look at corners.\n\n<i>Nothing else.</i>")
     owner.locator("select[name=use]").nth(3).select_option("practice")
     owner.locator("input[name=note]").nth(3).fill("Count the corners.")
+    owner.locator("select[name=use]").nth(4).select_option("example")
+    owner.locator("input[name=note]").nth(4).fill("A clear case.")
+    with owner.context.expect_page() as shown:
+        owner.get_by_role("button", name="Preview").click()
+    preview = shown.value
+    expect(preview.get_by_role("status")).to_contain_text("Nothing is saved yet")
+    expect(preview.get_by_text("<i>Nothing else.</i>")).to_be_visible()
+    expect(preview.locator(".examples li")).to_have_count(3)  # two of before, and this one
+    expect(preview.get_by_text("A clear case.")).to_be_visible()
+    preview.close()
+    owner.locator("select[name=use]").nth(4).select_option("")
     owner.get_by_role("button", name="Save").click()
     expect(owner.locator("#text")).to_have_value("Look at corners.\n\n<i>Nothing else.</i>")
     expect(owner.locator(".choices li.used")).to_have_count(4)

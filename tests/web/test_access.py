@@ -50,6 +50,7 @@ CORE: dict[Route, frozenset[str]] = {
     ("POST", "/owner/adjudicate"): frozenset({OWNER}),
     ("GET", "/owner/guidelines"): frozenset({OWNER}),
     ("POST", "/owner/guidelines"): frozenset({OWNER}),
+    ("POST", "/owner/guidelines/preview"): frozenset({OWNER}),
     ("GET", "/owner/export/{file}"): frozenset({OWNER}),
     ("GET", "/explore"): frozenset({OWNER}),
     ("GET", "/api/explore/picture"): frozenset({OWNER}),

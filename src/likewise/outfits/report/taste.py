@@ -10,11 +10,18 @@ from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.report.bars import ScoreBar, bar_plot
 from likewise.outfits.report.radar import radar_plot
 from likewise.outfits.results import OutfitTestResults, OutfitTestScores, prepare_workspace
+from likewise.report.formatting import NBSP, interval, join_names, percent
 from likewise.report.page import asset, render
 from likewise.report.plots.palette import DASHES, MODEL_LIGHT, model_styles
 from likewise.report.thumbnails import EmbeddedThumbnails
 from likewise.workspace import write_text
 
+TASTE_SCORES = {
+    "LATs": "picks what most people picked",
+    "AATs": "picks the designer’s answer",
+    "FITB": "fills the blank as the stylist did",
+}
+"""By which score the page answers its question: the first that a test has."""
 WHOLE_TEST_SCORES = ("LATs", "mLATs", "AATs", "FITB")
 
 
@@ -55,6 +62,7 @@ def write_taste_page(results: OutfitTestResults, scored: OutfitTestScores) -> Pa
         "taste.html",
         package="likewise.outfits.report",
         taste_style=asset("taste.css", "likewise.outfits.report"),
+        verdict=taste_verdict(scored.scores, scored.differences),
         card=results.test.card,
         models=models,
         marks={name: (MODEL_LIGHT.index(c), DASHES.index(d)) for name, (c, d) in styles.items()},
@@ -72,6 +80,32 @@ def write_taste_page(results: OutfitTestResults, scored: OutfitTestScores) -> Pa
     )
     write_text(page, results.page)
     return results.page
+
+
+def taste_verdict(scores: pl.DataFrame, differences: pl.DataFrame) -> tuple[str, str]:
+    """The answer to "does a model have taste?": a sentence to remember, and the numbers behind it."""
+    whole = scores.filter(pl.col("dimension").is_null() & pl.col("value").is_not_null())
+    name = next((each for each in TASTE_SCORES if each in set(whole["score"])), None)
+    if name is None:
+        return "No model could be scored", "No question has an answer to compare with."
+    mine = whole.filter(score=name).sort("value", "model", descending=[True, False])
+    best = mine.row(0, named=True)
+    numbers = (
+        f"{best['model']} {TASTE_SCORES[name]} in {percent(best['value'])}{NBSP}% of questions ({name}, 95{NBSP}% "
+        f"interval {interval(best['low'], best['high'])}); choosing by lot reaches {percent(best['chance'])}{NBSP}%."
+    )
+    if best["low"] is None or best["low"] <= best["chance"]:
+        return "No model here shows more taste than chance", numbers
+    pairs = differences.filter((pl.col("score") == name) & pl.col("dimension").is_null())
+    close = [
+        row["model_b"] if row["model_a"] == best["model"] else row["model_a"]
+        for row in pairs.iter_rows(named=True)
+        if best["model"] in (row["model_a"], row["model_b"]) and not row["significant"]
+    ]
+    ordered = [model for model in mine["model"] if model in close]
+    if ordered:
+        return f"{best['model']} has most taste, but not significantly more than {join_names(ordered)}", numbers
+    return f"{best['model']} has most taste of these models" if len(mine) > 1 else f"{best['model']} has taste", numbers
 
 
 def _rows(scores: pl.DataFrame) -> list[dict[str, Any]]:

@@ -10,11 +10,13 @@ from likewise.discovery.proposals import all_proposals
 from likewise.evaluation.exchange.labels_export import export_labels
 from likewise.labeling.exports import export_votes
 from likewise.labeling.store.gold_pairs import EXAMPLE, PRACTICE, read_gold_pairs, sample_pairs, set_gold_pairs
+from likewise.labeling.store.images import image_ids
 from likewise.labeling.store.pairs import pair_keys
 from likewise.labeling.store.project import change_project, read_project
-from likewise.labeling.votes import GRADED_ANSWERS, NOT_SIMILAR, SIMILAR
+from likewise.labeling.votes import GRADED_ANSWERS, NOT_SIMILAR, POSITIVE_ANSWERS, SIMILAR
 from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite, or_bad_request
-from likewise.web.pages import image_links, render
+from likewise.web.pages import image_links, render, split_paragraphs
+from likewise.web.site import Site
 
 router = APIRouter(prefix="/owner", include_in_schema=False)
 EXPORTS = {
@@ -87,15 +89,57 @@ def change_guidelines(
     answer: Texts = [],  # noqa: B006
     note: Texts = [],  # noqa: B006
 ) -> Response:
-    if not len(pair) == len(use) == len(answer) == len(note):
-        raise HTTPException(422, "the form is incomplete: reload the page and try again")
-    keys = pair_keys(site.engine, pair)
-    for wanted in (EXAMPLE, PRACTICE):
-        chosen = [
-            (*keys[number], said, why[:300])
-            for number, chosen_use, said, why in zip(pair, use, answer, note, strict=True)
-            if chosen_use == wanted and number in keys
-        ]
+    for wanted, chosen in _chosen_pairs(site, pair, use, answer, note).items():
         or_bad_request(partial(set_gold_pairs, site.engine, wanted, chosen))
     change_project(site.engine, "The guidelines were changed.", guidelines=text)
     return RedirectResponse("/owner/guidelines", 303)
+
+
+@router.post("/guidelines/preview", dependencies=[CsrfForm])
+def preview_guidelines(
+    request: Request,
+    who: CurrentOwner,
+    site: CurrentSite,
+    text: Annotated[str, Form(max_length=20_000)] = "",
+    pair: Annotated[list[int], Form(max_length=200)] = [],  # noqa: B006
+    use: Texts = [],  # noqa: B006
+    answer: Texts = [],  # noqa: B006
+    note: Texts = [],  # noqa: B006
+) -> Response:
+    """The first page of experts with what the form says; nothing is saved."""
+    chosen = _chosen_pairs(site, pair, use, answer, note)
+    ids = image_ids(site.engine, {key for query, candidate, _, _ in chosen[EXAMPLE] for key in (query, candidate)})
+    examples = [
+        {
+            "query": image_links(ids[query]),
+            "candidate": image_links(ids[candidate]),
+            "similar": said in POSITIVE_ANSWERS,
+            "answer": said.capitalize(),
+            "note": why,
+        }
+        for query, candidate, said, why in chosen[EXAMPLE]
+    ]
+    return render(
+        request,
+        "welcome.html",
+        expert="",
+        preview=True,
+        guidelines=split_paragraphs(text),
+        examples=examples,
+        n_practice=len(chosen[PRACTICE]),
+        has_questions=False,
+    )
+
+
+def _chosen_pairs(
+    site: Site, pair: list[int], use: list[str], answer: list[str], note: list[str]
+) -> dict[str, list[tuple[str, str, str, str]]]:
+    """The examples and practice pairs of the form: (query, candidate, answer, note)."""
+    if not len(pair) == len(use) == len(answer) == len(note):
+        raise HTTPException(422, "the form is incomplete: reload the page and try again")
+    keys = pair_keys(site.engine, pair)
+    rows = [row for row in zip(pair, use, answer, note, strict=True) if row[0] in keys]
+    return {
+        wanted: [(*keys[number], said, why[:300]) for number, chosen, said, why in rows if chosen == wanted]
+        for wanted in (EXAMPLE, PRACTICE)
+    }

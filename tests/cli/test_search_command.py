@@ -9,6 +9,7 @@ from PIL import Image
 
 import likewise as lw
 from likewise.catalog import items_of, read_catalog
+from likewise.cli.search import short_names
 from likewise.encoders import encode_catalog, import_vectors, read_vectors
 from likewise.workspace import WorkspaceFolder
 from tests.cli.conftest import Run
@@ -56,7 +57,20 @@ def test_the_table_fits_a_terminal_of_80_columns(
     lines = run("search", encoded.path, "--image", "circle/red-0.png").out.splitlines()
     assert max(map(len, lines)) <= 80
     assert "colour" in lines[0] and "shape" in lines[0]
-    assert "red-0.png" in "".join(lines[1:3])  # another red thing is what colour finds first
+    assert "red-0" in "".join(lines[1:3])  # another red thing is what colour finds first
+    assert any(shape in "".join(lines[1:3]) for shape in ("square", "triangle", "circle"))  # its category below it
+
+
+def test_keys_stay_different_when_they_are_shortened() -> None:
+    numbered = [f"shop/images/2022_3700{number:04d}_10.jpg" for number in range(40)]
+    for width in (8, 10, 14, 60):
+        names = short_names(numbered, width)
+        assert len(set(names.values())) == len(numbered) or width == 8
+        assert max(map(len, names.values())) <= width
+    kinds = ["dresses/0001-front.jpg", "skirts/0001-front.jpg"]
+    assert len(set(short_names(kinds, 10).values())) == 2
+    assert short_names(["a/x.png", "a/y.png"], 10) == {"a/x.png": "x", "a/y.png": "y"}
+    assert short_names([], 10) == {}
 
 
 def test_a_picture_outside_of_the_catalog_finds_its_own_twin(

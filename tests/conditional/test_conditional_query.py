@@ -25,8 +25,8 @@ def searcher(drawn: WorkspaceFolder, tower: TwoTower) -> Searcher:
 def by_hand(searcher: Searcher, query: np.ndarray, left_out: set[str], top_k: int) -> list[str]:
     """The best image of each of the best items, from a sorted list of everything."""
     scores = searcher.unit_features @ normalize(query[None])[0]
-    rows = searcher.catalog.select("image", "item").with_columns(pl.Series("score", scores.astype(np.float64)))
-    ordered = rows.filter(~pl.col("item").is_in(list(left_out))).sort("score", descending=True)
+    rows = searcher.catalog.select("image", "item").with_columns(pl.Series("score", scores.astype(np.float64).round(6)))
+    ordered = rows.filter(~pl.col("item").is_in(list(left_out))).sort("score", descending=True, maintain_order=True)
     return ordered.unique("item", keep="first", maintain_order=True)["image"].head(top_k).to_list()
 
 

@@ -17,7 +17,13 @@ from likewise.encoders import read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import Bundle, make_bundle, open_bundle
 from likewise.evaluation.bundles.card import checksum_of
-from likewise.evaluation.bundles.evaluate import MissingPairs, VectorFile, bundle_note, evaluate_bundle
+from likewise.evaluation.bundles.evaluate import (
+    BundleResults,
+    MissingPairs,
+    VectorFile,
+    bundle_note,
+    evaluate_bundle,
+)
 from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.exchange.labels_import import import_labels
 from likewise.evaluation.exchange.labels_io import write_labels_file
@@ -288,7 +294,9 @@ def test_imported_labels_claim_no_experts(made: WorkspaceFolder, tmp_path: Path)
 
 def test_results_are_noted_with_date_command_and_benchmark(zipped: Path, tmp_path: Path) -> None:
     bundle = open_bundle(zipped)
-    note = bundle_note(bundle, "likewise evaluate shapes.zip --vectors mine.npy")
+    judged = BundleResults(pl.DataFrame(), pl.DataFrame(), ["a note"], 2.5)
+    note = bundle_note(bundle, "likewise evaluate shapes.zip --vectors mine.npy", judged)
+    assert (note.lineage, note.n_different) == (["a note"], 2.5)
     write_note(note, tmp_path / "mine.parquet")
     assert (tmp_path / "mine.note.json").exists()
     assert read_note(tmp_path / "mine.parquet") == note

@@ -145,3 +145,29 @@ def test_what_is_wrong_is_one_sentence(results: list[Path], tmp_path: Path) -> N
     with pytest.raises(LikewiseError, match="is a folder: name the page"):
         write_leaderboard_page(results, tmp_path / "empty")
     assert not page.exists()
+
+
+def test_models_have_no_ranks_where_generators_are_too_much_alike(results: list[Path], tmp_path: Path) -> None:
+    one = result("zebra", 0.9, generator=True) + result("ape", 0.7, generator=True) + result("new", 0.8)
+    alike = write_result(tmp_path / "alike.parquet", one, benchmark="Alike", benchmark_id="c3", n_different=1.4)
+    by_name = {each.name: each for each in rank_by_benchmark([read_result(path) for path in [*results, alike]])}
+    assert [row.encoder for row in by_name["Alike"].entries] == ["ape", "new", "zebra"]  # by name
+    assert not any(cell.best for row in by_name["Alike"].entries for cell in row.cells)
+    assert by_name["Alike"].no_rank is not None and by_name["Shoes"].no_rank is None
+    page = write_leaderboard_page([*results, alike], tmp_path / "page.html").read_text(encoding="utf-8")
+    part = page[page.index('id="benchmark-c3"') :].split("</section>")[0]
+    assert "The models have no ranks here: too few different models proposed the labelled pairs" in part
+    assert "aria-sort" not in part and "Models are ranked" not in part
+    assert page.count("The models have no ranks here") == 1
+
+
+def test_no_other_file_is_overwritten(results: list[Path], tmp_path: Path) -> None:
+    notes = tmp_path / "notes.html"
+    notes.write_text("<h1>My thesis</h1>")
+    before = results[0].read_bytes()
+    for wrong in (notes, results[0]):
+        with pytest.raises(LikewiseError, match="is no leaderboard page and would be overwritten"):
+            write_leaderboard_page(results, wrong)
+    assert notes.read_text() == "<h1>My thesis</h1>" and results[0].read_bytes() == before
+    page = write_leaderboard_page(results, tmp_path / "page.html")
+    assert write_leaderboard_page(results[:1], page) == page  # its own page is made again

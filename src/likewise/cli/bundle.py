@@ -235,7 +235,7 @@ def evaluate_bundle(
         lineages=lineages,
     )
     results = judged.results
-    note = bundle_note(opened_bundle, read_command_line(), judged.notes)
+    note = bundle_note(opened_bundle, read_command_line(), judged)
     if out is not None:
         with written_together(out.parent) as staged:
             write_parquet(results, staged.place(out))

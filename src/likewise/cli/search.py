@@ -1,6 +1,7 @@
 """`likewise search`: what every model finds for a picture, before any label exists."""
 
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -69,17 +70,18 @@ def _figure_kind(path: Path) -> str:
 
 
 def _print_side_by_side(table: "pl.DataFrame") -> None:
-    """A column per encoder, 80 characters in all; of long keys the end is shown, where they differ."""
+    """A column per encoder, 80 characters in all: the part of each key that tells it apart, and the category."""
     from rich.table import Table
 
     lists = table.partition_by("encoder", maintain_order=True)
     width = (WIDTH - 4) // max(1, len(lists)) - 2
+    names = short_names(table["candidate"].unique(maintain_order=True).to_list(), width - SCORE_WIDTH)
     shown = Table(box=None, pad_edge=False, show_edge=False)
     shown.add_column("", justify="right")
     for each in lists:
         shown.add_column(_end_of(each["encoder"][0], width), no_wrap=True, width=width)
     for rank in range(max((len(each) for each in lists), default=0)):
-        shown.add_row(f"[dim]{rank + 1}[/]", *(_cell(each, rank, width) for each in lists))
+        shown.add_row(f"[dim]{rank + 1}[/]", *(_cell(each, rank, width, names) for each in lists))
     console().print(shown)
     if table.is_empty():
         echo("nothing was found: no other item meets the condition.")
@@ -87,13 +89,35 @@ def _print_side_by_side(table: "pl.DataFrame") -> None:
         echo(f"[dim]{ONLY_ONE} only this encoder lists that item; the numbers are cosine similarities.[/]")
 
 
-def _cell(found: "pl.DataFrame", rank: int, width: int) -> str:
+def _cell(found: "pl.DataFrame", rank: int, width: int, names: dict[str, str]) -> str:
     if rank >= len(found):
         return ""
     row = found.row(rank, named=True)
-    name = _end_of(row["candidate"], width - SCORE_WIDTH)
     mark = f"[bold]{ONLY_ONE}[/]" if row["only_here"] else " "
-    return f"{escape(name):<{width - SCORE_WIDTH}}[dim]{row['score']:>6.3f}[/]{mark}"
+    category = str(row["category"] or "")
+    if len(category) > width:
+        category = f"{category[: width - 1]}…"
+    name = f"{names[row['candidate']]:<{width - SCORE_WIDTH}}"
+    return f"{escape(name)}[dim]{row['score']:>6.3f}[/]{mark}\n[dim]{escape(category)}[/]"
+
+
+def short_names(keys: Sequence[str], width: int) -> dict[str, str]:
+    """Keys in at most `width` characters, different for different keys wherever that can be: without the folder and the
+    ending that all share, then by their end, their beginning, or both."""
+    short = {key: key for key in keys}
+    endings, folders = {PurePath(key).suffix for key in keys}, {str(PurePath(key).parent) for key in keys}
+    if len(endings) == 1:
+        short = {key: text.removesuffix(next(iter(endings))) for key, text in short.items()}
+    if len(folders) == 1 and folders != {"."}:
+        short = {key: text.removeprefix(f"{next(iter(folders))}/") for key, text in short.items()}
+    tried = [
+        {
+            key: text if len(text) <= width else f"{text[:start]}…{text[len(text) - end :]}"
+            for key, text in short.items()
+        }
+        for start, end in ((0, width - 1), (width - 1, 0), (width // 2, (width - 1) // 2))
+    ]
+    return max(tried, key=lambda names: len(set(names.values())))
 
 
 def _end_of(text: str, width: int) -> str:

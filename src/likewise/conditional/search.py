@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 MORE_WEIGHT, LESS_WEIGHT = 0.75, 0.25
 """Rocchio's weights as Salton and Buckley (1990) recommend them."""
 N_TO_GUESS_FROM = 12
+SCORE_DIGITS = 6
 MAX_TEXTS_KEPT = 4_000
+MAX_CONDITIONS_KEPT = 20
 SEARCH_RESULT_SCHEMA = {
     "rank": pl.Int64(),
     "image": pl.String(),
@@ -59,6 +61,8 @@ class Searcher:
     composer: Composer
     images: list[str]
     unit_features: Features
+    lengths: Features
+    """(images, 1): what unit features are multiplied with to get those of the encoder."""
     _texts: dict[str, Features] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -79,7 +83,9 @@ class Searcher:
         tower.encode(workspace, workers=workers, on_progress=on_progress)
         images = tower.encoded_images(workspace)
         composer = get_composer(method or default_method(workspace, tower), workspace, tower)
-        return cls(workspace, tower, composer, images, normalize(tower.image_features(workspace, images)))
+        features = tower.image_features(workspace, images)
+        lengths = np.linalg.norm(features, axis=1, keepdims=True).astype(np.float32)
+        return cls(workspace, tower, composer, images, normalize(features), lengths)
 
     @cached_property
     def catalog(self) -> pl.DataFrame:
@@ -101,7 +107,7 @@ class Searcher:
 
     @cached_property
     def text_check(self) -> TextCheck:
-        return TextCheck(self.catalog, self.unit_features, self.tower.text_features)
+        return TextCheck(self.catalog, self.unit_features, self._text_rows)
 
     def image_features(self, image: "str | Path | Image.Image | Features") -> Features:
         """Of an image of the catalog by its key, of a file, or of a picture; features stay what they are."""
@@ -109,7 +115,7 @@ class Searcher:
             return image
         own = self.own_row(image)
         if own is not None:
-            return self.tower.image_features(self.workspace, [self.images[own]])
+            return self.unit_features[[own]] * self.lengths[[own]]
         if isinstance(image, str | Path):
             if not Path(image).is_file():
                 raise LikewiseError(
@@ -125,6 +131,12 @@ class Searcher:
                 self._texts.clear()
             self._texts[condition] = self.tower.text_features([condition])
         return self._texts[condition]
+
+    def _text_rows(self, conditions: Sequence[str]) -> Features:
+        """Of conditions, those asked before from memory."""
+        if len(conditions) > MAX_CONDITIONS_KEPT:
+            return self.tower.text_features(conditions)
+        return np.concatenate([self.text_features(each) for each in conditions])
 
     def find_images(self, find: str = "") -> list[str]:
         """Images whose key or category holds a text, in catalog order; all for an empty one."""
@@ -168,14 +180,15 @@ class Searcher:
 
     def answer(self, asked: ConditionalQuery) -> pl.DataFrame:
         """What `search` gives, for a request."""
-        rows, scores = self._best_rows(asked, self.allowed(asked))
-        return self._table(asked, rows, scores)
+        [scores] = self._scores(self.query_vector(asked))
+        return self._table(asked, *self._best_rows(asked, self.allowed(asked), scores))
 
     def answer_weights(self, asked: ConditionalQuery, text_weights: Sequence[float]) -> list[pl.DataFrame]:
         """The same request at several places of the slider."""
         allowed = self.allowed(asked)
         each = [replace(asked, text_weight=weight) for weight in text_weights]
-        return [self._table(one, *self._best_rows(one, allowed)) for one in each]
+        scores = self._scores(np.concatenate([self.query_vector(one) for one in each]))
+        return [self._table(one, *self._best_rows(one, allowed, mine)) for one, mine in zip(each, scores, strict=True)]
 
     def kept_values(self, asked: ConditionalQuery) -> dict[str, object]:
         """Column -> the value that results keep; of a picture from elsewhere it is guessed from its nearest images."""
@@ -233,9 +246,12 @@ class Searcher:
             row = self.row_of.get(path.relative_to(self.workspace.root).as_posix())
         return row
 
-    def _best_rows(self, asked: ConditionalQuery, allowed: Mask) -> tuple[list[int], Floats]:
+    def _scores(self, queries: Features) -> Floats:
+        """(queries, images), rounded so that equal features have equal scores however many queries are multiplied."""
+        return (queries @ self.unit_features.T).astype(np.float64).round(SCORE_DIGITS)
+
+    def _best_rows(self, asked: ConditionalQuery, allowed: Mask, scores: Floats) -> tuple[list[int], Floats]:
         """The best image of each of the best items, and all scores."""
-        scores = (self.unit_features @ self.query_vector(asked)[0]).astype(np.float64)
         own = None if asked.image is None else self.own_row(asked.image)
         seen = {int(self.items[row]) for row in (*([] if own is None else [own]), *self._rows(asked.less_like))}
         usable = np.where(allowed, scores, -np.inf)

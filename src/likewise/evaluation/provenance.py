@@ -29,6 +29,7 @@ class ResultNote:
     n_experts: int = 0
     consensus: str = ""
     lineage: list[str] = field(default_factory=list)  # what the guard says about the models
+    n_different: float | None = None  # generators that the pool is worth (different_generators.py)
     likewise: str = __version__
 
 
@@ -50,7 +51,12 @@ def benchmark_id(pairs: JudgedPairs) -> str:
 
 
 def make_result_note(
-    benchmark: str, pairs: JudgedPairs, labels: LabelsNote, command: str, lineage: list[str]
+    benchmark: str,
+    pairs: JudgedPairs,
+    labels: LabelsNote,
+    command: str,
+    lineage: list[str],
+    n_different: float | None = None,
 ) -> ResultNote:
     """The note of a result on a workspace's labels, dated now; `labels` says what they rest on."""
     return ResultNote(
@@ -62,6 +68,7 @@ def make_result_note(
         n_experts=labels.agreement.n_experts,
         consensus=labels.consensus.rule,
         lineage=lineage,
+        n_different=n_different,
     )
 
 

@@ -40,7 +40,14 @@ def store_evaluation(
     command: str,
 ) -> None:
     """Write every table, the note of the long one, the numbers over time and the summary, together."""
-    note = make_result_note(workspace.path.resolve().name, pairs, summary.labels, command, summary.lineage.notes)
+    note = make_result_note(
+        workspace.path.resolve().name,
+        pairs,
+        summary.labels,
+        command,
+        summary.lineage.notes,
+        summary.pool.n_different,
+    )
     with staged_workspace(workspace) as (staged, _):
         for name, table in tables.items():
             write_parquet(table, staged.results_folder / f"{name}.parquet")

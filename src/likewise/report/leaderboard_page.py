@@ -5,12 +5,13 @@ written when the model was evaluated, so the page has the same bytes whenever it
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from likewise.errors import LikewiseError
+from likewise.evaluation.different_generators import no_rank_note
 from likewise.evaluation.discovery import RESULT_SCHEMA
 from likewise.evaluation.provenance import ResultNote, catalog_file, note_file, read_note
 from likewise.report.catalog_board import CatalogBoard, catalog_board
@@ -23,6 +24,8 @@ from likewise.report.provenance import MEASURE_DESCRIPTIONS
 from likewise.workspace import read_parquet, write_text
 
 WORKSPACE_RESULTS = Path("results") / "discovery.parquet"
+BRAND = "likewise <span>· leaderboard</span>"
+"""In the head of every leaderboard page."""
 SEPARATOR = "\x1f"  # between the number of a result and an encoder's name, which may stand in several results
 
 
@@ -68,12 +71,18 @@ class BenchmarkLeaderboard:
     """What the guard said about models when they were evaluated."""
     whole: CatalogBoard | None = None
     """Estimates for the whole catalog; they stand first."""
+    no_rank: str | None = None
+    """Why its models have no ranks, where their generators are too much alike."""
 
 
 def write_leaderboard_page(results: Sequence[Path], page: Path, *, title: str = "Leaderboard") -> Path:
     """Write the page from result files, workspaces, or folders of result files; returns its path."""
     if page.is_dir():
         raise LikewiseError(f"{page} is a folder: name the page, such as {page / 'leaderboard.html'}.")
+    if page.exists() and not is_leaderboard_page(page):
+        raise LikewiseError(
+            f"{page} is no leaderboard page and would be overwritten: name the page to write first, then the results."
+        )
     benchmarks = rank_by_benchmark([read_result(path) for path in result_files(results)])
     encoders = {row.encoder for benchmark in benchmarks for row in benchmark.entries}
     marks = {
@@ -91,6 +100,11 @@ def write_leaderboard_page(results: Sequence[Path], page: Path, *, title: str = 
     )
     write_text(page_text, page)
     return page
+
+
+def is_leaderboard_page(path: Path) -> bool:
+    """Whether a file was written by `write_leaderboard_page`."""
+    return path.is_file() and BRAND.encode() in path.read_bytes()
 
 
 def result_files(paths: Sequence[Path]) -> list[Path]:
@@ -144,6 +158,8 @@ def _rank_benchmark(key: str, results: list[ResultTable]) -> BenchmarkLeaderboar
     ordered = [results[int(model.encoder.partition(SEPARATOR)[0])].note for model in board.models]
     commands = list(dict.fromkeys(note.command for note in ordered))
     note = results[0].note
+    no_rank = next((said for one in results if (said := no_rank_note(one.note.n_different))), None)
+    entries = [_make_entry(*row, shown, commands) for row in zip(board.models, ordered, strict=True)]
     return BenchmarkLeaderboard(
         name=note.benchmark,
         id=key,
@@ -151,11 +167,18 @@ def _rank_benchmark(key: str, results: list[ResultTable]) -> BenchmarkLeaderboar
         simulated=note.simulated,
         board=board,
         columns=[board.columns[place] for place in shown],
-        entries=[_make_entry(*row, shown, commands) for row in zip(board.models, ordered, strict=True)],
+        entries=entries if no_rank is None else _without_ranks(entries),
         commands=commands,
         lineage=list(dict.fromkeys(line for result in results for line in result.note.lineage)),
         whole=_whole_catalog(results),
+        no_rank=no_rank,
     )
+
+
+def _without_ranks(entries: list[LeaderboardEntry]) -> list[LeaderboardEntry]:
+    """By name and date, none of them called best."""
+    ordered = sorted(entries, key=lambda row: (row.encoder, row.note.date))
+    return [replace(row, cells=[replace(cell, best=False) for cell in row.cells]) for row in ordered]
 
 
 def _whole_catalog(results: list[ResultTable]) -> CatalogBoard | None:

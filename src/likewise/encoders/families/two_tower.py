@@ -229,7 +229,7 @@ def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vec
     """Texts in the space of the image side, of length one unless told otherwise."""
     torch = import_optional("torch", f"two-tower:{target}")
     folder = Path(target)
-    shape, _, side = _loaded(folder, file_digest(folder / SETTINGS, folder / WEIGHTS) if folder.is_dir() else "")
+    shape, _, side = _loaded(folder, _written(folder / SETTINGS, folder / WEIGHTS) if folder.is_dir() else ())
     rows = [np.empty((0, shape.dim), np.float32)]
     with torch.inference_mode():
         for start in range(0, len(texts), TEXTS_PER_BATCH):
@@ -239,8 +239,14 @@ def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vec
     return unit_rows(found) if unit and len(found) else found
 
 
+def _written(*paths: Path) -> tuple[tuple[int, int, int], ...]:
+    """Differs when a file was written again, without reading it: a digest of the weights takes longer than a text."""
+    stats = [path.stat() for path in paths if path.exists()]
+    return tuple((each.st_ino, each.st_size, each.st_mtime_ns) for each in stats)
+
+
 @cache
-def _loaded(folder: Path, digest: str) -> "tuple[TwoTowerConfig, nn.Module, nn.Module]":
-    """On their device; `digest` makes a folder that was trained again another one."""
+def _loaded(folder: Path, written: object) -> "tuple[TwoTowerConfig, nn.Module, nn.Module]":
+    """On their device; `written` makes a folder that was trained again another one."""
     shape, head, text = load_towers(folder)
     return shape, head, place(text)

@@ -170,7 +170,7 @@ def _undefined(
     return [one for one in measures if undefined(one)]
 
 
-def bundle_note(bundle: Bundle, command: str, notes: Sequence[str] = ()) -> ResultNote:
+def bundle_note(bundle: Bundle, command: str, results: BundleResults) -> ResultNote:
     """The note to write beside results on this bundle, dated now, with what the guard said about them."""
     labels = bundle.card["labels"]
     return ResultNote(
@@ -181,7 +181,8 @@ def bundle_note(bundle: Bundle, command: str, notes: Sequence[str] = ()) -> Resu
         simulated=labels["simulated"],
         n_experts=labels["n_experts"],
         consensus=labels["rule"],
-        lineage=list(notes),
+        lineage=list(results.notes),
+        n_different=results.n_different,
     )
 
 

@@ -91,7 +91,7 @@ def test_the_slider_is_the_same_search_at_each_place(searcher: Searcher) -> None
         alone = searcher.search(searcher.images[3], "in red", text_weight=weight, top_k=6)
         assert np.allclose(
             found["score"], alone["score"], atol=3e-6
-        )  # of several products at once, the last digit moves
+        )  # the last digit may move
         assert len(set(found["image"]) & set(alone["image"])) >= 5
 
 

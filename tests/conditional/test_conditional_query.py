@@ -89,9 +89,7 @@ def test_the_slider_is_the_same_search_at_each_place(searcher: Searcher) -> None
     asked = ConditionalQuery(searcher.images[3], ("in red",), top_k=6)
     for weight, found in zip((0.0, 0.5, 1.0), searcher.answer_weights(asked, (0.0, 0.5, 1.0)), strict=True):
         alone = searcher.search(searcher.images[3], "in red", text_weight=weight, top_k=6)
-        assert np.allclose(
-            found["score"], alone["score"], atol=3e-6
-        )  # the last digit may move
+        assert np.allclose(found["score"], alone["score"], atol=3e-6)  # the last digit may move
         assert len(set(found["image"]) & set(alone["image"])) >= 5
 
 

@@ -9,8 +9,9 @@ its part `validate` and on a catalog of another kind that no test uses (`FOLDER/
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,8 @@ DOCS = Path(__file__).parent
 CAPTIONS = tuple(f"caption{number}" for number in range(1, 6))
 N_TRAIN, N_VALIDATE = 4000, 800
 SEEDS = (0, 1, 2)
+WORD_SEEDS = (0,)
+"""Pseudo-words are trained once: their training runs through the whole sentence encoder."""
 TOWER_STEPS, DIM, N_TRIPLETS, PER_TASK, WORD_STEPS = 300, 256, 40_000, 300, 150
 COMBINER = TrainingSettings(
     steps=400,
@@ -85,7 +88,7 @@ ARMS = (
 )
 MINED = {"none": ("none", N_TRIPLETS), "none200": ("none", 5 * N_TRIPLETS), "genecis": ("genecis", N_TRIPLETS)}
 """Filter and number of triplets."""
-TOWERS = {
+TOWERS: dict[str, dict[str, Any]] = {
     "300 steps, 256 numbers": {},
     "1,000 steps": {"steps": 1000},
     "3,000 steps": {"steps": 3000},
@@ -223,30 +226,24 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
         name: tower_of(photographs, work, f"tower0{'-' if more else ''}{place or ''}", replace(learning, **more))
         for place, (name, more) in enumerate(TOWERS.items())
     }
-    compared = [{"tower": name, **validation_scores(tower, None, data, work)} for name, tower in kinds.items()]
-    choices = [study_row(arm, towers[0], photographs, n_mined, data, work) for arm in ARMS]
+    compared = [
+        stored(work, f"tower {name}", partial(tower_row, name, tower, data, work)) for name, tower in kinds.items()
+    ]
+    choices = [
+        stored(work, f"arm {arm.name}", partial(study_row, arm, towers[0], photographs, n_mined, data, work))
+        for arm in ARMS
+    ]
     chosen = max(choices, key=lambda row: sum(row["Combiner"].values()))
     arm = next(each for each in ARMS if each.name == chosen["arm"])
     folders = [
         combiner_of(photographs, tower, work, f"seed{seed}", arm.triplets, replace(arm.settings, seed=seed))
         for seed, tower in zip(SEEDS, towers, strict=True)
     ]
-    words = [words_of(photographs, tower, work, seed) for seed, tower in zip(SEEDS, towers, strict=True)]
-    tables = {}
-    for test in TESTS:
-        workspace = workspace_of(test.workspace, data, work)
-        templates = templates_of(workspace, test)
-        results = [
-            score(
-                workspace,
-                tower,
-                (ComposerMethod(read_combiner(folder, "Combiner")), read_pseudo_words(said)),
-                templates,
-            )
-            for tower, folder, said in zip(towers, folders, words, strict=True)
-        ]
-        tables[test.title] = recall_over_seeds("tower", results).to_dicts()
-        print(test.title, flush=True)
+    words = [words_of(photographs, towers[seed], work, seed) for seed in WORD_SEEDS]
+    tables = {
+        test.title: stored(work, f"test {test.title}", partial(measured, test, towers, folders, words, data, work))
+        for test in TESTS
+    }
     learned = [read_two_tower_config(work / f"tower{seed}").about for seed in SEEDS]
     return {
         "tables": tables,
@@ -260,6 +257,32 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
     }
 
 
+def stored(work: Path, name: str, make: Callable[[], Any]) -> Any:
+    """What was measured before, or measured now and kept."""
+    path = work / "measured" / f"{''.join(sign if sign.isalnum() else '-' for sign in name)}.json"
+    if not path.exists():
+        write_json(make(), path)
+        print(name, flush=True)
+    return read_json(path)
+
+
+def measured(
+    test: TestSet, towers: Sequence[TwoTower], folders: Sequence[Path], words: Sequence[Path], data: Path, work: Path
+) -> list[dict[str, Any]]:
+    """The rows of one test set: methods of every seed, and pseudo-words of the seeds that have them."""
+    workspace = workspace_of(test.workspace, data, work)
+    templates = templates_of(workspace, test)
+    combiners = [ComposerMethod(read_combiner(folder, "Combiner")) for folder in folders]
+    results = [score(workspace, *each, templates) for each in zip(towers, [[one] for one in combiners], strict=True)]
+    rows = recall_over_seeds("tower", results).to_dicts()
+    said = [read_pseudo_words(folder) for folder in words]
+    alone = [
+        score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), [one])
+        for tower, one in zip(towers, said, strict=False)
+    ]
+    return rows + (recall_over_seeds("tower", alone).to_dicts() if alone else [])
+
+
 def study_row(
     arm: StudyArm, tower: TwoTower, photographs: WorkspaceFolder, n_mined: dict[str, int], data: Path, work: Path
 ) -> dict[str, Any]:
@@ -268,6 +291,10 @@ def study_row(
     found = validation_scores(tower, folder, data, work)
     best_step = read_combiner(folder).about["best_step"]
     return {"arm": arm.name, "n_triplets": n_mined[arm.triplets], "best_step": best_step, **found}
+
+
+def tower_row(name: str, tower: TwoTower, data: Path, work: Path) -> dict[str, Any]:
+    return {"tower": name, **validation_scores(tower, None, data, work)}
 
 
 def validation_scores(tower: TwoTower, folder: Path | None, data: Path, work: Path) -> dict[str, dict[str, float]]:

@@ -44,8 +44,9 @@ def _headline(found: dict[str, Any]) -> str:
     goal = "The paper's claim is confirmed" if len(verdicts.get("above", ())) > 1 else "That does not confirm the claim"
     parts = [f"{verdict} image + text on {'; '.join(named)}" for verdict, named in verdicts.items()]
     return (
-        "Zero-shot: towers and Combiner learned from captioned photographs alone, settings were chosen on "
-        "other photographs, after one earlier training had been looked at on the test sets (below). By its "
+        "Zero-shot: towers and Combiner learned from captioned photographs alone, settings were chosen on other "
+        "photographs and on a catalog of another kind, after earlier trainings had been looked at on the test sets "
+        "(below). By its "
         "average Recall@1, in percent and with intervals over templates and three seeds, the Combiner is "
         f"{', and '.join(parts)}. Its mean is the higher one on {higher} of {len(pairs)} sets. {goal} that a Combiner "
         "trained on mined captions is better on conditions it never saw."
@@ -65,7 +66,8 @@ def _table(tables: dict[str, Sequence[dict[str, Any]]]) -> str:
     methods = list(next(iter(averages.values())))
     lines = ["| method | " + " | ".join(tables) + " |", "|---|" + "---|" * len(tables)]
     for method in methods:
-        lines.append(f"| {method} | " + " | ".join(_cell(averages[title][method]) for title in tables) + " |")
+        once = ", one training" if averages[next(iter(tables))][method]["n_seeds"] == 1 else ""
+        lines.append(f"| {method}{once} | " + " | ".join(_cell(averages[title][method]) for title in tables) + " |")
     chances = [averages[title][methods[0]] for title in tables]
     lines.append("| *chance* | " + " | ".join(f"{100 * row['chance']:.1f}" for row in chances) + " |")
     lines.append("| *templates* | " + " | ".join(f"{row['n']:,}" for row in chances) + " |")

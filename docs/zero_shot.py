@@ -52,7 +52,7 @@ N_TRAIN, N_VALIDATE = 4000, 800
 SEEDS = (0, 1, 2)
 WORD_SEEDS = (0,)
 """Pseudo-words are trained once: their training runs through the whole sentence encoder."""
-TOWER_STEPS, DIM, N_TRIPLETS, PER_TASK, WORD_STEPS = 300, 256, 40_000, 300, 150
+TOWER_STEPS, DIM, N_TRIPLETS, PER_TASK, WORD_STEPS = 300, 256, 40_000, 300, 60
 COMBINER = TrainingSettings(
     steps=400,
     learning_rate=1e-3,
@@ -207,7 +207,9 @@ def combiner_of(
 def words_of(photographs: WorkspaceFolder, tower: TwoTower, work: Path, seed: int) -> Path:
     folder = work / "words" / f"seed{seed}"
     if not (folder / WORDS_SETTINGS).exists():
-        settings = TextTrainingSettings(columns=CAPTIONS, where="split=train", steps=WORD_STEPS, seed=seed)
+        settings = TextTrainingSettings(
+            columns=CAPTIONS, where="split=train", steps=WORD_STEPS, batch=32, validate_every=20, seed=seed
+        )
         done = train_pseudo_words(photographs, tower, folder, settings)
         print(folder.name, done.best_step, round(done.seconds), "s", flush=True)
     return folder
@@ -241,7 +243,10 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
     ]
     words = [words_of(photographs, towers[seed], work, seed) for seed in WORD_SEEDS]
     tables = {
-        test.title: stored(work, f"test {test.title}", partial(measured, test, towers, folders, words, data, work))
+        test.title: [
+            *stored(work, f"test {test.title}", partial(measured, test, towers, folders, data, work)),
+            *stored(work, f"words {test.title}", partial(measured_words, test, towers, words, data, work)),
+        ]
         for test in TESTS
     }
     learned = [read_two_tower_config(work / f"tower{seed}").about for seed in SEEDS]
@@ -267,20 +272,27 @@ def stored(work: Path, name: str, make: Callable[[], Any]) -> Any:
 
 
 def measured(
-    test: TestSet, towers: Sequence[TwoTower], folders: Sequence[Path], words: Sequence[Path], data: Path, work: Path
+    test: TestSet, towers: Sequence[TwoTower], folders: Sequence[Path], data: Path, work: Path
 ) -> list[dict[str, Any]]:
-    """The rows of one test set: methods of every seed, and pseudo-words of the seeds that have them."""
+    """The rows of one test set, over seeds."""
     workspace = workspace_of(test.workspace, data, work)
     templates = templates_of(workspace, test)
-    combiners = [ComposerMethod(read_combiner(folder, "Combiner")) for folder in folders]
-    results = [score(workspace, *each, templates) for each in zip(towers, [[one] for one in combiners], strict=True)]
-    rows = recall_over_seeds("tower", results).to_dicts()
-    said = [read_pseudo_words(folder) for folder in words]
-    alone = [
-        score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), [one])
-        for tower, one in zip(towers, said, strict=False)
+    combiners = [[ComposerMethod(read_combiner(folder, "Combiner"))] for folder in folders]
+    results = [score(workspace, *each, templates) for each in zip(towers, combiners, strict=True)]
+    return recall_over_seeds("tower", results).to_dicts()
+
+
+def measured_words(
+    test: TestSet, towers: Sequence[TwoTower], words: Sequence[Path], data: Path, work: Path
+) -> list[dict[str, Any]]:
+    """The rows of pseudo-words, over the seeds that have them."""
+    workspace = workspace_of(test.workspace, data, work)
+    templates = templates_of(workspace, test)
+    found = [
+        score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), [read_pseudo_words(folder)])
+        for tower, folder in zip(towers, words, strict=False)
     ]
-    return rows + (recall_over_seeds("tower", alone).to_dicts() if alone else [])
+    return recall_over_seeds("tower", found).to_dicts() if found else []
 
 
 def study_row(

@@ -81,7 +81,7 @@ def _tasks(tables: dict[str, Sequence[dict[str, Any]]]) -> str:
             cells = {row["method"]: _cell(row) for row in rows if row["task"] == task}
             if task != AVERAGE:
                 named = task.replace("_", " ")
-                own = " | ".join(cells[method] for method in (SUM, "late fusion", COMBINER, TEXT_ALONE))
+                own = " | ".join(cells.get(method, "–") for method in (SUM, "late fusion", COMBINER, TEXT_ALONE))
                 lines.append(f"| {title} | {named} | {own} |")
     return "\n".join(lines)
 

@@ -75,14 +75,15 @@ def _table(tables: dict[str, Sequence[dict[str, Any]]]) -> str:
 
 
 def _tasks(tables: dict[str, Sequence[dict[str, Any]]]) -> str:
-    lines = ["| templates | task | image + text | late fusion | Combiner | text alone |", "|---|---|---|---|---|---|"]
+    there = {row["method"] for rows in tables.values() for row in rows}
+    methods = [method for method in (SUM, "late fusion", COMBINER, TEXT_ALONE) if method in there]
+    lines = ["| templates | task | " + " | ".join(methods) + " |", "|---|---|" + "---|" * len(methods)]
     for title, rows in tables.items():
         for task in dict.fromkeys(row["task"] for row in rows):
             cells = {row["method"]: _cell(row) for row in rows if row["task"] == task}
             if task != AVERAGE:
-                named = task.replace("_", " ")
-                own = " | ".join(cells.get(method, "–") for method in (SUM, "late fusion", COMBINER, TEXT_ALONE))
-                lines.append(f"| {title} | {named} | {own} |")
+                own = " | ".join(cells.get(method, "–") for method in methods)
+                lines.append(f"| {title} | {task.replace('_', ' ')} | {own} |")
     return "\n".join(lines)
 
 

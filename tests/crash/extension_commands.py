@@ -83,7 +83,11 @@ EXTENSIONS = (
     ),
     Command("train finetune", ("train", "finetune", "shop", "--with", TINY, "--epochs", "1", "--name", "tuned")),
     Command("bundle encoder", ("bundle", "encoder", TINY, "tiny.onnx")),
-    Command("condition ask", ("condition", "ask", "shop", "--with", TOWER, "--image", IMAGE, "--text", "red")),
+    Command(
+        "condition ask",
+        ("condition", "ask", "shop", "--with", TOWER, "--image", IMAGE, "--text", "red"),
+        but=("asked.jsonl",),
+    ),
     Command("condition audit", ("condition", "audit", "shop", "--templates", "asked")),
     Command(
         "condition evaluate",
@@ -99,7 +103,11 @@ EXTENSIONS = (
         ("condition", "study", "shop", "--with", TOWER, "--on", "lessons", "--test", "asked", *STUDIED),
     ),
     Command("condition verify", ("condition", "verify", "shop", "--templates", "asked")),
-    Command("outfits score", ("outfits", "score", "taste", "--model", "random", "--output", "found")),
+    Command(
+        "outfits score",
+        ("outfits", "score", "taste", "--model", "random", "--output", "found"),
+        but=("scores.json", "found/index.html"),
+    ),
     Command(
         "outfits stylists-test",
         ("outfits", "stylists-test", "shop", "real.zip", "--outfits", "looks.csv", "--licence", "CC0", *FEW),

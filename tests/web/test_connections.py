@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -15,10 +16,10 @@ from PIL import Image
 
 from likewise.errors import LikewiseError
 from likewise.web import connections
-from likewise.web.connections import connection_protocol
-from likewise.web.serve import free_port
-from likewise.web.settings import check_address
+from likewise.web.serve import free_port, server_config
+from likewise.web.settings import SiteSettings, check_address
 from likewise.web.uploads import MAX_UPLOAD_PIXELS, Uploads
+from likewise.workspace import WorkspaceFolder
 
 
 @contextmanager
@@ -34,9 +35,8 @@ def site(seconds: float = 0.4, proxies: tuple[str, ...] = ()) -> Iterator[int]:
     async def size(request: Request) -> int:
         return len(await request.body())
 
-    protocol = connection_protocol(frozenset(proxies), seconds)
-    settings = {"proxy_headers": bool(proxies), "forwarded_allow_ips": list(proxies)}
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", http=protocol, **settings))  # type: ignore[arg-type]
+    settings = SiteSettings(WorkspaceFolder(Path("nowhere")), port=port, trusted_proxies=proxies)
+    server = uvicorn.Server(server_config(app, settings, seconds))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -106,7 +106,9 @@ def test_one_address_cannot_take_all_connections(monkeypatch: pytest.MonkeyPatch
                 each.close()
 
 
-@pytest.mark.parametrize(("proxies", "seen"), [((), "127.0.0.1"), (("127.0.0.1",), "203.0.113.7")])
+@pytest.mark.parametrize(
+    ("proxies", "seen"), [((), "127.0.0.1"), (("127.0.0.1",), "203.0.113.7"), (("127.0.0.9",), "127.0.0.1")]
+)
 def test_only_a_trusted_proxy_says_where_a_request_comes_from(proxies: tuple[str, ...], seen: str) -> None:
     with site(proxies=proxies) as port:
         reply = httpx.get(f"http://127.0.0.1:{port}/", headers={"X-Forwarded-For": "203.0.113.7"})

@@ -16,7 +16,7 @@ from likewise.labeling.store import open_votes
 from likewise.labeling.store.experts import owner_password_hash, set_owner_password_hash
 from likewise.labeling.store.project import change_project, read_project
 from likewise.web.app import create_app
-from likewise.web.connections import connection_protocol
+from likewise.web.connections import REQUEST_SECONDS, connection_protocol
 from likewise.web.passwords import hash_password, password_matches
 from likewise.web.settings import SiteSettings
 
@@ -49,7 +49,7 @@ def serve(settings: SiteSettings) -> None:
     app = create_app(settings)
     gc.collect()
     gc.freeze()  # what is loaded by now stays: looking through it for garbage would keep experts waiting, 0.1 s a time
-    uvicorn.Server(_config(app, settings)).run()
+    uvicorn.Server(server_config(app, settings)).run()
 
 
 def refuse_used_port(host: str, port: int) -> None:
@@ -89,7 +89,7 @@ class BackgroundSite:
 
 def serve_in_background(settings: SiteSettings) -> BackgroundSite:
     """Start the site and come back once it answers."""
-    server = uvicorn.Server(_config(create_app(settings), settings))
+    server = uvicorn.Server(server_config(create_app(settings), settings))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started and thread.is_alive():
@@ -99,7 +99,8 @@ def serve_in_background(settings: SiteSettings) -> BackgroundSite:
     return BackgroundSite(settings.base_url, server, thread)
 
 
-def _config(app: FastAPI, settings: SiteSettings) -> uvicorn.Config:
+def server_config(app: FastAPI, settings: SiteSettings, request_seconds: float = REQUEST_SECONDS) -> uvicorn.Config:
+    """How the site listens: what it believes of proxies, and how long it waits for requests."""
     return uvicorn.Config(
         app,
         host=settings.host,
@@ -109,7 +110,7 @@ def _config(app: FastAPI, settings: SiteSettings) -> uvicorn.Config:
         server_header=False,
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=list(settings.trusted_proxies),
-        http=connection_protocol(frozenset(settings.trusted_proxies)),
+        http=connection_protocol(frozenset(settings.trusted_proxies), request_seconds),
         timeout_keep_alive=75,  # experts think for a while between two answers
         timeout_graceful_shutdown=5,
     )

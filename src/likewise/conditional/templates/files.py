@@ -38,10 +38,7 @@ def write_templates(
     replace: bool = False,
 ) -> Path:
     """Write a set; one of that name is kept unless `replace`."""
-    finish_writing(workspace.path)
-    path = templates_file(workspace, name)
-    if path.exists() and not replace:
-        raise LikewiseError(f"{path} exists already: choose another `--name`, or write it again with `--replace`.")
+    path = refuse_existing_templates(workspace, name, replace=replace)
     with staged_workspace(workspace) as (staged, files):
         write_parquet(templates, templates_file(staged, name))
         write_json(settings, templates_file(staged, name).with_suffix(".json"))
@@ -49,6 +46,15 @@ def write_templates(
             write_parquet(boxes, boxes_file(staged, name))
         elif boxes_file(workspace, name).exists():
             files.remove(boxes_file(workspace, name))
+    return path
+
+
+def refuse_existing_templates(workspace: WorkspaceFolder, name: str, *, replace: bool) -> Path:
+    """Where a set will be written; one of that name is kept unless `replace`."""
+    finish_writing(workspace.path)
+    path = templates_file(workspace, name)
+    if path.exists() and not replace:
+        raise LikewiseError(f"{path} exists already: choose another `--name`, or write it again with `--replace`.")
     return path
 
 

@@ -6,7 +6,12 @@ from pathlib import Path
 import polars as pl
 
 from likewise.conditional.step import store_results
-from likewise.conditional.templates.files import read_templates, template_settings, write_templates
+from likewise.conditional.templates.files import (
+    read_templates,
+    refuse_existing_templates,
+    template_settings,
+    write_templates,
+)
 from likewise.conditional.templates.verify import (
     choice_questions,
     questionnaire_slug,
@@ -94,6 +99,7 @@ def collect_answers(
             "least_people": min_people,
         }
     }
+    refuse_existing_templates(workspace, f"{name}-verified", replace=replace)
+    store_results(workspace, name, found.scores, official=False)  # before what would refuse to be written again
     path = write_templates(workspace, f"{name}-verified", found.cleaned, settings, replace=replace)
-    store_results(workspace, name, found.scores, official=False)
     return VerifiedTemplates(name, path, found.verdicts, found.scores)

@@ -136,8 +136,9 @@ def finetune(
 
     Example: `likewise train finetune shoes --with efficientnet-lite0 --task id`
     """
-    from likewise.training.finetune.step import FinetuneSettings
+    from likewise.training.finetune.step import CURVE, FinetuneSettings
     from likewise.training.finetune.step import finetune as train
+    from likewise.training.report.finetuning import write_curve
 
     target = open_workspace(workspace)
     settings = FinetuneSettings(
@@ -154,10 +155,8 @@ def finetune(
         seed=seed,
     )
     with progress_bars("batches") as update:
-        done = train(target, settings, name or default_name(encoder, task), on_progress=update)
-    from likewise.training.report.finetuning import write_curve
-
-    picture = write_curve(done.curve, done.run.folder / "curve.svg")
+        done = train(target, settings, name or default_name(encoder, task), on_progress=update, on_curve=write_curve)
+    picture = done.run.folder / CURVE
     if as_json:
         echo_json({"summary": done.summary.to_dict(), "curve": to_records(done.curve)})
         return

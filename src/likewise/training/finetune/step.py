@@ -4,6 +4,7 @@ In `runs/<name>/`: encoder.json and encoder.safetensors (the backbone's output, 
 summary.json, card.md, and while it is not done state.pt, from which it goes on after a stop.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ from likewise.workspace import WorkspaceFolder
 if TYPE_CHECKING:
     from torch import nn
 
+CURVE = "curve.svg"
 LOCAL_CROP_RATIO = 96 / 224  # a small crop's side, of a large one's
 DINO_DECAY_GROWTH = 10.0  # its weight decay ends so many times higher than it starts
 
@@ -72,20 +74,32 @@ class FinetuneResult:
 
 
 def finetune(
-    workspace: WorkspaceFolder, settings: FinetuneSettings, name: str, *, on_progress: ProgressCallback | None = None
+    workspace: WorkspaceFolder,
+    settings: FinetuneSettings,
+    name: str,
+    *,
+    on_progress: ProgressCallback | None = None,
+    on_curve: Callable[[pl.DataFrame, Path], object] | None = None,
 ) -> FinetuneResult:
-    """Train, going on where an earlier run of the same name stopped."""
+    """Train, going on where an earlier run of the same name stopped.
+
+    `on_curve` draws the losses into the run's folder before the run counts as complete.
+    """
     folder = run_folder(workspace, name).path
     finish_writing(folder)
     if (folder / SETTINGS).exists():
         raise LikewiseError(f"{folder} holds a trained encoder already: give this run another --name, or delete it.")
     busy = f"another process trains {folder}: wait until it is done."
     with locked(folder / "training", busy), repeatable_kernels():
-        return _finetune(workspace, settings, folder, on_progress)
+        return _finetune(workspace, settings, folder, on_progress, on_curve)
 
 
 def _finetune(
-    workspace: WorkspaceFolder, settings: FinetuneSettings, folder: Path, on_progress: ProgressCallback | None
+    workspace: WorkspaceFolder,
+    settings: FinetuneSettings,
+    folder: Path,
+    on_progress: ProgressCallback | None,
+    on_curve: Callable[[pl.DataFrame, Path], object] | None,
 ) -> FinetuneResult:
     torch = import_optional("torch", "training")
     catalog = read_catalog(workspace)
@@ -98,6 +112,8 @@ def _finetune(
     learner = make_learner(workspace, settings, targets, trunk, dim)
     settings_dict = {**asdict(settings), "leave_out": list(settings.leave_out), "catalog": catalog_fingerprint(catalog)}
     curve = run_epochs(learner, folder, settings.epochs, settings.seed, settings_dict, on_progress)
+    if on_curve is not None:
+        on_curve(curve, folder / CURVE)
     trained = learner.trunk
     losses = curve["loss"][0], curve["loss"][-1]
     summary = FinetuneSummary(settings_dict, settings.task, len(targets.images), targets.n_classes, *losses)

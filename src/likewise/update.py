@@ -41,6 +41,11 @@ class CatalogUpdate:
     checked: NewCatalog
     pairs: RetiredPool
 
+    @property
+    def removes_most(self) -> bool:
+        """More images would go than is likely meant."""
+        return len(self.changes.removed) > LARGEST_SHARE_REMOVED * self.n_images_before
+
     def to_dict(self) -> dict[str, Any]:
         names = {name: getattr(self.changes, name) for name in self.changes.counts()}
         return {
@@ -129,7 +134,8 @@ def update_catalog(
     if changes.nothing or dry_run:
         pairs = RetiredPool() if changes.nothing else _stage_aside(workspace, compared.history, version)
         return CatalogUpdate(changes, version, False, n_before, checked, pairs)
-    if len(changes.removed) > LARGEST_SHARE_REMOVED * n_before and not accept_removals:
+    found = CatalogUpdate(changes, version, False, n_before, checked, RetiredPool())
+    if found.removes_most and not accept_removals:
         raise LikewiseError(
             f"{len(changes.removed):,} of {n_before:,} images are not in {root}: give a source that has all images, "
             "old and new ones, or say with --accept-removals that they are gone."

@@ -314,7 +314,7 @@ class Workspace(WorkspaceFolder):
         old: str,
         new: str,
         *,
-        measure: str = "nDCG@10",
+        measure: str | None = None,
         margin: float = 1.0,
         half: str | None = None,
         out: str | Path | None = None,
@@ -322,6 +322,7 @@ class Workspace(WorkspaceFolder):
     ) -> GateTable:
         """Whether the new model is at least as good as the old one, within a margin of percentage points.
 
+        By nDCG@10, or at the k of a pool of shorter lists, unless `measure` says otherwise.
         A model is the name of stored vectors, an encoder, or a file: vectors, ONNX, or a run of a search engine
         (TREC, or CSV of query, result, rank). The page, JUnit XML, JSON and the pairs to label go to `out`, by default
         the folder `gate` of the workspace (docs/gate.md).

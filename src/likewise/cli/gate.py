@@ -37,7 +37,12 @@ def gate(
             "search engine returned: a TREC run, or a .csv of query, result, rank."
         ),
     ],
-    measure: Annotated[str, typer.Option(help="What is compared: a measure of lists.")] = "nDCG@10",
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="What is compared: a measure of lists.", show_default="nDCG@10, or nDCG at the k of a shorter pool"
+        ),
+    ] = None,
     margin: Annotated[float, typer.Option(help="How many percentage points the new model may lose.")] = 1.0,
     half: HalfOption = None,
     out: Annotated[

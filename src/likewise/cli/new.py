@@ -136,6 +136,7 @@ def new(
         echo(f"  row {problem['row']}, {what}, {mark}")
     if len(made.problems) > MAX_PROBLEMS_SHOWN:
         echo(f"  … {len(made.problems) - MAX_PROBLEMS_SHOWN} more in {target.problems_file}")
+    echo(f"[dim]next: likewise encode {escape(str(workspace))}[/]")
 
 
 def _draw_wardrobe(

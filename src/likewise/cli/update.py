@@ -74,6 +74,9 @@ def update(
         echo(f"next: [bold]likewise status {escape(workspace)}[/]")
     else:
         echo("nothing was written (--dry-run)")
+        if done.removes_most:
+            echo("most images would be gone: give a source that has all images, or --accept-removals if that is meant")
+            return
         echo(f"next: [bold]likewise update {escape(workspace)}{f' {escape(source)}' if source else ''}[/]")
 
 
@@ -96,7 +99,9 @@ def print_changes(workspace: Path, done: "CatalogUpdate") -> None:
         if names:
             echo(f"  {len(names):,} {title}: {escape(_some(names))}")
     if done.checked.n_left_out:
-        echo(f"  [red]{done.checked.n_left_out} left out[/] (see problems.parquet)")
+        lost = done.checked.problems.filter(~done.checked.problems["kept"])
+        named = [f"{row['image']}: {row['problem']}" for row in lost.iter_rows(named=True)]
+        echo(f"  [red]{done.checked.n_left_out} left out[/]: {escape(_some(named))}")
     pairs = done.pairs
     if pairs.n_kept or pairs.n_retired:
         echo(

@@ -138,15 +138,23 @@ def train_two_tower(
     return TwoTowerTrainingResult(folder, len(train), len(held), *measured, time.monotonic() - started, notes)
 
 
+def _texts(catalog: pl.DataFrame) -> str:
+    """Which columns could be texts to learn from, longest first, as a way out."""
+    own = ("image", "item", "digest", "split", "domain")
+    texts = [name for name, kind in catalog.schema.items() if kind == pl.String and name not in own]
+    words = {name: catalog[name].drop_nulls().str.split(" ").list.len().mean() for name in texts}
+    several = sorted((name for name in texts if words[name]), key=lambda name: -float(words[name] or 0.0))  # type: ignore[arg-type]
+    if not several:
+        return "it has no texts at all; make the workspace from a table with a column of captions or titles."
+    return f"learn from others with `--columns {several[0]}` (texts are in {', '.join(several)})."
+
+
 def captioned_rows(workspace: WorkspaceFolder, settings: TwoTowerSettings) -> pl.DataFrame:
     """The rows to learn from."""
     catalog = select(select_half(read_catalog(workspace), settings.half), settings.where)
     missing = [name for name in settings.columns if name not in catalog.columns]
     if missing:
-        raise LikewiseError(
-            f"the catalog of {workspace.path} has no column {', '.join(missing)}: name the columns with texts, "
-            "`--columns caption` for instance."
-        )
+        raise LikewiseError(f"the catalog of {workspace.path} has no column {', '.join(missing)}: {_texts(catalog)}")
     said = catalog.filter(pl.any_horizontal(pl.col(name).is_not_null() for name in settings.columns))
     if said.height < MIN_IMAGES:
         raise LikewiseError(

@@ -85,7 +85,7 @@ class ExploreService:
                     "found": [
                         {
                             "image": images[row],
-                            "score": round(score, 4),
+                            "score": round(score, 3),
                             "only": only,
                             "item": item,
                             "category": category,

@@ -1,6 +1,7 @@
 """The models of a gate: vectors (stored or in a file), an encoder spec, an ONNX file, or a search engine's run file."""
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import quote
 
@@ -66,9 +67,11 @@ def find_model(workspace: WorkspaceFolder, text: str, on_progress: ProgressCallb
     if name not in workspace.encoders():
         if ":" not in text and not is_encoder_name(text):
             there = ", ".join(workspace.encoders()) or "none"
+            close = get_close_matches(text, workspace.encoders(), n=1, cutoff=0.5)
+            meant = f"did you mean {close[0]!r}? It" if close else "it"
             raise LikewiseError(
-                f"there is no model {text!r}: it is no file, no encoder, and none of the vectors of {workspace.path} "
-                f"({there})."
+                f"there is no model {text!r}: {meant} is no file, no encoder, and none of the vectors of "
+                f"{workspace.path} ({there})."
             )
         encode_catalog(workspace, [text], on_progress=on_progress)
     return GateModel(name, encoder_lineage(workspace, name))

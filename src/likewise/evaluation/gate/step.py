@@ -33,7 +33,7 @@ from likewise.lineage.halves import select_half
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
-MEASURE = "nDCG@10"
+LARGEST_DEFAULT_CUTOFF = 10
 MARGIN_POINTS = 1.0
 N_COMPARED = 2000  # images beside the queries whose lists are compared before two models are called equal
 NO_CATEGORY = "no category"
@@ -44,19 +44,20 @@ def run_gate(
     old: str,
     new: str,
     *,
-    measure: str = MEASURE,
+    measure: str | None = None,
     margin_points: float = MARGIN_POINTS,
     half: str | None = None,
     seed: int = 0,
     on_progress: ProgressCallback | None = None,
 ) -> GateResult:
     """Is `new` at least as good as `old` on the labels, overall and by category?"""
+    catalog, labels, pool = read_catalog(workspace), read_labels(workspace), read_pool(workspace)
+    measure = measure or default_measure(pool)
     chosen = parse_measure(measure)
     if not isinstance(chosen, CutoffMeasure) or isinstance(chosen, type(Judged)):
         raise LikewiseError(f"a gate compares lists, and {measure} has none: choose one such as nDCG@10, P@5, MRR@10.")
     if not 0.0 <= margin_points <= 100.0:
         raise LikewiseError(f"a margin is between 0 and 100 points, not {margin_points:g}.")
-    catalog, labels, pool = read_catalog(workspace), read_labels(workspace), read_pool(workspace)
     k, margin = chosen.cutoff, margin_points / 100.0
     models = [find_model(workspace, text, on_progress) for text in (old, new)]
     if half is not None:
@@ -101,6 +102,12 @@ def run_gate(
         notes=tuple(notes),
         estimated=drawn is not None,
     )
+
+
+def default_measure(pool: Pool) -> str:
+    """nDCG@10; of an EDS pool of shorter lists nDCG at their length, because nobody labelled what comes after."""
+    labelled_to = pool.settings.k if pool.settings.design == "eds" and not pool.settings.of_labels else None
+    return f"nDCG@{min(labelled_to or LARGEST_DEFAULT_CUTOFF, LARGEST_DEFAULT_CUTOFF)}"
 
 
 def _vectors(workspace: WorkspaceFolder, encoder: str, pairs: JudgedPairs) -> EncoderVectors:

@@ -46,6 +46,14 @@ def cases(path: Path) -> dict[str, list[str]]:
     return {case.attrib["name"]: [child.tag for child in case] for case in suite}
 
 
+def test_a_gate_asks_no_deeper_than_the_pool_and_names_what_was_meant(labelled: WorkspaceFolder, run: Run) -> None:
+    k = json.loads(labelled.pool_settings_file.read_text())["settings"]["k"]
+    found = run("gate", labelled.path, "--old", "colour", "--new", "shape", "--json")
+    assert k < 10 and json.loads(found.out)["measure"] == f"nDCG@{k}"
+    misspelt = run("gate", labelled.path, "--old", "color", "--new", "shape")
+    assert misspelt.code == 2 and "did you mean 'colour'?" in misspelt.err
+
+
 def test_a_gate_from_two_models_and_votes_to_exit_code_junit_and_page(labelled: WorkspaceFolder, run: Run) -> None:
     gate = ("gate", labelled.path, "--measure", "P@3")
     better = run(*gate, "--old", "colour", "--new", "shape")

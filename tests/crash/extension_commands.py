@@ -88,6 +88,9 @@ EXTENSIONS = (
         ("condition", "ask", "shop", "--with", TOWER, "--image", IMAGE, "--text", "red"),
         but=("asked.jsonl",),
     ),
+    Command(
+        "condition train-text", ("condition", "train-text", "shop", "--with", TOWER, "--steps", "2", "--batch", "8")
+    ),
     Command("condition audit", ("condition", "audit", "shop", "--templates", "asked")),
     Command(
         "condition evaluate",

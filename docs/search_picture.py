@@ -1,4 +1,4 @@
-"""Make the picture of the search page again, over a workspace that has a two-tower encoder's features and a Combiner.
+"""Make the picture of the search page again, over a workspace that has a two-tower encoder's features.
 
 python docs/search_picture.py WORKSPACE --image KEY --text "but in red"        (needs chromium)
 """
@@ -32,6 +32,7 @@ def main() -> None:
     parser.add_argument("workspace", type=Path)
     parser.add_argument("--image", required=True, help="the key of the reference")
     parser.add_argument("--text", default="but in red")
+    parser.add_argument("--text-weight", type=float, default=0.5)
     given = parser.parse_args()
     workspace = WorkspaceFolder(given.workspace)
     engine = open_votes(workspace)
@@ -44,7 +45,7 @@ def main() -> None:
     thread.start()
     while not server.started:
         time.sleep(0.1)
-    photograph(f"http://127.0.0.1:{PORT}", f"/search?image={number}&text={given.text}")
+    photograph(f"http://127.0.0.1:{PORT}", f"/search?image={number}&text={given.text}&weight={given.text_weight}")
     server.should_exit = True
     thread.join()
 
@@ -53,10 +54,11 @@ def photograph(site: str, path: str) -> None:
     chromium = shutil.which("chromium") or sys.exit("chromium is needed for the picture of the page")
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_context(viewport={"width": 1180, "height": 1060}).new_page()
+        page = browser.new_context(viewport={"width": 1180, "height": 900}).new_page()
         page.goto(f"{site}/owner/enter/{KEY}")
         page.goto(f"{site}{path}")
         page.wait_for_selector("#main[data-state=showing]", timeout=120_000)
+        page.wait_for_selector("#places button")
         page.wait_for_load_state("networkidle")
         page.evaluate("Promise.all([...document.images].map(image => image.decode()))")
         shot = HERE / ".search.png"

@@ -32,6 +32,8 @@ SHOP = pl.DataFrame(
         ("a casual shoe", [True, True, False, False]),  # a plural like its singular, in either column
         ("not red", [True, True, False, None]),
         ("without stripes", [None] * 4),
+        ("a striped casual shoe", [None, None, False, False]),  # nobody knows about stripes: never met
+        ("not striped red", [None] * 4),
         ("no shirts in red", [True, True, False, False]),
     ],
 )

@@ -2,7 +2,8 @@
 
 A condition is read as values of the catalog's describing columns: the longest value first, in lower case, a plural like
 its singular.  Values of one column are alternatives ("red or blue"), so are columns that share a value; other values
-must all hold.  After "not", "no" or "without" none may.
+must all hold.  After "not", "no" or "without" none may.  Where a word is left that no column knows ("a red shirt" in
+a catalog without colours), a condition is never called met.
 """
 
 import re
@@ -13,6 +14,7 @@ from functools import cached_property
 import polars as pl
 
 from likewise.catalog.table import KEY_COLUMNS
+from likewise.conditional.mining.lexicon import PREPOSITIONS
 from likewise.conditional.templates.annotations import describing_columns
 
 NEGATIONS = frozenset({"not", "no", "without"})
@@ -21,6 +23,8 @@ TOO_COMMON = frozenset(
     | {"other", "others", "the", "this", "true", "false", "with", "yes"}
 )
 """Values that are also little words: a column that says "Other" is not what "the other one" asks for."""
+COLUMN_WORDS = frozenset({"colour", "color", "coloured", "colored", "please", "version"})
+"""Words that name no value and ask for nothing more."""
 Alternatives = frozenset[tuple[str, str]]
 """Columns and values of which one must hold."""
 
@@ -31,13 +35,15 @@ class AttributeCondition:
 
     required: tuple[Alternatives, ...]
     negated: bool = False
+    whole: bool = True
+    """Whether every word of it was understood; otherwise nobody knows that it is met, at most that it is not."""
 
     def met_by(self, known: dict[str, str | None]) -> bool | None:
         """Of one image, given what the catalog says about it; None where that is not enough."""
         told = [_one_holds(each, known) for each in self.required]
         if self.negated:
-            return False if True in told else None if None in told else True
-        return False if False in told else None if None in told else True
+            return None if not self.whole else False if True in told else None if None in told else True
+        return False if False in told else None if None in told or not self.whole else True
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ class KnownAttributes:
 
     def read(self, condition: str) -> AttributeCondition | None:
         """What a condition says about the catalog's columns; None where it names none of their values."""
-        words, groups, place = condition_words(condition), list[set[tuple[str, str]]](), 0
+        words, groups, place, left = condition_words(condition), list[set[tuple[str, str]]](), 0, set[str]()
         while place < len(words):
             lengths = range(min(self._longest, len(words) - place), 0, -1)
             length = next((each for each in lengths if words[place : place + each] in self._phrases), 0)
@@ -83,10 +89,13 @@ class KnownAttributes:
                     groups.append(set(named))
                 else:
                     same |= named
+            else:
+                left.add(words[place])
             place += max(1, length)
         if not groups:
             return None
-        return AttributeCondition(tuple(map(frozenset, groups)), not NEGATIONS.isdisjoint(words))
+        whole = all(len(word) < 3 for word in left - TOO_COMMON - PREPOSITIONS - NEGATIONS - COLUMN_WORDS)
+        return AttributeCondition(tuple(map(frozenset, groups)), not NEGATIONS.isdisjoint(words), whole)
 
     def meets(self, conditions: Sequence[str], rows: Sequence[int]) -> list[dict[str, bool]]:
         """Of every row of the catalog: condition -> whether it is met; left out where nobody knows."""

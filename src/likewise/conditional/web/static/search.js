@@ -137,7 +137,7 @@ function showReply(reply, asked) {
   byId("found").replaceChildren(...reply.found.map((one, place) => found(one, place, reply.conditions)));
   const weak = reply.weak.map((text) => `“${text}”`).join(", ");
   byId("text-said").hidden = !weak;
-  byId("text-said").textContent = weak ? `${weak}: finds nothing more clearly than random letters would, and no word of it is in the catalog. Say it in other words.` : "";
+  byId("text-said").textContent = weak ? `${weak}: no word of it is in the catalog’s texts, and its best results stand out no more than those of random letters. Look whether they are what you mean.` : "";
   const kept = Object.entries(reply.kept).map(([column, value]) => `${readable(column)} ${value}`).join(", ");
   const among = `among ${reply.allowed.toLocaleString("en")} images${kept ? ` with ${kept}${reply.guessed ? " (guessed from what it looks like)" : ""}` : ""}`;
   if (reply.found.length) {

@@ -139,6 +139,7 @@ WRITE_NOTHING = {
     "outfits factors": ("outfits", "factors", "shop"),
 }
 TRIED_ELSEWHERE = {
+    "condition train-text": "needs a sentence encoder; its files are written together, as tests/test_files.py tries",
     "condition submit": "needs CIRR's pictures; its two files are written together, as tests/test_files.py tries",
 }
 

@@ -106,3 +106,12 @@ def test_a_phone_by_touch(browser: Browser, site: Site) -> None:
         saved(page)
         keys = site.keys_of_pairs()
         assert [pair for pair in pairs if site.votes("Dora")[keys[pair]] == "similar"] == [pairs[2]]
+
+
+def test_candidates_use_the_room_they_have(browser: Browser, site: Site) -> None:
+    """Thumbnails are as large as their number allows: they fill the width beside the query, or the height."""
+    with opened(browser, viewport={"width": 1280, "height": 800}) as page:
+        enter(page, site, "Room", "/grid")
+        expect(page.locator("#main[data-state=showing]")).to_be_attached()
+        sizes = page.locator(".candidate img").evaluate_all("all => all.map(one => one.getBoundingClientRect().width)")
+        assert sizes and min(sizes) >= 180

@@ -63,7 +63,7 @@ NOT_SCORING = {
     "plan labels", "plan compute",
     "list encoders", "list readers", "list measures", "list extensions", "list lineage",
     "bundle benchmark", "bundle run", "bundle vectors", "bundle encoder",
-    "condition ask", "condition mine", "condition build", "condition audit", "condition verify", "condition verified",
+    "condition ask", "condition mine", "condition train-text", "condition build", "condition audit", "condition verify", "condition verified",
     "condition crops",
     "outfits make-test", "outfits factors", "outfits wardrobe-test", "outfits show", "outfits models", "outfits train",
     "outfits rules", "outfits generate", "outfits check", "outfits stylists-test", "outfits import-test",

@@ -27,6 +27,7 @@ from likewise.lineage.halves import select_half
 from likewise.lineage.record import lesson_from_workspace
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
+from likewise.spreadsheets import csv_text
 from likewise.workspace import WorkspaceFolder, write_text
 
 KEYWORD_TAGS = ("NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS")
@@ -106,7 +107,7 @@ def train_pseudo_words(
     words = PseudoWords(module.eval(), side, tower.spec, about=about, lineage=lineage)
     with written_together(folder) as staged:
         write_pseudo_words(staged.staging, words)
-        write_text(pl.DataFrame(history).write_csv(), staged.staging / "history.csv")
+        write_text(csv_text(pl.DataFrame(history)), staged.staging / "history.csv")
     return TextTrainingResult(words, history, best_step, len(learned), time.monotonic() - started)
 
 

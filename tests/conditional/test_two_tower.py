@@ -74,7 +74,7 @@ def test_mistakes_are_sentences(drawn: WorkspaceFolder, learned: TwoTowerTrainin
     asked = ["condition", "two-tower", str(drawn.path)]
     for more, sentence in (
         ([str(learned.folder)], "holds a two-tower encoder already"),
-        ([str(tmp_path / "x"), "--columns", "title"], "has no column title"),
+        ([str(tmp_path / "x"), "--columns", "title"], "no column title: learn from others with `--columns caption`"),
         ([str(tmp_path / "x"), "--where", f"item={read_catalog(drawn)['item'][0]}"], "needs 16 or more"),
         ([str(tmp_path / "x"), "--base", "colour"], "use a torch network"),
     ):

@@ -8,7 +8,7 @@ among them.
 
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ from likewise.workspace import WorkspaceFolder
 COMPONENTS = 384
 DEFAULT_BASE = "efficientnet-lite0?pooling=stages"
 MIN_IMAGES = 16
+TIMED_STEPS = 5  # after so many the time of all is known
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,13 @@ def train_two_tower(
     *,
     workers: int | None = None,
     force: bool = False,
+    on_start: Callable[[float], None] | None = None,
     on_progress: ProgressCallback | None = None,
 ) -> TwoTowerTrainingResult:
-    """Train on the captions of a catalog and write `folder`, which `two-tower:FOLDER` then names."""
+    """Train on the captions of a catalog and write `folder`, which `two-tower:FOLDER` then names.
+
+    `on_start` is told how many seconds the training will take, by the pace of its first steps.
+    """
     settings = settings or TwoTowerSettings()
     finish_writing(folder)
     if (folder / SETTINGS).exists() and not force:
@@ -110,7 +115,7 @@ def train_two_tower(
     shape = TwoTowerConfig(settings.base, features.shape[1], components, settings.dim, sentences=settings.sentences)
     texts = _Texts.draw(workspace, texts_of_images, shape, on_progress)
     with repeatable_kernels():
-        head, text = _fit(features, texts, catalog["item"].to_numpy(), train, shape, settings, on_progress)
+        head, text = _fit(features, texts, catalog["item"].to_numpy(), train, shape, settings, on_start, on_progress)
     measured = _measure(head, text, shape, features[held], [texts_of_images[place] for place in held])
     found = {"recall_at_1": measured[0], "recall_at_5": measured[1], "n_captions": measured[2], "n": len(held)}
     about = {"settings": asdict(settings), "n_images": len(train), "held_out": found}
@@ -234,6 +239,7 @@ def _fit(
     train: NDArray[np.int64],
     shape: TwoTowerConfig,
     settings: TwoTowerSettings,
+    on_start: Callable[[float], None] | None,
     on_progress: ProgressCallback | None,
 ) -> tuple[Any, Any]:
     torch = import_optional("torch", "training a two-tower encoder")
@@ -253,7 +259,10 @@ def _fit(
             optimiser, max_lr=settings.learning_rate, total_steps=settings.steps, pct_start=0.1
         )
         by_item = _rows_by_item(items[train])
+        started = time.monotonic()
         for step in range(settings.steps):
+            if on_start and step == min(TIMED_STEPS, settings.steps - 1):
+                on_start((time.monotonic() - started) / max(step, 1) * settings.steps)
             rows = train[_one_per_item(by_item, settings.batch, rng)]
             texts = [texts_of_images.sample(row, rng) for row in rows]
             image = torch.nn.functional.normalize(head.project(to_device(reduced[rows])))

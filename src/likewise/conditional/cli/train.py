@@ -15,6 +15,7 @@ from likewise.cli.console import (
     echo,
     echo_json,
     escape,
+    format_duration,
     open_workspace,
     parse_names,
     progress_bars,
@@ -39,6 +40,7 @@ Validation = Annotated[
     typer.Option(help="Templates for early stopping, or `official` (CIRR); a tenth of the references by default."),
 ]
 Tune = Annotated[str | None, typer.Option(help="Towers of the encoder to train as well: image, text or image,text.")]
+QUICK_STEPS = 300
 Steps = Annotated[int, typer.Option(help="Maximum number of training steps.")]
 Batch = Annotated[int, typer.Option(help="Triplets per step.")]
 Rate = Annotated[float, typer.Option("--lr", help="Learning rate of the Combiner.")]
@@ -62,6 +64,7 @@ def two_tower(
     ] = "",
     dim: Annotated[int, typer.Option(help="Dimensions of the vectors.")] = 128,
     steps: Steps = 1500,
+    quick: Annotated[bool, typer.Option("--quick", help=f"At most {QUICK_STEPS} steps: a first look.")] = False,
     workers: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing encoder.")] = False,
@@ -77,10 +80,17 @@ def two_tower(
 
     from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 
-    settings = TwoTowerSettings(base, tuple(parse_names(columns)), sentences, where, half, dim, steps, seed=seed)
+    n_steps = min(steps, QUICK_STEPS) if quick else steps
+    settings = TwoTowerSettings(base, tuple(parse_names(columns)), sentences, where, half, dim, n_steps, seed=seed)
     with progress_bars("steps") as update:
         trained = train_two_tower(
-            open_workspace(workspace), folder, settings, workers=workers, force=force, on_progress=update
+            open_workspace(workspace),
+            folder,
+            settings,
+            workers=workers,
+            force=force,
+            on_start=_print_expected,
+            on_progress=update,
         )
     if as_json:
         echo_json(asdict(trained))
@@ -90,8 +100,17 @@ def two_tower(
         f"{trained.n_held_out:,} held-out images find their own caption among {trained.n_captions:,} "
         f"in {100 * trained.recall_at_1:.1f} % of cases, among the first five in {100 * trained.recall_at_5:.1f} %"
     )
+    if trained.n_captions:
+        chance = 1.0 / trained.n_captions
+        learned = "it has learned to read" if trained.recall_at_1 > 2 * chance else "it has hardly learned to read"
+        echo(f"chance would find {100 * chance:.1f} %: {learned} these captions")
     for note in trained.notes:
         echo(escape(note))
+
+
+def _print_expected(seconds: float) -> None:
+    """On standard error, as progress is: standard output may be JSON."""
+    typer.echo(f"training takes about {format_duration(seconds)} on this machine; --quick takes fewer steps", err=True)
 
 
 def train(

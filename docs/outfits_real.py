@@ -80,7 +80,16 @@ def measure(data: Path, looks: Path, work: Path) -> None:
     subprocess.run([*likewise, "encode", looks, "--with", ENCODER], check=True)
     more = [word for kind in MORE_FOLDS for word in ("--model", kind)]
     for n_folds, options in ((N_FOLDS, ["--words"]), (N_MORE_FOLDS, more)):
-        common = ["--outfits", data / "outfits.csv", "--folds", str(n_folds), "--with", ENCODER, "--seed", str(SEED)]
+        common = [
+            "--outfits",
+            str(data / "outfits.csv"),
+            "--folds",
+            str(n_folds),
+            "--with",
+            ENCODER,
+            "--seed",
+            str(SEED),
+        ]
         subprocess.run([*likewise, "outfits", "benchmark", looks, *common, *options], check=True)
         shutil.copyfile(looks / "results" / "outfits-folds-values.parquet", work / f"values-{n_folds}.parquet")
 

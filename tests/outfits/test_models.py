@@ -140,7 +140,8 @@ def test_choices_that_look_the_same_are_tied(kind: str, folders: dict[str, Path]
     """A model blind to what differs must not prefer the first choice."""
     known = toy_features().known["toy"]
     images = (*known.images, "twin-a", "twin-b")
-    vectors = np.concatenate([known.vectors, known.vectors[[3, 3]]])
+    stored = np.asarray(known.vectors)
+    vectors = np.concatenate([stored, stored[[3, 3]]])
     blind = InMemoryFeatures({"toy": type(known)("toy", images, vectors)})
     model = load_model(folders[kind], blind)
     twins = (Item("a", "tops", "twin-a"), ITEMS[5], Item("b", "tops", "twin-b"))

@@ -298,7 +298,9 @@ def test_blanks_have_one_right_choice_and_distractors_of_its_category() -> None:
 
 def test_a_vector_that_is_no_number_stops_with_a_sentence(tmp_path: Path) -> None:
     broken = toy_features()
-    broken.known["toy"].vectors[0, 0] = np.nan
+    vectors = broken.known["toy"].vectors
+    assert isinstance(vectors, np.ndarray)
+    vectors[0, 0] = np.nan
     with pytest.raises(LikewiseError, match="values that are no numbers"):
         train_model(job("type-aware", 1), examples(), broken, tmp_path / "m")
     assert torch.is_grad_enabled()

@@ -69,13 +69,13 @@ CORE = (
         ("label", "judge", "drawn", "--judge", "python:tests.crash.judging:brightness", "--pairs", "60"),
         but=("answers.parquet",),
     ),
+    Command("plan labels", ("plan", "labels", "ws", "--with", "colour", "--n-queries", "5")),
     Command("label settings --examples", ("label", "settings", "ws", "--examples", "gold.csv", "--catch", "gold.csv")),
 )
 # Commands of the core that write nothing.
 WRITE_NOTHING = {
     "status": ("status", "ws"),
     "label status": ("label", "status", "ws"),
-    "plan labels": ("plan", "labels", "ws", "--with", "colour", "--n-queries", "5"),
     "plan compute": ("plan", "compute", "--images", "1000"),
     "list encoders": ("list", "encoders"),
     "list readers": ("list", "readers"),

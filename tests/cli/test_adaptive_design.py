@@ -20,7 +20,7 @@ def test_two_rounds_from_a_new_workspace_to_the_report(tmp_path: Path, run: Run)
     assert "labels are drawn for finding or comparing, not 'fun'" in run(*asked, "--for", "fun").err
     assert "at least 2 rounds, not 1" in run(*asked[:-1], 1).err
     first = run(*asked, "--for", "finding")
-    assert "200 pairs drawn for 20 queries" in first.out
+    assert "200 pairs to label for 20 queries" in first.out
     assert "round 1 of 2, for finding" in " ".join(first.out.split())
     workspace = WorkspaceFolder(target)
     before = pl.read_parquet(workspace.pool_file)

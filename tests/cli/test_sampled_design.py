@@ -22,13 +22,14 @@ def test_a_drawn_pool_is_measured_against_the_whole_catalog(tmp_path: Path, run:
     assert "20 labels for 30 queries" in few.err
     assert "no design 'lottery'" in run("discover", target, "--design", "lottery").err
     asked = ("discover", target, "--design", "sampled", "--n-queries", 30, "--labels")
-    assert "600 pairs drawn for 30 queries (20.0 a query)" in run(*asked, 600).out
+    said = run(*asked, 600).out
+    assert "600 pairs to label for 30 queries" in said and "20.0 a query" in said
     workspace = WorkspaceFolder(target)
     pool = pl.read_parquet(workspace.pool_file)
     assert pool["generator"].unique().to_list() == ["drawn"]
     assert pool.select("query", "candidate").is_unique().all()
     assert pool["probability"].is_between(0.1, 1.0).all()
-    assert "the same pool was already there" in run(*asked, 600).out
+    assert "this pool already existed" in run(*asked, 600).out
     adding = run("label", "add-pairs", target, "--with", "texture")
     assert adding.code == 2
     assert "were drawn by the design sampled" in adding.err

@@ -10,6 +10,9 @@ from likewise.api.workspace import Workspace
 from likewise.catalog.versions import RETIRED
 from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.step import CATALOG_SCHEMA
+from likewise.labeling.state import read_stored_votes
+from likewise.labeling.store.opening import opened_votes
+from likewise.labeling.store.read import read_votes
 from tests.update.conftest import change_photos, save_shape, vote
 
 
@@ -162,6 +165,10 @@ def test_the_commands_of_a_living_catalog(shop: Path) -> None:
     assert "written: version 2, autumn" in done
     run("encode", shoes, "--with", "colour,shape", "--workers", 1)
     assert "may be off by at most" in run("status", shoes)
+    counted = read_stored_votes(Workspace(shoes))
+    with opened_votes(Workspace(shoes)) as engine:
+        assert counted is not None and 0 < len(counted) < len(read_votes(engine))  # some are put aside
+    assert json.loads(run("label", "status", shoes, "--json"))["n_votes"] == len(counted)
     assert json.loads(run("discover", shoes, "--json"))["versions"] == [1, 2]
     then = json.loads(run("evaluate", shoes, "--as-of", "1", "--json"))
     assert (then["summary"]["catalog_version"], then["summary"]["n_images"], then["stored"]) == (1, 36, False)

@@ -223,6 +223,7 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
     """
     from dataclasses import asdict
 
+    from likewise.catalog import read_catalog
     from likewise.discovery.proposals import random_pairs
     from likewise.evaluation.ranking_stability import ranking_stability
     from likewise.evaluation.stopping.step import goal_status
@@ -234,7 +235,7 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
         raise LikewiseError(f"{workspace} holds no votes yet: start with `likewise label serve {workspace}`.")
     n_all = read_json(target.pool_settings_file)["n_all_pairs"] if target.pool_settings_file.exists() else None
     with open_votes_database(target, database) as engine:
-        dashboard = read_dashboard(engine, n_all, random_pairs(target))
+        dashboard = read_dashboard(engine, n_all, random_pairs(target), read_catalog(target)["image"])
     stability = ranking_stability(target)
     goal = goal_status(target, dashboard.cost.hours_per_label)
     if as_json:

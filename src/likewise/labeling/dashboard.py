@@ -97,9 +97,19 @@ class Dashboard:
         return asdict(self)
 
 
-def read_dashboard(engine: Engine, n_all_pairs: int | None = None, random: pl.DataFrame | None = None) -> Dashboard:
-    """The state of the project; `n_all_pairs` is what brute force would label, `random` pairs drawn at random."""
+def read_dashboard(
+    engine: Engine,
+    n_all_pairs: int | None = None,
+    random: pl.DataFrame | None = None,
+    images: pl.Series | None = None,
+) -> Dashboard:
+    """The state of the project; `n_all_pairs` is what brute force would label, `random` pairs drawn at random.
+
+    With the `images` of the catalog, votes about others are put aside, as they are for the labels.
+    """
     project, votes, events = read_project(engine), read_votes(engine), read_events(engine)
+    if images is not None:
+        votes = votes.filter(pl.all_horizontal(pl.col(PAIR).is_in(images.implode())))
     experts = [expert for expert in read_experts(engine) if expert.kind not in (GUEST, ADJUDICATOR)]
     judged = votes.filter(pl.col("expert").is_in([expert.name for expert in experts]))
     adjudicated = votes.filter(~pl.col("expert").is_in([expert.name for expert in experts]))

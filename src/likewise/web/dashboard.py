@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from likewise.catalog import read_catalog
 from likewise.discovery.proposals import random_pairs
 from likewise.errors import LikewiseError
 from likewise.evaluation.ranking_stability import ranking_stability
@@ -18,7 +19,9 @@ from likewise.workspace import read_json
 
 def dashboard_context(site: Site) -> dict[str, Any]:
     """What `owner.html` shows."""
-    dashboard = read_dashboard(site.engine, count_all_pairs(site), random_pairs(site.settings.workspace))
+    workspace = site.settings.workspace
+    images = read_catalog(workspace)["image"]
+    dashboard = read_dashboard(site.engine, count_all_pairs(site), random_pairs(workspace), images)
     keys = [row.query for row in dashboard.per_query]
     keys += [key for pair in dashboard.divided for key in (pair.query, pair.candidate)]
     ids = image_ids(site.engine, keys)
@@ -43,8 +46,8 @@ def dashboard_context(site: Site) -> dict[str, Any]:
         ],
         "cost": asdict(dashboard.cost),
         "chain": _chain(site),
-        "stability": ranking_stability(site.settings.workspace),
-        "goal": goal_status(site.settings.workspace, dashboard.cost.hours_per_label, max_entries=PAGE_ENTRIES),
+        "stability": ranking_stability(workspace),
+        "goal": goal_status(workspace, dashboard.cost.hours_per_label, max_entries=PAGE_ENTRIES),
         "log": dashboard.log,
     }
 

@@ -17,6 +17,7 @@ from likewise.labeling.store.experts import invite_expert
 from likewise.labeling.store.models import Pair
 from likewise.labeling.store.pairs import add_pairs, pair_keys
 from likewise.labeling.store.project import change_project, read_log
+from likewise.update import update_catalog
 from likewise.workspace import WorkspaceFolder
 
 from .conftest import Browser, write_pool
@@ -119,6 +120,25 @@ def test_another_catalog_asks_nothing_about_pictures_that_are_gone(
         assert anna.get(str(address)).status_code in (200, 404)
     make_catalog(workspace, before, root, "table", replace=True)
     assert asked_pairs(anna, engine) == asked
+
+
+def test_open_work_goes_on_while_the_catalog_is_updated(
+    workspace: WorkspaceFolder, app: FastAPI, engine: Engine, expert: Callable[[str], Browser]
+) -> None:
+    anna = expert("Anna")
+    asked = asked_pairs(anna, engine)
+    on_the_page = anna.get("/api/next?count=2").json()["pairs"]
+    answer(anna, on_the_page[0]["pair"])
+    rows, root = pl.read_parquet(workspace.catalog_file).select("image", "item", "category"), workspace.root
+    done = pairs_of_ids(engine, on_the_page[0]["pair"])
+    gone = next(image for image in rows["image"] if any(image in pair for pair in asked - done))
+    update_catalog(workspace, rows.filter(pl.col("image") != gone), root)
+    left = {pair for pair in asked - done if gone not in pair}
+    assert asked_pairs(anna, engine) == left
+    answer(anna, on_the_page[1]["pair"])  # was on her page all the time
+    assert read_votes(engine).height == 2
+    update_catalog(workspace, rows, root)  # next season it is back, and what is open is asked again
+    assert asked_pairs(anna, engine) == asked - done - pairs_of_ids(engine, on_the_page[1]["pair"])
 
 
 def test_the_command_withdraws_by_itself_and_says_so_while_a_server_runs(

@@ -16,7 +16,7 @@ from likewise.outfits.looks.wardrobe import Wardrobe
 from likewise.outfits.models import InMemoryFeatures
 from likewise.outfits.models.card import OutfitModelCard
 from likewise.outfits.models.mean_cosine import MeanCosineModel
-from likewise.outfits.models.trained_model import TrainedOutfitModel, make_net
+from likewise.outfits.models.trained_model import TrainedOutfitModel, make_outfit_net
 from likewise.outfits.protocol import OutfitModel
 from likewise.outfits.training.presets import USUAL
 from likewise.outfits.vectors import VectorLookup
@@ -51,7 +51,7 @@ def models(vectors: VectorLookup) -> dict[str, OutfitModel]:
     for kind, preset in USUAL.items():
         settings = {"width": preset.width}
         card = OutfitModelCard(kind, kind, "vectors", "random", "", DIM, ("", *SLOTS), settings=settings)
-        found[kind] = TrainedOutfitModel(card, make_net(card).eval(), InMemoryFeatures({"random": vectors}))
+        found[kind] = TrainedOutfitModel(card, make_outfit_net(card).eval(), InMemoryFeatures({"random": vectors}))
     return found
 
 

@@ -13,7 +13,7 @@ from likewise.outfits.models.card import OutfitModelCard
 from likewise.outfits.models.mean_cosine import MeanCosineModel
 from likewise.outfits.models.popular import PopularityModel, count_items
 from likewise.outfits.models.random import RandomModel
-from likewise.outfits.models.trained_model import TrainedOutfitModel, make_net
+from likewise.outfits.models.trained_model import TrainedOutfitModel, make_outfit_net
 from likewise.outfits.protocol import OutfitModel, OutfitQuestion
 from likewise.outfits.scoring import grade_answers, score_table
 from likewise.outfits.tables import outfits_from_table
@@ -57,7 +57,7 @@ def models(items: pl.DataFrame, questions: list[OutfitQuestion]) -> dict[str, Ou
         card = OutfitModelCard(
             kind, kind, "vectors", "random", "", DIM, ("", *CATEGORIES), settings={"width": preset.width}
         )
-        found[kind] = TrainedOutfitModel(card, make_net(card).eval(), features)
+        found[kind] = TrainedOutfitModel(card, make_outfit_net(card).eval(), features)
     return found
 
 

@@ -23,7 +23,7 @@ from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, QueryBatch
 from likewise.conditional.recall import recall_at_k
 from likewise.conditional.screening import question_set, screen_methods
-from likewise.conditional.splits import SplitBenchmark, score_split, split_features
+from likewise.conditional.splits import SharedGalleryBenchmark, score_split, split_features
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.training import TrainingSettings, train_combiner
 from likewise.conditional.training_triplets import (
@@ -195,7 +195,7 @@ def test_early_stopping_on_a_whole_split_masks_the_reference(drawn: WorkspaceFol
     """With one gallery for all: text and image alone as composers give what `score_split` gives."""
     images = small_tower.encoded_images(drawn)[:50]
     asked = questions(images, 40, 0).with_columns(pl.concat_list("target").alias("targets"))
-    split = SplitBenchmark("all", asked.select("template", "condition", "reference", "targets"), images)
+    split = SharedGalleryBenchmark("all", asked.select("template", "condition", "reference", "targets"), images)
     validator = Validator(drawn, small_tower, [split])
     for composer in (ImageOnly(), TextOnly()):
         expected = score_split(split, split_features(drawn, small_tower, [split]), [ComposerMethod(composer)])

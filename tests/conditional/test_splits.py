@@ -13,7 +13,7 @@ from likewise.conditional.evaluate import TaskResults, recall_table
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.splits import (
     KS,
-    SplitBenchmark,
+    SharedGalleryBenchmark,
     cirr_splits,
     fashioniq_splits,
     mit_states_split,
@@ -24,7 +24,7 @@ from likewise.errors import LikewiseError
 from tests.real.places import real_data
 
 
-def drawn(split: SplitBenchmark, dim: int = 16) -> ImageTextFeatures:
+def drawn(split: SharedGalleryBenchmark, dim: int = 16) -> ImageTextFeatures:
     rng = np.random.default_rng(2)
     texts = split.queries["condition"].unique().to_list()
     return ImageTextFeatures(
@@ -52,7 +52,7 @@ def test_cirr_validation_has_every_image_of_the_split_as_gallery() -> None:
     assert split.subsets is not None and set(split.subsets["gallery"].list.len()) == {4}
 
 
-def small_cirr(folder: Path) -> tuple[SplitBenchmark, pl.DataFrame, dict[str, str]]:
+def small_cirr(folder: Path) -> tuple[SharedGalleryBenchmark, pl.DataFrame, dict[str, str]]:
     names = [f"test1-{number}" for number in range(60)]
     sets = [names[start : start + 6] for start in range(0, 60, 6)]
     asked = [

@@ -14,7 +14,7 @@ from likewise.outfits.models.card import read_model_card
 from likewise.outfits.models.mean_cosine import MeanCosineModel
 from likewise.outfits.models.popular import PopularityModel, count_items
 from likewise.outfits.models.registry import load_model
-from likewise.outfits.models.trained_model import TrainedOutfitModel, load_net, make_net
+from likewise.outfits.models.trained_model import TrainedOutfitModel, load_net, make_outfit_net
 from likewise.outfits.models.trunk import N_DIRECTIONS, AgreementTrunk, WornPairs, guess_words
 from likewise.outfits.models.typed import TypedLinear
 from likewise.outfits.protocol import Item, Outfit, OutfitModel, OutfitQuestion, best_choices
@@ -63,7 +63,7 @@ def test_ten_outfits_are_learned_by_heart(kind: str, folders: dict[str, Path]) -
     questions = [question for seed in range(3) for question in make_fitb_questions(ten_outfits(), worn, seed)]
     assert len(questions) == 30
     fresh = TrainedOutfitModel(
-        read_model_card(folders[kind]), make_net(read_model_card(folders[kind])).eval(), toy_features()
+        read_model_card(folders[kind]), make_outfit_net(read_model_card(folders[kind])).eval(), toy_features()
     )
     assert fitb_accuracy(fresh, questions) < 0.6
     last = open_model(f"{folders[kind]}@{used_preset(fresh.card).epochs}", toy_features())

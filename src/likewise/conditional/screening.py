@@ -11,7 +11,7 @@ from likewise.conditional.protocol import ConditionalMethod, images_of
 from likewise.conditional.pseudo_words import PseudoWords
 from likewise.conditional.published_arithmetic import PublishedMethod
 from likewise.conditional.run_files import QueryVectors, RankedRun
-from likewise.conditional.splits import SplitBenchmark
+from likewise.conditional.splits import SharedGalleryBenchmark
 from likewise.conditional.task_specific import DetectedObjects
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.validation import ValidationSet
@@ -78,7 +78,7 @@ def _asked(catalog: pl.DataFrame, questions: ValidationSet) -> tuple[set[str], s
     return {*asked["reference"], *asked["target"].drop_nulls()}, _answers(catalog, asked)
 
 
-def _answerable(split: SplitBenchmark) -> pl.DataFrame:
+def _answerable(split: SharedGalleryBenchmark) -> pl.DataFrame:
     return split.queries.select("reference", "condition", pl.col("targets").alias("target")).explode("target")
 
 

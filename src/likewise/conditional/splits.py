@@ -45,7 +45,7 @@ QUERY_SCHEMA = {
 
 
 @dataclass(frozen=True)
-class SplitBenchmark:
+class SharedGalleryBenchmark:
     """Questions that share one gallery."""
 
     name: str
@@ -64,7 +64,7 @@ SOURCES = ("cirr", "circo", "mit_states", "fashioniq")
 
 def load_split_benchmarks(
     workspace: WorkspaceFolder, split: str | None = None, *, official: bool = False
-) -> list[SplitBenchmark]:
+) -> list[SharedGalleryBenchmark]:
     """The queries of a workspace that was made from one of the data sets, `official` as their own codes ask them."""
     source = str(workspace.settings()["source"])
     catalog = read_catalog(workspace)
@@ -84,7 +84,7 @@ def load_split_benchmarks(
     )
 
 
-def cirr_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> list[SplitBenchmark]:
+def cirr_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> list[SharedGalleryBenchmark]:
     """CIRR; `subsets` holds the six members of each query's set."""
     chosen, gallery = templates.filter(split=split), _gallery(catalog, split)
     subsets = chosen.filter(pl.col("target").is_not_null()).select(
@@ -95,28 +95,28 @@ def cirr_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> l
         "target",
         pl.col("members").list.set_difference(pl.concat_list("reference", "target")).list.sort().alias("gallery"),
     )
-    return [SplitBenchmark(f"cirr {split}", _single(chosen), gallery, subsets, CIRR_KS)]
+    return [SharedGalleryBenchmark(f"cirr {split}", _single(chosen), gallery, subsets, CIRR_KS)]
 
 
-def circo_split(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> SplitBenchmark:
+def circo_split(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> SharedGalleryBenchmark:
     """CIRCO: every picture of COCO's unlabelled part is the gallery of every split."""
     chosen = templates.filter(split=split)
     if chosen.is_empty():
         there = ", ".join(templates["split"].unique().sort())
         raise LikewiseError(f"CIRCO has no split {split!r} here: it has {there}.")
-    return SplitBenchmark(
+    return SharedGalleryBenchmark(
         f"circo {split}", _cast(chosen), catalog["image"].sort().to_list(), ks=(), precision_ks=PRECISION_KS
     )
 
 
-def catalog_questions(catalog: pl.DataFrame, questions: pl.DataFrame, name: str) -> SplitBenchmark:
+def catalog_questions(catalog: pl.DataFrame, questions: pl.DataFrame, name: str) -> SharedGalleryBenchmark:
     """Questions of one's own with the whole catalog as gallery; several right answers add mAP@k."""
     several = (questions["targets"].list.len() > 1).any()
     precision = PRECISION_KS if several else ()
-    return SplitBenchmark(name, _cast(questions), catalog["image"].sort().to_list(), None, CIRR_KS, precision)
+    return SharedGalleryBenchmark(name, _cast(questions), catalog["image"].sort().to_list(), None, CIRR_KS, precision)
 
 
-def fashioniq_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> list[SplitBenchmark]:
+def fashioniq_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str) -> list[SharedGalleryBenchmark]:
     """FashionIQ, one gallery per category."""
     found = []
     of_split = templates.filter(split=split)
@@ -126,11 +126,11 @@ def fashioniq_splits(catalog: pl.DataFrame, templates: pl.DataFrame, split: str)
         # a picture of two categories stands in the catalog under the first
         named = pl.concat([listed, chosen["reference"], chosen["target"].drop_nulls()])
         gallery = named.filter(named.is_in(catalog["image"].implode())).unique().sort().to_list()
-        found.append(SplitBenchmark(f"fashioniq {category} {split}", _single(chosen), gallery, ks=FASHIONIQ_KS))
+        found.append(SharedGalleryBenchmark(f"fashioniq {category} {split}", _single(chosen), gallery, ks=FASHIONIQ_KS))
     return found
 
 
-def mit_states_split(catalog: pl.DataFrame, queries: pl.DataFrame, split: str) -> SplitBenchmark:
+def mit_states_split(catalog: pl.DataFrame, queries: pl.DataFrame, split: str) -> SharedGalleryBenchmark:
     """MIT-States: right is every picture of the noun with the adjective of the condition."""
     pictures = catalog.filter(split=split)
     positives = pictures.group_by("noun", "adjective").agg(pl.col("image").sort().alias("targets"))
@@ -147,7 +147,7 @@ def mit_states_split(catalog: pl.DataFrame, queries: pl.DataFrame, split: str) -
         .select("template", "condition", pl.col("image").alias("reference"), "targets")
     )
     gallery = pictures["image"].sort().to_list()
-    return SplitBenchmark(f"mit-states {split}", _cast(queries), gallery, precision_ks=(10,))
+    return SharedGalleryBenchmark(f"mit-states {split}", _cast(queries), gallery, precision_ks=(10,))
 
 
 def _single(templates: pl.DataFrame) -> pl.DataFrame:
@@ -167,7 +167,9 @@ def _gallery(catalog: pl.DataFrame, split: str) -> list[str]:
     return gallery
 
 
-def split_features(workspace: WorkspaceFolder, tower: TwoTower, splits: Sequence[SplitBenchmark]) -> ImageTextFeatures:
+def split_features(
+    workspace: WorkspaceFolder, tower: TwoTower, splits: Sequence[SharedGalleryBenchmark]
+) -> ImageTextFeatures:
     """Features of every picture and every condition of some splits."""
     have = set(tower.encoded_images(workspace))
     images = sorted({image for split in splits for image in split.gallery} & have)
@@ -176,7 +178,7 @@ def split_features(workspace: WorkspaceFolder, tower: TwoTower, splits: Sequence
 
 
 def score_split(
-    split: SplitBenchmark,
+    split: SharedGalleryBenchmark,
     features: ImageTextFeatures,
     methods: Sequence[ConditionalMethod],
     *,
@@ -235,7 +237,7 @@ def _precisions(ranks: TargetRanks, parts: Sequence[Floats], ks: Sequence[int]) 
 
 
 def split_batches(
-    split: SplitBenchmark, queries: pl.DataFrame, features: ImageTextFeatures
+    split: SharedGalleryBenchmark, queries: pl.DataFrame, features: ImageTextFeatures
 ) -> "Sequence[tuple[pl.DataFrame, QueryBatch, NDArray[np.bool_]]]":
     """Questions a few hundred at a time, with the shared gallery and which of it each may answer."""
     gallery = [image for image in split.gallery if image in features.row_of]

@@ -21,7 +21,13 @@ from likewise.conditional.methods import get_composer
 from likewise.conditional.protocol import ConditionalMethod
 from likewise.conditional.screening import question_set, screen_methods
 from likewise.conditional.search_models import default_tower
-from likewise.conditional.splits import SplitBenchmark, load_split_benchmarks, split_batches, split_features, top_k
+from likewise.conditional.splits import (
+    SharedGalleryBenchmark,
+    load_split_benchmarks,
+    split_batches,
+    split_features,
+    top_k,
+)
 from likewise.conditional.stored_features import open_tower
 from likewise.errors import LikewiseError
 from likewise.files import written_together
@@ -33,7 +39,7 @@ LENGTHS = {"recall": 50, "recall_subset": 3}
 
 
 def ranked_names(
-    split: SplitBenchmark,
+    split: SharedGalleryBenchmark,
     members: Mapping[int, list[str]],
     names: Mapping[str, str],
     features: ImageTextFeatures,
@@ -100,7 +106,7 @@ def write_submission(
 
 
 def circo_ranking(
-    split: SplitBenchmark, names: Mapping[str, str], features: ImageTextFeatures, method: ConditionalMethod
+    split: SharedGalleryBenchmark, names: Mapping[str, str], features: ImageTextFeatures, method: ConditionalMethod
 ) -> dict[str, list[int]]:
     """CIRCO's file: the first 50 pictures of every question, by number."""
     found: dict[str, list[int]] = {}

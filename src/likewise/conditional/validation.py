@@ -13,7 +13,7 @@ from likewise.conditional.evaluate import TaskResults, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import Composer, Features
 from likewise.conditional.recall import recall_at_k
-from likewise.conditional.splits import SplitBenchmark, score_split, split_features
+from likewise.conditional.splits import SharedGalleryBenchmark, score_split, split_features
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.trainable import TrainableEncoder
 from likewise.encoders.networks.device import to_numpy
@@ -21,7 +21,7 @@ from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
 from likewise.workspace import WorkspaceFolder
 
-ValidationSet = pl.DataFrame | Sequence[SplitBenchmark]
+ValidationSet = pl.DataFrame | Sequence[SharedGalleryBenchmark]
 IMAGES_PER_BATCH = 512
 
 

@@ -31,7 +31,7 @@ OUTFIT_BATCH_SIZE = 512
 ITEM_BATCH_SIZE = 256
 
 
-def make_net(card: OutfitModelCard) -> OutfitNet:
+def make_outfit_net(card: OutfitModelCard) -> OutfitNet:
     """The network that a card describes, with fresh weights."""
     sizes = NetSizes(card.n_inputs, len(card.types), card.n_users, len(card.vocabulary))
     return NETWORKS[card.kind](make_trunk(card.trunk, card.n_inputs, card.n_caption_words), sizes, **card.settings)
@@ -39,7 +39,7 @@ def make_net(card: OutfitModelCard) -> OutfitNet:
 
 def load_net(card: OutfitModelCard, folder: Path, epoch: int | None = None) -> OutfitNet:
     """The network with its stored weights, ready to score."""
-    net = make_net(card)
+    net = make_outfit_net(card)
     stored = read_arrays(weights_file(folder, epoch))
     net.load_state_dict({name: torch.from_numpy(array) for name, array in stored.items()})
     return place(net.eval())

@@ -33,7 +33,7 @@ from likewise.outfits.models.card import (
 from likewise.outfits.models.feature_source import FeatureSource, joined_version
 from likewise.outfits.models.inputs import read_inputs
 from likewise.outfits.models.net import OutfitNet
-from likewise.outfits.models.trained_model import TrainedOutfitModel, embed_in_batches, make_net
+from likewise.outfits.models.trained_model import TrainedOutfitModel, embed_in_batches, make_outfit_net
 from likewise.outfits.models.trunk import VECTORS, WORDS, WornPairs, uses_vectors
 from likewise.outfits.models.words import caption_word_targets, extract_words
 from likewise.outfits.protocol import OutfitQuestion
@@ -202,7 +202,7 @@ def _prepare(
         OutfitTrainingSummary(job.seed, job.preset),
     )
     torch.manual_seed(job.seed)
-    net = make_net(card)
+    net = make_outfit_net(card)
     rows, fitted = sample_for_trunk(outfits, len(images), job.seed)
     net.trunk.fit(inputs.select(rows).vectors, torch.from_numpy(word_targets[rows]), WornPairs.from_outfits(fitted))
     near = None

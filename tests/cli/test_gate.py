@@ -121,6 +121,11 @@ def test_the_new_model_may_be_a_run_of_a_search_engine(labelled: WorkspaceFolder
     told = json.loads(run(*gate, "--new", tmp_path / "short.csv").out)
     assert any("no result for 1 of 8 queries" in note for note in told["notes"])
     assert any("fewer than 3 items for 7 of 8 queries" in note for note in told["notes"])
+    listed = short.select("query", pl.col("candidate").alias("result"), (pl.col("rank") + 1).cast(pl.Int64))
+    gone = listed.select("query", result=pl.lit("gone.png"), rank=pl.lit(0, pl.Int64)).unique()
+    pl.concat([gone, listed]).write_csv(tmp_path / "strange.csv")
+    told = json.loads(run(*gate, "--new", tmp_path / "strange.csv").out)
+    assert any("of other queries or images than these" in note for note in told["notes"])
 
 
 def test_the_new_model_may_be_a_file_of_vectors_a_spec_or_an_onnx_file(
@@ -134,8 +139,10 @@ def test_the_new_model_may_be_a_file_of_vectors_a_spec_or_an_onnx_file(
     keep = [row for row, image in enumerate(images) if image != "square/red-1.png"]
     some = read_vectors(labelled, "shape", images)[keep]
     np.savez(tmp_path / "lacking.npz", vectors=some, keys=np.array(images)[keep])
-    lacking = json.loads(run(*gate, "--new", tmp_path / "lacking.npz", "--json").out)
-    assert "1 queries and 1 images of the gallery are left out" in " ".join(lacking["notes"])
+    lacking = run(*gate, "--new", tmp_path / "lacking.npz")  # could pass blindfold
+    assert lacking.code == 2 and "has no vector of 1 images that shape has, square/red-1.png" in lacking.err
+    older = ("gate", labelled.path, "--measure", "P@3", "--old", "lacking", "--new", "shape", "--json")
+    assert "1 queries and 1 images of the gallery are left out" in " ".join(json.loads(run(*older).out)["notes"])
     assert run(*gate, "--new", "texture").code in (0, 1, 3) and "texture" in labelled.encoders()
     model = write_onnx(tmp_path / "pooling.onnx")
     assert run(*gate, "--new", model).code in (0, 1, 3)
@@ -189,3 +196,12 @@ def test_labels_drawn_with_known_probabilities_are_estimated_for_the_whole_catal
     assert told["groups"][0]["difference"] == pytest.approx(theirs, abs=1e-6)
     worse = run("gate", workspace.path, "--old", "shape", "--new", "colour", "--measure", "nDCG@3")
     assert worse.code == 1
+
+
+def test_a_category_may_have_any_name(tmp_path: Path, run: Run) -> None:
+    labelled = make_labelled(tmp_path)
+    catalog = pl.read_parquet(labelled.catalog_file)
+    names = {name: ("overall", "c\x01\ufffe")[row % 2] for row, name in enumerate(sorted(set(catalog["category"])))}
+    catalog.with_columns(pl.col("category").replace(names)).write_parquet(labelled.catalog_file)
+    assert run("gate", labelled.path, "--measure", "P@3", "--old", "shape", "--new", "colour").code == 1
+    assert {"P@3 overall", "P@3 category overall", "P@3 c??"} <= set(cases(labelled.gate_folder / "junit.xml"))

@@ -3,12 +3,14 @@
 A category that is undecided is skipped; an average that is undecided is an error, because the gate does not open.
 """
 
+import re
 from xml.etree import ElementTree
 
 from likewise.evaluation.gate.result import OVERALL, GateResult
 from likewise.report.formatting import interval, points
 
 SUITE = "likewise gate"
+NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_xml(result: GateResult) -> str:
@@ -34,7 +36,8 @@ def junit_xml(result: GateResult) -> str:
     suites = ElementTree.Element("testsuites", name=SUITE, tests=str(len(rows)))
     suites.append(suite)
     ElementTree.indent(suites)
-    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+    text = ElementTree.tostring(suites, encoding="unicode", xml_declaration=True)
+    return NOT_IN_XML.sub("?", text) + "\n"
 
 
 def _outcome(

@@ -103,6 +103,11 @@ def model_lists(workspace: WorkspaceFolder, model: GateModel, pairs: JudgedPairs
     notes = []
     if found.n_missing_queries:
         notes.append(f"{model.name} has no result for {found.n_missing_queries} of {len(lists)} queries: all missed")
+    if found.n_outside:
+        notes.append(
+            f"{found.n_outside:,} results of {model.name} are of other queries or images than these: they are taken "
+            "out, and the results after them move up"
+        )
     if n_short:
         notes.append(
             f"{model.name} lists fewer than {k} items for {n_short} of {len(lists)} queries: the places after them "

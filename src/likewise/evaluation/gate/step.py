@@ -21,7 +21,7 @@ from likewise.evaluation.gate.drawn_labels import drawn_differences
 from likewise.evaluation.gate.labels_needed import drawn_labels_needed, labels_needed
 from likewise.evaluation.gate.list_differences import compare_lists
 from likewise.evaluation.gate.models import GateModel, find_model, model_lists
-from likewise.evaluation.gate.result import GateResult
+from likewise.evaluation.gate.result import OVERALL, GateResult
 from likewise.evaluation.gate.tables import group_table, largest_changes, pairs_to_label
 from likewise.evaluation.measurements import EncoderVectors
 from likewise.evaluation.measures import CutoffMeasure, Judged, parse_measure
@@ -124,6 +124,8 @@ def _judged_pairs(
 ) -> JudgedPairs:
     """Every label of the pool's queries, over the images that both models have."""
     encoders = [one.name for one in models if one.run is None]
+    if len(encoders) == len(models):
+        _refuse_lacking(workspace, models, pool)
     inside = set(catalog["image"] if half is None else select_half(catalog, half)["image"])
     queries, gallery = (
         [image for image in common_images(workspace, encoders, each) if image in inside]
@@ -139,6 +141,18 @@ def _judged_pairs(
     return pairs
 
 
+def _refuse_lacking(workspace: WorkspaceFolder, models: Sequence[GateModel], pool: Pool) -> None:
+    """A new model without vectors of what the old one knows would not be judged there, and could pass blindfold."""
+    asked = list(dict.fromkeys([*pool.query_gallery.queries, *pool.query_gallery.gallery]))
+    known = set(common_images(workspace, [models[1].name], asked))
+    lacking = [image for image in common_images(workspace, [models[0].name], asked) if image not in known]
+    if lacking:
+        raise LikewiseError(
+            f"{models[1].name} has no vector of {len(lacking):,} images that {models[0].name} has, {lacking[0]} for "
+            "instance, and cannot be judged there: encode or import them first."
+        )
+
+
 def _left_out(pool: Pool, pairs: JudgedPairs) -> list[str]:
     """A model that skips images could choose which ones it is judged on: say how many they are."""
     n_queries = len(pool.query_gallery.queries) - len(pairs.queries)
@@ -151,7 +165,8 @@ def _left_out(pool: Pool, pairs: JudgedPairs) -> list[str]:
 
 def _categories(catalog: pl.DataFrame, queries: Sequence[str]) -> NDArray[np.str_]:
     known = dict(catalog.select("image", "category").iter_rows())
-    return np.array([known.get(query) or NO_CATEGORY for query in queries])
+    found = [known.get(query) or NO_CATEGORY for query in queries]
+    return np.array([f"category {name}" if name == OVERALL else name for name in found])
 
 
 def _by_category(differences: BoundedDifferences, category: NDArray[np.str_]) -> dict[str, Evidence]:

@@ -26,7 +26,7 @@ class LanceTable:
         self._vector = choose_column(uri, lists, vector, (*VECTOR_NAMES, *lists[:1]), "vector")
         self._text = str(schema.field(self._key).type) in ("string", "large_string")
         first = self._dataset.head(1, columns=[self._vector])[self._vector].to_pylist()
-        self.dim = len(first[0]) if first else 0
+        self.dim = len(first[0] or ()) if first else 0
         self.identity = f"{uri.rstrip('/').rpartition('/')[2]}@version {self._dataset.version} by {self._key}"
 
     def fetch(self, keys: Sequence[str]) -> FetchedVectors:

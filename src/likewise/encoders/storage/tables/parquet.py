@@ -24,7 +24,7 @@ class ParquetTable:
         lists = [name for name, kind in schema.items() if isinstance(kind, pl.List | pl.Array)]
         self._key = choose_column(str(path), schema.names(), key, KEY_NAMES, "key")
         self._vector = choose_column(str(path), lists, vector, (*VECTOR_NAMES, *lists[:1]), "vector")
-        first = self._scan.select(self._vector).head(1).collect()
+        first = self._scan.select(self._vector).drop_nulls().head(1).collect()
         self.dim = len(first[0, 0]) if len(first) else 0
         stamps = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
         self.identity = f"{path.name}@{digest_of(stamps)[:12]} by {self._key}"

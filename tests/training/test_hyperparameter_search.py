@@ -66,7 +66,7 @@ def test_killed_and_continued_gives_the_same_table(tmp_path: Path) -> None:
 def test_a_loss_that_is_not_a_number_fails_its_trial_and_the_search_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "moody.py").write_text(
+    (tmp_path / "fickle.py").write_text(
         "import torch\n"
         "def loss(mood=0.0):\n"
         "    def compute(embeddings, labels):\n"
@@ -82,7 +82,7 @@ def test_a_loss_that_is_not_a_number_fails_its_trial_and_the_search_goes_on(
     reported: list[int] = []
     trials = search_hyperparameters(
         config,
-        "moody:loss?mood=0..1",
+        "fickle:loss?mood=0..1",
         str(tmp_path / "s.db"),
         "r",
         3,

@@ -24,6 +24,9 @@ def test_held_out_pictures_find_their_captions(learned: TwoTowerTrainingResult) 
     """Far above chance after seconds of training; items are apart, so no caption was seen with its picture."""
     assert learned.n_held_out == 24
     assert learned.recall_at_5 > 2 * 5 / learned.n_captions
+    few = replace(learned, n_held_out=12, n_captions=12, recall_at_1=3 / 12)
+    assert not few.above_chance  # three of twelve happen by chance in one case of fourteen
+    assert replace(few, recall_at_1=9 / 12).above_chance
 
 
 def test_short_texts_find_what_they_say(drawn: WorkspaceFolder, small_tower: TwoTower) -> None:

@@ -38,6 +38,7 @@ from likewise.encoders.registry import get_encoder
 from likewise.encoders.storage.files import vectors_folder
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing, written_together
+from likewise.intervals import clopper_pearson
 from likewise.lineage.guard import EvaluationSet, screen_models
 from likewise.lineage.halves import select_half
 from likewise.lineage.record import examples_from_catalog, lesson_from_workspace
@@ -86,6 +87,13 @@ class TwoTowerTrainingResult:
     seconds: float
     notes: tuple[str, ...] = ()
     """Where the base has seen the held-out items."""
+
+    @property
+    def above_chance(self) -> bool:
+        """Whether more held-out pictures find their caption than guessing explains (exact binomial interval)."""
+        if not self.n_captions:
+            return False
+        return clopper_pearson(self.recall_at_1 * self.n_held_out, self.n_held_out)[0] > 1.0 / self.n_captions
 
 
 def train_two_tower(

@@ -101,9 +101,8 @@ def two_tower(
         f"in {100 * trained.recall_at_1:.1f} % of cases, among the first five in {100 * trained.recall_at_5:.1f} %"
     )
     if trained.n_captions:
-        chance = 1.0 / trained.n_captions
-        learned = "it has learned to read" if trained.recall_at_1 > 2 * chance else "it has hardly learned to read"
-        echo(f"chance would find {100 * chance:.1f} %: {learned} these captions")
+        learned = "it has learned to read" if trained.above_chance else "it has not shown that it learned to read"
+        echo(f"chance would find {100 / trained.n_captions:.1f} %: {learned} these captions")
     for note in trained.notes:
         echo(escape(note))
 

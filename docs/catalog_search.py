@@ -6,7 +6,6 @@ The two-tower encoder learns the titles, colours and categories of one half of t
 in red") and the catalog searched are the other half.  What is there already is not made again.
 """
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from likewise.conditional.catalog_step import search_catalog
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
-from likewise.workspace import WorkspaceFolder, read_json, write_json
+from likewise.workspace import WorkspaceFolder
 
 DOCS = Path(__file__).parent
 LEARNING = TwoTowerSettings(columns=("title", "baseColour", "category"), half="train", steps=700)
@@ -81,14 +80,7 @@ def _table(rows: list[dict[str, Any]], first: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    asked = parser.parse_args()
-    kept = asked.work / "catalog_search.json"
-    if not kept.exists():
-        write_json(measured(asked.data, asked.work), kept)
-    fill(DOCS / "conditions.md", blocks(read_json(kept)))
+    fill(DOCS / "conditions.md", blocks(measured_once(__doc__, "catalog_search.json", measured)))
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ The encoders are the towers of `zero_shot.py`, which learned from captioned phot
 products.  Templates are built against the first tower, and audited with it and with the second.
 """
 
-import argparse
 from pathlib import Path
 from typing import Any
 
+from kept import measured_once
 from marks import fill
 from zero_shot import CAPTIONS, DIM, TOWER_STEPS, tower_of, workspace_of
 
@@ -22,7 +22,7 @@ from likewise.conditional.templates.step import audit_template_set, build_templa
 from likewise.conditional.templates.workspace_annotations import AnnotationOptions
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.two_tower import TwoTowerSettings
-from likewise.workspace import WorkspaceFolder, read_json, write_json
+from likewise.workspace import WorkspaceFolder
 
 DOCS = Path(__file__).parent
 PRODUCTS = AnnotationOptions(attributes=["baseColour", "gender", "usage"], half="test")
@@ -98,14 +98,7 @@ def negation_block(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    asked = parser.parse_args()
-    kept = asked.work / "honest_templates.json"
-    if not kept.exists():
-        write_json(measure(asked.data, asked.work), kept)
-    found = read_json(kept)
+    found = measured_once(__doc__, "honest_templates.json", measure)
     blocks = {
         "conditions-shortcuts": shortcut_block(found["shortcuts"]),
         "conditions-negation": negation_block(found["negation"]),

@@ -7,13 +7,13 @@
 those of photographs mined by one caption by the other four, those of titles by the shop's column of colours.
 """
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from kept import measured_once
 from marks import fill
 
 from likewise.catalog.make import make_catalog
@@ -28,7 +28,7 @@ from likewise.conditional.mining.hand_annotations import (
 from likewise.conditional.mining.relations import extract_attributes, extract_relations
 from likewise.conditional.mining.step import mine_triplets, read_triplets
 from likewise.conditional.mining.tagging import TEXTBLOB, get_tagger
-from likewise.workspace import WorkspaceFolder, read_json, write_json
+from likewise.workspace import WorkspaceFolder
 
 DOCS = Path(__file__).parent
 TESTS = DOCS.parent / "tests" / "conditional"
@@ -210,14 +210,7 @@ def negatives_block(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    asked = parser.parse_args()
-    kept = asked.work / "mining_precision.json"
-    if not kept.exists():
-        write_json(measure(asked.data, asked.work), kept)
-    found = read_json(kept)
+    found = measured_once(__doc__, "mining_precision.json", measure)
     blocks = {
         "mining-precision": precision_block(found["precision"]),
         "mining-negatives": negatives_block(found["negatives"]),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from kept import measured_once
 from marks import fill, paragraph
 
 from likewise.catalog import make_catalog

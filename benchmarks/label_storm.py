@@ -53,7 +53,7 @@ class Storm:
     milliseconds: list[float] = field(default_factory=list)  # of answers that were acknowledged at once
     sent_again: int = 0
     refused: int = 0
-    last_answer: dict[int, float] = field(default_factory=dict)
+    last_answer: dict[int, float] = field(default_factory=dict)  # of each expert, in seconds since the start
     faults: list[tuple[float, str]] = field(default_factory=list)
     longest_wait: float = 0.0
 
@@ -141,7 +141,7 @@ async def one_expert(number: int, port: int, token: str, storm: Storm, start: fl
         accepted, tries = await persist(send, browser, storm, until)
         took = time.monotonic() - began
         storm.acknowledged += accepted
-        storm.last_answer[number] = time.monotonic()
+        storm.last_answer[number] = time.monotonic() - start
         storm.longest_wait = max(storm.longest_wait, took)
         if tries == 1:
             storm.milliseconds.append(1000 * took)
@@ -247,6 +247,7 @@ def report(kind: str, storm: Storm, stored: list[str], seconds: float, *, write:
     twice = len(stored) - len(set(stored))
     unacknowledged = len(set(stored) - set(storm.acknowledged))
     last_fault = max((at for at, _ in storm.faults), default=0.0)
+    recovered = sum(at > last_fault for at in storm.last_answer.values())
     p50, p99 = np.percentile(storm.milliseconds or [np.nan], [50, 99])
     counted = {what: sum(each == what for _, each in storm.faults) for _, what in storm.faults}
     print(f"\n{kind}: {seconds / 60:.0f} minutes, {EXPERTS} experts, load average {os.getloadavg()[0]:.1f}")
@@ -256,10 +257,10 @@ def report(kind: str, storm: Storm, stored: list[str], seconds: float, *, write:
         f"  answered at once {len(storm.milliseconds):,}: p50 {p50:.1f}, p99 {p99:.1f} ms; sent again "
         f"{storm.sent_again:,} times ({storm.refused:,} told to try again); longest wait {storm.longest_wait:.0f} s"
     )
-    print(f"  {len(storm.last_answer)} of {EXPERTS} pages answered after the last fault (at {last_fault:.0f} s)")
+    print(f"  {recovered} of {EXPERTS} pages were answered after the last fault (at {last_fault:.0f} s)")
     if write:
         told = ", ".join(f"{what}: {number}" for what, number in counted.items())
-        pages = f"{len(storm.last_answer)} of {EXPERTS} pages went on by themselves"
+        pages = f"{recovered} of {EXPERTS} pages went on by themselves after the last of them"
         text = (
             f"{kind}, {seconds / 60:.0f} minutes ({told}): {len(storm.acknowledged):,} answers acknowledged, "
             f"{lost} lost, {twice} stored twice; {pages}, the longest wait was {storm.longest_wait:.0f} s. Answers "
@@ -267,7 +268,7 @@ def report(kind: str, storm: Storm, stored: list[str], seconds: float, *, write:
         )
         sqlite, postgresql = {"labeling-storm-sqlite": text}, {"labeling-storm-postgresql": text}
         fill(PAGE, sqlite if kind == "sqlite" else postgresql)
-    return not lost and not twice and len(storm.last_answer) == EXPERTS
+    return not lost and not twice and recovered == EXPERTS
 
 
 def main() -> None:

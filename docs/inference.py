@@ -16,7 +16,7 @@ from inference_worlds import CHOSEN, REPORTED, Floats, Shape, ranked_pools, two_
 from marks import fill
 from scipy.special import expit, logit
 
-from likewise.discovery.positive_model import fit_logistic, fit_positives, rank_features, sigmoid
+from likewise.discovery.positive_model import fit_logistic, fit_positives, rank_features
 from likewise.discovery.prevalence import chebyshev_error, exact_interval, map_estimate
 from likewise.evaluation.bootstrap import percentile_interval, query_weights
 from likewise.evaluation.differences import paired_difference
@@ -181,7 +181,7 @@ def budget_error(effort: Effort, seed: int) -> dict[str, BudgetError]:
         low, high = model.interval(expected, 0.0, float(hidden.sum()), gradient, noise)
         features = rank_features(pool.ranks, pool.k)[:, [0, 1, 3]]  # without the rank itself
         plain = fit_logistic(features[known], pool.label[known])[0]
-        alone = float(sigmoid(features[hidden] @ plain).sum())
+        alone = float(expit(features[hidden] @ plain).sum())
         rows.append((int(pool.query.max()) + 1, expected, alone, truth, low <= truth <= high))
     found = {}
     for name, keep in (*((f"{n} queries", n) for n in (20, 40, 100)), ("all", None)):

@@ -3,12 +3,13 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import expit
 from scipy.stats import binomtest
 
 from likewise.discovery import RANDOM, budget_table, duplicate_share, generator_table, overlap_table, prevalence
 from likewise.discovery.budget import counted_proposals, proposals_of, target_labels
 from likewise.discovery.pool import POOL_SCHEMA
-from likewise.discovery.positive_model import fit_logistic, fit_positives, rank_features, sigmoid
+from likewise.discovery.positive_model import fit_logistic, fit_positives, rank_features
 from likewise.discovery.prevalence import (
     bounded_error,
     chebyshev_bound,
@@ -143,7 +144,7 @@ def drawn_pool(rng: np.random.Generator, n_queries: int = 60, k: int = 8) -> tup
     """One generator whose candidates are similar by a logistic curve of their rank; labels of all of them."""
     rank = np.tile(np.arange(k), n_queries)
     query = np.repeat(np.arange(n_queries), k)
-    similar = rng.random(len(rank)) < sigmoid(
+    similar = rng.random(len(rank)) < expit(
         1.0 - 0.6 * np.log1p(rank) - 0.2 * rank + rng.normal(0, 0.7, n_queries)[query]
     )
     keys = {"query": [f"q{q}" for q in query], "candidate": [f"c{q}-{r}" for q, r in zip(query, rank, strict=True)]}

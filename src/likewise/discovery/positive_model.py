@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from likewise.intervals import t_quantile
 
@@ -57,7 +58,7 @@ def fit_positives(query: Ints, ranks: Ints, k_max: int, label: Floats) -> Positi
         return None
     features = rank_features(ranks, k_max)
     coefficients, curvature = fit_logistic(features[judged], label[judged])
-    fitted = sigmoid(features @ coefficients)
+    fitted = expit(features @ coefficients)
     spread = fitted * (1.0 - fitted)
     known, query_of_label = np.unique(query[judged], return_inverse=True)
     n_queries = len(known)
@@ -70,7 +71,7 @@ def fit_positives(query: Ints, ranks: Ints, k_max: int, label: Floats) -> Positi
     by_query = np.bincount(query_of_label, residual, minlength=n_queries)
     dispersion = max(1.0, small_sample * float((by_query**2).sum()) / max(1e-9, float(spread[judged].sum())))
     overstated = 0.5 * np.einsum("ij,jk,ik->i", features, covariance, features) * (1.0 - 2.0 * fitted)
-    probability = np.where(judged, label, sigmoid(features @ coefficients - overstated))
+    probability = np.where(judged, label, expit(features @ coefficients - overstated))
     unknown = np.where(judged, 0.0, spread)
     gradient, noise = features * unknown[:, None], dispersion * unknown
     return PositiveModel(probability, ~judged, gradient, noise, covariance, n_queries)
@@ -87,15 +88,11 @@ def fit_logistic(features: Floats, target: Floats, ridge: float = RIDGE) -> tupl
     penalty = np.diag([1e-6] + [ridge] * (features.shape[1] - 1))  # the first keeps one-class labels solvable
     coefficients = np.zeros(features.shape[1])
     for _ in range(NEWTON_STEPS):
-        p = sigmoid(features @ coefficients)
+        p = expit(features @ coefficients)
         curvature = (features * (p * (1 - p))[:, None]).T @ features + penalty
         step = np.linalg.solve(curvature, features.T @ (p - target) + penalty @ coefficients)
         coefficients = coefficients - np.clip(step, -5.0, 5.0)
         if np.abs(step).max() < 1e-8:
             break
-    p = sigmoid(features @ coefficients)
+    p = expit(features @ coefficients)
     return coefficients, (features * (p * (1 - p))[:, None]).T @ features + penalty
-
-
-def sigmoid(values: Floats) -> Floats:
-    return 1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0)))

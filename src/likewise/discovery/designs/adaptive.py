@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.special import expit
 
 from likewise.discovery.designs.drawing import (
     DrawnPairs,
@@ -32,7 +33,7 @@ from likewise.discovery.designs.frame import PairFrame, UnlistedInFrame
 from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs, PairFeatures, Vectors
 from likewise.discovery.designs.sampled import RankedPairs, band_weight, combine_lists, ranked_weights
 from likewise.discovery.designs.units import CatalogUnits
-from likewise.discovery.positive_model import fit_logistic, sigmoid
+from likewise.discovery.positive_model import fit_logistic
 from likewise.neighbours import NO_INDEX
 
 Purpose = Literal["finding", "comparing"]
@@ -155,7 +156,7 @@ class _PairModel:
     def chance(self, query: Ints, unit: Ints, at_once: int = 100_000) -> Floats:
         """Predicted for pairs sorted by query, some at a time."""
         parts = [
-            sigmoid(self.expand(self.features.table(query[some], unit[some])) @ self.coefficients)
+            expit(self.expand(self.features.table(query[some], unit[some])) @ self.coefficients)
             for some in (slice(start, start + at_once) for start in range(0, len(query), at_once))
         ]
         return np.concatenate(parts) if parts else np.empty(0)

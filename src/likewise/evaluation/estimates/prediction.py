@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from likewise.evaluation.estimates.blocks import RankedBlock
 from likewise.evaluation.estimates.chances import Bools, Floats, Ints
@@ -26,7 +27,6 @@ EFFECT_ROUNDS = 5
 NEWTON_STEPS = 25
 REFIT_STEPS = 5  # from a fit that saw a tenth more labels
 CONVERGED = 1e-6
-LARGEST_LOGIT = 30.0
 SMALLEST_VARIANCE = 1e-3
 RRF_OFFSET = 10.0  # of reciprocal rank fusion
 SMALLEST_WEIGHT = 1e-3
@@ -62,7 +62,7 @@ class PairModel:
         slopes = self.weights / self.scale
         logit = np.tensordot(slopes.astype(np.float32), features, 1).astype(np.float64)
         logit += self.intercept - float(self.centre @ slopes) + self.effects[query_rows][:, None]
-        return [sigmoid(logit + shift * self.effect_errors[query_rows][:, None]) for shift in SHIFTS]
+        return [expit(logit + shift * self.effect_errors[query_rows][:, None]) for shift in SHIFTS]
 
     def chance_of_pairs(self, features: Floats, query: Ints) -> Floats:
         """Of single pairs, rows of `features`; the mean over SHIFTS."""
@@ -130,7 +130,7 @@ def fit_weights(weight: Floats, features: Floats) -> Floats:
 
 
 def _mean_chance(logit: Floats, error: Floats) -> Floats:
-    return np.asarray(np.mean([sigmoid(logit + shift * error) for shift in SHIFTS], axis=0))
+    return np.asarray(np.mean([expit(logit + shift * error) for shift in SHIFTS], axis=0))
 
 
 def _newton(
@@ -153,7 +153,7 @@ def _newton(
     weights, effects = weights.copy(), effects.copy()
     diagonal = precision
     for _ in range(n_steps):
-        chance = sigmoid(features @ weights + effects[query])
+        chance = expit(features @ weights + effects[query])
         error, curvature = case_weight * (chance - label), case_weight * chance * (1.0 - chance)
         slope = features.T @ error + penalty * weights
         slope_effects = np.bincount(query, error, n_queries) + precision * effects
@@ -168,11 +168,6 @@ def _newton(
         if max(np.abs(step).max(), np.abs(step_effects).max(initial=0.0)) < CONVERGED:
             break
     return weights, effects, 1.0 / diagonal
-
-
-def sigmoid(values: Floats) -> Floats:
-    """The chance that belongs to a logit."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(values, -LARGEST_LOGIT, LARGEST_LOGIT))))
 
 
 def with_labels(chance: Floats, admissible: Bools, row: Ints, unit: Ints, label: Floats) -> Floats:

@@ -15,6 +15,7 @@ from likewise.workspace import WorkspaceFolder
 
 from ..cli.conftest import Run, run
 from ..evaluation.making import make_labelled
+from ..report.test_page import Page
 
 __all__ = ["run"]
 BANDS = ((0, 2), (3, 9), (10, 39))
@@ -59,8 +60,9 @@ def test_from_drawn_pairs_to_the_table(run: Run, tmp_path: Path) -> None:
     workspace = make_labelled(tmp_path)
     before = json.loads(run("evaluate", workspace.path, "--json").out)["results"]
     assert "no pairs were drawn by rank" in run("evaluate", workspace.path, "--protocol", "bands").out
-    ran = run("label", "add-pairs", workspace.path, "--by-rank", "0-2,3-9", "--per-band", 30)
+    ran = run("label", "add-pairs", workspace.path, "--by-rank", "0-2,3-9,500-509", "--per-band", 30)
     assert ran.code == 0, ran.err
+    assert "pairs were drawn by rank" in ran.out and "no list reaches ranks 500 to 509" in ran.out
     drawn = pl.read_parquet(workspace.rank_bands_file)
     assert drawn.group_by("first_rank").len().sort("first_rank")["len"].to_list()[1] == 30
     vote_by_shape(workspace, drawn, run)
@@ -77,6 +79,11 @@ def test_from_drawn_pairs_to_the_table(run: Run, tmp_path: Path) -> None:
         if key[1] in ("ROC_AUC", "P@5", main):
             assert values[0][key] == values[1][key]  # the drawn pairs judge no model
     assert "4–10" in run("evaluate", workspace.path, "--protocol", "bands").out
+    assert run("report", workspace.path).code == 0
+    page = Page(workspace.report_file.read_text(encoding="utf-8")).text
+    share = f"{100 * far['share']:.1f} % ({100 * far['low']:.1f}–{100 * far['high']:.1f})"
+    assert f"At ranks 4 to 10, {share} of the pairs are similar." in page
+    assert f"1–3 {near['n_pairs']} {near['n_drawn']} of {near['n_drawn']} {near['n_similar']}" in page
 
 
 def vote_by_shape(workspace: WorkspaceFolder, pairs: pl.DataFrame, run: Run) -> None:

@@ -8,11 +8,13 @@ import pytest
 from likewise.evaluation.expert_groups import ExpertGroupsSummary
 from likewise.evaluation.identification import TwoOrders
 from likewise.evaluation.measures import AP, ROC_AUC
+from likewise.evaluation.rank_bands import RANK_BAND_SCHEMA
 from likewise.evaluation.ranking import MAIN
 from likewise.report.expert_groups import expert_groups
 from likewise.report.identification import identification
 from likewise.report.leaderboard import leaderboard
 from likewise.report.pool_order import pool_order
+from likewise.report.rank_bands import rank_bands
 from likewise.report.unlabelled import N_NEXT
 from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 from tests.report.test_page import Page, page_of
@@ -102,6 +104,7 @@ def test_what_identification_says_about_discovery_depends_on_the_interval(low: f
 def test_groups_of_experts_say_how_often_the_winner_stays() -> None:
     rows = [("rule", "majority", "a", 0.8), ("expert", "ann", "a", 0.7), ("expert", "bob", "a", 0.9)]
     rows += [("group", str(number), "a", 0.75 + number / 100) for number in range(5)]
+    rows += [("number", str(number), "a", 0.8) for number in (1, 2)]
     table = pl.DataFrame(rows, schema=["kind", "group", "encoder", "value"], orient="row")
     made = expert_groups(table, ExpertGroupsSummary("a", 0.62, 5, 0), ["a", "not measured"])
     assert made is not None
@@ -110,12 +113,29 @@ def test_groups_of_experts_say_how_often_the_winner_stays() -> None:
     (only,) = made.ranges
     assert only.ticks == (0.8,) and only.dots == (0.7, 0.9)
     assert 0.75 <= only.low < only.high <= 0.79
+    assert made.numbers["group"].to_list() == ["1", "2"]
+
+
+def test_far_ranks_say_how_many_pairs_are_similar_or_that_no_label_is_there() -> None:
+    rows = [(0, 5, 70, 30, 30, 12, 0.4, 0.2, 0.6), (100, 499, 9000, 30, 0, 0, None, None, None)]
+    table = pl.DataFrame(rows, schema=RANK_BAND_SCHEMA, orient="row")
+    made = rank_bands(table)
+    assert made is not None and made.conclusion == "At ranks 1 to 6, 40.0\u00a0% (20.0–60.0) of the pairs are similar."
+    assert [(band.first, band.last, band.n_labelled) for band in made.bands] == [(1, 6, 30), (101, 500, 0)]
+    waiting = rank_bands(table[1:])
+    assert waiting is not None and "None of the drawn pairs has a label yet" in waiting.conclusion
+    assert rank_bands(table.clear()) is None and rank_bands(None) is None
 
 
 def test_every_section_of_a_new_evaluation_is_drawn(shop: WorkspaceFolder) -> None:
     page = page_of(shop)
     shown = {"pool-order-orders", "pool-order-means", "plot-bounds", "unlabelled-table", "plot-groups", "groups-table"}
+    shown |= {"plot-experts", "groups-by-number"}
     assert shown <= ids_of(page)
+    (curves,) = [words for a in page.having("aria-label") if "from one expert to 3" in (words := a["aria-label"] or "")]
+    numbers = pl.read_parquet(shop.results_folder / "expert_groups.parquet").filter(kind="number", encoder="shape")
+    assert numbers["group"].to_list() == ["1", "2", "3"]
+    assert f"shape from {100 * numbers['value'][0]:.1f} to {100 * numbers['value'][-1]:.1f}" in curves
     incomplete = pl.read_parquet(shop.results_folder / "incomplete.parquet")
     for value in (*incomplete["bpref"], *incomplete["auc_low"], *incomplete["auc_high"]):
         assert f"{100 * value:.1f}" in page.text

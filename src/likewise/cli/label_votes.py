@@ -50,7 +50,7 @@ def add_pairs(
     """
     from likewise.catalog import read_catalog
     from likewise.discovery.proposals import pick_outside
-    from likewise.discovery.rank_bands import draw_rank_bands, parse_bands
+    from likewise.discovery.rank_bands import bands_without_pairs, draw_rank_bands, parse_bands
     from likewise.discovery.step import extend_pool, store_pool
     from likewise.labeling.pairs_file import read_pairs_file
     from likewise.labeling.store.assignment import assign_all_pairs
@@ -83,6 +83,10 @@ def add_pairs(
         echo(
             f"{added.added:,} new pairs, {added.known:,} already existed; {added.provenance_added:,} proposals recorded"
         )
+        if by_rank is not None and drawn is not None:
+            echo(f"{len(drawn):,} pairs were drawn by rank")
+            for first, last in bands_without_pairs(parse_bands(by_rank), drawn):
+                echo(f"[yellow]no list reaches ranks {first} to {last}[/]: the gallery is too small")
         if outside:
             echo(
                 f"{outside:,} of them the design {pool.settings.design} did not draw: their labels count for finding "

@@ -40,6 +40,12 @@ def parse_bands(text: str) -> tuple[RankBand, ...]:
     return tuple(bands)
 
 
+def bands_without_pairs(bands: Sequence[RankBand], drawn: pl.DataFrame) -> list[RankBand]:
+    """Those that no list reaches."""
+    found = set(drawn.select("first_rank", "last_rank").iter_rows())
+    return [band for band in bands if band not in found]
+
+
 def draw_rank_bands(
     workspace: WorkspaceFolder,
     pool: Pool,

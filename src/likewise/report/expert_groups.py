@@ -8,7 +8,7 @@ from likewise.evaluation.expert_groups import ExpertGroupsSummary, NumberOfExper
 from likewise.report.formatting import NBSP, interval, percent, plural
 from likewise.report.plots.ranges import PlotRange
 
-RULE, EXPERT, GROUP = "rule", "expert", "group"
+RULE, EXPERT, GROUP, NUMBER = "rule", "expert", "group", "number"
 KINDS = {RULE: "rule", EXPERT: "alone"}
 
 
@@ -21,6 +21,8 @@ class ExpertGroupsTable:
     intervals: dict[str, str]
     ranges: list[PlotRange]
     conclusion: str
+    numbers: pl.DataFrame
+    """Of every encoder and number of experts: the mean over groups of so many, and the ends of 95 % of them."""
     by_number: tuple[NumberOfExperts, ...] = ()
 
 
@@ -52,7 +54,8 @@ def expert_groups(
     ]
     rows = [(kinds[key], key[1], cells) for key, cells in named.items()]
     written = {name: interval(*intervals.get(name, (None, None))) for name in evaluated}
-    return ExpertGroupsTable(evaluated, rows, written, ranges, _conclusion(said, values), said.by_number)
+    numbers = values.filter(pl.col("kind") == NUMBER, pl.col("encoder").is_in(evaluated))
+    return ExpertGroupsTable(evaluated, rows, written, ranges, _conclusion(said, values), numbers, said.by_number)
 
 
 def _values_of(named: dict[tuple[str, str], dict[str, float | None]], kind: str, encoder: str) -> tuple[float, ...]:

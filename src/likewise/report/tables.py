@@ -38,6 +38,7 @@ class Tables:
     identification: pl.DataFrame | None
     incomplete: pl.DataFrame | None
     next_pairs: pl.DataFrame | None
+    rank_bands: pl.DataFrame | None
     expert_groups: pl.DataFrame | None
     whole_catalog: pl.DataFrame | None  # None where the pool was not drawn with known probabilities
     whole_catalog_differences: pl.DataFrame | None
@@ -86,6 +87,7 @@ def read_tables(workspace: WorkspaceFolder) -> Tables:
         identification=optional("identification"),
         incomplete=optional("incomplete"),
         next_pairs=optional("next_pairs"),
+        rank_bands=optional("rank_bands"),
         # a table of votes that were replaced by imported labels may still lie there
         expert_groups=optional("expert_groups") if summary.expert_groups else None,
         whole_catalog=optional("catalog") if summary.catalog else None,

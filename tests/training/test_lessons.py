@@ -7,13 +7,19 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import torch
 from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 
+from likewise.catalog import read_catalog
 from likewise.cli import main
+from likewise.encoders import encode_catalog, read_vectors
+from likewise.encoders.families.small import SEED, small_model
+from likewise.errors import LikewiseError
 from likewise.evaluation.clustering import random_nmi
 from likewise.training.lessons.own_encoders import candidate_table, trade_off_table, trunk_table
 from likewise.training.lessons.spaces import random_table, scores, toy_table
+from likewise.training.lessons.untrained import draw_weights, untrained_network, untrained_vectors
 
 from .check_toy import PER_CLASS, toy_images, toy_vectors, toy_workspace
 
@@ -68,6 +74,30 @@ def test_trade_offs_name_whom_each_measure_chooses() -> None:
     assert by_p1["P@1 behind"] == 0.0 and by_p1["MAP@R behind"] == pytest.approx(0.1)
 
 
+def test_an_untrained_network_keeps_nothing_it_has_learned(tmp_path: Path) -> None:
+    """Trained weights are replaced by those the architecture starts with, the same ones every time."""
+    load = small_model().load
+    assert load is not None
+    fresh, trained = load(), load()
+    with torch.no_grad():
+        for values in trained.parameters():
+            values.fill_(5.0)
+        trained.get_buffer("1.running_mean").fill_(5.0)
+    draw_weights(trained, "small", SEED)
+    for (name, values), start in zip(trained.state_dict().items(), fresh.state_dict().values(), strict=True):
+        assert torch.equal(values, start), name
+    trained.register_parameter("scale", torch.nn.Parameter(torch.ones(3)))
+    with pytest.raises(LikewiseError, match=r"does not say how its weights start \(scale\)"):
+        draw_weights(trained, "small", SEED)
+    with pytest.raises(LikewiseError, match="colour is no torch network"):
+        untrained_network("colour")
+    workspace = toy_workspace(tmp_path, n_classes=4)
+    images = read_catalog(workspace)["image"].to_list()
+    encode_catalog(workspace, ["small"], workers=1)
+    vectors = untrained_vectors(workspace, "small", images, SEED)
+    assert np.allclose(vectors, read_vectors(workspace, "small", images), atol=1e-5)
+
+
 def test_the_command_from_a_workspace_to_its_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,6 +113,8 @@ def test_the_command_from_a_workspace_to_its_page(
         return capsys.readouterr().out
 
     told = json.loads(ran("--json"))
+    assert [row["encoder"] for row in told["nmi"]] == ["toy", "small, untrained", "random vectors"]
+    assert [row["encoder"] for row in json.loads(ran("--json", "--untrained", ""))["nmi"]] == ["toy", "random vectors"]
     assert {row["encoder"] for row in told["trunks"]} == {"toy"}
     counts = [row["n_classes"] for row in told["classes"]]
     assert counts == [2, 5, 10, 20, 50, 64]

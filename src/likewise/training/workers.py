@@ -20,11 +20,11 @@ def training_processes(n_workers: int) -> Iterator[TaskRunner]:
     if n_workers < 1:
         raise LikewiseError(f"there must be at least one worker, not {n_workers}.")
     if n_workers == 1:
-        with _one_thread_here():
+        with one_thread_here():
             yield lambda function, arguments: [function(each) for each in arguments]
         return
     with (
-        _one_thread_here(),
+        one_thread_here(),
         single_threaded_children(),
         ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_start) as pool,
     ):
@@ -46,7 +46,7 @@ def training_processes(n_workers: int) -> Iterator[TaskRunner]:
 
 
 @contextmanager
-def _one_thread_here() -> Iterator[None]:
+def one_thread_here() -> Iterator[None]:
     """What this process computes, the search among it, must not depend on the number of threads, or of workers."""
     torch = import_optional("torch", "training")
     before = torch.get_num_threads()

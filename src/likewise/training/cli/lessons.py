@@ -43,6 +43,14 @@ def lessons(
     ] = None,
     max_images: Annotated[int, typer.Option(min=10, help="About so many images, of whole classes.")] = 4000,
     random_points: Annotated[int, typer.Option(min=100, help="Number of random vectors.")] = 10_000,
+    untrained: Annotated[
+        str | None,
+        typer.Option(
+            help="Networks at their starting weights to show beside your encoders, comma-separated: small, "
+            "efficientnet-lite0, hf:ID.",
+            show_default="small, where torch is installed",
+        ),
+    ] = None,
     half: HalfOption = None,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -50,9 +58,12 @@ def lessons(
     """Show what accuracy numbers cannot see, on toy spaces, on random vectors and on your own encoders.
 
     Which measures tell good spaces from bad ones, what they say by chance, how they move with the number of classes,
-    how good every stored encoder is before any training (raw, and reduced by PCA), and what choosing by one costs.
+    how good every stored encoder is before any training (raw, and reduced by PCA), what an untrained network scores,
+    and what choosing by one measure costs.
 
     Example: `likewise train lessons birds --column category`
+
+    Example: `likewise train lessons birds --column category --untrained small,efficientnet-lite0`
     """
     from likewise.training.lessons.step import teach_lessons
     from likewise.training.report.lessons import write_lessons_page
@@ -65,6 +76,7 @@ def lessons(
             parse_names(encoders),
             max_images=max_images,
             random_points=random_points,
+            untrained=None if untrained is None else parse_names(untrained),
             half=half,
             seed=seed,
             on_progress=update,

@@ -82,7 +82,7 @@ def growing_table(vectors: Mapping[str, Vectors], values: Sequence[str], seed: i
 
 
 def nmi_table(vectors: Mapping[str, Vectors], values: Sequence[str]) -> pl.DataFrame:
-    """NMI of every encoder beside random vectors, the formula, and the chance of these very clusters; AMI."""
+    """NMI of every encoder beside random vectors, the formula, and the chance of these very clusters; AMI and F1."""
     dim = max(every.shape[1] for every in vectors.values())
     found = {encoder: clustering(every, list(values)) for encoder, every in vectors.items()}
     found[RANDOM_VECTORS] = random_clustering(list(values), dim)
@@ -94,6 +94,7 @@ def nmi_table(vectors: Mapping[str, Vectors], values: Sequence[str]) -> pl.DataF
                 "by chance": one.expected_nmi,
                 "formula": one.nmi_of_random_vectors,
                 "AMI": one.ami,
+                "F1": one.f1,
                 "n_images": one.n_images,
                 "n_classes": one.n_classes,
             }

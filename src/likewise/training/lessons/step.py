@@ -6,9 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
+from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.column_classes import read_column_classes
 from likewise.files import written_together
+from likewise.optional_dependencies import installed_version
 from likewise.progress import ProgressCallback
 from likewise.training.lessons.own_encoders import (
     MAX_IMAGES,
@@ -20,10 +22,13 @@ from likewise.training.lessons.own_encoders import (
     trunk_table,
 )
 from likewise.training.lessons.spaces import random_table, toy_table
+from likewise.training.lessons.untrained import untrained_name, untrained_vectors
+from likewise.training.network import SMALL
 from likewise.workspace import WorkspaceFolder, write_parquet
 
 RANDOM_POINTS = 10_000
 FOLDER = "lessons"
+WITHOUT_NETWORKS = "no untrained network stands beside them: that needs torch (pip install 'likewise[torch]')"
 
 
 @dataclass(frozen=True)
@@ -45,23 +50,33 @@ def teach_lessons(
     *,
     max_images: int = MAX_IMAGES,
     random_points: int = RANDOM_POINTS,
+    untrained: Sequence[str] | None = None,
     half: str | None = None,
     seed: int = 0,
     on_progress: ProgressCallback | None = None,
 ) -> Lessons:
-    """Every lesson: on toy spaces, on random vectors, on the encoders of a workspace and the classes of a column."""
+    """Every lesson: on toy spaces, on random vectors, on the encoders of a workspace and the classes of a column.
+
+    Networks named in `untrained` stand beside the encoders at their starting weights; the small one by default, where
+    torch is installed.
+    """
     known = read_column_classes(workspace, column, encoders, half=half)
     rows = choose_images(known.values, max_images)
     images, values = [known.images[row] for row in rows], [known.values[row] for row in rows]
     vectors = {name: read_vectors(workspace, name, images) for name in known.encoders}
+    starting = _starting_networks(untrained)
     tables: dict[str, pl.DataFrame] = {}
+
+    def nothing_learned() -> dict[str, Vectors]:
+        return {untrained_name(name): untrained_vectors(workspace, name, images, seed) for name in starting}
+
     steps: dict[str, Callable[[], pl.DataFrame]] = {
         "toy": toy_table,
         "random": lambda: random_table(random_points, seed),
         "candidates": lambda: candidate_table(vectors, values),
         "trunks": lambda: trunk_table(tables["candidates"]),
         "classes": lambda: growing_table(vectors, values, seed),
-        "nmi": lambda: nmi_table(vectors, values),
+        "nmi": lambda: nmi_table(vectors | nothing_learned(), values),
         "trade_offs": lambda: trade_off_table(tables["candidates"]),
     }
     for place, (name, make) in enumerate(steps.items()):
@@ -72,4 +87,11 @@ def teach_lessons(
     with written_together(folder) as staged:
         for name, table in tables.items():
             write_parquet(table, staged.place(folder / f"{name}.parquet"))
-    return Lessons(tables, folder, column, len(images), len(set(values)), known.notes)
+    notes = [*known.notes, *([] if starting else [WITHOUT_NETWORKS])]
+    return Lessons(tables, folder, column, len(images), len(set(values)), notes)
+
+
+def _starting_networks(named: Sequence[str] | None) -> list[str]:
+    if named is not None:
+        return list(dict.fromkeys(named))
+    return [SMALL] if installed_version("torch") else []

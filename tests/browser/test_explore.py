@@ -161,6 +161,23 @@ def test_readers_phones_and_dark_rooms(browser: Browser, site: Site, look: dict[
             check(page)
 
 
+def test_nothing_is_cut_off_on_tiles_and_in_the_bar_of_views(browser: Browser, site: Site) -> None:
+    outside = """([inner, outer]) => [...document.querySelectorAll(inner)].filter((one) => {
+        const at = one.getBoundingClientRect(), box = one.closest(outer).getBoundingClientRect();
+        return at.width && (at.left < box.left - 1 || at.right > box.right + 1);
+    }).length"""
+    with opened(browser, viewport={"width": 1280, "height": 800}) as page:
+        page.goto(f"{site.url}/explore{BOTH}&k=3")
+        ready(page)
+        assert page.locator(".tile .only").count() > 0  # the mark that pushed the score off its card
+        assert page.evaluate(outside, [".rank-score > *", ".tile"]) == 0
+    with opened(browser, **PHONE) as page:
+        page.goto(f"{site.url}/explore{BOTH}")
+        ready(page)
+        assert page.locator(".modes a").count() >= 4
+        assert page.evaluate(outside, [".modes a", "body"]) == 0
+
+
 def test_the_owner_asks_the_experts(browser: Browser, site: Site) -> None:
     with opened(browser) as page:
         page.goto(f"{site.url}/explore?image=triangle/red-1.png&with=colour")

@@ -20,6 +20,7 @@ def test_a_sheet_is_answered_offline_and_comes_back_as_votes(
 ) -> None:
     assert run("encode", workspace.path, "--with", "colour,shape").code == 0
     assert run("discover", workspace.path, "--k", 2, "--n-queries", 3, "--random", 0).code == 0
+    assert run("label", "settings", workspace.path, "--repeats", 0.5).code == 0
     sheet = tmp_path / "anna.html"
     assert run("label", "sheet", workspace.path, sheet, "--expert", "anna").code == 0
     text = sheet.read_text(encoding="utf-8")

@@ -97,9 +97,10 @@ def test_report_evaluates_when_labels_are_newer(labelled: WorkspaceFolder, run: 
 
 def test_sheet_is_blind_and_comes_back_as_votes(pooled: WorkspaceFolder, run: Run, tmp_path: Path) -> None:
     sheet = tmp_path / "anna.csv"
+    assert run("label", "settings", pooled.path, "--repeats", 0).code == 0
     assert run("label", "sheet", pooled.path, sheet, "--expert", "anna").code == 0
     table = pl.read_csv(sheet)
-    assert table.columns == ["query", "candidate", "expert", "answer"]
+    assert table.columns == ["query", "candidate", "expert", "question", "answer"]
     pairs = pl.read_parquet(pooled.pool_file).select("query", "candidate").unique()
     assert table.height == pairs.height
     shown = {*table["query"], *table["candidate"]}

@@ -19,7 +19,7 @@ def test_every_command_shows_an_example(run: Run) -> None:
     for command in COMMANDS:
         text = run("label", command, "--help").out
         assert f"Example: likewise label {command}" in text
-        assert [line for line in text.splitlines() if "<bool>" in line and "--help" not in line] == []
+        assert "<bool>" not in text
 
 
 def test_a_project_from_the_command_line(run: Run, workspace: WorkspaceFolder, tmp_path: Path) -> None:

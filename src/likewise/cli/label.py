@@ -192,10 +192,13 @@ def rule_text(rule: str, n_experts: int, kind: str = "expert") -> str:
 def print_labels(labelled: "LabelingResult") -> None:
     if labelled.replaced_imported:
         echo(f"[bold]the imported labels[/], whose place these take, are kept in {labelled.replaced_imported}")
+    from likewise.labeling.consensus import TIES
+
     summary, agreed = labelled.consensus.summary, labelled.agreement
+    ties = f"{summary.n_ties:,} ties" + (f" ({TIES[summary.rule]})" if summary.n_ties else "")
     echo(
         f"[bold]{summary.n_labelled:,} labels[/] by {rule_text(summary.rule, agreed.n_experts)}: "
-        f"{summary.n_similar:,} similar; {summary.n_ties} ties, {summary.n_unanswered} pairs with no decided answer"
+        f"{summary.n_similar:,} similar; {ties}, {summary.n_unanswered:,} pairs with no decided answer"
     )
     for where, one in (("agreement on the pool's pairs", agreed), ("on random pairs, apart", agreed.random)):
         if one is not None:

@@ -11,11 +11,33 @@ from likewise.cli.console import console, echo
 if TYPE_CHECKING:
     from likewise.labeling.dashboard import Dashboard
 
+HEADINGS = (  # short lines: the table fits 80 columns, also with long names
+    "answered",
+    "per\nhour",
+    "s per\npair",
+    "hours\nleft",
+    "repeats\nsame",
+    "control\npairs",
+    "agrees",
+)
 
-def print_dashboard(board: "Dashboard", stability: str) -> None:
-    """Progress by expert, then agreement, cost and whether more labels would matter."""
+
+def print_dashboard(board: "Dashboard", stability: str, ties: str) -> None:
+    """Progress by expert, then agreement, cost and whether more labels would matter; what becomes of ties."""
     echo(f"[bold]{escape(board.project.name)}[/]{'  (paused)' if board.project.paused else ''}")
     console().print(_experts(board))
+    if board.project.repeat_share and any(row.total for row in board.experts):
+        share = f"{100 * board.project.repeat_share:g} %"
+        echo(
+            f"[dim]answered counts hidden repeats ({share} of the pairs) and control pairs, beside the "
+            f"{board.cost.pairs:,} pairs[/]"
+        )
+    for row in board.experts:
+        if row.hasty:
+            echo(
+                f"[bold]{escape(row.name)} answers faster than anybody can look[/]: more than half of the answers took "
+                "less than 1 s; look at them before they count (`likewise label remove-votes` takes them out)"
+            )
     agreed = board.agreement
     interval = f" ({agreed.alpha_low:.2f} to {agreed.alpha_high:.2f})" if agreed.alpha_low is not None else ""
     echo(f"agreement: alpha {_number(agreed.alpha, 2)}{interval}, kappa {_number(agreed.kappa, 2)}")
@@ -28,7 +50,8 @@ def print_dashboard(board: "Dashboard", stability: str) -> None:
         alpha, kappa = apart.krippendorff_alpha.value, apart.fleiss_kappa.value
         echo(f"  on {apart.n_pairs:,} random pairs, apart: alpha {_number(alpha, 2)}, kappa {_number(kappa, 2)}")
     share = "–" if board.positives_share is None else f"{100 * board.positives_share:.0f} %"
-    echo(f"similar so far: {share} of the answered pairs; {board.n_divided:,} pairs on which experts disagree")
+    tied = f", {board.n_tied:,} of them tied ({ties})" if board.n_tied else ""
+    echo(f"similar so far: {share} of the answered pairs; {board.n_divided:,} pairs on which experts disagree{tied}")
     cost = board.cost
     left = "" if cost.hours_left is None else f", {cost.hours_left:,.1f} left"
     brute = "" if cost.brute_force_hours is None else f"; brute force would take {cost.brute_force_hours:,.0f} each"
@@ -40,9 +63,9 @@ def print_dashboard(board: "Dashboard", stability: str) -> None:
 
 def _experts(board: "Dashboard") -> Table:
     table = Table(box=SIMPLE)
-    table.add_column("expert", no_wrap=True)
-    for name in ("answered", "an hour", "s a pair", "hours left", "self-consistent", "control pairs", "agreement"):
-        table.add_column(name, justify="right")
+    table.add_column("expert", overflow="fold", min_width=8)
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in board.experts:
         state = "" if row.state == "active" else f" ({row.state})"
         table.add_row(

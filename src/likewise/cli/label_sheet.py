@@ -1,13 +1,16 @@
 """`likewise label sheet`: pairs for an expert who answers without the site."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from likewise.cli.console import Seed, WorkspacePath, echo, open_workspace, progress_bars
 from likewise.errors import LikewiseError
 from likewise.workspace import read_parquet, write_text
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def sheet(
@@ -35,9 +38,11 @@ def sheet(
     from likewise.catalog import read_catalog
     from likewise.labeling import voting_sheet
     from likewise.labeling.pairs_file import read_pairs_file
+    from likewise.labeling.pool import project_follows
     from likewise.labeling.sheet import blind_name, write_pictures
     from likewise.labeling.state import read_votes_behind_labels
     from likewise.labeling.store import opened_votes
+    from likewise.labeling.store.assignment import is_repeated, queued_pairs
     from likewise.labeling.store.location import remembered_database
     from likewise.labeling.store.project import Project, read_project
     from likewise.report.sheet_page import sheet_page
@@ -50,23 +55,32 @@ def sheet(
     if output.exists():
         raise LikewiseError(f"{output} already exists, perhaps with answers in it: choose another name.")
     catalog = read_catalog(target)
-    if pairs is None:
-        asked = read_parquet(target.pool_file, f"likewise discover {workspace}")
+    project, queue = Project(), None
+    if target.votes_file.exists() or remembered_database(target):
+        project_follows(target)
+        with opened_votes(target) as engine:
+            project, queue = read_project(engine), queued_pairs(engine, expert)
+    if pairs is not None:
+        table = voting_sheet(
+            read_pairs_file(pairs, set(catalog["image"])), expert, seed, read_votes_behind_labels(target)
+        )
+    elif queue is not None:  # as the site would ask: the expert's share, control pairs, hidden repeats
+        table = voting_sheet(
+            queue.filter(pl.col("asking") == 0), expert, seed, repeats=queue.filter(pl.col("asking") > 0)
+        )
     else:
-        asked = read_pairs_file(pairs, set(catalog["image"]))
-    table = voting_sheet(asked, expert, seed, read_votes_behind_labels(target))
+        pool = read_parquet(target.pool_file, f"likewise discover {workspace}")
+        again = [is_repeated(project, *pair) for pair in pool.select("query", "candidate").rows()]
+        repeats = pool.filter(pl.Series(again, dtype=pl.Boolean))
+        table = voting_sheet(pool, expert, seed, read_votes_behind_labels(target), repeats)
     if table.is_empty():
         raise LikewiseError(f"{expert} has answered every one of these pairs: there is nothing left to ask.")
     if output.suffix.lower() == ".html":
-        project = Project()
-        if target.votes_file.exists() or remembered_database(target):
-            with opened_votes(target) as engine:
-                project = read_project(engine)
         with progress_bars("pictures") as update:
             page = sheet_page(table, catalog, target.root, expert, project.guidelines, update)
         write_text(page, output)
         echo(
-            f"{output}: {len(table):,} pairs for {expert}, {len(page) / 1e6:.1f} MB; send the page, get a CSV back, "
+            f"{output}: {_count(table)} for {expert}, {len(page) / 1e6:.1f} MB; send the page, get a CSV back, "
             f"then run `likewise label import {workspace} {expert}.csv`"
         )
         return
@@ -76,6 +90,12 @@ def sheet(
     )
     write_text(csv_text(blind), output)
     echo(
-        f"{output}: {len(table):,} pairs for {expert}, their pictures in {pictures}; write similar, not similar or "
+        f"{output}: {_count(table)} for {expert}, their pictures in {pictures}; write similar, not similar or "
         "cannot tell in the last column"
     )
+
+
+def _count(sheet: "pl.DataFrame") -> str:
+    """`461 pairs, 25 of them twice`."""
+    pairs = sheet.select("query", "candidate").n_unique()
+    return f"{pairs:,} pairs" + (f", {len(sheet) - pairs:,} of them twice" if len(sheet) > pairs else "")

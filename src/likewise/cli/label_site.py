@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -103,18 +104,24 @@ def invite(
     from likewise.labeling.store.experts import has_invitation
     from likewise.labeling.store.experts import invite_expert as make
     from likewise.labeling.store.project import read_project
+    from likewise.web.settings import is_stopped
 
     target = open_workspace(workspace)
     with open_votes_database(target, database) as engine:
         follow_pool(engine, target)
         again = has_invitation(engine, name)
-        link = f"{read_project(engine).url}/i/{make(engine, name, days)}"
+        site = read_project(engine).url
+        link = f"{site}/i/{make(engine, name, days)}"
+    stopped = is_stopped(site)
     if as_json:
-        echo_json({"name": name, "link": link, "days": days})
+        echo_json({"name": name, "link": link, "days": days, "site_answers": not stopped})
     else:
         typer.echo(f"invitation for {name}, valid for {days:g} days: {link}")
         if again:
             typer.echo(f"{name}'s earlier link no longer works; the votes are kept")
+        if stopped:
+            port = urlsplit(site).port or 80
+            typer.echo(f"no site answers there now: start it with `likewise label serve {workspace} --port {port}`")
 
 
 def revoke(workspace: WorkspacePath, expert: ExpertName, database: Database = None) -> None:
@@ -243,8 +250,10 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
         return
     from likewise.cli.label_dashboard import print_dashboard
     from likewise.cli.label_goal import print_goal
+    from likewise.labeling.consensus import TIES
+    from likewise.labeling.step import current_rule
 
-    print_dashboard(dashboard, stability.sentence)
+    print_dashboard(dashboard, stability.sentence, TIES[current_rule(target)])
     print_goal(goal)
 
 

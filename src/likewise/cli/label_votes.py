@@ -1,5 +1,6 @@
 """`likewise label add-pairs | remove-votes | export`: pairs in, votes out."""
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -53,6 +54,7 @@ def add_pairs(
     from likewise.discovery.rank_bands import bands_without_pairs, draw_rank_bands, parse_bands
     from likewise.discovery.step import extend_pool, store_pool
     from likewise.labeling.pairs_file import read_pairs_file
+    from likewise.labeling.pool import follow_pool
     from likewise.labeling.store.assignment import assign_all_pairs
     from likewise.labeling.store.pairs import add_pairs as add
 
@@ -60,6 +62,8 @@ def add_pairs(
     named = None if pairs is None else read_pairs_file(pairs, set(read_catalog(target)["image"]))
     with progress_bars("queries") as update:
         pool = extend_pool(target, names, update)
+    with open_votes_database(target, database) as engine:
+        left_over = follow_pool(engine, target).added  # of the pool as discover left it; not counted as new here
     stored = store_pool(target, pool, replace=True)
     drawn = None
     if by_rank is not None:
@@ -68,6 +72,7 @@ def add_pairs(
     with open_votes_database(target, database) as engine:
         added = add(engine, pool.rows)
         if named is not None:
+            added = dataclasses.replace(added, known=0)  # the pool's own pairs are not what was asked for
             if pool.settings.design != "eds":
                 outside = pick_outside(target, pool.rows, named)
             added += add(engine, named)
@@ -78,7 +83,7 @@ def add_pairs(
         raise LikewiseError(f"{', '.join(names)} already contributed to this pool: name a new generator.")
     if as_json:
         counts = {"added": added.added, "known": added.known, "proposals_added": added.provenance_added}
-        echo_json(counts | {"outside_design": outside})
+        echo_json(counts | {"outside_design": outside, "left_by_discover": left_over})
     else:
         echo(
             f"{added.added:,} new pairs, {added.known:,} already existed; {added.provenance_added:,} proposals recorded"
@@ -87,6 +92,8 @@ def add_pairs(
             echo(f"{len(drawn):,} pairs were drawn by rank")
             for first, last in bands_without_pairs(parse_bands(by_rank), drawn):
                 echo(f"[yellow]no list reaches ranks {first} to {last}[/]: the gallery is too small")
+        if left_over:
+            echo(f"{left_over:,} pairs that discover had chosen were not in the project yet and are asked now as well")
         if outside:
             echo(
                 f"{outside:,} of them the design {pool.settings.design} did not draw: their labels count for finding "

@@ -29,6 +29,12 @@ from likewise.labeling.grades import (
 from likewise.labeling.votes import CANNOT_TELL, NEGATIVE_ANSWERS, PAIR, POSITIVE_ANSWERS, tidy_votes
 
 Rule = Literal["majority", "exclude", "dawid-skene", "mean"]
+TIES = {  # what becomes of as many votes for as against, as people are told everywhere
+    "majority": "counted as not similar",
+    "exclude": "left without a label",
+    "mean": "counted as not similar",
+    "dawid-skene": "decided by the more reliable experts",
+}
 PROBABILITY_DIGITS = 9  # a tie between equally good experts must be 0.5, not 0.5 plus a rounding error
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from likewise.labeling.agreement import ExpertAgreement, InterAnnotatorAgreement, RandomPairsAgreement, agreement
 from likewise.labeling.consensus import count_answers
 from likewise.labeling.graded_agreement import GradedAgreement
-from likewise.labeling.quality import Pace, catch_pair_accuracy, pace, self_consistency
+from likewise.labeling.quality import Pace, catch_pair_accuracy, current_answers, pace, self_consistency
 from likewise.labeling.store.experts import ExpertState, read_experts
 from likewise.labeling.store.gold_pairs import read_catch_pairs
 from likewise.labeling.store.models import ADJUDICATOR, GUEST
@@ -38,6 +38,7 @@ class ExpertRow:
     agreement: float | None
     hours_left: float | None
     last_seen: str | None
+    hasty: bool  # more than half of the answers took less than a second
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class Dashboard:
     per_query: list[QueryCounts]
     agreement: AgreementSummary
     n_divided: int
+    n_tied: int  # of the divided pairs: as many votes for as against, the adjudicator's counted
     divided: list[DividedPair]  # the most evenly divided first, not all of very many
     cost: LabelingCost
     log: list[dict[str, str]]
@@ -128,6 +130,7 @@ def read_dashboard(
         positives_share=float(answered["positive"].sum()) / answered.height if answered.height else None,
         per_query=_per_query(answered),
         agreement=_agreement(agreed),
+        n_tied=counts.filter((pl.col("similar") > 0) & (pl.col("similar") == pl.col("not_similar"))).height,
         n_divided=count_answers(judged).filter((pl.col("similar") > 0) & (pl.col("not_similar") > 0)).height,
         divided=_divided(judged, adjudicated),
         cost=_cost(engine, rows, events, n_all_pairs),
@@ -141,7 +144,8 @@ def _expert_row(
     steady, n_repeats = self_consistency(events, expert.name)
     caught, n_catch = catch_pair_accuracy(events, expert.name, gold)
     left = expert.total - expert.answered
-    answered = expert.answered if expert.total else beside.n_votes if beside else 0
+    own = current_answers(events).filter(pl.col("expert") == expert.name)  # hidden repeats too, as in a queue
+    answered = expert.answered if expert.total else own.height
     return ExpertRow(
         name=expert.name,
         state=expert.state,
@@ -156,6 +160,7 @@ def _expert_row(
         agreement=beside.agreement.value if beside else None,
         hours_left=0.0 if not left else left / worked.answers_per_hour if worked.answers_per_hour else None,
         last_seen=expert.last_seen,
+        hasty=worked.hasty,
     )
 
 

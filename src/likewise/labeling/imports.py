@@ -1,7 +1,7 @@
 """Votes from files people already have: CSV (comma, semicolon or tab), Parquet, JSON lines.
 
-Columns query, candidate, expert, answer, and optionally time and generators (who proposed the pair, separated by
-commas); others are ignored. Answers, whatever their case
+Columns query, candidate, expert, answer, and optionally time, question (a sheet's code, which tells hidden repeats) and
+generators (who proposed the pair, separated by commas); others are ignored. Answers, whatever their case
 and spacing: similar, yes, true, 1; not similar, no, false, 0; cannot tell, skip; where they are graded exact,
 similar, substitute, different. A blank answer means the row has
 not been answered yet: it is skipped and counted. A time without an offset is taken as UTC.
@@ -20,6 +20,7 @@ import polars as pl
 
 from likewise.discovery.proposals import GENERATORS, named_proposals
 from likewise.errors import LikewiseError
+from likewise.labeling.sheet import QUESTION, is_repeat
 from likewise.labeling.votes import (
     CANNOT_TELL,
     DIFFERENT,
@@ -41,6 +42,7 @@ MAX_EXPERT_NAME = 200
 VOTE_COLUMNS = {
     **dict.fromkeys((*VOTE_KEY, "answer"), ColumnRule(null=True)),
     "time": ColumnRule(null=True, optional=True),
+    QUESTION: ColumnRule(null=True, optional=True),
     GENERATORS: ColumnRule(null=True, optional=True),
 }
 ANSWER_SPELLINGS = {
@@ -59,6 +61,7 @@ class ParsedVotes:
     n_rows: int
     n_blank: int
     n_repeated: int
+    repeats: pl.DataFrame  # votes that answer a pair a second time, for the expert's self-consistency
     proposals: pl.DataFrame | None = None  # query, candidate, generator, where the file names them
 
 
@@ -77,17 +80,22 @@ def read_votes_file(path: Path) -> ParsedVotes:
         )
     table = check_columns(table, VOTE_COLUMNS, str(path))
     rows: list[dict[str, str | None]] = []
+    again: list[bool] = []
     for number, row in enumerate(table.iter_rows(named=True), start=first_row):
         vote = _parse_vote(row, f"{path}, row {number}")
         if vote is not None:
             rows.append(vote)
+            again.append(is_repeat(str(vote["query"]), str(vote["candidate"]), _text(row.get(QUESTION))))
     if not rows:
         raise LikewiseError(f"{path} has {table.height} rows and no answer yet: fill its answer column.")
-    votes = pl.DataFrame(rows, schema=VOTE_SCHEMA)
-    refuse_two_answers(votes, f"{path}: ")
-    tidy = tidy_votes(votes)
+    given, second = pl.DataFrame(rows, schema=VOTE_SCHEMA), pl.Series(again, dtype=pl.Boolean)
+    votes, repeats = given.filter(~second), given.filter(second)
+    for each in (votes, repeats):
+        refuse_two_answers(each, f"{path}: ")
+    tidy, tidy_repeats = tidy_votes(votes), tidy_votes(repeats)
     proposals = named_proposals(table) if GENERATORS in table.columns else None
-    return ParsedVotes(tidy, table.height, table.height - votes.height, votes.height - tidy.height, proposals)
+    n_said_before = given.height - tidy.height - tidy_repeats.height
+    return ParsedVotes(tidy, table.height, table.height - given.height, n_said_before, tidy_repeats, proposals)
 
 
 def holds_votes(path: Path) -> bool:

@@ -8,6 +8,8 @@ from likewise.labeling.votes import ANSWERS, CANNOT_TELL, PAIR, POSITIVE_ANSWERS
 
 BREAK_SECONDS = 120.0  # who is silent for longer is not at work
 MAX_SECONDS_PER_PAIR = 60.0
+HASTY_SECONDS = 1.0  # nobody compares two pictures in less
+MIN_TIMED_ANSWERS = 10  # before anybody is called hasty
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Pace:
     hours_worked: float
     answers_per_hour: float | None
     seconds_per_pair: float | None  # median time on a pair, as measured by the page
+    hasty: bool = False  # more than half of the answers came faster than anybody can look
 
 
 def current_answers(events: pl.DataFrame) -> pl.DataFrame:
@@ -38,12 +41,14 @@ def pace(events: pl.DataFrame, expert: str) -> Pace:
     gaps = moments.diff().dt.total_milliseconds().drop_nulls() / 1000.0
     working = gaps.filter(gaps <= BREAK_SECONDS)
     hours = float(working.sum()) / 3600.0
-    seconds = own["milliseconds"].drop_nulls().clip(0, round(1000 * MAX_SECONDS_PER_PAIR)).median()
+    timed = own["milliseconds"].drop_nulls().clip(0, round(1000 * MAX_SECONDS_PER_PAIR))
+    seconds = timed.median()
     return Pace(
         n_answers=own.height,
         hours_worked=hours,
         answers_per_hour=working.len() / hours if hours > 0 else None,
         seconds_per_pair=float(seconds) / 1000.0 if isinstance(seconds, int | float) else None,
+        hasty=len(timed) >= MIN_TIMED_ANSWERS and int((timed < 1000 * HASTY_SECONDS).sum()) > len(timed) / 2,
     )
 
 

@@ -54,10 +54,10 @@ def import_votes_file(workspace: WorkspaceFolder, path: Path, *, replace: bool =
     read = read_votes_file(path)
     pool = read_parquet(workspace.pool_file, "") if workspace.pool_file.exists() else None
     images = set(read_catalog(workspace)["image"])
-    votes = reveal_names(read.votes, images)
-    checked = check_votes(votes, images, pool)
+    votes, repeats = reveal_names(read.votes, images), reveal_names(read.repeats, images)
+    checked = check_votes(pl.concat([votes, repeats]), images, pool)
     with opened_votes(workspace) as engine:
-        added = add_votes(engine, votes, f"import {path.name}", replace=replace)
+        added = add_votes(engine, votes, f"import {path.name}", replace=replace, repeats=repeats)
     if read.proposals is not None:
         remember_proposals(workspace, read.proposals)
     n_adjudicated = len(votes.filter(pl.col("expert") == ADJUDICATOR_NAME))

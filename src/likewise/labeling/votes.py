@@ -23,6 +23,8 @@ ANSWERS = (SIMILAR, NOT_SIMILAR, CANNOT_TELL, EXACT, SUBSTITUTE, DIFFERENT)
 
 PAIR = ("query", "candidate")
 VOTE_KEY = (*PAIR, "expert")
+PAIRS_BEFORE_REPEAT = 12
+REPEAT_SPREAD = 40  # a hidden repeat comes at least PAIRS_BEFORE_REPEAT and up to this many more pairs later
 VOTE_SCHEMA = dict.fromkeys((*VOTE_KEY, "answer", "time"), pl.String)
 
 

@@ -6,6 +6,7 @@ from likewise.discovery.unit import UNIT_NAMES
 from likewise.evaluation.fidelity import TruthCoverage
 from likewise.evaluation.ranking import MAIN_NAME
 from likewise.evaluation.summary import EvaluationSummary
+from likewise.labeling.consensus import TIES
 from likewise.report.catalog_board import CatalogBoard
 from likewise.report.differences import Difference, not_significantly_worse
 from likewise.report.formatting import NBSP, amount, interval, join_names, percent, plural, small_percent
@@ -13,9 +14,9 @@ from likewise.report.leaderboard import Leaderboard
 from likewise.report.plots.ranges import PlotRange
 
 RULES = {
-    "majority": "majority of the votes (a tie counts as not similar)",
-    "exclude": "majority of the votes (tied pairs are left out)",
-    "mean": "mean of the grades, or share of the votes",
+    "majority": f"majority of the votes (ties are {TIES['majority']})",
+    "exclude": f"majority of the votes (ties are {TIES['exclude']})",
+    "mean": f"mean of the grades, or share of the votes (ties are {TIES['mean']})",
     "dawid-skene": "Dawid–Skene (experts weighted by their estimated reliability)",
 }
 CHANCE = 0.5  # ROC-AUC of an order by lot

@@ -24,6 +24,7 @@ class SheetPair:
 
     query: str
     candidate: str
+    question: str
     query_picture: str
     candidate_picture: str
 
@@ -36,7 +37,7 @@ def sheet_page(
     guidelines: str,
     on_progress: ProgressCallback | None = None,
 ) -> str:
-    """The page for the pairs of a sheet (query, candidate), in its order."""
+    """The page for the pairs of a sheet (query, candidate, question), in its order."""
     thumbnails = EmbeddedThumbnails(root, catalog, PICTURE_PIXELS)
     for column in ("query", "candidate"):
         for image in sheet[column]:
@@ -50,16 +51,20 @@ def sheet_page(
         expert=expert,
         guidelines=guidelines,
         thumbnails=thumbnails,
-        questions=_questions(sheet.select("query", "candidate").rows(), thumbnails),
+        questions=_questions(sheet.select("query", "candidate", "question").rows(), thumbnails),
         sheet_script=Markup(script),
         sheet_script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 
 
-def _questions(pairs: Sequence[tuple[str, str]], thumbnails: EmbeddedThumbnails) -> list[dict[str, str]]:
+def _questions(pairs: Sequence[tuple[str, str, str]], thumbnails: EmbeddedThumbnails) -> list[dict[str, str]]:
     return [
         SheetPair(
-            blind_name(query), blind_name(candidate), thumbnails.symbol_id(query), thumbnails.symbol_id(candidate)
+            blind_name(query),
+            blind_name(candidate),
+            question,
+            thumbnails.symbol_id(query),
+            thumbnails.symbol_id(candidate),
         ).__dict__
-        for query, candidate in pairs
+        for query, candidate, question in pairs
     ]

@@ -8,7 +8,9 @@ from likewise.discovery.proposals import random_pairs
 from likewise.errors import LikewiseError
 from likewise.evaluation.ranking_stability import ranking_stability
 from likewise.evaluation.stopping.step import PAGE_ENTRIES, goal_status
+from likewise.labeling.consensus import TIES
 from likewise.labeling.dashboard import read_dashboard
+from likewise.labeling.step import current_rule
 from likewise.labeling.store.images import image_ids
 from likewise.labeling.store.pairs import pair_ids
 from likewise.status import workspace_status
@@ -29,6 +31,8 @@ def dashboard_context(site: Site) -> dict[str, Any]:
     return {
         "project": dashboard.project.name,
         "paused": dashboard.project.paused,
+        "repeat_share": dashboard.project.repeat_share,
+        "ties": TIES[current_rule(workspace)],
         "experts": [asdict(row) for row in dashboard.experts],
         "positives_share": dashboard.positives_share,
         "per_query": [asdict(row) | {"query": image_links(ids[row.query])} for row in dashboard.per_query],

@@ -37,7 +37,8 @@ def prepare(settings: SiteSettings, password: str | None = None) -> SiteSettings
                 f"on {settings.host} others can reach the owner's page, so it needs a password: put one in a file and "
                 "add `--owner-password-file FILE`, or set LIKEWISE_OWNER_PASSWORD."
             )
-        if read_project(engine).url != settings.base_url:
+        # A site for looking around invites nobody: links go on leading to the labelling site.
+        if not settings.explore_without_login and read_project(engine).url != settings.base_url:
             change_project(engine, url=settings.base_url)
     finally:
         engine.dispose()

@@ -1,5 +1,6 @@
 """How a site is run."""
 
+import socket
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -66,3 +67,15 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def is_stopped(url: str) -> bool:
+    """Whether nothing listens at an address of this machine; of other machines nobody is asked."""
+    at = urlsplit(url)
+    if at.hostname is None or not is_loopback(at.hostname):
+        return False
+    try:
+        socket.create_connection((at.hostname, at.port or (443 if at.scheme == "https" else 80)), timeout=2.0).close()
+    except OSError:
+        return True
+    return False

@@ -5,19 +5,22 @@ from typing import Any
 
 import polars as pl
 from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy.orm import aliased
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.assignment import refresh_queue_states
+from likewise.labeling.store.assignment import drop_held_repeats, refresh_queue_states
 from likewise.labeling.store.clock import now
+from likewise.labeling.store.current_vote import current_event
 from likewise.labeling.store.engine import write_transaction
 from likewise.labeling.store.experts import ensure_experts
 from likewise.labeling.store.images import insert_many
-from likewise.labeling.store.models import NAMED, Event, QueueEntry
+from likewise.labeling.store.models import NAMED, Event, Expert, Image, Pair, QueueEntry
 from likewise.labeling.store.pairs import ensure_pairs
 from likewise.labeling.store.read import VOTES
-from likewise.labeling.votes import PAIR, VOTE_KEY, and_others, tidy_votes
+from likewise.labeling.votes import ANSWERS, PAIR, VOTE_KEY, and_others, tidy_votes
 
 QUERIES_PER_SELECT = 500
+FIRST, SECOND = 0, 1  # askings of a pair: the vote, and its hidden repeat
 
 
 @dataclass(frozen=True)
@@ -33,38 +36,61 @@ class AddedVotes:
 
 
 def add_votes(
-    engine: Engine, votes: pl.DataFrame, source: str, *, replace: bool = False, kind: str = NAMED
+    engine: Engine,
+    votes: pl.DataFrame,
+    source: str,
+    *,
+    replace: bool = False,
+    kind: str = NAMED,
+    repeats: pl.DataFrame | None = None,
 ) -> AddedVotes:
     """Store votes (query, candidate, expert, answer, optional time) in one transaction: all of them, or none.
 
     A vote that is already there is skipped and counted; the first time and source stay. An answer other than the
     expert's stored one is refused, or with `replace` becomes the expert's next revision; the old one stays in the log.
+    `repeats` are answers to hidden repeats of pairs: they say how far an expert agrees with himself.
     """
-    tidy = tidy_votes(votes)
     with write_transaction(engine) as connection:
-        compared = tidy.join(
-            _stored_answers(connection, tidy["query"].unique().sort().to_list()),
-            on=VOTE_KEY,
-            how="left",
-            maintain_order="left",
-        )
-        changed = compared.filter(pl.col("stored") != pl.col("answer"))
-        if changed.height and not replace:
-            query, candidate, expert, answer, _, stored = changed.row(0)
-            raise LikewiseError(
-                f"{expert} answered the pair ({query}, {candidate}) {stored!r} before and {answer!r} in {source}"
-                f"{and_others(changed.height)}: nothing was stored; correct the new votes, or ask to replace."
+        added = _add_askings(connection, votes, FIRST, source, replace=replace, kind=kind)
+        if repeats is not None and repeats.height:
+            again = _add_askings(connection, repeats, SECOND, source, replace=replace, kind=kind)
+            added = AddedVotes(
+                added.added + again.added, added.repeated + again.repeated, added.replaced + again.replaced
             )
-        new = compared.filter(pl.col("stored").is_null())
-        _add_events(connection, pl.concat([new, changed]).drop("stored"), source, kind)
+        _refresh_queues(connection, votes["expert"].unique().to_list())
+    return added
+
+
+def _add_askings(
+    connection: Connection, votes: pl.DataFrame, asking: int, source: str, *, replace: bool, kind: str
+) -> AddedVotes:
+    """Store the answers to one asking of their pairs."""
+    tidy = tidy_votes(votes)
+    compared = tidy.join(
+        _stored_answers(connection, tidy["query"].unique().sort().to_list(), asking),
+        on=VOTE_KEY,
+        how="left",
+        maintain_order="left",
+    )
+    changed = compared.filter(pl.col("stored") != pl.col("answer"))
+    if changed.height and not replace:
+        query, candidate, expert, answer, _, stored = changed.row(0)
+        raise LikewiseError(
+            f"{expert} answered the pair ({query}, {candidate}) {stored!r} before and {answer!r} in {source}"
+            f"{and_others(changed.height)}: nothing was stored; correct the new votes, or ask to replace."
+        )
+    new = compared.filter(pl.col("stored").is_null())
+    _add_events(connection, pl.concat([new, changed]).drop("stored"), asking, source, kind)
     return AddedVotes(new.height, votes.height - new.height - changed.height, changed.height)
 
 
-def _add_events(connection: Connection, votes: pl.DataFrame, source: str, kind: str) -> None:
+def _add_events(connection: Connection, votes: pl.DataFrame, asking: int, source: str, kind: str) -> None:
     """One event per vote, each the next revision of its expert's answer to its pair."""
     if votes.is_empty():
         return
-    pairs = ensure_pairs(connection, ((q, c, 0) for q, c in votes.select(PAIR).rows()), asked=False, counts=True)
+    # A repeat that the site has not made yet will be asked there too; a pair that comes with votes only is not.
+    keys = ((q, c, asking) for q, c in votes.select(PAIR).rows())
+    pairs = ensure_pairs(connection, keys, asked=asking == SECOND, counts=True)
     experts = ensure_experts(connection, votes["expert"].unique().sort().to_list(), kind)
     named = [experts[name] for name in votes["expert"].unique().sort()]
     latest = connection.execute(
@@ -75,7 +101,7 @@ def _add_events(connection: Connection, votes: pl.DataFrame, source: str, kind: 
     revision = {(pair, expert): number for pair, expert, number in latest}
     moment, rows = now(), []
     for query, candidate, name, answer, time in votes.iter_rows():
-        pair, expert = pairs[query, candidate, 0], experts[name]
+        pair, expert = pairs[query, candidate, asking], experts[name]
         rows.append(
             {
                 "pair": pair,
@@ -88,17 +114,46 @@ def _add_events(connection: Connection, votes: pl.DataFrame, source: str, kind: 
             }
         )
     insert_many(connection, Event, rows)
-    for expert in list(connection.scalars(select(QueueEntry.expert).where(QueueEntry.expert.in_(named)).distinct())):
+
+
+def _refresh_queues(connection: Connection, names: list[str]) -> None:
+    """Bring the queues of these experts up to date; what they answered elsewhere is not asked again on the site."""
+    queued = (
+        select(QueueEntry.expert).join(Expert, Expert.id == QueueEntry.expert).where(Expert.name.in_(names)).distinct()
+    )
+    for expert in list(connection.scalars(queued)):
         refresh_queue_states(connection, expert)
+        drop_held_repeats(connection, expert)
 
 
-def _stored_answers(connection: Connection, queries: list[str]) -> pl.DataFrame:
+def _stored_answers(connection: Connection, queries: list[str], asking: int) -> pl.DataFrame:
     """Every current answer to these queries: query, candidate, expert, stored."""
     rows: list[tuple[str, ...]] = []
     for start in range(0, len(queries), QUERIES_PER_SELECT):
         some = queries[start : start + QUERIES_PER_SELECT]
-        found = connection.execute(
-            select(VOTES.c.query, VOTES.c.candidate, VOTES.c.expert, VOTES.c.answer).where(VOTES.c.query.in_(some))
-        )
-        rows.extend(tuple(row) for row in found)
+        rows.extend(_current_answers(connection, some) if asking == FIRST else _current_repeats(connection, some))
     return pl.DataFrame(rows, schema=dict.fromkeys((*PAIR, "expert", "stored"), pl.String), orient="row")
+
+
+def _current_answers(connection: Connection, queries: list[str]) -> list[tuple[str, ...]]:
+    wanted = select(VOTES.c.query, VOTES.c.candidate, VOTES.c.expert, VOTES.c.answer)
+    return [tuple(row) for row in connection.execute(wanted.where(VOTES.c.query.in_(queries)))]
+
+
+def _current_repeats(connection: Connection, queries: list[str]) -> list[tuple[str, ...]]:
+    """The view `votes` shows first answers where there are any; those to repeats are put together here."""
+    query, candidate = aliased(Image), aliased(Image)
+    found = connection.execute(
+        select(query.key, candidate.key, Expert.name, Event.revision, Event.answer, Event.undoes)
+        .select_from(Event)
+        .join(Pair, Pair.id == Event.pair)
+        .join(query, query.id == Pair.query_image)
+        .join(candidate, candidate.id == Pair.candidate_image)
+        .join(Expert, Expert.id == Event.expert)
+        .where(Pair.asking == SECOND, query.key.in_(queries))
+    )
+    events: dict[tuple[str, str, str], list[tuple[int, str, int | None]]] = {}
+    for key, other, name, revision, answer, undoes in found:
+        events.setdefault((key, other, name), []).append((revision, answer, undoes))
+    current = {key: current_event(of_pair) for key, of_pair in events.items()}
+    return [(*key, event[1]) for key, event in current.items() if event is not None and event[1] in ANSWERS]

@@ -25,9 +25,9 @@ from likewise.labeling.store.models import (
     table_of,
 )
 from likewise.labeling.store.queue import QueueProgress, make_progress, read_progress
+from likewise.labeling.votes import PAIRS_BEFORE_REPEAT
 
 SITE = "site"
-PAIRS_BEFORE_REPEAT = 12
 COUNTERS = ("n_answered", "n_put_off", "n_timed", "timed_milliseconds")
 
 AssignmentKey = tuple[int, int]  # an expert and a pair

@@ -6,10 +6,9 @@ only; what was assigned stays where it is, and pairs that come later are added a
 
 import numpy as np
 import polars as pl
-from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy import Connection, Engine, delete, func, select, update
 from sqlalchemy.orm import aliased
 
-from likewise.labeling.store.answer_transaction import PAIRS_BEFORE_REPEAT
 from likewise.labeling.store.current_vote import current_event, queue_state_of
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.images import ROWS_PER_BATCH, insert_many
@@ -28,9 +27,7 @@ from likewise.labeling.store.models import (
 )
 from likewise.labeling.store.pairs import ensure_pairs
 from likewise.labeling.store.project import Project, load_project
-from likewise.labeling.votes import PAIR, hash_bytes
-
-REPEAT_SPREAD = 40  # a repeat comes at least PAIRS_BEFORE_REPEAT and up to this many more pairs later
+from likewise.labeling.votes import PAIR, PAIRS_BEFORE_REPEAT, REPEAT_SPREAD, hash_bytes
 
 
 def assign_all_pairs(engine: Engine) -> None:
@@ -54,12 +51,13 @@ def add_hidden_repeats(engine: Engine) -> None:
             .join(candidate, candidate.id == Pair.candidate_image)
             .where(Pair.asked, Pair.counts, Pair.asking == 0)
         )
-        chosen = [
-            (key, other, 1)
-            for key, other in found
-            if _hash_fraction("repeat", project.order_seed, key, other) < project.repeat_share
-        ]
+        chosen = [(key, other, 1) for key, other in found if is_repeated(project, key, other)]
         ensure_pairs(connection, chosen, asked=True, counts=True)
+
+
+def is_repeated(project: Project, query: str, candidate: str) -> bool:
+    """Whether a pair is among those that are asked twice."""
+    return _hash_fraction("repeat", project.order_seed, query, candidate) < project.repeat_share
 
 
 def assign_pairs(engine: Engine, expert: int) -> int:
@@ -152,6 +150,39 @@ def refresh_queue_states(connection: Connection, expert: int) -> None:
         if right != state and not (state in (HELD, RETIRED) and right == OPEN):
             connection.execute(update(QueueEntry).where(own, QueueEntry.pair == pair).values(state=right))
     recount_queue(connection, expert)
+
+
+def drop_held_repeats(connection: Connection, expert: int) -> None:
+    """Take repeats out of a queue whose pair was answered elsewhere, without the repeat: it is not asked again here."""
+    first, twin, answered = aliased(Pair), aliased(Pair), aliased(QueueEntry)
+    same = (first.query_image == twin.query_image) & (first.candidate_image == twin.candidate_image)
+    held = (
+        select(twin.id)
+        .join(first, same & (first.asking == 0))
+        .join(answered, (answered.pair == first.id) & (answered.expert == expert) & (answered.state == ANSWERED))
+        .where(twin.asking > 0)
+    )
+    own = (QueueEntry.expert == expert) & (QueueEntry.state == HELD)
+    connection.execute(delete(QueueEntry).where(own, QueueEntry.pair.in_(held)))
+    recount_queue(connection, expert)
+
+
+def queued_pairs(engine: Engine, name: str) -> pl.DataFrame | None:
+    """What an invited expert is still to be asked (query, candidate, asking); None for somebody without a queue."""
+    query, candidate = aliased(Image), aliased(Image)
+    own = select(QueueEntry.pair).join(Expert, Expert.id == QueueEntry.expert).where(Expert.name == name)
+    wanted = (
+        select(query.key, candidate.key, Pair.asking)
+        .select_from(Pair)
+        .join(query, query.id == Pair.query_image)
+        .join(candidate, candidate.id == Pair.candidate_image)
+        .where(Pair.id.in_(own.where(QueueEntry.state.in_((OPEN, PUT_OFF, HELD)))))
+    )
+    with read_transaction(engine) as connection:
+        if connection.execute(own.limit(1)).first() is None:
+            return None
+        rows = [tuple(row) for row in connection.execute(wanted)]
+    return pl.DataFrame(rows, schema={"query": pl.String, "candidate": pl.String, "asking": pl.Int64}, orient="row")
 
 
 def recount_queue(connection: Connection, expert: int) -> None:

@@ -44,8 +44,8 @@ function cell(text) {
 }
 
 function save() {
-  const rows = Object.entries(answers).map(([index, text]) => [pairs[index].query, pairs[index].candidate, expert, text]);
-  const text = [["query", "candidate", "expert", "answer"], ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
+  const rows = Object.entries(answers).map(([index, text]) => [pairs[index].query, pairs[index].candidate, expert, pairs[index].question, text]);
+  const text = [["query", "candidate", "expert", "question", "answer"], ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
   link.download = expert.replace(/[^\p{L}\p{N}_-]+/gu, "_") + ".csv";

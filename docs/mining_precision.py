@@ -1,4 +1,4 @@
-"""Tables of `mining.md`: how right mined triplets are by hand, and how often a surely wrong image is an answer.
+"""Tables of `mining.md`: how right mined triplets are by hand, and how often a negative is an answer.
 
     python docs/mining_precision.py --data FOLDER --work FOLDER
 
@@ -25,9 +25,10 @@ from likewise.conditional.mining.hand_annotations import (
     read_annotations,
     score_parser,
 )
+from likewise.conditional.mining.parsers import TEXTBLOB
 from likewise.conditional.mining.relations import extract_attributes, extract_relations
 from likewise.conditional.mining.step import mine_triplets, read_triplets
-from likewise.conditional.mining.tagging import TEXTBLOB, get_tagger
+from likewise.conditional.mining.tagging import textblob_tagger
 from likewise.workspace import WorkspaceFolder
 
 DOCS = Path(__file__).parent
@@ -56,7 +57,7 @@ def texts_of(rows: pl.DataFrame, columns: Sequence[str]) -> list[str]:
 
 
 def measure(data: Path, work: Path) -> dict[str, Any]:
-    tag, found = get_tagger(TEXTBLOB), {}
+    tag, found = textblob_tagger(), {}
     for kind, (name, file, columns, keep_names) in KINDS.items():
         workspace, rows = catalog_of(name, data, work)
         annotated, texts = read_annotations(TESTS / file), texts_of(rows, columns)
@@ -129,45 +130,53 @@ def judged(caption: AnnotatedCaption, subject: str, relation: str, thing: str) -
 
 
 def negatives(data: Path, work: Path) -> list[dict[str, Any]]:
-    """Distractors called surely wrong that the evidence which the miner did not see says are answers."""
+    """Distractors taken to be wrong that the evidence which the miner did not see says are answers."""
     rows = []
     photographs, captions = catalog_of("captioned", data, work)
     products, catalog = catalog_of("products", data, work)
-    for kind, workspace, column, unseen in (
+    for kind, workspace, columns, unseen in (
         (
             "photographs, by one caption; checked by the other four",
             photographs,
-            "caption1",
-            {
-                row["image"]: " ".join(row[name] or "" for name in CAPTIONS[1:]).lower()
-                for row in captions.iter_rows(named=True)
-            },
+            CAPTIONS[:1],
+            _joined(captions, CAPTIONS[1:]),
+        ),
+        (
+            "photographs, by four captions; checked by the fifth",
+            photographs,
+            CAPTIONS[:4],
+            _joined(captions, CAPTIONS[4:]),
         ),
         (
             "product titles; checked by the column of colours",
             products,
-            "title",
-            {row["image"]: str(row["baseColour"]).lower() for row in catalog.iter_rows(named=True)},
+            ("title",),
+            _joined(catalog, ("baseColour",)),
         ),
     ):
-        folder = work / f"mined-one-{column}"
+        folder = work / f"mined-{'-'.join(columns)}"
         mine_triplets(
             workspace.path,
             folder,
             ratings=None,
             rules=FILTERS["none"],
             n_triplets=N_TRIPLETS // 2,
-            columns=(column,),
+            columns=columns,
             workers=1,
             parser=TEXTBLOB,
         )
-        rows.append({"kind": kind, **_wrong(read_triplets(folder), unseen, column)})
+        rows.append({"kind": kind, **_wrong(read_triplets(folder), unseen, columns)})
     return rows
 
 
-def _wrong(triplets: pl.DataFrame, unseen: dict[str, str], column: str) -> dict[str, Any]:
+def _joined(rows: pl.DataFrame, columns: Sequence[str]) -> dict[str, str]:
+    """What some columns say about each image, lower-case."""
+    return {row["image"]: " ".join(str(row[name] or "") for name in columns).lower() for row in rows.to_dicts()}
+
+
+def _wrong(triplets: pl.DataFrame, unseen: dict[str, str], columns: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    words = {text for text in unseen.values() if " " not in text} if column == "title" else None
+    words = {text for text in unseen.values() if " " not in text} if columns == ("title",) else None
     for name, told in (("same_subject", "target_object"), ("same_object", "subject")):
         if words is not None and name == "same_object":
             continue  # the column says nothing about the subject

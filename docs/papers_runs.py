@@ -80,8 +80,8 @@ def stored(file: Path, *words: object) -> Any:
     return json.loads(file.read_text())
 
 
-def make_products(work: Path, data: Path) -> Path:
-    """Photographs of classes of 4 to 12, with labels by attributes; pairs drawn by rank are labelled, too."""
+def product_classes(work: Path, data: Path) -> Path:
+    """A catalog of photographs whose column `type_colour` has classes of 4 to 12."""
     workspace, table = work / "products", work / "products.csv"
     if not (workspace / "catalog.parquet").exists():
         rows = pl.read_csv(data / "products" / "catalog.csv")
@@ -90,6 +90,12 @@ def make_products(work: Path, data: Path) -> Path:
         kept = rows.filter(pl.col("n") >= MIN_PER_CLASS, pl.col("place") < MAX_PER_CLASS)
         kept.drop("n", "place").write_csv(table)
         likewise("new", workspace, table, "--root", data / "products")
+    return workspace
+
+
+def make_products(work: Path, data: Path) -> Path:
+    """Photographs of classes of 4 to 12, with labels by attributes; pairs drawn by rank are labelled, too."""
+    workspace = product_classes(work, data)
     if not (workspace / "vectors" / "layout").exists():
         likewise("encode", workspace, "--with", ENCODERS)
     if not (workspace / "pool.parquet").exists():

@@ -7,7 +7,7 @@ import pytest
 
 from likewise.conditional.mining.hand_annotations import caption_digest, read_annotations, score_parser
 from likewise.conditional.mining.relations import extract_attributes, extract_relations
-from likewise.conditional.mining.tagging import Tagger, pipeline_tagger, textblob_tagger
+from likewise.conditional.mining.tagging import Tagger, textblob_tagger
 from tests.real.places import real_data
 
 ANNOTATIONS = Path(__file__).with_name("relations.tsv")
@@ -99,14 +99,3 @@ def test_silence_and_nonsense_are_not_rewarded() -> None:
     assert score_parser(annotated, [[] for _ in annotated]).recall == 0.0
     wrong = [extract_relations([("stone", "NN"), ("on", "IN"), ("moon", "NN")]) for _ in annotated]
     assert score_parser(annotated, wrong).precision == 0.0
-
-
-def test_spacy_tags_go_through_the_same_grammar(tag: Tagger) -> None:
-    """A pipeline without a model, its tags set by rule: what comes out is what TextBlob's tags give."""
-    spacy = pytest.importorskip("spacy")
-    caption = "a man riding a horse on the beach"
-    pipeline = spacy.blank("en")
-    ruler = pipeline.add_pipe("attribute_ruler")
-    for word, found in tag([caption])[0]:
-        ruler.add([[{"ORTH": word}]], {"TAG": found})
-    assert extract_relations(pipeline_tagger(pipeline)([caption])[0]) == extract_relations(tag([caption])[0])

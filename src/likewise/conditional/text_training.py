@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from likewise.catalog.table import read_catalog, select
-from likewise.conditional.mining.tagging import TEXTBLOB, get_tagger
+from likewise.conditional.mining.tagging import textblob_tagger
 from likewise.conditional.pseudo_words import SETTINGS, PseudoWords, SentenceSide, projection, write_pseudo_words
 from likewise.conditional.screening import tower_lineage
 from likewise.conditional.towers import TwoTower
@@ -124,7 +124,7 @@ def masked_captions(
     )
     listed = rows.explode("text").filter(pl.col("text").str.strip_chars() != "")
     images, captions = listed["image"].to_list(), listed["text"].to_list()
-    hidden = [blank_keywords(words, blank) for words in get_tagger(TEXTBLOB)(captions)]
+    hidden = [blank_keywords(words, blank) for words in textblob_tagger()(captions)]
     kept = [row for row, text in enumerate(hidden) if blank in text]
     if len(kept) < MIN_CAPTIONS:
         raise LikewiseError(

@@ -43,7 +43,10 @@ def mine(
     min_objects: Annotated[int, typer.Option(help="Minimum number of different objects of a subject.")] = 2,
     half: HalfOption = None,
     parser: Annotated[
-        str | None, typer.Option(help="`textblob`, or a spaCy model; a spaCy model by default if one is installed.")
+        str | None,
+        typer.Option(
+            help="`textblob`, or a spaCy model, whose dependency tree is read; the default if one is installed."
+        ),
     ] = None,
     pictures: Annotated[Path | None, typer.Option(help="The folder of pictures, for the page.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; one per core by default.")] = None,

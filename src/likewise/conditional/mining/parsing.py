@@ -9,8 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.conditional.mining.captions import CAPTION_COLUMNS, CaptionChoice, import_captions, source_fingerprint
-from likewise.conditional.mining.relations import extract_attributes, extract_relations
-from likewise.conditional.mining.tagging import Tagger, get_tagger
+from likewise.conditional.mining.parsers import CaptionParser, get_parser
 from likewise.errors import LikewiseError
 from likewise.files import written_together
 from likewise.machine import usable_cores
@@ -19,7 +18,7 @@ from likewise.workspace import read_json, write_json, write_parquet
 
 ROWS_PER_SHARD = 50_000
 MAX_CHARACTERS = 2000  # of a caption that are parsed; a parser takes time by the square of a sentence
-GRAMMAR = 3
+GRAMMAR = 4
 """Counts up when the same captions would give other relations."""
 
 RELATION_SCHEMA = {"row": pl.Int64(), "subject": pl.String(), "relation": pl.String(), "object": pl.String()}
@@ -119,8 +118,8 @@ def parse_shard(folder: Path, shard: int, rows_per_shard: int, parser: str) -> N
     columns: tuple[list[int], list[str], list[str], list[str]] = ([], [], [], [])
     rows, subjects, names, objects = columns
     texts = [(text or "")[:MAX_CHARACTERS] for text in captions["caption"].to_list()]
-    for row, words in enumerate(_tagger(parser)(texts), start):
-        for subject, relation, thing in [*extract_relations(words), *extract_attributes(words)]:
+    for row, found in enumerate(_parser(parser)(texts), start):
+        for subject, relation, thing in found:
             rows.append(row)
             subjects.append(subject)
             names.append(relation)
@@ -130,5 +129,5 @@ def parse_shard(folder: Path, shard: int, rows_per_shard: int, parser: str) -> N
 
 
 @cache
-def _tagger(parser: str) -> Tagger:
-    return get_tagger(parser)
+def _parser(parser: str) -> CaptionParser:
+    return get_parser(parser)

@@ -55,7 +55,7 @@ def split_phrases(words: Sequence[TaggedWord]) -> list[Phrase]:
                 at = end + 1
                 continue
             kind = PRONOUN if head in PRONOUNS else NOUN
-            found.append(Phrase(kind, head, modifiers=_modifiers(words[at : end - 1]) if kind == NOUN else ()))
+            found.append(Phrase(kind, head, modifiers=describing_words(words[at : end - 1]) if kind == NOUN else ()))
             at = end
             continue
         at += 1
@@ -183,7 +183,7 @@ def _modifies(words: Sequence[TaggedWord], at: int, start: int) -> bool:
     return tag == "VBN" and before in ("NN", "VBN") and at > start and after in _NOUNS
 
 
-def _modifiers(words: Sequence[TaggedWord]) -> tuple[str, ...]:
+def describing_words(words: Sequence[TaggedWord]) -> tuple[str, ...]:
     """The describing words before a head; a shade belongs to its colour, "dark blue"."""
     found: list[str] = []
     shade = ""

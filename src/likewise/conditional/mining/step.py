@@ -24,8 +24,8 @@ from likewise.conditional.mining.filters import (
     RelationTable,
     filter_relations,
 )
+from likewise.conditional.mining.parsers import installed_parser
 from likewise.conditional.mining.parsing import ROWS_PER_SHARD, captions_file, parse_captions
-from likewise.conditional.mining.tagging import installed_parser
 from likewise.conditional.mining.triplets import draw_triplets
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing, written_together

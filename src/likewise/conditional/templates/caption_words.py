@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from likewise.conditional.mining.concreteness import singular
 from likewise.conditional.mining.phrases import main_noun, named_words
-from likewise.conditional.mining.tagging import TEXTBLOB, TaggedWord, get_tagger
+from likewise.conditional.mining.tagging import TaggedWord, textblob_tagger
 
 Bools = NDArray[np.bool_]
 TaggedCaptions = list[list[list[TaggedWord]]]
@@ -29,7 +29,7 @@ def named_things(columns: Sequence[pl.Series]) -> tuple[list[str], Bools, Bools]
 
 def tag_captions(columns: Sequence[pl.Series]) -> TaggedCaptions:
     """Every picture's captions, empty ones left out."""
-    tag = get_tagger(TEXTBLOB)
+    tag = textblob_tagger()
     of_columns = [tag(column.fill_null("").to_list()) for column in columns]
     return [[words for words in captions if words] for captions in zip(*of_columns, strict=True)]
 

@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 
 from likewise.catalog.table import read_catalog, select
-from likewise.conditional.composers import ImageAndText, ImageOnly, TextOnly, UnscaledSum
 from likewise.conditional.protocol import Composer, Features, Floats
 from likewise.conditional.templates.annotations import Bools, catalog_annotations
 from likewise.conditional.towers import TwoTower, normalize
@@ -122,11 +121,6 @@ class ThreeScores:
 
 
 Ranking = Composer | ThreeScores
-
-
-def rankings() -> list[Ranking]:
-    """The baselines that make a query vector."""
-    return [ImageOnly(), TextOnly(), ImageAndText(), UnscaledSum()]
 
 
 @dataclass(frozen=True)

@@ -56,18 +56,6 @@ def study_plot(table: pl.DataFrame, part: str) -> Markup | None:
     return draw(part, _size(own, part), f"Average Recall@1 in percent. {spoken}.", _painter(table, own, part))
 
 
-def study_figure(table: pl.DataFrame, part: str, path: Path) -> None:
-    """The same plot as a picture file."""
-    from matplotlib.figure import Figure
-
-    own = table.filter(pl.col("part") == part)
-    figure = Figure(figsize=_size(own, part), layout="constrained", dpi=140)
-    axes = figure.subplots()
-    _painter(table, own, part)(axes)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path)
-
-
 def _size(own: pl.DataFrame, part: str) -> tuple[float, float]:
     return 7.2, 3.4 if part == "scaling" else 0.42 * own.height + (1.1 if part == "backbones" else 1.5)
 

@@ -21,7 +21,6 @@ from likewise.workspace import read_json, write_json
 
 HERE = Path(__file__).parent
 ENCODER = "efficientnet-lite0?size=96"
-COLUMNS = {"emoji": "item", "products": "type_colour"}
 
 
 def emoji(work: Path, data: Path) -> Path:
@@ -105,12 +104,12 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     asked = parser.parse_args()
     claims = asked.data / "reality_check" / "reported_precision_at_1.csv"
-    for name, make in (("emoji", emoji), ("products", product_classes)):
+    for block, make, column in (
+        ("training-emoji", emoji, "item"),
+        ("training-products", product_classes, "type_colour"),
+    ):
         workspace = make(asked.work, asked.data)
-        fill(
-            HERE / "training.md",
-            {f"training-{name}": section(workspace, check(workspace, COLUMNS[name], claims))},
-        )
+        fill(HERE / "training.md", {block: section(workspace, check(workspace, column, claims))})
 
 
 if __name__ == "__main__":

@@ -104,10 +104,8 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     asked = parser.parse_args()
     claims = asked.data / "reality_check" / "reported_precision_at_1.csv"
-    for block, make, column in (
-        ("training-emoji", emoji, "item"),
-        ("training-products", product_classes, "type_colour"),
-    ):
+    checks = {"training-emoji": (emoji, "item"), "training-products": (product_classes, "type_colour")}
+    for block, (make, column) in checks.items():
         workspace = make(asked.work, asked.data)
         fill(HERE / "training.md", {block: section(workspace, check(workspace, column, claims))})
 

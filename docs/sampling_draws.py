@@ -10,7 +10,7 @@ from likewise.discovery.designs.adaptive import MOST_DEPTH, Purpose, RoundsSoFar
 from likewise.discovery.designs.drawing import DrawnPairs, draw_pairs, inclusion_probabilities, split_evenly
 from likewise.discovery.designs.pair_features import LabelledPairs
 from likewise.discovery.designs.sampled import LIST_DEPTH, sampled_weights
-from likewise.evaluation.estimates.draw import LabelledDraw
+from likewise.evaluation.estimates.draw import LabelledDraw, round_counts
 
 DrawnDesign = Literal["sampled", "finding", "comparing"]
 ROUNDS = 5
@@ -29,7 +29,7 @@ def draw_campaign(
     bench: Bench, queries: Ints, n_labels: int, design: DrawnDesign, rng: np.random.Generator
 ) -> LabelledDraw:
     """All labels of a campaign by the sampled design, or by the adaptive one for a purpose."""
-    return labelled(bench, queries, draw_campaign_rounds(bench, queries, n_labels, design, rng))
+    return labelled(bench, queries, draw_campaign_rounds(bench, queries, n_labels, design, rng), design)
 
 
 def draw_campaign_rounds(
@@ -70,7 +70,7 @@ def so_far(bench: Bench, queries: Ints, rounds: list[DrawnPairs]) -> RoundsSoFar
     return RoundsSoFar(query, unit, LabelledPairs(query, unit, labels_of(bench, queries, query, unit)))
 
 
-def labelled(bench: Bench, queries: Ints, rounds: list[RoundOfPairs]) -> LabelledDraw:
+def labelled(bench: Bench, queries: Ints, rounds: list[RoundOfPairs], design: DrawnDesign) -> LabelledDraw:
     """As `labelled_draw` makes it of a workspace."""
     query, unit = (np.concatenate(side) for side in zip(*((one.query, one.unit) for one in rounds), strict=True))
     probability = np.concatenate([one.probability for one in rounds])
@@ -85,7 +85,7 @@ def labelled(bench: Bench, queries: Ints, rounds: list[RoundOfPairs]) -> Labelle
         probability[order],
         labels_of(bench, queries, query, unit),
         number[order],
-        [len(one.query) for one in rounds],
+        round_counts([len(one.query) for one in rounds], None if design == "sampled" else design),
     )
 
 

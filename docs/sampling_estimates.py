@@ -11,12 +11,16 @@ import numpy as np
 from sampling_bench import KS, POSITIVES, Bench, Floats, Ints
 from sampling_draws import DrawnDesign, draw_campaign
 
+from likewise.discovery.designs.adaptive import Purpose
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.evaluation.estimates.estimate import CatalogEstimates, estimate_catalog
 from likewise.evaluation.estimates.linearised import CatalogEstimate
+from likewise.evaluation.estimates.ordering import order_values
+from likewise.evaluation.estimates.shown import shown_by_default
 from likewise.evaluation.rank_correlation import kendall
 
 KEEP_EVERY = 10
+UNBIASED = "by value: "
 DESIGN_NAMES: dict[DrawnDesign, str] = {
     "sampled": "sampled",
     "comparing": "adaptive, for comparing",
@@ -36,7 +40,7 @@ class CampaignPlan:
 
 @dataclass
 class Campaigns:
-    """Many campaigns of one design: per measure (campaigns, models, 4) errors, and how the models were ordered.
+    """Many campaigns of one design: per measure (campaigns, models, 5) errors, and how the models were ordered.
 
     An order is Kendall's tau with the truth, and whether it is the very same.
     """
@@ -94,9 +98,11 @@ def run_campaigns(bench: Bench, plan: CampaignPlan, kept: Path) -> Campaigns:
         errors, orders = {}, {}
         for name, always in every.items():
             ones = [found.positives] if name == POSITIVES else [one[name] for one in found.by_encoder]
-            errors[name] = np.array([_errors(name, *each) for each in zip(ones, here[name], always, strict=True)])
+            each = zip(ones, here[name], always, strict=True)
+            errors[name] = np.array([_errors(name, *known, plan.design) for known in each])
             if name != POSITIVES:
-                orders[name] = _order(np.array([one.value for one in ones]), here[name])
+                orders[name] = _order(order_values(ones), here[name])
+                orders[f"{UNBIASED}{name}"] = _order(np.array([one.value for one in ones]), here[name])
         if plan.design == "sampled":
             for name, values in eds_values(bench, queries, plan.n_labels).items():
                 orders[f"EDS: {name}"] = _order(values, here["ROC_AUC" if name == "ROC_AUC (gallery)" else name])
@@ -113,10 +119,14 @@ def estimate_campaign(bench: Bench, queries: Ints, drawn: LabelledDraw, seed: in
     return estimate_catalog(lambda: [(rows, block)], bench.names, drawn, KS, seed)
 
 
-def _errors(name: str, one: CatalogEstimate, here: float, always: float) -> tuple[float, float, float, float]:
-    """The error, the standard errors of drawing and of all, and whether the interval covers."""
+def _errors(
+    name: str, one: CatalogEstimate, here: float, always: float, design: DrawnDesign
+) -> tuple[float, float, float, float, float]:
+    """The error, the standard errors of drawing and of all, whether the interval covers, and whether it is shown."""
     low, high = one.interval() if name == POSITIVES else one.share_interval()
-    return one.value - here, one.drawing_error, one.standard_error, float(low <= always <= high)
+    purpose: Purpose | None = None if design == "sampled" else design
+    shown = name == POSITIVES or shown_by_default(name, one, purpose)
+    return one.value - here, one.drawing_error, one.standard_error, float(low <= always <= high), float(shown)
 
 
 def _order(values: Floats, truth: Floats) -> tuple[float, bool]:
@@ -193,14 +203,15 @@ def eds_values(bench: Bench, queries: Ints, n_labels: int) -> dict[str, Floats]:
     """What an EDS pool of about as many labels says of every model.
 
     ROC_AUC and AP over labelled pairs; the chance that a labelled positive scores above another item of the gallery;
-    P@10 with unlabelled candidates as misses.
+    P@10 and nDCG@10 with unlabelled candidates as misses.
     """
     block = bench.block(queries)
     best = np.where(block.admissible, block.rank[: bench.n_generators].min(axis=0), np.iinfo(np.int32).max)
     counts = np.cumsum(np.bincount(np.minimum(best, 99).ravel(), minlength=100))
     pooled = best <= int(np.argmin(np.abs(counts[:99] - n_labels)))
     similar = bench.similar[queries] & pooled
-    found: dict[str, list[float]] = {"ROC_AUC": [], "AP": [], "ROC_AUC (gallery)": [], "P@10": []}
+    found: dict[str, list[float]] = {"ROC_AUC": [], "AP": [], "ROC_AUC (gallery)": [], "P@10": [], "nDCG@10": []}
+    ideal = np.append(np.nan, np.cumsum(1.0 / np.log2(np.arange(2.0, 12.0))))
     for order, rank in zip(block.order, block.rank, strict=True):
         inside, label = np.take_along_axis(pooled, order, 1), np.take_along_axis(similar, order, 1)
         place = np.cumsum(inside, axis=1)  # among labelled pairs, from 1
@@ -214,5 +225,7 @@ def eds_values(bench: Bench, queries: Ints, n_labels: int) -> dict[str, Floats]:
         found["ROC_AUC"].append(1.0 - float(np.nanmean(np.where(np.isfinite(passed), passed, np.nan))))
         found["AP"].append(float(np.nanmean(precise)))
         found["ROC_AUC (gallery)"].append(1.0 - float(np.nanmean(beside)))
+        gain = np.where(similar & (rank < 10), 1.0 / np.log2(np.minimum(rank, 9) + 2.0), 0.0).sum(axis=1)
+        found["nDCG@10"].append(float(np.nanmean(gain / ideal[np.minimum(n_positive, 10)])))
         found["P@10"].append(float((similar & (rank < 10)).sum() / (10.0 * len(queries))))
     return {name: np.array(values) for name, values in found.items()}

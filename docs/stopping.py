@@ -101,7 +101,7 @@ def run_campaign(bench: Bench, design: DrawnDesign, looks: dict[LabelingGoal, Lo
     n_labels = sum(map(len, orders))
     done = {goal: Looks(goal.question, goal.kind) for goal in looks}
     for n in range(FIRST_LOOK, n_labels + 1, EVERY):
-        so_far = labelled(bench, queries, _arrived(rounds, orders, n))
+        so_far = labelled(bench, queries, _arrived(rounds, orders, n), design)
         if so_far.label.min() == so_far.label.max():
             continue
         found = estimate_precision(bench, so_far, queries.tolist(), seed)

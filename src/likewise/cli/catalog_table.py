@@ -8,39 +8,37 @@ from rich.table import Table
 
 from likewise.cli.console import console, echo, escape
 from likewise.cli.tables import broken_heading, over_interval, percent
+from likewise.evaluation.estimates.layout import catalog_layout
 from likewise.evaluation.estimates.step import judge_sentence
-from likewise.evaluation.measures import ROC_AUC, cutoff_of
 
 if TYPE_CHECKING:
+    from likewise.evaluation.estimates.layout import CatalogLayout
     from likewise.evaluation.estimates.step import CatalogFacts
 
 
 def print_catalog(values: pl.DataFrame, facts: "CatalogFacts") -> None:
     """The estimates, what they rest on, and what follows them."""
-    console().print(catalog_board(values))
+    layout = catalog_layout(values)
+    console().print(catalog_board(values, layout))
+    if layout.left_out:
+        echo(f"[dim]{escape(layout.left_out)}[/]")
     echo(f"[dim]{catalog_sentence(facts)}[/]")
     if facts.judge is not None:
         echo(f"[dim]{escape(judge_sentence(facts.judge))}[/]")
     echo("\nOver the labelled pairs alone, of which more similar ones were drawn than there are:")
 
 
-def catalog_board(values: pl.DataFrame) -> Table:
-    """Every model over the whole catalog, best macro ROC-AUC first. Fits 80 columns."""
+def catalog_board(values: pl.DataFrame, layout: "CatalogLayout") -> Table:
+    """Every model over the whole catalog, best first. Fits 80 columns."""
     table = Table(title="Estimated for the whole catalog (%)", title_justify="left", box=SIMPLE)
-    measures = values["measure"].unique(maintain_order=True).to_list()
-    largest = max(filter(None, map(cutoff_of, measures)), default=None)
-    shown = [str(ROC_AUC), *(name for name in measures if name != str(ROC_AUC) and cutoff_of(name) in (None, largest))]
     table.add_column("model", overflow="fold")
-    for name in shown:
+    for name in layout.measures:
         table.add_column(broken_heading(name), justify="right", no_wrap=True)
-    cells = {(row["encoder"], row["measure"]): row for row in values.iter_rows(named=True)}
-    main = values.filter(pl.col("measure") == str(ROC_AUC))
-    order = main.sort("value", "encoder", descending=[True, False])["encoder"]
-    for place, encoder in enumerate(order, 1):
-        rows = [cells[encoder, name] for name in shown]
-        table.add_row(
-            f"{place} {escape(encoder)}", *(over_interval(row["value"], row["low"], row["high"], 0) for row in rows)
-        )
+    rows = {(row["encoder"], row["measure"]): row for row in values.iter_rows(named=True)}
+    for place, encoder in enumerate(layout.encoders, 1):
+        cells = (rows[encoder, name] for name in layout.measures)
+        shown = (over_interval(row["value"], row["low"], row["high"], 0) if row["shown"] else "–" for row in cells)
+        table.add_row(f"{place} {escape(encoder)}", *shown)
     return table
 
 

@@ -78,7 +78,7 @@ def main_ranges(board: Leaderboard, whole: CatalogBoard | None) -> tuple[str, li
         for encoder, cell in cells
         if cell.value is not None and cell.low is not None and cell.high is not None
     ]
-    return "macro ROC-AUC over the whole catalog" if whole is not None else MAIN_NAME, known
+    return f"{whole.main} over the whole catalog" if whole is not None else MAIN_NAME, known
 
 
 def basis(board: Leaderboard, summary: EvaluationSummary) -> str:

@@ -176,7 +176,7 @@ def test_a_round_counts_by_its_labels_and_a_later_one_shares_over_queries() -> N
 
 def test_a_heavy_label_cannot_unmake_queries_whose_similar_items_are_known() -> None:
     """A share of queries is between those where something was found and all, whatever the correction says."""
-    corrections = Corrections(np.array([0]), np.array([-90.0]), np.ones(1), np.ones(1), 3)
+    corrections = Corrections(np.array([0]), np.array([-90.0]), np.ones(1), np.ones(1), np.ones(1), 3)
     certain = Expectation(np.array([0.4, 1.0, 1.0]), np.array([0.5]))
     measured = ExpectedMeasure(Expectation(np.array([0.2, 0.5, 1.0]), np.zeros(1)), certain, counts_queries=True)
     assert estimate_measure(corrections, measured).value == pytest.approx(1.7 / 2.0)

@@ -4,7 +4,7 @@ drawn by probabilities that follow what is still uncertain.
 The model is a logistic regression with squares on `pair_features`; on the data of docs/sampling.md boosted trees are no
 better. A pair's weight in the next round is, with p its predicted chance of being similar,
 
-    finding:    p^3: the likeliest pairs first;
+    finding:    p^2: likely pairs first, others while it may be wrong;
     comparing:  sqrt(p (1 - p)) x how far apart the encoders rank it: what the label is expected to tell about them;
 
 plus a floor: a share of every round (SAMPLED_SHARES) is drawn by the weights of the sampled design, which fall with the
@@ -37,8 +37,8 @@ from likewise.discovery.positive_model import fit_logistic
 from likewise.neighbours import NO_INDEX
 
 Purpose = Literal["finding", "comparing"]
-SAMPLED_SHARES: dict[Purpose, float] = {"finding": 0.1, "comparing": 0.5}
-FINDING_POWER = 3
+SAMPLED_SHARES: dict[Purpose, float] = {"finding": 0.05, "comparing": 0.5}
+FINDING_POWER = 2
 RIDGE = 1.0
 LARGEST_FEATURE = 5.0  # standard deviations
 MAX_LISTED = 1_000_000  # pairs that are predicted one by one, of all queries

@@ -132,6 +132,7 @@ def card_fields(
             "seed": pool.seed,
             "unit": pool.unit,
             "design": pool.design,
+            "purpose": pool.purpose,
             "update_rounds": list(stored.update_rounds),
         },
         "negatives": {

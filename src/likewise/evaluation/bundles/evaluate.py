@@ -136,6 +136,7 @@ def _whole_catalog(
         ks=tuple(cutoffs(measures)) or (10,),
         one_per_item=bundle.card["pool"]["unit"] == ITEMS,
         update_rounds=bundle.card["pool"].get("update_rounds", ()),
+        purpose=bundle.card["pool"].get("purpose"),
     )
     return None if found is None else found.tables(design)
 

@@ -21,6 +21,8 @@ from likewise.evaluation.estimates.chances import (
 )
 
 POSITIVES = "positives"
+PRIOR_RATIO = 0.5
+MACRO_AUC_RATIO = 1.0  # a pair far down the list of a query with few similar items moves it most
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,14 @@ class ExpectedMeasure:
     """A measure is a sum of numerators over queries divided by one of denominators.
 
     Where the latter counts queries with a similar item, it is at least the number of those where one was found, and at
-    most that of all queries, whatever a heavy label says.
+    most that of all queries, whatever a heavy label says. `prior_ratio` is how large the variance from drawing is, over
+    the one that predicted chances foresee, before labels say more: see `linearised.py`.
     """
 
     numerator: Expectation
     denominator: Expectation
     counts_queries: bool = False
+    prior_ratio: float = PRIOR_RATIO
 
 
 def expected_measures(
@@ -57,7 +61,10 @@ def expected_measures(
         precision = mean.expect_precision(order.astype(np.int64), rank.astype(np.int64))
         by_name["AP"] = ExpectedMeasure(precision, similar, counts_queries=True)
         by_name["ROC_AUC"] = ExpectedMeasure(
-            _area(mean, similar, below.astype(np.float64), block.n_admissible), similar, counts_queries=True
+            _area(mean, similar, below.astype(np.float64), block.n_admissible),
+            similar,
+            counts_queries=True,
+            prior_ratio=MACRO_AUC_RATIO,
         )
         found.append(by_name)
     return linear(chances, np.ones_like(chances.chance)), found

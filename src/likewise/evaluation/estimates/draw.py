@@ -3,8 +3,11 @@
 Rounds. What a round draws depends on the labels of the rounds before, but given those its inclusion probabilities are
 known: with the pairs drawn before taken as known, round t gives an estimate e_t that is unbiased whatever came before,
 so the estimates of the rounds differ from the truth by steps of a martingale, and any mean of them with weights w_t
-fixed in advance is unbiased too. Weights follow the sizes of the rounds. In such a mean a pair of round r with
-probability p has the weight
+fixed in advance is unbiased too. (Weights that follow what a round turned out to be are not: later rounds are what
+earlier labels made them.) The first round counts by its labels. Of a later one the labels that the sampled design would
+have drawn count (SAMPLED_SHARES): it spends the others on pairs that the question prefers, so that each label of all
+other pairs stands for the more, and its estimate is by so much the less certain. In such a mean a
+pair of round r with probability p has the weight
 
     w_r / p + sum of w_t over later rounds t,
 
@@ -18,9 +21,9 @@ the estimate of their sum is the sum of unbiased estimates.
 
 A drawn pair without a label (not asked yet, or nobody could tell) is taken as left out by chance: experts meet pairs in
 random order, so labelled ones stand for all pairs of their query in a round that gives every query its share, and for
-all pairs of their round in a later one, where a query may have had one pair or none. A round counts by its labels, so
-that one which has just begun does not weigh like the others. Pairs that were picked by hand and taken
-into a round with certainty stand for themselves.
+all pairs of their round in a later one, where a query may have had one pair or none. A round counts by what is labelled
+of it, so that one which has just begun does not weigh like the others. Pairs that were picked by hand and taken into a
+round with certainty stand for themselves.
 """
 
 from collections.abc import Collection, Sequence
@@ -29,6 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from likewise.discovery.designs.adaptive import SAMPLED_SHARES, Purpose
 from likewise.discovery.designs.units import CatalogUnits
 from likewise.discovery.pool import FIRST_ROUND, PICKED
 from likewise.errors import LikewiseError
@@ -62,7 +66,7 @@ class LabelledDraw:
         round_sizes: Sequence[float] = (1.0,),
         alone: Collection[int] = (),
     ) -> "LabelledDraw":
-        """From inclusion probabilities, the number of each pair's round (from 0) and the sizes of the rounds.
+        """From inclusion probabilities, the number of each pair's round (from 0) and what each round counts.
 
         The rounds `alone` drew among pairs of their own; the others drew one after the other from the same pairs.
         """
@@ -89,10 +93,12 @@ def labelled_draw(
     units: CatalogUnits,
     *,
     update_rounds: Collection[int] = (),
+    purpose: Purpose | None = None,
 ) -> LabelledDraw:
     """The labelled pairs of a drawn pool; labels of other pairs are left aside.
 
     `update_rounds` drew among the pairs that an update of the catalog brought; all others from the first ones.
+    `purpose` is what rounds after the first were drawn for, where there are any.
     """
     wrong = pool.filter(~pl.col("probability").fill_null(0.0).is_between(0.0, 1.0, closed="right"))
     if len(wrong):
@@ -122,9 +128,15 @@ def labelled_draw(
         (rows["probability"] * rows["share"]).to_numpy(),
         rows["label"].to_numpy().astype(np.float64),
         sizes["round"].search_sorted(rows["round"]).to_numpy().astype(np.int64),
-        sizes["len"].to_list(),
+        round_counts(sizes["len"].to_list(), purpose),
         np.flatnonzero(sizes["round"].is_in(list(update_rounds)).to_numpy()).tolist(),
     )
+
+
+def round_counts(sizes: Sequence[float], purpose: Purpose | None) -> list[float]:
+    """What each round counts in a mean of rounds: the labels that the sampled design would have drawn too."""
+    share = 1.0 if purpose is None else SAMPLED_SHARES[purpose]
+    return [size * (share if number else 1.0) for number, size in enumerate(sizes)]
 
 
 def as_one_round(pool: pl.DataFrame, update_rounds: Collection[int]) -> pl.DataFrame:

@@ -102,6 +102,7 @@ def _mean_measures(shifted: Sequence[dict[str, ExpectedMeasure]]) -> dict[str, E
             mean_expectation([one[name].numerator for one in shifted]),
             mean_expectation([one[name].denominator for one in shifted]),
             shifted[0][name].counts_queries,
+            shifted[0][name].prior_ratio,
         )
         for name in shifted[0]
     }
@@ -153,6 +154,7 @@ def _join(parts: Sequence[ExpectedMeasure]) -> ExpectedMeasure:
         _concatenate([part.numerator for part in parts]),
         _concatenate([part.denominator for part in parts]),
         parts[0].counts_queries,
+        parts[0].prior_ratio,
     )
 
 

@@ -99,6 +99,8 @@ def judged_and_labelled(
     labels = label_corrections(drawn, calibrated.unseen)
     missed[place] += labels.missed
     seen[place] += labels.seen_variance
+    noise = np.zeros(len(own))
+    noise[place] = labels.seen_noise
     predicted[place] += _dispersion(drawn, calibrated.unseen) * labels.predicted_variance
     chance = with_judge.copy()
     chance[place] = drawn.label
@@ -106,7 +108,7 @@ def judged_and_labelled(
         judge.query,
         judge.unit,
         chance,
-        Corrections(judge.query, missed, seen, predicted, drawn.n_queries),
+        Corrections(judge.query, missed, seen, predicted, noise, drawn.n_queries),
         model,
         _scattered(label_corrections(drawn, predictions.unseen), place, len(own)),
         _agreement(judge.answer[place], drawn.label, len(own), seed),
@@ -141,6 +143,7 @@ def _scattered(corrections: Corrections, place: Ints, n_rows: int) -> Correction
         spread(corrections.missed),
         spread(corrections.seen_variance),
         spread(corrections.predicted_variance),
+        spread(corrections.seen_noise),
         corrections.n_queries,
     )
 

@@ -4,10 +4,16 @@
 
 w_i being 1 / pi_i in a design of one round (`draw.py`), and p_i predicted by a model that has not seen y_i. The
 correction estimates what the predictions of the pairs that were not drawn miss, whatever the model is worth; with p = 0
-throughout the linear measures are Horvitz-Thompson sums of w_i y_i. What a machine judge adds is in `judge.py`. The
-variance is taken between queries, which are drawn independently, so it holds for queries and draws together. A few
-heavy pairs carry much of it: where the labels show less variance from drawing than the predicted chances would have it,
-because none of those pairs was drawn, the predicted one is taken.
+throughout the linear measures are Horvitz-Thompson sums of w_i y_i. What a machine judge adds is in `judge.py`.
+
+The variance is taken between queries, which are drawn independently, so it holds for queries and draws together. Its
+part from drawing, the sum of s_i (y_i - p_i)^2 over labels with s_i = spread x slope^2, may hang on a few heavy labels:
+where one of them is a surprise, the value is far off and the variance large; where none is, it is too small. The
+predicted chances know of surprises that did not happen, sum of s_i p_i (1 - p_i), but overstate them, by about two
+where they hang on pairs far down the lists. So both are weighed as in credibility theory (Buhlmann 1967): what labels
+show by the number of surprises it rests on, predicted^2 / variance of what is seen, and PRIOR_EVENTS surprises of the
+size foreseen, `prior_ratio` x predicted. Where that is more than what labels show, the difference is added. The
+constants were chosen on a catalog of its own (docs/sampling.md).
 """
 
 from dataclasses import dataclass
@@ -20,17 +26,21 @@ from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.intervals import share_interval, t_interval
 
 CERTAIN = 1.0 - 1e-9
+PRIOR_EVENTS = 2.0  # surprises that the predicted chances are worth
+MOST_UNCERTAIN = 0.1  # standard error of drawing that is foreseen; beyond it a value says too little to be shown
 
 
 @dataclass(frozen=True)
 class Corrections:
     """Pairs whose answers correct an expectation: their queries, by how much their derivative counts (`missed`), and
-    the variance from drawing that each has per squared slope, as answers show it and as predicted chances have it."""
+    the variance from drawing that each has per squared slope, as answers show it and as predicted chances have it;
+    `seen_noise` is the variance of the former, per fourth power of the slope."""
 
     query: Ints
     missed: Floats
     seen_variance: Floats
     predicted_variance: Floats
+    seen_noise: Floats
     n_queries: int
 
     def corrected(self, expected: Expectation) -> Floats:
@@ -45,32 +55,42 @@ def label_corrections(drawn: LabelledDraw, unseen: Floats) -> Corrections:
         (drawn.weight - 1.0) * (drawn.label - unseen),
         drawn.spread * (drawn.label - unseen) ** 2,
         drawn.spread * unseen * (1.0 - unseen),
+        drawn.spread**2 * unseen * (1.0 - unseen) * (1.0 - 2.0 * unseen) ** 2,
         drawn.n_queries,
     )
 
 
 @dataclass(frozen=True)
 class CatalogEstimate:
-    """A value over the whole catalog: how each query moves it (`influence`), and each answer (`slope`)."""
+    """A value over the whole catalog: how each query moves it (`influence`), and each answer (`slope`).
+
+    `predicted` is the value before the labels correct it.
+    """
 
     value: float
     influence: Floats
     slope: Floats
     corrections: Corrections
+    predicted: float
+    prior_ratio: float
 
     @property
     def standard_error(self) -> float:
         """Over queries and draws together."""
         n = len(self.influence)
         between = float((self.influence**2).sum() / (n * (n - 1))) if n > 1 else float("nan")
-        seen, predicted = self._drawing_variances()
-        return float(np.sqrt(between + max(0.0, predicted - seen)))
+        seen, drawing, _ = self._drawing_variances()
+        return float(np.sqrt(between + drawing - seen))
 
     @property
     def drawing_error(self) -> float:
         """Over draws alone: for these very queries."""
-        seen, predicted = self._drawing_variances()
-        return float(np.sqrt(max(seen, predicted)))
+        return float(np.sqrt(self._drawing_variances()[1]))
+
+    @property
+    def too_uncertain(self) -> bool:
+        """By what the predicted chances foresee, which does not depend on what the labels happen to say."""
+        return self._drawing_variances()[2] > MOST_UNCERTAIN**2
 
     def interval(self, *, these_queries: bool = False) -> tuple[float, float]:
         """At 95 %: for queries like these, or for these very queries."""
@@ -84,27 +104,44 @@ class CatalogEstimate:
     def minus(self, other: "CatalogEstimate") -> "CatalogEstimate":
         """The difference of two measures on the same queries and draws."""
         return CatalogEstimate(
-            self.value - other.value, self.influence - other.influence, self.slope - other.slope, self.corrections
+            self.value - other.value,
+            self.influence - other.influence,
+            self.slope - other.slope,
+            self.corrections,
+            self.predicted - other.predicted,
+            max(self.prior_ratio, other.prior_ratio),
         )
 
-    def _drawing_variances(self) -> tuple[float, float]:
-        """The variance from drawing alone: as the labels show it, and as predicted chances have it."""
-        squared = self.slope**2
-        seen, predicted = self.corrections.seen_variance, self.corrections.predicted_variance
-        return float((squared * seen).sum()), float((squared * predicted).sum())
+    def _drawing_variances(self) -> tuple[float, float, float]:
+        """The variance from drawing alone: as the labels show it, as it is taken, and as predicted chances have it."""
+        squared, terms = self.slope**2, self.corrections
+        seen, predicted = (float(squared @ side) for side in (terms.seen_variance, terms.predicted_variance))
+        noise = float(squared**2 @ terms.seen_noise)
+        if noise <= 0.0:
+            return seen, max(seen, predicted), predicted
+        events = predicted**2 / noise
+        foreseen = (PRIOR_EVENTS * self.prior_ratio * predicted + events * seen) / (PRIOR_EVENTS + events)
+        return seen, max(seen, foreseen), predicted
 
 
 def estimate_measure(corrections: Corrections, expected: ExpectedMeasure) -> CatalogEstimate:
     """Correct numerator and denominator, and say how sure that is."""
     numerator, denominator = corrections.corrected(expected.numerator), corrections.corrected(expected.denominator)
-    total = float(denominator.sum())
-    if expected.counts_queries:
-        n_certain = int((expected.denominator.value >= CERTAIN).sum())
-        total = min(max(total, float(n_certain)), float(len(denominator)))
+    total = _total(denominator, expected)
     value = float(numerator.sum()) / total
     return CatalogEstimate(
         value,
         (numerator - value * denominator) * (len(denominator) / total),
         (expected.numerator.derivative - value * expected.denominator.derivative) / total,
         corrections,
+        float(expected.numerator.value.sum()) / _total(expected.denominator.value, expected),
+        expected.prior_ratio,
     )
+
+
+def _total(denominator: Floats, expected: ExpectedMeasure) -> float:
+    total = float(denominator.sum())
+    if not expected.counts_queries:
+        return total
+    n_certain = int((expected.denominator.value >= CERTAIN).sum())
+    return min(max(total, float(n_certain)), float(len(denominator)))

@@ -103,7 +103,7 @@ def fit_predictions(
         variance = max(float((certainty * squares).mean()), SMALLEST_VARIANCE)
         precision = (EFFECT_FREEDOM + 1.0) / (EFFECT_FREEDOM * variance + squares)
     fold = np.random.default_rng(seed).permutation(len(label)) % FOLDS
-    unseen = np.empty(len(label))
+    unseen, mean_weights, mean_effects = np.empty(len(label)), np.zeros_like(weights), np.zeros_like(effects)
     for number in range(FOLDS):
         out = fold == number
         kept = ~out
@@ -111,7 +111,10 @@ def fit_predictions(
             standard[kept], query[kept], label[kept], weight[kept], precision, weights, effects, REFIT_STEPS
         )
         unseen[out] = _mean_chance(standard[out] @ some + own[query[out]], np.sqrt(vague)[query[out]])
-    return Predictions(PairModel(centre, scale, float(weights[0]), weights[1:], effects, np.sqrt(variances)), unseen)
+        mean_weights += some / FOLDS
+        mean_effects += own / FOLDS
+    model = PairModel(centre, scale, float(mean_weights[0]), mean_weights[1:], mean_effects, np.sqrt(variances))
+    return Predictions(model, unseen)
 
 
 def fit_weights(weight: Floats, features: Floats) -> Floats:

@@ -7,13 +7,16 @@ from itertools import combinations
 
 import polars as pl
 
+from likewise.discovery.designs.adaptive import Purpose
 from likewise.discovery.designs.units import CatalogUnits, catalog_units
 from likewise.discovery.pool import QueryGallery
 from likewise.evaluation.estimates.chances import Ints
 from likewise.evaluation.estimates.draw import labelled_draw
 from likewise.evaluation.estimates.estimate import CatalogEstimates, estimate_catalog
 from likewise.evaluation.estimates.judge_rows import judge_answers
+from likewise.evaluation.estimates.ordering import order_values, rank_best_first
 from likewise.evaluation.estimates.scores import ranked_blocks
+from likewise.evaluation.estimates.shown import shown_by_default
 from likewise.evaluation.measurements import EncoderVectors
 from likewise.labeling.judges.answers import JudgeTable
 
@@ -27,6 +30,8 @@ CATALOG_SCHEMA = pl.Schema(
         "standard_error": pl.Float64,
         "n_queries": pl.Int64,
         "n_pairs": pl.Int64,
+        "shown": pl.Boolean,  # by default
+        "place": pl.Int64,  # among the models, from 1
     }
 )
 DIFFERENCE_SCHEMA = pl.Schema(
@@ -107,11 +112,12 @@ class PoolEstimates:
     units: CatalogUnits
     unit: str
     judge: str | None = None
+    purpose: Purpose | None = None
 
     def tables(self, design: str) -> WholeCatalog:
         """As tables and facts."""
         facts = replace(_facts(self.estimates, self.units, design, self.unit), judge=self._judge_facts())
-        return WholeCatalog(_values(self.estimates), _differences(self.estimates), facts)
+        return WholeCatalog(_values(self.estimates, self.purpose), _differences(self.estimates), facts)
 
     def _judge_facts(self) -> JudgeFacts | None:
         found, n = self.estimates, self.estimates.n_labelled
@@ -134,11 +140,14 @@ def estimate_pool(
     seed: int = 0,
     judge: JudgeTable | None = None,
     update_rounds: Collection[int] = (),
+    purpose: Purpose | None = None,
 ) -> PoolEstimates | None:
     """From a pool whose pairs were drawn; None before there are labels of both kinds for two queries."""
     units = catalog_units(query_gallery, one_per_item)
     asked = query_gallery
-    drawn = labelled_draw(pool, labels, asked.queries, asked.gallery, units, update_rounds=update_rounds)
+    drawn = labelled_draw(
+        pool, labels, asked.queries, asked.gallery, units, update_rounds=update_rounds, purpose=purpose
+    )
     if drawn.n_queries < 2 or drawn.label.min() == drawn.label.max():
         return None
     kept = replace(units, query_items=units.query_items[drawn.queries])
@@ -147,17 +156,32 @@ def estimate_pool(
     if judge is not None:
         answers = judge_answers(judge.rows, drawn, query_gallery.queries, query_gallery.gallery, units)
     found = estimate_catalog(partial(ranked_blocks, chosen, encoders, kept), encoders, drawn, ks, seed, answers)
-    return PoolEstimates(found, kept, "item" if one_per_item else "image", None if judge is None else judge.note.name)
+    unit = "item" if one_per_item else "image"
+    return PoolEstimates(found, kept, unit, None if judge is None else judge.note.name, purpose)
 
 
 def _of_queries(vectors: EncoderVectors, rows: Ints) -> EncoderVectors:
     return vectors[0][rows], vectors[1]
 
 
-def _values(found: CatalogEstimates) -> pl.DataFrame:
+def _values(found: CatalogEstimates, purpose: Purpose | None) -> pl.DataFrame:
+    places = {
+        measure: rank_best_first(order_values([by_measure[measure] for by_measure in found.by_encoder]))
+        for measure in found.by_encoder[0]
+    }
     rows = [
-        (encoder, measure, one.value, *one.share_interval(), one.standard_error, len(one.influence), found.n_labelled)
-        for encoder, by_measure in zip(found.encoders, found.by_encoder, strict=True)
+        (
+            encoder,
+            measure,
+            one.value,
+            *one.share_interval(),
+            one.standard_error,
+            len(one.influence),
+            found.n_labelled,
+            shown_by_default(measure, one, purpose),
+            places[measure][number],
+        )
+        for number, (encoder, by_measure) in enumerate(zip(found.encoders, found.by_encoder, strict=True))
         for measure, one in by_measure.items()
     ]
     return pl.DataFrame(rows, schema=CATALOG_SCHEMA, orient="row")

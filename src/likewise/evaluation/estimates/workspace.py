@@ -34,6 +34,7 @@ def estimate_workspace(
         one_per_item=settings.unit == ITEMS,
         seed=seed,
         update_rounds=inputs.pool.update_rounds,
+        purpose=settings.purpose,
         judge=usable_judge(workspace, encoders).judge,
     )
 

@@ -54,7 +54,15 @@ def drawn_differences(
     for name in ("", *names):
         mine = pl.Series([query for query, of in zip(asked.queries, category, strict=True) if name in ("", of)])
         rows = pool.rows.filter(pl.col("query").is_in(mine.implode()))
-        drawn = labelled_draw(rows, labels, asked.queries, asked.gallery, units, update_rounds=pool.update_rounds)
+        drawn = labelled_draw(
+            rows,
+            labels,
+            asked.queries,
+            asked.gallery,
+            units,
+            update_rounds=pool.update_rounds,
+            purpose=pool.settings.purpose,
+        )
         if drawn.n_queries >= MIN_QUERIES:
             found[name] = _estimate(drawn, units, vectors, measure, seed)
     known = {name: one for name, one in found.items() if one is not None}

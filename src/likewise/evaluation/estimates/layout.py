@@ -1,0 +1,55 @@
+"""How whole-catalog estimates are laid out for people: which measures, in which order models stand, what is left out.
+
+Models are ordered by AP: of all measures its order is most often that of the truth (docs/sampling.md). Where AP is not
+shown for every model, by P@k.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.measures import AP, P, cutoff_of
+
+
+@dataclass(frozen=True)
+class CatalogLayout:
+    """Measures with the main one first, encoders best first, and the sentence about what is left out (or none)."""
+
+    measures: list[str]
+    encoders: list[str]
+    left_out: str
+
+
+def catalog_layout(values: pl.DataFrame) -> CatalogLayout:
+    """From the rows of `CATALOG_SCHEMA`; list measures at the largest k."""
+    if not {"shown", "place"} <= set(values.columns):
+        raise LikewiseError(
+            "the estimates for the whole catalog are of an earlier version: run `likewise evaluate` again."
+        )
+    found = values["measure"].unique(maintain_order=True).to_list()
+    largest = max(filter(None, map(cutoff_of, found)), default=10)
+    kept = [name for name in found if cutoff_of(name) in (None, largest)]
+    hidden = {name: values.filter(pl.col("measure") == name, ~pl.col("shown"))["encoder"].to_list() for name in kept}
+    n_encoders = values["encoder"].n_unique()
+    measures = [name for name in kept if len(hidden[name]) < n_encoders]
+    main = next((name for name in (str(AP), str(P @ largest)) if name in kept and not hidden[name]), str(P @ largest))
+    rows = values.filter(pl.col("measure") == main)
+    by = ["place"] if rows["place"].is_unique().all() else []  # not of results that were made one by one
+    ordered = rows.sort(*by, pl.col("value"), "encoder", descending=[*(False for _ in by), True, False])
+    others = [name for name in measures if name != main]
+    return CatalogLayout([main, *others], ordered["encoder"].to_list(), _left_out(hidden, n_encoders))
+
+
+def _left_out(hidden: dict[str, list[str]], n_encoders: int) -> str:
+    everywhere = [name for name, encoders in hidden.items() if len(encoders) == n_encoders]
+    parts = [_listed(everywhere)] if everywhere else []
+    parts += [f"{name} of {_listed(some)}" for name, some in hidden.items() if 0 < len(some) < n_encoders]
+    if not parts:
+        return ""
+    return f"Not shown, because these labels cannot tell it closely enough or without bias: {'; '.join(parts)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,118 @@
+"""Intervals that foresee surprises, the order of models, and which estimates are shown by default."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from likewise.errors import LikewiseError
+from likewise.evaluation.estimates.chances import Floats
+from likewise.evaluation.estimates.draw import LabelledDraw, round_counts
+from likewise.evaluation.estimates.layout import catalog_layout
+from likewise.evaluation.estimates.linearised import CatalogEstimate, Corrections, label_corrections
+from likewise.evaluation.estimates.ordering import order_values, rank_best_first
+from likewise.evaluation.estimates.shown import shown_by_default
+
+N_QUERIES = 20
+
+
+def corrections(weight: float, label: Floats, chance: Floats) -> Corrections:
+    n = len(label)
+    query = np.arange(n) * N_QUERIES // n
+    drawn = LabelledDraw.of_rounds(
+        np.arange(N_QUERIES), query, np.arange(n), np.full(n, 1.0 / weight), label, np.zeros(n, dtype=np.int64)
+    )
+    return label_corrections(drawn, chance)
+
+
+def estimate(terms: Corrections, slope: float, value: float = 0.5, predicted: float = 0.5) -> CatalogEstimate:
+    gradient = np.full(len(terms.query), slope)
+    influence = N_QUERIES * np.bincount(terms.query, terms.missed * gradient, N_QUERIES)
+    return CatalogEstimate(value, influence, gradient, terms, predicted, 0.5)
+
+
+def test_surprises_that_did_not_happen_count_half_and_many_that_did_speak_for_themselves() -> None:
+    rare = corrections(100.0, np.zeros(200), np.full(200, 1e-4))  # 0.02 similar pairs expected among the labels
+    slope = 1e-3
+    foreseen = np.sqrt(0.5 * 200 * slope**2 * 99.0 * 100.0 * 1e-4)
+    assert estimate(rare, slope).drawing_error == pytest.approx(foreseen, rel=0.02)
+    rng = np.random.default_rng(0)
+    often = corrections(100.0, (rng.random(4000) < 0.1).astype(float), np.full(4000, 0.2))  # half as many as predicted
+    seen = np.sqrt((slope**2 * often.seen_variance).sum())
+    assert estimate(often, slope).drawing_error == pytest.approx(seen, rel=0.01)
+    assert estimate(often, slope).standard_error >= seen * 0.5
+
+
+def test_models_are_ordered_by_what_labels_can_tell_from_chance() -> None:
+    rng = np.random.default_rng(1)
+    predicted = np.array([0.3, 0.5, 0.7])
+    noise = corrections(10.0, np.zeros(50), np.full(50, 0.3))
+    slopes = 0.01 * rng.standard_normal((3, 50))
+    moved = predicted + np.array([0.15, 0.0, -0.15])  # less than chance moves them
+    vague = [
+        CatalogEstimate(value, np.ones(N_QUERIES), slope, noise, start, 0.5)
+        for value, slope, start in zip(moved, slopes, predicted, strict=True)
+    ]
+    assert rank_best_first(np.array([one.value for one in vague])) == [3, 2, 1] or moved[0] < moved[2]
+    np.testing.assert_allclose(order_values(vague), predicted)
+    census = corrections(1.0, np.zeros(50), np.full(50, 0.3))
+    sure = [
+        CatalogEstimate(value, np.ones(N_QUERIES), slope, census, start, 0.5)
+        for value, slope, start in zip(moved, slopes, predicted, strict=True)
+    ]
+    np.testing.assert_allclose(order_values(sure), moved)
+    assert rank_best_first(np.array([0.2, 0.9, 0.4])) == [3, 1, 2]
+
+
+def test_weights_of_rounds_leave_totals_unbiased() -> None:
+    """The second round goes where the first found something: the worst case for weights that look at labels."""
+    rng = np.random.default_rng(2)
+    truth = np.zeros(400)
+    truth[rng.permutation(400)[:30]] = 1.0
+    totals: dict[str, list[float]] = {"finding": [], "of effective sizes": []}
+    for _ in range(2500):
+        first = rng.permutation(400)[:60]
+        left = np.setdiff1d(np.arange(400), first)
+        weight = np.where(np.isin(left // 10, first[truth[first] == 1.0] // 10), 30.0, 1.0)
+        chance = np.minimum(1.0, 60 * (0.95 * weight / weight.sum() + 0.05 / len(left)))
+        second = rng.random(len(left)) < chance
+        probability = np.concatenate([np.full(60, 60 / 400), chance[second]])
+        number = np.repeat([0, 1], [60, int(second.sum())])
+        label = truth[np.concatenate([first, left[second]])]
+        kish = [60.0, float((1.0 / chance[second]).sum() ** 2 / (1.0 / chance[second] ** 2).sum())]
+        nothing = np.zeros(len(label), dtype=np.int64)
+        for name, counts in (("finding", round_counts([60.0, 60.0], "finding")), ("of effective sizes", kish)):
+            drawn = LabelledDraw.of_rounds(nothing[:1], nothing, nothing, probability, label, number, counts)
+            totals[name].append(float(drawn.weight @ label))
+    off = {name: (np.mean(some) - 30.0) / (np.std(some) / np.sqrt(len(some))) for name, some in totals.items()}
+    assert abs(off["finding"]) < 3.0
+    assert off["of effective sizes"] > 3.0  # what weights do that depend on how earlier labels fell
+
+
+def test_labels_drawn_for_finding_show_what_is_linear_in_them() -> None:
+    sharp = estimate(corrections(2.0, np.zeros(50), np.full(50, 0.1)), 1e-3)
+    blurred = estimate(corrections(500.0, np.zeros(50), np.full(50, 0.1)), 1e-2)
+    assert shown_by_default("P@10", sharp, "finding") and not shown_by_default("AP", sharp, "finding")
+    assert shown_by_default("AP", sharp, "comparing") and shown_by_default("ROC_AUC", sharp, None)
+    assert not shown_by_default("P@10", blurred, None)
+
+
+def rows(shown: dict[tuple[str, str], bool]) -> pl.DataFrame:
+    values = {("a", "AP"): 0.5, ("b", "AP"): 0.6, ("a", "P@5"): 0.9, ("b", "P@5"): 0.2}
+    places = {("a", "AP"): 1, ("b", "AP"): 2, ("a", "P@5"): 2, ("b", "P@5"): 1}
+    return pl.DataFrame(
+        [(*key, value, shown.get(key, True), places[key]) for key, value in values.items()],
+        schema=["encoder", "measure", "value", "shown", "place"],
+        orient="row",
+    )
+
+
+def test_the_board_says_what_it_leaves_out() -> None:
+    every = catalog_layout(rows({}))
+    assert (every.measures, every.encoders, every.left_out) == (["AP", "P@5"], ["a", "b"], "")
+    hidden = catalog_layout(rows({("a", "AP"): False, ("b", "AP"): False}))
+    assert (hidden.measures, hidden.encoders) == (["P@5"], ["b", "a"])
+    assert hidden.left_out.endswith("without bias: AP.")
+    one = catalog_layout(rows({("b", "AP"): False}))
+    assert one.measures == ["P@5", "AP"] and one.left_out.endswith("AP of b.")
+    with pytest.raises(LikewiseError, match="run `likewise evaluate` again"):
+        catalog_layout(rows({}).drop("place"))

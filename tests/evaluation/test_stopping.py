@@ -99,8 +99,8 @@ def test_the_question_is_answered_again_whenever_labels_arrive(drawn: WorkspaceF
 
 def test_a_recall_that_is_hardly_known_is_between_nothing_and_all() -> None:
     nothing = np.zeros(1, dtype=np.int64)
-    heavy = Corrections(nothing, np.ones(1), np.full(1, 1e9), np.full(1, 1e9), 25)
-    positives = CatalogEstimate(2.0, np.ones(25), np.ones(1), heavy)
+    heavy = Corrections(nothing, np.ones(1), np.full(1, 1e9), np.full(1, 1e9), np.zeros(1), 25)
+    positives = CatalogEstimate(2.0, np.ones(25), np.ones(1), heavy, 2.0, 0.5)
     found = CatalogEstimates([], [], positives, 500, 40)
     said = settle(LabelingGoal("recall"), found)
     assert not said.settled

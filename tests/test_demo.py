@@ -1,8 +1,10 @@
 """The demo keeps its promises: it is run here as a user runs it, and what it prints is counted again by brute force."""
 
 import json
+import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import polars as pl
@@ -38,6 +40,32 @@ def test_sizes_are_as_promised(whole: tuple[WorkspaceFolder, str]) -> None:
     assert (candidates["query"].n_unique(), candidates["generator"].n_unique(), candidates["rank"].max()) == (100, 5, 5)
     assert read_json(workspace.labels_settings_file)["agreement"]["n_experts"] == 3
     assert workspace.report_file.exists()
+
+
+def test_the_reference_names_every_column_of_every_table(whole: tuple[WorkspaceFolder, str]) -> None:
+    workspace, _ = whole
+    page = (Path(__file__).parents[1] / "docs" / "columns.md").read_text(encoding="utf-8")
+    tables, meanings = page.split("## What the columns mean")
+    listed = {
+        pattern: set(re.findall("`([^`]+)`", columns))
+        for names, columns in re.findall(r"^\| (`.+parquet`) \| (.+) \|$", tables, re.MULTILINE)
+        for pattern in re.findall("`([^`]+)`", names)
+    }
+    explained = set(re.findall("`([^`]+)`", " ".join(re.findall(r"^\| (.+?) \|", meanings, re.MULTILINE))))
+    found = {path.relative_to(workspace.path).as_posix(): path for path in workspace.path.rglob("*.parquet")}
+    assert len(found) > 25
+    for name, path in found.items():
+        (pattern,) = [one for one in listed if fnmatch(name, one)] or [f"{name} is not on the page"]
+        columns = set(pl.read_parquet_schema(path))
+        if name.startswith("results/table_"):
+            assert "encoder" in listed[pattern] or "generator" in listed[pattern]
+        elif name == "catalog.parquet":
+            assert listed[pattern] <= columns  # and the wardrobe's own
+        else:
+            assert columns - {"grade"} <= listed[pattern], name
+    every = set().union(*(columns for name, columns in listed.items() if "table_" not in name))
+    assert every - explained == set()
+    assert explained <= every
 
 
 def test_the_share_found_is_what_brute_force_counts(whole: tuple[WorkspaceFolder, str]) -> None:

@@ -75,3 +75,18 @@ def test_votes_that_come_without_repeats_leave_nothing_to_ask(asked: WorkspaceFo
     row = expert(run, asked, "Anna")
     assert (row["answered"], row["n_repeats"]) == (row["total"], 0)
     assert "nothing left to ask" in run("label", "sheet", asked.path, tmp_path / "more.csv", "--expert", "Anna").err
+
+
+def test_repeats_alone_finish_the_work(asked: WorkspaceFolder, run: Run, tmp_path: Path) -> None:
+    sheet = tmp_path / "anna.csv"
+    assert run("label", "sheet", asked.path, sheet, "--expert", "Anna").code == 0
+    fill(sheet, "similar")
+    table = pl.read_csv(sheet, infer_schema=False)
+    first = table.select(pl.struct("query", "candidate").is_first_distinct()).to_series()
+    for part, name in ((table.filter(first), "first.csv"), (table.filter(~first), "again.csv")):
+        part.write_csv(tmp_path / name)
+    total = expert(run, asked, "Anna")["total"]
+    assert run("label", "import", asked.path, tmp_path / "again.csv").code == 0
+    assert run("label", "import", asked.path, tmp_path / "first.csv").code == 0
+    row = expert(run, asked, "Anna")
+    assert (row["answered"], row["total"], row["self_consistency"]) == (total, total, 1.0)

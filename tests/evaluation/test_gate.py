@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from likewise.evaluation.gate.bounded_mean import lower_bound, p_at_least, p_at_most, upper_bound
-from likewise.evaluation.gate.decision import BoundedDifferences, EstimatedDifference, decide
+from likewise.evaluation.gate.decision import ALPHA_FAIL, ALPHA_PASS, BoundedDifferences, EstimatedDifference, decide
 from likewise.evaluation.gate.labels_needed import (
     DifferenceMoments,
     labelling_order,
@@ -111,6 +111,16 @@ def test_a_query_without_a_positive_counts_where_a_label_could_give_it_one() -> 
     pairs = judged(2, [(0, 0, 0), (1, 0, 1)])
     found = compare_lists(P @ 1, np.array([[1], [0]]), np.array([[0], [0]]), pairs).bounds()
     assert np.isnan(found.labelled[0]) and found.lowest.tolist() == [-1.0, 0.0] and np.isnan(found.highest[0])
+
+
+def test_exchanged_sides_are_mirror_images_but_for_the_two_levels() -> None:
+    change = np.random.default_rng(4).normal(0.02, 0.2, 40).clip(-1.0, 1.0)
+    there, back = (BoundedDifferences(sign * change, sign * change, sign * change) for sign in (1.0, -1.0))
+    assert there.p_worse(0.0) == back.p_not_worse(0.0)
+    assert there.p_not_worse(0.0) == back.p_worse(0.0)
+    assert back.interval() == (lower_bound(-change, ALPHA_PASS), upper_bound(-change, ALPHA_FAIL))
+    assert lower_bound(-change, ALPHA_PASS) == -upper_bound(change, ALPHA_PASS)
+    assert -there.interval()[1] < back.interval()[0]  # the pass level is the wider one
 
 
 def test_pass_fail_and_undecided() -> None:

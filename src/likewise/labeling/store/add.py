@@ -16,7 +16,6 @@ from likewise.labeling.store.experts import ensure_experts
 from likewise.labeling.store.images import insert_many
 from likewise.labeling.store.models import NAMED, Event, Expert, Image, Pair, QueueEntry
 from likewise.labeling.store.pairs import ensure_pairs
-from likewise.labeling.store.read import VOTES
 from likewise.labeling.votes import ANSWERS, PAIR, VOTE_KEY, and_others, tidy_votes
 
 QUERIES_PER_SELECT = 500
@@ -57,7 +56,8 @@ def add_votes(
             added = AddedVotes(
                 added.added + again.added, added.repeated + again.repeated, added.replaced + again.replaced
             )
-        _refresh_queues(connection, votes["expert"].unique().to_list())
+        named = {*votes["expert"], *(repeats["expert"] if repeats is not None else ())}
+        _refresh_queues(connection, sorted(named))
     return added
 
 
@@ -131,17 +131,12 @@ def _stored_answers(connection: Connection, queries: list[str], asking: int) -> 
     rows: list[tuple[str, ...]] = []
     for start in range(0, len(queries), QUERIES_PER_SELECT):
         some = queries[start : start + QUERIES_PER_SELECT]
-        rows.extend(_current_answers(connection, some) if asking == FIRST else _current_repeats(connection, some))
+        rows.extend(_current_answers(connection, some, asking))
     return pl.DataFrame(rows, schema=dict.fromkeys((*PAIR, "expert", "stored"), pl.String), orient="row")
 
 
-def _current_answers(connection: Connection, queries: list[str]) -> list[tuple[str, ...]]:
-    wanted = select(VOTES.c.query, VOTES.c.candidate, VOTES.c.expert, VOTES.c.answer)
-    return [tuple(row) for row in connection.execute(wanted.where(VOTES.c.query.in_(queries)))]
-
-
-def _current_repeats(connection: Connection, queries: list[str]) -> list[tuple[str, ...]]:
-    """The view `votes` shows first answers where there are any; those to repeats are put together here."""
+def _current_answers(connection: Connection, queries: list[str], asking: int) -> list[tuple[str, ...]]:
+    """The answers to one asking; the view `votes` takes the other where one has none."""
     query, candidate = aliased(Image), aliased(Image)
     found = connection.execute(
         select(query.key, candidate.key, Expert.name, Event.revision, Event.answer, Event.undoes)
@@ -150,7 +145,7 @@ def _current_repeats(connection: Connection, queries: list[str]) -> list[tuple[s
         .join(query, query.id == Pair.query_image)
         .join(candidate, candidate.id == Pair.candidate_image)
         .join(Expert, Expert.id == Event.expert)
-        .where(Pair.asking == SECOND, query.key.in_(queries))
+        .where(Pair.asking == asking, query.key.in_(queries))
     )
     events: dict[tuple[str, str, str], list[tuple[int, str, int | None]]] = {}
     for key, other, name, revision, answer, undoes in found:

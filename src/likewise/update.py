@@ -6,6 +6,7 @@ follow when they are opened.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,11 @@ from likewise.errors import LikewiseError
 from likewise.labeling.retired import stage_imported_labels
 from likewise.labeling.store import opened_votes
 from likewise.labeling.store.location import remembered_database
+from likewise.neighbours.leaks import count_copies_of_new
 from likewise.progress import ProgressCallback
 from likewise.workspace import WARDROBE, WorkspaceFolder, staged_workspace, write_json, write_parquet
 
-LARGEST_SHARE_REMOVED = 0.5
+LARGEST_SHARE_GONE = 0.5
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,20 @@ class CatalogUpdate:
     pairs: RetiredPool
 
     @property
+    def n_gone(self) -> int:
+        """Pictures that are no longer there, whether another one has taken their name or not."""
+        return len(self.changes.removed) + len(self.changes.changed)
+
+    @property
     def removes_most(self) -> bool:
-        """More images would go than is likely meant."""
-        return len(self.changes.removed) > LARGEST_SHARE_REMOVED * self.n_images_before
+        """More pictures would go than is likely meant."""
+        return self.n_gone > LARGEST_SHARE_GONE * self.n_images_before
+
+    @cached_property
+    def copies(self) -> tuple[int, int]:
+        """How many of the new pictures have a copy in the catalog, and how many have one that is another item."""
+        new = (*self.changes.added, *self.changes.returned, *self.changes.changed)
+        return count_copies_of_new(self.checked.catalog, self.checked.hashes, new) if new else (0, 0)
 
     def to_dict(self) -> dict[str, Any]:
         names = {name: getattr(self.changes, name) for name in self.changes.counts()}
@@ -55,6 +68,7 @@ class CatalogUpdate:
             "images": len(self.checked.catalog),
             "left_out": self.checked.n_left_out,
             **names,
+            "copies": dict(zip(("images", "across_items"), self.copies, strict=True)),
             "pairs_kept": self.pairs.n_kept,
             "pairs_retired": self.pairs.n_retired,
             "pairs_back": self.pairs.n_back,
@@ -127,18 +141,21 @@ def update_catalog(
     version, history = versions[-1].version, read_history(workspace)
     _check_name(versions, name)
     checked = check_catalog(rows, root, on_progress, any_file=workspace.settings()["source"] == FILES)
-    compared = compare_catalog(history, version, checked.catalog)
+    checked = checked.with_known_digests(history)
+    compared = compare_catalog(history, version, checked.with_contents())
     changes, n_before = compared.changes, versions[-1].images
     if changes.nothing and not dry_run:
         _let_votes_follow(workspace)  # an update that was stopped after it had been decided
+        if compared.history["content_digest"].null_count() < history["content_digest"].null_count():
+            write_parquet(compared.history, workspace.catalog_file)  # with what an earlier program did not note
     if changes.nothing or dry_run:
         pairs = RetiredPool() if changes.nothing else _stage_aside(workspace, compared.history, version)
         return CatalogUpdate(changes, version, False, n_before, checked, pairs)
     found = CatalogUpdate(changes, version, False, n_before, checked, RetiredPool())
     if found.removes_most and not accept_removals:
         raise LikewiseError(
-            f"{len(changes.removed):,} of {n_before:,} images are not in {root}: give a source that has all images, "
-            "old and new ones, or say with --accept-removals that they are gone."
+            f"{found.n_gone:,} of {n_before:,} images are not in {root}{_under_old_names(changes)}: give a source that "
+            "has all images, old and new ones, or say with --accept-removals that they are gone."
         )
     if truth is None and workspace.has_truth and (changes.added or changes.changed):
         raise LikewiseError(
@@ -164,6 +181,11 @@ def update_catalog(
             before_writing(CatalogUpdate(changes, version + 1, False, n_before, checked, pairs))
     _let_votes_follow(workspace)
     return CatalogUpdate(changes, version + 1, True, n_before, checked, pairs)
+
+
+def _under_old_names(changes: CatalogChanges) -> str:
+    n_changed = len(changes.changed)
+    return f" ({n_changed:,} of these names have another picture there)" if n_changed else ""
 
 
 def _let_votes_follow(workspace: WorkspaceFolder) -> None:

@@ -44,6 +44,19 @@ def test_bits_are_counted_as_bits(rng: np.random.Generator) -> None:
     assert told == {(3, 7): 8.0, (20, 21): 0.0}
 
 
+def test_new_rows_are_compared_with_all_others_and_old_ones_not_again(rng: np.random.Generator) -> None:
+    hashes = rng.integers(0, 2**63, (700, 8), dtype=np.uint64)
+    hashes[50:60] = hashes[:10]
+    hashes[600:620] = hashes[40:60]  # copies of old rows, and below of each other
+    hashes[690:] = hashes[600:610]
+    hashes[5] = 0
+    for new_from in (0, 600, 650, 700):
+        every, found = hash_pairs(hashes, COPY_BITS), hash_pairs(hashes, COPY_BITS, new_from=new_from)
+        wanted = {pair for pair in zip(every.first, every.second, strict=True) if pair[1] >= new_from}
+        assert set(zip(found.first, found.second, strict=True)) == wanted
+        assert len(wanted) > 0 or new_from == 700
+
+
 def test_groups_are_connected_rows() -> None:
     assert connected_groups(6, np.array([0, 4]), np.array([4, 5])).tolist() == [0, 1, 2, 3, 0, 0]
 

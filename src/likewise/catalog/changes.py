@@ -42,6 +42,7 @@ class ComparedCatalog:
 def compare_catalog(history: pl.DataFrame, version: int, fresh: pl.DataFrame) -> ComparedCatalog:
     """Compare the rows of `version` with those of a source, and put the differences down as the version after it."""
     now = rows_at(history, version)
+    history = with_contents_of(history, fresh)
     same = fresh.join(now.select("image", "digest", "picture"), on=["image", "digest"], how="left")
     kept, rest = same.filter(pl.col("picture").is_not_null()), same.filter(pl.col("picture").is_null())
     left = now.join(kept, on="picture", how="anti")
@@ -58,11 +59,10 @@ def compare_catalog(history: pl.DataFrame, version: int, fresh: pl.DataFrame) ->
     new = _with_new_pictures(rest.join(back, on="image", how="anti").drop("picture"), history)
     other = kept.join(_attributes_differ(kept, now), on="image", how="semi")
     names = now.select("picture", before="image")
-    came = set(returned["image"]) | set(new["image"])
     changes = CatalogChanges(
         added=_keys(set(new["image"]) - set(left["image"])),
         returned=_keys(set(returned["image"])),
-        removed=_keys(set(left["image"]) - came),
+        removed=_keys(set(left["image"]) - set(new["image"])),
         changed=_keys(set(left["image"]) & set(new["image"])),
         renamed=tuple(sorted(renamed.join(names, on="picture").select("before", "image").iter_rows())),
         attributes=_keys(set(other["image"])),
@@ -76,6 +76,40 @@ def compare_catalog(history: pl.DataFrame, version: int, fresh: pl.DataFrame) ->
     together = pl.concat([ended, entering], how="diagonal_relaxed") if len(entering) else ended
     others = [name for name in together.columns if name not in (*MADE_COLUMNS, *HISTORY_COLUMNS)]
     return ComparedCatalog(changes, together.select(*others, *MADE_COLUMNS, *HISTORY_COLUMNS).sort("image", "came"))
+
+
+def match_contents(fresh: pl.DataFrame, history: pl.DataFrame) -> pl.DataFrame:
+    """`fresh` (image, digest, content_digest) with the digest that a picture had in the history, where it is known.
+
+    First the same picture under the same key, then the same file, then the same picture in a file that is nowhere else
+    (in the order of keys, where there are several), and at last any file with that picture.
+    """
+    states = history.sort("went", descending=True, nulls_last=False)  # what is there now comes first
+    known = states.filter(pl.col("content_digest").is_not_null()).select(
+        "image", "content_digest", "went", old="digest"
+    )
+    alive = known.filter(pl.col("went").is_null()).drop("went")
+    same = fresh.join(alive, on=["image", "content_digest"])
+    rest = fresh.join(same, on="image", how="anti")
+    files = rest.join(history, on="digest", how="semi").with_columns(old="digest")
+    rest = rest.join(files, on="image", how="anti")
+    contents = known.unique("old", keep="first", maintain_order=True)
+    free = contents.join(same, on="old", how="anti").join(files, on="old", how="anti")
+    copy = pl.int_range(pl.len()).over("content_digest").alias("copy")
+    free = free.sort(pl.col("went").is_not_null(), "image").select("content_digest", "old", copy)
+    moved = rest.sort("image").with_columns(copy).join(free, on=["content_digest", "copy"])
+    rest = rest.join(moved, on="image", how="anti")
+    copied = rest.join(contents.drop("image").unique("content_digest", keep="first"), on="content_digest")
+    found = pl.concat([each.select("image", "old") for each in (same, files, moved, copied)])
+    joined = fresh.join(found, on="image", how="left", maintain_order="left")
+    return joined.with_columns(digest=pl.coalesce("old", "digest")).drop("old")
+
+
+def with_contents_of(history: pl.DataFrame, fresh: pl.DataFrame) -> pl.DataFrame:
+    """The history with the content digests that are known now (`fresh`: digest, content_digest)."""
+    known = fresh.select("digest", now="content_digest").unique("digest")
+    filled = history.join(known, on="digest", how="left", maintain_order="left")
+    return filled.with_columns(content_digest=pl.coalesce("content_digest", "now")).drop("now")
 
 
 def _match_copies(rows: pl.DataFrame, pictures: pl.DataFrame) -> pl.DataFrame:

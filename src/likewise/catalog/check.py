@@ -4,7 +4,6 @@ A row is left out when its picture cannot be used; what is only unusual (another
 the same file under two keys) is noted and kept, because `load_image` deals with it.
 """
 
-import hashlib
 import io
 import stat
 import warnings
@@ -16,6 +15,7 @@ from pathlib import Path
 import polars as pl
 from PIL import Image, ImageOps
 
+from likewise.catalog.content_digest import content_digest, file_digest
 from likewise.catalog.file_cards import is_no_picture
 from likewise.catalog.images import to_rgb
 from likewise.catalog.perceptual_hash import NO_HASH, perceptual_hash
@@ -40,6 +40,9 @@ class ImageCheck:
     width: int = 0
     height: int = 0
     digest: str = ""
+    """Of the file as it is."""
+    content_digest: str = ""
+    """Of the picture in it, whatever the metadata."""
     hash: str = ""
     """Perceptual: nearly the same for copies."""
     fault: tuple[str, str] | None = None
@@ -65,7 +68,8 @@ def check_image(path: Path, *, any_file: bool = False) -> ImageCheck:
     if not content:
         return ImageCheck(fault=("unreadable", "the file is empty"))
     if any_file and is_no_picture(path):
-        return ImageCheck(digest=hashlib.blake2b(content, digest_size=8).hexdigest(), hash=NO_HASH)
+        digest = file_digest(content)
+        return ImageCheck(digest=digest, content_digest=digest, hash=NO_HASH)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return _check_content(content)
@@ -85,6 +89,7 @@ def _check_content(content: bytes) -> ImageCheck:
         return ImageCheck(fault=("unusable size", f"{width} x {height}: more than {MAX_PIXELS:,} pixels"))
     try:
         notes = _find_oddities(picture)
+        contained = content_digest(content, picture.getexif().get(EXIF_ORIENTATION, EXIF_UPRIGHT))
         if picture.format == "JPEG":
             picture.draft("RGB", (64, 64))
         picture.load()
@@ -92,8 +97,7 @@ def _check_content(content: bytes) -> ImageCheck:
     except Exception as error:
         kind = "truncated" if "truncated" in str(error).lower() else "unreadable"
         return ImageCheck(fault=(kind, str(error) or type(error).__name__))
-    digest = hashlib.blake2b(content, digest_size=8).hexdigest()
-    return ImageCheck(width, height, digest, perceptual, None, notes)
+    return ImageCheck(width, height, file_digest(content), contained, perceptual, None, notes)
 
 
 def _check(root: Path, any_file: bool, image: str) -> ImageCheck:
@@ -115,7 +119,7 @@ def _find_oddities(picture: Image.Image) -> tuple[tuple[str, str], ...]:
 def check_rows(
     rows: pl.DataFrame, root: Path, on_progress: ProgressCallback | None = None, *, any_file: bool = False
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Split rows (with `row`, `image`) into the usable ones, now with width, height, digest, hash, and the problems."""
+    """Split rows (with `row`, `image`) into the usable ones (width, height, digests, hash are new) and the problems."""
     images: list[str] = rows["image"].to_list()
     checked: list[ImageCheck] = []
     with ThreadPoolExecutor(max_workers=usable_cores()) as pool:  # decoding releases the interpreter lock
@@ -135,6 +139,7 @@ def check_rows(
         pl.Series("width", [result.width for result in checked], pl.Int32),
         pl.Series("height", [result.height for result in checked], pl.Int32),
         pl.Series("digest", [result.digest for result in checked], pl.String),
+        pl.Series("content_digest", [result.content_digest for result in checked], pl.String),
         pl.Series("hash", [result.hash for result in checked], pl.String),
     ).filter(pl.Series([result.fault is None for result in checked], dtype=pl.Boolean))
     return good, pl.DataFrame(problems, schema=PROBLEM_SCHEMA, orient="row")

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from likewise.catalog.changes import match_contents
 from likewise.catalog.check import PROBLEM_SCHEMA, check_rows
 from likewise.catalog.file_cards import FILES
 from likewise.catalog.perceptual_hash import store_hashes
@@ -36,11 +37,25 @@ class NewCatalog:
     catalog: pl.DataFrame
     problems: pl.DataFrame
     n_rows: int
-    hashes: pl.DataFrame  # image, digest, hash: how the pictures look
+    hashes: pl.DataFrame  # image, digest, content_digest, hash: how the pictures look
 
     @property
     def n_left_out(self) -> int:
         return int((~self.problems["kept"]).sum())
+
+    def with_contents(self) -> pl.DataFrame:
+        """The catalog with the digests of its pictures without metadata."""
+        return self.catalog.join(self.hashes.select("image", "content_digest"), on="image", maintain_order="left")
+
+    def with_known_digests(self, history: pl.DataFrame) -> "NewCatalog":
+        """Pictures that were there before have the digest that they had then, also where metadata changed since."""
+        known = match_contents(self.with_contents().select("image", "digest", "content_digest"), history)
+        digests = known.select("image", "digest")
+        catalog, hashes = (
+            table.drop("digest").join(digests, on="image", maintain_order="left").select(table.columns)
+            for table in (self.catalog, self.hashes)
+        )
+        return replace(self, catalog=catalog, hashes=hashes)
 
 
 def make_catalog(
@@ -86,7 +101,7 @@ def _make(
     settings = catalog_settings(workspace, checked, root, source, source_settings, versions)
     with staged_workspace(workspace) as (staged, files):
         write_parquet(problems, staged.problems_file)
-        write_parquet(with_history(catalog, version), staged.catalog_file)
+        write_parquet(with_history(checked.with_contents(), version), staged.catalog_file)
         store_hashes(staged, checked.hashes)
         if similar is not None:
             write_parquet(similar, staged.truth_file)
@@ -133,8 +148,8 @@ def check_catalog(
         first = problems.row(0, named=True) if len(problems) else None
         why = f" (first: row {first['row']}, {first['image']}: {first['detail']})" if first else ""
         raise LikewiseError(f"none of the {len(rows)} rows has a usable picture under {root}{why}.")
-    hashes = good.select("image", "digest", "hash")
-    return NewCatalog(_fill_defaults(good.drop("hash")), problems, len(rows), hashes)
+    hashes = good.select("image", "digest", "content_digest", "hash")
+    return NewCatalog(_fill_defaults(good.drop("content_digest", "hash")), problems, len(rows), hashes)
 
 
 def catalog_settings(

@@ -2,7 +2,8 @@
 
 catalog.parquet keeps a row for every state an image was ever in: `came` is the version it is part of first, `went`
 the first one it is no longer part of (null: it still is). `picture` is the identity behind the name: it stays through
-renames and when an image comes back. workspace.json names the version that counts, so rows of a later one, written by
+renames and when an image comes back. `content_digest` is that of the picture without metadata; null where an earlier
+version of the program made the row. workspace.json names the version that counts, so rows of a later one, written by
 an update that was stopped, are not there yet.
 """
 
@@ -16,7 +17,7 @@ import polars as pl
 from likewise.errors import LikewiseError
 from likewise.workspace import FIRST_VERSION, WorkspaceFolder, read_parquet
 
-HISTORY_COLUMNS = ("picture", "came", "went")
+HISTORY_COLUMNS = ("content_digest", "picture", "came", "went")
 ALWAYS = ("category", *HISTORY_COLUMNS)
 RETIRED = "retired:"
 DATE = re.compile(r"\d{4}(-\d{2}){0,2}")
@@ -84,6 +85,8 @@ def read_history(workspace: WorkspaceFolder) -> pl.DataFrame:
     rows = read_parquet(workspace.catalog_file, f"likewise new {workspace.path} FOLDER")
     if "came" not in rows.columns:
         rows = with_history(rows, FIRST_VERSION)
+    if "content_digest" not in rows.columns:
+        rows = rows.with_columns(content_digest=pl.lit(None, pl.String))
     went = pl.when(pl.col("went") <= latest).then("went")
     return rows.filter(pl.col("came") <= latest).with_columns(went=went)
 

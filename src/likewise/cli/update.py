@@ -35,7 +35,7 @@ def update(
     ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen; write nothing.")] = False,
     accept_removals: Annotated[
-        bool, typer.Option("--accept-removals", help="Go on even if more than half of the images are gone.")
+        bool, typer.Option("--accept-removals", help="Go on even if more than half of the pictures are gone.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -88,10 +88,12 @@ def print_changes(workspace: Path, done: "CatalogUpdate") -> None:
         return
     echo(f"[bold]{escape(workspace)}[/]: {done.n_images_before:,} -> {len(done.checked.catalog):,} images")
     renamed = [f"{before} -> {after}" for before, after in changes.renamed]
+    taken = set(done.checked.catalog["image"])
+    removed = [f"{name} (another picture has its name now)" if name in taken else name for name in changes.removed]
     for title, names in (
         ("added", changes.added),
         ("came back", changes.returned),
-        ("removed", changes.removed),
+        ("removed", removed),
         ("changed", changes.changed),
         ("renamed or moved", renamed),
         ("other attributes", changes.attributes),
@@ -102,6 +104,10 @@ def print_changes(workspace: Path, done: "CatalogUpdate") -> None:
         lost = done.checked.problems.filter(~done.checked.problems["kept"])
         named = [f"{row['image']}: {row['problem']}" for row in lost.iter_rows(named=True)]
         echo(f"  [red]{done.checked.n_left_out} left out[/]: {escape(_some(named))}")
+    copies, across = done.copies
+    if copies:
+        of_others = f", {across:,} of them of another item" if across else ""
+        echo(f"  {copies:,} of the new pictures have a copy, exact or near{of_others}: `likewise explore` shows them")
     pairs = done.pairs
     if pairs.n_kept or pairs.n_retired:
         echo(

@@ -89,9 +89,17 @@ def cosine_pairs(
 
 
 def hash_pairs(
-    hashes: Hashes, max_bits: int, *, max_pairs: int = MAX_PAIRS, on_progress: ProgressCallback | None = None
+    hashes: Hashes,
+    max_bits: int,
+    *,
+    new_from: int = 0,
+    max_pairs: int = MAX_PAIRS,
+    on_progress: ProgressCallback | None = None,
 ) -> SimilarPairs:
-    """Pairs that differ in at most `max_bits` bits, mirrored or not; `similarity` is minus the number of bits."""
+    """Pairs that differ in at most `max_bits` bits, mirrored or not; `similarity` is minus the number of bits.
+
+    Only pairs with one of the rows from `new_from` on.
+    """
     import faiss
 
     there = np.flatnonzero(hashes.any(axis=1))
@@ -100,7 +108,7 @@ def hash_pairs(
     index = faiss.IndexBinaryFlat(BITS)
     index.add(plain)
     found = _NearestPairs(-float(max_bits), max_pairs)
-    for start in range(0, len(there), HASH_BLOCK):
+    for start in range(int(np.searchsorted(there, new_from)), len(there), HASH_BLOCK):
         rows = slice(start, start + HASH_BLOCK)
         found.add(*_within(index, (plain[rows], mirrored[rows]), start, -found.floor))
         if on_progress:

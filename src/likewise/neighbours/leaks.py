@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from likewise.catalog.perceptual_hash import COPY_BITS, read_hashes
+from likewise.catalog.perceptual_hash import COPY_BITS, as_words, read_hashes
 from likewise.lineage.record import Lineage
 from likewise.neighbours.copies import hash_pairs
 from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
@@ -49,6 +49,18 @@ def count_copies(workspace: WorkspaceFolder, catalog: pl.DataFrame) -> tuple[int
     across = items[found.first] != items[found.second]
     both = np.concatenate([found.first, found.second])
     return len(np.unique(both)), len(np.unique(both[np.tile(across, 2)]))
+
+
+def count_copies_of_new(catalog: pl.DataFrame, hashes: pl.DataFrame, new: Collection[str]) -> tuple[int, int]:
+    """How many of the `new` images have a copy in the catalog, exact or near, and how many one of another item."""
+    is_new = pl.col("image").is_in(list(new))
+    rows = catalog.join(hashes.select("image", "hash"), on="image").sort(is_new, "image")
+    n_old = len(rows) - len(new)
+    found = hash_pairs(as_words(rows["hash"].to_list()), COPY_BITS, new_from=n_old)
+    items = rows["item"].to_numpy()
+    across = items[found.first] != items[found.second]
+    both, across = np.concatenate([found.first, found.second]), np.tile(across, 2)
+    return len(np.unique(both[both >= n_old])), len(np.unique(both[across & (both >= n_old)]))
 
 
 def find_leak(
